@@ -9,8 +9,7 @@ import {
   type Route,
 } from '../src/platform/http/index.ts'
 import { readMigrations } from '../src/platform/migrations/index.ts'
-import { metricCatalogue } from '../src/roles/metric-catalogue.ts'
-import { routeCatalogue } from '../src/roles/route-catalogue.ts'
+import { metricCatalogue, routeCatalogue } from '../src/roles/catalogues.ts'
 import { version } from '../src/roles/version.ts'
 import { chartReadme } from './chart-readme.ts'
 import { cliPage } from './cli-page.ts'

@@ -1,21 +1,21 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8'
-import { startOf } from './roles/index.ts'
+import { parseCommandLine } from './roles/index.ts'
 
-/** The second signal does not wait for anything. */
+/** Exit status after a second signal, which ends the process at once. */
 const interruptedStatus = 130
 
 /**
- * JavaScript's own errors are defects and need a stack; those of ours, and those of the operating
- * system, say what is wrong.
+ * JavaScript's built-in errors are defects and are printed with their stack. Errors of Looptrace
+ * and of the operating system are printed as their message.
  */
 const defects = new Set(['Error', 'TypeError', 'RangeError', 'ReferenceError', 'SyntaxError'])
 
-// Buffers then count like other memory. Otherwise V8 marks the whole heap after every 64 MB of them,
-// which took a third of the processor at the edge, whose bodies and frames are buffers.
+// Makes buffers count like other memory. Otherwise V8 marks the whole heap after every 64 MB of
+// buffers, which took a third of the CPU at the edge, where bodies and frames are buffers.
 setFlagsFromString('--external-memory-accounted-in-global-limit')
 
-const { name, run } = startOf(process.argv.slice(2))
+const { name, run } = parseCommandLine(process.argv.slice(2))
 process.exitCode = await run(stopSignal()).catch(report)
 await new Promise((resolve) => process.stdout.write('', resolve))
 process.exit()

@@ -5,8 +5,7 @@ import { generatedFiles } from '../scripts/generated-files.ts'
 import { problemCatalogue } from '../src/kernel/problem.ts'
 import { keyScopes } from '../src/kernel/scopes.ts'
 import { errorsOf, keyScopesOf } from '../src/platform/http/index.ts'
-import { metricCatalogue } from '../src/roles/metric-catalogue.ts'
-import { routeCatalogue } from '../src/roles/route-catalogue.ts'
+import { metricCatalogue, routeCatalogue } from '../src/roles/catalogues.ts'
 
 const routes = routeCatalogue()
 const named = routes.map((route) => [`${route.method} ${route.url}`, route] as const)

@@ -1,13 +1,13 @@
-/** How a wait grows from attempt to attempt. */
+/** Growth of a wait from attempt to attempt. */
 export type BackOff = {
   base_ms: number
-  /** Bounds the wait before its random part; without it the caller bounds the attempts. */
+  /** Maximum wait before the random part. Without it, the caller must bound the attempts. */
   max_ms?: number
   /** The random part: 0.5 waits 100–150 % of the time, -0.25 waits 75–100 %. Defaults to none. */
   jitter?: number
 }
 
-/** Keeps a wait without a maximum finite; every maximum in use is reached before. */
+/** Keeps a wait without a maximum finite. Every maximum in use is reached earlier. */
 const doublings_max = 30
 
 /**

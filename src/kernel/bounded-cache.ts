@@ -42,7 +42,7 @@ export class BoundedCache<Key, Value> {
     return this.#entries.keys()
   }
 
-  /** A Map lists its keys in the order in which they were set. */
+  /** Deletes the first key: a Map lists its keys in insertion order. */
   #dropOldest(): void {
     for (const oldest of this.#entries.keys()) {
       this.#entries.delete(oldest)

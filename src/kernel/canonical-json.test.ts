@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { canonicalJson } from './canonical-json.ts'
 
-test('its bytes are pinned, as digests of them are stored', () => {
+test('the bytes are pinned, because digests of them are stored', () => {
   const text =
     '{"b":[{"z":1.50,"a":null}],"10":true,"9":"é\\n\\u2028","B":{"y":{},"x":[]},' +
     '"a":-0,"__proto__":{"c":1,"b":2},"😀":1,"\\uffff":2}'
@@ -12,7 +12,7 @@ test('its bytes are pinned, as digests of them are stored', () => {
   )
 })
 
-test('values that are no JSON are written as JSON.stringify writes them', () => {
+test('values outside JSON are written as JSON.stringify writes them', () => {
   const value = { b: undefined, a: [undefined, Number.NaN], at: new Date(0) }
   expect(canonicalJson(value)).toBe('{"a":[null,null],"at":"1970-01-01T00:00:00.000Z"}')
 })

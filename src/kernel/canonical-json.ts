@@ -1,9 +1,9 @@
 import { objectFrom } from './json-values.ts'
 
 /**
- * Returns JSON text without white space and with sorted keys (by UTF-16 code unit; as in every
- * object of JavaScript, keys that are array indexes come first, by number). Equal values give equal
- * texts. Digests of it are stored, so its bytes must never change.
+ * Returns JSON text without white space and with sorted keys: by UTF-16 code unit, after keys that
+ * are array indexes, which JavaScript puts first. Equal values give equal texts. Digests of the
+ * text are stored, so its bytes must never change.
  */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, sortedKeys)

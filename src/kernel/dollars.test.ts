@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { dollarsFrom, nanoDollarsFrom, shownDollars } from './dollars.ts'
 
-test('an amount survives being read and written', () => {
+test('formatting and parsing an amount returns the same amount', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), (nano) => {
       expect(nanoDollarsFrom(dollarsFrom(nano))).toBe(nano)
@@ -20,7 +20,7 @@ test.each([
   expect(shownDollars(stored)).toBe(expected)
 })
 
-test('what is no decimal is refused with its text', () => {
+test('rejects text that is not a decimal, and quotes it', () => {
   for (const text of ['', '1e-7', 'NaN', '1.0000000001', '.5']) {
     expect(() => nanoDollarsFrom(text)).toThrow(`"${text}" is no decimal`)
   }

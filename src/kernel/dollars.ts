@@ -1,8 +1,8 @@
 const nanoPerDollar = 1_000_000_000n
 
 /**
- * Decimal USD (≤ 9 digits after the point, as the stores hold them) in billionths of a dollar:
- * whole numbers, so that sums are exact.
+ * Parses decimal USD (at most 9 digits after the point) as billionths of a dollar, so that sums are
+ * exact. Throws RangeError for any other text.
  */
 export function nanoDollarsFrom(decimal: string): bigint {
   const [, sign, whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d{0,9}))?$/.exec(decimal) ?? []
@@ -11,7 +11,7 @@ export function nanoDollarsFrom(decimal: string): bigint {
   return sign === '-' ? -nano : nano
 }
 
-/** The decimal string of an amount, without zeros at its end: `0.0125`, `0`, `3`. */
+/** Formats an amount as decimal text without trailing zeros: `0.0125`, `0`, `3`. */
 export function dollarsFrom(nano: bigint): string {
   const amount = nano < 0n ? -nano : nano
   const fraction = (amount % nanoPerDollar).toString().padStart(9, '0').replace(/0+$/, '')
@@ -19,7 +19,7 @@ export function dollarsFrom(nano: bigint): string {
   return fraction === '' ? whole : `${whole}.${fraction}`
 }
 
-/** A stored amount as the API shows it: both stores' spellings of an amount become the same. */
+/** Formats a stored amount for the API: the two stores spell the same amount differently. */
 export function shownDollars(decimal: string): string {
   return dollarsFrom(nanoDollarsFrom(decimal))
 }

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { v5 as uuidV5, v7 as uuidV7, validate } from 'uuid'
 
-/** A new UUIDv7 (RFC 9562): ids sort by the time they were made. */
+/** Creates a UUIDv7 (RFC 9562): ids sort by creation time. */
 export function newId(): string {
   return uuidV7()
 }
 
-/** The UUIDv5 of a name in a name space that is a UUID: the same whenever it is asked for. */
+/** Derives the UUIDv5 of a name in a namespace UUID: the same inputs give the same id. */
 export function derivedId(namespace: string, name: string): string {
   return uuidV5(name, namespace)
 }
 
-/** A new span id: 16 hex digits, never all zero (W3C Trace Context, level 2). */
+/** Creates a span id: 16 hex digits, never all zero (W3C Trace Context, level 2). */
 export function newObservationId(): string {
   const id = randomBytes(8).toString('hex')
   return id === '0000000000000000' ? newObservationId() : id
@@ -21,19 +21,19 @@ export function isUuid(value: string): boolean {
   return validate(value)
 }
 
-/** A trace id in either spelling: 32 hex digits, or a UUID. */
+/** A trace id in any accepted form: 32 hex digits, or a UUID. */
 export const anyTraceIdPattern =
   '^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$'
 const hex32 = /^[0-9a-f]{32}$/i
 /** https://www.w3.org/TR/trace-context-2/#traceparent-header */
 export const traceparentPattern = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
-/** How a trace id is spelled once it is read: the 16 bytes of W3C in the form of a UUID. */
+/** The stored form of a trace id: the 16 bytes of W3C in the form of a UUID. */
 export const traceIdPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
- * Takes a trace id as UUID or as the 32 hex digits of W3C; answers the UUID, or undefined. W3C's
- * ids are any 16 bytes, so the version and variant that other UUIDs have are not asked for.
+ * Parses a trace id, as a UUID or as the 32 hex digits of W3C. Returns the UUID, or undefined. W3C
+ * ids are any 16 bytes, so the version and variant of the UUID are not checked.
  */
 export function traceIdFrom(value: string): string | undefined {
   if (traceIdPattern.test(value)) return value.toLowerCase()
@@ -42,8 +42,8 @@ export function traceIdFrom(value: string): string | undefined {
 }
 
 /**
- * The conversation a client means by X-Conversation-ID: the value itself when it is a UUID, else
- * UUIDv5 of it in the project's name space; then `external_id` keeps what the client sent.
+ * Returns the conversation id for an X-Conversation-ID: the value itself when it is a UUID,
+ * otherwise a UUIDv5 in the namespace of the project, with the client's value as `external_id`.
  */
 export function conversationIdFrom(
   projectId: string,

@@ -1,28 +1,28 @@
-/** Parsed JSON whose keys came from outside: never write a key of it without `isForbiddenKey`. */
+/** Parsed JSON with untrusted keys: check a key with `isForbiddenKey` before assigning it. */
 export type JsonObject = { readonly [key: string]: unknown }
 
-/** Keys that would reach an object's prototype when assigned. */
+/** Returns whether assigning the key could change an object's prototype. */
 export function isForbiddenKey(key: string): boolean {
   return key === '__proto__' || key === 'constructor' || key === 'prototype'
 }
 
-/** The value when it is a JSON object (no array, no null). */
+/** Returns the value if it is a JSON object (not an array, not null). */
 export function objectFrom(value: unknown): JsonObject | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   return value as JsonObject
 }
 
-/** The value's own items when it is an array, else none. */
+/** Returns the items of an array, or no items for any other value. */
 export function itemsOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The value when it is a string, else ''. */
+/** Returns the value if it is a string, otherwise ''. */
 export function textFrom(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Parses JSON text; undefined (which JSON has no word for) when it is none. */
+/** Parses JSON text. Returns undefined, which is not a JSON value, for invalid JSON. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -31,7 +31,7 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** The JSON text of a parsed value; '' when it is nested too deeply for the engine to write. */
+/** Returns the JSON text of a parsed value, or '' when it is nested too deeply to serialise. */
 export function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? ''

@@ -1,25 +1,25 @@
 import { problem } from './problem.ts'
 
-/** Up to here a list's total is counted exactly; above, it is a lower bound. */
+/** Largest total that is counted exactly. A larger total is a lower bound. */
 export const totalExactMax = 10_000
 
-/** What a list answers beside its items. `total_is_exact` stands only where the total is a bound. */
+/** Page fields of a list, beside its items. `total_is_exact` is present only for lower bounds. */
 export type PageInfo = { total: number; total_is_exact?: false; next_cursor: string | null }
 
-/** Shapes a counted total; `counted` comes from a count that stops one above the limit. */
+/** Builds the page fields. `counted` comes from a count that stops one above the limit. */
 export function pageInfo(counted: number, nextCursor: string | null): PageInfo {
   if (counted <= totalExactMax) return { total: counted, next_cursor: nextCursor }
   return { total: totalExactMax, total_is_exact: false, next_cursor: nextCursor }
 }
 
-/** Packs the sort position of a page's last item. Opaque to clients, not a secret. */
+/** Encodes the sort position of a page's last item. Opaque to clients, but not a secret. */
 export function encodeCursor(list: string, position: readonly (string | number | null)[]): string {
   return Buffer.from(JSON.stringify([list, ...position])).toString('base64url')
 }
 
 /**
- * Unpacks a cursor of the same list (`list` names list and order, so that a cursor of another
- * order is refused). Throws `invalid_cursor`.
+ * Decodes a cursor of the same list. `list` names the list and its order, so that a cursor of
+ * another order is rejected. Throws `invalid_cursor`.
  */
 export function decodeCursor(
   list: string,

@@ -1,6 +1,6 @@
 /**
- * Returns text that can't change what a terminal shows: control characters, and those that reverse
- * the direction of text, are written as JSON escapes.
+ * Makes text safe for a terminal: control characters, and characters that change the direction of
+ * text, are written as JSON escapes.
  */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, (character) => {

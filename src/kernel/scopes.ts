@@ -1,4 +1,4 @@
-/** What a key may be allowed to do. A key has a list of these; a person has a role instead. */
+/** Scopes of keys. A key has a list of scopes; a person has a role instead. */
 export const keyScopes = [
   'proxy:write',
   'ingest:write',
@@ -16,7 +16,7 @@ export const keyScopes = [
 ] as const
 export type KeyScope = (typeof keyScopes)[number]
 
-/** What a project key gets when its maker names no scopes. */
+/** Scopes of a project key that is created without scopes. */
 export const defaultKeyScopes: readonly KeyScope[] = [
   'proxy:write',
   'ingest:write',
@@ -26,10 +26,10 @@ export const defaultKeyScopes: readonly KeyScope[] = [
   'traces:read',
 ]
 
-/** Roles in a project, weakest first; each one may do what those before it may. */
+/** Roles in a project, weakest first. Each role includes the permissions of the roles before it. */
 export const projectRoles = ['viewer', 'editor', 'admin'] as const
 export type ProjectRole = (typeof projectRoles)[number]
 
-/** Roles in an organization, weakest first. Its owner and admin are admin in its projects. */
+/** Roles in an organization, weakest first. `owner` and `admin` are `admin` in its projects. */
 export const organizationRoles = ['member', 'admin', 'owner'] as const
 export type OrganizationRole = (typeof organizationRoles)[number]

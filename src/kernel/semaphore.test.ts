@@ -30,7 +30,7 @@ test('gives the permit back when the work fails', async () => {
   expect(await semaphore.run(async () => 'yes')).toBe('yes')
 })
 
-test('refuses a caller when too many wait', async () => {
+test('rejects a caller when too many wait', async () => {
   const refusal = () => new Error('full')
   const semaphore = new Semaphore({ permits_max: 1, waiting: { max: 1, refusal } })
   await semaphore.acquire()
@@ -91,7 +91,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 60 },
 )
 
-/** The same rules on plain arrays; `log` is what the callers must see, in this order. */
+/** The same rules on plain arrays; `log` is the expected sequence of outcomes. */
 class NaiveModel {
   readonly log: string[] = []
   readonly queue: number[] = []

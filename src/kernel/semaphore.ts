@@ -1,11 +1,11 @@
 export type SemaphoreOptions = {
-  /** Permits held at one time, at least 1. */
+  /** Maximum permits held at one time, at least 1. */
   permits_max: number
-  /** Bounds the callers that wait; without it the callers bound themselves. */
+  /** Maximum waiting callers. Without it, the number of callers must be bounded elsewhere. */
   waiting?: { max: number; refusal: () => Error }
 }
 
-/** A counter of permits. Callers that find none free wait, and are served in order of arrival. */
+/** A counting semaphore. Callers wait for a free permit and get permits in order of arrival. */
 export class Semaphore {
   readonly #options: SemaphoreOptions
   readonly #waiting: (() => void)[] = []
@@ -29,7 +29,7 @@ export class Semaphore {
     }
   }
 
-  /** Takes a permit if one is free; returns whether it did. */
+  /** Takes a permit if one is free. Returns whether it took one. */
   tryAcquire(): boolean {
     if (this.#held >= this.#options.permits_max) return false
     this.#held += 1
@@ -37,9 +37,9 @@ export class Semaphore {
   }
 
   /**
-   * Takes a permit, or waits for one. Rejects with `refusal` when too many wait already, and with
-   * the signal's reason when it aborts the wait. A free permit is taken
-   * even when the signal has aborted.
+   * Takes a permit, or waits for one. Rejects with `refusal` when too many callers wait, and with
+   * the signal's reason when it aborts the wait. Takes a free permit even if the signal has
+   * aborted.
    */
   acquire(signal?: AbortSignal): Promise<void> {
     if (this.tryAcquire()) return Promise.resolve()
@@ -52,7 +52,7 @@ export class Semaphore {
     return signal.aborted ? Promise.reject(signal.reason) : this.#wait(signal)
   }
 
-  /** Gives a permit back: to the first caller that waits, and `held` stays as it is. */
+  /** Returns a permit. The first waiting caller gets it, and `held` does not change then. */
   release(): void {
     if (this.#held === 0) throw new Error('a permit was released that was not held')
     const next = this.#waiting.shift()

@@ -2,10 +2,10 @@ import { zstdDecompressSync } from 'node:zlib'
 import type { Exchange, ExchangeFacts } from './exchange.ts'
 
 /**
- * A frame is one queue message that carries many exchanges:
- * `[version u8][compression u8]` and then, compressed or not, for each exchange
- * `[facts u32le][request u32le][response u32le]` (lengths in bytes) and those three parts.
- * Facts are JSON; the bodies are the raw bytes of the wire.
+ * Version of exchange frames. A frame is one queue message with many exchanges:
+ * `[version u8][compression u8]`, then, compressed or not, for each exchange
+ * `[facts u32le][request u32le][response u32le]` (lengths in bytes) and these three parts.
+ * The facts are JSON; the bodies are the raw bytes of the wire.
  */
 export const frameVersion = 1
 const compressionNone = 0
@@ -14,10 +14,10 @@ const compressionZstd = 1
 export const frameHeader_bytes = 2
 const exchangeHeader_bytes = 12
 
-/** Bytes that one exchange takes in a frame, beside its parts. */
+/** Overhead of one exchange in a frame, beside its parts. */
 export const exchangeOverhead_bytes = exchangeHeader_bytes
 
-/** The parts of one exchange as they stand in a frame, not joined yet: the hot path joins once. */
+/** Returns the parts of an exchange in a frame, not joined: the hot path joins all parts once. */
 export function exchangeParts(exchange: Exchange): Uint8Array[] {
   const facts = Buffer.from(JSON.stringify(exchange.facts))
   const header = Buffer.allocUnsafe(exchangeHeader_bytes)
@@ -27,12 +27,12 @@ export function exchangeParts(exchange: Exchange): Uint8Array[] {
   return [header, facts, exchange.request, exchange.response]
 }
 
-/** Joins parts of `exchangeParts` to a frame. */
+/** Joins the parts of `exchangeParts` to a frame. */
 export function frameOf(parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat([Buffer.from([frameVersion, compressionNone]), ...parts])
 }
 
-/** Starts a frame in this buffer. Returns where its first exchange goes. */
+/** Writes the frame header to the buffer. Returns the offset of the first exchange. */
 export function startFrame(frame: Buffer): number {
   frame[0] = frameVersion
   frame[1] = compressionNone
@@ -40,9 +40,9 @@ export function startFrame(frame: Buffer): number {
 }
 
 /**
- * Writes an exchange, its facts as JSON text, at `at` into a started frame that has room for it:
- * `exchangeOverhead_bytes` and its parts. Returns where it ends. For the hot path, which keeps
- * frames in buffers that are used again.
+ * Writes an exchange, with its facts as JSON text, at offset `at` of a started frame. The frame
+ * must have room for `exchangeOverhead_bytes` and the parts. Returns the end offset. For the hot
+ * path, which reuses the buffers of frames.
  */
 export function writeExchange(
   frame: Buffer,
@@ -61,14 +61,14 @@ export function writeExchange(
   return responseAt + response.length
 }
 
-/** The frame whose exchanges were compressed with zstd beforehand (off the event loop). */
+/** Builds a frame of exchanges that are already compressed with zstd (off the event loop). */
 export function compressedFrameOf(compressed: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from([frameVersion, compressionZstd]), compressed])
 }
 
 /**
- * Reads a frame. Throws MalformedFrame when it is not one; `decompressed_bytes_max` bounds what a
- * compressed frame may grow to.
+ * Reads a frame. `decompressed_bytes_max` bounds the size of the decompressed frame. Throws
+ * MalformedFrame.
  */
 export function decodeFrame(frame: Uint8Array, decompressed_bytes_max: number): Exchange[] {
   const body = frameBody(frame, decompressed_bytes_max)
@@ -81,7 +81,7 @@ export function decodeFrame(frame: Uint8Array, decompressed_bytes_max: number): 
     const responseEnd = requestEnd + body.readUInt32LE(at + 8)
     if (responseEnd > body.length) throw new MalformedFrame('an exchange is longer than its frame')
     exchanges.push({
-      facts: factsFrom(body.subarray(at + exchangeHeader_bytes, factsEnd)),
+      facts: parseFacts(body.subarray(at + exchangeHeader_bytes, factsEnd)),
       request: body.subarray(factsEnd, requestEnd),
       response: body.subarray(requestEnd, responseEnd),
     })
@@ -90,7 +90,7 @@ export function decodeFrame(frame: Uint8Array, decompressed_bytes_max: number): 
   return exchanges
 }
 
-/** The bytes are not a frame of a version that this code reads. */
+/** The bytes are not a valid frame of a supported version. */
 export class MalformedFrame extends Error {
   override readonly name = 'MalformedFrame'
 }
@@ -110,10 +110,10 @@ function frameBody(frame: Uint8Array, decompressed_bytes_max: number): Buffer {
   }
 }
 
-function factsFrom(bytes: Uint8Array): ExchangeFacts {
+function parseFacts(bytes: Uint8Array): ExchangeFacts {
   try {
     return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'))
   } catch (cause) {
-    throw new MalformedFrame('the facts of an exchange are no JSON', { cause })
+    throw new MalformedFrame('the facts of an exchange are not JSON', { cause })
   }
 }

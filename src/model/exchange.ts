@@ -1,11 +1,11 @@
 import type { Outcome } from './observation.ts'
 
 /**
- * What the proxy knows of one call when it ends, before anything is parsed. The worker turns it
- * into an observation. Times are nanoseconds since 1970; the raw bodies travel beside it.
+ * Facts that the proxy has about a call when it ends, before any parsing. The worker turns them
+ * into an observation. Times are nanoseconds since 1970. The raw bodies are separate.
  */
 export type ExchangeFacts = {
-  /** UUID of the call's receipt; proxies of older versions give none. */
+  /** UUID of the call's receipt. Missing from older versions of the proxy. */
   ingest_request_id?: string
   project_id: string
   trace_id: string
@@ -16,15 +16,15 @@ export type ExchangeFacts = {
   /** Nanoseconds since 1970 as decimal text: JSON has no 64-bit integers. */
   start_time: string
   end_time: string
-  /** When the first byte of a streamed answer's content came from the provider, if it did. */
+  /** Arrival of the first byte of streamed content from the provider; null if none arrived. */
   first_token_time: string | null
   outcome: Outcome
-  /** The status the client got, or would have got; 499 when it left before any. */
+  /** Status for the client; 499 when the client left before it got one. */
   status_code: number
   error_type: string
   error_message: string
   streamed: boolean
-  /** True when we asked for the usage chunk, so the client's copy lacked it. */
+  /** True when Looptrace requested the usage chunk; the client does not receive it. */
   usage_requested_by_us: boolean
   request_bytes: number
   response_bytes: number
@@ -42,5 +42,5 @@ export type ExchangeFacts = {
   attributes: Record<string, string>
 }
 
-/** One call as it is handed from the edge to the worker. */
+/** One call as the edge hands it to the worker. */
 export type Exchange = { facts: ExchangeFacts; request: Uint8Array; response: Uint8Array }

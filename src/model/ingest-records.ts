@@ -1,26 +1,26 @@
 import type { Observation } from './observation.ts'
 
-/** Text on its way to a store: a string, or UTF-8 bytes that nobody had to decode. */
+/** Text to be stored: a string, or UTF-8 bytes that were not decoded. */
 export type Text = string | Uint8Array
-/** Keys and values in turn: cheaper on the hot path than an object, and order is kept. */
+/** Alternating keys and values: cheaper on the hot path than an object, and ordered. */
 export type TextPairs = readonly Text[]
 
-/** The ways in. */
+/** The ingest paths. */
 export const ingestPaths = ['proxy', 'otlp', 'api'] as const
 export type IngestPath = (typeof ingestPaths)[number]
 
-/** An observation as an edge makes it; the queue message that takes it adds its own id. */
+/** An observation as the edge makes it, without the id of its queue message. */
 export type ObservationDraft = Omit<
   Observation,
   'input' | 'output' | 'attributes' | 'metadata' | 'message_id'
 > & { input: Text; output: Text; attributes: TextPairs; metadata: TextPairs }
 
-/** What is said of a whole trace. Empty text is not known. Times are nanoseconds since 1970. */
+/** Fields of a whole trace. Empty text means unknown. Times are nanoseconds since 1970. */
 export type TraceDraft = {
   project_id: string
   /** UUID. */
   trace_id: string
-  /** When the trace began, as far as the client says; the time of arrival otherwise. */
+  /** Start of the trace as the client reports it, otherwise the time of arrival. */
   time: bigint
   name: string
   source: IngestPath
@@ -36,47 +36,47 @@ export type TraceDraft = {
   metadata: TextPairs
 }
 
-/** Something that happened at one moment of an observation. */
+/** An event at one moment of an observation. */
 export type EventDraft = {
   project_id: string
   trace_id: string
   /** Empty when it belongs to the trace alone. */
   observation_id: string
-  /** Unique within its observation: a client's own, else the event's place among its siblings. */
+  /** Unique within its observation: the client's id, otherwise the index among its siblings. */
   event_id: string
   time: bigint
   name: string
   level: Observation['level']
   source: IngestPath
-  /** Text or JSON; for GenAI events what was said. */
+  /** Text or JSON; for GenAI events, the message. */
   body: Text
   attributes: TextPairs
 }
 
-/** An observation points at another one, of this trace or another. */
+/** A link from an observation to another observation or trace. */
 export type LinkDraft = {
   project_id: string
   trace_id: string
   observation_id: string
   /** Unique within its observation. */
   link_id: string
-  /** When the observation that links began. */
+  /** Start of the linking observation. */
   time: bigint
   linked_trace_id: string
-  /** Empty when the whole trace is meant. */
+  /** Empty for a link to the whole trace. */
   linked_observation_id: string
   source: IngestPath
   attributes: TextPairs
 }
 
-/** How the type of a correlation is spelled. */
+/** Format of a correlation type. */
 export const correlationTypePattern = /^[a-z][a-z0-9_.-]{0,63}$/
 
-/** A name under which others know the trace or the observation: `w3c_traceparent`, an order id. */
+/** An external name of a trace or an observation: `w3c_traceparent`, an order id. */
 export type CorrelationDraft = {
   project_id: string
   trace_id: string
-  /** Empty when the whole trace is meant. */
+  /** Empty for a name of the whole trace. */
   observation_id: string
   /** See `correlationTypePattern`. */
   correlation_type: string
@@ -87,7 +87,7 @@ export type CorrelationDraft = {
   metadata: TextPairs
 }
 
-/** All that one request brings. */
+/** All records of one request. */
 export type IngestRecords = {
   traces: TraceDraft[]
   observations: ObservationDraft[]
@@ -96,5 +96,5 @@ export type IngestRecords = {
   correlations: CorrelationDraft[]
 }
 
-/** How many records of each kind, as receipts tell it. */
+/** Number of records of each kind, as in receipts. */
 export type RecordCounts = Record<keyof IngestRecords, number>

@@ -25,13 +25,13 @@ test.each([
 })
 
 test.each(['', '2026', '1969-12-31T23:59:59Z', '2262-01-01T00:00:00Z', '2026-13-01T00:00:00Z'])(
-  'the instant "%s" is refused and quoted',
+  'rejects and quotes the instant "%s"',
   (text) => {
     expect(faultOf(instant, text)).toContain(`got "${text}", expected an ISO 8601 instant`)
   },
 )
 
-test('a limit is a whole number from 1 to 1,000, and 50 when left out', () => {
+test('a limit is a whole number from 1 to 1,000, 50 by default', () => {
   expect(limitParameter.parse(undefined)).toBe(50)
   expect(limitParameter.parse('1000')).toBe(1000)
   for (const text of ['0', '1001', '-1', '1.5', '1e2', '', ' 5', 'ten', '9'.repeat(30)]) {
@@ -41,7 +41,7 @@ test('a limit is a whole number from 1 to 1,000, and 50 when left out', () => {
   }
 })
 
-test('other parameters quote what they refuse', () => {
+test('other parameters quote the rejected value', () => {
   expect(flagParameter('').parse('false')).toBe(false)
   expect(faultOf(flagParameter(''), 'yes')).toBe('got "yes", expected true or false')
   expect(faultOf(orderParameter, 'up')).toBe('got "up", expected asc or desc')
@@ -54,14 +54,14 @@ test('a window must have its end after its start', () => {
   expect(() => checkWindow({ from: 2n, to: 2n })).toThrow('expected an instant before to')
 })
 
-test('the documents say integer and date-time, though the query is text', () => {
+test('the OpenAPI document has the types integer and date-time for text in a query', () => {
   const schema = z.toJSONSchema(z.strictObject({ limit: limitParameter, instant }), {
     io: 'input',
     unrepresentable: 'any',
   })
   expect(schema).toMatchObject({
     properties: {
-      limit: { type: 'integer', description: 'Items of a page, 1 to 1,000. 50 when left out.' },
+      limit: { type: 'integer', description: 'Maximum items per page, 1–1,000. Default: 50.' },
       instant: { type: 'string', format: 'date-time' },
     },
   })
@@ -73,17 +73,17 @@ describe('a cursor', () => {
   const cursor = cursorAt(byCost, { value: '0.5', id: 'x' })
   const anyId = () => true
 
-  test('gives the position back', () => {
+  test('contains the position', () => {
     expect(positionIn(byCost, cursor, anyId)).toEqual({ value: '0.5', id: 'x' })
   })
 
-  test('of another list, sort or order is refused', () => {
+  test('of another list, sort or order is rejected', () => {
     for (const other of [{ list: 'x' }, { sort: 'calls' }, { order: 'asc' as const }]) {
       expect(() => positionIn({ ...byCost, ...other }, cursor, anyId)).toThrow('cursor: got')
     }
   })
 
-  test('with a value of another kind, or an id that can not be one, is refused', () => {
+  test('with a value of another kind or an invalid id is rejected', () => {
     const forged: [SortedList['kind'], string | number][] = [
       ['decimal', '1e9'],
       ['decimal', 5],
@@ -94,8 +94,10 @@ describe('a cursor', () => {
     for (const [kind, value] of forged) {
       const list = { ...byCost, kind }
       const made = cursorAt(list, { value, id: 'x' })
-      expect(() => positionIn(list, made, anyId)).toThrow('as it was given')
+      expect(() => positionIn(list, made, anyId)).toThrow('expected an unchanged next_cursor')
     }
-    expect(() => positionIn(byCost, cursor, () => false)).toThrow('as it was given')
+    expect(() => positionIn(byCost, cursor, () => false)).toThrow(
+      'expected an unchanged next_cursor',
+    )
   })
 })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { problem } from '../kernel/problem.ts'
 import { record } from './named-schemas.ts'
 
-/** The custom resource that something of the service is declared by. */
+/** The custom resource that manages an object of the service. */
 export const managedByField = record('ManagedBy', {
   kind: z.string().min(1).max(63),
   namespace: z.string().min(1).max(63),
@@ -12,10 +12,10 @@ export const managedByField = record('ManagedBy', {
 
 export type ManagedBy = z.output<typeof managedByField>
 
-/** Which resource it is, whatever uid it has. */
+/** Identity of a resource without its uid. */
 export type ResourceName = Pick<ManagedBy, 'kind' | 'namespace' | 'name'>
 
-/** The same in a query: `RetentionPolicy/team-a/default`. */
+/** A resource in a query: `RetentionPolicy/team-a/default`. */
 export const managedByParameter = z
   .string()
   .max(400)
@@ -28,14 +28,14 @@ export const managedByParameter = z
   .describe('A custom resource, as `Kind/namespace/name`.')
 
 /**
- * Refuses the change of what a resource declares by anybody but that resource. Its uid does not
- * count: a resource that was restored from a backup has a new one. Throws `managed_by_kubernetes`.
+ * Rejects a change of a managed object by anyone but its resource. The uid is not compared: a
+ * resource that was restored from a backup has a new one. Throws `managed_by_kubernetes`.
  */
 export function refuseUnlessOwner(owner: ResourceName | null, by: ResourceName | null): void {
   if (owner === null) return
   const { kind, namespace, name } = owner
   if (by?.kind === kind && by.namespace === namespace && by.name === name) return
   throw problem('managed_by_kubernetes', {
-    detail: `${kind} ${namespace}/${name} declares this: change that resource instead`,
+    detail: `${kind} ${namespace}/${name} manages this object: change that resource instead`,
   })
 }

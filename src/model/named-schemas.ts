@@ -11,8 +11,8 @@ import {
 } from './observation.ts'
 
 /**
- * Makes a record of the API with its name in the OpenAPI document. Unknown fields are refused. A
- * name belongs to one record.
+ * Defines a record of the API with its name in the OpenAPI document. Unknown fields are rejected.
+ * Each name belongs to one record.
  */
 export function record<Shape extends z.ZodRawShape>(id: string, shape: Shape) {
   return z.strictObject(shape).meta({ id })
@@ -21,8 +21,8 @@ export function record<Shape extends z.ZodRawShape>(id: string, shape: Shape) {
 const shown = new WeakMap<object, z.ZodType>()
 
 /**
- * Shows a schema as another one, with an id, in the OpenAPI document: for values that code checks
- * (`z.unknown()` with a transform), whose shape clients need to know.
+ * Replaces a schema in the OpenAPI document by another schema with an id. For values that code
+ * validates (`z.unknown()` with a transform), so that clients know their shape.
  */
 export function documentedAs<Schema extends z.ZodType>(schema: Schema, as: z.ZodType): Schema {
   const copy = schema.clone() as Schema
@@ -30,18 +30,18 @@ export function documentedAs<Schema extends z.ZodType>(schema: Schema, as: z.Zod
   return copy
 }
 
-/** The schema that the OpenAPI document shows in place of this one, if another one. */
+/** Returns the schema that replaces this one in the OpenAPI document, if any. */
 export function shownSchema(schema: object): z.ZodType | undefined {
   return shown.get(schema)
 }
 
-/** A fault in a request: where it is, and what was expected. */
+/** A fault in a request: its location, and the expected value. */
 export const faultSchema = record('Fault', {
   pointer: z.string().describe('A JSON pointer into the body, or the name of a parameter.'),
   detail: z.string(),
 })
 
-/** A sum of money in a reply, as decimal text. */
+/** An amount of money in a reply, as decimal text. */
 export const dollarsSchema = z
   .string()
   .regex(/^-?\d+(\.\d{1,9})?$/)
@@ -57,8 +57,8 @@ export const windowSchema = record('TimeWindow', {
 })
 
 /**
- * Scalars that many records have. The OpenAPI document names them wherever a schema is written like
- * one of them, so a record need not import them.
+ * Scalars that many records use. The OpenAPI document refers to a scalar wherever an equal schema
+ * is used, so records need not import them.
  */
 export const sharedScalars: readonly z.ZodType[] = [
   z.iso
@@ -82,13 +82,15 @@ export const sharedScalars: readonly z.ZodType[] = [
   z
     .string()
     .regex(correlationTypePattern)
-    .meta({ id: 'CorrelationType', description: 'What a value is, such as `order_id`.' }),
-  z.int().nonnegative().meta({ id: 'Count', description: 'A whole number from 0.' }),
-  z.int().meta({ id: 'Integer', description: 'A whole number that JavaScript holds exactly.' }),
+    .meta({ id: 'CorrelationType', description: 'Type of a value, such as `order_id`.' }),
+  z.int().nonnegative().meta({ id: 'Count', description: 'A whole number, at least 0.' }),
+  z
+    .int()
+    .meta({ id: 'Integer', description: 'A whole number that JavaScript represents exactly.' }),
   z.enum(['asc', 'desc']).meta({ id: 'SortOrder' }),
   z.enum(observationTypes).meta({ id: 'ObservationType' }),
   z.enum(statuses).meta({ id: 'ObservationStatus' }),
-  z.enum(levels).meta({ id: 'ObservationLevel', description: 'Empty: not known.' }),
+  z.enum(levels).meta({ id: 'ObservationLevel', description: 'Empty means unknown.' }),
   z.enum(outcomes).meta({ id: 'Outcome', description: 'How a call of the proxy ended.' }),
-  z.enum(usageSources).meta({ id: 'UsageSource', description: 'Who counted the tokens.' }),
+  z.enum(usageSources).meta({ id: 'UsageSource', description: 'Source of the token counts.' }),
 ]

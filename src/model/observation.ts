@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { traceIdPattern } from '../kernel/ids.ts'
 
-/** A trace id in records and answers; see `traceIdPattern` of the kernel. */
+/** A trace id in records and responses; see `traceIdPattern` of the kernel. */
 export const traceIdSchema = z.string().regex(traceIdPattern).meta({ format: 'uuid' })
 
-/** What kind of operation an observation is. */
+/** Types of observations. */
 export const observationTypes = [
   'generation',
   'tool',
@@ -31,12 +31,12 @@ export type Outcome = (typeof outcomes)[number]
 export const spanKinds = ['', 'internal', 'server', 'client', 'producer', 'consumer'] as const
 export const levels = ['', 'debug', 'default', 'warning', 'error'] as const
 
-/** Who counted the tokens of a call. */
+/** Sources of the token counts of a call. */
 export const usageSources = ['provider', 'estimated', 'none'] as const
 
 export const statuses = ['ok', 'error', 'cancelled'] as const
 
-/** One call of a tool that a model asked for. `arguments` is the text the model wrote. */
+/** A tool call that a model requested. `arguments` is the text of the model. */
 export const toolCallSchema = z.object({
   id: z.string(),
   name: z.string(),
@@ -44,15 +44,15 @@ export const toolCallSchema = z.object({
 })
 export type ToolCall = z.infer<typeof toolCallSchema>
 
-/** One result that a client sent back for a tool call; `content` is cut to a stated size. */
+/** A result that a client sent for a tool call. `content` is cut to a size limit. */
 export const toolResultSchema = z.object({ tool_call_id: z.string(), content: z.string() })
 export type ToolResult = z.infer<typeof toolResultSchema>
 
 const tokens = z.int().nonnegative().nullable()
 
 /**
- * One timed operation, as stored. Times are nanoseconds since 1970 (wall clock). Strings that are
- * not known are empty; numbers that are not known are null, because 0 would be a claim.
+ * One timed operation, as stored. Times are nanoseconds since 1970 (wall clock). Unknown strings
+ * are empty. Unknown numbers are null, because 0 is a valid value.
  */
 export const observationSchema = z.object({
   project_id: z.uuid(),
@@ -68,9 +68,9 @@ export const observationSchema = z.object({
   outcome: z.enum(outcomes).or(z.literal('')),
   error_type: z.string(),
   error_message: z.string(),
-  /** The path in: `proxy`, `otlp` or `api`. */
+  /** Ingest path: `proxy`, `otlp` or `api`. */
   source: z.enum(['proxy', 'otlp', 'api']),
-  /** Version of the mapping that made this row of what came in. */
+  /** Version of the mapping contract that produced this row. */
   contract_version: z.string(),
   provider: z.string(),
   model_requested: z.string(),
@@ -78,21 +78,21 @@ export const observationSchema = z.object({
   endpoint: z.string(),
   task_id: z.string().max(256),
   task_name: z.string(),
-  /** True when no X-Task-ID came and the trace stands for the task. */
+  /** True when the client sent no X-Task-ID and the trace id is the task id. */
   task_implicit: z.boolean(),
   conversation_id: z.string(),
   conversation_external_id: z.string(),
   user_id: z.string(),
   environment: z.string(),
   release: z.string(),
-  /** `service.name` of the resource that reported it. */
+  /** `service.name` of the reporting resource. */
   service_name: z.string(),
   agent_name: z.string(),
-  /** The kind of an OpenTelemetry span; empty for what is none. */
+  /** Kind of an OpenTelemetry span; empty for other observations. */
   span_kind: z.enum(spanKinds),
-  /** How much it matters, where the client said so; an error is told by `status`. */
+  /** Importance, if the client set it. Errors are marked by `status`. */
   level: z.enum(levels),
-  /** Content as the provider's JSON text; empty when it was not captured (see content_state). */
+  /** Content as JSON text of the provider. Empty when not captured; see content_state. */
   input: z.string(),
   output: z.string(),
   content_state: z.enum(['full', 'truncated', 'dropped', 'expired']),
@@ -107,7 +107,7 @@ export const observationSchema = z.object({
   output_visible_tokens: tokens,
   reasoning_tokens: tokens,
   usage_source: z.enum(usageSources),
-  /** Whether the provider's input count included cached tokens. */
+  /** Whether the provider's input count includes cached tokens. */
   usage_semantics: z.enum(['inclusive', 'exclusive', '']),
   /** Decimal USD with at most 9 digits after the point. */
   cost_usd: z.string().nullable(),
@@ -116,11 +116,11 @@ export const observationSchema = z.object({
   request_bytes: z.int().nonnegative(),
   response_bytes: z.int().nonnegative(),
   attributes: z.record(z.string(), z.string()),
-  /** What the client's user attached: labels of their own, no telemetry. */
+  /** Labels of the application, not telemetry. */
   metadata: z.record(z.string(), z.string()),
-  /** Which source gave each field, in the words of the mapping's contract; empty for proxied calls. */
+  /** Source of each field, in terms of the mapping contract. Empty for proxied calls. */
   mapped_from: z.string(),
-  /** The queue message that brought the row; a redelivery brings the same. */
+  /** Id of the queue message with the row. A redelivery has the same id. */
   message_id: z.string(),
 })
 export type Observation = z.infer<typeof observationSchema>

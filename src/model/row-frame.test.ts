@@ -56,7 +56,7 @@ function frameOf(rows: Buffer, trailer: unknown, compressed = false): Buffer {
   return Buffer.concat([header, body, Buffer.from(JSON.stringify(trailer))])
 }
 
-test('a frame is read as it was written, compressed or not', () => {
+test('reads frames as they were written, compressed or not', () => {
   fc.assert(
     fc.property(rowsOfReceipts, fc.boolean(), (parts, compressed) => {
       const receipts = parts.map(receiptOf)
@@ -81,7 +81,7 @@ const rows: Row[] = [
 const receipt = receiptOf(rows, 0)
 const good = frameOf(encodedRows(rows), { project_id, receipts: [receipt] })
 
-describe('what is no frame is told so', () => {
+describe('rejects malformed frames:', () => {
   const wrongTrailer = (trailer: unknown) => frameOf(encodedRows(rows), trailer)
   const wrongReceipt = (about: object) =>
     wrongTrailer({ project_id, receipts: [{ ...receipt, ...about }] })
@@ -132,7 +132,7 @@ describe('what is no frame is told so', () => {
       return data
     })
 
-  test('any bytes at all: never another error', () => {
+  test('arbitrary bytes, with no other error', () => {
     fc.assert(
       fc.property(fc.oneof(fc.uint8Array(), damaged), anywhere, (data, end) => {
         expect([undefined, MalformedFrame]).toContain(failureOf(data))
@@ -143,7 +143,7 @@ describe('what is no frame is told so', () => {
   })
 })
 
-/** The class of what reading throws. */
+/** Returns the class of the error that reading throws. */
 function failureOf(data: Uint8Array): unknown {
   try {
     decodeRowFrame(data, bytes_max).eachRow(() => undefined)
@@ -153,7 +153,7 @@ function failureOf(data: Uint8Array): unknown {
   }
 }
 
-test('the first byte tells frames of rows from others', () => {
+test('the first byte distinguishes row frames from exchange frames', () => {
   expect(isRowFrame(good)).toBe(true)
   expect(isRowFrame(Buffer.from([1, 0]))).toBe(false)
 })

@@ -3,81 +3,81 @@ import { MalformedFrame } from './exchange-frame.ts'
 import { type IngestPath, ingestPaths, type RecordCounts } from './ingest-records.ts'
 
 /**
- * A row frame is one queue message with encoded rows of one project:
- * `[version u8 = 2][compression u8][row format u16][rows_bytes u32]`, so many bytes of rows, and
- * the trailer as JSON up to the end. The rows are, compressed or not, one after the other
- * `[kind u8][length u32][row]`. Numbers are little-endian. A row is RowBinary of the columns that
- * the row format names. Frames of exchanges have version 1 in their first byte.
+ * Version of row frames. A row frame is one queue message with encoded rows of one project:
+ * `[version u8 = 2][compression u8][row format u16][rows_bytes u32]`, then `rows_bytes` of rows,
+ * then the trailer as JSON. The rows, compressed or not, are a sequence of `[kind u8][length
+ * u32][row]`. Numbers are little-endian. A row is RowBinary of the columns of the row format.
+ * Frames of exchanges have version 1 in their first byte.
  */
 export const rowFrameVersion = 2
-/** Bytes before the rows. */
+/** Size of the header of a frame. */
 export const rowFrameHeader_bytes = 8
-/** Bytes before each row: its kind and its length. */
+/** Size of the header of each row: its kind and its length. */
 export const rowHeader_bytes = 5
 
-/** The kinds of rows; a kind's place, counted from 1, is its byte in a frame. */
+/** Kinds of rows. The byte of a kind in a frame is its index here plus 1. */
 export const rowKinds = ['observations', 'traces', 'events', 'links', 'correlations'] as const
 export type RowKind = (typeof rowKinds)[number]
 
 /**
- * What a message brings of one request. The rows of a receipt stand together, and receipts in the
- * order of their rows.
+ * The part of one request in a message. The rows of a receipt are contiguous, and receipts are in
+ * the order of their rows.
  */
 export type FrameReceipt = {
   ingest_request_id: string
   path: IngestPath
   received_at_ms: number
-  /** Items of the request that came with these rows; see IngestRequest. */
+  /** Items of the request in these rows; see IngestRequest. */
   items: number
-  /** Rows that stand here; the sum of `records`. */
+  /** Rows of the receipt; the sum of `records`. */
   rows: number
   records: RecordCounts
-  /** Items of which content was masked: those of the whole request, on its first message. */
+  /** Items with masked content, of the whole request; set on its first message. */
   masked: number
-  /** Items that the edge refused, by reason: those of the whole request, on its first message. */
+  /** Items that the edge rejected, by reason, of the whole request; set on its first message. */
   rejected: Readonly<Record<string, number>>
 }
 
 export type RowFrameTrailer = { project_id: string; receipts: readonly FrameReceipt[] }
 
-/** `start` and `end` are places in the frame's `bytes`; `receipt` one in its `receipts`. */
+/** `start` and `end` are offsets in the frame's `bytes`; `receipt` is an index in `receipts`. */
 export type RowVisitor = (kind: RowKind, start: number, end: number, receipt: number) => void
 
 export type RowFrame = {
   project_id: string
   row_format: number
   receipts: FrameReceipt[]
-  /** Rows with their headers; a view of the message unless that was compressed. */
+  /** Rows with their headers; a view of the message unless it is compressed. */
   bytes: Buffer
-  /** Visits the rows in their order. */
+  /** Visits the rows in order. */
   eachRow(visit: RowVisitor): void
 }
 
 const compressionNone = 0
 const compressionZstd = 1
 
-/** The first bytes of a frame with `rows_bytes` of rows, compressed or not. */
-export function rowFrameHeader(about: {
+/** Builds the header of a frame with `rows_bytes` of rows, compressed or not. */
+export function rowFrameHeader(fields: {
   compressed: boolean
   row_format: number
   rows_bytes: number
 }): Buffer {
   const header = Buffer.allocUnsafe(rowFrameHeader_bytes)
   header[0] = rowFrameVersion
-  header[1] = about.compressed ? compressionZstd : compressionNone
-  header.writeUInt16LE(about.row_format, 2)
-  header.writeUInt32LE(about.rows_bytes, 4)
+  header[1] = fields.compressed ? compressionZstd : compressionNone
+  header.writeUInt16LE(fields.row_format, 2)
+  header.writeUInt32LE(fields.rows_bytes, 4)
   return header
 }
 
-/** True for a message that is a row frame, of whatever content. */
+/** Returns whether a message is a row frame. Does not check its content. */
 export function isRowFrame(data: Uint8Array): boolean {
   return data[0] === rowFrameVersion
 }
 
 /**
- * Reads a frame; rows are found, not read. `decompressed_bytes_max` bounds what compressed rows
- * may grow to. Throws MalformedFrame.
+ * Reads a frame and locates its rows, without decoding them. `decompressed_bytes_max` bounds the
+ * size of the decompressed rows. Throws MalformedFrame.
  */
 export function decodeRowFrame(data: Uint8Array, decompressed_bytes_max: number): RowFrame {
   const frame = Buffer.from(data.buffer, data.byteOffset, data.length)
@@ -86,8 +86,8 @@ export function decodeRowFrame(data: Uint8Array, decompressed_bytes_max: number)
   const rowsEnd = rowFrameHeader_bytes + frame.readUInt32LE(4)
   if (rowsEnd > frame.length) throw new MalformedFrame('the rows are longer than their frame')
   const rows = frame.subarray(rowFrameHeader_bytes, rowsEnd)
-  const bytes = decompressed(rows, frame[1], decompressed_bytes_max)
-  const { project_id, receipts } = trailerFrom(frame.subarray(rowsEnd))
+  const bytes = decompressRows(rows, frame[1], decompressed_bytes_max)
+  const { project_id, receipts } = parseTrailer(frame.subarray(rowsEnd))
   assertRows(bytes, receipts)
   return {
     project_id,
@@ -98,7 +98,7 @@ export function decodeRowFrame(data: Uint8Array, decompressed_bytes_max: number)
   }
 }
 
-function decompressed(rows: Buffer, compression: number | undefined, bytes_max: number): Buffer {
+function decompressRows(rows: Buffer, compression: number | undefined, bytes_max: number): Buffer {
   if (compression === compressionNone) return rows
   if (compression !== compressionZstd) throw new MalformedFrame(`compression ${compression}`)
   try {
@@ -108,7 +108,7 @@ function decompressed(rows: Buffer, compression: number | undefined, bytes_max: 
   }
 }
 
-/** Holds that every row ends in the frame, and that the receipts say what stands there. */
+/** Checks that every row ends in the frame, and that the receipts count the rows. */
 function assertRows(bytes: Buffer, receipts: readonly FrameReceipt[]): void {
   let at = 0
   for (const { rows, records } of receipts) {
@@ -125,10 +125,10 @@ function assertRows(bytes: Buffer, receipts: readonly FrameReceipt[]): void {
       at = row.end
     }
     if (rowKinds.some((kind) => records[kind] !== counts[kind])) {
-      throw new MalformedFrame('a receipt counts other rows than there are')
+      throw new MalformedFrame('the counts of a receipt do not match its rows')
     }
   }
-  if (at !== bytes.length) throw new MalformedFrame('there are rows that no receipt counts')
+  if (at !== bytes.length) throw new MalformedFrame('the frame has rows without a receipt')
 }
 
 function rowAt(bytes: Buffer, at: number): { kind: RowKind; end: number } {
@@ -151,27 +151,27 @@ function eachRow(bytes: Buffer, receipts: readonly FrameReceipt[], visit: RowVis
   }
 }
 
-function trailerFrom(bytes: Buffer): { project_id: string; receipts: FrameReceipt[] } {
-  const trailer = parsed(bytes)
+function parseTrailer(bytes: Buffer): { project_id: string; receipts: FrameReceipt[] } {
+  const trailer = parseJson(bytes)
   if (!isObject(trailer) || typeof trailer['project_id'] !== 'string') {
     throw new MalformedFrame('the trailer names no project')
   }
   const { project_id, receipts } = trailer as { project_id: string; receipts: unknown }
   if (!Array.isArray(receipts) || !receipts.every(isReceipt)) {
-    throw new MalformedFrame('the trailer has a receipt that is none')
+    throw new MalformedFrame('the trailer has an invalid receipt')
   }
   return { project_id, receipts }
 }
 
-function parsed(bytes: Buffer): unknown {
+function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'))
   } catch (cause) {
-    throw new MalformedFrame('the trailer is no JSON', { cause })
+    throw new MalformedFrame('the trailer is not JSON', { cause })
   }
 }
 
-/** By hand: a frame of many small requests has many receipts. */
+/** Written by hand for speed: a frame of many small requests has many receipts. */
 function isReceipt(value: unknown): value is FrameReceipt {
   if (!isObject(value)) return false
   return (

@@ -1,6 +1,6 @@
 import type { Observation } from './observation.ts'
 
-/** The names of severities that OpenTelemetry and Langfuse have, in lower case. */
+/** Severity names of OpenTelemetry and Langfuse, in lower case. */
 export const severityNames = [
   'trace',
   'debug',
@@ -23,15 +23,15 @@ const levelBySeverity: Record<(typeof severityNames)[number], Observation['level
   fatal: 'error',
 }
 
-/** Returns the level that a severity is stored as, for its name in any case; undefined when unknown. */
+/** Returns the stored level for a severity name in any case, or undefined when it is unknown. */
 export function levelFromSeverity(name: string): Observation['level'] | undefined {
   const found = severityNames.find((known) => known === name.toLowerCase())
   return found && levelBySeverity[found]
 }
 
 /**
- * Returns the level of a severity number of OpenTelemetry's log data model: 9 is INFO, 13 WARN, 17
- * ERROR; 0 is unknown.
+ * Returns the level for a severity number of the OpenTelemetry log data model: 9 is INFO, 13 is
+ * WARN, 17 is ERROR, 0 is unknown.
  */
 export function levelFromSeverityNumber(severity: number): Observation['level'] {
   if (severity === 0) return ''

@@ -1,35 +1,35 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { authorizer, type BootstrapSecrets } from '../capabilities/access/index.ts'
+import { markDue } from '../capabilities/detection/index.ts'
 import { settleRequests } from '../capabilities/edge/batches/index.ts'
 import { otlpRoutes } from '../capabilities/edge/otlp/index.ts'
 import { proxyRoutes } from '../capabilities/edge/proxy/index.ts'
 import { startIngest } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openIdempotencyStore } from '../platform/relational/index.ts'
-import { assertAddressesFree } from './addresses.ts'
-import { openArchives } from './archives.ts'
 import { openControl } from './control.ts'
-import { explainFolder, takeDataFolder } from './data-folder.ts'
-import { openDetection } from './detection.ts'
-import { openProxy, openRecorder } from './edge.ts'
-import { secretKeyOf, startServers } from './embedded.ts'
-import { openHotWindows } from './hot-window.ts'
+import { explainFolder, readOperatorKey, readSecretKey, takeDataFolder } from './data-folder.ts'
+import { openDetection, openJudge } from './detection.ts'
+import { openOtlp, openProxy, openRecorder } from './edge.ts'
+import { startServers } from './embedded.ts'
 import { openIntake } from './intake.ts'
-import { openJobs } from './jobs.ts'
-import { openJudge } from './judge.ts'
+import { openArchives, openHotWindows, openJobs } from './jobs.ts'
 import { listen } from './listen.ts'
-import { operatorKeyOf } from './operator-key.ts'
-import { openOtlp } from './otlp.ts'
 import { openClusterQueue, openFileQueue, withFileSpool } from './queues.ts'
-import { type RoleContext, type Running, run } from './running.ts'
-import { noteSample, pendingSample, startSample } from './sample.ts'
-import { bringUpToDate } from './schema.ts'
+import { assertAddressesFree, type RoleContext, type Running, run } from './running.ts'
+import { migrateStores } from './schema.ts'
 import { openStores } from './stores.ts'
-import { firstLoginFile, welcome } from './welcome.ts'
-import { ingestOf } from './worker.ts'
+import {
+  firstLoginFile,
+  markSamplePending,
+  readPendingSample,
+  startSample,
+  welcome,
+} from './welcome.ts'
+import { toIngestSettings } from './worker.ts'
 
-/** Everything on this machine, in one process and on servers that it starts itself. */
+/** Starts role `all`: every role except the operator in one process, on embedded servers. */
 export function startAll(given: RoleConfig<'all'>, stop: AbortSignal): Promise<Running> {
   return run('all', given, stop, (context) =>
     start(context, given).catch(explainFolder(given.data_directory)),
@@ -39,11 +39,11 @@ export function startAll(given: RoleConfig<'all'>, stop: AbortSignal): Promise<R
 async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<void> {
   await takeDataFolder(context, given)
   await assertAddressesFree(given)
-  const secret_key = await secretKeyOf(given)
-  const operator_key = await operatorKeyOf(given)
+  const secret_key = await readSecretKey(given)
+  const operator_key = await readOperatorKey(given)
   const config = { ...(await startServers(context, given)), secret_key, operator_key }
   const { db, store, records, ledger, ...stores } = openStores(context, config)
-  const firstLogin = await migrateHere(context, config, stores)
+  const firstLogin = await migrateAndKeepLogin(context, config, stores)
 
   const queue = await openQueue(context, config)
   const { second, ...hotWindows } = openHotWindows(context, { ...stores, db })
@@ -52,14 +52,15 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
     ...context,
     ...{ db, store, records, ledger, queue, second },
     settleRequests: (entries) => settleRequests(db, entries),
-    settings: ingestOf(config),
+    markDue,
+    settings: toIngestSettings(config),
   })
   context.parts.defer(() => ingest.stop())
   const judge = openJudge(context, config, { db })
   openDetection(context, config, { db, store, judge })
   openJobs(context, config, { ...stores, db, ledger }, [hotWindows, archives])
 
-  // A queue in a file of this machine needs no spool in front of it.
+  // A queue in a local file needs no spool.
   const publisher =
     config.nats_url === undefined
       ? queue
@@ -69,7 +70,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   const { access, routes } = openControl(context, config, parts)
   const recorder = openRecorder(context, config, { queue: publisher, intake })
   const proxy = openProxy(context, config, { keys: access.keys, recorder })
-  // A Collector often has the port on a developer's machine.
+  // On a developer's machine, a Collector often uses the port.
   const otlp = await openOtlp(context, config, {
     keys: access.keys,
     intake,
@@ -82,31 +83,31 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
     authorize: authorizer(access),
     idempotency: openIdempotencyStore(db),
   })
-  // Secrets that were given are not printed.
+  // Print generated secrets only.
   const shown = config.bootstrap_project_key === undefined ? firstLogin : undefined
   const base_url = `http://${config.http_host}:${port}`
-  const sample = await pendingSample(config)
+  const sample = await readPendingSample(config)
   context.whenReady.push(() => {
     const { data_directory } = config
     say(welcome({ base_url, data_directory, firstLogin: shown, has_sample: sample !== undefined }))
     if (sample === undefined) return
     const { project_key } = sample
-    const about = { keys: access.keys, recorder, api_url: base_url, project_key, log: say }
-    startSample(context, config, about)
+    const sampleParts = { keys: access.keys, recorder, api_url: base_url, project_key, log: say }
+    startSample(context, config, sampleParts)
   })
 }
 
-/** Brings the stores up to date; the first login goes to a file of mode 0600 and comes back. */
-async function migrateHere(
+/** Migrates the stores. Writes the first login to a file of mode 0600, and returns it. */
+async function migrateAndKeepLogin(
   context: RoleContext,
   config: RoleConfig<'all'>,
   stores: Pick<ReturnType<typeof openStores>, 'relational' | 'columnar'>,
 ): Promise<BootstrapSecrets | undefined> {
   let firstLogin: BootstrapSecrets | undefined
-  await bringUpToDate(context, config, stores, async (secrets) => {
+  await migrateStores(context, config, stores, async (secrets) => {
     const path = join(config.data_directory, firstLoginFile)
     await writeFile(path, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 })
-    await noteSample(config)
+    await markSamplePending(config)
     firstLogin = secrets
   })
   return firstLogin

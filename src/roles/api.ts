@@ -2,14 +2,14 @@ import { authorizer } from '../capabilities/access/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openIdempotencyStore } from '../platform/relational/index.ts'
 import { openControl } from './control.ts'
+import { openJudge } from './detection.ts'
 import { openIntake } from './intake.ts'
-import { openJudge } from './judge.ts'
 import { listen } from './listen.ts'
 import { openClusterQueue, withFileSpool } from './queues.ts'
 import { type Running, run } from './running.ts'
 import { openStores } from './stores.ts'
 
-/** The control plane: the product APIs. */
+/** Starts role `api`, the control plane: the product APIs. */
 export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<Running> {
   return run('api', config, stop, async (context) => {
     const stores = openStores(context, config)

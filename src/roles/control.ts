@@ -1,17 +1,51 @@
 import { type Access, accessRoutes, openAccess } from '../capabilities/access/index.ts'
 import { conversationRoutes, conversationTreeRoutes } from '../capabilities/conversations/index.ts'
+import { correlationRoutes } from '../capabilities/correlations/index.ts'
 import { type ContextJudge, detectionRoutes } from '../capabilities/detection/index.ts'
-import { deleteExpiredIngestRequests } from '../capabilities/edge/batches/index.ts'
-import type { QuerySettings } from '../capabilities/query/index.ts'
+import {
+  deleteExpiredIngestRequests,
+  type IngestRequestSettings,
+  ingestRequestRoutes,
+} from '../capabilities/edge/batches/index.ts'
+import { mappingRoutes } from '../capabilities/edge/otlp/index.ts'
+import { deadLetterRoutes } from '../capabilities/ledger/dead-letters/index.ts'
+import { ledgerRoutes } from '../capabilities/ledger/index.ts'
+import {
+  type ArchiveDeps,
+  archiveRoutes,
+  openRestoredStore,
+  readySlices,
+} from '../capabilities/lifecycle/archive/index.ts'
+import { retentionRoutes } from '../capabilities/lifecycle/retention/index.ts'
+import {
+  type ChooseStore,
+  type OnServed,
+  openClickHouseRunner,
+  openPostgresRunner,
+  openQueries,
+  type QuerySettings,
+  queryRoutes,
+  type RunDeps,
+} from '../capabilities/query/index.ts'
+import { captureRoutes } from '../capabilities/records/capture/index.ts'
+import { createPricing } from '../capabilities/records/pricing/index.ts'
+import { schemaRoutes } from '../capabilities/records/schema/index.ts'
+import { savedQueryRoutes } from '../capabilities/saved-queries/index.ts'
+import {
+  chooseByRouting,
+  createRoutingCache,
+  type StoreRoutingRoutesDeps,
+  startRouteStats,
+  storeRoutingRoutes,
+} from '../capabilities/store-routing/index.ts'
 import { type TaskDeps, taskRoutes } from '../capabilities/tasks/index.ts'
+import { traceRoutes } from '../capabilities/traces/index.ts'
+import type { Clock } from '../kernel/time.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { Route } from '../platform/http/index.ts'
-import { deleteExpiredIdempotencyKeys } from '../platform/relational/index.ts'
-import { archiveDeps } from './archives.ts'
-import { openStoreRouting } from './hot-window.ts'
+import type { Queue } from '../platform/queue/index.ts'
+import { deleteExpiredIdempotencyKeys, type Relational } from '../platform/relational/index.ts'
 import type { Intake } from './intake.ts'
-import { type ObservabilityParts, observabilityRoutes } from './observability.ts'
-import { openQueryRuns } from './queries.ts'
 import type { RoleContext } from './running.ts'
 import { openPostgres, type Stores } from './stores.ts'
 
@@ -41,7 +75,7 @@ const housekeepingEvery_ms = 60 * 60 * 1000
 const ledgerHoursEvery_ms = 10 * 60 * 1000
 const ledgerHours_max = 1000
 
-/** Builds the control plane: sign-in and the routes of the product APIs. */
+/** Opens the control plane: sign-in and the routes of the product APIs. */
 export function openControl(
   context: RoleContext,
   config: ControlConfig,
@@ -62,13 +96,13 @@ export function openControl(
   const housekeeping = setInterval(() => {
     const deleted = [deleteExpiredIdempotencyKeys(db), deleteExpiredIngestRequests(db)]
     Promise.all(deleted).catch((error: unknown) => {
-      logger.warn({ err: error }, 'expired idempotency keys stay for now')
+      logger.warn({ err: error }, 'deleting expired idempotency keys failed; retrying later')
     })
   }, housekeepingEvery_ms).unref()
   parts.defer(() => clearInterval(housekeeping))
   const ledgerHours = setInterval(() => {
     built.ledger.closeHours({ hours_max: ledgerHours_max }).catch((error: unknown) => {
-      logger.warn({ err: error }, 'hours of the ledger are read entry by entry for now')
+      logger.warn({ err: error }, 'closing hours of the ledger failed; retrying later')
     })
   }, ledgerHoursEvery_ms).unref()
   parts.defer(() => clearInterval(ledgerHours))
@@ -89,7 +123,7 @@ export function openControl(
   return { access, routes: controlRoutes(access, observability) }
 }
 
-/** The routes of the product APIs; nothing is read before one is called. */
+/** Builds the routes of the product APIs. Dependencies are only used when a route is called. */
 export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityParts): Route[] {
   return [
     ...accessRoutes(access),
@@ -99,4 +133,105 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
     ...detectionRoutes(parts),
     ...observabilityRoutes(parts),
   ]
+}
+
+/** Dependencies of the routes under `/api/v2/observability`. */
+type ObservabilityParts = Pick<Stores, 'db' | 'store' | 'records' | 'ledger' | 'retention'> & {
+  intake: Intake
+  /** The queue, for its statistics and dead letters. */
+  queue: Pick<Queue, 'stats' | 'deadLetters' | 'replayDeadLetter'>
+  clock: Clock
+  requests: IngestRequestSettings
+  queries: RunDeps
+  /** Maximum saved queries of a project. */
+  saved_queries_max: number
+  routing: StoreRoutingRoutesDeps
+  archives: ArchiveDeps
+  /** Hour (UTC) at which the daily retention runs start. */
+  retention_hour: number
+}
+
+/** Builds the routes under `/api/v2/observability`. */
+function observabilityRoutes(parts: ObservabilityParts): Route[] {
+  const { db, store, records, ledger, intake, queue, clock, requests } = parts
+  const enqueue: Intake['enqueuer']['enqueue'] = (...ports) => intake.enqueuer.enqueue(...ports)
+  return [
+    ...schemaRoutes(),
+    ...ingestRequestRoutes({
+      ...{ db, clock },
+      enqueuer: intake.enqueuer,
+      pricing: createPricing(),
+      capture: intake.capture,
+      receipts: ledger,
+      settings: requests,
+    }),
+    ...mappingRoutes({ store }),
+    ...traceRoutes({ records, queries: parts.queries }),
+    ...queryRoutes(parts.queries),
+    ...savedQueryRoutes(parts),
+    ...storeRoutingRoutes(parts.routing),
+    ...correlationRoutes({ records, ledger, enqueue, clock, capture: intake.capture }),
+    ...ledgerRoutes({ ledger, queue, clock }),
+    ...deadLetterRoutes({ queue }),
+    ...retentionRoutes({
+      ...{ db, clock, retention: parts.retention, hour: parts.retention_hour },
+      archives_configured: parts.archives.is_configured,
+    }),
+    ...archiveRoutes(parts.archives),
+    ...captureRoutes({ db, clock, policies: intake.policies }),
+  ]
+}
+
+/** Opens the runners of queries on both stores. */
+export function openQueryRuns(
+  { metrics, logger, clock }: RoleContext,
+  settings: QuerySettings,
+  ports: Pick<Stores, 'columnar' | 'relational' | 'db'> & {
+    /** Connections for queries only, so that slow queries do not delay sign-in. */
+    reads: Pick<Relational<unknown>, 'pool'>
+    chooseStore: ChooseStore
+    onServed: OnServed
+  },
+): RunDeps {
+  const { columnar, relational, reads, db, chooseStore, onServed } = ports
+  return openQueries({
+    runners: {
+      clickhouse: openClickHouseRunner({ columnar, logger }),
+      postgres: openPostgresRunner({ pool: reads.pool, cancel_through: relational.pool }),
+    },
+    ...{ chooseStore, onServed },
+    restoredSlices: (project_id) => readySlices(db, { project_id, now: new Date(clock.now_ms()) }),
+    ...{ settings, metrics, logger },
+  })
+}
+
+/**
+ * Opens the API's part of store routing: its routes, the choice of a store, and read statistics.
+ */
+function openStoreRouting(
+  { clock, logger, parts }: Pick<RoleContext, 'clock' | 'logger' | 'parts'>,
+  { db }: Pick<Stores, 'db'>,
+): {
+  deps: StoreRoutingRoutesDeps
+  chooseStore: ReturnType<typeof chooseByRouting>
+  onServed: OnServed
+} {
+  const routings = createRoutingCache({ db, clock })
+  const stats = startRouteStats({ db, clock, logger })
+  parts.defer(() => stats.stop())
+  return {
+    deps: { db, clock, routings, stats },
+    chooseStore: chooseByRouting({ db, routings, clock }),
+    onServed: stats.onServed,
+  }
+}
+
+/** Builds the dependencies of the archive routes. The API does not read archives itself. */
+function archiveDeps(
+  { clock }: Pick<RoleContext, 'clock'>,
+  config: Pick<RoleConfig<'api'>, 'blobs_url' | 'clickhouse_cluster'>,
+  { db, columnar }: Pick<Stores, 'db' | 'columnar'>,
+): ArchiveDeps {
+  const restored = openRestoredStore({ columnar, cluster: config.clickhouse_cluster })
+  return { db, clock, restored, is_configured: config.blobs_url !== undefined }
 }

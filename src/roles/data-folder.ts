@@ -1,6 +1,8 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { RoleConfig } from '../platform/config/index.ts'
+import { mintGivenSecrets } from '../capabilities/access/index.ts'
+import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import {
   assertUsable,
   FolderInUse,
@@ -11,7 +13,7 @@ import {
 } from '../platform/folders/index.ts'
 import type { RoleContext } from './running.ts'
 
-/** The data folder can't be used. The message says why and what to do. */
+/** The data folder can't be used. The message has the reason and what to do. */
 class DataFolderRefused extends Error {
   override readonly name = 'DataFolderRefused'
 }
@@ -19,9 +21,8 @@ class DataFolderRefused extends Error {
 const pidFile = 'service.pid'
 
 /**
- * Makes the data folder where it is missing and takes it for this process until the role ends.
- * Throws DataFolderRefused when it can't be written, when its disk is nearly full, or when another
- * process has it.
+ * Creates the data folder if it is missing, and locks it until the role ends. Throws
+ * DataFolderRefused when it is not writable, its disk is nearly full, or another process uses it.
  */
 export async function takeDataFolder(
   { parts }: Pick<RoleContext, 'parts'>,
@@ -30,32 +31,32 @@ export async function takeDataFolder(
   const folder = resolve(config.data_directory)
   await makeFolder(folder)
   await assertUsable(folder, { free_bytes_min: config.data_free_bytes_min })
-  parts.defer(await locked(folder))
+  parts.defer(await lock(folder))
   await writeFile(join(folder, pidFile), `${process.pid}\n`)
   parts.defer(() => rm(join(folder, pidFile), { force: true }))
 }
 
-async function locked(folder: string): Promise<() => void> {
+async function lock(folder: string): Promise<() => void> {
   try {
     return lockFolder(folder)
   } catch (cause) {
     if (!(cause instanceof FolderInUse)) throw cause
-    const noted = (await readIfThere(join(folder, pidFile))) ?? ''
+    const noted = (await readOptionalFile(join(folder, pidFile))) ?? ''
     const pid = /^\d+$/.test(noted.trim()) ? `process ${noted.trim()}` : 'another process'
     const advice = `Stop it first, or set LOOPTRACE_DATA_DIRECTORY to another folder.`
     throw new DataFolderRefused(`${folder} is in use by ${pid}. ${advice}`, { cause })
   }
 }
 
-/** Reads a file of the data folder; undefined when it is not there. */
-export async function readIfThere(path: string): Promise<string | undefined> {
+/** Reads a file of the data folder, or returns undefined when it is missing. */
+export async function readOptionalFile(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
 }
 
-/** Adds what to do to a failure of the data folder; other errors are thrown as they are. */
+/** Returns a handler that adds advice to failures of the data folder. Rethrows other errors. */
 export function explainFolder(data_directory: string): (error: unknown) => never {
   return (error) => {
     const failure =
@@ -71,8 +72,67 @@ function adviceFor({ fault }: FolderUnusable): string {
     case 'full':
       return 'Free some space, or set LOOPTRACE_DATA_DIRECTORY to a folder on another disk'
     case 'denied':
-      return `${advice}, or let the user ${process.getuid?.()} write it`
+      return `${advice}, or give user ${process.getuid?.()} write permission`
     default:
       return advice
   }
+}
+
+type KeyConfig = Pick<RoleConfig<'migrate'>, 'operator_key' | 'operator_key_file'>
+
+/** File in the data folder, mode 0600, with the key for an operator beside role `all`. */
+export const operatorKeyFile = 'operator-key'
+
+/**
+ * Reads the operator's key from the setting or its file; undefined when neither is set. Throws
+ * `ConfigError` when both are set or the file can't be read.
+ */
+export async function readConfiguredOperatorKey(config: KeyConfig): Promise<string | undefined> {
+  const { operator_key, operator_key_file: path } = config
+  if (path === undefined) return operator_key
+  if (operator_key !== undefined) {
+    throw new ConfigError(
+      'LOOPTRACE_OPERATOR_KEY and LOOPTRACE_OPERATOR_KEY_FILE: got both, set only one',
+    )
+  }
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new ConfigError(`LOOPTRACE_OPERATOR_KEY_FILE: ${path} cannot be read`, { cause })
+  })
+  return text.trim()
+}
+
+/**
+ * Returns the configured operator key, or a key that is generated on the first start and kept in a
+ * file.
+ */
+export async function readOperatorKey(
+  config: KeyConfig & Pick<RoleConfig<'all'>, 'data_directory'>,
+): Promise<string> {
+  const given = await readConfiguredOperatorKey(config)
+  if (given !== undefined) return given
+  await makeFolder(config.data_directory)
+  const path = join(config.data_directory, operatorKeyFile)
+  const known = await readOptionalFile(path)
+  if (known !== undefined) return known.trim()
+  const { operator_key } = mintGivenSecrets()
+  // Write atomically, so that a kill does not leave half a key.
+  await writeFile(`${path}.new`, `${operator_key}\n`, { mode: 0o600, flush: true })
+  await rename(`${path}.new`, path)
+  return operator_key
+}
+
+/**
+ * Returns the key that encrypts the token-signing keys: the setting, or a key that is generated on
+ * the first start and kept in a file of mode 0600.
+ */
+export async function readSecretKey(
+  config: Pick<RoleConfig<'all'>, 'secret_key' | 'data_directory'>,
+): Promise<string> {
+  if (config.secret_key !== undefined) return config.secret_key
+  const path = join(config.data_directory, 'secret-key')
+  const known = await readOptionalFile(path)
+  if (known !== undefined) return known.trim()
+  const made = randomBytes(32).toString('base64url')
+  await writeFile(path, `${made}\n`, { mode: 0o600, flag: 'wx' })
+  return made
 }

@@ -1,23 +1,23 @@
 import { everyDeadLetter, letterOf, replayAll } from '../capabilities/ledger/dead-letters/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import type { DeadLetter, Queue } from '../platform/queue/index.ts'
-import { oneShot, print } from './one-shot.ts'
 import { openClusterQueue, openFileQueue } from './queues.ts'
+import { oneShotContext, print } from './running.ts'
 
 type Config = RoleConfig<'all'>
 
 /**
- * Prints every dead letter, one JSON object a line. On one machine the service must be stopped: the
- * process that has the queue file has it for itself.
+ * Prints every dead letter, one JSON object per line. With a queue in a file, the service must be
+ * stopped, because it locks the file.
  */
 export function listDeadLetters(config: Config): Promise<number> {
   return withQueue(config, async (queue) => {
-    for await (const letter of everyDeadLetter(queue)) print(lineOf(letter))
+    for await (const letter of everyDeadLetter(queue)) print(toLine(letter))
     return 0
   })
 }
 
-/** Puts one dead letter back into the queue. Exit status 1 when there is none of that id. */
+/** Puts one dead letter back into the queue. Exit status 1 when no dead letter has the id. */
 export function replayDeadLetter(config: Config, dead_letter_id: string): Promise<number> {
   return withQueue(config, async (queue) => {
     const replayed = await queue.replayDeadLetter(dead_letter_id)
@@ -26,11 +26,11 @@ export function replayDeadLetter(config: Config, dead_letter_id: string): Promis
   })
 }
 
-/** Puts all dead letters back into the queue, and prints each of them. */
+/** Puts all dead letters back into the queue, and prints each. */
 export function replayDeadLetters(config: Config): Promise<number> {
   return withQueue(config, async (queue) => {
     for await (const letter of replayAll(queue, Date.now())) {
-      print({ ...lineOf(letter), state: 'queued' })
+      print({ ...toLine(letter), state: 'queued' })
     }
     return 0
   })
@@ -38,14 +38,14 @@ export function replayDeadLetters(config: Config): Promise<number> {
 
 async function withQueue(config: Config, work: (queue: Queue) => Promise<number>): Promise<number> {
   await using parts = new AsyncDisposableStack()
-  const context = oneShot('dead-letters', config, parts)
+  const context = oneShotContext('dead-letters', config, parts)
   const queue = await (config.nats_url === undefined
     ? openFileQueue(context, config)
     : openClusterQueue(context, config))
   return await work(queue)
 }
 
-function lineOf(letter: DeadLetter): object {
+function toLine(letter: DeadLetter): object {
   const [, project_id = ''] = letter.subject.split('.')
   return { project_id, ...letterOf(letter) }
 }

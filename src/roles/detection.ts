@@ -1,5 +1,10 @@
-import { type ContextJudge, startDetection } from '../capabilities/detection/index.ts'
-import type { RoleConfig } from '../platform/config/index.ts'
+import {
+  type ContextJudge,
+  type JudgeSettings,
+  openJudge as openContextJudge,
+  startDetection,
+} from '../capabilities/detection/index.ts'
+import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 
@@ -8,7 +13,7 @@ type DetectionConfig = Pick<
   'detection_busy_percent' | 'detection_cache_bytes_max'
 >
 
-/** Looks for trouble in tasks as their calls come, until the role ends. */
+/** Starts detection, until the role ends. */
 export function openDetection(
   context: Pick<RoleContext, 'clock' | 'logger' | 'metrics' | 'parts'>,
   config: DetectionConfig,
@@ -20,4 +25,44 @@ export function openDetection(
   }
   const detection = startDetection({ ...context, db, store, judge, settings })
   context.parts.defer(() => detection.stop())
+}
+
+type JudgeConfig = Pick<
+  RoleConfig<'worker'>,
+  | 'judge_url'
+  | 'judge_model'
+  | 'judge_api_key'
+  | 'judge_allowed_hosts'
+  | 'judge_timeout_ms'
+  | 'judge_cents_per_million_tokens'
+  | 'judge_cents_per_day_max'
+>
+
+/** Opens the judge of lost context, or returns undefined when none is configured. */
+export function openJudge(
+  context: Pick<RoleContext, 'logger' | 'metrics'>,
+  config: JudgeConfig,
+  { db }: Pick<Stores, 'db'>,
+): ContextJudge | undefined {
+  return openContextJudge({ ...context, db }, toJudgeSettings(config))
+}
+
+const nanoDollarsPerCent = 10_000_000n
+const million = 1_000_000n
+
+function toJudgeSettings(config: JudgeConfig): JudgeSettings | undefined {
+  const { judge_url: url, judge_model: model, judge_timeout_ms: timeout_ms } = config
+  if (url === undefined) return undefined
+  if (model === undefined) {
+    throw new ConfigError('LOOPTRACE_JUDGE_MODEL: missing, expected the name of a model')
+  }
+  const per_million = BigInt(config.judge_cents_per_million_tokens) * nanoDollarsPerCent
+  const hosts = config.judge_allowed_hosts?.split(',') ?? []
+  return {
+    ...{ url, model, timeout_ms },
+    api_key: config.judge_api_key,
+    allowed_hosts: hosts.map((host) => host.trim()),
+    nano_dollars_per_token: per_million / million,
+    nano_dollars_per_day_max: BigInt(config.judge_cents_per_day_max) * nanoDollarsPerCent,
+  }
 }

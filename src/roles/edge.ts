@@ -1,3 +1,14 @@
+import type { KeyCache } from '../capabilities/access/index.ts'
+import type { Enqueuer } from '../capabilities/edge/enqueue/index.ts'
+import {
+  createMapper,
+  createOtlpReceiver,
+  currentContract,
+  jsonDecoder,
+  type OtlpGrpcServer,
+  type OtlpReceiver,
+  protobufDecoder,
+} from '../capabilities/edge/otlp/index.ts'
 import {
   type CompletionProxy,
   createCaptureWay,
@@ -6,17 +17,20 @@ import {
   type ProjectKeys,
   type Recorder,
 } from '../capabilities/edge/proxy/index.ts'
+import { createPricing } from '../capabilities/records/pricing/index.ts'
 import { newId } from '../kernel/ids.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
+import { AddressUnavailable } from '../platform/http/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
+import type { Logger } from '../platform/telemetry/index.ts'
 import type { Intake } from './intake.ts'
 import type { RoleContext } from './running.ts'
 
 type EdgeConfig = Omit<RoleConfig<'proxy'>, 'nats_url'>
 
 /**
- * Packs records into messages for the queue, or gives them to the intake where a project does not
- * let everything be recorded; flushed when the role ends, before the intake.
+ * Opens the recorder, which packs records into queue messages, or passes them to the intake if the
+ * capture policy of the project omits something. Flushed when the role ends, before the intake.
  */
 export function openRecorder(
   { metrics, clock, logger, parts }: RoleContext,
@@ -42,7 +56,7 @@ export function openRecorder(
   return recorder
 }
 
-/** Builds the proxy; whoever listens drains and closes it. */
+/** Creates the proxy. `listen` drains and closes it. */
 export function openProxy(
   { metrics, clock, logger }: Pick<RoleContext, 'metrics' | 'clock' | 'logger'>,
   config: EdgeConfig,
@@ -73,4 +87,80 @@ export function openProxy(
     metrics,
     logger,
   })
+}
+
+type OtlpConfig = Pick<
+  RoleConfig<'proxy'>,
+  | 'otlp_grpc_host'
+  | 'otlp_grpc_port'
+  | 'otlp_grpc_streams_max'
+  | 'otlp_grpc_keepalive_ms'
+  | 'otlp_body_bytes_max'
+  | 'otlp_inflight_bytes_max'
+  | 'otlp_body_idle_timeout_ms'
+  | 'otlp_requests_per_minute_max'
+>
+
+/** The OTLP receiver of a role. `grpc` is undefined when it is disabled. */
+export type OtlpService = { receiver: OtlpReceiver; grpc: OtlpGrpcServer | undefined }
+
+type OtlpParts = {
+  keys: Pick<KeyCache, 'authenticate'>
+  intake: Pick<Intake, 'capture'> & { enqueuer: Pick<Enqueuer, 'enqueue'> }
+  /** Whether to start without gRPC when its port is in use, instead of failing. */
+  grpc_is_optional?: boolean
+}
+
+/** Opens the OTLP receiver and listens for gRPC. `listen` drains both. */
+export async function openOtlp(
+  context: Pick<RoleContext, 'metrics' | 'clock' | 'logger' | 'parts' | 'ports'>,
+  config: OtlpConfig,
+  { keys, intake, grpc_is_optional = false }: OtlpParts,
+): Promise<OtlpService> {
+  const { metrics, clock, logger, parts, ports } = context
+  const receiver = createOtlpReceiver({
+    keys,
+    enqueuer: intake.enqueuer,
+    decoders: { protobuf: protobufDecoder(), json: jsonDecoder() },
+    mapper: createMapper({ contract: currentContract, pricing: createPricing() }),
+    capture: (...records) => intake.capture(...records),
+    settings: {
+      body_bytes_max: config.otlp_body_bytes_max,
+      inflight_bytes_max: config.otlp_inflight_bytes_max,
+      body_idle_timeout_ms: config.otlp_body_idle_timeout_ms,
+      requests_per_minute: config.otlp_requests_per_minute_max,
+    },
+    clock,
+    metrics,
+    logger,
+  })
+  const grpc = await listenGrpc(receiver, config, { logger, grpc_is_optional })
+  if (grpc === undefined) return { receiver, grpc }
+  // For failures of later steps. Closing twice is harmless.
+  parts.defer(() => grpc.close(0))
+  ports['otlp_grpc_port'] = grpc.port
+  return { receiver, grpc }
+}
+
+/** Listens for gRPC. Returns undefined when it is disabled, or optional and its port is in use. */
+async function listenGrpc(
+  receiver: OtlpReceiver,
+  config: OtlpConfig,
+  { logger, grpc_is_optional }: { logger: Logger; grpc_is_optional: boolean },
+): Promise<OtlpGrpcServer | undefined> {
+  if (config.otlp_grpc_port === undefined) return undefined
+  try {
+    return await receiver.listenGrpc({
+      host: config.otlp_grpc_host,
+      port: config.otlp_grpc_port,
+      streams_max: config.otlp_grpc_streams_max,
+      keepalive_ms: config.otlp_grpc_keepalive_ms,
+    })
+  } catch (cause) {
+    if (!(cause instanceof AddressUnavailable)) throw cause
+    const asked = `${cause.message}: set LOOPTRACE_OTLP_GRPC_PORT to another port, or to off`
+    if (!grpc_is_optional) throw new AddressUnavailable(asked, { cause })
+    logger.warn({ err: cause }, `OTLP over gRPC is disabled: ${asked}. OTLP over HTTP still works`)
+    return undefined
+  }
 }

@@ -1,36 +1,34 @@
-import { randomBytes } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { startEmbeddedClickHouse } from '../platform/columnar/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { startEmbeddedPostgres } from '../platform/relational/index.ts'
-import { blobsUrlOf } from './archives.ts'
-import { readIfThere } from './data-folder.ts'
 import type { RoleContext } from './running.ts'
 
 type AllConfig = RoleConfig<'all'>
 
 /**
- * Starts a server for each store that the configuration names none for, and answers the
- * configuration with their addresses. They stop when the role ends, after everything else.
+ * Starts an embedded server for each store without a configured URL, and returns the configuration
+ * with their addresses. The servers stop last when the role ends.
  */
 export async function startServers(context: RoleContext, config: AllConfig): Promise<AllConfig> {
   const embedded = [
     ...(config.postgres_url === undefined ? ['PostgreSQL'] : []),
     ...(config.clickhouse_url === undefined ? ['ClickHouse'] : []),
   ]
-  const about = { data_directory: config.data_directory }
-  if (embedded.length > 0) context.logger.info(about, `starting ${embedded.join(' and ')}`)
-  // When one of them does not start, the other one is not left alone on its way up.
+  const { data_directory } = config
+  if (embedded.length > 0)
+    context.logger.info({ data_directory }, `starting ${embedded.join(' and ')}`)
+  // If one server fails to start, the start of the other is aborted.
   const other = new AbortController()
   const signal = AbortSignal.any([context.stop, other.signal])
   const starts = [
-    config.postgres_url === undefined ? postgresIn(context, config, signal) : {},
-    config.clickhouse_url === undefined ? clickHouseIn(context, config, signal) : {},
+    config.postgres_url === undefined ? startPostgres(context, config, signal) : {},
+    config.clickhouse_url === undefined ? startClickHouse(context, config, signal) : {},
   ] as const
   try {
     const [postgres, clickhouse] = await Promise.all(starts)
-    return { ...config, ...postgres, ...clickhouse, blobs_url: blobsUrlOf(config) }
+    return { ...config, ...postgres, ...clickhouse, blobs_url: archivesUrl(config) }
   } catch (error) {
     other.abort()
     await Promise.allSettled(starts)
@@ -38,7 +36,7 @@ export async function startServers(context: RoleContext, config: AllConfig): Pro
   }
 }
 
-async function postgresIn(
+async function startPostgres(
   { logger, metrics, parts, fail }: RoleContext,
   config: AllConfig,
   signal: AbortSignal,
@@ -55,7 +53,7 @@ async function postgresIn(
   return { postgres_url: server.url }
 }
 
-async function clickHouseIn(
+async function startClickHouse(
   { logger, metrics, parts }: RoleContext,
   config: AllConfig,
   signal: AbortSignal,
@@ -75,28 +73,19 @@ async function clickHouseIn(
   }
 }
 
-/** Counts the restarts of a server that the role started. */
+/** Registers the counter of restarts of an embedded server. */
 export function restartCounter(
   metrics: RoleContext['metrics'],
   server: 'postgres' | 'clickhouse',
 ): () => void {
   const counter = metrics.counter({
     name: `looptrace_embedded_${server}_restarts_total`,
-    help: `Times the embedded ${server} died and was started again.`,
+    help: `Restarts of the embedded ${server} after it died.`,
   })
   return () => counter.inc()
 }
 
-/**
- * The key that seals the token-signing keys: the one that is set, else one of our own in a file of
- * mode 0600, made at the first start.
- */
-export async function secretKeyOf(config: AllConfig): Promise<string> {
-  if (config.secret_key !== undefined) return config.secret_key
-  const path = join(config.data_directory, 'secret-key')
-  const known = await readIfThere(path)
-  if (known !== undefined) return known.trim()
-  const made = randomBytes(32).toString('base64url')
-  await writeFile(path, `${made}\n`, { mode: 0o600, flag: 'wx' })
-  return made
+/** Returns the URL of archives: the setting, or a folder in the data folder. */
+function archivesUrl(config: Pick<RoleConfig<'all'>, 'blobs_url' | 'data_directory'>): string {
+  return config.blobs_url ?? String(pathToFileURL(resolve(join(config.data_directory, 'blobs'))))
 }

@@ -10,17 +10,17 @@ import {
 import { roleCommands } from './role-commands.ts'
 import { version } from './version.ts'
 
-/** Does it until `stop` aborts; resolves with the exit status. */
+/** A command to run until `stop` aborts. Resolves with the exit status. */
 type Start = { name: string; run(stop: AbortSignal): Promise<number> }
 
-/** What the words of the command line ask for: a role, a command, help, or that they are wrong. */
-export function startOf(words: readonly string[]): Start {
+/** Parses the command line: a role, a command, help, or a usage error. */
+export function parseCommandLine(words: readonly string[]): Start {
   const asked = words.length === 0 ? ['all'] : words
   const [first = '', ...others] = asked
-  if (first === '--version') return printing(`${version}\n`)
+  if (first === '--version') return printText(`${version}\n`)
   if (['help', '--help', '-h'].includes(first)) return helpFor(others)
   const found = commandOf(commands, asked)
-  if (found === undefined) return notKnown(asked)
+  if (found === undefined) return unknownCommand(asked)
   const { command, args } = found
   return {
     name: command.words,
@@ -31,12 +31,12 @@ export function startOf(words: readonly string[]): Start {
 const commands = [...roleCommands, ...cliCommands]
 
 function helpFor(words: readonly string[]): Start {
-  if (words.length === 0) return printing(overviewOf(cliCommands, roleCommands))
+  if (words.length === 0) return printText(overviewOf(cliCommands, roleCommands))
   const found = commandOf(commands, words)
-  return found === undefined ? notKnown(words) : printing(helpOf(found.command))
+  return found === undefined ? unknownCommand(words) : printText(helpOf(found.command))
 }
 
-function printing(text: string): Start {
+function printText(text: string): Start {
   const run = async () => {
     process.stdout.write(text)
     return exitStatus.ok
@@ -44,11 +44,11 @@ function printing(text: string): Start {
   return { name: 'help', run }
 }
 
-function notKnown(words: readonly string[]): Start {
+function unknownCommand(words: readonly string[]): Start {
   const name = words.join(' ')
   const run = async () => {
     const usage = overviewOf(cliCommands, roleCommands)
-    process.stderr.write(`looptrace: "${name}" is no role and no command\n\n${usage}`)
+    process.stderr.write(`looptrace: unknown role or command "${name}"\n\n${usage}`)
     return exitStatus.usage
   }
   return { name, run }

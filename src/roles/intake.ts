@@ -13,12 +13,12 @@ import type { RoleContext } from './running.ts'
 
 type IntakeConfig = Pick<RoleConfig<'proxy'>, 'record_frame_bytes' | 'record_inflight_bytes_max'>
 
-/** What every way in shares: the way into the queue, the ledger's reporter, the capture policies. */
+/** Parts that all ingest paths share: the enqueuer, the ledger reporter, the capture policies. */
 export type Intake = {
   enqueuer: Enqueuer
   reporter: LedgerReporter
   policies: CapturePolicies
-  /** What a project lets be recorded of a request's records; see `applyCapture`. */
+  /** Applies the capture policy of the project to a request's records; see `applyCapture`. */
   capture(
     records: Parameters<typeof applyCapture>[1],
     project_id: string,
@@ -26,7 +26,7 @@ export type Intake = {
   ): ReturnType<typeof applyCapture> | Promise<ReturnType<typeof applyCapture>>
 }
 
-/** Opens what the ways in share; flushed when the role ends, the ledger last. */
+/** Opens the shared parts of the ingest paths. Flushed when the role ends, the ledger last. */
 export function openIntake(
   { metrics, clock, logger, parts }: RoleContext,
   config: IntakeConfig,

@@ -1,5 +1,17 @@
 import { openFindingsRetention } from '../capabilities/detection/index.ts'
+import type { SecondStore } from '../capabilities/ingest/index.ts'
 import { type Chore, type JobHandler, startJobs } from '../capabilities/jobs/index.ts'
+import {
+  archiveHandler,
+  defaultArchiveSettings,
+  endSlicesChore,
+  openArchiveStore,
+  openRestoredStore,
+  type RestoredStore,
+  readErasedUsers,
+  restoreHandler,
+  tidyArchivesChore,
+} from '../capabilities/lifecycle/archive/index.ts'
 import {
   archiveScheduleHandler,
   dryRunHandler,
@@ -7,8 +19,24 @@ import {
   retentionChores,
   retentionHandler,
 } from '../capabilities/lifecycle/retention/index.ts'
-import { type ErasureTarget, openPostgresRetention } from '../capabilities/storage/index.ts'
-import type { RoleConfig } from '../platform/config/index.ts'
+import { openClickHouseRunner, openPostgresRunner } from '../capabilities/query/index.ts'
+import {
+  type ErasureTarget,
+  openHotRowWriter,
+  openHotSource,
+  openPostgresRetention,
+} from '../capabilities/storage/index.ts'
+import {
+  chooseByRouting,
+  createHotWrites,
+  createRoutingCache,
+  hotWindowBackfill,
+  hotWindowChores,
+  hotWindowTrim,
+  storeBenchmark,
+} from '../capabilities/store-routing/index.ts'
+import { type Blobs, openBlobs } from '../platform/blobs/index.ts'
+import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 
@@ -23,15 +51,15 @@ type JobConfig = Pick<
   | 'ledger_days'
 >
 
-/** What a capability has workers do. */
+/** Jobs and chores of a capability. */
 type JobParts = {
   handlers: readonly JobHandler[]
   chores: readonly Chore[]
-  /** Takes out what it has of a user. */
+  /** Erases data of a user in the capability. */
   erasure?: ErasureTarget
 }
 
-/** Works on jobs of every kind until the role ends: those of retention, and `others`. */
+/** Runs jobs of all kinds until the role ends: those of retention, and those of `others`. */
 export function openJobs(
   context: RoleContext,
   config: JobConfig,
@@ -63,4 +91,99 @@ export function openJobs(
     },
   })
   context.parts.defer(() => jobs.stop())
+}
+
+type BlobsConfig = Pick<
+  RoleConfig<'worker'>,
+  | 'blobs_url'
+  | 'blobs_s3_endpoint'
+  | 'blobs_s3_region'
+  | 'blobs_s3_access_key_id'
+  | 'blobs_s3_secret_access_key'
+  | 'blobs_s3_path_style'
+  | 'blobs_s3_part_bytes'
+  | 'blobs_s3_attempts_max'
+  | 'blobs_s3_connect_timeout_ms'
+  | 'blobs_s3_request_timeout_ms'
+  | 'blobs_s3_connections_max'
+>
+
+/** Opens the worker's part of archives: their jobs, and the expiry of restored slices. */
+export function openArchives(
+  context: RoleContext,
+  config: BlobsConfig & Pick<RoleConfig<'worker'>, 'archive_settle_ms' | 'clickhouse_cluster'>,
+  { db, columnar }: Pick<Stores, 'db' | 'columnar'>,
+): { handlers: JobHandler[]; chores: Chore[]; erasure: RestoredStore['erasure'] } {
+  const { clock } = context
+  const blobs = openArchiveBlobs(context, config)
+  const settings = { ...defaultArchiveSettings, settle_ms: config.archive_settle_ms }
+  const restored = openRestoredStore({ columnar, cluster: config.clickhouse_cluster })
+  const erasedUsers = (project_id: string) => readErasedUsers(db, project_id)
+  const shared = { db, blobs, clock, settings }
+  return {
+    handlers: [
+      archiveHandler({ ...shared, store: openArchiveStore({ columnar }) }),
+      restoreHandler({ ...shared, restored, erasedUsers }),
+    ],
+    chores: [endSlicesChore({ db, restored, clock }), tidyArchivesChore({ db, blobs })],
+    erasure: restored.erasure,
+  }
+}
+
+/** Opens the store of archives, or returns undefined when none is configured. */
+function openArchiveBlobs(context: RoleContext, config: BlobsConfig): Blobs | undefined {
+  if (config.blobs_url === undefined) return undefined
+  const blobs = openBlobs({
+    url: config.blobs_url,
+    endpoint: config.blobs_s3_endpoint,
+    region: config.blobs_s3_region,
+    credentials: readCredentials(config),
+    path_style: config.blobs_s3_path_style,
+    part_bytes: config.blobs_s3_part_bytes,
+    attempts_max: config.blobs_s3_attempts_max,
+    connect_timeout_ms: config.blobs_s3_connect_timeout_ms,
+    request_timeout_ms: config.blobs_s3_request_timeout_ms,
+    connections_max: config.blobs_s3_connections_max,
+  })
+  context.parts.defer(() => blobs.close())
+  return blobs
+}
+
+function readCredentials(config: BlobsConfig) {
+  const { blobs_s3_access_key_id: access_key_id, blobs_s3_secret_access_key } = config
+  if (access_key_id === undefined && blobs_s3_secret_access_key === undefined) return undefined
+  if (access_key_id === undefined || blobs_s3_secret_access_key === undefined) {
+    throw new ConfigError(
+      'LOOPTRACE_BLOBS_S3_ACCESS_KEY_ID, LOOPTRACE_BLOBS_S3_SECRET_ACCESS_KEY: got one, set both',
+    )
+  }
+  return { access_key_id, secret_access_key: blobs_s3_secret_access_key }
+}
+
+/**
+ * Opens the worker's part of hot windows: the second write, and the jobs that fill and trim hot
+ * windows and compare the stores.
+ */
+export function openHotWindows(
+  { clock, logger, metrics }: RoleContext,
+  { db, columnar, relational }: Pick<Stores, 'db' | 'columnar' | 'relational'>,
+): { second: SecondStore; handlers: JobHandler[]; chores: Chore[] } {
+  const writer = openHotRowWriter(db)
+  const routings = createRoutingCache({ db, clock })
+  return {
+    second: createHotWrites({ db, writer, routings, clock, logger, metrics }),
+    handlers: [
+      hotWindowBackfill({ db, writer, source: openHotSource({ columnar }) }),
+      hotWindowTrim({ db, clock }),
+      storeBenchmark({
+        runners: {
+          clickhouse: openClickHouseRunner({ columnar, logger }),
+          postgres: openPostgresRunner(relational),
+        },
+        chooseStore: chooseByRouting({ db, routings, clock }),
+        ...{ db, clock },
+      }),
+    ],
+    chores: hotWindowChores({ db, writer, clock }),
+  }
 }

@@ -12,9 +12,8 @@ import {
   type RawRoute,
   type Route,
 } from '../platform/http/index.ts'
-import { nameTheSetting } from './addresses.ts'
-import type { OtlpService } from './otlp.ts'
-import type { RoleContext } from './running.ts'
+import type { OtlpService } from './edge.ts'
+import { nameSetting, type RoleContext } from './running.ts'
 import { version } from './version.ts'
 
 type ListenConfig = Pick<
@@ -32,13 +31,13 @@ type ListenConfig = Pick<
 
 type Served = Partial<Pick<HttpServerOptions, 'authorize' | 'idempotency'>> & {
   routes: readonly (Route | RawRoute)[]
-  /** Its streams may take the grace period to end. */
+  /** Its streams may use the grace period to end. */
   proxy?: CompletionProxy
-  /** Its requests end before the queue is closed. */
+  /** Its requests end before the queue closes. */
   otlp?: OtlpService
 }
 
-/** Serves the routes, and `/` and `/openapi.json` of just these; resolves with the port. */
+/** Serves the routes, with their `/` and `/openapi.json`. Resolves with the port. */
 export async function listen(
   context: RoleContext,
   config: ListenConfig,
@@ -51,8 +50,8 @@ export async function listen(
     frontPageRoute(() => all, version),
   )
   const server = await createHttpServer({
-    authorize: nobody,
-    idempotency: nothingKept,
+    authorize: rejectAll,
+    idempotency: noIdempotency,
     ...served,
     ...(proxy !== undefined && { onClientError: proxy.onClientError.bind(proxy) }),
     routes: all,
@@ -69,7 +68,7 @@ export async function listen(
   })
   const port = await server
     .listen({ host: config.http_host, port: config.http_port })
-    .catch(nameTheSetting('LOOPTRACE_HTTP'))
+    .catch(nameSetting('LOOPTRACE_HTTP'))
   parts.defer(async () => {
     const closed = Promise.all([
       proxy?.drain(),
@@ -86,12 +85,14 @@ export async function listen(
   return port
 }
 
-/** A role without product APIs knows nobody; its routes are the proxy's, which look keys up. */
-const nobody: HttpServerOptions['authorize'] = async () => {
+/**
+ * Rejects every caller, for roles without product APIs. The proxy's routes check keys themselves.
+ */
+const rejectAll: HttpServerOptions['authorize'] = async () => {
   throw problem('credentials_invalid')
 }
 
-const nothingKept: IdempotencyStore = {
+const noIdempotency: IdempotencyStore = {
   claim: async () => ({ state: 'new' }),
   keep: async () => undefined,
   release: async () => undefined,

@@ -1,51 +1,54 @@
-import { columnarSchemaStatus } from '../platform/columnar/index.ts'
+import { randomBytes } from 'node:crypto'
+import { mintGivenSecrets } from '../capabilities/access/index.ts'
+import { systemClock } from '../kernel/time.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import {
-  assertSchemaCurrent,
-  MigrationRefused,
-  type SchemaStatus,
-} from '../platform/migrations/index.ts'
-import { relationalSchemaStatus } from '../platform/relational/index.ts'
-import { bootstrapSecret } from './bootstrap-secret.ts'
-import { oneShot, print } from './one-shot.ts'
-import { givenOperatorKey } from './operator-key.ts'
-import { bringUpToDate } from './schema.ts'
-import { nameThePostgres, openClickHouse, openPostgres } from './stores.ts'
+  type KubeClient,
+  KubeConflict,
+  KubeNotFound,
+  type ObjectAt,
+  openKube,
+  secretResource,
+} from '../platform/kube/index.ts'
+import { readConfiguredOperatorKey } from './data-folder.ts'
+import { oneShotContext, print } from './running.ts'
+import { migrateStores } from './schema.ts'
+import { openClickHouse, openPostgres } from './stores.ts'
 
 /**
- * Brings both stores to the current schema and makes the first login. Where a Secret is to hold it,
- * that comes first, so that a start which dies in between has lost nothing and the next one goes on;
- * otherwise it is printed, unless it was given.
+ * Migrates both stores to the current schema and creates the first login. If a Secret is configured
+ * for the login, it is created first, so that a killed run loses nothing and the next run
+ * continues. Otherwise the login is printed, unless it was configured.
  */
 export async function migrate(given: RoleConfig<'migrate'>): Promise<number> {
   const config = await withSharedSecrets(given)
   await using parts = new AsyncDisposableStack()
-  const context = oneShot('migrate', config, parts)
+  const context = oneShotContext('migrate', config, parts)
   const relational = openPostgres(context, config)
   const columnar = openClickHouse(context, config)
-  await bringUpToDate(context, config, { relational, columnar }, async (secrets) => {
+  await migrateStores(context, config, { relational, columnar }, async (secrets) => {
     if (config.bootstrap_project_key === undefined) print({ first_login: secrets })
   })
   print({ schema: 'current' })
   return 0
 }
 
-/** Makes the Secret of the first login where there is none, and does nothing else. */
+/** Creates the Secret of the first login if it is missing, and nothing else. */
 export async function migrateSecret(config: RoleConfig<'migrate'>): Promise<number> {
   if (config.bootstrap_secret === undefined) {
     throw new ConfigError('LOOPTRACE_BOOTSTRAP_SECRET: missing, expected namespace/name')
   }
-  await bootstrapSecret(config.bootstrap_secret, config.bootstrap_email)
+  await readBootstrapSecret(config.bootstrap_secret, config.bootstrap_email)
   print({ secret: config.bootstrap_secret })
   return 0
 }
 
-/** What stands in the Secret wins over other settings. */
+/** Adds the values of the Secret, which override other settings. */
 async function withSharedSecrets(config: RoleConfig<'migrate'>): Promise<RoleConfig<'migrate'>> {
   if (config.bootstrap_secret === undefined) {
-    return { ...config, operator_key: await givenOperatorKey(config) }
+    return { ...config, operator_key: await readConfiguredOperatorKey(config) }
   }
-  const secrets = await bootstrapSecret(config.bootstrap_secret, config.bootstrap_email)
+  const secrets = await readBootstrapSecret(config.bootstrap_secret, config.bootstrap_email)
   print({ secret: config.bootstrap_secret })
   return {
     ...config,
@@ -58,28 +61,105 @@ async function withSharedSecrets(config: RoleConfig<'migrate'>): Promise<RoleCon
   }
 }
 
-/** How far the schema of each store is; `error` says what keeps them from being current. */
-export type SchemaCheck = {
-  postgres: SchemaStatus
-  clickhouse: SchemaStatus
-  error: string | null
+/** The first login and the shared keys, by their names in the Secret. */
+type SharedSecrets = Record<(typeof keys)[number], string>
+
+const keys = [
+  'secret-key',
+  'admin-email',
+  'admin-password',
+  'project-key',
+  'project-id',
+  'operator-key',
+] as const
+
+/** The Secret can't be used. The message names the missing keys. */
+class BootstrapSecretRefused extends Error {
+  override readonly name = 'BootstrapSecretRefused'
 }
 
-/** Compares both stores with this code's schema. Rejects when one gives no answer. */
-export async function migrateCheck(config: RoleConfig<'migrate'>): Promise<SchemaCheck> {
-  await using parts = new AsyncDisposableStack()
-  const context = oneShot('migrate', config, parts)
-  const { pool } = openPostgres(context, config)
-  const columnar = openClickHouse(context, config)
-  const stores = {
-    postgres: await relationalSchemaStatus({ pool }).catch(nameThePostgres),
-    clickhouse: await columnarSchemaStatus({ columnar }),
-  }
+const requestTimeout_ms = 15_000
+
+/** Reads the Secret of `LOOPTRACE_BOOTSTRAP_SECRET`, or creates it. */
+function readBootstrapSecret(where: string, admin_email: string): Promise<SharedSecrets> {
+  const kube = openKube({ request_timeout_ms: requestTimeout_ms, clock: systemClock })
+  return readOrCreateSecret(kube, parseLocation(where), admin_email)
+}
+
+/**
+ * Reads the Secret, or creates it with new values. If several processes start at once, one creates
+ * it and all use its values. Nothing is written elsewhere before, so a killed process loses
+ * nothing.
+ */
+async function readOrCreateSecret(
+  kube: Pick<KubeClient, 'read' | 'create'>,
+  at: ObjectAt,
+  admin_email: string,
+): Promise<SharedSecrets> {
+  const found = await read(kube, at)
+  if (found !== undefined) return found
   try {
-    for (const status of Object.values(stores)) assertSchemaCurrent(status)
-    return { ...stores, error: null }
+    await kube.create(secretResource, createSecretDraft(at, admin_email))
   } catch (error) {
-    if (!(error instanceof MigrationRefused)) throw error
-    return { ...stores, error: error.message }
+    if (!(error instanceof KubeConflict)) throw error
+  }
+  const made = await read(kube, at)
+  if (made !== undefined) return made
+  throw new BootstrapSecretRefused(
+    `Secret ${at.namespace}/${at.name} was deleted after its creation: run migrate again`,
+  )
+}
+
+/** Parses `namespace/name`. */
+function parseLocation(where: string): ObjectAt {
+  const [namespace = '', name = '', ...rest] = where.split('/')
+  if (namespace !== '' && name !== '' && rest.length === 0) return { namespace, name }
+  throw new ConfigError(`LOOPTRACE_BOOTSTRAP_SECRET: got "${where}", expected namespace/name`)
+}
+
+async function read(
+  kube: Pick<KubeClient, 'read'>,
+  at: ObjectAt,
+): Promise<SharedSecrets | undefined> {
+  const secret = await kube.read(secretResource, at).catch((error: unknown) => {
+    if (error instanceof KubeNotFound) return undefined
+    throw error
+  })
+  if (secret === undefined) return undefined
+  const { data = {} } = secret
+  const lacking = keys.filter((key) => !data[key])
+  if (lacking.length > 0) {
+    throw new BootstrapSecretRefused(
+      `Secret ${at.namespace}/${at.name} lacks ${lacking.join(', ')}: add the keys, or delete the Secret to create a new one`,
+    )
+  }
+  const values = keys.map((key) => [key, Buffer.from(data[key] ?? '', 'base64').toString()])
+  return Object.fromEntries(values)
+}
+
+function createSecretDraft({ namespace, name }: ObjectAt, admin_email: string) {
+  const minted = mintGivenSecrets()
+  const values: SharedSecrets = {
+    'secret-key': randomBytes(32).toString('base64url'),
+    'admin-email': admin_email,
+    'admin-password': minted.admin_password,
+    'project-key': minted.project_key,
+    'project-id': minted.project_id,
+    'operator-key': minted.operator_key,
+  }
+  const encoded = Object.entries(values).map(([key, value]) => [
+    key,
+    Buffer.from(value).toString('base64'),
+  ])
+  const labels = {
+    'app.kubernetes.io/part-of': 'looptrace',
+    'app.kubernetes.io/managed-by': 'looptrace',
+  }
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace, labels },
+    type: 'Opaque',
+    data: Object.fromEntries(encoded),
   }
 }

@@ -17,13 +17,13 @@ import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import { openKube } from '../platform/kube/index.ts'
 import { type Running, run } from './running.ts'
 
-/** Follows the resources of a cluster, and brings the service to what they say. */
+/** Starts role `operator`: watches custom resources and configures the service accordingly. */
 export async function startOperatorRole(
   config: RoleConfig<'operator'>,
   stop: AbortSignal,
 ): Promise<Running> {
-  const key = keyOf(config)
-  const settings = settingsOf(config)
+  const key = keyReader(config)
+  const settings = toOperatorSettings(config)
   return run('operator', config, stop, async ({ logger, metrics, clock, parts, checks, fail }) => {
     const kube = openKube({
       request_timeout_ms: config.operator_request_timeout_ms,
@@ -48,19 +48,19 @@ export async function startOperatorRole(
   })
 }
 
-/** A file is read for each request: a key that is replaced there is sent from then on. */
-function keyOf(config: RoleConfig<'operator'>): () => Promise<string> {
+/** Returns a reader of the key. A file is read for each request, so that a rotated key is used. */
+function keyReader(config: RoleConfig<'operator'>): () => Promise<string> {
   const { operator_key, operator_key_file } = config
   if (operator_key !== undefined) return async () => operator_key
   if (operator_key_file === undefined) {
     throw new ConfigError(
-      'the operator has no key: expected LOOPTRACE_OPERATOR_KEY or LOOPTRACE_OPERATOR_KEY_FILE',
+      'the operator has no key: set LOOPTRACE_OPERATOR_KEY or LOOPTRACE_OPERATOR_KEY_FILE',
     )
   }
   return async () => (await readFile(operator_key_file, 'utf8')).trim()
 }
 
-function settingsOf(config: RoleConfig<'operator'>): OperatorSettings {
+function toOperatorSettings(config: RoleConfig<'operator'>): OperatorSettings {
   if (config.operator_renew_deadline_ms >= config.operator_lease_ms) {
     throw new ConfigError(
       'LOOPTRACE_OPERATOR_RENEW_DEADLINE_MS: expected less than LOOPTRACE_OPERATOR_LEASE_MS',
@@ -70,7 +70,7 @@ function settingsOf(config: RoleConfig<'operator'>): OperatorSettings {
   return {
     ...defaultOperatorSettings,
     namespaces: names.filter((name) => name !== ''),
-    projects: projectsOf(config.operator_projects),
+    projects: parseProjects(config.operator_projects),
     leader_election: config.operator_leader_election
       ? {
           namespace: config.operator_namespace,
@@ -88,7 +88,7 @@ function settingsOf(config: RoleConfig<'operator'>): OperatorSettings {
 
 const allowedProjects = z.record(z.string(), z.array(z.string()))
 
-function projectsOf(text: string | undefined): AllowedProjects | undefined {
+function parseProjects(text: string | undefined): AllowedProjects | undefined {
   if (text === undefined) return undefined
   const parsed = allowedProjects.safeParse(parsedJson(text))
   if (parsed.success) return parsed.data

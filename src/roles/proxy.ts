@@ -2,15 +2,14 @@ import { openKeys } from '../capabilities/access/index.ts'
 import { otlpRoutes } from '../capabilities/edge/otlp/index.ts'
 import { proxyRoutes } from '../capabilities/edge/proxy/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
-import { openProxy, openRecorder } from './edge.ts'
+import { openOtlp, openProxy, openRecorder } from './edge.ts'
 import { openIntake } from './intake.ts'
 import { listen } from './listen.ts'
-import { openOtlp } from './otlp.ts'
 import { openClusterQueue, withFileSpool } from './queues.ts'
 import { type Running, run } from './running.ts'
 import { openPostgres } from './stores.ts'
 
-/** The data plane: answers completions while every store is down. */
+/** Starts role `proxy`, the data plane. It serves completions even while every store is down. */
 export function startProxy(config: RoleConfig<'proxy'>, stop: AbortSignal): Promise<Running> {
   return run('proxy', config, stop, async (context) => {
     const { clock, parts, checks } = context

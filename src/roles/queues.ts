@@ -20,7 +20,7 @@ type QueueConfig = Pick<
   | 'queue_dedupe_ms'
 >
 
-/** Opens the queue that NATS carries, and closes it when the role ends. */
+/** Opens the queue in NATS. Closed when the role ends. */
 export async function openClusterQueue(context: RoleContext, config: QueueConfig): Promise<Queue> {
   if (config.nats_url === undefined) {
     throw new ConfigError('LOOPTRACE_NATS_URL: missing, expected the NATS servers of the cluster')
@@ -42,7 +42,7 @@ export async function openClusterQueue(context: RoleContext, config: QueueConfig
   return queue
 }
 
-/** Opens the queue in a file of the data directory, and closes it when the role ends. */
+/** Opens the queue in a file of the data folder. Closed when the role ends. */
 export async function openFileQueue(
   context: RoleContext,
   config: QueueConfig & { data_directory: string },
@@ -60,8 +60,8 @@ export async function openFileQueue(
 }
 
 /**
- * Puts a bounded disk spool in front of a queue across the network. The file is named for the role:
- * roles that share a data directory must not share a spool.
+ * Adds a bounded disk spool to a remote queue. The file is named after the role, because roles that
+ * share a data folder must not share a spool.
  */
 export async function withFileSpool(
   context: RoleContext,
@@ -88,23 +88,23 @@ export async function withFileSpool(
   return publisher
 }
 
-/** Counts what goes in and out of the spool. */
+/** Registers the counter of messages into and out of the spool. */
 export function spoolCounter(metrics: RoleContext['metrics']) {
   return metrics.counter({
     name: 'looptrace_spool_messages_total',
-    help: 'Messages that went to the spool because the queue was out of reach, and from there.',
+    help: 'Messages moved into the spool while the queue was unavailable, and out of it.',
     labels: ['moved'],
   })
 }
 
-/** What waits in the spool, also what an earlier process put there. */
+/** Registers the gauge of messages in the spool, also those of earlier processes. */
 export function watchSpool(
   metrics: RoleContext['metrics'],
   publisher: Pick<SpooledPublisher, 'stats'>,
 ): void {
   metrics.gauge({
     name: 'looptrace_spool_messages',
-    help: 'Messages in the spool: pending, and refused by the queue for good.',
+    help: 'Messages in the spool: pending, and permanently rejected by the queue.',
     labels: ['state'],
     collect: async (self) => {
       const { spooled, refused } = await publisher.stats()
@@ -114,14 +114,14 @@ export function watchSpool(
   })
 }
 
-/** What waits in the queue, as metrics; a queue that can't be asked reads NaN, which is no number. */
+/** Registers the gauge of messages in the queue. It is NaN while the queue is unavailable. */
 export function watchQueue(
   { metrics }: Pick<RoleContext, 'metrics'>,
   queue: Pick<Queue, 'stats'>,
 ): void {
   const gauge = metrics.gauge({
     name: 'looptrace_queue_messages',
-    help: 'Messages in the queue: waiting or in flight, and dead letters.',
+    help: 'Messages in the queue: pending (waiting or in flight), and dead letters.',
     labels: ['state'],
     collect: async (self) => {
       const stats = await queue.stats().catch(() => undefined)

@@ -14,7 +14,7 @@ const io = {
 describe.each(roleCommands.map((command) => [command.words, command] as const))(
   '%s',
   (_, command) => {
-    test('has examples that its own options take', async () => {
+    test('has examples that its options accept', async () => {
       expect(command.examples.length).toBeGreaterThan(0)
       for (const { command: line } of command.examples) {
         const found = commandOf(roleCommands, line.split(' ').slice(1))
@@ -24,14 +24,14 @@ describe.each(roleCommands.map((command) => [command.words, command] as const))(
       }
     })
 
-    test('takes no word too many', async () => {
+    test('rejects extra arguments', async () => {
       expect(await runCommand(command, ['one', 'two', 'three'], io)).toBe(2)
     })
   },
 )
 
 test.each([[[]], [['--all', 'an-id']]])(
-  'a replay of %j says too little or too much',
+  'a replay with the arguments %j is a usage error',
   async (args) => {
     const replay = roleCommands.find(({ words }) => words === 'dead-letters replay')
     if (replay === undefined) throw new Error('there is no replay')

@@ -1,88 +1,90 @@
+import { setFlagsFromString } from 'node:v8'
 import { type Command, outputOption, UsageError } from '../cli/index.ts'
 import { loadConfig } from '../platform/config/index.ts'
-import { servingRole } from './serving-role.ts'
-import { keepHeapSmall } from './small-heap.ts'
+import { type Running, StartStopped } from './running.ts'
 
 const noOptions = { options: {}, words_min: 0, words_max: 0, synopsis: '' } as const
 
-const keeping = {
+const maintenance = {
   ...noOptions,
-  statuses: { 0: 'It was done.', 1: 'It was not; the reason is printed.' },
+  statuses: { 0: 'Success.', 1: 'Failure; the reason is printed.' },
 }
 
-const lettersAbout =
-  'The queue is found by the settings of the role `all`. On one machine stop the service first: the\n' +
-  'process that has the queue file has it for itself.'
+const aboutDeadLetters =
+  'The queue is found by the settings of role `all`. With a queue in a file, stop the service first,\n' +
+  'because it locks the file.'
 
 /**
- * The roles, and what keeps their stores, by what stands on the command line. Each is imported when
- * it is started: a proxy that holds the worker's price table and the api's routes in memory pays for
- * them at every collection.
+ * The roles and the maintenance commands, by their words on the command line. Each is imported when
+ * it starts: a proxy with the worker's price table and the api's routes in memory would pay for
+ * them at every garbage collection.
  */
 export const roleCommands: readonly Command[] = [
   servingRole({
     words: 'all',
-    summary: 'Everything on this machine, on embedded servers (default)',
+    summary: 'Run everything in one process, on embedded servers (default)',
     start: async (stop) => (await import('./all.ts')).startAll(loadConfig('all'), stop),
   }),
   servingRole({
     words: 'proxy',
-    summary: 'The data plane: completions and OTLP',
+    summary: 'Run the data plane: completions and OTLP',
     start: async (stop) => (await import('./proxy.ts')).startProxy(loadConfig('proxy'), stop),
   }),
   servingRole({
     words: 'api',
-    summary: 'The control plane: product APIs',
+    summary: 'Run the control plane: product APIs',
     start: async (stop) => (await import('./api.ts')).startApi(loadConfig('api'), stop),
   }),
   servingRole({
     words: 'worker',
-    summary: 'Writes what the queue brings, and does the jobs',
+    summary: 'Run the worker: stores records, detects, and runs jobs',
     start: async (stop) => (await import('./worker.ts')).startWorker(loadConfig('worker'), stop),
   }),
   servingRole({
     words: 'operator',
-    summary: 'Follows the resources of a Kubernetes cluster',
+    summary: 'Run the Kubernetes operator',
     start: async (stop) => {
       keepHeapSmall()
       return (await import('./operator.ts')).startOperatorRole(loadConfig('operator'), stop)
     },
   }),
   {
-    ...keeping,
+    ...maintenance,
     words: 'migrate',
-    summary: 'Brings both stores to the current schema, and makes the first login',
-    about: ['It takes a lock, can be repeated, and goes on where it was interrupted.'],
-    examples: [{ command: 'looptrace migrate', about: 'before a new version starts' }],
+    summary: 'Migrate both stores to the current schema, and create the first login',
+    about: ['Takes a lock, can be repeated, and resumes where it was interrupted.'],
+    examples: [{ command: 'looptrace migrate', about: 'before the roll-out of a new version' }],
     load: async () => {
       const { migrate } = await import('./migrate.ts')
       return () => migrate(loadConfig('migrate'))
     },
   },
   {
-    ...keeping,
+    ...maintenance,
     words: 'migrate check',
-    summary: 'Says whether the stores are at the current schema',
+    summary: 'Check whether the stores are at the current schema',
     synopsis: '[options]',
-    about: ['Without --output it prints one JSON object a line, as the other keeping does.'],
-    options: { output: { ...outputOption, about: 'How the answer is written.' } },
+    about: [
+      'Without --output, prints one JSON object per line, like the other maintenance commands.',
+    ],
+    options: { output: { ...outputOption, about: 'Output format.' } },
     examples: [
-      { command: 'looptrace migrate check', about: 'in a script that waits for it' },
+      { command: 'looptrace migrate check', about: 'in a script that waits for the migration' },
       { command: 'looptrace migrate check -o table', about: 'for people' },
     ],
     statuses: {
-      0: 'Both are.',
-      1: 'At least one is not; what is missing is printed.',
-      2: 'The command line or a setting is wrong.',
-      3: 'A store gives no answer.',
+      0: 'Both stores are current.',
+      1: 'At least one store is not current; the pending migrations are printed.',
+      2: 'The command line or a setting is invalid.',
+      3: 'A store is unavailable.',
     },
-    load: async () => (await import('./check-schema.ts')).checkSchema,
+    load: async () => (await import('./schema.ts')).checkSchema,
   },
   {
-    ...keeping,
+    ...maintenance,
     words: 'migrate secret',
-    summary: 'Mints the Secret that an installation starts with',
-    about: ['The chart runs it in the cluster; what stands in the Secret already is kept.'],
+    summary: 'Create the Secret with the first login of an installation',
+    about: ['The chart runs it in the cluster. An existing Secret is kept.'],
     examples: [{ command: 'looptrace migrate secret', about: 'in a pod of the installation' }],
     load: async () => {
       const { migrateSecret } = await import('./migrate.ts')
@@ -90,21 +92,21 @@ export const roleCommands: readonly Command[] = [
     },
   },
   {
-    ...keeping,
+    ...maintenance,
     words: 'smoke-test',
-    summary: 'Sends a completion and a span, and reads both back',
+    summary: 'Send a completion and a span, and read both back',
     about: ['`helm test` runs it. Settings: LOOPTRACE_SMOKE_*.'],
     examples: [{ command: 'looptrace smoke-test', about: 'against a running installation' }],
     load: async () => {
-      const { trySmoke } = await import('./smoke-test.ts')
-      return () => trySmoke(loadConfig('smoke-test'))
+      const { runSmokeTest } = await import('./smoke-test.ts')
+      return () => runSmokeTest(loadConfig('smoke-test'))
     },
   },
   {
-    ...keeping,
+    ...maintenance,
     words: 'dead-letters list',
-    summary: 'Prints what could not be stored, one JSON object a line',
-    about: [lettersAbout],
+    summary: 'Print the dead letters, one JSON object per line',
+    about: [aboutDeadLetters],
     examples: [{ command: 'looptrace dead-letters list', about: 'all of them' }],
     load: async () => {
       const { listDeadLetters } = await import('./dead-letters.ts')
@@ -112,21 +114,21 @@ export const roleCommands: readonly Command[] = [
     },
   },
   {
-    ...keeping,
+    ...maintenance,
     words: 'dead-letters replay',
-    summary: 'Puts one of them, or all, back into the queue',
+    summary: 'Put one dead letter, or all, back into the queue',
     synopsis: '<id> | --all',
-    about: [lettersAbout],
-    options: { all: { about: 'All of them.' } },
+    about: [aboutDeadLetters],
+    options: { all: { about: 'Replay all dead letters.' } },
     words_max: 1,
     examples: [
-      { command: 'looptrace dead-letters replay 019f5a3c', about: 'the one of that id' },
+      { command: 'looptrace dead-letters replay 019f5a3c', about: 'one dead letter' },
       { command: 'looptrace dead-letters replay --all', about: 'all of them' },
     ],
     statuses: {
-      0: 'They are in the queue.',
-      1: 'There is none of that id.',
-      2: 'Neither is said.',
+      0: 'The dead letters are in the queue.',
+      1: 'No dead letter has the id.',
+      2: 'The command line is invalid: expected an id or --all.',
     },
     load: async () => {
       const { replayDeadLetter, replayDeadLetters } = await import('./dead-letters.ts')
@@ -138,3 +140,62 @@ export const roleCommands: readonly Command[] = [
     },
   },
 ]
+
+/**
+ * Defines the command of a role that serves until a signal stops it. `start` imports its modules.
+ */
+function servingRole({
+  words,
+  summary,
+  start,
+}: Pick<Command, 'words' | 'summary'> & {
+  start: (stop: AbortSignal) => Promise<Running>
+}): Command {
+  return {
+    words,
+    summary,
+    synopsis: '',
+    about: ['Settings are LOOPTRACE_* variables: docs/reference/configuration.md.'],
+    options: {},
+    words_min: 0,
+    words_max: 0,
+    examples: [{ command: `looptrace ${words}`, about: 'until SIGTERM or Ctrl-C' }],
+    statuses: {
+      0: 'Stopped by a signal.',
+      1: 'Failed to start or to continue; the reason is printed.',
+      130: 'Stopped at once by a second signal.',
+    },
+    load:
+      async () =>
+      (_asked, { stop }) =>
+        untilStopped(stop, start),
+  }
+}
+
+async function untilStopped(
+  stop: AbortSignal,
+  start: (stop: AbortSignal) => Promise<Running>,
+): Promise<number> {
+  const running = await start(stop).catch((error: unknown) => {
+    if (error instanceof StartStopped) return undefined
+    throw error
+  })
+  if (running === undefined) return 0
+  const stopped = new Promise<void>((resolve) => {
+    if (stop.aborted) resolve()
+    stop.addEventListener('abort', () => resolve())
+  })
+  const failure = await Promise.race([stopped, running.failed])
+  await running.stop()
+  if (failure !== undefined) throw failure
+  return 0
+}
+
+/**
+ * Keeps the heap of a mostly idle process small. Otherwise V8's young generation grows to over 100
+ * MB while a thousand resources are read, and never shrinks. Must be called before the role's
+ * modules are loaded. Measured: 2 to 3 times less memory for 10 % more time.
+ */
+function keepHeapSmall(): void {
+  setFlagsFromString('--optimize-for-size')
+}

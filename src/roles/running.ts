@@ -1,6 +1,11 @@
 import { type Clock, sleep, systemClock } from '../kernel/time.ts'
 import type { Role, RoleConfig } from '../platform/config/index.ts'
-import { createManagementServer, type HealthCheck } from '../platform/http/index.ts'
+import {
+  AddressUnavailable,
+  assertAddressFree,
+  createManagementServer,
+  type HealthCheck,
+} from '../platform/http/index.ts'
 import {
   createLogger,
   createMetrics,
@@ -8,19 +13,18 @@ import {
   type Metrics,
   startTracing,
 } from '../platform/telemetry/index.ts'
-import { nameTheSetting } from './addresses.ts'
 
-/** A role that runs. */
+/** A running role. */
 export type Running = {
-  /** Ends it cleanly: not ready, drain, close, flush, in that order. */
+  /** Stops the role cleanly: not ready, drain, close, flush, in that order. */
   stop(): Promise<void>
-  /** Resolves when the role can't go on, with the reason. */
+  /** Resolves with the reason when the role can't continue. */
   failed: Promise<Error>
 }
 
 /**
- * What a role is built with. `parts` closes what the role opened, last opened first; `checks`
- * decide whether it is ready.
+ * The context of a role. `parts` closes what the role opened, in reverse order. `checks` decide
+ * whether it is ready.
  */
 export type RoleContext = {
   logger: Logger
@@ -28,13 +32,13 @@ export type RoleContext = {
   clock: Clock
   parts: AsyncDisposableStack
   checks: HealthCheck[]
-  /** Called once the role has said that it is ready. */
+  /** Called after the role has logged that it is ready. */
   whenReady: (() => void)[]
-  /** Aborts when the role is to end, also while it starts. */
+  /** Aborts when the role must stop, also during its start. */
   stop: AbortSignal
-  /** Ports that the role listens on, by the names that its line `ready` gives them. */
+  /** Ports of the role by name, as logged in its line `ready`. */
   ports: Record<string, number>
-  /** Ends the role: a part that it can't do without is gone for good. */
+  /** Stops the role after the permanent failure of an essential part. */
   fail: (error: Error) => void
 }
 
@@ -48,14 +52,14 @@ type ProcessConfig = Pick<
   | 'drain_delay_ms'
 >
 
-/** The role was stopped before it had started. */
+/** The role was stopped during its start. */
 export class StartStopped extends Error {
   override readonly name = 'StartStopped'
 }
 
 /**
- * Runs a role's own function with logs, metrics and traces around it. When it throws, what it had
- * opened is closed before the error goes on. Throws StartStopped when `stop` aborts meanwhile.
+ * Starts a role with logs, metrics and traces. When the start fails, closes what it opened and
+ * rethrows the error. Throws StartStopped when `stop` aborts during the start.
  */
 export async function run(
   role: string,
@@ -86,7 +90,7 @@ async function serveManagement(context: RoleContext, config: ProcessConfig): Pro
   const management = await createManagementServer({
     ...{ host, port: management_port },
     ...context,
-  }).catch(nameTheSetting('LOOPTRACE_MANAGEMENT'))
+  }).catch(nameSetting('LOOPTRACE_MANAGEMENT'))
   context.parts.defer(() => management.close())
   context.parts.defer(async () => {
     management.stopping()
@@ -95,14 +99,14 @@ async function serveManagement(context: RoleContext, config: ProcessConfig): Pro
   context.ports['management_port'] = management.port
 }
 
-/** A start that is stopped gets this long to end by itself. */
+/** Time for a stopped start to end by itself. */
 const settle_ms_max = 2_000
-/** Then what it opened gets this long to close; the end of the process ends what is left. */
+/** Time for its parts to close after that. The exit of the process ends the rest. */
 const close_ms_max = 5_000
 
 /**
- * Waits for a start, or cuts it off when the role is stopped: every start recovers from a kill
- * of the one before at any moment, so nothing is lost by not waiting for its end.
+ * Waits for a start, or interrupts it when the role is stopped. Nothing is lost by an interruption,
+ * because every start recovers from a kill of the previous one at any point.
  */
 async function untilStarted(
   starting: Promise<void>,
@@ -119,7 +123,63 @@ async function untilStarted(
   logger.info('stopping before the start is complete')
   await Promise.race([starting.catch(() => undefined), sleep(settle_ms_max)])
   await Promise.race([parts.disposeAsync(), sleep(close_ms_max)]).catch((error: unknown) => {
-    logger.warn({ err: error }, 'what the start had opened did not close')
+    logger.warn({ err: error }, 'closing the parts of an interrupted start failed')
   })
   throw new StartStopped('the role was stopped while it started')
+}
+
+/** Creates the context of a command that runs once and serves nothing. */
+export function oneShotContext(
+  role: string,
+  { log_level: level, log_format: format }: Pick<RoleConfig<Role>, 'log_level' | 'log_format'>,
+  parts: AsyncDisposableStack,
+): RoleContext {
+  return {
+    logger: createLogger({ role, level, format }),
+    metrics: createMetrics(),
+    clock: systemClock,
+    parts,
+    checks: [],
+    whenReady: [],
+    stop: new AbortController().signal,
+    ports: {},
+    fail: () => undefined,
+  }
+}
+
+/** Prints a JSON object as one line, for scripts. */
+export function print(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`)
+}
+
+/** Prefix of the settings `<prefix>_HOST` and `<prefix>_PORT`. */
+type AddressSettings = 'LOOPTRACE_HTTP' | 'LOOPTRACE_MANAGEMENT'
+
+/**
+ * Returns a handler that adds the setting to change to a failure to listen. Rethrows other errors.
+ */
+export function nameSetting(prefix: AddressSettings): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof AddressUnavailable)) throw error
+    const { code } = error.cause as NodeJS.ErrnoException
+    const advice =
+      code === 'EADDRNOTAVAIL'
+        ? `Set ${prefix}_HOST to an address of this machine`
+        : `Set ${prefix}_PORT to another port${code === 'EADDRINUSE' ? ', or stop that process' : ''}`
+    throw new AddressUnavailable(`${error.message}. ${advice}.`, { cause: error })
+  }
+}
+
+/** Throws AddressUnavailable when the role cannot listen. For use before servers are started. */
+export async function assertAddressesFree(
+  config: Pick<
+    RoleConfig<'all'>,
+    'http_host' | 'http_port' | 'management_host' | 'management_port'
+  >,
+): Promise<void> {
+  const { http_host, http_port, management_host, management_port } = config
+  await assertAddressFree(http_host, http_port).catch(nameSetting('LOOPTRACE_HTTP'))
+  await assertAddressFree(management_host, management_port).catch(
+    nameSetting('LOOPTRACE_MANAGEMENT'),
+  )
 }

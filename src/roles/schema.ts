@@ -1,9 +1,33 @@
 import { type BootstrapSecrets, bootstrap } from '../capabilities/access/index.ts'
-import { type Columnar, migrateColumnar } from '../platform/columnar/index.ts'
-import type { RoleConfig } from '../platform/config/index.ts'
-import { migrateRelational, type Relational } from '../platform/relational/index.ts'
+import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from '../cli/index.ts'
+import { render, tableOf } from '../cli/output.ts'
+import {
+  type Columnar,
+  ColumnarUnavailable,
+  columnarSchemaStatus,
+  migrateColumnar,
+} from '../platform/columnar/index.ts'
+import { ConfigError, loadConfig, type RoleConfig } from '../platform/config/index.ts'
+import {
+  assertSchemaCurrent,
+  MigrationRefused,
+  type SchemaStatus,
+} from '../platform/migrations/index.ts'
+import {
+  migrateRelational,
+  type Relational,
+  relationalSchemaStatus,
+} from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
-import { nameThePostgres, postgresUrl, type Tables } from './stores.ts'
+import { oneShotContext } from './running.ts'
+import {
+  explainPostgres,
+  openClickHouse,
+  openPostgres,
+  PostgresUnavailable,
+  postgresUrl,
+  type Tables,
+} from './stores.ts'
 
 type SchemaConfig = Pick<
   RoleConfig<'migrate'>,
@@ -17,10 +41,10 @@ type SchemaConfig = Pick<
 >
 
 /**
- * Brings both stores to this code's schema and makes the first login where there is none; then
- * `deliver` gets its secrets, once, before they count. Many may do this at the same time.
+ * Migrates both stores to this code's schema, and creates the first login if there is none. Then
+ * `deliver` receives its secrets, once, before they are valid. Safe to run concurrently.
  */
-export async function bringUpToDate(
+export async function migrateStores(
   context: Pick<RoleContext, 'logger' | 'clock' | 'stop'>,
   config: SchemaConfig,
   stores: { relational: Relational<Tables>; columnar: Columnar },
@@ -28,7 +52,7 @@ export async function bringUpToDate(
 ): Promise<void> {
   const { logger, clock, stop } = context
   stop.throwIfAborted()
-  await migrateRelational({ url: postgresUrl(config), logger }).catch(nameThePostgres)
+  await migrateRelational({ url: postgresUrl(config), logger }).catch(explainPostgres)
   stop.throwIfAborted()
   await migrateColumnar({
     columnar: stores.columnar,
@@ -46,4 +70,62 @@ export async function bringUpToDate(
     operator_key: config.operator_key,
     deliver,
   })
+}
+
+/** Schema status of each store. `error` says why a store is not current. */
+type SchemaCheck = {
+  postgres: SchemaStatus
+  clickhouse: SchemaStatus
+  error: string | null
+}
+
+/** Compares both stores with this code's schema. Rejects when a store is unavailable. */
+async function migrateCheck(config: RoleConfig<'migrate'>): Promise<SchemaCheck> {
+  await using parts = new AsyncDisposableStack()
+  const context = oneShotContext('migrate', config, parts)
+  const { pool } = openPostgres(context, config)
+  const columnar = openClickHouse(context, config)
+  const stores = {
+    postgres: await relationalSchemaStatus({ pool }).catch(explainPostgres),
+    clickhouse: await columnarSchemaStatus({ columnar }),
+  }
+  try {
+    for (const status of Object.values(stores)) assertSchemaCurrent(status)
+    return { ...stores, error: null }
+  } catch (error) {
+    if (!(error instanceof MigrationRefused)) throw error
+    return { ...stores, error: error.message }
+  }
+}
+
+/** Prints the schema status of the stores. Exit status 1 if not current, 3 without an answer. */
+export async function checkSchema(asked: Arguments, io: CommandIo): Promise<number> {
+  const check = await runCheck().catch(toCliError)
+  const isPlain = asked.value('output') === undefined
+  io.out(isPlain ? toLines(check) : render(asked, check, () => toTable(check)))
+  return check.error === null ? exitStatus.ok : exitStatus.findings
+}
+
+async function runCheck(): Promise<SchemaCheck> {
+  return migrateCheck(loadConfig('migrate'))
+}
+
+function toCliError(error: unknown): never {
+  if (error instanceof ConfigError) throw new UsageError(error.message)
+  const isGone = error instanceof PostgresUnavailable || error instanceof ColumnarUnavailable
+  throw isGone ? new NoAnswer(error.message, { cause: error }) : error
+}
+
+/** Formats one JSON object per line, for scripts. */
+function toLines({ error, ...stores }: SchemaCheck): string {
+  const lines = [stores, ...(error === null ? [] : [{ error }])]
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+}
+
+function toTable({ error, ...stores }: SchemaCheck): string {
+  const rows = Object.entries(stores).map(([store, { current, latest, pending }]) => {
+    return [store, String(current), String(latest), pending.join(', ')]
+  })
+  const table = tableOf(['STORE', 'CURRENT', 'LATEST', 'PENDING'], rows)
+  return error === null ? table : `${table}\n${error}\n`
 }

@@ -1,15 +1,15 @@
 import { smokeTest } from '../capabilities/onboarding/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
-import { print } from './one-shot.ts'
+import { print } from './running.ts'
 
 /**
- * Tries an installation: a completion and a span go in and are read back. Exit status 0 when they
- * are; `helm test` runs this.
+ * Tests an installation: sends a completion and a span, and reads both back. Exit status 0 on
+ * success. `helm test` runs this.
  */
-export async function trySmoke(config: RoleConfig<'smoke-test'>): Promise<number> {
+export async function runSmokeTest(config: RoleConfig<'smoke-test'>): Promise<number> {
   const { smoke_project_key: project_key } = config
   if (project_key === undefined) {
-    throw new ConfigError('LOOPTRACE_SMOKE_PROJECT_KEY: missing, expected a project key, lt_…')
+    throw new ConfigError('LOOPTRACE_SMOKE_PROJECT_KEY: missing, expected a project key (lt_…)')
   }
   await smokeTest({
     proxy_url: config.smoke_proxy_url,

@@ -61,7 +61,7 @@ type ColumnarConfig = Pick<
   | 'clickhouse_connections_max'
 >
 
-/** Opens PostgreSQL; closed when the role ends. */
+/** Opens PostgreSQL. Closed when the role ends. */
 export function openPostgres(context: RoleContext, config: RelationalConfig): Relational<Tables> {
   const relational = openRelational<Tables>({
     url: postgresUrl(config),
@@ -74,7 +74,7 @@ export function openPostgres(context: RoleContext, config: RelationalConfig): Re
   return relational
 }
 
-/** Opens ClickHouse; closed when the role ends. */
+/** Opens ClickHouse. Closed when the role ends. */
 export function openClickHouse(context: RoleContext, config: ColumnarConfig): Columnar {
   const columnar = openColumnar({
     url: clickHouseUrl(config),
@@ -90,7 +90,7 @@ export function openClickHouse(context: RoleContext, config: ColumnarConfig): Co
   return columnar
 }
 
-/** Both stores, with the checks that make a role ready only when they answer. */
+/** Opens both stores, and adds their readiness checks. */
 export function openStores(
   context: RoleContext,
   config: RelationalConfig & ColumnarConfig,
@@ -113,7 +113,7 @@ export function openStores(
   }
 }
 
-/** Fails until both stores have been migrated; a newer schema than ours is fine in a roll-out. */
+/** Returns a check that both stores are migrated. A newer schema is valid during a roll-out. */
 function schemaCheck(relational: Relational<Tables>, columnar: Columnar): HealthCheck['check'] {
   let isCurrent = false
   return async () => {
@@ -126,6 +126,7 @@ function schemaCheck(relational: Relational<Tables>, columnar: Columnar): Health
   }
 }
 
+/** The opened stores. */
 export type Stores = {
   relational: Relational<Tables>
   db: Relational<Tables>['db']
@@ -136,7 +137,7 @@ export type Stores = {
   retention: RetentionStore
 }
 
-/** The address, or an error that names the variable. */
+/** Returns the URL of PostgreSQL. Throws ConfigError when it is missing. */
 export function postgresUrl({ postgres_url }: Pick<RelationalConfig, 'postgres_url'>): string {
   if (postgres_url !== undefined) return postgres_url
   throw new ConfigError(
@@ -149,17 +150,19 @@ function clickHouseUrl({ clickhouse_url }: Pick<ColumnarConfig, 'clickhouse_url'
   throw new ConfigError('LOOPTRACE_CLICKHOUSE_URL: missing, expected http://host:8123')
 }
 
-/** The address is not quoted: it may hold a password. */
-/** PostgreSQL gives no answer; the message names the setting. */
-export class PostgresOutOfReach extends Error {
-  override readonly name = 'PostgresOutOfReach'
+/**
+ * PostgreSQL gives no answer. The message names the setting, but not the address, which may contain
+ * a password.
+ */
+export class PostgresUnavailable extends Error {
+  override readonly name = 'PostgresUnavailable'
 }
 
-/** Makes a start's failure to reach PostgreSQL say so; other errors go on as they are. */
-export function nameThePostgres(error: unknown): never {
+/** Names the setting in a failure to reach PostgreSQL. Rethrows other errors. */
+export function explainPostgres(error: unknown): never {
   if (!isRelationalUnavailable(error)) throw error
   const reason = error instanceof Error ? error.message : String(error)
-  throw new PostgresOutOfReach(`PostgreSQL (LOOPTRACE_POSTGRES_URL) is out of reach: ${reason}`, {
+  throw new PostgresUnavailable(`PostgreSQL (LOOPTRACE_POSTGRES_URL) is unavailable: ${reason}`, {
     cause: error,
   })
 }

@@ -1,3 +1,4 @@
+import { markDue } from '../capabilities/detection/index.ts'
 import { settleRequests } from '../capabilities/edge/batches/index.ts'
 import {
   defaultIngestSettings,
@@ -5,16 +6,13 @@ import {
   startIngest,
 } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
-import { openArchives } from './archives.ts'
-import { openDetection } from './detection.ts'
-import { openHotWindows } from './hot-window.ts'
-import { openJobs } from './jobs.ts'
-import { openJudge } from './judge.ts'
+import { openDetection, openJudge } from './detection.ts'
+import { openArchives, openHotWindows, openJobs } from './jobs.ts'
 import { openClusterQueue } from './queues.ts'
 import { type Running, run } from './running.ts'
 import { openStores } from './stores.ts'
 
-/** Writes what the queue brings into the stores. */
+/** Starts role `worker`: stores records of the queue, runs detection and jobs. */
 export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Promise<Running> {
   return run('worker', config, stop, async (context) => {
     const stores = openStores(context, config)
@@ -26,7 +24,8 @@ export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Pr
       ...context,
       ...{ db, store, records, ledger, queue, second },
       settleRequests: (entries) => settleRequests(db, entries),
-      settings: ingestOf(config),
+      markDue,
+      settings: toIngestSettings(config),
     })
     context.parts.defer(() => ingest.stop())
     openDetection(context, config, { ...stores, judge: openJudge(context, config, stores) })
@@ -34,8 +33,8 @@ export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Pr
   })
 }
 
-/** The settings of the ingest consumer among those of the role. */
-export function ingestOf(config: RoleConfig<'worker'>): IngestSettings {
+/** Returns the settings of the ingest consumer. */
+export function toIngestSettings(config: RoleConfig<'worker'>): IngestSettings {
   return {
     ...defaultIngestSettings,
     batch_messages_max: config.ingest_batch_messages_max,

@@ -9,7 +9,7 @@ import {
   type Route,
 } from '../../src/platform/http/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
-import { routeCatalogue } from '../../src/roles/route-catalogue.ts'
+import { routeCatalogue } from '../../src/roles/catalogues.ts'
 
 const open: HttpServer[] = []
 afterEach(async () => {

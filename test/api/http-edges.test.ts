@@ -98,7 +98,7 @@ describe('a method that a path does not support', () => {
     expect(answer.head).toContain('allow: get, head, options, put\r\n')
     const { code, detail } = problemIn(answer)
     expect(code).toBe('method_not_allowed')
-    expect(detail).toContain(`does not take ${method}, expected GET`)
+    expect(detail).toContain(`does not support ${method}, expected GET`)
   })
 
   test.each(['QUERY', 'POST'])('%s with a body answers 405 before it is read', async (method) => {

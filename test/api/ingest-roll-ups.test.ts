@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { markDue } from '../../src/capabilities/detection/index.ts'
 import { ingestMeters } from '../../src/capabilities/ingest/meters.ts'
 import { refreshOne, startRefreshing } from '../../src/capabilities/ingest/roll-up/refresh-large.ts'
 import { rollUp } from '../../src/capabilities/ingest/roll-up/roll-up.ts'
@@ -246,7 +247,7 @@ function untilNoneIsDue(project_id: string): Promise<unknown> {
 }
 
 function ports(store: CountingStore) {
-  return { db, store, clock: systemClock }
+  return { db, store, markDue, clock: systemClock }
 }
 
 /** The state depends on the order in which batches arrived, so it is not compared. */

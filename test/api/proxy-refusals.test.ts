@@ -258,7 +258,7 @@ test('a key over its limit waits', async () => {
     status: 429,
     type: 'rate_limit_error',
     code: 'rate_limited',
-    says: /2 calls a minute/,
+    says: /2 calls per minute/,
   })
   expect(Number(third.headers['retry-after'])).toBeGreaterThan(0)
   expect(third.headers).toMatchObject({ 'ratelimit-limit': '2', 'ratelimit-remaining': '0' })

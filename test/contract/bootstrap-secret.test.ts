@@ -77,7 +77,7 @@ test('an incomplete Secret is not completed: the message says what to do', async
   const { status, output } = await mint(namespace)
   expect(status).toBe(1)
   expect(output).toContain(
-    `Secret ${namespace}/first lacks admin-password, project-key, project-id, operator-key: add them`,
+    `Secret ${namespace}/first lacks admin-password, project-key, project-id, operator-key: add the keys`,
   )
   expect(Object.keys(await minted(namespace))).toHaveLength(2)
 })

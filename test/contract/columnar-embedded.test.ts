@@ -90,7 +90,7 @@ test('two services do not share a directory, and the first one continues', async
   const server = await started()
   const { pid } = { pid: server.pid() }
   const second = startEmbeddedClickHouse({ directory, logger })
-  await expect(second).rejects.toThrow(`process ${pid} serves this data directory`)
+  await expect(second).rejects.toThrow(`process ${pid} serves this data folder`)
   expect(server.pid()).toBe(pid)
   expect(await opened(server).ping()).toBe(true)
 })

@@ -9,8 +9,8 @@ import {
   migrateColumnar,
   openColumnar,
 } from '../../src/platform/columnar/index.ts'
+import { columnarMigrationsDirectory } from '../../src/platform/columnar/migrate-columnar.ts'
 import { renderStatement } from '../../src/platform/columnar/render-statement.ts'
-import { columnarMigrationsDirectory } from '../../src/platform/columnar/schema-status.ts'
 import { MigrationRefused, readMigrations } from '../../src/platform/migrations/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { columnarOptions, migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'

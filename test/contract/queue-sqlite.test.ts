@@ -110,7 +110,7 @@ test('a file has one process at a time; the second is refused', async () => {
   await queue.close()
   const holder = start('hold')
   await eventually('it has the file', () => holder.lines.length > 0, { timeout_ms: 30_000 })
-  await expect(open()).rejects.toThrow(/queue\.sqlite can not be opened: another process has it/)
+  await expect(open()).rejects.toThrow(/queue\.sqlite cannot be opened: another process has it/)
   await expect(open()).rejects.toMatchObject({ name: 'QueueUnavailable' })
   await holder.kill()
   const mine = await open()
@@ -121,7 +121,7 @@ test('a file has one process at a time; the second is refused', async () => {
 test('a file that is not a queue, or of a newer version, is refused and left unchanged', async () => {
   const path = join(directory, 'queue.sqlite')
   await writeFile(path, 'this is no database, it is a letter to the reader of this test\n')
-  await expect(open()).rejects.toThrow(/can not be opened: file is not a database/)
+  await expect(open()).rejects.toThrow(/cannot be opened: file is not a database/)
   await rm(path)
   const db = new DatabaseSync(path)
   db.exec('PRAGMA user_version = 99')

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { isRunning } from '../../src/platform/relational/embedded/postmaster-file.ts'
+import { isRunning } from '../../src/platform/relational/embedded/server-process.ts'
 import {
   asStoreProblem,
   type EmbeddedPostgres,
@@ -127,7 +127,9 @@ test('the server of a service that was killed with -9 is replaced, its data foun
 
 test('a folder that another process supervises is left alone', async () => {
   const { pid } = await startInOwnProcess()
-  await expect(start()).rejects.toThrow(`${directory}: another process runs a server on it`)
+  await expect(start()).rejects.toThrow(
+    `${directory}: another process runs a server on this folder`,
+  )
   expect(await isRunning(pid)).toBe(true)
 })
 

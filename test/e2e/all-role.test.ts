@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { routeCatalogue } from '../../src/roles/route-catalogue.ts'
+import { routeCatalogue } from '../../src/roles/catalogues.ts'
 import { apiByKey, apiByToken } from '../support/clients/api-reader.ts'
 import { type FirstLogin, providerSettings } from '../support/cluster.ts'
 import { eventually } from '../support/eventually.ts'
@@ -192,7 +192,7 @@ describe('the first start', () => {
 describe('an impossible start', () => {
   test.concurrent.each([
     [{ LOOPTRACE_HTTP_PORT: 'eighty' }, /LOOPTRACE_HTTP_PORT: got "eighty", expected .*65535/],
-    [{ LOOPTRACE_HTP_PORT: '80' }, /LOOPTRACE_HTP_PORT: is no setting/],
+    [{ LOOPTRACE_HTP_PORT: '80' }, /LOOPTRACE_HTP_PORT: unknown setting/],
     [{ LOOPTRACE_SECRET_KEY: 'short one' }, /LOOPTRACE_SECRET_KEY: got \(a secret\), .*32/],
   ])('names the setting: %j', async (env, message) => {
     const data = join(directory, 'never')

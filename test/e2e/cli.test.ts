@@ -67,7 +67,7 @@ describe('help', () => {
     expect(await looptrace('lnt -f x')).toMatchObject({
       status: 2,
       stdout: '',
-      stderr: expect.stringContaining('"lnt -f x" is no role and no command'),
+      stderr: expect.stringContaining('unknown role or command "lnt -f x"'),
     })
   })
 

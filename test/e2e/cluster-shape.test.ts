@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { routeCatalogue } from '../../src/roles/route-catalogue.ts'
+import { routeCatalogue } from '../../src/roles/catalogues.ts'
 import { type Api, apiByKey, apiByToken } from '../support/clients/api-reader.ts'
 import { taskPath } from '../support/clients/shown-task.ts'
 import { type Cluster, startCluster } from '../support/cluster.ts'

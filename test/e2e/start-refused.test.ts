@@ -67,8 +67,8 @@ describe('the data folder', () => {
     if (process.getuid?.() === 0) await chown(folder, 65_534, 65_534)
     await chmod(folder, 0o555)
     const end = await start(folder)
-    expectEarlyRefusal(end, new RegExp(`${folder} can not be written by this account.*${advice}`))
-    expectEarlyRefusal(await start(join(folder, 'data')), /can not be written by this account/)
+    expectEarlyRefusal(end, new RegExp(`${folder} cannot be written by this account.*${advice}`))
+    expectEarlyRefusal(await start(join(folder, 'data')), /cannot be written by this account/)
   })
 
   test('with files of another user in it', async () => {
@@ -77,7 +77,7 @@ describe('the data folder', () => {
     await chmod(join(folder, 'postgres'), 0o555)
     if (process.getuid?.() === 0) await chown(join(folder, 'postgres'), 65_534, 65_534)
     const end = await start(folder)
-    expectRefusal(end, new RegExp(`${folder}/postgres.* can not be written by this account`))
+    expectRefusal(end, new RegExp(`${folder}/postgres.* cannot be written by this account`))
   })
 
   test('at a dangling link', async () => {
@@ -125,7 +125,7 @@ test('a PostgreSQL that accepts connections and never answers', async () => {
     LOOPTRACE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
   })
   expect(stderr).toBe(
-    'looptrace all: PostgreSQL (LOOPTRACE_POSTGRES_URL) is out of reach: timeout expired\n',
+    'looptrace all: PostgreSQL (LOOPTRACE_POSTGRES_URL) is unavailable: timeout expired\n',
   )
   expect(status).toBe(1)
 })

@@ -47,7 +47,7 @@ async function expectEnd(role: StartingRole): Promise<void> {
 
 /** Log lines of a first start, in order. */
 const moments = [
-  ['it makes the data folder of PostgreSQL', /making the data folder of PostgreSQL/],
+  ['it creates the data folder of PostgreSQL', /creating the data folder of PostgreSQL/],
   ['PostgreSQL starts', /starting PostgreSQL/],
   ['it migrates PostgreSQL', /0003_ingest_requests/],
   ['it migrates ClickHouse', /0002_span_columns/],

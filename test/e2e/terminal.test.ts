@@ -47,7 +47,7 @@ describe('at a terminal', () => {
     for (const line of lines) expect(stripVTControlCharacters(line)).toMatch(pretty)
     const text = stripVTControlCharacters(lines.join('\n'))
     expect(text).toContain('starting PostgreSQL and ClickHouse')
-    expect(text).toContain('making the data folder of PostgreSQL')
+    expect(text).toContain('creating the data folder of PostgreSQL')
     expect(text).toMatch(/migrating PostgreSQL {2}migrations=\d+\n/)
     expect(text).toMatch(/migrating ClickHouse {2}migrations=\d+\n/)
     expect(lines[0]).toContain(escapeCharacter)

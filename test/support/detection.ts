@@ -4,6 +4,7 @@ import {
   type DetectionDb,
   type DetectionOptions,
   detectionRoutes,
+  markDue,
   startDetection,
 } from '../../src/capabilities/detection/index.ts'
 import { rollUp } from '../../src/capabilities/ingest/roll-up/roll-up.ts'
@@ -73,7 +74,7 @@ export async function openDetectionBench(): Promise<DetectionBench> {
     },
     bring: async (observations) => {
       await store.insert(observations, { token: newId() })
-      await rollUp({ db, store, large_from: 2_000 }, touchedBy(observations))
+      await rollUp({ db, store, markDue, large_from: 2_000 }, touchedBy(observations))
     },
     startWorker: (options = {}) => {
       const ports = { db, store, logger, clock: systemClock, metrics: createMetrics() }

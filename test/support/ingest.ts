@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { markDue } from '../../src/capabilities/detection/index.ts'
 import {
   defaultIngestSettings,
   type IngestOptions,
@@ -148,6 +149,7 @@ export async function openIngestBench(given: {
         ...(given.settleRequests && { settleRequests: given.settleRequests }),
         ...(given.second && { second: given.second }),
         db: relational.db,
+        markDue,
         clock: systemClock,
         logger,
         metrics,

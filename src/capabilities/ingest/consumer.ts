@@ -15,6 +15,7 @@ import type { ReadingContext, ReadMessage } from './message-rows.ts'
 import { ingestMeters } from './meters.ts'
 import { readMessage } from './read-messages.ts'
 import { startRefreshing } from './roll-up/refresh-large.ts'
+import type { RollUpPorts } from './roll-up/roll-up.ts'
 import type { IngestSettings } from './settings.ts'
 import {
   recordSettlement,
@@ -39,6 +40,7 @@ export type IngestOptions = {
   second?: SecondStore
   /** Told of settled entries of canonical batches, before their messages are acknowledged. */
   settleRequests?: (entries: readonly LedgerEntry[]) => Promise<void>
+  markDue: RollUpPorts['markDue']
   clock: Clock
   logger: Logger
   metrics: Metrics

@@ -91,7 +91,7 @@ test.each([
   [
     'facts that are no JSON',
     frameOf([Buffer.from([1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), Buffer.from('{')]),
-    /no JSON/,
+    /not JSON/,
   ],
 ])('%s: no rows, one fault', (_name, data, fault) => {
   const message = read(data)

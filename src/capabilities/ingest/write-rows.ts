@@ -4,7 +4,7 @@ import type { ObservationStore, RecordStore } from '../storage/index.ts'
 import type { ObservationHead } from '../storage/row-format/index.ts'
 import type { BodyBuffers } from './body-buffers.ts'
 import type { IngestMeters } from './meters.ts'
-import { rollUp } from './roll-up/roll-up.ts'
+import { type RollUpPorts, rollUp } from './roll-up/roll-up.ts'
 import { touchedBy } from './roll-up/touched.ts'
 import type { RowBatch } from './row-batch.ts'
 import type { IngestSettings } from './settings.ts'
@@ -18,6 +18,7 @@ export type WritePorts = {
   clock: Clock
   meters: IngestMeters
   bodies: BodyBuffers
+  markDue: RollUpPorts['markDue']
   /** Where rows of some projects go too. */
   second?: SecondStore | undefined
   settings: Pick<IngestSettings, 'large_rollup_from'>

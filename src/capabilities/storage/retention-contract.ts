@@ -36,7 +36,7 @@ export type RetentionTarget = ErasureTarget & {
   readonly kinds: readonly RecordKind[]
   deleteRows(slice: RetentionSlice, signal?: AbortSignal): Promise<void>
   /**
-   * Takes out what was said (`contentAttributes` of capture has the attributes) and leaves what was
+   * Takes out what was said (`contentAttributes` of the model has the attributes) and leaves what was
    * measured; the `content_state` of observations becomes `expired`.
    */
   maskContent(slice: RetentionSlice, signal?: AbortSignal): Promise<void>

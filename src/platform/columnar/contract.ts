@@ -1,26 +1,26 @@
-/** The way to ClickHouse over HTTP. Every method rejects with ColumnarUnavailable or -Error. */
+/** A client of ClickHouse over HTTP. Methods reject with ColumnarUnavailable or ColumnarError. */
 export type Columnar = {
   readonly database: string
   /**
-   * Runs one SELECT and reads all its rows. `params` fill `{name: Type}`; nothing else may carry a
-   * value into the text. 64-bit integers come as decimal text, so as not to lose digits.
+   * Runs one SELECT and reads all its rows. `params` fill `{name: Type}`, the only way to pass
+   * values. 64-bit integers are returned as decimal text, so that no digits are lost.
    */
   query<T>(sql: string, params?: QueryParams, options?: QueryOptions): Promise<T[]>
   /**
-   * As `query`, and tells what the engine read for it. The statement may change nothing, and a
-   * server stops it when the connection that asked is gone.
+   * Runs a SELECT like `query`, and also returns rows and bytes read. The statement is read-only,
+   * and the server stops it when the connection closes.
    */
   read<T>(sql: string, params?: QueryParams, options?: ReadOptions): Promise<ReadResult<T>>
-  /** Has the server stop a statement that `read` named so, wherever it got to. */
+  /** Stops a statement of `read` by its `query_id`. */
   kill(query_id: string): Promise<void>
   /**
-   * Finds how long the server has worked on a statement that `read` named so; undefined when it runs
-   * none of that name. Neither this nor `kill` waits for connections that statements hold.
+   * Returns the elapsed time of a running statement of `read`, or undefined when it is not running.
+   * This method and `kill` have their own connections, so they never wait for statements.
    */
   findElapsed_ms(query_id: string): Promise<number | undefined>
   /**
-   * Appends rows that `compileRowBinary` made for these columns. A table that remembers tokens
-   * stores the same token once; only a replicated one does so safely (see render-statement.ts).
+   * Appends rows that `compileRowBinary` encoded for these columns. A table that remembers tokens
+   * stores each token once, but only a replicated table does so safely (see render-statement.ts).
    */
   insertRowBinary(
     table: string,
@@ -28,32 +28,32 @@ export type Columnar = {
     rows: Uint8Array,
     options?: InsertOptions,
   ): Promise<void>
-  /** Runs one statement that answers no rows. */
+  /** Runs one statement that returns no rows. */
   command(sql: string, params?: QueryParams, options?: QueryOptions): Promise<void>
   /**
-   * Runs one SELECT and answers its rows as one Parquet file. It comes whole, on both sides: bound
-   * it by LIMIT and the setting `max_result_bytes`.
+   * Runs one SELECT and returns its rows as one Parquet file. Server and client hold the whole file
+   * in memory: bound it with LIMIT and the setting `max_result_bytes`.
    */
   queryParquet(sql: string, params?: QueryParams, options?: QueryOptions): Promise<Buffer>
   /**
-   * Runs `INSERT INTO … SELECT … FROM input('…')`, whose input are the rows of a Parquet file. See
-   * `insertRowBinary` for what is stored when it rejects.
+   * Runs `INSERT INTO … SELECT … FROM input('…')` with the rows of a Parquet file as input. See
+   * `insertRowBinary` for the effects of a failed insert.
    */
   insertParquet(
     statement: string,
     file: Uint8Array,
     options?: QueryOptions & { params?: QueryParams },
   ): Promise<void>
-  /** Makes `database` when it is missing; with a name, on every server of that cluster. */
+  /** Creates `database` if it is missing, on every server of the cluster if one is named. */
   createDatabase(cluster?: string): Promise<void>
-  /** True when the server answers a SELECT with these credentials. Never rejects. */
+  /** Resolves with whether the server answers a SELECT with these credentials. Never rejects. */
   ping(): Promise<boolean>
-  /** Lets running requests end, then closes the connections. */
+  /** Waits for running requests, then closes the connections. */
   close(): Promise<void>
 }
 
 export type QueryParams = Record<string, QueryParam>
-/** Arrays fill `Array(T)`; a bigint is sent as its decimal digits. */
+/** A parameter. Arrays fill `Array(T)`; a bigint is sent as decimal digits. */
 export type QueryParam =
   | string
   | number
@@ -65,47 +65,47 @@ export type QueryParam =
   | readonly bigint[]
 
 export type QueryOptions = {
-  /** How long the server may work on it; the client gives up 1 s later. */
+  /** Maximum time on the server. The client gives up 1 s later. */
   timeout_ms?: number
   signal?: AbortSignal
   settings?: Record<string, string | number>
 }
 
 export type ReadOptions = QueryOptions & {
-  /** What the engine knows the statement by: for `kill`, in its logs and in system.processes. */
+  /** Name of the statement for `kill`, in ClickHouse's logs and in system.processes. */
   query_id?: string
-  /** How long the client waits beyond `timeout_ms` for the server's answer; 1 s when left out. */
+  /** Extra wait of the client after `timeout_ms`; 1 s by default. */
   patience_ms?: number
 }
 
-/** Rows of the answer, and rows and bytes (as they are in memory) that were read for them. */
+/** Result rows, and the number of rows and uncompressed bytes that were read. */
 export type ReadResult<T> = { rows: T[]; rows_read: number; bytes_read: number }
 
 export type InsertOptions = { deduplication_token?: string; timeout_ms?: number }
 
 /**
- * The server is out of reach, refuses connections, took too long, or is shutting down. `code` is
- * ClickHouse's number when it was the server that said so.
+ * The server is unreachable, refuses connections, took too long, or is shutting down. `code` is
+ * ClickHouse's error number if the server reported an error.
  */
 export class ColumnarUnavailable extends Error {
   override readonly name = 'ColumnarUnavailable'
   readonly code: number | undefined
 
-  constructor(message: string, about: { code?: number; cause?: unknown } = {}) {
-    super(message, { cause: about.cause })
-    this.code = about.code
+  constructor(message: string, details: { code?: number; cause?: unknown } = {}) {
+    super(message, { cause: details.cause })
+    this.code = details.code
   }
 }
 
-/** The engine refused a statement. `code` is ClickHouse's number, `type` its name for it. */
+/** ClickHouse rejected a statement. `code` is its error number, `type` the name of the error. */
 export class ColumnarError extends Error {
   override readonly name = 'ColumnarError'
   readonly code: number
   readonly type: string
 
-  constructor(about: { code: number; type: string; message: string; cause?: unknown }) {
-    super(about.message, { cause: about.cause })
-    this.code = about.code
-    this.type = about.type
+  constructor(details: { code: number; type: string; message: string; cause?: unknown }) {
+    super(details.message, { cause: details.cause })
+    this.code = details.code
+    this.type = details.type
   }
 }

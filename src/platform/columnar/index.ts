@@ -1,3 +1,4 @@
+export type { ColumnarOptions } from './columnar-client.ts'
 export {
   type Columnar,
   ColumnarError,
@@ -14,8 +15,12 @@ export {
   type EmbeddedClickHouseOptions,
   startEmbeddedClickHouse,
 } from './embedded/start-embedded-clickhouse.ts'
-export { type ColumnarMigrateOptions, migrateColumnar } from './migrate-columnar.ts'
-export { type ColumnarOptions, openColumnar } from './open-columnar.ts'
+export {
+  type ColumnarMigrateOptions,
+  columnarSchemaStatus,
+  migrateColumnar,
+} from './migrate-columnar.ts'
+export { openColumnar } from './open-columnar.ts'
 export { renderStatement, type SchemaTarget } from './render-statement.ts'
 export {
   compileRowBinary,
@@ -23,4 +28,3 @@ export {
   type RowBinaryEncoder,
   RowBinaryError,
 } from './row-binary/compile-row-binary.ts'
-export { columnarSchemaStatus } from './schema-status.ts'

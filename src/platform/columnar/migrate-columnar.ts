@@ -1,4 +1,6 @@
+import { fileURLToPath } from 'node:url'
 import {
+  type AppliedMigration,
   compareSchema,
   type Migration,
   readMigrations,
@@ -6,26 +8,25 @@ import {
   type SchemaStatus,
 } from '../migrations/index.ts'
 import type { Logger } from '../telemetry/index.ts'
-import type { Columnar } from './contract.ts'
+import { type Columnar, ColumnarError } from './contract.ts'
 import { renderStatement, type SchemaTarget } from './render-statement.ts'
-import { columnarMigrationsDirectory, readApplied } from './schema-status.ts'
 
 export type ColumnarMigrateOptions = {
   columnar: Columnar
-  /** Name of the cluster to make replicated and distributed tables on; one server without it. */
+  /** Cluster for replicated and distributed tables; a single server without it. */
   cluster?: string
   logger: Logger
-  /** Folder of the migrations; this package's own by default. */
+  /** Folder of the migrations. Defaults to the folder of this package. */
   directory?: string
-  /** Called after each statement; what it throws ends the run there (for tests). */
+  /** Called after each statement. An error ends the run (for tests). */
   after_statement?: (done: { migration: string; statement: number }) => void | Promise<void>
 }
 
 /**
- * Makes the database and brings it to this code's schema; answers the status it left it in.
- * ClickHouse has no transactions and no locks, so every statement changes nothing when repeated:
- * a run that was killed anywhere is simply run again, and several at once do no harm.
- * Rejects with MigrationRefused, ColumnarError or ColumnarUnavailable.
+ * Creates the database, migrates it to this code's schema and returns the resulting status.
+ * ClickHouse has no transactions and no locks, so every statement is idempotent: a killed run is
+ * repeated, and concurrent runs do no harm. Rejects with MigrationRefused, ColumnarError or
+ * ColumnarUnavailable.
  */
 export async function migrateColumnar(options: ColumnarMigrateOptions): Promise<SchemaStatus> {
   const { columnar, cluster } = options
@@ -60,8 +61,9 @@ const noteTables = [
 ]
 
 /**
- * Make tables that an older migration makes otherwise, where nothing can turn the one into the other
- * while rows are written: they come first on a server without a schema, and change no other.
+ * Migrations that create tables with another layout than an older migration, which cannot be
+ * changed while rows are written. They run first on a server without a schema, and change no other
+ * server.
  */
 const firstOfAll: ReadonlySet<string> = new Set(['0007_observations_by_day'])
 
@@ -70,7 +72,7 @@ async function readTableSettings(columnar: Columnar): Promise<ReadonlySet<string
   return new Set(rows.map(({ name }) => name))
 }
 
-/** Longer than any request: a statement may rewrite a large table. */
+/** Longer than any request, because a statement may rewrite a large table. */
 const statement_ms_max = 3_600_000
 
 async function apply(
@@ -94,4 +96,42 @@ async function apply(
 async function run(columnar: Columnar, template: string, target: SchemaTarget): Promise<void> {
   const statement = renderStatement(template, target)
   if (statement !== '') await columnar.command(statement, {}, { timeout_ms: statement_ms_max })
+}
+
+/** Folder of the migrations of this package. */
+export const columnarMigrationsDirectory: string = fileURLToPath(
+  new URL('./migrations', import.meta.url),
+)
+
+/**
+ * Compares the server with the migrations of this code. Rejects with MigrationRefused when an
+ * applied migration differs from this code's file, and with ColumnarUnavailable.
+ */
+export async function columnarSchemaStatus({
+  columnar,
+  directory = columnarMigrationsDirectory,
+}: {
+  columnar: Columnar
+  directory?: string
+}): Promise<SchemaStatus> {
+  const migrations = await readMigrations(directory)
+  return compareSchema(migrations, await readApplied(columnar))
+}
+
+const unknownTable = 60
+const unknownDatabase = 81
+
+/** Reads the recorded migrations; an empty list before the first run. */
+async function readApplied(columnar: Columnar): Promise<AppliedMigration[]> {
+  try {
+    const notes = await columnar.query<Omit<AppliedMigration, 'finished'>>(
+      'SELECT DISTINCT version, name, checksum FROM schema_migrations ORDER BY version LIMIT 10000',
+    )
+    // A migration is recorded after all of its statements.
+    return notes.map((note) => ({ ...note, finished: true }))
+  } catch (error) {
+    const codes = [unknownTable, unknownDatabase]
+    if (error instanceof ColumnarError && codes.includes(error.code)) return []
+    throw error
+  }
 }

@@ -3,7 +3,7 @@ import { renderStatement } from './render-statement.ts'
 
 const create = 'create table {{table:a}} {{on_cluster}} (n UInt8) engine = {{engine:MergeTree}}'
 
-test('one server gets the table itself', () => {
+test('on one server, creates the table itself', () => {
   expect(renderStatement(create, { database: 'd' })).toBe(
     'create table a  (n UInt8) engine = MergeTree',
   )
@@ -15,7 +15,7 @@ test('one server gets the table itself', () => {
   )
 })
 
-test('a cluster gets replicated tables and one over them', () => {
+test('on a cluster, creates replicated tables and a distributed table', () => {
   const target = { database: "d'", cluster: 'c`' }
   expect(renderStatement(create, target)).toBe(
     'create table a_local on cluster `c\\`` (n UInt8) engine = ReplicatedMergeTree',
@@ -31,7 +31,7 @@ test('a cluster gets replicated tables and one over them', () => {
   )
 })
 
-test('a setting that a version does not know makes its statement one of no use', () => {
+test('skips a statement with a setting that the version does not have', () => {
   const change = 'alter table a modify setting {{if_known:b = 1}}'
   const known = { database: 'd', table_settings: new Set(['b']) }
   expect(renderStatement(change, known)).toBe('alter table a modify setting b = 1')
@@ -42,7 +42,7 @@ test('a setting that a version does not know makes its statement one of no use',
   }
 })
 
-test('a placeholder that is none is refused', () => {
+test('rejects unknown placeholders', () => {
   for (const wrong of [
     '{{tabel:a}}',
     '{{distributed:a}}',

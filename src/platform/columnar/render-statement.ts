@@ -1,14 +1,14 @@
-/** Where a schema is made: on one server, or (with a name) on every server of a cluster. */
+/** The target of a schema: one server, or every server of a cluster. */
 export type SchemaTarget = {
   cluster?: string
   database: string
-  /** Names of the settings that tables have in this version of ClickHouse. */
+  /** Names of the table settings of this version of ClickHouse. */
   table_settings?: ReadonlySet<string>
 }
 
 /**
- * Fills a statement's template, so that one file makes both kinds of schema. Answers '' for a
- * statement that the target has no use for.
+ * Fills the template of a statement, so that the same files work for one server and for a cluster.
+ * Returns '' for a statement that the target does not need.
  * - `{{table:x}}`: the table that holds rows: `x`, in a cluster `x_local`;
  * - `{{on_cluster}}`: nothing, or `on cluster c`;
  * - `{{engine:E(…)}}`: `E(…)`, or `ReplicatedE(…)`;
@@ -16,31 +16,31 @@ export type SchemaTarget = {
  *   fsync, in a cluster its replicas, which also remember insert tokens;
  * - `{{distributed:x by key}}`: in a cluster a whole statement, the table `x` over all `x_local`;
  * - `{{distributed_alter:x change}}`: in a cluster a whole statement, the change of that table;
- * - `{{if_known:s = v}}`: `s = v`; a version that has no such setting has no use for the statement.
- * Throws TypeError for a placeholder that is none of these.
+ * - `{{if_known:s = v}}`: `s = v`; a version without this setting does not need the statement.
+ * Throws TypeError for any other placeholder.
  */
 export function renderStatement(template: string, target: SchemaTarget): string {
-  let is_of_use = true
+  let isNeeded = true
   const text = template.replace(/\{\{(\w+)(?::([^}]*))?\}\}/g, (_, name, argument) => {
     const fill = fillers[name]
     if (!fill) throw new TypeError(`got the placeholder {{${name}}}, expected one of ours`)
     const filled = fill(argument ?? '', target)
-    if (filled === undefined) is_of_use = false
+    if (filled === undefined) isNeeded = false
     return filled ?? ''
   })
-  return is_of_use && /[^\s]/.test(text.replace(/^--.*$/gm, '')) ? text : ''
+  return isNeeded && /[^\s]/.test(text.replace(/^--.*$/gm, '')) ? text : ''
 }
 
 /**
- * Inserts whose tokens a cluster remembers: more than can be under way and redelivered. One server
- * is not asked to: it notes a token before it stores the rows, so that a crash between the two
- * would make it drop the repeated insert too (seen with ClickHouse 26.7, 1 of 10 kills).
+ * Number of insert tokens that a cluster remembers: more than can be in flight. A single server
+ * remembers none: it records a token before it stores the rows, so after a crash between the two it
+ * would also drop the repeated insert (seen with ClickHouse 26.7, in 1 of 10 kills).
  */
 const tokens_max = 10_000
 
 const fillers: Record<string, (argument: string, target: SchemaTarget) => string | undefined> = {
   table: (name, { cluster }) => (cluster === undefined ? name : `${name}_local`),
-  on_cluster: (_, { cluster }) => (cluster === undefined ? '' : `on cluster ${quoted(cluster)}`),
+  on_cluster: (_, { cluster }) => (cluster === undefined ? '' : `on cluster ${quote(cluster)}`),
   engine: (engine, { cluster }) => (cluster === undefined ? engine : `Replicated${engine}`),
   durability: (_, { cluster }) =>
     cluster === undefined
@@ -56,14 +56,14 @@ function distributed(argument: string, { cluster, database }: SchemaTarget): str
   if (name === '') throw new TypeError(`got {{distributed:${argument}}}, expected "table by key"`)
   if (cluster === undefined) return ''
   const local = `${name}_local`
-  return `create table if not exists ${name} on cluster ${quoted(cluster)} as ${local}
-engine = Distributed(${[cluster, database, local].map(quotedText).join(', ')}, ${key})`
+  return `create table if not exists ${name} on cluster ${quote(cluster)} as ${local}
+engine = Distributed(${[cluster, database, local].map(quoteText).join(', ')}, ${key})`
 }
 
 function distributedAlter(argument: string, { cluster }: SchemaTarget): string {
   const [, name = '', change = ''] = /^(\w+)\s+(.+)$/s.exec(argument) ?? []
   if (name === '') throw new TypeError(`got {{distributed_alter:${argument}}}, expected "table …"`)
-  return cluster === undefined ? '' : `alter table ${name} on cluster ${quoted(cluster)} ${change}`
+  return cluster === undefined ? '' : `alter table ${name} on cluster ${quote(cluster)} ${change}`
 }
 
 function ifKnown(argument: string, { table_settings }: SchemaTarget): string | undefined {
@@ -72,10 +72,10 @@ function ifKnown(argument: string, { table_settings }: SchemaTarget): string | u
   return table_settings?.has(name) ? argument : undefined
 }
 
-function quoted(name: string): string {
+function quote(name: string): string {
   return `\`${name.replace(/[\\`]/g, '\\$&')}\``
 }
 
-function quotedText(text: string): string {
+function quoteText(text: string): string {
   return `'${text.replace(/[\\']/g, '\\$&')}'`
 }

@@ -1,20 +1,19 @@
-import { type PostgresConfig, postgresUrlOf } from './postgres-url.ts'
 import { type Configured, type RoleConfig, roleSchemas } from './roles.ts'
 import { settingNotes } from './setting.ts'
 
-/** A setting stops the start; the message names each variable, what came and what was expected. */
+/** Invalid configuration. The message names each variable, its value and the expected value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** A setting's environment variable: `proxy_port` is read from `LOOPTRACE_PROXY_PORT`. */
+/** Returns the environment variable of a setting: `LOOPTRACE_PROXY_PORT` for `proxy_port`. */
 export function variableOf(setting: string): string {
   return `LOOPTRACE_${setting.toUpperCase()}`
 }
 
 /**
- * Reads a role's settings from the environment. An empty variable counts as unset. Throws
- * ConfigError with one line per fault, and for variables that look like ours but are none.
+ * Reads the settings of a role from the environment. An empty variable counts as unset. Throws
+ * ConfigError with one line per fault, also for unknown variables that start with `LOOPTRACE_`.
  */
 export function loadConfig<R extends Configured>(
   role: R,
@@ -27,18 +26,20 @@ export function loadConfig<R extends Configured>(
   const result = schema.safeParse(values)
   const faults = result.success
     ? []
-    : result.error.issues.map(({ path, message }) => fault(role, String(path[0]), values, message))
+    : result.error.issues.map(({ path, message }) =>
+        describeFault(role, String(path[0]), values, message),
+      )
   faults.push(...unknownVariables(env))
   if (!result.success || faults.length > 0) {
     throw new ConfigError(`the configuration is not valid:\n${faults.join('\n')}`)
   }
   const config = result.data as RoleConfig<R>
   return 'postgres_url' in schema.shape
-    ? { ...config, postgres_url: postgresUrlOf(config as PostgresConfig) }
+    ? { ...config, postgres_url: buildPostgresUrl(config as PostgresConfig) }
     : config
 }
 
-function fault(
+function describeFault(
   role: Configured,
   setting: string,
   values: Record<string, string | undefined>,
@@ -48,21 +49,62 @@ function fault(
   const notes = settingNotes.get(shape[setting] as never)
   const value = values[setting]
   if (value === undefined) return `  ${variableOf(setting)}: missing, expected ${notes?.expected}`
-  const shown = notes?.unit === 'secret' ? '(a secret)' : JSON.stringify(withoutPassword(value))
+  const shown = notes?.unit === 'secret' ? '(a secret)' : JSON.stringify(hidePassword(value))
   return `  ${variableOf(setting)}: got ${shown}, ${message}`
 }
 
-/** A URL may carry a password, also one that is no valid URL: `scheme://user:password@host`. */
-function withoutPassword(value: string): string {
+/** Hides the password of a URL, also in an invalid URL: `scheme://user:password@host`. */
+function hidePassword(value: string): string {
   return value.replace(/^((?:\w+:\/+)?[^:@]*):.*@/, '$1:***@')
 }
 
-/** A misspelt variable would be ignored in silence, so it stops the start too. */
+/** Reports unknown variables, so that a misspelt variable is not ignored. */
 function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   const known = new Set(
     Object.values(roleSchemas).flatMap((schema) => Object.keys(schema.shape).map(variableOf)),
   )
   return Object.keys(env)
     .filter((name) => name.startsWith('LOOPTRACE_') && !known.has(name))
-    .map((name) => `  ${name}: is no setting; see docs/reference/configuration.md`)
+    .map((name) => `  ${name}: unknown setting; see docs/reference/configuration.md`)
+}
+
+/** Settings of the PostgreSQL address. */
+type PostgresConfig = Partial<
+  Pick<
+    RoleConfig<'worker'>,
+    | 'postgres_url'
+    | 'postgres_host'
+    | 'postgres_port'
+    | 'postgres_database'
+    | 'postgres_username'
+    | 'postgres_password'
+    | 'postgres_ssl_mode'
+    | 'postgres_ca_file'
+  >
+>
+
+/**
+ * Returns the address of PostgreSQL: `postgres_url`, or a URL built from its parts, or undefined
+ * when neither is set. `uselibpqcompat` gives `require` the meaning it has in libpq: encrypted,
+ * with any certificate
+ * (https://github.com/brianc/node-postgres/tree/master/packages/pg-connection-string).
+ */
+function buildPostgresUrl(config: PostgresConfig): string | undefined {
+  const { postgres_url, postgres_host } = config
+  if (postgres_url !== undefined || postgres_host === undefined) return postgres_url
+  const url = new URL(`postgres://${quoteHost(postgres_host)}:${config.postgres_port}`)
+  url.username = encodeURIComponent(config.postgres_username ?? '')
+  url.password = encodeURIComponent(config.postgres_password ?? '')
+  url.pathname = encodeURIComponent(config.postgres_database ?? '')
+  url.searchParams.set('sslmode', config.postgres_ssl_mode ?? 'require')
+  if (config.postgres_ca_file !== undefined) {
+    url.searchParams.set('sslrootcert', config.postgres_ca_file)
+  }
+  url.searchParams.set('uselibpqcompat', 'true')
+  return url.href
+}
+
+/** Puts an IPv6 address in brackets, as URLs require. */
+function quoteHost(host: string): string {
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
 }

@@ -1,31 +1,25 @@
 import { z } from 'zod'
+import { accessSettings, querySettings, taskSettings } from './settings/api-settings.ts'
+import { cliSettings, smokeSettings } from './settings/client-settings.ts'
 import {
-  accessSettings,
-  blobsSettings,
-  cliSettings,
-  columnarSettings,
-  embeddedSettings,
-  httpSettings,
   ingestSettings,
-  jobSettings,
-  judgeSettings,
-  operatorKeySettings,
-  operatorSettings,
   otlpSettings,
-  processSettings,
   proxySettings,
-  querySettings,
-  queueSettings,
   recordingSettings,
+} from './settings/edge-settings.ts'
+import { operatorKeySettings, operatorSettings } from './settings/operator-settings.ts'
+import { embeddedSettings, httpSettings, processSettings } from './settings/process-settings.ts'
+import {
+  blobsSettings,
+  columnarSettings,
+  queueSettings,
   relationalSettings,
-  smokeSettings,
-  taskSettings,
-  workerSettings,
-} from './settings/index.ts'
+} from './settings/store-settings.ts'
+import { jobSettings, judgeSettings, workerSettings } from './settings/worker-settings.ts'
 
 const spoolDirectory = { data_directory: embeddedSettings.data_directory }
 
-/** One schema per role: the settings that it reads, and no others. */
+/** The settings of each role. */
 export const roleSchemas = {
   proxy: z.object({
     ...processSettings,
@@ -100,11 +94,11 @@ export const roleSchemas = {
     ...embeddedSettings,
     ...blobsSettings,
   }),
-  /** No role, but read as one: the command line. */
+  /** The command line, which is not a role. */
   cli: z.object(cliSettings),
 } as const
 
-/** Whatever has settings: the roles and the command line. */
+/** The roles and the command line. */
 export type Configured = keyof typeof roleSchemas
 export type Role = Exclude<Configured, 'cli'>
 export type RoleConfig<R extends Configured> = z.output<(typeof roleSchemas)[R]>

@@ -1,28 +1,30 @@
 import { z } from 'zod'
 
-/** What every setting says of itself; the reference page is made of it. */
-type About<T> = {
-  /** What a value counts: `ms`, `bytes`, `messages`, `URL`, … */
+/** Documentation of a setting. The reference page is generated from it. */
+type SettingDocs<T> = {
+  /** Unit of the value: `ms`, `bytes`, `messages`, `URL`, … */
   unit: string
-  /** Why it exists, and why this default. */
+  /** Meaning of the setting, and the reason for its default. */
   reason: string
   default?: T
 }
 
-/** A whole number from text, within bounds. */
-export function integer(about: About<number> & { min: number; max: number }): z.ZodType<number> {
-  const expected = `a whole number from ${about.min} to ${about.max}`
+/** Defines a setting that is a whole number within bounds. */
+export function integer(
+  docs: SettingDocs<number> & { min: number; max: number },
+): z.ZodType<number> {
+  const expected = `a whole number from ${docs.min} to ${docs.max}`
   const schema = z
     .string()
     .regex(/^-?\d+$/, `expected ${expected}`)
     .transform(Number)
-    .refine((value) => value >= about.min && value <= about.max, `expected ${expected}`)
-  return described(schema, about, expected)
+    .refine((value) => value >= docs.min && value <= docs.max, `expected ${expected}`)
+  return describeSetting(schema, docs, expected)
 }
 
-/** A port to listen on, where 0 takes a free one; `off` is undefined and listens nowhere. */
+/** Defines a setting that is a port. 0 picks a free port; `off` is read as undefined. */
 export function portOrOff(
-  about: About<number> & { default: number },
+  docs: SettingDocs<number> & { default: number },
 ): z.ZodType<number | undefined> {
   const expected = 'a whole number from 0 to 65535, or `off`'
   const schema = z
@@ -30,44 +32,49 @@ export function portOrOff(
     .regex(/^(\d+|off)$/, `expected ${expected}`)
     .transform((value) => (value === 'off' ? undefined : Number(value)))
     .refine((value) => value === undefined || value <= 65_535, `expected ${expected}`)
-  return described<number | undefined>(schema, about, expected)
+  return describeSetting<number | undefined>(schema, docs, expected)
 }
 
-/** One of a few words. */
+/** Defines a setting that is one of several words. */
 export function choice<const T extends string>(
   values: readonly [T, ...T[]],
-  about: About<NoInfer<T>>,
+  docs: SettingDocs<NoInfer<T>>,
 ): z.ZodType<T> {
   const expected = values.map((value) => `\`${value}\``).join(' or ')
-  return described(z.enum(values, `expected ${expected}`), about, expected)
+  return describeSetting(z.enum(values, `expected ${expected}`), docs, expected)
 }
 
-/** `true` or `false` (or `1`, `0`). */
-export function flag(about: About<boolean>): z.ZodType<boolean> {
+/** Defines a setting that is `true` or `false` (or `1`, `0`). */
+export function flag(docs: SettingDocs<boolean>): z.ZodType<boolean> {
   const schema = z
     .enum(['true', 'false', '1', '0'], 'expected `true` or `false`')
     .transform((value) => value === 'true' || value === '1')
-  return described(schema, about, '`true` or `false`')
+  return describeSetting(schema, docs, '`true` or `false`')
 }
 
-/** Any text. Without a default it may be left out and is undefined. */
-export function text(about: About<string> & { required: true }): z.ZodType<string>
-export function text(about: About<string> & { default: string }): z.ZodType<string>
-export function text(about: About<string>): z.ZodType<string | undefined>
-export function text(about: About<string> & { required?: true }): z.ZodType<string | undefined> {
+/** Defines a setting that is text. Without a default it is optional. */
+export function text(docs: SettingDocs<string> & { required: true }): z.ZodType<string>
+export function text(docs: SettingDocs<string> & { default: string }): z.ZodType<string>
+export function text(docs: SettingDocs<string>): z.ZodType<string | undefined>
+export function text(
+  docs: SettingDocs<string> & { required?: true },
+): z.ZodType<string | undefined> {
   const schema = z.string().min(1, 'expected a text that is not empty')
-  return described(about.required ? schema : schema.optional(), about, 'text')
+  return describeSetting(docs.required ? schema : schema.optional(), docs, 'text')
 }
 
-/** An absolute URL of one of the schemes. */
+/** Defines a setting that is an absolute URL with one of the schemes. */
 export function url(
   schemes: readonly string[],
-  about: About<string> & { default: string },
+  docs: SettingDocs<string> & { default: string },
 ): z.ZodType<string>
-export function url(schemes: readonly string[], about: About<string>): z.ZodType<string | undefined>
 export function url(
   schemes: readonly string[],
-  about: About<string>,
+  docs: SettingDocs<string>,
+): z.ZodType<string | undefined>
+export function url(
+  schemes: readonly string[],
+  docs: SettingDocs<string>,
 ): z.ZodType<string | undefined> {
   const expected = `a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`
   const schema = z
@@ -76,19 +83,23 @@ export function url(
       (value) => schemes.includes(URL.parse(value)?.protocol.slice(0, -1) ?? ''),
       `expected ${expected}`,
     )
-  return described(schema.optional(), about, expected)
+  return describeSetting(schema.optional(), docs, expected)
 }
 
-/** Text that no log, error or page may show. */
+/** Defines a setting that is a secret, never shown in logs, errors or pages. */
 export function secret(
-  about: Omit<About<never>, 'unit'> & { min_characters?: number },
+  docs: Omit<SettingDocs<never>, 'unit'> & { min_characters?: number },
 ): z.ZodType<string | undefined> {
-  const min = about.min_characters ?? 1
+  const min = docs.min_characters ?? 1
   const schema = z.string().min(min, `expected at least ${min} characters`)
-  return described(schema.optional(), { ...about, unit: 'secret' }, `at least ${min} characters`)
+  return describeSetting(
+    schema.optional(),
+    { ...docs, unit: 'secret' },
+    `at least ${min} characters`,
+  )
 }
 
-/** What the registry keeps of a setting beside its schema. */
+/** Notes on a setting, beside its schema. */
 export const settingNotes = z.registry<{
   unit: string
   reason: string
@@ -96,10 +107,15 @@ export const settingNotes = z.registry<{
   default: string | undefined
 }>()
 
-function described<T>(schema: z.ZodType<T>, about: About<T>, expected: string): z.ZodType<T> {
-  const { unit, reason } = about
-  const fallback = about.default
-  // Read as if it had been set: a value that reads as undefined, as `off`, would get the default.
+function describeSetting<T>(
+  schema: z.ZodType<T>,
+  docs: SettingDocs<T>,
+  expected: string,
+): z.ZodType<T> {
+  const { unit, reason } = docs
+  const fallback = docs.default
+  // Parse the default like a set value: with `.default()`, `off` (undefined) would become the
+  // default.
   const whole = fallback === undefined ? schema : schema.prefault(String(fallback))
   settingNotes.add(whole, {
     unit,
@@ -109,3 +125,11 @@ function described<T>(schema: z.ZodType<T>, about: About<T>, expected: string): 
   })
   return whole as z.ZodType<T>
 }
+
+/** Units for the values of settings: durations in ms, sizes in bytes. */
+export const seconds = 1000
+export const minutes = 60 * seconds
+export const hours = 60 * minutes
+export const kib = 1024
+export const mib = 1024 * kib
+export const gib = 1024 * mib

@@ -1,3 +1,8 @@
-export { FolderInUse, FolderUnusable, folderFailure } from './failures.ts'
-export { lockFolder } from './lock-folder.ts'
-export { assertUsable, makeFolder } from './make-folder.ts'
+export {
+  assertUsable,
+  FolderInUse,
+  FolderUnusable,
+  folderFailure,
+  lockFolder,
+  makeFolder,
+} from './folder.ts'

@@ -4,42 +4,42 @@ import { openapiDocument } from './openapi.ts'
 import { errorsOf } from './openapi-responses.ts'
 import type { RawRoute, Route } from './route.ts'
 
-/** An answer as it goes out; `body` is its text. */
+/** A response as sent. `body` is its text. */
 export type SentReply = {
   status: number
   headers: Readonly<Record<string, unknown>>
   body: string | undefined
 }
 
-/** An answer that the OpenAPI document of its server does not describe. */
+/** A response that the OpenAPI document of its server does not describe. */
 export class UndocumentedReply extends Error {
   override readonly name = 'UndocumentedReply'
 }
 
 /**
- * Makes a function that throws `UndocumentedReply` for an answer of one of these routes that differs
- * from the OpenAPI document: its status, code, media type, headers or body. For tests: it compiles a
- * validator for each kind of answer.
+ * Creates a function that throws `UndocumentedReply` when the status, error code, media type,
+ * headers or body of a response differ from the OpenAPI document. For tests, because it compiles a
+ * validator for each kind of response.
  */
 export function replyChecker(
   routes: readonly (Route | RawRoute)[],
 ): (route: Route, reply: SentReply) => void {
   let find: FindDescription | undefined
   return (route, reply) => {
-    find ??= describedReplies(routes)
-    const fault = faultOf(route, reply, find)
+    find ??= compileReplies(routes)
+    const fault = findFault(route, reply, find)
     if (fault !== undefined) throw new UndocumentedReply(`${route.id} ${reply.status}: ${fault}`)
   }
 }
 
-/** What the document says of an answer. */
+/** The description of a response in the document. */
 type Description = { response: Json; validatorOf: (media_type: string) => ValidateFunction }
 type FindDescription = (route: Route, status: number) => Description | undefined
 
-function faultOf(route: Route, reply: SentReply, find: FindDescription): string | undefined {
+function findFault(route: Route, reply: SentReply, find: FindDescription): string | undefined {
   const described = find(route, reply.status)
   if (described === undefined) return 'the document has no such status'
-  const missing = missingHeader(described.response, reply)
+  const missing = findMissingHeader(described.response, reply)
   if (missing !== undefined) return `it lacks the header ${missing}`
   const { content } = described.response
   if (!isJson(content)) return reply.body ? 'expected no body' : undefined
@@ -49,26 +49,26 @@ function faultOf(route: Route, reply: SentReply, find: FindDescription): string 
   const body: unknown = reply.body ? JSON.parse(reply.body) : undefined
   const validate = described.validatorOf(mediaType)
   if (!validate(body)) return validate.errors?.map(faultText).join(', ')
-  return reply.status < 400 ? undefined : undocumentedCode(route, body)
+  return reply.status < 400 ? undefined : findUndocumentedCode(route, body)
 }
 
 function faultText({ instancePath, message, params }: ErrorObject): string {
   return `${instancePath} ${message} ${JSON.stringify(params)}`
 }
 
-function missingHeader({ headers = {} }: Json, reply: SentReply): string | undefined {
+function findMissingHeader({ headers = {} }: Json, reply: SentReply): string | undefined {
   const promised = Object.keys(headers as Json).filter((name) => name !== 'Retry-After')
   return promised.find((name) => reply.headers[name.toLowerCase()] === undefined)
 }
 
-function undocumentedCode(route: Route, body: unknown): string | undefined {
+function findUndocumentedCode(route: Route, body: unknown): string | undefined {
   const { code } = body as { code?: string }
   return errorsOf(route).some((known) => known === code) ? undefined : `undocumented code ${code}`
 }
 
 const documentUri = 'https://looptrace.dev/openapi.json'
 
-function describedReplies(routes: readonly (Route | RawRoute)[]): FindDescription {
+function compileReplies(routes: readonly (Route | RawRoute)[]): FindDescription {
   const document = openapiDocument(routes, { version: '0' })
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
   ajv.addSchema(document, documentUri)

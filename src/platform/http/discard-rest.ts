@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** A client that was refused gets this long to send the rest and read the answer. */
+/** Time for a rejected client to send the rest of its body and to read the response. */
 const wait_ms = 2_000
 
 /**
- * Ends an answer that was written whole while the client may still be sending. Closing at once
- * would reset the connection and take the answer from the client, so the rest of the body is read
- * and thrown away, up to `bytes_max` bytes and two seconds; then the connection is closed.
+ * Ends a complete response while the client may still be sending its body. Closing at once would
+ * reset the connection before the client reads the response. So the rest of the body is read and
+ * discarded, up to `bytes_max` bytes and two seconds, and then the connection is closed.
  */
 export function discardRest(
   request: IncomingMessage,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Answer, defineRoute, type RawRoute, type Route } from './route.ts'
 
-/** Where a client begins, in this order; a role names those that it serves. */
+/** Entry points for clients, in order. A role lists those that it serves. */
 const waysIn = [
   '/v1/chat/completions',
   '/v1/completions',
@@ -22,21 +22,21 @@ const pageSchema = z
   .strictObject({
     name: z.string(),
     description: z.string(),
-    version: z.string().describe('The version of this server, as in its OpenAPI document.'),
+    version: z.string().describe('Version of this server, as in its OpenAPI document.'),
     openapi: z.string().describe('Path of the OpenAPI document.'),
-    docs: z.array(z.string()).describe('Where to read on: paths in the source tree.'),
+    docs: z.array(z.string()).describe('Documentation: paths in the source tree.'),
     ways_in: z
       .array(
         z
           .strictObject({ method: z.string(), path: z.string(), summary: z.string() })
           .meta({ id: 'WayIn' }),
       )
-      .describe('Routes of this server to begin with.'),
+      .describe('Main routes of this server.'),
   })
   .meta({ id: 'Service' })
 type Page = z.output<typeof pageSchema>
 
-/** Serves `/`: what the server is and the ways in, as JSON, or as HTML for a browser. */
+/** Defines the route `/`: a description of the server as JSON, or as HTML for a browser. */
 export function frontPageRoute(
   routes: () => readonly (Route | RawRoute)[],
   version: string,
@@ -45,23 +45,23 @@ export function frontPageRoute(
     method: 'GET',
     url: '/',
     id: 'getService',
-    summary: 'What this server is and the ways in, as JSON or HTML',
+    summary: 'Describe this server and its main routes, as JSON or HTML',
     auth: 'public',
     scope: { level: 'public' },
     reply: pageSchema,
     or_html: true,
     errors: [],
     handle: async ({ headers }) => {
-      const page = pageOf(routes(), version)
+      const page = describeService(routes(), version)
       if (!prefersHtml(String(headers['accept'] ?? ''))) {
         return new Answer(page, { headers: { vary: 'accept' } })
       }
-      return new Answer(page, { headers: htmlHeaders, html: htmlOf(page) })
+      return new Answer(page, { headers: htmlHeaders, html: renderHtml(page) })
     },
   })
 }
 
-function pageOf(routes: readonly (Route | RawRoute)[], version: string): Page {
+function describeService(routes: readonly (Route | RawRoute)[], version: string): Page {
   const ways_in = waysIn.flatMap((url) =>
     routes
       .filter((route) => route.url === url)
@@ -77,7 +77,7 @@ function pageOf(routes: readonly (Route | RawRoute)[], version: string): Page {
   }
 }
 
-/** Whether HTML is named and wanted more than JSON (RFC 9110, 12.5.1). */
+/** Returns whether the Accept header prefers HTML to JSON (RFC 9110, 12.5.1). */
 function prefersHtml(accept: string): boolean {
   const weights = new Map<string, number>()
   for (const part of accept.toLowerCase().split(',')) {
@@ -90,7 +90,7 @@ function prefersHtml(accept: string): boolean {
   return weightOf('text/html') > weightOf('application/json', 'application/*', '*/*')
 }
 
-/** The page has no script, style or image, so none is allowed. */
+/** Headers of the page. It has no scripts, styles or images, so the policy forbids them. */
 const htmlHeaders = {
   vary: 'accept',
   'content-security-policy':
@@ -99,7 +99,7 @@ const htmlHeaders = {
   'referrer-policy': 'no-referrer',
 }
 
-function htmlOf({ name, description, version, openapi, docs, ways_in }: Page): string {
+function renderHtml({ name, description, version, openapi, docs, ways_in }: Page): string {
   const rows = ways_in.map(({ method, path, summary }) => [`${method} ${path}`, summary] as const)
   return `<!doctype html>
 <html lang="en">
@@ -109,11 +109,11 @@ function htmlOf({ name, description, version, openapi, docs, ways_in }: Page): s
 <h1>${name} ${version}</h1>
 <p>${description}</p>
 <p>All routes: <a href="${openapi}">${openapi}</a></p>
-<h2>Ways in</h2>
+<h2>Main routes</h2>
 <dl>
-${rows.map(([call, summary]) => `<dt><code>${call}</code><dd>${escaped(summary)}`).join('\n')}
+${rows.map(([call, summary]) => `<dt><code>${call}</code><dd>${escapeHtml(summary)}`).join('\n')}
 </dl>
-<h2>Read on, in the source tree</h2>
+<h2>Documentation in the source tree</h2>
 <ul>
 ${docs.map((path) => `<li><code>${path}</code>`).join('\n')}
 </ul>
@@ -121,6 +121,6 @@ ${docs.map((path) => `<li><code>${path}</code>`).join('\n')}
 `
 }
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 }

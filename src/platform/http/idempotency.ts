@@ -4,27 +4,27 @@ import { problem } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { Answer, type Caller, type Route } from './route.ts'
 
-/** How long an idempotency key answers the first reply again. */
+/** Time for which an idempotency key returns the first reply. */
 export const idempotencyKept_ms = 24 * 60 * 60 * 1000
 
-/** Remembers what a keyed call answered. One row per (caller, route, key). */
+/** A store of replies to calls with an idempotency key: one row per caller, route and key. */
 export type IdempotencyStore = {
-  /** Claims the key: `new` for the first call, else what the first call was and answered. */
+  /** Claims the key. Returns `new` for the first call, otherwise its request hash and reply. */
   claim(call: {
     scope_hash: Buffer
     request_hash: Buffer
     expires_at: Date
   }): Promise<{ state: 'new' } | { state: 'known'; request_hash: Buffer; reply: KeptReply | null }>
   keep(scope_hash: Buffer, reply: KeptReply): Promise<void>
-  /** Frees the key after a failure, so that the client can try again. */
+  /** Frees the key after a failure, so that the client can retry. */
   release(scope_hash: Buffer): Promise<void>
 }
 export type KeptReply = { status: number; body: unknown }
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/
 
-/** Runs a call once per `Idempotency-Key`, where the route takes one and the client sent one. */
-export async function onceOnly(
+/** Runs a call once per `Idempotency-Key`, if the route supports it and the client sent a key. */
+export async function runOnce(
   route: Route,
   { request, caller }: { request: FastifyRequest; caller: Caller | null },
   { idempotency, clock }: { idempotency: IdempotencyStore; clock: Clock },
@@ -41,11 +41,11 @@ export async function onceOnly(
   const request_hash = hashOf([request.body ?? null])
   const expires_at = new Date(clock.now_ms() + idempotencyKept_ms)
   const claim = await idempotency.claim({ scope_hash, request_hash, expires_at })
-  if (claim.state === 'known') return replayed(claim, request_hash)
+  if (claim.state === 'known') return replay(claim, request_hash)
   try {
     const answer = await run()
     const status = answer.status ?? route.status ?? 200
-    await idempotency.keep(scope_hash, { status, body: withoutSecrets(route, answer.body) })
+    await idempotency.keep(scope_hash, { status, body: removeSecrets(route, answer.body) })
     return answer
   } catch (error) {
     await idempotency.release(scope_hash)
@@ -53,18 +53,18 @@ export async function onceOnly(
   }
 }
 
-function replayed(
+function replay(
   claim: { request_hash: Buffer; reply: KeptReply | null },
   request_hash: Buffer,
 ): Answer<unknown> {
   if (!claim.request_hash.equals(request_hash)) {
     throw problem('idempotency_conflict', {
-      detail: 'This Idempotency-Key was used with another body within 24 hours',
+      detail: 'This Idempotency-Key was used with another body within 24 hours. Use a new key.',
     })
   }
   if (claim.reply === null) {
     throw problem('idempotency_conflict', {
-      detail: 'The first call with this Idempotency-Key is still running; try again',
+      detail: 'The first call with this Idempotency-Key is still running. Retry later.',
       retry_after_s: 1,
     })
   }
@@ -72,8 +72,8 @@ function replayed(
   return new Answer(body, { status, headers: { 'idempotency-replayed': 'true' } })
 }
 
-/** What is shown once is not kept: a repeated call answers null in its place. */
-function withoutSecrets(route: Route, body: unknown): unknown {
+/** Replaces secrets that are shown once by null, for the kept reply. */
+function removeSecrets(route: Route, body: unknown): unknown {
   if (route.shown_once === undefined || typeof body !== 'object' || body === null) return body
   const hidden = Object.fromEntries(route.shown_once.map((field) => [field, null]))
   return { ...body, ...hidden }

@@ -1,21 +1,21 @@
 import { type Problem, problem } from '../../kernel/problem.ts'
 import type { HeaderDocs, RequestHeaders } from './route.ts'
 
-/** How a route that replaces something documents the header. */
+/** Documentation of the header, for routes that replace something. */
 export const ifMatchHeader: HeaderDocs = {
   name: 'If-Match',
   required: false,
-  description: 'The ETag of what was read: it is replaced only if it is still that.',
+  description: 'ETag of the version to replace. Another current version answers 412.',
 }
 
-/** The ETag of something whose changes are counted. */
+/** Returns the ETag of a version. */
 export function etagOf(version: number): string {
   return `"${version}"`
 }
 
 /**
- * The version that is to be replaced; undefined: whichever there is. A header that no `etagOf` made
- * asks for -1, which nothing has.
+ * Reads the version to replace from If-Match; undefined replaces any version. A header that is not
+ * an ETag of `etagOf` gives -1, which matches nothing.
  */
 export function versionToReplace(headers: RequestHeaders): number | undefined {
   const text = textOf(headers)
@@ -23,23 +23,23 @@ export function versionToReplace(headers: RequestHeaders): number | undefined {
   return Number(/^\s*"(\d{1,15})"\s*$/.exec(text)?.[1] ?? -1)
 }
 
-/** The error for a change of what is not as it was read. */
+/** Returns the error for a change of another version than the one that was read. */
 export function changedSince(headers: RequestHeaders, version: number): Problem {
   return problem('precondition_failed', {
-    detail: `If-Match: got ${textOf(headers)?.slice(0, 80)}, expected ${etagOf(version)}: read it again`,
-    faults: [{ pointer: 'If-Match', detail: 'it is not the ETag of what stands there' }],
+    detail: `If-Match: got ${textOf(headers)?.slice(0, 80)}, expected ${etagOf(version)}: read the object again`,
+    faults: [{ pointer: 'If-Match', detail: 'expected the ETag of the current version' }],
   })
 }
 
-/** How something whose changes are counted is written: whatever stands there, or that version alone. */
+/** Writes of a versioned object: unconditionally, or of one version only. */
 export type VersionedWrites<Stored extends { version: number }> = {
   put(): Promise<Stored>
-  /** Undefined when another version stands there. */
+  /** Resolves to undefined when another version is stored. */
   replace(version: number): Promise<Stored | undefined>
   find(): Promise<{ version: number } | undefined>
 }
 
-/** Writes as If-Match asks for. Throws `precondition_failed` with the version that stands there. */
+/** Writes as If-Match requires. Throws `precondition_failed` with the current version. */
 export async function writeIfMatch<Stored extends { version: number }>(
   headers: RequestHeaders,
   { put, replace, find }: VersionedWrites<Stored>,

@@ -1,4 +1,3 @@
-export { answerClientError } from './client-error.ts'
 export { discardRest } from './discard-rest.ts'
 export { frontPageRoute } from './front-page.ts'
 export type { IdempotencyStore, KeptReply } from './idempotency.ts'
@@ -9,11 +8,12 @@ export {
   versionToReplace,
   writeIfMatch,
 } from './if-match.ts'
-export { createRateLimiter, type RateDecision, type RateLimiter } from './key-rate-limit.ts'
 export { AddressUnavailable, addressTaken, assertAddressFree } from './listen-error.ts'
 export { createManagementServer, type HealthCheck, type ManagementServer } from './management.ts'
 export { openapiDocument, openapiRoute } from './openapi.ts'
 export { errorsOf } from './openapi-responses.ts'
+export { answerClientError } from './problem-reply.ts'
+export { createRateLimiter, type RateDecision, type RateLimiter } from './rate-limit.ts'
 export { requestIdFrom } from './request-id.ts'
 export {
   Answer,

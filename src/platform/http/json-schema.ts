@@ -1,25 +1,25 @@
 /** A JSON object: a JSON Schema, or a part of an OpenAPI document. */
 export type Json = { [key: string]: unknown }
 
-/** Keywords whose value is a schema. */
+/** Keywords with a schema as value. */
 const oneSchema = ['items', 'additionalProperties', 'propertyNames', 'not'] as const
-/** Keywords whose value is a list of schemas. */
+/** Keywords with a list of schemas as value. */
 const schemaLists = ['anyOf', 'oneOf', 'allOf', 'prefixItems'] as const
-/** Keywords whose value has schemas by name. */
+/** Keywords with named schemas as value. */
 const schemaMaps = ['properties', 'patternProperties'] as const
-/** Keywords that say nothing about what is valid. */
+/** Keywords that do not affect validation. */
 const annotations = new Set(['description', 'default', 'title', 'examples', 'deprecated'])
 
 export function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Calls `change` for every schema inside this one (innermost first), then for this one. */
+/** Applies `change` to every nested schema (innermost first), then to this one. */
 export function mapSchema(schema: Json, change: (schema: Json) => Json): Json {
   return change(mapInnerSchemas(schema, (inner) => mapSchema(inner, change)))
 }
 
-/** Replaces the schemas directly inside this one. */
+/** Applies `change` to the schemas directly inside this one. */
 export function mapInnerSchemas(schema: Json, change: (schema: Json) => Json): Json {
   const changed: Json = { ...schema }
   const one = (value: unknown) => (isJson(value) ? change(value) : value)
@@ -38,7 +38,7 @@ export function mapInnerSchemas(schema: Json, change: (schema: Json) => Json): J
   return changed
 }
 
-/** Splits a schema into what it says about values, and its annotations. */
+/** Splits a schema into validation keywords and annotations. */
 export function splitAnnotations(schema: Json): { rules: Json; notes: Json } {
   const entries = Object.entries(schema)
   return {

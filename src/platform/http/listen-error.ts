@@ -1,18 +1,18 @@
 import { createServer } from 'node:net'
 
-/** The address to listen on is taken, or not ours to use. */
+/** The address to listen on is in use, or not usable by this process. */
 export class AddressUnavailable extends Error {
   override readonly name = 'AddressUnavailable'
 }
 
-/** Turns the failure to listen into one that names the address; other errors go on as they are. */
+/** Returns a handler that names the address in a failure to listen. Other errors are rethrown. */
 export function addressTaken(host: string, port: number): (error: unknown) => never {
   return (error) => {
     const code = (error as NodeJS.ErrnoException).code
     const reasons: Record<string, string> = {
       EADDRINUSE: 'is in use by another process',
       EADDRNOTAVAIL: 'is not an address of this machine',
-      EACCES: 'may not be used by this account',
+      EACCES: 'is not permitted for this account',
     }
     const reason = reasons[code ?? '']
     if (reason === undefined) throw error
@@ -20,7 +20,7 @@ export function addressTaken(host: string, port: number): (error: unknown) => ne
   }
 }
 
-/** Listens for a moment, to learn whether a server could. Throws AddressUnavailable. */
+/** Checks an address by listening on it for a moment. Throws AddressUnavailable. */
 export async function assertAddressFree(host: string, port: number): Promise<void> {
   const server = createServer()
   await new Promise<void>((resolve, reject) => {

@@ -2,22 +2,22 @@ import { createServer } from 'node:http'
 import type { Logger, Metrics } from '../telemetry/index.ts'
 import { addressTaken } from './listen-error.ts'
 
-/** One thing a role needs to be ready; `check` answers null, or why it is not. */
+/** A condition of readiness. `check` resolves to null, or to the reason why it fails. */
 export type HealthCheck = { name: string; check: () => Promise<string | null> }
 
 export type ManagementServer = {
   port: number
-  /** From now on `/readyz` answers 503, so that no new traffic is sent here. */
+  /** Makes `/readyz` answer 503, so that load balancers send no new traffic. */
   stopping(): void
   close(): Promise<void>
 }
 
-/** A check that takes longer counts as failed. */
+/** Time after which a check counts as failed. */
 const checkTimeout_ms = 2_000
 
 /**
- * Serves `/livez` (the process runs; never asks a store), `/readyz` (every check passes) and
- * `/metrics` on a port of their own, so that neither load nor a proxy hides them.
+ * Serves `/livez` (the process runs; independent of the stores), `/readyz` (every check passes) and
+ * `/metrics` on a separate port, so that they work under load and are not exposed to clients.
  */
 export async function createManagementServer(options: {
   host: string
@@ -28,8 +28,8 @@ export async function createManagementServer(options: {
 }): Promise<ManagementServer> {
   let stopping = false
   const answers: Record<string, () => Promise<Reply>> = {
-    '/livez': async () => text(200, 'ok'),
-    '/readyz': async () => (stopping ? text(503, 'stopping') : readiness(options.checks)),
+    '/livez': async () => textReply(200, 'ok'),
+    '/readyz': async () => (stopping ? textReply(503, 'stopping') : runChecks(options.checks)),
     '/metrics': async () => {
       const { content_type, body } = await options.metrics.expose()
       return { status: 200, content_type, body }
@@ -61,26 +61,26 @@ export async function createManagementServer(options: {
 
 type Reply = { status: number; content_type: string; body: string }
 
-function text(status: number, body: string): Reply {
+function textReply(status: number, body: string): Reply {
   return { status, content_type: 'text/plain; charset=utf-8', body: `${body}\n` }
 }
 
 async function answer(make: (() => Promise<Reply>) | undefined, logger: Logger): Promise<Reply> {
-  if (make === undefined) return text(404, 'expected /livez, /readyz or /metrics')
+  if (make === undefined) return textReply(404, 'expected /livez, /readyz or /metrics')
   try {
     return await make()
   } catch (error) {
     logger.error({ err: error }, 'a management request failed')
-    return text(500, 'failed')
+    return textReply(500, 'failed')
   }
 }
 
-async function readiness(checks: readonly HealthCheck[]): Promise<Reply> {
+async function runChecks(checks: readonly HealthCheck[]): Promise<Reply> {
   const lines = await Promise.all(
-    checks.map(async ({ name, check }) => ({ name, fault: await bounded(check) })),
+    checks.map(async ({ name, check }) => ({ name, fault: await withTimeout(check) })),
   )
   const ready = lines.every(({ fault }) => fault === null)
-  return text(
+  return textReply(
     ready ? 200 : 503,
     lines
       .map(
@@ -90,7 +90,7 @@ async function readiness(checks: readonly HealthCheck[]): Promise<Reply> {
   )
 }
 
-async function bounded(check: HealthCheck['check']): Promise<string | null> {
+async function withTimeout(check: HealthCheck['check']): Promise<string | null> {
   const late = new Promise<string>((resolve) => {
     setTimeout(() => resolve(`no answer in ${checkTimeout_ms} ms`), checkTimeout_ms).unref()
   })

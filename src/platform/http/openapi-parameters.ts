@@ -1,17 +1,17 @@
 import { canonicalJson } from '../../kernel/canonical-json.ts'
 import type { Json } from './json-schema.ts'
 
-/** Parameters of a document that several operations have, and how operations refer to them. */
+/** Parameters that several operations share, and references to them. */
 export type SharedParameters = {
   /** `components.parameters`, by name. */
   components: Record<string, Json>
-  /** The parameter itself, or a reference to it when it is shared. */
+  /** Returns the parameter, or a reference to it if it is shared. */
   of(parameter: Json): Json
 }
 
 /**
- * Finds the parameters that more than one operation has. A shared parameter is named after its wire
- * name; of several with one wire name, the one that most operations have gets it.
+ * Finds the parameters of more than one operation. A shared parameter is named after its wire name.
+ * If several have the same wire name, the most frequent one gets the name.
  */
 export function sharedParameters(all: readonly Json[]): SharedParameters {
   const byText = Map.groupBy(all, canonicalJson)

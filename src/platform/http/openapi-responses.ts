@@ -1,12 +1,69 @@
 import { STATUS_CODES } from 'node:http'
+import { z } from 'zod'
 import { type ProblemCode, problemCatalogue } from '../../kernel/problem.ts'
-import { problemSchema, providerErrorSchema, rpcStatusSchema } from './error-schemas.ts'
+import { faultSchema, record } from '../../model/named-schemas.ts'
 import type { Json } from './json-schema.ts'
 import type { NamedSchemas, SchemaUse } from './openapi-schemas.ts'
 import { problemMediaType } from './problem-reply.ts'
 import type { OtherReply, RawRoute, Route } from './route.ts'
 
-/** The formats of errors: of the product APIs, the proxy and OTLP. */
+const codes = Object.keys(problemCatalogue) as [ProblemCode, ...ProblemCode[]]
+
+const codesDescription = Object.entries(problemCatalogue)
+  .map(([code, { status, title }]) => `- \`${code}\` (${status}): ${title}`)
+  .join('\n')
+
+/** An error of the product APIs: RFC 9457. Some codes add members. */
+const problemSchema = z
+  .looseObject({
+    type: z.string().describe('`urn:looptrace:problem:` followed by the code.'),
+    title: z.string().describe('Fixed title of the code.'),
+    status: z.int().min(400).max(599).describe('HTTP status.'),
+    detail: z.string().describe('What happened, and what to do about it.'),
+    instance: z.string().describe('Path of the request.'),
+    code: z.enum(codes).meta({ id: 'ProblemCode', description: codesDescription }),
+    errors: z.array(faultSchema).optional().describe('All faults of an invalid request.'),
+  })
+  .meta({
+    id: 'Problem',
+    example: {
+      type: 'urn:looptrace:problem:task_not_found',
+      title: problemCatalogue.task_not_found.title,
+      status: 404,
+      detail: 'task_id: got "checkout-17", which is no task of this project',
+      instance: '/api/v1/tasks/checkout-17',
+      code: 'task_not_found',
+    },
+  })
+
+/** An error of the proxy, in the format of OpenAI. */
+const providerErrorSchema = record('ProviderError', {
+  error: z
+    .looseObject({
+      message: z.string(),
+      type: z.string(),
+      param: z.string().nullable(),
+      code: z.string().nullable(),
+    })
+    .meta({ id: 'ProviderErrorBody' }),
+})
+
+/** An error of OTLP: google.rpc.Status as JSON, or in protobuf for a request in protobuf. */
+const rpcStatusSchema = record('RpcStatus', {
+  code: z.int().describe('Code of google.rpc.Code.'),
+  message: z.string(),
+  details: z
+    .array(
+      record('RetryInfo', {
+        '@type': z.string(),
+        retryDelay: z.string().describe('Seconds followed by `s`, such as `1s`.'),
+      }),
+    )
+    .optional()
+    .describe('Delay before a retry. Missing when the request must not be retried.'),
+})
+
+/** Formats of errors: of the product APIs, the proxy and OTLP. */
 const formats = {
   Problem: { prefix: '', media_type: problemMediaType, schema: problemSchema },
   ProviderError: {
@@ -18,18 +75,18 @@ const formats = {
 }
 type Format = keyof typeof formats
 
-/** Headers of answers. */
+/** Response headers, for `components.headers`. */
 export const headerComponents: Record<string, Json> = {
   XRequestID: {
-    description: 'The id of the request: the client’s own when it sent one.',
+    description: 'Id of the request: the client’s X-Request-ID if it sent one.',
     schema: { type: 'string' },
   },
   RetryAfter: {
-    description: 'Seconds to wait before the request is sent again.',
+    description: 'Seconds to wait before a retry.',
     schema: { type: 'integer', minimum: 0 },
   },
   ETag: {
-    description: 'The version of what was answered, for `If-Match`.',
+    description: 'Version of the object, for `If-Match`.',
     schema: { type: 'string' },
   },
 }
@@ -41,13 +98,13 @@ function headers(...names: string[]): Json {
   )
 }
 
-/** The schemas that a route's answers have. */
+/** Returns the schemas of a route's responses. */
 export function responseUses(route: Route | RawRoute): SchemaUse[] {
   const schemas = successesOf(route).map(({ reply }) => reply)
   return [...schemas, formats[formatOf(route)].schema].map((schema) => ({ schema, io: 'output' }))
 }
 
-/** Returns what a route answers on success, the usual status first. */
+/** Returns the successful replies of a route, the usual status first. */
 function successesOf(route: Route | RawRoute): OtherReply[] {
   const { status = 200, reply } = route
   const usual = { status, reply, description: STATUS_CODES[status] ?? '' }
@@ -55,8 +112,8 @@ function successesOf(route: Route | RawRoute): OtherReply[] {
 }
 
 /**
- * `responses` of an operation. Errors refer to those that operations share (`sharedResponses`), with
- * a description where the operation has other codes than most.
+ * Builds `responses` of an operation. Errors refer to `sharedResponses`, with a description where
+ * the operation has other codes than most.
  */
 export function responsesOf(
   route: Route | RawRoute,
@@ -87,7 +144,7 @@ export function responsesOf(
   return responses
 }
 
-/** `components.responses`: the errors of these routes, by format and status. */
+/** Builds `components.responses`: the errors of these routes by format and status. */
 export function sharedResponses(
   routes: readonly (Route | RawRoute)[],
   schemas: NamedSchemas,
@@ -135,8 +192,8 @@ function errorStatuses(route: Route | RawRoute): [number, ProblemCode[]][] {
 const catalogue = Object.keys(problemCatalogue) as ProblemCode[]
 
 /**
- * Lists what a route can answer: its own errors and those of every route of its kind, in the order
- * of the catalogue.
+ * Lists the error codes of a route: its own and those of every route of its kind, in the order of
+ * the catalogue.
  */
 export function errorsOf(route: Route | RawRoute): ProblemCode[] {
   const codes = new Set<ProblemCode>(route.errors)
@@ -157,7 +214,7 @@ function addInputErrors(route: Route, codes: Set<ProblemCode>): void {
   if (route.idempotent) codes.add('idempotency_conflict')
 }
 
-/** Whether a call of the route may have to say which project it is about. */
+/** Returns whether calls of the route may have to name the project. */
 export function namesProject(route: Route | RawRoute): boolean {
   return (
     route.scope.level === 'project' && route.auth !== 'key' && !route.url.includes('{project_id}')

@@ -19,7 +19,7 @@ test('a schema with an id is a component, nested ones too', () => {
   })
 })
 
-test('a scalar that is written like a component refers to it, with its own description', () => {
+test('a scalar that equals a component refers to it, with its own description', () => {
   const schema = record('Other', { kind: z.enum(['a', 'b']).describe('Which one.') })
   const named = namedSchemas([
     { schema, io: 'output' },
@@ -30,7 +30,7 @@ test('a scalar that is written like a component refers to it, with its own descr
   })
 })
 
-test('what is sent in another shape than it is received has a component for each', () => {
+test('a schema with different input and output shapes has a component for each', () => {
   const inner = record('Inner', { n: z.int().default(3).describe('How many.') })
   const schema = record('Outer', { inner })
   const same = record('Same', { text: z.string() })
@@ -48,7 +48,7 @@ test('what is sent in another shape than it is received has a component for each
   expect(named.components).not.toHaveProperty('SameInput')
 })
 
-test('a union of records names the property that tells them apart', () => {
+test('a union of records has a discriminator', () => {
   const schema = z.discriminatedUnion('type', [
     record('Cat', { type: z.literal('cat') }),
     record('Dog', { type: z.literal('dog') }),
@@ -62,7 +62,7 @@ test('a union of records names the property that tells them apart', () => {
   })
 })
 
-test('a schema can be shown as another one, which may refer to itself', () => {
+test('a schema can be documented as another one, which may be recursive', () => {
   const tree: z.ZodType = z
     .lazy(() => record('Branch', { parts: z.array(tree) }))
     .meta({ id: 'Tree' })
@@ -88,7 +88,7 @@ test('null joins the type of a field, unless its values are listed', () => {
   })
 })
 
-test('two schemas can not have one name', () => {
+test('rejects two schemas with the same name', () => {
   const schemas = [record('Twin', { a: z.string() }), record('Twin', { b: z.string() })]
   const uses = schemas.map((schema) => ({ schema, io: 'output' as const }))
   expect(() => namedSchemas(uses)).toThrow('two different schemas have the name Twin')

@@ -3,53 +3,53 @@ import { canonicalJson } from '../../kernel/canonical-json.ts'
 import { sharedScalars, shownSchema } from '../../model/named-schemas.ts'
 import { isJson, type Json, mapInnerSchemas, mapSchema, splitAnnotations } from './json-schema.ts'
 
-/** A schema of a route, and whether clients send (`input`) or receive (`output`) what it describes. */
+/** A schema of a route, and whether clients send (`input`) or receive (`output`) its values. */
 export type SchemaUse = { schema: z.ZodType; io: 'input' | 'output' }
 
-/** The named schemas of a document, and how each use refers to them. */
+/** The named schemas of a document, and references to them. */
 export type NamedSchemas = {
-  /** `components.schemas`, by name: those that the uses need. */
+  /** `components.schemas` by name, as far as the uses need them. */
   components: Record<string, Json>
-  /** The schema of one of the uses: inline, or a reference to a component. */
+  /** Returns the schema of a use: inline, or a reference to a component. */
   of(use: SchemaUse): Json
 }
 
 /**
  * Converts the schemas of routes to JSON Schema 2020-12. A schema with an `id` in its metadata
- * becomes a component. Where clients send it in another shape than they receive it (defaults), there
- * are two components, `Name` and `NameInput`. A scalar or an enum that is written like a component
- * refers to it. Throws when two different schemas have one name.
+ * becomes a component. If its input and output shapes differ (defaults), there are two components,
+ * `Name` and `NameInput`. A scalar or an enum that equals a component refers to it. Throws when two
+ * different schemas have the same name.
  */
 export function namedSchemas(uses: readonly SchemaUse[]): NamedSchemas {
-  const output = converted(uses, 'output')
-  const input = converted(uses, 'input')
-  const variants = inputVariants(input.components, output.components)
+  const output = convertSchemas(uses, 'output')
+  const input = convertSchemas(uses, 'input')
+  const variants = findInputVariants(input.components, output.components)
   const nameOf = (name: string) => (variants.has(name) ? `${name}Input` : name)
   const all = new Map(output.components)
   for (const [name, schema] of input.components) {
-    if (variants.has(name) && all.has(nameOf(name))) throw twoSchemas(nameOf(name))
-    all.set(nameOf(name), renamed(schema, nameOf))
+    if (variants.has(name) && all.has(nameOf(name))) throw duplicateName(nameOf(name))
+    all.set(nameOf(name), renameReferences(schema, nameOf))
   }
-  for (const name of variants) all.set(name, withoutRepeats(all, name))
-  const scalars = scalarNames(all)
+  for (const name of variants) all.set(name, removeRepeats(all, name))
+  const scalars = findScalarNames(all)
   const components = new Map<string, Json>()
   const finished = (schema: Json) =>
-    mapSchema(schema, (inner) => withDiscriminator(asReference(shortened(inner), scalars), all))
+    mapSchema(schema, (inner) => withDiscriminator(toReference(shorten(inner), scalars), all))
   for (const [name, schema] of all) {
     const inner = mapInnerSchemas(schema, finished)
-    components.set(name, publicReferences(withDiscriminator(inner, all)))
+    components.set(name, toPublicReferences(withDiscriminator(inner, all)))
   }
   const of = ({ schema, io }: SchemaUse): Json => {
     const root = (io === 'input' ? input : output).roots.get(schema)
     if (root === undefined) throw new Error('the schema is not one of the uses')
-    return publicReferences(finished(io === 'input' ? renamed(root, nameOf) : root))
+    return toPublicReferences(finished(io === 'input' ? renameReferences(root, nameOf) : root))
   }
-  return { components: reachable(uses.map(of), components), of }
+  return { components: selectReachable(uses.map(of), components), of }
 }
 
 type Converted = { roots: Map<z.ZodType, Json>; components: Map<string, Json> }
 
-function converted(uses: readonly SchemaUse[], io: SchemaUse['io']): Converted {
+function convertSchemas(uses: readonly SchemaUse[], io: SchemaUse['io']): Converted {
   const roots = new Map<z.ZodType, Json>()
   const components = new Map<string, Json>()
   const pending: z.ZodType[] = [...sharedScalars]
@@ -67,72 +67,72 @@ function converted(uses: readonly SchemaUse[], io: SchemaUse['io']): Converted {
         const as = shownSchema(zodSchema)
         if (as === undefined) return
         pending.push(as)
-        showAs(jsonSchema, defined(idOf(as)))
+        replaceByReference(jsonSchema, definitionRef(getId(as)))
       },
     })
     roots.set(schema, root)
     for (const [name, component] of Object.entries($defs as Record<string, Json>)) {
       const known = components.get(name)
       if (known !== undefined && canonicalJson(known) !== canonicalJson(component))
-        throw twoSchemas(name)
+        throw duplicateName(name)
       components.set(name, component)
     }
   }
   return { roots, components }
 }
 
-function showAs(jsonSchema: Json, $ref: string): void {
+function replaceByReference(jsonSchema: Json, $ref: string): void {
   const { description } = jsonSchema
   for (const keyword of Object.keys(jsonSchema)) delete jsonSchema[keyword]
   Object.assign(jsonSchema, { $ref, ...(description !== undefined && { description }) })
 }
 
-function idOf(schema: z.ZodType): string {
+function getId(schema: z.ZodType): string {
   const id = z.globalRegistry.get(schema)?.id
   if (id === undefined) throw new Error('documentedAs expects a schema with an id')
   return id
 }
 
-function twoSchemas(name: string): Error {
+function duplicateName(name: string): Error {
   return new Error(`two different schemas have the name ${name}`)
 }
 
 const definitions = '#/$defs/'
 
-function defined(name: string): string {
+function definitionRef(name: string): string {
   return `${definitions}${name}`
 }
 
-function referenced({ $ref }: Json): string | undefined {
+function referencedName({ $ref }: Json): string | undefined {
   return typeof $ref === 'string' ? $ref.slice($ref.lastIndexOf('/') + 1) : undefined
 }
 
 function referencesIn(schema: Json): string[] {
   const names: string[] = []
   mapSchema(schema, (inner) => {
-    const name = referenced(inner)
+    const name = referencedName(inner)
     if (name !== undefined) names.push(name)
     return inner
   })
   return names
 }
 
-function renamed(schema: Json, nameOf: (name: string) => string): Json {
+function renameReferences(schema: Json, nameOf: (name: string) => string): Json {
   return mapSchema(schema, (inner) => {
-    const name = referenced(inner)
-    return name === undefined ? inner : { ...inner, $ref: defined(nameOf(name)) }
+    const name = referencedName(inner)
+    return name === undefined ? inner : { ...inner, $ref: definitionRef(nameOf(name)) }
   })
 }
 
-function publicReferences(schema: Json): Json {
+function toPublicReferences(schema: Json): Json {
   return mapSchema(schema, (inner) => {
-    const name = referenced(inner)
+    const name = referencedName(inner)
     return name === undefined ? inner : { ...inner, $ref: `#/components/schemas/${name}` }
   })
 }
 
-/** The components that differ between input and output, themselves or in what they refer to. */
-function inputVariants(input: Map<string, Json>, output: Map<string, Json>): Set<string> {
+/** Finds the components with different input and output shapes, directly or by reference. */
+function findInputVariants(input: Map<string, Json>, output: Map<string, Json>): Set<string> {
   const variants = new Set<string>()
   for (let before = -1; before < variants.size; ) {
     before = variants.size
@@ -146,8 +146,8 @@ function inputVariants(input: Map<string, Json>, output: Map<string, Json>): Set
   return variants
 }
 
-/** Leaves the words about each field to the input variant, which people read to send it. */
-function withoutRepeats(components: Map<string, Json>, name: string): Json {
+/** Removes the descriptions of fields from the output variant; the input variant has them. */
+function removeRepeats(components: Map<string, Json>, name: string): Json {
   const { properties, ...schema } = components.get(name) ?? {}
   if (!isJson(properties)) return { ...schema }
   const fields = Object.entries(properties).map(([field, inner]) => {
@@ -163,8 +163,8 @@ function withoutRepeats(components: Map<string, Json>, name: string): Json {
   }
 }
 
-/** The names of scalar components by how they are written, without their annotations. */
-function scalarNames(components: Map<string, Json>): Map<string, string> {
+/** Maps the canonical text of scalar components, without annotations, to their names. */
+function findScalarNames(components: Map<string, Json>): Map<string, string> {
   const names = new Map<string, string>()
   for (const [name, schema] of components) {
     const { rules } = splitAnnotations(schema)
@@ -181,9 +181,9 @@ function isScalar({ type }: Json): boolean {
   return type === 'string' || type === 'integer' || type === 'number'
 }
 
-/** Says the same with fewer keywords, as generators of clients like it. */
-function shortened({ propertyNames, anyOf, ...schema }: Json): Json {
-  // Every name in a JSON object is a string.
+/** Writes the same schema with fewer keywords, which client generators handle better. */
+function shorten({ propertyNames, anyOf, ...schema }: Json): Json {
+  // Property names are always strings in JSON.
   if (propertyNames !== undefined && canonicalJson(propertyNames) !== '{"type":"string"}') {
     schema['propertyNames'] = propertyNames
   }
@@ -196,17 +196,17 @@ function shortened({ propertyNames, anyOf, ...schema }: Json): Json {
   return { ...first, ...schema, type: [type, 'null'] }
 }
 
-function asReference(schema: Json, scalars: Map<string, string>): Json {
+function toReference(schema: Json, scalars: Map<string, string>): Json {
   const { rules, notes } = splitAnnotations(schema)
   if (!isScalar(rules)) return schema
   const name = scalars.get(canonicalJson(rules))
-  return name === undefined ? schema : { $ref: defined(name), ...notes }
+  return name === undefined ? schema : { $ref: definitionRef(name), ...notes }
 }
 
-/** Names the property by which the options of a union are told apart, where there is one. */
+/** Adds the property that discriminates the options of a union, if there is one. */
 function withDiscriminator(schema: Json, components: Map<string, Json>): Json {
   if (!Array.isArray(schema['oneOf'])) return schema
-  const options = schema['oneOf'].map((option: Json) => referenced(option))
+  const options = schema['oneOf'].map((option: Json) => referencedName(option))
   const shapes = options.map((name) => components.get(name ?? '')?.['properties'])
   const [first] = shapes
   if (!isJson(first) || !shapes.every(isJson)) return schema
@@ -225,7 +225,10 @@ function constantOf(schema: unknown): string | undefined {
   return isJson(schema) && typeof schema['const'] === 'string' ? schema['const'] : undefined
 }
 
-function reachable(roots: readonly Json[], components: Map<string, Json>): Record<string, Json> {
+function selectReachable(
+  roots: readonly Json[],
+  components: Map<string, Json>,
+): Record<string, Json> {
   const found = new Map<string, Json>()
   const pending = roots.flatMap(referencesIn)
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {

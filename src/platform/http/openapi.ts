@@ -9,7 +9,6 @@ import {
   sharedResponses,
 } from './openapi-responses.ts'
 import { type NamedSchemas, namedSchemas, type SchemaUse } from './openapi-schemas.ts'
-import { tagOf, tagsOf } from './openapi-tags.ts'
 import {
   defineRoute,
   type HeaderDocs,
@@ -19,7 +18,7 @@ import {
   type Route,
 } from './route.ts'
 
-/** The OpenAPI 3.1 document of these routes: what works, and nothing else. */
+/** Builds the OpenAPI 3.1 document of these routes. */
 export function openapiDocument(
   routes: readonly (Route | RawRoute)[],
   info: { version: string },
@@ -43,11 +42,11 @@ export function openapiDocument(
     info: {
       title: 'Looptrace',
       description:
-        'Tasks, traces and their completeness, for agents that run on language models. Every answer has `X-Request-ID`.',
+        'Tasks, traces and their completeness, for agents that run on language models. Every response has `X-Request-ID`.',
       version: info.version,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/', description: 'The server that this document comes from.' }],
+    servers: [{ url: '/', description: 'The server that serves this document.' }],
     tags: tagsOf(sorted.map(({ url }) => url)),
     paths,
     components: {
@@ -60,14 +59,14 @@ export function openapiDocument(
   }
 }
 
-/** Serves the document of the routes that the role serves. */
+/** Defines the route of the OpenAPI document of a role. */
 export function openapiRoute(routes: () => readonly (Route | RawRoute)[], version: string): Route {
   let document: Json | undefined
   return defineRoute({
     method: 'GET',
     url: '/openapi.json',
     id: 'getOpenapi',
-    summary: 'The OpenAPI document of this server',
+    summary: 'Get the OpenAPI document of this server',
     auth: 'public',
     scope: { level: 'public' },
     reply: z.record(z.string(), z.unknown()),
@@ -84,29 +83,29 @@ const securitySchemes: Record<string, Json> = {
     type: 'apiKey',
     in: 'header',
     name: 'X-API-Key',
-    description: 'A key of a project or of one of its service accounts.',
+    description: 'Key of a project or of one of its service accounts.',
   },
   jwt: {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'An access token of `POST /api/v1/auth/token`, or of the external issuer.',
+    description: 'Access token from `POST /api/v1/auth/token`, or from the external issuer.',
   },
   operator: {
     type: 'apiKey',
     in: 'header',
     name: 'X-API-Key',
-    description: 'The key of a Kubernetes operator, which works in any project.',
+    description: 'Key of a Kubernetes operator, valid in every project.',
   },
   key_as_bearer: {
     type: 'http',
     scheme: 'bearer',
-    description: 'A project key, for exporters that can not set `X-API-Key`.',
+    description: 'Project key, for exporters that cannot set `X-API-Key`.',
   },
   provider_key: {
     type: 'http',
     scheme: 'bearer',
-    description: 'Your own key for the model provider. It is never stored or logged.',
+    description: 'Your key for the model provider. It is never stored or logged.',
   },
 }
 
@@ -172,7 +171,7 @@ function fieldParameters(
   }))
 }
 
-/** Credentials are described by `security`, and must not be parameters too. */
+/** Returns whether the header is a parameter. Credentials are in `security` instead. */
 function isNoCredential({ name }: HeaderDocs): boolean {
   return name !== 'X-API-Key' && name !== 'Authorization'
 }
@@ -191,7 +190,7 @@ function headerParameter(header: HeaderDocs): Json {
 const idempotencyParameter: Json = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'A repeated call with the same key and body answers what the first one did.',
+  description: 'A repeated call with the same key and body returns the first response.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
 }
 
@@ -199,7 +198,7 @@ const projectParameter: Json = {
   name: 'X-Project-ID',
   in: 'header',
   description:
-    'The project, for a bearer token that can see more than one; an operator names it always.',
+    'Id of the project. Required for bearer tokens with more than one project, and for operators.',
   schema: { type: 'string', format: 'uuid' },
 }
 
@@ -211,4 +210,30 @@ function securityOf({ auth, scope, headers }: Route | RawRoute): Json[] {
   if (authorization?.required) return [{ key: [], provider_key: [] }]
   if (authorization !== undefined) return [{ key: [] }, { key_as_bearer: [] }]
   return [{ [auth]: [] }, ...operator]
+}
+
+/** Descriptions of tags. A tag groups operations by the noun of their URL. */
+const descriptions: Record<string, string> = {
+  access: 'Organizations, projects, members, service accounts and keys.',
+  auth: 'Sign-in: access tokens and passwords.',
+  conversations: 'Conversations: their tasks, traces and the health of their context.',
+  detection: 'Settings and thresholds of detectors.',
+  observability:
+    'Canonical ingest, traces, queries, retention, archives, stores and the completeness ledger.',
+  proxy: 'The data plane: completions and OTLP.',
+  service: 'The server itself: this document and the keys that sign tokens.',
+  tasks: 'Tasks: their calls, tools, findings and cost.',
+}
+
+/** Returns the tag of an operation by its URL. */
+function tagOf(url: string): string {
+  const [, first = '', second = '', third = ''] = url.split('/')
+  if (first !== 'api') return first === 'v1' ? 'proxy' : 'service'
+  return second === 'v2' || second === 'v1' ? third : second
+}
+
+/** Returns the tags of these URLs with their descriptions. */
+function tagsOf(urls: readonly string[]): { name: string; description: string }[] {
+  const names = [...new Set(urls.map(tagOf))].toSorted()
+  return names.map((name) => ({ name, description: descriptions[name] ?? '' }))
 }

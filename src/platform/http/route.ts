@@ -4,13 +4,13 @@ import type { Problem, ProblemCode } from '../../kernel/problem.ts'
 import type { KeyScope, OrganizationRole, ProjectRole } from '../../kernel/scopes.ts'
 import { parseParts } from './validation.ts'
 
-/** Which credentials a route takes. `key` is a project's X-API-Key, `jwt` an access token. */
+/** Credentials that a route accepts. `key` is a project's X-API-Key, `jwt` an access token. */
 export type RouteAuth = 'public' | 'key' | 'jwt' | 'jwt_or_key'
 
 /**
- * What the caller must be allowed to do. `project`: a role in the project, or a key with the scope.
- * `organization`: a role in the organization of the path. `user`: signed in. `operator: true` lets
- * the operator of a cluster in too, by its own key in X-API-Key whatever `auth` says, in any project
+ * Required permission of the caller. `project`: a role in the project, or a key with the scope.
+ * `organization`: a role in the organization of the path. `user`: signed in. `operator: true` also
+ * admits a Kubernetes operator, with its own key in X-API-Key regardless of `auth`, in any project
  * that X-Project-ID names.
  */
 export type RouteScope =
@@ -19,16 +19,16 @@ export type RouteScope =
   | { level: 'organization'; role: OrganizationRole }
   | { level: 'project'; role: ProjectRole; key: RouteKeyScope; operator?: true }
 
-/** The scope, or any of the scopes, that a key must have; null: no key will do. */
+/** The scope, or one of several scopes, that a key needs; null if keys are not accepted. */
 export type RouteKeyScope = KeyScope | readonly KeyScope[] | null
 
-/** The scopes of which a key must have one; empty when no key will do. */
+/** Returns the scopes of which a key needs one; empty if keys are not accepted. */
 export function keyScopesOf(key: RouteKeyScope): readonly KeyScope[] {
   if (key === null) return []
   return typeof key === 'string' ? [key] : key
 }
 
-/** Says in words what a caller needs, such as: project viewer, or key scope `tasks:read`. */
+/** Describes the required permission, for example: project viewer, or key scope `tasks:read`. */
 export function neededFor(scope: RouteScope): string {
   if (scope.level === 'public') return '–'
   if (scope.level === 'user') return 'to be signed in'
@@ -37,24 +37,24 @@ export function neededFor(scope: RouteScope): string {
   return `project ${scope.role}${keys.length === 0 ? '' : `, or key scope ${keys.join(' or ')}`}`
 }
 
-/** Whether the operator of a cluster may call it. */
+/** Returns whether a Kubernetes operator may call a route of this scope. */
 export function letsOperatorIn(scope: RouteScope): boolean {
   return 'operator' in scope && scope.operator === true
 }
 
 /**
- * Who calls, after authentication and authorisation. An `operator` is a Kubernetes operator that
- * speaks for custom resources; only routes that say `operator: true` ever meet one.
+ * The authenticated and authorised caller. An `operator` is a Kubernetes operator that acts for
+ * custom resources; only routes with `operator: true` admit it.
  */
 export type Caller = {
   kind: 'user' | 'service_account' | 'key' | 'operator'
-  /** The user's, service account's, key's or operator key's id. */
+  /** Id of the user, service account, key or operator key. */
   id: string
-  /** The project the call is about; empty on routes that are about none. */
+  /** Project of the call; empty on routes without a project. */
   project_id: string
 }
 
-/** Turns a request's credentials into a caller, or throws 401, 403, 404 or `project_required`. */
+/** Authorises a request. Throws 401, 403, 404 or `project_required`. */
 export type Authorize = (route: RouteAccess, credentials: Credentials) => Promise<Caller>
 export type RouteAccess = { auth: RouteAuth; scope: RouteScope }
 export type Credentials = {
@@ -69,7 +69,7 @@ type Schema = z.ZodType
 type Parsed<S extends Schema | undefined> = S extends Schema ? z.output<S> : undefined
 type CallerOf<S extends RouteScope> = S extends { level: 'public' } ? null : Caller
 
-/** A route as data. `url` is the whole path with `{names}`; validation, docs and tests read it. */
+/** A route as data, for validation, docs and tests. `url` is the whole path with `{names}`. */
 export type RouteDefinition<
   P extends Schema | undefined,
   Q extends Schema | undefined,
@@ -97,10 +97,10 @@ export type RouteDefinition<
   }) => Promise<z.input<R> | Answer<z.input<R> | z.input<O>>>
 }
 
-/** A second status of success, which the handler answers by an `Answer` of that status. */
+/** A second successful status. The handler returns an `Answer` with that status. */
 export type OtherReply<R extends Schema = Schema> = {
   status: SuccessStatus
-  /** When this status is answered, for the docs. */
+  /** When the route returns this status, for the docs. */
   description: string
   reply: R
 }
@@ -119,31 +119,31 @@ type RouteDocs = {
   /** operationId of the OpenAPI document. */
   id: string
   summary: string
-  /** Status of success; 200 unless set. */
+  /** Successful status; 200 by default. */
   status?: SuccessStatus
-  /** Answers HTML instead of JSON to a client that prefers it. */
+  /** Returns HTML instead of JSON to clients that prefer it. */
   or_html?: true
-  /** Answers the version of what it answers as `ETag`. */
+  /** Returns the version of the object as `ETag`. */
   etag?: true
-  /** Request headers that it reads itself, beside those of credentials, projects and idempotency. */
+  /** Request headers of the route, beside those of credentials, projects and idempotency. */
   headers?: readonly HeaderDocs[]
-  /** What it answers beyond the errors that every route of its kind can. */
+  /** Errors of the route, beside those of every route of its kind. */
   errors: readonly ProblemCode[]
-  /** Takes `Idempotency-Key`: a repeated call answers what the first one did. */
+  /** Supports `Idempotency-Key`: a repeated call returns the first response. */
   idempotent?: true
-  /** Fields of the reply that are shown once and never kept for a repeat. */
+  /** Fields of the reply that are shown once, and null in a repeated response. */
   shown_once?: readonly string[]
-  /** Calls a minute and address, whatever credentials they carry: for what can be guessed. */
+  /** Maximum calls per minute and address, for routes where secrets could be guessed. */
   rate_per_minute_max?: number
   body_bytes_max?: number
   /**
-   * The body may hold `__proto__` and `constructor` as keys, which otherwise refuse it whole: the
-   * handler treats them as any other key and copies none into an object.
+   * Accepts `__proto__` and `constructor` as keys of the body, which are otherwise rejected. The
+   * handler must not assign these keys to an object.
    */
   any_json_keys?: true
 }
 
-/** A route ready to serve: `run` validates, calls the handler and answers. */
+/** A route that can be served. `run` validates a request and calls the handler. */
 export type Route = RouteDocs & {
   kind: 'api'
   auth: RouteAuth
@@ -167,26 +167,26 @@ export type UnparsedRequest = {
   signal: AbortSignal
 }
 
-/** A reply with its own status or headers. */
+/** A reply with a status, headers or HTML. */
 export class Answer<B> {
   readonly body: B
   readonly status: number | undefined
   readonly headers: Readonly<Record<string, string>>
-  /** Sent instead of the body as JSON. */
+  /** HTML to send instead of the body as JSON. */
   readonly html: string | undefined
 
   constructor(
     body: B,
-    about: { status?: number; headers?: Record<string, string>; html?: string } = {},
+    options: { status?: number; headers?: Record<string, string>; html?: string } = {},
   ) {
     this.body = body
-    this.status = about.status
-    this.headers = about.headers ?? {}
-    this.html = about.html
+    this.status = options.status
+    this.headers = options.headers ?? {}
+    this.html = options.html
   }
 }
 
-/** Makes a route of its definition; the only way to serve one. */
+/** Creates a route of its definition. */
 export function defineRoute<
   R extends Schema,
   S extends RouteScope,
@@ -218,11 +218,11 @@ export function defineRoute<
   }
 }
 
-/** OpenAI's error object, or google.rpc.Status, with which OTLP answers. */
+/** Error format of a raw route: the error object of OpenAI, or google.rpc.Status of OTLP. */
 export type RawErrorFormat = 'ProviderError' | 'RpcStatus'
 
 /**
- * A route of the data plane that reads and writes the sockets itself: the server hands it the
+ * A route of the data plane that reads and writes the socket itself: the server passes it the
  * request before any router or parser. `url` has no parameters. Schemas are for the docs only.
  */
 export type RawRoute = RouteDocs & {
@@ -232,12 +232,12 @@ export type RawRoute = RouteDocs & {
   headers: readonly HeaderDocs[]
   body: Schema
   reply: Schema
-  /** How its errors look, by the protocol that it speaks. */
+  /** Error format of its protocol. */
   error_format: RawErrorFormat
-  /** The route is handed requests of every method and refuses them itself, in its own format. */
+  /** The route handles requests of every method, and rejects wrong methods in its own format. */
   every_method?: true
   handle: (request: IncomingMessage, response: ServerResponse) => void
-  /** Answers a request beside the route (another method, a path below it) in the route's format. */
+  /** Rejects a request beside the route (another method, a path below it) in its format. */
   refuse: (request: IncomingMessage, response: ServerResponse, fault: Problem) => void
 }
 

@@ -13,10 +13,9 @@ import { problem } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { inSpan, type Logger, type Metrics } from '../telemetry/index.ts'
 import { replyChecker } from './check-replies.ts'
-import { answerClientError, asProblem } from './client-error.ts'
-import { type IdempotencyStore, onceOnly } from './idempotency.ts'
+import { type IdempotencyStore, runOnce } from './idempotency.ts'
 import { addressTaken } from './listen-error.ts'
-import { problemFrom, problemReply } from './problem-reply.ts'
+import { answerClientError, asProblem, problemFrom, problemReply } from './problem-reply.ts'
 import { type LimitOfKey, limitedBy } from './rate-limit.ts'
 import { requestIdFrom } from './request-id.ts'
 import type { Answer, Authorize, Caller, RawRoute, Route } from './route.ts'
@@ -29,41 +28,41 @@ export type HttpServerOptions = {
   logger: Logger
   metrics: Metrics
   clock: Clock
-  /** Bytes of a body, where a route sets no limit of its own. */
+  /** Maximum size of a body, for routes without their own limit. */
   body_bytes_max: number
-  /** Bytes of all headers of a request; above, 431. */
+  /** Maximum size of all headers of a request. Larger headers get 431. */
   header_bytes_max: number
-  /** Calls a minute and credential (or address); 0 turns the limit off. */
+  /** Maximum calls per minute and credential (or address). 0 turns the limit off. */
   rate_per_minute_max: number
-  /** Keys that may call more often. */
+  /** Returns the limit of keys with another limit. */
   limitOfKey?: LimitOfKey
-  /** How long a request may take to arrive whole. */
+  /** Maximum time for a request to arrive. */
   request_timeout_ms: number
-  /** How long an idle connection is kept. */
+  /** Time after which an idle connection is closed. */
   keep_alive_ms: number
-  /** Answers a connection whose bytes are no HTTP, in place of the server: for the proxy. */
+  /** Replaces the server's handling of requests that are not valid HTTP, for the proxy. */
   onClientError?: (error: Error & { code?: string }, socket: Socket) => void
-  /** Checks each answer against the OpenAPI document: on in tests, off in service. */
+  /** Checks each response against the OpenAPI document. For tests only. */
   check_replies?: boolean
 }
 
-/** What serves routes. `inject` calls one without a socket, for tests. */
+/** A server of routes. `inject` calls a route without a socket, for tests. */
 export type HttpServer = {
-  /** Resolves with the port it listens on. */
+  /** Listens, and resolves with the port. */
   listen(address: { host: string; port: number }): Promise<number>
   inject: FastifyInstance['inject']
-  /** Takes no new connection and resolves when the open requests are answered. */
+  /** Stops accepting connections, and resolves when open requests are finished. */
   close(): Promise<void>
 }
 
-/** Builds the server of a role from its routes. */
+/** Creates the server of a role from its routes. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const unroutable = createUnroutable(options.routes)
   const app: FastifyInstance = fastify({
-    // Fastify tells at level info what the role says better; its warnings are wanted.
+    // The role logs better than Fastify at level info, so only Fastify's warnings are logged.
     loggerInstance: options.logger.child(
       {},
-      { level: quieterThanInfo(options.logger.level) },
+      { level: atLeastWarn(options.logger.level) },
     ) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.body_bytes_max,
@@ -81,7 +80,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   })
   const seconds = options.metrics.histogram({
     name: 'looptrace_http_request_duration_seconds',
-    help: 'Time to answer a request of the product APIs, by route and status.',
+    help: 'Duration of product API requests, by route and status.',
     labels: ['route', 'status'],
     buckets: [0.005, 0.02, 0.1, 0.5, 2, 10],
   })
@@ -123,16 +122,16 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   }
 }
 
-function quieterThanInfo(level: string): string {
+function atLeastWarn(level: string): string {
   return ['trace', 'debug', 'info'].includes(level) ? 'warn' : level
 }
 
-/** A task id has up to 256 characters, of which each may take 12 when it is percent-encoded. */
+/** A task id has up to 256 characters, each of which may take 12 when percent-encoded. */
 const paramLength_max = 3_200
 
 type NodeHandler = Parameters<typeof createServer>[1]
 
-/** Node's server, which hands raw routes their sockets before Fastify sees the request. */
+/** Creates Node's server, which passes requests to raw routes before Fastify sees them. */
 function nodeServer(
   options: HttpServerOptions,
   unroutable: Unroutable,
@@ -170,8 +169,8 @@ function nodeServer(
 }
 
 /**
- * A PUT or POST may come with a JSON content type and no body at all; then the body is undefined.
- * Keys that could change an object's prototype refuse a body, but on routes that take any key.
+ * Parses JSON bodies. A JSON content type without a body gives undefined. Rejects keys that could
+ * change an object's prototype, except on routes with `any_json_keys`.
  */
 function readJsonBodies(app: FastifyInstance, routes: readonly (Route | RawRoute)[]): void {
   const parse = app.getDefaultJsonParser('error', 'error')
@@ -196,9 +195,9 @@ function serve(app: FastifyInstance, route: Route, options: ServeOptions): void 
       config: { rateLimit: limitedBy(route.rate_per_minute_max, 'address') },
     }),
     handler: async (request, reply) => {
-      const caller = await callerOf(route, request, options.authorize)
+      const caller = await authorizeRequest(route, request, options.authorize)
       const answer = await inSpan(route.id, { 'http.route': route.url }, () =>
-        onceOnly(route, { request, caller }, options, () =>
+        runOnce(route, { request, caller }, options, () =>
           route.run({
             params: request.params,
             query: withoutProject(request.query),
@@ -206,27 +205,27 @@ function serve(app: FastifyInstance, route: Route, options: ServeOptions): void 
             caller,
             headers: request.headers,
             request_id: request.id,
-            signal: leaveSignal(reply),
+            signal: disconnectSignal(reply),
           }),
         ),
       )
       return send(route, reply, answer)
     },
-    ...(options.checkReply !== undefined && { onSend: checking(route, options.checkReply) }),
+    ...(options.checkReply !== undefined && { onSend: replyCheckHook(route, options.checkReply) }),
   })
 }
 
-/** Replaces an answer that the document does not describe by a 500 that says why in a header. */
-function checking(route: Route, checkReply: NonNullable<ServeOptions['checkReply']>) {
+/** Replaces a response that differs from the document by a 500 with the reason in a header. */
+function replyCheckHook(route: Route, checkReply: NonNullable<ServeOptions['checkReply']>) {
   return async (request: FastifyRequest, reply: FastifyReply, body: unknown) => {
-    // Nobody receives the answer of a client that has left.
+    // The client has left, so nothing is sent.
     if (reply.raw.destroyed) return body
     const text = typeof body === 'string' ? body : undefined
     try {
       checkReply(route, { status: reply.statusCode, headers: reply.getHeaders(), body: text })
       return body
     } catch (error) {
-      request.log.error({ err: error }, 'an answer is not in the document')
+      request.log.error({ err: error }, 'a response differs from the OpenAPI document')
       const replaced = problemReply(problem('internal_error'), request.url)
       const reason = encodeURI(String(error)).slice(0, 1000)
       reply.code(500).headers({ ...replaced.headers, 'x-undocumented': reason })
@@ -236,7 +235,7 @@ function checking(route: Route, checkReply: NonNullable<ServeOptions['checkReply
   }
 }
 
-async function callerOf(
+async function authorizeRequest(
   route: Route,
   request: FastifyRequest,
   authorize: Authorize,
@@ -245,23 +244,23 @@ async function callerOf(
   const query = request.query as Record<string, string | undefined>
   return authorize(route, {
     authorization: request.headers.authorization,
-    api_key: single(request.headers['x-api-key']),
-    project: single(request.headers['x-project-id']) ?? query['project_id'],
+    api_key: firstValue(request.headers['x-api-key']),
+    project: firstValue(request.headers['x-project-id']) ?? query['project_id'],
     params: request.params as Record<string, string>,
   })
 }
 
-/** The `project_id` query parameter is of the authorisation, whatever the route's own query is. */
+/** Removes the `project_id` query parameter, which the authorisation has read. */
 function withoutProject(query: unknown): unknown {
   const { project_id: _project, ...rest } = query as Record<string, unknown>
   return rest
 }
 
-function single(value: string | string[] | undefined): string | undefined {
+function firstValue(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value
 }
 
-function leaveSignal(reply: FastifyReply): AbortSignal {
+function disconnectSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) controller.abort()

@@ -1,19 +1,20 @@
 import { type Problem, problem } from '../../kernel/problem.ts'
 import type { RawRoute, Route } from './route.ts'
 
-/** Answers for requests that reach no route. */
+/** Responses to requests that match no route. */
 export type Unroutable = {
-  /** Why a request reaches no route: a bad path, no such path, or a method that it does not take. */
+  /** Returns the error: a malformed path, an unknown path, or an unsupported method. */
   faultOf(method: string | undefined, url: string): Problem
-  /** The methods of a path, `OPTIONS` among them, for `Allow`; empty when there is no such path. */
+  /** Returns the methods of a path with `OPTIONS`, for `Allow`; empty for an unknown path. */
   allowed(path: string): readonly string[]
-  /** The raw route in whose format errors of the path are, if the path lies beside one. */
+  /** Returns the raw route that formats errors of a path beside it, if any. */
   rawBeside(path: string): RawRoute | undefined
 }
 
-/** Characters of a path that an error quotes. */
+/** Maximum characters of a path in an error. */
 const quoted_max = 200
 
+/** Prepares the responses for these routes. */
 export function createUnroutable(routes: readonly (Route | RawRoute)[]): Unroutable {
   const patterns = [...Map.groupBy(routes, ({ url }) => url)].map(([url, same]) => ({
     pattern: patternOf(url),
@@ -39,7 +40,7 @@ export function createUnroutable(routes: readonly (Route | RawRoute)[]): Unrouta
       }
       const wanted = methods.filter((each) => each !== 'HEAD' && each !== 'OPTIONS')
       return problem('method_not_allowed', {
-        detail: `${shown} does not take ${method}, expected ${wanted.join(' or ')}`,
+        detail: `${shown} does not support ${method}, expected ${wanted.join(' or ')}`,
         headers: { allow: methods.join(', ') },
       })
     },
@@ -56,7 +57,7 @@ export function createUnroutable(routes: readonly (Route | RawRoute)[]): Unrouta
   }
 }
 
-/** The path of a URL, without its query. */
+/** Returns the path of a URL without its query. */
 export function pathOf(url: string): string {
   const end = url.indexOf('?')
   return end === -1 ? url : url.slice(0, end)
@@ -81,7 +82,7 @@ function patternOf(url: string): RegExp {
   return new RegExp(`^${url.replaceAll('.', '\\.').replaceAll(/\{[a-z_]+\}/g, '[^/]+')}$`)
 }
 
-/** How many steps two paths begin with alike; the empty one before the first slash counts. */
+/** Counts the equal steps at the start of two paths, with the empty one before the first slash. */
 function sharedSteps(a: readonly string[], b: readonly string[]): number {
   const differs = a.findIndex((step, at) => step !== b[at])
   return differs === -1 ? a.length : differs

@@ -5,8 +5,9 @@ type Part = 'params' | 'query' | 'body'
 type Parts<T> = Record<Part, T>
 
 /**
- * Validates path, query and body together, so that one answer names every fault. Throws
- * `invalid_request`; pointers into the body are JSON pointers, others `path.name`, `query.name`.
+ * Validates path, query and body together, so that one response names every fault. Throws
+ * `invalid_request`. Pointers into the body are JSON pointers, others are `path.name`,
+ * `query.name`.
  */
 export function parseParts(
   schemas: Parts<z.ZodType | undefined>,
@@ -29,7 +30,7 @@ export function parseParts(
   })
 }
 
-/** So many faults are named in one answer; a hostile body can hold thousands. */
+/** Maximum faults in one response. A hostile body can have thousands. */
 const faultsMax = 50
 
 function faultsOf(part: Part, issue: z.core.$ZodIssue, value: unknown): Fault[] {
@@ -38,22 +39,24 @@ function faultsOf(part: Part, issue: z.core.$ZodIssue, value: unknown): Fault[] 
   }
   return issue.keys.map((key) => ({
     pointer: pointerTo(part, [...issue.path, key]),
-    detail: `${quoted(key)} is not a field here`,
+    detail: `${quote(key)} is not a field here`,
   }))
 }
 
-/** What was wrong; a parameter is quoted, a body is not, for it may hold a password. */
+/**
+ * Describes a fault. Parameters are quoted; bodies are not, because they may contain a password.
+ */
 function detailOf(part: Part, issue: z.core.$ZodIssue, value: unknown): string {
   const given = (value as Record<PropertyKey, unknown> | undefined)?.[issue.path[0] ?? '']
   if (part === 'body' || typeof given !== 'string' || issue.message.includes(given)) {
     return issue.message
   }
-  return `got ${quoted(given)}: ${issue.message}`
+  return `got ${quote(given)}: ${issue.message}`
 }
 
 const quotedCharacters_max = 80
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return JSON.stringify(text.slice(0, quotedCharacters_max))
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { MigrationRefused, parseMigration } from './migration-files.ts'
 
-test('a file is cut at its separator lines and nowhere else', () => {
+test('splits a file at separator lines only', () => {
   const source = [
     '-- what it is for',
     'create function f() returns text as $$ begin; -- statement',
@@ -24,7 +24,7 @@ test('a file is cut at its separator lines and nowhere else', () => {
   ])
 })
 
-test('line ends do not change what a file is', () => {
+test('line ends do not change the statements or the checksum', () => {
   const unix = parseMigration('0001_a.sql', 'select 1\n-- statement\nselect 2\n')
   const windows = parseMigration('0001_a.sql', 'select 1\r\n-- statement\r\nselect 2\r\n')
   expect(windows).toEqual(unix)
@@ -38,6 +38,6 @@ test.each([
   ['0001-a.sql', 'select 1'],
   ['0001_a.sql.bak', 'select 1'],
   ['0001_a.sql', '-- nothing but words\n'],
-])('%s with "%s" is refused', (file, source) => {
+])('rejects %s with "%s"', (file, source) => {
   expect(() => parseMigration(file, source)).toThrow(MigrationRefused)
 })

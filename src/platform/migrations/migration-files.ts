@@ -1,28 +1,28 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 
-/** One numbered file of SQL, cut into the statements it is applied by. */
+/** One numbered file of SQL, split into statements. */
 export type Migration = {
   version: number
   /** The file's name without `.sql`, such as `0001_access`. */
   name: string
-  /** SHA-256 of the text in hex; line ends count as `\n`, whatever git checked out. */
+  /** SHA-256 of the text in hex, with `\n` as line ends on every platform. */
   checksum: string
   statements: readonly MigrationStatement[]
 }
 
 /**
- * One step of a migration. PostgreSQL applies it in one transaction with its progress when it can;
- * ClickHouse has no transactions.
+ * One step of a migration. If `transactional`, PostgreSQL applies it in one transaction with its
+ * progress. ClickHouse has no transactions.
  */
 type MigrationStatement = { text: string; transactional: boolean }
 
-/** A schema or a set of files the runner does not touch; the message says what to do. */
+/** A schema or a set of files that cannot be migrated. The message says what to do. */
 export class MigrationRefused extends Error {
   override readonly name = 'MigrationRefused'
 }
 
-/** Reads `NNNN_name.sql` files in order. Throws MigrationRefused for a hole or another name. */
+/** Reads `NNNN_name.sql` files in order. Throws MigrationRefused for a gap or an invalid name. */
 export async function readMigrations(directory: string): Promise<readonly Migration[]> {
   const names = (await readdir(directory)).sort()
   const migrations: Migration[] = []
@@ -30,7 +30,7 @@ export async function readMigrations(directory: string): Promise<readonly Migrat
     const migration = parseMigration(file, await readFile(`${directory}/${file}`, 'utf8'))
     if (migration.version !== migrations.length + 1) {
       throw new MigrationRefused(
-        `migration ${file}: expected number ${migrations.length + 1} here, without holes or twins`,
+        `migration ${file}: expected number ${migrations.length + 1} here, without gaps or duplicates`,
       )
     }
     migrations.push(migration)
@@ -39,14 +39,14 @@ export async function readMigrations(directory: string): Promise<readonly Migrat
 }
 
 /**
- * Cuts a file into statements at lines that hold only `-- statement`. SQL itself is no guide:
- * semicolons stand in function bodies, dollar quotes, strings and comments too, and a splitter
- * that gets one of them wrong does so in a half-applied schema.
+ * Splits a file into statements at lines that contain only `-- statement`. Semicolons are no
+ * separators: they also occur in function bodies, dollar quotes, strings and comments, and a wrong
+ * split would leave a half-applied schema.
  *
- * `-- statement without transaction` opens a statement that PostgreSQL refuses in a transaction,
- * such as `create index concurrently`. A kill may repeat it, so it must be idempotent: create the
- * index `if not exists`, and in the next statement `reindex index concurrently`, because a killed
- * build leaves an invalid index behind.
+ * `-- statement without transaction` starts a statement that PostgreSQL rejects in a transaction,
+ * such as `create index concurrently`. It runs again after a kill, so it must be idempotent: create
+ * the index `if not exists`, and in the next statement `reindex index concurrently`, because a
+ * killed build leaves an invalid index.
  */
 export function parseMigration(file: string, source: string): Migration {
   const match = /^(\d{4})_[a-z0-9_]+\.sql$/.exec(file)
@@ -54,8 +54,9 @@ export function parseMigration(file: string, source: string): Migration {
     throw new MigrationRefused(`migration ${file}: expected a name like 0001_what_it_adds.sql`)
   }
   const text = source.replaceAll('\r\n', '\n')
-  const statements = cut(text)
-  if (statements.length === 0) throw new MigrationRefused(`migration ${file}: holds no statement`)
+  const statements = splitStatements(text)
+  if (statements.length === 0)
+    throw new MigrationRefused(`migration ${file}: expected at least one statement`)
   return {
     version: Number(match[1]),
     name: file.slice(0, -'.sql'.length),
@@ -66,7 +67,7 @@ export function parseMigration(file: string, source: string): Migration {
 
 const separator = /^-- statement( without transaction)?$/
 
-function cut(text: string): MigrationStatement[] {
+function splitStatements(text: string): MigrationStatement[] {
   const statements: { lines: string[]; transactional: boolean }[] = []
   let current = { lines: [] as string[], transactional: true }
   for (const line of text.split('\n')) {

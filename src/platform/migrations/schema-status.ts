@@ -1,18 +1,18 @@
 import { type Migration, MigrationRefused } from './migration-files.ts'
 
-/** How far a database is, against what this code knows. */
+/** The schema of a database compared with the migrations of this code. */
 export type SchemaStatus = {
-  /** The last migration that is applied in full, without a hole below; 0 for none. */
+  /** Number of the last migration up to which all are fully applied; 0 when none is. */
   current: number
-  /** The last migration this code has. */
+  /** Number of the last migration of this code. */
   latest: number
-  /** Names of this code's migrations that are not applied in full, in order. */
+  /** Names of this code's migrations that are not fully applied, in order. */
   pending: readonly string[]
-  /** Names of migrations the database has and this code does not. */
+  /** Names of migrations in the database that this code does not have. */
   newer: readonly string[]
 }
 
-/** A migration that a store has noted; `finished` once all of its statements are applied. */
+/** A migration as recorded in a store. `finished`: all of its statements are applied. */
 export type AppliedMigration = {
   version: number
   name: string
@@ -21,9 +21,9 @@ export type AppliedMigration = {
 }
 
 /**
- * Throws MigrationRefused unless the database is exactly at this code's schema. That is what
- * `migrate check` asks; a server that runs on may live with a newer one, for migrations go
- * before the roll-out of the code that needs them.
+ * Throws MigrationRefused unless the database is exactly at this code's schema, for `migrate
+ * check`. A running server accepts a newer schema, because migrations run before the roll-out of
+ * the code that needs them.
  */
 export function assertSchemaCurrent(status: SchemaStatus): void {
   refuseNewer(status)
@@ -33,17 +33,17 @@ export function assertSchemaCurrent(status: SchemaStatus): void {
   )
 }
 
-/** Throws MigrationRefused when the database is ahead of this code. */
+/** Throws MigrationRefused when the database is newer than this code. */
 export function refuseNewer(status: SchemaStatus): void {
   if (status.newer.length === 0) return
   throw new MigrationRefused(
-    `the schema has ${status.newer.join(', ')}, this code ends at ${status.latest}: run newer code`,
+    `the schema has ${status.newer.join(', ')}, this code ends at ${status.latest}: use a newer version`,
   )
 }
 
 /**
- * Compares this code's migrations with what a store has noted. Throws MigrationRefused when an
- * applied one is not the one this code has.
+ * Compares this code's migrations with the migrations recorded in a store. Throws MigrationRefused
+ * when an applied migration differs from this code's file.
  */
 export function compareSchema(
   migrations: readonly Migration[],

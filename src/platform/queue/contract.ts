@@ -1,31 +1,35 @@
 /**
- * The queue port. Two drivers: SQLite (one machine, and the edge's spool) and JetStream (cluster).
- * Delivery is at least once, in order of arrival within a subject as far as redelivery allows.
+ * The queue port, with two drivers: SQLite (one machine, and the edge's spool) and JetStream
+ * (cluster). Delivery is at least once, in order of arrival within a subject except for
+ * redeliveries.
  */
 export type Queue = {
-  /** A message with more data is refused with MessageTooLarge. May change when a server is met. */
+  /** Maximum size of a message's data. May change with the first connection to a server. */
   readonly message_bytes_max: number
   /**
-   * Resolves once the message is durable (fsync'ed or acknowledged by the stream). `id` names the
-   * message: the same id within the dedupe window is stored once, so that a publish that failed
-   * may be repeated. `data` is copied or sent before the promise settles and never detached.
-   * Rejects with QueueUnavailable or MessageTooLarge.
+   * Resolves once the message is durable (synced to disk, or acknowledged by the stream). The same
+   * `id` within the deduplication window is stored once, so a failed publish may be repeated.
+   * `data` is copied or sent before the promise settles, and never detached. Rejects with
+   * QueueUnavailable or MessageTooLarge.
    */
   publish(message: OutgoingMessage): Promise<void>
-  /** Starts pulling. The handler settles each delivery itself; what it leaves is redelivered. */
+  /** Starts a consumer. The handler settles each delivery; an unsettled one is redelivered. */
   consume(options: ConsumeOptions, handler: BatchHandler): Promise<Consumer>
   stats(): Promise<QueueStats>
-  /** True when a publish would be taken now. */
+  /** Resolves with whether a publish would succeed now. */
   ready(): Promise<boolean>
-  /** Those buried first come first. No more than 1,000, whatever the limit. */
+  /** Lists dead letters, oldest first, at most 1,000 per call. */
   deadLetters(limit: number, filter?: DeadLetterFilter): Promise<DeadLetter[]>
-  /** Puts a dead letter back at the end of its subject, its attempts counted anew. False when there is none of that id. */
+  /**
+   * Puts a dead letter back at the end of its subject and resets its attempts. Resolves to false
+   * when no dead letter has the id.
+   */
   replayDeadLetter(id: string, filter?: Pick<DeadLetterFilter, 'project_id'>): Promise<boolean>
-  /** Waits for publishes in flight, then releases everything. */
+  /** Waits for publishes in progress, then closes the queue. */
   close(): Promise<void>
 }
 
-/** `subject` is `<kind>.<project_id>`, for instance `ingest.0190…`. */
+/** A message to publish. `subject` is `<kind>.<project_id>`, for example `ingest.0190…`. */
 export type OutgoingMessage = { id: string; subject: string; data: Uint8Array }
 
 export type Delivery = {
@@ -35,53 +39,53 @@ export type Delivery = {
   /** 1 on the first delivery. */
   readonly attempt: number
   ack(): Promise<void>
-  /** Gives the message back, to come again after the delay. */
+  /** Returns the message for redelivery after the delay. */
   retry(delay_ms: number): Promise<void>
-  /** Sets the message apart for good, with the reason; it can be replayed. */
+  /** Dead-letters the message with the reason. It can be replayed later. */
   bury(reason: string): Promise<void>
 }
 
 export type ConsumeOptions = {
-  /** Subject prefix, `ingest` takes `ingest.*`. */
+  /** Kind of subjects: `ingest` consumes `ingest.*`. */
   kind: string
-  /** Deliveries handed to one call of the handler, at most. */
+  /** Maximum deliveries per call of the handler. */
   batch_messages_max: number
   batch_bytes_max: number
-  /** How long a started batch waits for more. */
+  /** Maximum wait of a started batch for more messages. */
   batch_wait_ms: number
-  /** A delivery not settled by then comes again. */
+  /** Time after which an unsettled delivery is redelivered. */
   ack_wait_ms: number
-  /** After so many deliveries a message is buried instead of delivered. */
+  /** Maximum deliveries. Then the message is dead-lettered. */
   attempts_max: number
-  /** First delay after a throw of the handler; it doubles with each attempt. 500 when not given. */
+  /** First delay after an error of the handler. Doubles with each attempt. 500 by default. */
   backoff_ms_min?: number
-  /** The longest delay after a throw of the handler. 60,000 when not given. */
+  /** Maximum delay after an error of the handler. 60,000 by default. */
   backoff_ms_max?: number
 }
 
 /**
- * Handles one batch; a throw gives every unsettled delivery back with back-off, or buries it when
- * it was the last attempt. The signal aborts when `ack_wait_ms` has passed (the deliveries are
- * then somebody else's) and when the queue closes.
+ * Handles one batch. After an error, every unsettled delivery is redelivered with back-off, or
+ * dead-lettered if it was the last attempt. The signal aborts when `ack_wait_ms` has passed
+ * (another consumer may then get the deliveries) and when the queue closes.
  */
 export type BatchHandler = (batch: readonly Delivery[], signal: AbortSignal) => Promise<void>
 
-/** `stop` lets the running batch end, then resolves. */
+/** A running consumer. `stop` waits for the running batch. */
 export type Consumer = { stop(): Promise<void> }
 
 export type QueueStats = {
-  /** Messages waiting or in flight. */
+  /** Messages that wait or are in flight. */
   pending: number
   pending_bytes: number
   dead: number
   oldest_age_ms: number
 }
 
-/** Which dead letters are meant; all, where it says nothing. */
+/** A filter of dead letters. Empty: all. */
 export type DeadLetterFilter = {
-  /** Only those of subjects `<kind>.<project_id>`. */
+  /** Only dead letters of this project. */
   project_id?: string
-  /** Only those that come after this `position`. */
+  /** Only dead letters after this `position`. */
   after?: string
 }
 
@@ -92,25 +96,25 @@ export type DeadLetter = {
   attempts: number
   buried_at: string
   bytes: number
-  /** Its place among the dead letters, to go on from; it means nothing to anybody else. */
+  /** Opaque position in the list, for `after`. */
   position: string
 }
 
-/** Why a queue can't be used: no connection or a broken file, no room, too much at once, closed. */
+/** Why a queue is unavailable: no connection or a broken file, no space, too much load, closed. */
 export type UnavailableReason = 'away' | 'full' | 'busy' | 'closed'
 
-/** The queue can't take or give messages now. The same call may work later, unless closed. */
+/** The queue is temporarily unavailable, or closed. Unless closed, the call may be retried. */
 export class QueueUnavailable extends Error {
   override readonly name = 'QueueUnavailable'
   readonly reason: UnavailableReason
 
-  constructor(message: string, about: { reason?: UnavailableReason; cause?: unknown } = {}) {
-    super(message, { cause: about.cause })
-    this.reason = about.reason ?? 'away'
+  constructor(message: string, details: { reason?: UnavailableReason; cause?: unknown } = {}) {
+    super(message, { cause: details.cause })
+    this.reason = details.reason ?? 'away'
   }
 }
 
-/** The message is over `message_bytes_max`: to publish it again is of no use. */
+/** The message exceeds `message_bytes_max`. Do not publish it again. */
 export class MessageTooLarge extends Error {
   override readonly name = 'MessageTooLarge'
 }

@@ -1,12 +1,12 @@
 const defaultFree_max = 16
 
-/** Buffers of one size that are used again: to allocate one costs more than to fill it. */
+/** A pool of equal buffers, because allocating a buffer costs more than filling it. */
 export class FramePool {
   readonly frame_bytes: number
   readonly #free: Buffer[] = []
   readonly #free_max: number
 
-  /** `free_max` buffers are kept for the next frames; more are left to the garbage collector. */
+  /** Keeps up to `free_max` unused buffers. */
   constructor(frame_bytes: number, free_max = defaultFree_max) {
     this.frame_bytes = frame_bytes
     this.#free_max = free_max

@@ -12,7 +12,7 @@ export {
 } from './contract.ts'
 export { FramePool } from './frame-pool.ts'
 export { type JetStreamQueueOptions, openJetStreamQueue } from './jetstream/jetstream-queue.ts'
-export { publishWithRetries, type RetryLimits } from './publish-retries.ts'
+export { publishWithRetries, type RetryLimits } from './publishing.ts'
 export type { QueueLogger } from './run-batch.ts'
 export { type SpooledPublisher, withSpool } from './spool.ts'
 export { openSqliteQueue, type SqliteQueueOptions } from './sqlite/sqlite-queue.ts'

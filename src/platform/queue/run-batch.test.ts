@@ -16,7 +16,7 @@ const options: ConsumeOptions = {
   backoff_ms_max: 8,
 }
 
-/** A delivery that keeps what was said to it; `failing` can't be settled. */
+/** Creates a delivery that records its calls. Settling a `failing` delivery rejects. */
 function recorded(id: string, attempt: number, failing = false) {
   const said: string[] = []
   const say = async (word: string) => {
@@ -40,14 +40,14 @@ function loggerOf(lines: string[]): QueueLogger {
   return { info: keep, warn: keep, error: keep }
 }
 
-test('the back-off doubles up to its bound and is spread downwards by a quarter', () => {
+test('the back-off doubles up to its bound, with jitter down to three quarters', () => {
   expect([1, 2, 3, 4, 5, 6, 2_000].map((attempt) => backOff(rule, attempt, () => 0))).toEqual([
     100, 200, 400, 800, 1_600, 2_000, 2_000,
   ])
   expect(backOff(rule, 2, () => 1)).toBe(150)
 })
 
-test('a throw gives back what is unsettled and buries last attempts', async () => {
+test('after an error, returns unsettled deliveries and dead-letters last attempts', async () => {
   const [acked, first, last] = [recorded('a', 1), recorded('b', 2), recorded('c', 3)]
   await runBatch({
     deliveries: [acked.delivery, first.delivery, last.delivery],
@@ -62,7 +62,7 @@ test('a throw gives back what is unsettled and buries last attempts', async () =
   expect([acked.said, first.said, last.said]).toEqual([['ack'], ['retry'], ['bury Error: broken']])
 })
 
-test('what is left without a throw is left alone', async () => {
+test('without an error, leaves unsettled deliveries alone', async () => {
   const left = recorded('a', 1)
   const handler = async () => undefined
   const signal = new AbortController().signal
@@ -70,7 +70,7 @@ test('what is left without a throw is left alone', async () => {
   expect(left.said).toEqual([])
 })
 
-test('an ack that failed leaves the delivery unsettled, and nothing is thrown', async () => {
+test('a failed ack leaves the delivery unsettled and does not reject', async () => {
   const failing = recorded('a', 1, true)
   const lines: string[] = []
   await runBatch({
@@ -80,10 +80,10 @@ test('an ack that failed leaves the delivery unsettled, and nothing is thrown', 
     signal: new AbortController().signal,
     logger: loggerOf(lines),
   })
-  expect(lines).toEqual(['a batch failed', 'a delivery could not be given back'])
+  expect(lines).toEqual(['a batch failed', 'a delivery could not be returned'])
 })
 
-test('a reason is cut to what a header takes', async () => {
+test('cuts a reason to the size limit of a header', async () => {
   const { delivery, said } = recorded('a', 1)
   await runBatch({
     deliveries: [delivery],
@@ -95,7 +95,7 @@ test('a reason is cut to what a header takes', async () => {
   expect(said[0]).toHaveLength('bury '.length + 500)
 })
 
-test('the signal is aborted from the start when the queue is closing', async () => {
+test('the signal is aborted at once when the queue is closing', async () => {
   const closing = new AbortController()
   closing.abort()
   let aborted = false

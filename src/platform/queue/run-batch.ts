@@ -1,21 +1,21 @@
 import { backOff } from '../../kernel/back-off.ts'
 import type { BatchHandler, ConsumeOptions, Delivery } from './contract.ts'
 
-/** What the drivers log with: the part of the service's logger that they need. */
+/** The part of the service's logger that the drivers use. */
 export type QueueLogger = {
-  info(about: object, message: string): void
-  warn(about: object, message: string): void
-  error(about: object, message: string): void
+  info(details: object, message: string): void
+  warn(details: object, message: string): void
+  error(details: object, message: string): void
 }
 
 const backoff_ms_min_default = 500
 const backoff_ms_max_default = 60_000
-/** Spreads redeliveries and reconnections over the last quarter of the wait. */
+/** Jitter that spreads redeliveries and reconnections over the last quarter of the wait. */
 export const queueJitter = -0.25
-/** Length of a burial's reason: it travels in a header. */
+/** Maximum length of a dead letter's reason, which is sent in a header. */
 const reasonLength_max = 500
 
-/** One batch on its way to a handler. */
+/** One batch for a handler. */
 export type BatchRun = {
   deliveries: readonly Delivery[]
   handler: BatchHandler
@@ -26,13 +26,13 @@ export type BatchRun = {
 }
 
 /**
- * Hands a batch to its handler and settles what a throw leaves behind. Never rejects: what can't
- * be settled comes again when its `ack_wait_ms` has passed.
+ * Passes a batch to its handler, and settles the remaining deliveries after an error. Never
+ * rejects: a delivery that can't be settled is redelivered after its `ack_wait_ms`.
  */
 export async function runBatch(run: BatchRun): Promise<void> {
   const { handler, options, logger } = run
   const unsettled = new Set<Delivery>()
-  const deliveries = run.deliveries.map((delivery) => tracked(delivery, unsettled))
+  const deliveries = run.deliveries.map((delivery) => trackSettlement(delivery, unsettled))
   const over = new AbortController()
   const abort = () => over.abort()
   const timer = setTimeout(abort, options.ack_wait_ms)
@@ -49,8 +49,8 @@ export async function runBatch(run: BatchRun): Promise<void> {
   }
 }
 
-/** The delivery, taken out of `unsettled` once it is settled. A second settling does nothing. */
-function tracked(delivery: Delivery, unsettled: Set<Delivery>): Delivery {
+/** Tracks a delivery in `unsettled` until it is settled. Settling it again does nothing. */
+function trackSettlement(delivery: Delivery, unsettled: Set<Delivery>): Delivery {
   const { id, subject, data, attempt } = delivery
   unsettled.add(delivery)
   const settle = async (how: () => Promise<void>) => {
@@ -89,5 +89,5 @@ async function giveBack(unsettled: Delivery[], error: unknown, run: BatchRun): P
     ),
   )
   const failed = settled.find((result) => result.status === 'rejected')
-  if (failed) run.logger.warn({ err: failed.reason }, 'a delivery could not be given back')
+  if (failed) run.logger.warn({ err: failed.reason }, 'a delivery could not be returned')
 }

@@ -1,56 +1,62 @@
 import { sleep } from '../../kernel/time.ts'
-import type { BatchHandler, Delivery, OutgoingMessage, Queue } from './contract.ts'
-import { QueueUnavailable } from './contract.ts'
-import { PublishesUnderWay } from './message-limits.ts'
+import {
+  type BatchHandler,
+  type Delivery,
+  type OutgoingMessage,
+  type Queue,
+  QueueUnavailable,
+} from './contract.ts'
+import { PublishesInProgress } from './publishing.ts'
 import type { QueueLogger } from './run-batch.ts'
 
-/** A queue to publish to, with a disk behind it for when it is away. */
+/** A publisher with a disk spool for times when the queue is unavailable. */
 export type SpooledPublisher = Pick<Queue, 'message_bytes_max' | 'publish' | 'ready' | 'close'> & {
   stats(): Promise<SpoolStats>
 }
 
 type SpoolStats = {
-  /** Messages on disk that the queue does not have yet. */
+  /** Messages on disk that are not in the queue yet. */
   spooled: number
   spooled_bytes: number
   oldest_age_ms: number
-  /** Messages that the queue refused for good (they are too large for it). They stay on disk. */
+  /** Messages that the queue rejected permanently (too large). They are kept on disk. */
   refused: number
 }
 
 export type SpoolOptions = {
   queue: Queue
-  /** A SQLite queue of its own; its `bytes_max` bounds the spool. */
+  /** A separate SQLite queue. Its `bytes_max` bounds the spool. */
   spool: Queue
-  /** The kinds that may be spooled. One replayer runs for each. */
+  /** Kinds that may be spooled, with one replayer each. */
   kinds: readonly string[]
   logger: QueueLogger
-  /** Told of each message that went to disk. */
+  /** Called for each message that is written to the spool. */
   on_spooled?: (message: OutgoingMessage) => void
-  /** Told how many messages went from the disk to the queue. */
+  /** Called with the number of messages that were moved from the spool to the queue. */
   on_replayed?: (messages: number) => void
-  /** One step of the replay takes so many messages and bytes at most. Default 64 and 8 MiB. */
+  /** Maximum messages and bytes per step of the replay. Default 64 and 8 MiB. */
   replay_messages_max?: number
   replay_bytes_max?: number
-  /** How often the replayer looks whether the queue is back. Default half a second. */
+  /** Interval at which the replayer checks the queue. Default half a second. */
   replay_check_ms?: number
 }
 
-/** How long the replayer keeps a batch in hand while the queue is away. */
+/** Maximum time that the replayer holds a batch while the queue is unavailable. */
 const replayHold_ms = 60_000
 
 /**
- * Publishes to the queue, and to the spool what the queue can't take now. What is spooled goes to
- * the queue under its own ids, in order, as soon as that is back; repeating is harmless within the
- * queue's dedupe window. New messages don't wait for old ones, so there is no order across an
- * outage. When the spool is full too, publish rejects with QueueUnavailable and the message is the
- * caller's loss to count. `close` closes the queue and the spool.
+ * Publishes to the queue, or to the spool while the queue is unavailable. Spooled messages are
+ * moved to the queue in order and with their own ids when it is available again; repetitions are
+ * harmless within the queue's deduplication window. New messages do not wait for spooled ones, so
+ * order is not kept across an outage. When the spool is full too, publish rejects with
+ * QueueUnavailable, and the caller counts the message as lost. `close` closes the queue and the
+ * spool.
  */
 export async function withSpool(options: SpoolOptions): Promise<SpooledPublisher> {
   const { queue, spool, kinds } = options
-  const underWay = new PublishesUnderWay(Number.MAX_SAFE_INTEGER)
+  const underWay = new PublishesInProgress(Number.MAX_SAFE_INTEGER)
   const replayers = await Promise.all(
-    kinds.map((kind) => spool.consume(replayOptions(kind, options), replayTo(options))),
+    kinds.map((kind) => spool.consume(replayOptions(kind, options), createReplayer(options))),
   )
   return {
     get message_bytes_max() {
@@ -93,8 +99,8 @@ function replayOptions(kind: string, options: SpoolOptions) {
   }
 }
 
-/** Holds a batch until the queue is there, then publishes it in order. What fails comes again. */
-function replayTo(options: SpoolOptions): BatchHandler {
+/** Holds a batch until the queue is ready, then publishes it in order. Failures are redelivered. */
+function createReplayer(options: SpoolOptions): BatchHandler {
   const { queue, replay_check_ms = 500 } = options
   return async (batch, signal) => {
     const waited = AbortSignal.any([signal, AbortSignal.timeout(replayHold_ms)])
@@ -119,7 +125,7 @@ async function move(delivery: Delivery, options: SpoolOptions): Promise<Outcome>
       await delivery.retry(0)
       return 'put back'
     }
-    options.logger.error({ err: error, message_id: id, subject }, 'the queue refused a message')
+    options.logger.error({ err: error, message_id: id, subject }, 'the queue rejected a message')
     await delivery.bury(String(error))
     return 'refused'
   }

@@ -31,18 +31,18 @@ interface OrganizationsTable {
   created_at: InstantByDefault
 }
 
-/** A person. `email` is lower case (the table refuses anything else). */
+/** A person. `email` is lower case (enforced by the table). */
 interface UsersTable {
   id: string
   email: string
-  /** Null for a user of an external issuer, who has no password here. */
+  /** Null for a user of an external issuer. */
   password_hash: OrNull<string>
   display_name: string
   disabled_at: InstantOrNull
   created_at: InstantByDefault
 }
 
-/** Who belongs to an organization, and as what. */
+/** A membership in an organization. */
 interface OrganizationMembersTable {
   organization_id: string
   user_id: string
@@ -50,7 +50,7 @@ interface OrganizationMembersTable {
   created_at: InstantByDefault
 }
 
-/** A project of an organization: what keys, traces and tasks belong to. */
+/** A project of an organization. Keys, traces and tasks belong to a project. */
 interface ProjectsTable {
   id: string
   organization_id: string
@@ -59,7 +59,7 @@ interface ProjectsTable {
   archived_at: InstantOrNull
 }
 
-/** Who may do what in a project, beside the organization's owners and admins. */
+/** A membership in a project. Owners and admins of the organization need none. */
 interface ProjectMembersTable {
   project_id: string
   user_id: string
@@ -67,7 +67,7 @@ interface ProjectMembersTable {
   created_at: InstantByDefault
 }
 
-/** An identity for a machine; it acts by its scopes and has no role. */
+/** An identity for a program. It has scopes and no role. */
 interface ServiceAccountsTable {
   id: string
   project_id: string
@@ -75,21 +75,21 @@ interface ServiceAccountsTable {
   scopes: ByDefault<string[]>
   disabled_at: InstantOrNull
   created_at: InstantByDefault
-  /** The user who made it; null when the installation did. */
+  /** The creating user; null when the installation created it. */
   created_by: OrNull<string>
-  /** The custom resource that declares it; nobody else may change it. */
+  /** The custom resource that manages it; only that resource may change it. */
   managed_by: JsonOrNull<ManagedBy>
 }
 
-/** A project's key, or a service account's when `service_account_id` is set. */
+/** A key of a project, or of a service account if `service_account_id` is set. */
 interface ApiKeysTable {
   id: string
   project_id: string
   service_account_id: OrNull<string>
   name: string
-  /** The public part a key is looked up by. */
+  /** The public part, for look-ups. */
   prefix: string
-  /** SHA-256 of the whole key, 32 bytes; the key itself is stored nowhere. */
+  /** SHA-256 of the whole key, 32 bytes. The key itself is not stored. */
   secret_hash: Buffer
   scopes: ByDefault<string[]>
   created_at: InstantByDefault
@@ -97,23 +97,23 @@ interface ApiKeysTable {
   expires_at: InstantOrNull
   revoked_at: InstantOrNull
   last_used_at: InstantOrNull
-  /** Of what comes in with the key, where nothing else names one. */
+  /** Environment of records that are sent with the key and name none. */
   environment: OrNull<string>
 }
 
-/** The key of a cluster's operator, which belongs to no project. */
+/** The key of a Kubernetes operator. It belongs to no project. */
 interface OperatorKeysTable {
   id: string
-  /** The public part a key is looked up by. */
+  /** The public part, for look-ups. */
   prefix: string
-  /** SHA-256 of the whole key, 32 bytes; the key itself is stored nowhere. */
+  /** SHA-256 of the whole key, 32 bytes. The key itself is not stored. */
   secret_hash: Buffer
   created_at: InstantByDefault
   revoked_at: InstantOrNull
   last_used_at: InstantOrNull
 }
 
-/** A key pair that signs access tokens; `id` is its `kid`. */
+/** A key pair that signs access tokens. `id` is its `kid`. */
 interface SigningKeysTable {
   id: string
   public_jwk: Json<Record<string, unknown>>
@@ -123,7 +123,7 @@ interface SigningKeysTable {
   retires_at: InstantOrNull
 }
 
-/** A refresh token; those that followed one another share `family_id`. */
+/** A refresh token. All tokens that were exchanged for one another share a `family_id`. */
 interface RefreshTokensTable {
   id: string
   family_id: string
@@ -135,7 +135,7 @@ interface RefreshTokensTable {
   revoked_at: InstantOrNull
 }
 
-/** What a write with `Idempotency-Key` answered; `status` is null while it is under way. */
+/** The kept reply of a call with `Idempotency-Key`. `status` is null while the call runs. */
 interface IdempotencyKeysTable {
   scope_hash: Buffer
   request_hash: Buffer

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { IdempotencyStore, KeptReply } from '../http/index.ts'
 import type { AccessTables } from './access-tables.ts'
 
-/** Idempotency keys in table `idempotency_keys`, shared by all pods of the control plane. */
+/** Opens the store of idempotency keys, shared by all pods of the control plane. */
 export function openIdempotencyStore(db: Kysely<AccessTables>): IdempotencyStore {
   return {
     claim: (call) => claim(db, call),
@@ -24,12 +24,12 @@ export function openIdempotencyStore(db: Kysely<AccessTables>): IdempotencyStore
 }
 
 /**
- * A call that never ended (its pod was killed) frees its key after this; longer than any request
- * may run.
+ * Time after which the key of a call that never ended (its pod was killed) is free again. Longer
+ * than the maximum time of a request.
  */
 const abandonedAfter = '2 minutes'
 
-/** One statement decides who is first: an expired or abandoned row is taken over in place. */
+/** Claims a key with one statement, which also takes over an expired or abandoned row. */
 async function claim(
   db: Kysely<AccessTables>,
   call: Parameters<IdempotencyStore['claim']>[0],
@@ -50,14 +50,14 @@ async function claim(
     .select(['request_hash', 'status', 'reply'])
     .where('scope_hash', '=', call.scope_hash)
     .executeTakeFirst()
-  // Released between the two statements: the client may try again, as with a call that still runs.
+  // Released between the two statements: the client may retry, as with a call that still runs.
   if (known === undefined) return { state: 'known', request_hash: call.request_hash, reply: null }
   const reply: KeptReply | null =
     known.status === null ? null : { status: known.status, body: known.reply }
   return { state: 'known', request_hash: known.request_hash, reply }
 }
 
-/** Deletes keys that no longer answer; a job of the control plane. Resolves with how many. */
+/** Deletes expired keys; a job of the control plane. Resolves with the number of deleted keys. */
 export async function deleteExpiredIdempotencyKeys(db: Kysely<AccessTables>): Promise<number> {
   const deleted = await db
     .deleteFrom('idempotency_keys')

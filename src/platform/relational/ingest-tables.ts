@@ -4,6 +4,7 @@ import type {
   Instant,
   InstantByDefault,
   InstantOrNull,
+  Json,
   OrNull,
 } from './column-types.ts'
 
@@ -13,7 +14,7 @@ export interface IngestTables {
   ingest_request_messages: IngestRequestMessagesTable
 }
 
-/** One canonical batch, under its idempotency key. */
+/** A canonical batch with its idempotency key. */
 interface IngestRequestsTable {
   ingest_request_id: string
   project_id: string
@@ -24,12 +25,12 @@ interface IngestRequestsTable {
   first_seen_at: InstantByDefault
   last_seen_at: InstantByDefault
   replayed_hits: CountByDefault
-  /** The call that is handing the batch to the queue; null when none is. */
+  /** The call that is publishing the batch; null when none is. */
   claim_id: OrNull<string>
   claimed_at: InstantOrNull
-  /** Null until every message is durable in the queue. */
+  /** Number of messages; null until all are durable in the queue. */
   messages_total: OrNull<number>
-  /** Records that the client sent, and those of them that were not taken. */
+  /** Records of the batch, and rejected records among them. */
   items: CountByDefault
   rejected: CountByDefault
   errors: ColumnType<{ pointer: string; detail: string }[], string | undefined, string>
@@ -38,12 +39,12 @@ interface IngestRequestsTable {
   processing_at: InstantOrNull
 }
 
-/** What became of one message of a batch. */
+/** The outcome of one message of a batch. */
 interface IngestRequestMessagesTable {
   ingest_request_id: string
   message_id: string
   settled_at: Instant
-  /** True for a dead letter: a replay of it may still succeed. */
+  /** True for a dead letter, which may still succeed after a replay. */
   failed: boolean
   attempts: number
   stored: number
@@ -55,4 +56,30 @@ interface IngestRequestMessagesTable {
   links: number
   correlations: number
   error_reason: OrNull<string>
+}
+
+/** The table of migration `0004_capture_policies`, for `Kysely<CaptureTables>`. */
+export interface CaptureTables {
+  capture_policies: CapturePoliciesTable
+}
+
+/** The capture policy of a project. */
+interface CapturePoliciesTable {
+  project_id: string
+  content: 'full' | 'metadata_only' | 'off'
+  /** Share of traces that are recorded, 0 to 1. */
+  sample_rate: number
+  masks: Json<StoredMask[]>
+  /** Starts at 1 and grows with each change. */
+  version: number
+  updated_at: Instant
+  updated_by: OrNull<string>
+}
+
+/** A mask as stored. Either `pattern` or `keys` is null. */
+type StoredMask = {
+  name: string
+  pattern: string | null
+  keys: string[] | null
+  replacement: string
 }

@@ -1,6 +1,8 @@
+import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { sleep } from '../../kernel/time.ts'
 import {
+  type AppliedMigration,
   compareSchema,
   type Migration,
   MigrationRefused,
@@ -9,34 +11,33 @@ import {
   type SchemaStatus,
 } from '../migrations/index.ts'
 import type { Logger } from '../telemetry/index.ts'
-import { readProgress, relationalMigrationsDirectory } from './schema-status.ts'
 
-/** What a run of the migrations needs. */
+/** Options of a run of the migrations. */
 export type MigrateOptions = {
-  /** A session of its own: not through a pooler that shares connections by transaction. */
+  /** URL for a dedicated session, not through a pooler with transaction pooling. */
   url: string
   logger: Logger
-  /** Folder of the migrations; this package's own by default. */
+  /** Folder of the migrations. Defaults to the folder of this package. */
   directory?: string
-  /** How long to wait for another migrator to end; 10 minutes by default. */
+  /** Maximum wait for another migrator; 10 minutes by default. */
   lock_timeout_ms?: number
-  /** Called after each committed statement; what it throws ends the run there (for tests). */
+  /** Called after each committed statement. An error ends the run (for tests). */
   after_statement?: (done: AppliedStatement) => void | Promise<void>
 }
 
-/** A statement that is in the database for good. `statement` counts from 1. */
+/** A committed statement. `statement` counts from 1. */
 export type AppliedStatement = { migration: string; statement: number; statement_count: number }
 
-/** A statement of a migration that the database refused; `cause` is the driver's error. */
+/** The database rejected a statement of a migration. `cause` is the driver's error. */
 export class MigrationFailed extends Error {
   override readonly name = 'MigrationFailed'
 }
 
 /**
- * Brings the database to this code's schema and answers the status it left it in. May be run by
- * many at once (they take turns) and again after a kill at any point: it goes on at the first
- * statement that is not noted as done. Throws MigrationRefused before it changes anything,
- * MigrationFailed when a statement fails, and the driver's error when the store is out of reach.
+ * Migrates the database to this code's schema and returns the resulting status. Concurrent runs
+ * wait for each other, and a run after a kill resumes at the first statement that is not recorded.
+ * Throws MigrationRefused before it changes anything, MigrationFailed when a statement fails, and
+ * the driver's error when the store is unavailable.
  */
 export async function migrateRelational(options: MigrateOptions): Promise<SchemaStatus> {
   const migrations = await readMigrations(options.directory ?? relationalMigrationsDirectory)
@@ -64,7 +65,7 @@ const connectTimeoutMs = 10_000
 const lockTimeoutMs = 600_000
 const lockRetryMs = 50
 
-/** Any number will do, as long as it never changes: locks are the database's own. */
+/** An arbitrary number that must never change. Locks are per database. */
 const lockKey = 7_061_853
 
 const progressTable = `
@@ -81,9 +82,9 @@ const progressTable = `
 type Run = { client: pg.Client; migrations: readonly Migration[]; options: MigrateOptions }
 
 /**
- * Takes the advisory lock, which ends with the connection. Asks again and again: a statement that
+ * Takes the advisory lock, which is released with the connection. Polls for it: a statement that
  * waits for the lock would hold a snapshot, and `create index concurrently` of the lock's holder
- * waits for old snapshots, so the two would wait for each other.
+ * waits for old snapshots, which would be a deadlock.
  */
 async function lock(client: pg.Client, timeoutMs: number): Promise<void> {
   const endMs = performance.now() + timeoutMs
@@ -91,7 +92,9 @@ async function lock(client: pg.Client, timeoutMs: number): Promise<void> {
     const answer = await client.query('select pg_try_advisory_lock($1) as locked', [lockKey])
     if (answer.rows[0]?.locked === true) return
     if (performance.now() > endMs) {
-      throw new MigrationRefused(`another migrator held the lock for ${timeoutMs} ms: try again`)
+      throw new MigrationRefused(
+        `another migrator held the lock for ${timeoutMs} ms: run migrate again`,
+      )
     }
     await sleep(lockRetryMs)
   }
@@ -119,15 +122,15 @@ async function apply(run: Run, migration: Migration, done: number): Promise<void
   )
   for (const [index, statement] of statements.entries()) {
     if (index < done) continue
-    const about = { migration: name, statement: index + 1, statement_count: statements.length }
+    const applied = { migration: name, statement: index + 1, statement_count: statements.length }
     const work = statement.transactional ? inTransaction : outsideTransaction
     await work(run.client, statement.text, () => note(run.client, version, index + 1)).catch(
       (error) => {
-        const where = `migration ${name}, statement ${about.statement} of ${statements.length}`
+        const where = `migration ${name}, statement ${applied.statement} of ${statements.length}`
         throw new MigrationFailed(`${where}: ${error.message}`, { cause: error })
       },
     )
-    await run.options.after_statement?.(about)
+    await run.options.after_statement?.(applied)
   }
 }
 
@@ -140,7 +143,7 @@ async function inTransaction(client: pg.Client, text: string, note: Note): Promi
     await note()
     await client.query('commit')
   } catch (error) {
-    // The connection may be what broke; then the server rolls back by itself.
+    // If the connection broke, the server rolls back by itself.
     await client.query('rollback').catch(() => undefined)
     throw error
   }
@@ -159,6 +162,38 @@ async function note(client: pg.Client, version: number, done: number): Promise<v
     [version, done],
   )
   if (noted.rowCount !== 1) {
-    throw new MigrationRefused(`schema_migrations ${version}: another hand than ours changed it`)
+    throw new MigrationRefused(`schema_migrations ${version}: changed by something else meanwhile`)
   }
+}
+
+/** Folder of the migrations of this package. */
+const relationalMigrationsDirectory = fileURLToPath(new URL('./migrations', import.meta.url))
+
+/** Progress of one migration as recorded in the database. */
+type MigrationProgress = AppliedMigration & { statements_done: number }
+
+/**
+ * Compares the database with the migrations of this code. Throws MigrationRefused when an applied
+ * migration differs from this code's file, and the driver's error when the store is unavailable.
+ */
+export async function relationalSchemaStatus(options: {
+  pool: Pick<pg.Pool, 'query'>
+  /** Folder of the migrations. Defaults to the folder of this package. */
+  directory?: string
+}): Promise<SchemaStatus> {
+  const migrations = await readMigrations(options.directory ?? relationalMigrationsDirectory)
+  return compareSchema(migrations, await readProgress(options.pool))
+}
+
+/** Reads the recorded migrations, oldest first; an empty list before the first run. */
+async function readProgress(
+  connection: Pick<pg.Pool, 'query'>,
+): Promise<readonly MigrationProgress[]> {
+  const table = await connection.query("select to_regclass('schema_migrations') is not null as ran")
+  if (table.rows[0]?.ran !== true) return []
+  const notes = await connection.query<MigrationProgress>(
+    `select version, name, checksum, statements_done, finished_at is not null as finished
+     from schema_migrations order by version`,
+  )
+  return notes.rows
 }

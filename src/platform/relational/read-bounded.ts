@@ -1,19 +1,19 @@
 import type pg from 'pg'
 import { sleep } from '../../kernel/time.ts'
 
-/** One SELECT; `name` is what pg_stat_activity shows for it as `application_name`. */
+/** A SELECT with its limits. `name` is its `application_name` in pg_stat_activity. */
 export type BoundedRead = {
   text: string
   params: readonly unknown[]
   name: string
-  /** After so long the server cancels it. */
+  /** Time after which the server cancels it. */
   time_ms_max: number
   signal: AbortSignal
-  /** The pool to cancel through; the statement's own pool may be full. */
+  /** Pool for the cancel request, because the pool of the statement may be full. */
   cancel_through: pg.Pool
 }
 
-/** A read over its time limit: the server cancelled it, or still ran it when we gave up. */
+/** A read exceeded its time limit: the server cancelled it, or still ran it after the timeout. */
 export class ReadOverTime extends Error {
   override readonly name = 'ReadOverTime'
 
@@ -22,16 +22,15 @@ export class ReadOverTime extends Error {
   }
 }
 
-/** What the client waits beyond the server's own limit, so that the server's error is the answer. */
+/** Extra wait of the client after the server's limit, so that the server's error arrives. */
 const slack_ms = 1_000
-/** How long the server may take to cancel a statement and to answer whether it ran. */
+/** Maximum time for the server to cancel a statement and to answer whether it ran. */
 const cancel_ms_max = 2_000
 
 /**
  * Runs one SELECT in a read-only transaction. When the signal aborts, cancels the statement on the
- * server and rejects with the signal's reason. Rejects with ReadOverTime above the time limit. Other
- * failures are the driver's, also when the server does not answer, or had ended the statement and
- * its answer did not arrive.
+ * server and rejects with the signal's reason. Rejects with ReadOverTime above the time limit, and
+ * otherwise with the driver's error, also when the server gives no answer or the answer is lost.
  */
 export async function readBounded(
   pool: pg.Pool,
@@ -51,7 +50,7 @@ export async function readBounded(
     signal.throwIfAborted()
     await client.query('begin read only')
     await client.query(limitsText, [String(time_ms_max), name])
-    const rows = await rowsOf(client, read, cancel)
+    const rows = await readRows(client, read, cancel)
     await client.query('commit')
     signal.throwIfAborted()
     isClean = true
@@ -61,17 +60,17 @@ export async function readBounded(
     throw error
   } finally {
     signal.removeEventListener('abort', cancel)
-    // A cancel that comes late must not meet another's statement, nor a transaction that failed.
+    // Discard the connection after a failure or a cancel, which might hit a later statement.
     await cancelled
     client.release(!isClean || cancelled !== undefined)
   }
 }
 
-/** Compiling pays for statements that take longer than these may. */
+/** Limits of the transaction. JIT only pays off for statements above the time limit. */
 const limitsText = `select set_config('statement_timeout', $1, true),
   set_config('application_name', $2, true), set_config('jit', 'off', true)`
 
-async function rowsOf(
+async function readRows(
   client: pg.PoolClient,
   { text, params, time_ms_max }: BoundedRead,
   cancel: () => Promise<boolean>,
@@ -81,7 +80,7 @@ async function rowsOf(
     const query = { text, values: [...params], query_timeout: time_ms_max + slack_ms }
     return (await client.query(query)).rows
   } catch (error) {
-    // The server starts its clock after us. If it ended the statement earlier, another session did.
+    // The server's clock starts after ours, so an earlier cancel came from another session.
     const isOver = performance.now() - started_ms >= time_ms_max
     const wasEnded = isOver && isCancelled(error)
     if (wasEnded || (isUnanswered(error) && (await cancel()))) {
@@ -91,17 +90,17 @@ async function rowsOf(
   }
 }
 
-/** SQLSTATE query_canceled. */
+/** Recognises SQLSTATE `query_canceled`. */
 function isCancelled(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '57014'
 }
 
-/** The driver's error when `query_timeout` is over. */
+/** Recognises the driver's error after `query_timeout`. */
 function isUnanswered(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout'
 }
 
-/** Cancels the statement of that name; true when the server was running it. Never rejects. */
+/** Cancels the statement with this name. Resolves with whether it was running. Never rejects. */
 async function cancelBackend(pool: pg.Pool, client: pg.PoolClient, name: string): Promise<boolean> {
   const { processID } = client as pg.PoolClient & { processID?: number }
   const given = new AbortController()

@@ -26,7 +26,7 @@ test.each(ofTheStore)('%s means unavailable', (code) => {
   expect(asStoreProblem(cause)).toMatchObject({ code: 'store_unavailable', status: 503, cause })
 })
 
-test('a translated error is still known, and is not translated again', () => {
+test('recognises a translated error, and does not translate it again', () => {
   const translated = asStoreProblem(withCode('57P01'))
   expect(isRelationalUnavailable(translated)).toBe(true)
   expect(asStoreProblem(translated)).toBe(translated)
@@ -38,7 +38,7 @@ test.each(ofTheStatement)('%s passes through', (code) => {
   expect(asStoreProblem(error)).toBe(error)
 })
 
-test('what is no error passes through', () => {
+test('values that are not errors pass through', () => {
   expect(asStoreProblem('57P01')).toBe('57P01')
   expect(asStoreProblem(undefined)).toBe(undefined)
 })

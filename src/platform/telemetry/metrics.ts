@@ -1,17 +1,21 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-/** The metrics of one process, in Prometheus' text format. Names carry units, base units only. */
+/** The metrics of one process, in the Prometheus text format. Names end in their base unit. */
 export type Metrics = {
-  counter<L extends string>(about: About<L>): Counter<L>
-  /** `collect` sets the value when somebody scrapes. */
-  gauge<L extends string>(about: About<L> & { collect?: (gauge: Gauge<L>) => unknown }): Gauge<L>
-  histogram<L extends string>(about: About<L> & { buckets: readonly number[] }): Histogram<L>
+  counter<L extends string>(definition: MetricDefinition<L>): Counter<L>
+  /** `collect` sets the value on each scrape. */
+  gauge<L extends string>(
+    definition: MetricDefinition<L> & { collect?: (gauge: Gauge<L>) => unknown },
+  ): Gauge<L>
+  histogram<L extends string>(
+    definition: MetricDefinition<L> & { buckets: readonly number[] },
+  ): Histogram<L>
   expose(): Promise<{ content_type: string; body: string }>
 }
 
-type About<L extends string> = { name: string; help: string; labels?: readonly L[] }
+type MetricDefinition<L extends string> = { name: string; help: string; labels?: readonly L[] }
 
-/** Makes the registry of a process, with Node's own metrics in it. */
+/** Creates the metrics registry of a process, with the default metrics of Node. */
 export function createMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -29,18 +33,18 @@ export function createMetrics(): Metrics {
 
 function gauge<L extends string>(
   registers: Registry[],
-  about: {
+  definition: {
     name: string
     help: string
     labels: readonly L[]
     collect: ((gauge: Gauge<L>) => unknown) | undefined
   },
 ): Gauge<L> {
-  const { collect } = about
+  const { collect } = definition
   return new Gauge<L>({
-    name: about.name,
-    help: about.help,
-    labelNames: about.labels,
+    name: definition.name,
+    help: definition.help,
+    labelNames: definition.labels,
     registers,
     ...(collect && {
       async collect(this: Gauge<L>) {

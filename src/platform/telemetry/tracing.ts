@@ -1,15 +1,15 @@
 import { type Attributes, SpanStatusCode, trace } from '@opentelemetry/api'
 
-/** Ends tracing: what is not sent yet is sent first, within a bound. */
+/** Running tracing. `close` sends the remaining spans first, within a time limit. */
 export type Tracing = { close(): Promise<void> }
 
-/** The last spans must not keep a stopping process waiting for a collector that is gone. */
+/** Bounds the wait of a stopping process for an unavailable collector. */
 const flushTimeout_ms = 3_000
 
 /**
- * Sends traces of Looptrace itself to an OTLP endpoint over HTTP. Without a URL nothing of it is
- * loaded, and `inSpan` costs next to nothing. The proxy's hot path makes no spans: its calls are
- * records.
+ * Sends traces of Looptrace itself to an OTLP endpoint over HTTP. Without a URL, the SDK is not
+ * loaded and `inSpan` costs next to nothing. The proxy's hot path makes no spans, because its calls
+ * are recorded anyway.
  */
 export async function startTracing(options: {
   url: string | undefined
@@ -27,7 +27,7 @@ export async function startTracing(options: {
   return { close: () => sdk.shutdown().catch(() => undefined) }
 }
 
-/** Runs some work inside a span of ours; what it throws marks the span and is thrown on. */
+/** Runs the work in a span. An error marks the span and is rethrown. */
 export function inSpan<T>(
   name: string,
   attributes: Attributes,

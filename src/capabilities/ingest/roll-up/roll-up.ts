@@ -1,6 +1,5 @@
 import { newId } from '../../../kernel/ids.ts'
 import type { Kysely, TaskTables, Transaction } from '../../../platform/relational/index.ts'
-import { markDue } from '../../detection/index.ts'
 import type { ObservationStore, TaskRollup } from '../../storage/index.ts'
 import {
   type LockedConversation,
@@ -33,6 +32,8 @@ export type RollUpPorts = {
   store: ObservationStore
   /** Observations from which on a roll-up is refreshed by and by, not by every batch. */
   large_from: number
+  /** Marks tasks as due for detection, in the transaction that has locked their rows. */
+  markDue: (trx: Kysely<TaskTables>, tasks: readonly TaskId[]) => Promise<void>
 }
 
 /**
@@ -61,7 +62,7 @@ export async function rollUp(ports: RollUpPorts, touched: Touched): Promise<void
       )),
     ]
     await noteLarge(trx, grown)
-    await markDue(trx, touched.tasks)
+    await ports.markDue(trx, touched.tasks)
   })
 }
 

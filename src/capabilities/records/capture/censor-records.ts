@@ -1,3 +1,4 @@
+import { isContentAttribute } from '../../../model/content-attributes.ts'
 import type {
   CorrelationDraft,
   EventDraft,
@@ -7,7 +8,6 @@ import type {
   TextPairs,
   TraceDraft,
 } from '../../../model/ingest-records.ts'
-import { isContentAttribute } from './content-attributes.ts'
 import type { CapturePolicy, Masker } from './contract.ts'
 import { maskText } from './mask-text.ts'
 

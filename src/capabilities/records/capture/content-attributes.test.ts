@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { isContentAttribute } from '../../../model/content-attributes.ts'
 import { currentContract } from '../../edge/otlp/index.ts'
-import { isContentAttribute } from './content-attributes.ts'
 
 const { span_level, trace_level } = currentContract
 const { input, output, tool_calls, tool_results, error_message } = span_level.fields

@@ -9,7 +9,6 @@ export {
 } from './capture-policies.ts'
 export type { CaptureDeps } from './capture-policy.ts'
 export { compilePolicy, defaultRules } from './compile-policy.ts'
-export { contentAttributes } from './content-attributes.ts'
 export {
   type CapturePolicy,
   type CaptureRules,

@@ -1,5 +1,5 @@
+import { contentAttributes } from '../../../model/content-attributes.ts'
 import type { QueryParams } from '../../../platform/columnar/index.ts'
-import { contentAttributes } from '../../records/capture/index.ts'
 import type { RecordKind } from '../record-contract.ts'
 
 /** How the content of a kind is found and taken out. */
@@ -14,7 +14,7 @@ export type ContentMask = {
 const { keys, request_parameters } = contentAttributes()
 const attributeParams = { content_keys: keys, request_parameters }
 
-/** Whether an attribute's key says that it holds content: `isContentAttribute` of capture. */
+/** Whether an attribute's key says that it holds content: `isContentAttribute` of the model. */
 const isContent = `if(startsWith(key, 'request.'),
   substring(key, ${'request.'.length + 1}) NOT IN {request_parameters:Array(String)},
   match(key, {content_keys:String}))`

@@ -1,5 +1,5 @@
+import { contentAttributes } from '../../../model/content-attributes.ts'
 import { type HotTables, type Kysely, sql } from '../../../platform/relational/index.ts'
-import { contentAttributes } from '../../records/capture/index.ts'
 import type { RecordKind } from '../record-contract.ts'
 import {
   type RetentionSlice,
@@ -106,7 +106,7 @@ function maskWhere(table: HotTableName, where: Sql): Sql {
 
 const { keys, request_parameters } = contentAttributes()
 
-/** Whether an attribute's key says that it holds content: `isContentAttribute` of capture. */
+/** Whether an attribute's key says that it holds content: `isContentAttribute` of the model. */
 const isContent = sql`case when starts_with(key, 'request.')
   then substr(key, ${'request.'.length + 1}::int) <> all(${request_parameters}::text[])
   else key ~ ${keys} end`

@@ -3,36 +3,36 @@ import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../../folders/index.ts'
 
-/** Where the parts of an embedded server's data lie. */
+/** Paths and password of an embedded server's data. */
 export type DataDirectory = {
-  /** ClickHouse's own. */
+  /** Data folder of ClickHouse. */
   engine: string
-  /** Bodies of inserts, for as long as the insert runs. */
+  /** Folder for the bodies of running inserts. */
   inserts: string
   pid_file: string
   password: string
 }
 
-/** The one user of an embedded server. */
+/** The only user of an embedded server. */
 export const embeddedUsername = 'looptrace'
 
-/** Makes the folders, and on the first call a random password that only this user can read. */
+/** Creates the folders, and on the first call a random password, readable only by this account. */
 export async function prepareDataDirectory(directory: string): Promise<DataDirectory> {
   const engine = join(directory, 'engine')
   const inserts = join(directory, 'inserts')
   await makeFolder(engine, { mode: 0o700 })
   await makeFolder(inserts, { mode: 0o700 })
-  const password = await passwordIn(join(directory, 'password'))
+  const password = await readOrCreatePassword(join(directory, 'password'))
   return { engine, inserts, pid_file: join(directory, 'server.pid'), password }
 }
 
-/** Removes bodies that a killed server left. Only the holder of the directory may call it. */
+/** Removes insert bodies of a killed server. Only the process that owns the folder may call it. */
 export async function clearInserts({ inserts }: DataDirectory): Promise<void> {
   await rm(inserts, { recursive: true, force: true })
   await mkdir(inserts, { mode: 0o700 })
 }
 
-async function passwordIn(path: string): Promise<string> {
+async function readOrCreatePassword(path: string): Promise<string> {
   const password = randomBytes(24).toString('base64url')
   try {
     await writeDurably(path, password)

@@ -1,4 +1,4 @@
-/** A statement failed in the engine; `code` and `type` are ClickHouse's. */
+/** A statement failed in the engine. `code` and `type` are those of ClickHouse. */
 export class EngineError extends Error {
   override readonly name = 'EngineError'
   readonly code: number
@@ -13,7 +13,7 @@ export class EngineError extends Error {
 
 const engineMessage = /^Code: (\d+)\. DB::Exception: (.*)\(([A-Z][A-Z0-9_]+)\)\.?\s*$/s
 
-/** Reads the code and the name out of the engine's message. */
+/** Parses the code and the name from the engine's message. */
 export function engineFailure(cause: unknown): EngineError {
   if (cause instanceof EngineError) return cause
   const message = cause instanceof Error ? cause.message : String(cause)
@@ -22,12 +22,12 @@ export function engineFailure(cause: unknown): EngineError {
   return new EngineError(Number(match[1]), match[3] ?? '', (match[2] ?? '').trim(), cause)
 }
 
-/** The error as ClickHouse writes it in a body; the client finds code and name in it. */
+/** Formats the error as ClickHouse does, so that the client can parse code and name. */
 export function engineErrorText(error: EngineError, version: string): string {
   return `Code: ${error.code}. DB::Exception: ${error.message} (${error.type}) (version ${version} (embedded))\n`
 }
 
-/** ClickHouse's exceptionCodeToHTTPStatus (src/Server/HTTP), as far as it matters here. */
+/** The relevant part of ClickHouse's exceptionCodeToHTTPStatus (src/Server/HTTP). */
 const httpStatuses: ReadonlyMap<number, number> = new Map([
   [6, 400], // CANNOT_PARSE_TEXT
   [26, 400], // CANNOT_PARSE_QUOTED_STRING

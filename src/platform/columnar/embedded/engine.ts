@@ -1,38 +1,43 @@
 import { drainPending, Session } from 'chdb'
 import { EngineError, engineFailure } from './engine-error.ts'
-import { isAboutStatements, killed, prepared, type Statement } from './prepared-statement.ts'
-import { openTurns } from './turns.ts'
+import {
+  isAboutStatements,
+  killStatement,
+  prepareStatement,
+  type Statement,
+} from './prepared-statement.ts'
+import { openStatementSlots } from './statement-slots.ts'
 
 export type EngineOptions = {
-  /** ClickHouse's own data directory; the engine locks it, so one process at a time. */
+  /** ClickHouse's data folder. The engine locks it, so only one process can use it. */
   path: string
-  /** Statements at a time. Each takes a thread of libuv's pool, so keep it below that. */
+  /** Maximum concurrent statements, below the size of libuv's thread pool: each takes a thread. */
   statements_max: number
-  /** Statements that may wait for their turn; more are refused. */
+  /** Maximum waiting statements. Further statements are rejected. */
   waiting_max: number
 }
 
-/** What a statement gave: bytes in its format, and what the engine read for it. */
+/** The result of a statement: bytes in its format, and the number of rows and bytes read. */
 export type EngineResult = { bytes: Uint8Array; rows_read: number; bytes_read: number }
 
 /** Every method rejects with EngineError. */
 export type Engine = {
   readonly version: string
-  /** Runs a statement when its turn comes; not at all once the signal has aborted. */
+  /** Runs a statement once a slot is free, unless the signal has aborted. */
   run(statement: Statement, signal?: AbortSignal): Promise<EngineResult>
-  /** Asks the engine to stop the statement of that id; it need not run. */
+  /** Asks the engine to stop the statement with this id, if it runs. */
   cancel(statementId: string): Promise<void>
-  /** Takes no more statements, waits for the running ones at most so long, then ends them. */
+  /** Rejects new statements, waits for running ones up to `patience_ms`, then stops them. */
   close(patience_ms: number): Promise<void>
 }
 
 /**
- * Opens ClickHouse as a library. Each statement gets a session of its own (opening one costs less
- * than a millisecond): sessions run side by side, and none inherits another's settings.
+ * Opens ClickHouse as a library. Each statement has its own session, which opens in less than a
+ * millisecond: sessions run concurrently, and do not inherit each other's settings.
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const keeper = openSession(options.path)
-  const turns = openTurns({
+  const slots = openStatementSlots({
     running_max: options.statements_max,
     waiting_max: options.waiting_max,
     refusal: (detail) => new EngineError(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', detail),
@@ -42,17 +47,17 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       if (signal?.aborted) throw new EngineError(394, 'QUERY_WAS_CANCELLED', 'the client has left')
       return runAlone(options.path, statement)
     }
-    return isAboutStatements(statement) ? work() : turns.take(work)
+    return isAboutStatements(statement) ? work() : slots.run(work)
   }
   const { bytes } = await run({ text: 'SELECT version()' })
   return {
     version: Buffer.from(bytes).toString('utf8').trim(),
     run,
     cancel: async (id) => {
-      await runAlone(options.path, killed(id))
+      await runAlone(options.path, killStatement(id))
     },
     close: async (patience_ms) => {
-      const ended = await turns.close(patience_ms)
+      const ended = await slots.close(patience_ms)
       if (!ended) await runAlone(options.path, { text: 'KILL QUERY WHERE 1 ASYNC' })
       keeper.close()
       await drainPending()
@@ -60,19 +65,19 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }
 }
 
-/** For a machine that has other things to do: a server's defaults take what there is. */
+/** Arguments for a shared machine. The defaults of a server use all resources. */
 const engineArguments = [
   '--max_server_memory_usage=2147483648',
-  // With the default of 1 GiB, that bound leaves each statement one thread.
+  // With the default of 1 GiB, the memory bound would leave one thread per statement.
   '--max_threads_min_free_memory_per_thread=134217728',
-  // A table with more parts to change than this many for each of 2 threads waits up to a second.
+  // A table with more parts to change than this per thread (of 2) waits up to a second.
   '--background_merges_mutations_concurrency_ratio=16',
   '--max_thread_pool_free_size=16',
   '--mark_cache_size=67108864',
   '--primary_index_cache_size=67108864',
   '--index_mark_cache_size=67108864',
   '--query_condition_cache_size=16777216',
-  // A server does not take `1` for `SELECT 1`, as the library does.
+  // The library accepts `1` as `SELECT 1`; a server does not.
   '--implicit_select=0',
 ]
 
@@ -81,14 +86,14 @@ function openSession(path: string): Session {
     return new Session(path, { connectionArgs: engineArguments })
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    const detail = `${reason}: it can't be written, or another process holds it`
+    const detail = `${reason}: the folder is not writable, or another process uses it`
     throw new EngineError(76, 'CANNOT_OPEN_FILE', detail, cause)
   }
 }
 
 async function runAlone(path: string, statement: Statement): Promise<EngineResult> {
   try {
-    const { before, text } = prepared(statement)
+    const { before, text } = prepareStatement(statement)
     const session = openSession(path)
     try {
       if (before !== '') await session.queryAsync(before)

@@ -8,29 +8,33 @@ import {
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { sleep } from '../../../kernel/time.ts'
-import { credentialsCheck } from './credentials.ts'
 import type { Engine, EngineResult } from './engine.ts'
 import { EngineError, engineErrorText, engineFailure, httpStatusOf } from './engine-error.ts'
-import { type HttpStatement, httpStatement } from './http-statement.ts'
-import { textBody, withBodyFile } from './request-body.ts'
+import {
+  credentialsCheck,
+  type HttpStatement,
+  httpStatement,
+  textBody,
+  withBodyFile,
+} from './http-request.ts'
 
 export type HttpInterfaceOptions = {
   engine: Engine
   username: string
   password: string
-  /** Where bodies of binary inserts lie while the engine reads them. */
+  /** Folder for bodies of binary inserts while the engine reads them. */
   inserts_directory: string
   body_bytes_max: number
   log: (message: string) => void
 }
 
-/** ClickHouse's own default: http_max_uri_size. Parameters travel in the URL. */
+/** Default of ClickHouse's http_max_uri_size. Parameters are in the URL. */
 const head_bytes_max = 1024 * 1024
 const keepAlive_ms = 30_000
 const flushPoll_ms = 5
 
 /**
- * The part of ClickHouse's HTTP interface that `@clickhouse/client` uses, on the engine.
+ * Creates a server with the part of ClickHouse's HTTP interface that `@clickhouse/client` uses.
  * https://clickhouse.com/docs/interfaces/http
  */
 export function createHttpInterface(options: HttpInterfaceOptions): Server {
@@ -38,7 +42,7 @@ export function createHttpInterface(options: HttpInterfaceOptions): Server {
   return createServer(settings, listener(options))
 }
 
-/** Listens on loopback only; answers the port, which is a free one when 0 was asked for. */
+/** Listens on loopback. Port 0 picks a free port. Resolves with the port. */
 export async function listen(server: Server, port: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
@@ -47,7 +51,7 @@ export async function listen(server: Server, port: number): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** Stops listening, runs `finish`, and gives the answers that it left so long to get out. */
+/** Stops listening, runs `finish`, and waits up to `flush_ms` for responses to be sent. */
 export async function closeAfter(
   server: Server,
   finish: () => Promise<void>,
@@ -89,7 +93,7 @@ async function answer(
   response.setHeader('X-ClickHouse-Query-Id', id)
   const left = new AbortController()
   response.once('close', () => {
-    // The client has left: stops a read. A write goes on.
+    // The client has left: stop a read. A write continues.
     if (!response.writableEnded && !isInsert(asked.query)) {
       left.abort()
       options.engine.cancel(id).catch((cause) => options.log(`cancel: ${String(cause)}`))
@@ -125,12 +129,12 @@ function run(
   const file = { directory: inserts_directory, name: randomUUID(), bytes_max: body_bytes_max }
   return withBodyFile(request, file, (path) => {
     const params = { ...statement.params, looptrace_rows: path }
-    return engine.run({ ...statement, params, text: readingFile(target, format) })
+    return engine.run({ ...statement, params, text: readFromFile(target, format) })
   })
 }
 
-/** The statement that takes its rows from the file instead of the body. */
-function readingFile(target: string, format: string): string {
+/** Rewrites an insert to read its rows from the file instead of the body. */
+function readFromFile(target: string, format: string): string {
   const file = `file({looptrace_rows:String}, '${format}'`
   const [before, after] = target.split(/\bFROM\s+input\s*\(/i)
   if (after !== undefined) return `${before}FROM ${file}, ${after}`
@@ -162,7 +166,7 @@ function answerError(
   response.statusCode = httpStatusOf(error)
   response.setHeader('X-ClickHouse-Exception-Code', error.code)
   response.setHeader('Content-Type', 'text/plain; charset=UTF-8')
-  // What of the body was not read would be taken for the next request.
+  // Otherwise the unread rest of the body would be parsed as the next request.
   response.setHeader('Connection', 'close')
   response.end(engineErrorText(error, engine.version))
 }

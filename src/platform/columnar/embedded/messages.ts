@@ -5,15 +5,15 @@ const fromServerSchema = z.discriminatedUnion('event', [
   z.object({ event: z.literal('failed'), message: z.string() }),
 ])
 
-/** What the child tells its parent. */
+/** A message of the child to its parent. */
 export type FromServer = z.infer<typeof fromServerSchema>
 
-/** Reads a message of the child; undefined when it is none. */
+/** Parses a message of the child. Returns undefined for any other value. */
 export function fromServer(message: unknown): FromServer | undefined {
   return fromServerSchema.safeParse(message).data
 }
 
-/** What the parent tells the child: finish what runs, then end. */
+/** The message of the parent to the child: finish running statements, then exit. */
 export const stopRequest = { request: 'stop' }
 
 export function isStopRequest(message: unknown): boolean {

@@ -1,48 +1,51 @@
 import { EngineError } from './engine-error.ts'
 
-/** One statement with all that goes with it, as it came over HTTP. */
+/** One statement with its parameters and settings, as received over HTTP. */
 export type Statement = {
   text: string
-  /** True when an INSERT's rows follow in its text: then nothing may stand before it. */
+  /** True when the rows of an INSERT follow in its text. Then nothing may precede the statement. */
   carries_rows?: boolean
   database?: string
-  /** Fill `{name: Type}`; the values are written as for `param_name=` in a URL. */
+  /** Values for `{name: Type}`, written as for `param_name=` in a URL. */
   params?: Readonly<Record<string, string>>
   settings?: Readonly<Record<string, string>>
-  /** For the answer, where the text has no FORMAT of its own. */
+  /** Format of the result, if the text has no FORMAT clause. */
   format?: string
-  /** Names the statement for KILL QUERY. */
+  /** Name of the statement for KILL QUERY. */
   id?: string
 }
 
 /**
- * What a fresh session has to run: `before` (when not empty) on its own, then `text`. Parameters
- * go in by `SET param_…`: chDB's own binding lets one such statement run at a time per process.
+ * Returns the SQL for a new session: `before` (if not empty) as its own statement, then `text`.
+ * Parameters are set by `SET param_…`, because chDB's binding runs only one statement with
+ * parameters at a time per process.
  */
-export function prepared(statement: Statement): { before: string; text: string } {
+export function prepareStatement(statement: Statement): { before: string; text: string } {
   if (statement.text.includes('\0')) {
     throw new EngineError(62, 'SYNTAX_ERROR', 'got a statement with a NUL, expected text')
   }
-  const text = byOwnId(statement)
-  const before = [useDatabase(statement.database), setAll(statement)]
+  const text = translateQueryId(statement)
+  const before = [useDatabase(statement.database), setStatement(statement)]
     .filter((part) => part !== '')
     .join('; ')
   if (before === '' || statement.carries_rows) return { before, text }
   return { before: '', text: `${before}; ${text}` }
 }
 
-/** The statement that stops another one, by its id. */
-export function killed(id: string): Statement {
+/** Returns the statement that stops another statement by its id. */
+export function killStatement(id: string): Statement {
   return { text: 'KILL QUERY WHERE query_id = {id:String} ASYNC', params: { id } }
 }
 
-/** True for a statement about statements. It must not wait for those that it is about. */
+/**
+ * Returns whether the statement is about other statements. Such a statement must not wait for them.
+ */
 export function isAboutStatements({ text }: Statement): boolean {
   return /^\s*(KILL\s+QUERY\b|SELECT\s[\w\s,]+\sFROM\s+system\.processes\b)/i.test(text)
 }
 
-/** The engine gives statements ids of its own; ours travel as the setting log_comment. */
-function byOwnId(statement: Statement): string {
+/** Replaces `query_id`: the engine sets its own ids, so ours are in the setting log_comment. */
+function translateQueryId(statement: Statement): string {
   if (!isAboutStatements(statement)) return statement.text
   return statement.text.replace(/\bquery_id\b/g, "Settings['log_comment']")
 }
@@ -52,23 +55,23 @@ function useDatabase(database: string | undefined): string {
   return `USE \`${database.replace(/[\\`]/g, '\\$&')}\``
 }
 
-function setAll({ id, settings = {}, params = {} }: Statement): string {
-  const parts = id === undefined ? [] : [`log_comment = ${sqlText(id)}`]
+function setStatement({ id, settings = {}, params = {} }: Statement): string {
+  const parts = id === undefined ? [] : [`log_comment = ${quoteText(id)}`]
   for (const [name, value] of Object.entries(settings)) {
-    parts.push(`${checkedName(name)} = ${sqlText(value)}`)
+    parts.push(`${checkName(name)} = ${quoteText(value)}`)
   }
   for (const [name, value] of Object.entries(params)) {
-    parts.push(`param_${checkedName(name)} = ${sqlText(value)}`)
+    parts.push(`param_${checkName(name)} = ${quoteText(value)}`)
   }
   return parts.length === 0 ? '' : `SET ${parts.join(', ')}`
 }
 
-function checkedName(name: string): string {
+function checkName(name: string): string {
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return name
   throw new EngineError(115, 'UNKNOWN_SETTING', `got the name "${name}", expected a setting`)
 }
 
-/** A string literal of ClickHouse's SQL. */
-function sqlText(value: string): string {
+/** Quotes text as a string literal of ClickHouse's SQL. */
+function quoteText(value: string): string {
   return `'${value.replace(/[\\']/g, '\\$&').replaceAll('\0', '\\0')}'`
 }

@@ -1,8 +1,8 @@
 /**
- * The process of an embedded ClickHouse: its HTTP interface on chDB, on loopback.
+ * The process of an embedded ClickHouse: chDB with ClickHouse's HTTP interface on loopback.
  * `node server.ts --directory ./data/clickhouse [--port 8123] [--statements 3]`
- * User `looptrace`; the password is in `<directory>/password`, made on the first start.
- * Started by startEmbeddedClickHouse it ends with its parent; on its own, on SIGINT or SIGTERM.
+ * User `looptrace`; the password is in `<directory>/password`, created on the first start. A
+ * process of startEmbeddedClickHouse exits with its parent, any other on SIGINT or SIGTERM.
  */
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -12,12 +12,12 @@ import { closeAfter, createHttpInterface, listen } from './http-interface.ts'
 import { type FromServer, isStopRequest } from './messages.ts'
 import { takeOver, writeHolder } from './take-over.ts'
 
-/** Running statements get so long to end: when asked to stop, and when the parent is gone. */
+/** Time for running statements to end, after a stop request and after the death of the parent. */
 const patienceAsked_ms = 10_000
 const patienceOrphaned_ms = 1_000
-/** Then what was answered may get out. */
+/** Time for responses to be sent after that. */
 const flush_ms = 1_000
-/** After all that: for the engine to close its files. Its data survives a kill as well. */
+/** Time for the engine to close its files after that. Its data also survives a kill. */
 const closing_ms = 2_000
 
 const waiting_max = 256
@@ -35,7 +35,7 @@ await serve().catch((cause: unknown) => {
 async function serve(): Promise<void> {
   const { directory, port, statements_max } = options()
   const patience = Promise.withResolvers<number>()
-  listenForTheEnd(patience.resolve)
+  listenForStop(patience.resolve)
   const data = await prepareDataDirectory(directory)
   await takeOver(data.pid_file, [import.meta.filename, directory])
   const engine = await openEngine({ path: data.engine, statements_max, waiting_max })
@@ -59,7 +59,7 @@ async function serve(): Promise<void> {
     patience_ms + flush_ms + closing_ms,
   ).unref()
   await closeAfter(server, () => engine.close(patience_ms), flush_ms)
-  // Threads of the engine may linger; everything of ours is done.
+  // All work is done; threads of the engine may still run.
   process.exit(0)
 }
 
@@ -68,7 +68,7 @@ function options() {
     options: {
       directory: { type: 'string' },
       port: { type: 'string', default: '0' },
-      // libuv has 4 threads unless UV_THREADPOOL_SIZE says more; files need one too.
+      // libuv has 4 threads unless UV_THREADPOOL_SIZE is set, and files need one too.
       statements: { type: 'string', default: '3' },
     },
   })
@@ -80,8 +80,10 @@ function options() {
   }
 }
 
-/** A terminal's Ctrl-C reaches the child too, but the parent still has rows to write. */
-function listenForTheEnd(end: (patience_ms: number) => void): void {
+/**
+ * Listens for the stop. A supervised child ignores Ctrl-C, because its parent may still write rows.
+ */
+function listenForStop(end: (patience_ms: number) => void): void {
   process.stderr.on('error', () => undefined)
   const unlessSupervised = () => {
     if (!process.connected) end(patienceAsked_ms)

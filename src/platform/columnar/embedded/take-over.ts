@@ -4,47 +4,47 @@ import { promisify } from 'node:util'
 import { z } from 'zod'
 import { sleep } from '../../../kernel/time.ts'
 
-/** How long an orphan gets to end by itself, as it does when its parent dies, before SIGKILL. */
+/** Time for an orphan to exit by itself before SIGKILL. An orphan exits when its parent dies. */
 const patience_ms = 3_000
 const poll_ms = 25
 
-/** The data directory is served by a process whose parent lives: it is no orphan of ours. */
+/** Another live service uses the data folder: its server process is not an orphan. */
 export class DirectoryInUse extends Error {
   override readonly name = 'DirectoryInUse'
 }
 
 const holderSchema = z.object({
   pid: z.int().positive(),
-  /** Whom the server ends with; null for one that was started on its own. */
+  /** The process that the server exits with; null for a server without a parent. */
   parent_pid: z.int().positive().nullable(),
 })
 type Holder = z.infer<typeof holderSchema>
 
-/** Writes down who serves the directory now. Only who holds the engine's lock may call it. */
+/** Records the process that serves the folder. Only the holder of the engine's lock may call it. */
 export async function writeHolder(pidFile: string, holder: Holder): Promise<void> {
   await writeFile(pidFile, JSON.stringify(holder), { mode: 0o600 })
 }
 
 /**
- * Makes sure that nobody serves the directory: an older server whose parent died is waited for,
- * then ended. `marks` are words its command line must have, so that a recycled pid is left alone.
- * Rejects with DirectoryInUse when the older server's parent lives.
+ * Ensures that no process serves the folder: waits for an older server whose parent died, then
+ * kills it. `marks` are words of its command line, so that a reused pid is not killed. Rejects with
+ * DirectoryInUse when the parent of the older server lives.
  */
 export async function takeOver(pidFile: string, marks: readonly string[]): Promise<void> {
-  const holder = await holderIn(pidFile)
+  const holder = await readHolder(pidFile)
   if (!holder || holder.pid === process.pid) return
-  if (!(await isOurs(holder.pid, marks))) return untilLetGo(holder.pid)
+  if (!(await isOurs(holder.pid, marks))) return untilLocksReleased(holder.pid)
   if (holder.parent_pid === null || (await parentOf(holder.pid)) === holder.parent_pid) {
-    throw new DirectoryInUse(`process ${holder.pid} serves this data directory: stop it first`)
+    throw new DirectoryInUse(`process ${holder.pid} serves this data folder: stop it first`)
   }
-  if (await ended(holder.pid, marks)) return
+  if (await waitForEnd(holder.pid, marks)) return
   process.kill(holder.pid, 'SIGKILL')
-  if (!(await ended(holder.pid, marks))) {
-    throw new DirectoryInUse(`process ${holder.pid} serves this data directory and does not end`)
+  if (!(await waitForEnd(holder.pid, marks))) {
+    throw new DirectoryInUse(`process ${holder.pid} serves this data folder and does not exit`)
   }
 }
 
-async function holderIn(pidFile: string): Promise<Holder | undefined> {
+async function readHolder(pidFile: string): Promise<Holder | undefined> {
   try {
     return holderSchema.parse(JSON.parse(await readFile(pidFile, 'utf8')))
   } catch {
@@ -53,17 +53,17 @@ async function holderIn(pidFile: string): Promise<Holder | undefined> {
 }
 
 async function isOurs(pid: number, marks: readonly string[]): Promise<boolean> {
-  const command = (await ofProcess(pid, 'command=')) ?? ''
+  const command = (await readProcess(pid, 'command=')) ?? ''
   return marks.every((mark) => command.includes(mark))
 }
 
 async function parentOf(pid: number): Promise<number | undefined> {
-  const parent = await ofProcess(pid, 'ppid=')
+  const parent = await readProcess(pid, 'ppid=')
   return parent === undefined ? undefined : Number(parent)
 }
 
-/** What Linux' /proc, or else `ps`, says about a process; undefined when there is none. */
-async function ofProcess(
+/** Reads a field of a process from /proc on Linux, otherwise from `ps`; undefined without it. */
+async function readProcess(
   pid: number,
   what: 'command=' | 'ppid=' | 'state=',
 ): Promise<string | undefined> {
@@ -83,24 +83,26 @@ async function ofProcess(
   }
 }
 
-/** A zombie has no command line, and a recycled pid another one: both count as ended. */
-async function ended(pid: number, marks: readonly string[]): Promise<boolean> {
+/**
+ * Waits for the end. A zombie has no command line and a reused pid another one: both have ended.
+ */
+async function waitForEnd(pid: number, marks: readonly string[]): Promise<boolean> {
   const deadline_ms = Date.now() + patience_ms
   while (await isOurs(pid, marks)) {
     if (Date.now() >= deadline_ms) return false
     await sleep(poll_ms)
   }
-  await untilLetGo(pid)
+  await untilLocksReleased(pid)
   return true
 }
 
-/** A process that ends loses its command line first, and its locks when its memory is given back. */
-async function untilLetGo(pid: number): Promise<void> {
+/** Waits for the locks of an exiting process, which loses its command line before its locks. */
+async function untilLocksReleased(pid: number): Promise<void> {
   const deadline_ms = Date.now() + patience_ms
   while (Date.now() < deadline_ms && (await isEnding(pid))) await sleep(poll_ms)
 }
 
 async function isEnding(pid: number): Promise<boolean> {
-  if ((await ofProcess(pid, 'command=')) !== '') return false
-  return !/^[ZX]/.test((await ofProcess(pid, 'state=')) ?? 'X')
+  if ((await readProcess(pid, 'command=')) !== '') return false
+  return !/^[ZX]/.test((await readProcess(pid, 'state=')) ?? 'X')
 }

@@ -1,19 +1,19 @@
-import { uuidAt } from './uuid-text.ts'
+import { uuidAt } from './scalar-formats.ts'
 
-/** Up to so many bytes a loop over them is quicker than a call into the runtime. */
+/** Up to this length, a loop over bytes is faster than a call into the runtime. */
 const loopBytes_max = 16
 const words_slots = 1024
 const uuids_slots = 64
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
-/** The bytes are not a row of the columns that were asked for. */
+/** The bytes are not a row of the expected columns. */
 export class MalformedRow extends Error {
   override readonly name = 'MalformedRow'
 }
 
 /**
- * Reads what ByteWriter wrote. Every method throws MalformedRow when the bytes end early; what is
- * read is a copy.
+ * Reads values that ByteWriter wrote, as copies. Every method throws MalformedRow when the bytes
+ * end early.
  */
 export class ByteReader {
   private bytes: Buffer = Buffer.alloc(0)
@@ -24,7 +24,7 @@ export class ByteReader {
   private readonly uuidParts = new Int32Array(uuids_slots * 4)
   private readonly uuids: string[] = new Array(uuids_slots).fill(nilUuid)
 
-  /** Goes on at `at` of these bytes. */
+  /** Continues at offset `at` of these bytes. */
   moveTo(bytes: Buffer, at: number): void {
     if (this.bytes !== bytes) {
       this.bytes = bytes
@@ -33,7 +33,7 @@ export class ByteReader {
     this.position = at
   }
 
-  /** Where the next value is. */
+  /** Offset of the next value. */
   get at(): number {
     return this.position
   }
@@ -46,7 +46,7 @@ export class ByteReader {
     return this.view.getUint32(this.advance(4), true)
   }
 
-  /** A UInt64 up to 2^53. */
+  /** Reads a UInt64 up to 2^53. */
   u53(): number {
     const at = this.advance(8)
     return this.view.getUint32(at, true) + this.view.getUint32(at + 4, true) * 2 ** 32
@@ -64,7 +64,7 @@ export class ByteReader {
     return this.bool() ? null : this.view.getFloat64(this.advance(8), true)
   }
 
-  /** Nullable(Decimal(18, 9)) as text, with all nine digits after the point. */
+  /** Reads a Nullable(Decimal(18, 9)) as text with nine digits after the point. */
   decimal9OrNull(): string | null {
     if (this.bool()) return null
     const ticks = this.i64()
@@ -84,7 +84,7 @@ export class ByteReader {
     throw new MalformedRow(`a length at ${this.position} has more than 5 bytes`)
   }
 
-  /** Those of the rows around are at hand: the text is not made anew for each row. */
+  /** Reads a UUID. Recent texts are cached, because rows of a batch repeat them. */
   uuid(): string {
     const at = this.advance(16)
     const { view, uuidParts } = this
@@ -93,18 +93,18 @@ export class ByteReader {
     const c = view.getInt32(at + 8, true)
     const d = view.getInt32(at + 12, true)
     const slot = (a ^ b ^ c ^ d) & (uuids_slots - 1)
-    const place = slot * 4
+    const offset = slot * 4
     const isKnown =
-      uuidParts[place] === a &&
-      uuidParts[place + 1] === b &&
-      uuidParts[place + 2] === c &&
-      uuidParts[place + 3] === d
+      uuidParts[offset] === a &&
+      uuidParts[offset + 1] === b &&
+      uuidParts[offset + 2] === c &&
+      uuidParts[offset + 3] === d
     if (isKnown) return this.uuids[slot] ?? nilUuid
     const text = uuidAt(this.bytes, at)
-    uuidParts[place] = a
-    uuidParts[place + 1] = b
-    uuidParts[place + 2] = c
-    uuidParts[place + 3] = d
+    uuidParts[offset] = a
+    uuidParts[offset + 1] = b
+    uuidParts[offset + 2] = c
+    uuidParts[offset + 3] = d
     this.uuids[slot] = text
     return text
   }
@@ -115,7 +115,7 @@ export class ByteReader {
     return size === 0 ? '' : this.bytes.toString('utf8', at, at + size)
   }
 
-  /** A string of which there are few: the same one is not made anew each time. */
+  /** Reads a string of few distinct values. Recent strings are cached. */
   word(): string {
     const size = this.varint()
     const at = this.advance(size)
@@ -132,12 +132,12 @@ export class ByteReader {
     return word
   }
 
-  /** Passes over a string. */
+  /** Skips a string. */
   skipString(): void {
     this.advance(this.varint())
   }
 
-  /** A map of strings; of two equal keys the later one wins. */
+  /** Reads a map of strings. Of two equal keys, the later one wins. */
   record(): Record<string, string> {
     const entries: [string, string][] = []
     for (let left = this.varint(); left > 0; left--) entries.push([this.word(), this.string()])

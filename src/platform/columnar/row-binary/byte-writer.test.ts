@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ByteReader, MalformedRow } from './byte-reader.ts'
 import { ByteWriter } from './byte-writer.ts'
-import { decimalTicks } from './decimal.ts'
+import { decimalTicks } from './scalar-formats.ts'
 
 function writerOf(size_bytes = 4): ByteWriter {
   return new ByteWriter(Buffer.alloc(size_bytes))
@@ -49,7 +49,7 @@ test.each([
 
 const uuidText = '01900000-0000-7000-8000-0000000000af'
 
-test('a UUID is read in lower case, also when the same one follows', () => {
+test('reads a UUID in lower case, also when it is repeated', () => {
   fc.assert(
     fc.property(fc.array(fc.uuid(), { minLength: 1, maxLength: 4 }), (ids) => {
       const writer = writerOf()
@@ -63,7 +63,7 @@ test('a UUID is read in lower case, also when the same one follows', () => {
   )
 })
 
-test('a UUID that is refused does not spoil the next one', () => {
+test('a rejected UUID does not affect the next one', () => {
   const writer = writerOf()
   writer.uuid(uuidText)
   expect(() => writer.uuid(`${uuidText.slice(0, -1)}x`)).toThrow(TypeError)
@@ -72,7 +72,7 @@ test('a UUID that is refused does not spoil the next one', () => {
   expect([reader.uuid(), reader.uuid()]).toEqual([uuidText, uuidText])
 })
 
-test('words and strings are read as they were written, whatever was read before', () => {
+test('reads words and strings as they were written, in any order', () => {
   const word = fc.string({ unit: 'binary', maxLength: 80 })
   fc.assert(
     fc.property(fc.array(word), (words) => {
@@ -87,7 +87,7 @@ test('words and strings are read as they were written, whatever was read before'
   )
 })
 
-test('rewind and another buffer leave what came before', () => {
+test('rewind and moveTo keep earlier values', () => {
   const writer = writerOf()
   const place = writer.skip(4)
   writer.string('kept')
@@ -104,7 +104,7 @@ test('rewind and another buffer leave what came before', () => {
   expect([reader.u32(), reader.string(), reader.string()]).toEqual([7, 'kept', 'more'])
 })
 
-test('a length of more than five bytes is no length', () => {
+test('rejects a length of more than five bytes', () => {
   const reader = new ByteReader()
   reader.moveTo(Buffer.alloc(10, 0xff), 0)
   expect(() => reader.varint()).toThrow(MalformedRow)
@@ -116,7 +116,7 @@ const someTexts = fc.array(fc.constantFrom('a', 'key', 'é', 'x'.repeat(70), Buf
 type Texts = (string | Uint8Array)[]
 type Between = (writer: ByteWriter, at: number) => void
 
-/** What may happen after a map was written at `at`; only the first leaves what was written. */
+/** Operations after a map was written at `at`. Only the first keeps the written bytes. */
 const between: Record<string, Between> = {
   nothing: () => undefined,
   moved: (writer) => writer.moveTo(Buffer.from(writer.written()), writer.at),
@@ -124,7 +124,7 @@ const between: Record<string, Between> = {
 }
 
 test.each(Object.entries(between))(
-  'maps that begin alike are written in full; in between: %s',
+  'writes maps with a common prefix in full; in between: %s',
   (name, then) => {
     fc.assert(
       fc.property(someTexts, fc.array(someTexts, { maxLength: 5 }), (start, rests) => {
@@ -161,7 +161,7 @@ function text(value: string): Buffer {
   return Buffer.from(writer.written())
 }
 
-test('a map after one that could not be written is right', () => {
+test('writes a map correctly after a failed one', () => {
   const writer = writerOf()
   const broken = {
     get length(): number {

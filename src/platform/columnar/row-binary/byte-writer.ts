@@ -1,20 +1,18 @@
-import { decimalTicks, fewTicks } from './decimal.ts'
-import { putUuid } from './uuid-text.ts'
-import { putVarint, varintSize } from './varint.ts'
+import { decimalTicks, fewTicks, putUuid, putVarint, varintSize } from './scalar-formats.ts'
 
-/** Up to so many characters a loop over char codes is quicker than a call into the runtime. */
+/** Up to this length, a loop over char codes is faster than a call into the runtime. */
 const loopChars_max = 64
 const bytesPerChar_max = 3
-/** Texts of a map that are compared with those of the map before, at most. */
+/** Maximum texts of a map that are compared with the previous map. */
 const repeatedTexts_max = 64
-/** No head of a text, and no number, takes more. */
+/** Maximum size of a number or of the length of a text. */
 const number_bytes_max = 8
 
 /**
- * Writes values of ClickHouse's format RowBinary into one buffer that grows; numbers are
- * little-endian. Methods throw TypeError or RangeError for a value that does not fit, and may have
- * written a part of it then: `rewind` undoes that.
- * Format: https://clickhouse.com/docs/interfaces/formats/RowBinary
+ * Writes values in ClickHouse's format RowBinary to a buffer that grows. Numbers are little-endian.
+ * Methods throw TypeError or RangeError for a value that does not fit, possibly after writing a
+ * part of it, which `rewind` undoes. Format:
+ * https://clickhouse.com/docs/interfaces/formats/RowBinary
  */
 export class ByteWriter {
   private bytes: Buffer
@@ -22,40 +20,40 @@ export class ByteWriter {
   private position: number
   private uuidText = ''
   private readonly uuidBytes = Buffer.alloc(16)
-  /** The pairs that were written last, where they begin, and where each of their texts ends. */
+  /** The last written pairs, their start offset, and the end offset of each of their texts. */
   private pairTexts: readonly (string | Uint8Array)[] = []
   private pairsAt = 0
   private readonly pairEnds = new Int32Array(repeatedTexts_max)
 
-  /** Starts at `at` of the buffer; when that is too small, a larger one takes its place. */
+  /** Starts at offset `at` of the buffer, which is replaced when it becomes too small. */
   constructor(buffer: Buffer, at = 0) {
     this.bytes = buffer
     this.view = viewOf(buffer)
     this.position = at
   }
 
-  /** Where the next value goes. */
+  /** Offset for the next value. */
   get at(): number {
     return this.position
   }
 
-  /** The buffer that is written to; another one after it had to grow. */
+  /** The current buffer. Changes when it grows. */
   get buffer(): Buffer {
     return this.bytes
   }
 
-  /** What was written so far, in the buffer itself. */
+  /** Returns the written bytes, as a view of the buffer. */
   written(): Buffer {
     return this.bytes.subarray(0, this.position)
   }
 
-  /** Forgets what was written from `at` on. */
+  /** Discards everything after offset `at`. */
   rewind(at: number): void {
     this.position = Math.min(at, this.position)
     this.pairTexts = []
   }
 
-  /** Goes on in another buffer, at `at`. */
+  /** Continues in another buffer at offset `at`. */
   moveTo(buffer: Buffer, at: number): void {
     this.bytes = buffer
     this.view = viewOf(buffer)
@@ -63,7 +61,7 @@ export class ByteWriter {
     this.pairTexts = []
   }
 
-  /** Leaves room for a number that is known later (`putU8`, `putU32`). Returns where it is. */
+  /** Reserves space for a number that is written later (`putU8`, `putU32`). Returns its offset. */
   skip(size_bytes: number): number {
     this.reserve(size_bytes)
     const { position } = this
@@ -81,7 +79,7 @@ export class ByteWriter {
 
   u8(value: number): void {
     this.reserve(1)
-    if (value < 0 || value > 0xff) throw new RangeError(`${value} is no UInt8`)
+    if (value < 0 || value > 0xff) throw new RangeError(`${value} is not a UInt8`)
     this.bytes[this.position++] = value
   }
 
@@ -92,28 +90,28 @@ export class ByteWriter {
 
   u16(value: number): void {
     this.reserve(2)
-    if (value < 0 || value > 0xffff) throw new RangeError(`${value} is no UInt16`)
+    if (value < 0 || value > 0xffff) throw new RangeError(`${value} is not a UInt16`)
     this.view.setUint16(this.position, value, true)
     this.position += 2
   }
 
   u32(value: number): void {
     this.reserve(4)
-    if (value !== value >>> 0) throw new RangeError(`${value} is no UInt32`)
+    if (value !== value >>> 0) throw new RangeError(`${value} is not a UInt32`)
     this.view.setUint32(this.position, value, true)
     this.position += 4
   }
 
-  /** A whole number of 0 to 2^53 without the cost of a bigint. */
+  /** Writes a whole number from 0 to 2^53 without a bigint. */
   u53(value: number): void {
     this.reserve(8)
-    if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${value} is no UInt64`)
+    if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${value} is not a UInt64`)
     this.view.setUint32(this.position, value % 2 ** 32, true)
     this.view.setUint32(this.position + 4, value / 2 ** 32, true)
     this.position += 8
   }
 
-  /** Nullable(UInt64). */
+  /** Writes a Nullable(UInt64). */
   u53OrNull(value: number | null): void {
     this.bool(value === null)
     if (value !== null) this.u53(value)
@@ -121,14 +119,14 @@ export class ByteWriter {
 
   u64(value: bigint): void {
     this.reserve(8)
-    if (value < 0n || value >= 2n ** 64n) throw new RangeError(`${value} is no UInt64`)
+    if (value < 0n || value >= 2n ** 64n) throw new RangeError(`${value} is not a UInt64`)
     this.view.setBigUint64(this.position, value, true)
     this.position += 8
   }
 
   i64(value: bigint): void {
     this.reserve(8)
-    if (BigInt.asIntN(64, value) !== value) throw new RangeError(`${value} is no Int64`)
+    if (BigInt.asIntN(64, value) !== value) throw new RangeError(`${value} is not an Int64`)
     this.view.setBigInt64(this.position, value, true)
     this.position += 8
   }
@@ -139,13 +137,13 @@ export class ByteWriter {
     this.position += 8
   }
 
-  /** Nullable(Float64). */
+  /** Writes a Nullable(Float64). */
   f64OrNull(value: number | null): void {
     this.bool(value === null)
     if (value !== null) this.f64(value)
   }
 
-  /** Nullable(Decimal(18, 9)) from decimal text. */
+  /** Writes a Nullable(Decimal(18, 9)) from decimal text. */
   decimal9OrNull(value: string | null): void {
     this.bool(value === null)
     if (value === null) return
@@ -154,7 +152,7 @@ export class ByteWriter {
     else this.u53(ticks)
   }
 
-  /** LEB128, as ClickHouse writes lengths. */
+  /** Writes a length in LEB128, as ClickHouse does. */
   varint(value: number): void {
     this.reserve(number_bytes_max)
     this.position = putVarint(this.bytes, this.position, value)
@@ -166,7 +164,7 @@ export class ByteWriter {
     this.position += bytes.length
   }
 
-  /** A UUID. The one that was written last costs a copy only. */
+  /** Writes a UUID. A repetition of the last UUID only costs a copy. */
   uuid(text: string): void {
     this.reserve(16)
     const { bytes, uuidBytes, position } = this
@@ -181,7 +179,7 @@ export class ByteWriter {
     this.position += 16
   }
 
-  /** A String: its length in bytes, then the bytes. */
+  /** Writes a String: its length in bytes, then the bytes. */
   text(value: string | Uint8Array): void {
     if (typeof value === 'string') this.string(value)
     else {
@@ -190,7 +188,7 @@ export class ByteWriter {
     }
   }
 
-  /** Length in bytes, then UTF-8; a lone surrogate becomes U+FFFD. */
+  /** Writes a String in UTF-8. A lone surrogate becomes U+FFFD. */
   string(value: string): void {
     if (value.length > loopChars_max) this.longString(value)
     else {
@@ -200,8 +198,8 @@ export class ByteWriter {
   }
 
   /**
-   * Map of strings from keys and values in turn. As far as they are those of the last pairs, from
-   * the first on, they cost a copy only: rows of one origin begin alike.
+   * Writes a map of strings from alternating keys and values. A common prefix with the last map
+   * only costs a copy: rows of one origin start with the same pairs.
    */
   pairs(keysAndValues: readonly (string | Uint8Array)[]): void {
     const { length } = keysAndValues
@@ -210,7 +208,7 @@ export class ByteWriter {
     if (length === 0) return
     const start = this.position
     const repeated = this.repeatedPairs(keysAndValues)
-    // Until all are written, should one not fit.
+    // Invalid until all pairs are written, because one may not fit.
     this.pairTexts = []
     for (let index = repeated; index < length; index++) {
       this.text(keysAndValues[index] ?? '')
@@ -220,7 +218,7 @@ export class ByteWriter {
     this.pairsAt = start
   }
 
-  /** Copies the texts that are those of the last pairs; returns how many they are. */
+  /** Copies the texts in common with the last pairs. Returns their number. */
   private repeatedPairs(keysAndValues: readonly (string | Uint8Array)[]): number {
     const { pairTexts, pairsAt } = this
     const most = Math.min(pairTexts.length, keysAndValues.length, repeatedTexts_max)

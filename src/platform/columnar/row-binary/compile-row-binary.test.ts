@@ -28,7 +28,7 @@ test.each([
   expect(hex(type, value)).toBe(expected)
 })
 
-test('a length takes as many bytes as it needs, before ASCII and before other text', () => {
+test('a length uses the minimum number of bytes, before ASCII and before other text', () => {
   for (const length of [23, 24, 25, 42, 43, 127, 128, 5_461, 5_462, 16_383, 16_384, 800_000]) {
     for (const char of ['a', 'é', '語']) {
       const text = char.repeat(length)
@@ -42,7 +42,7 @@ test('a length takes as many bytes as it needs, before ASCII and before other te
   }
 })
 
-test('rows follow one another, and a column may be taken from anywhere in the row', () => {
+test('encodes rows in sequence, with values from any part of the row', () => {
   const encode = compileRowBinary<{ n: number; name: string }>([
     { name: 'n', type: 'UInt8' },
     { name: 'size', type: 'UInt8', from: (row) => row.name.length },

@@ -1,10 +1,9 @@
 import { ByteWriter } from './byte-writer.ts'
-import { parseColumnType } from './column-type.ts'
-import { compileValueWriter, type ValueWriter } from './value-writers.ts'
+import { compileValueWriter, parseColumnType, type ValueWriter } from './value-writers.ts'
 
 /**
- * One column of an insert. `type` is ClickHouse's own spelling of it; `from` takes the value out
- * of the row, by default the field of the column's name.
+ * One column of an insert. `type` is the ClickHouse type. `from` returns the value of a row, by
+ * default the field with the name of the column.
  */
 export type RowBinaryColumn<Row> = {
   name: string
@@ -12,7 +11,7 @@ export type RowBinaryColumn<Row> = {
   from?: (row: Row) => unknown
 }
 
-/** Writes rows one after the other in ClickHouse's format RowBinary. */
+/** Encodes rows in ClickHouse's format RowBinary. */
 export type RowBinaryEncoder<Row> = (rows: readonly Row[]) => Buffer
 
 /** A value does not fit its column. `row` counts from 0. */
@@ -30,11 +29,11 @@ export class RowBinaryError extends Error {
 }
 
 /**
- * Compiles the columns once to an encoder of rows. JS values by type: String, UUID text; UInt and
- * Int below 64 bits number; 64 bits number or bigint; DateTime64(n) a bigint of its ticks since
- * 1970; Decimal its text; Array an array; Map an object; Tuple an object by element name.
- * The encoder throws RowBinaryError. The buffer it answers is the caller's.
- * Format: https://clickhouse.com/docs/interfaces/formats/RowBinary
+ * Compiles columns to an encoder of rows. JS values by type: String and UUID: text; UInt and Int
+ * below 64 bits: number; 64 bits: number or bigint; DateTime64(n): a bigint of ticks since 1970;
+ * Decimal: text; Array: array; Map: object; Tuple: object by element name. The encoder throws
+ * RowBinaryError. The caller owns the returned buffer. Format:
+ * https://clickhouse.com/docs/interfaces/formats/RowBinary
  */
 export function compileRowBinary<Row extends object>(
   columns: readonly RowBinaryColumn<Row>[],

@@ -1,14 +1,13 @@
 import type { ByteWriter } from './byte-writer.ts'
-import type { ColumnType } from './column-type.ts'
-import { decimalTicks } from './decimal.ts'
+import { decimalTicks } from './scalar-formats.ts'
 
-/** Writes one value, or throws when it does not fit the type. */
+/** Writes one value. Throws when it does not fit the type. */
 export type ValueWriter = (out: ByteWriter, value: unknown) => void
 
-/** Finds the writer of a type. Throws TypeError for a type that has none. */
+/** Compiles the writer of a type. Throws TypeError for an unsupported type. */
 export function compileValueWriter(type: ColumnType): ValueWriter {
   const make = writerMakers[type.name]
-  if (!make) throw new TypeError(`column type: got "${type.name}", which has no writer`)
+  if (!make) throw new TypeError(`column type: got "${type.name}", expected a supported type`)
   return make(type)
 }
 
@@ -16,7 +15,8 @@ const writerMakers: Record<string, (type: ColumnType) => ValueWriter> = {
   String: () => writeString,
   FixedString: fixedStringWriter,
   UUID: () => writeUuid,
-  Bool: () => (out, value) => out.bool(typeof value === 'boolean' ? value : wrong(value, 'Bool')),
+  Bool: () => (out, value) =>
+    out.bool(typeof value === 'boolean' ? value : throwWrongValue(value, 'Bool')),
   UInt8: () => (out, value) => out.u8(integerOf(value)),
   UInt16: () => (out, value) => out.u16(integerOf(value)),
   UInt32: () => (out, value) => out.u32(integerOf(value)),
@@ -26,7 +26,7 @@ const writerMakers: Record<string, (type: ColumnType) => ValueWriter> = {
   Float64: () => (out, value) => out.f64(numberOf(value)),
   DateTime64: () => (out, value) => out.i64(bigintOf(value)),
   Decimal: decimalWriter,
-  LowCardinality: (type) => compileValueWriter(nested(type, 0)),
+  LowCardinality: (type) => compileValueWriter(nestedType(type, 0)),
   Nullable: nullableWriter,
   Array: arrayWriter,
   Map: mapWriter,
@@ -35,7 +35,7 @@ const writerMakers: Record<string, (type: ColumnType) => ValueWriter> = {
 
 function writeString(out: ByteWriter, value: unknown): void {
   if (typeof value === 'string' || value instanceof Uint8Array) out.text(value)
-  else wrong(value, 'String')
+  else throwWrongValue(value, 'String')
 }
 
 function fixedStringWriter(type: ColumnType): ValueWriter {
@@ -43,7 +43,7 @@ function fixedStringWriter(type: ColumnType): ValueWriter {
   return (out, value) => {
     const bytes = typeof value === 'string' ? Buffer.from(value) : value
     if (!(bytes instanceof Uint8Array) || bytes.length > length_bytes) {
-      wrong(value, `FixedString(${length_bytes})`)
+      throwWrongValue(value, `FixedString(${length_bytes})`)
     } else {
       out.raw(bytes)
       for (let padding = bytes.length; padding < length_bytes; padding++) out.u8(0)
@@ -52,7 +52,7 @@ function fixedStringWriter(type: ColumnType): ValueWriter {
 }
 
 function writeUuid(out: ByteWriter, value: unknown): void {
-  if (typeof value !== 'string') wrong(value, 'UUID')
+  if (typeof value !== 'string') throwWrongValue(value, 'UUID')
   else out.uuid(value)
 }
 
@@ -64,13 +64,13 @@ function decimalWriter(type: ColumnType): ValueWriter {
     )
   }
   return (out, value) => {
-    if (typeof value !== 'string') wrong(value, `Decimal(${precision}, ${scale}) as text`)
+    if (typeof value !== 'string') throwWrongValue(value, `Decimal(${precision}, ${scale}) as text`)
     else out.i64(decimalTicks(value, precision, scale))
   }
 }
 
 function nullableWriter(type: ColumnType): ValueWriter {
-  const write = compileValueWriter(nested(type, 0))
+  const write = compileValueWriter(nestedType(type, 0))
   return (out, value) => {
     if (value === null) out.u8(1)
     else {
@@ -81,9 +81,9 @@ function nullableWriter(type: ColumnType): ValueWriter {
 }
 
 function arrayWriter(type: ColumnType): ValueWriter {
-  const write = compileValueWriter(nested(type, 0))
+  const write = compileValueWriter(nestedType(type, 0))
   return (out, value) => {
-    if (!Array.isArray(value)) wrong(value, 'Array')
+    if (!Array.isArray(value)) throwWrongValue(value, 'Array')
     else {
       out.varint(value.length)
       for (const item of value) write(out, item)
@@ -92,10 +92,10 @@ function arrayWriter(type: ColumnType): ValueWriter {
 }
 
 function mapWriter(type: ColumnType): ValueWriter {
-  const writeKey = compileValueWriter(nested(type, 0))
-  const writeValue = compileValueWriter(nested(type, 1))
+  const writeKey = compileValueWriter(nestedType(type, 0))
+  const writeValue = compileValueWriter(nestedType(type, 1))
   return (out, value) => {
-    if (typeof value !== 'object' || value === null) wrong(value, 'Map')
+    if (typeof value !== 'object' || value === null) throwWrongValue(value, 'Map')
     else {
       const entries = Object.entries(value)
       out.varint(entries.length)
@@ -110,10 +110,10 @@ function mapWriter(type: ColumnType): ValueWriter {
 function tupleWriter(type: ColumnType): ValueWriter {
   const elements = type.elements.map((name, index) => ({
     name,
-    write: compileValueWriter(nested(type, index)),
+    write: compileValueWriter(nestedType(type, index)),
   }))
   return (out, value) => {
-    if (typeof value !== 'object' || value === null) wrong(value, 'Tuple')
+    if (typeof value !== 'object' || value === null) throwWrongValue(value, 'Tuple')
     else {
       const record = value as Record<string, unknown>
       for (const { name, write } of elements) write(out, record[name])
@@ -121,27 +121,82 @@ function tupleWriter(type: ColumnType): ValueWriter {
   }
 }
 
-function nested(type: ColumnType, index: number): ColumnType {
+function nestedType(type: ColumnType, index: number): ColumnType {
   const found = type.types[index]
   if (!found) throw new TypeError(`column type: ${type.name} lacks its type ${index + 1}`)
   return found
 }
 
 function numberOf(value: unknown): number {
-  return typeof value === 'number' ? value : wrong(value, 'a number')
+  return typeof value === 'number' ? value : throwWrongValue(value, 'a number')
 }
 
-/** Its range is checked where it is written. */
+/** Checks for a whole number. The writer checks the range. */
 function integerOf(value: unknown): number {
-  return Number.isInteger(value) ? (value as number) : wrong(value, 'a whole number')
+  return Number.isInteger(value) ? (value as number) : throwWrongValue(value, 'a whole number')
 }
 
 function bigintOf(value: unknown): bigint {
   if (typeof value === 'bigint') return value
-  return Number.isSafeInteger(value) ? BigInt(value as number) : wrong(value, 'a whole number')
+  return Number.isSafeInteger(value)
+    ? BigInt(value as number)
+    : throwWrongValue(value, 'a whole number')
 }
 
-function wrong(value: unknown, expected: string): never {
+function throwWrongValue(value: unknown, expected: string): never {
   const shown = typeof value === 'object' ? 'an object' : `"${String(value).slice(0, 80)}"`
   throw new TypeError(`got ${shown}, expected ${expected}`)
+}
+
+/** A parsed ClickHouse type: `Nullable(Decimal(18, 9))` contains `Decimal` with two numbers. */
+type ColumnType = {
+  name: string
+  /** Nested types: one for an Array, two for a Map. */
+  types: ColumnType[]
+  /** Names of a Tuple's elements, in the order of `types`. */
+  elements: string[]
+  /** Numeric arguments: precision and scale, or a length. */
+  numbers: number[]
+}
+
+/** Parses the name of a type. Throws TypeError when it is invalid. */
+export function parseColumnType(text: string): ColumnType {
+  const { name, inner } = nameAndInner(text.trim())
+  const type: ColumnType = { name, types: [], elements: [], numbers: [] }
+  for (const argument of topLevelArguments(inner)) addArgument(type, argument)
+  return type
+}
+
+function nameAndInner(text: string): { name: string; inner: string } {
+  const match = /^(\w+)(?:\((.*)\))?$/s.exec(text)
+  if (!match) throw new TypeError(`column type: got "${text}", expected for instance Array(String)`)
+  return { name: match[1] ?? '', inner: match[2] ?? '' }
+}
+
+function addArgument(type: ColumnType, argument: string): void {
+  if (/^\d+$/.test(argument)) {
+    type.numbers.push(Number(argument))
+    return
+  }
+  if (argument.startsWith("'")) return
+  const element = type.name === 'Tuple' ? /^(\w+)\s+(.+)$/s.exec(argument) : null
+  type.elements.push(element?.[1] ?? '')
+  type.types.push(parseColumnType(element?.[2] ?? argument))
+}
+
+function topLevelArguments(text: string): string[] {
+  const parts: string[] = []
+  let depth = 0
+  let start = 0
+  for (let index = 0; index < text.length; index++) {
+    const char = text[index]
+    if (char === '(') depth++
+    if (char === ')') depth--
+    if (char === ',' && depth === 0) {
+      parts.push(text.slice(start, index).trim())
+      start = index + 1
+    }
+  }
+  const last = text.slice(start).trim()
+  return last === '' ? parts : [...parts, last]
 }

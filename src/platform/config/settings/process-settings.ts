@@ -1,30 +1,42 @@
-import { choice, integer, text, url } from '../setting.ts'
-import { minutes, seconds } from './units.ts'
+import {
+  choice,
+  flag,
+  gib,
+  hours,
+  integer,
+  kib,
+  mib,
+  minutes,
+  seconds,
+  text,
+  url,
+} from '../setting.ts'
 
-/** Every process has these. */
+/** Settings of every process. */
 export const processSettings = {
   log_level: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal'], {
     unit: 'level',
     default: 'info',
-    reason: 'Least severe line that is written.',
+    reason: 'Minimum severity of the lines that are logged.',
   }),
   log_format: choice(['auto', 'pretty', 'json'], {
     unit: 'format',
     default: 'auto',
-    reason:
-      'Form of log lines; `auto` is `pretty` on a terminal, for people, and `json` elsewhere.',
+    reason: 'Format of log lines. `auto` is `pretty` on a terminal and `json` elsewhere.',
   }),
   management_host: text({
     unit: 'address',
     default: '127.0.0.1',
-    reason: 'Where /livez, /readyz and /metrics listen; 0.0.0.0 in a pod, so that probes reach it.',
+    reason:
+      'Address of `/livez`, `/readyz` and `/metrics`. In a pod, set it to `0.0.0.0` so that probes reach it.',
   }),
   management_port: integer({
     unit: 'port',
     default: 9464,
     min: 0,
     max: 65_535,
-    reason: 'A port of its own keeps probes and metrics away from traffic; 0 takes a free one.',
+    reason:
+      'Port of `/livez`, `/readyz` and `/metrics`, apart from client traffic. 0 picks a free port.',
   }),
   drain_delay_ms: integer({
     unit: 'ms',
@@ -32,17 +44,103 @@ export const processSettings = {
     min: 0,
     max: 5 * minutes,
     reason:
-      'Time between “not ready” and closing, for load balancers to notice; 5000 suits Kubernetes.',
+      'Delay between reporting “not ready” and closing, so that load balancers can react. Use 5000 in Kubernetes.',
   }),
   grace_period_ms: integer({
     unit: 'ms',
     default: 30 * seconds,
     min: 0,
     max: 30 * minutes,
-    reason: 'How long open requests and streams may take to end when the process is stopped.',
+    reason: 'Maximum time for open requests and streams to finish after a stop signal.',
   }),
   otlp_traces_url: url(['http', 'https'], {
     unit: 'URL',
-    reason: 'Where Looptrace sends traces of itself (OTLP over HTTP); none are made when unset.',
+    reason:
+      'OTLP/HTTP endpoint for the traces of Looptrace itself. When unset, no traces are made.',
+  }),
+}
+
+/** Settings of roles that serve clients. */
+export const httpSettings = {
+  http_host: text({
+    unit: 'address',
+    default: '127.0.0.1',
+    reason:
+      'Address that clients connect to. The default, loopback, is not reachable from other machines.',
+  }),
+  http_port: integer({
+    unit: 'port',
+    default: 8080,
+    min: 0,
+    max: 65_535,
+    reason: 'Port that clients connect to. 0 picks a free port.',
+  }),
+  http_body_bytes_max: integer({
+    unit: 'bytes',
+    default: mib,
+    min: kib,
+    max: 64 * mib,
+    reason:
+      'Maximum body size of a product API call. Completions and ingest have their own limits.',
+  }),
+  http_header_bytes_max: integer({
+    unit: 'bytes',
+    default: 32 * kib,
+    min: 4 * kib,
+    max: mib,
+    reason: 'Maximum size of all headers of a request. Baggage alone can take 8 KiB.',
+  }),
+  http_rate_per_minute_max: integer({
+    unit: 'requests/minute',
+    default: 1200,
+    min: 0,
+    max: 1_000_000,
+    reason: 'Maximum product API calls per credential and process. 0 turns the limit off.',
+  }),
+  http_operator_rate_per_minute_max: integer({
+    unit: 'requests/minute',
+    default: 60_000,
+    min: 60,
+    max: 1_000_000,
+    reason:
+      'Maximum product API calls with the operator key per process. The operator checks up to 10,000 resources a minute.',
+  }),
+  http_request_timeout_ms: integer({
+    unit: 'ms',
+    default: 5 * minutes,
+    min: seconds,
+    max: hours,
+    reason: 'Maximum time for a request to arrive, so that slow clients do not hold sockets open.',
+  }),
+  http_keep_alive_ms: integer({
+    unit: 'ms',
+    default: 75 * seconds,
+    min: 0,
+    max: hours,
+    reason:
+      'Idle time after which a connection is closed. Longer than the usual 60 s of load balancers, so that they close first.',
+  }),
+}
+
+/** Settings of role `all`. */
+export const embeddedSettings = {
+  data_directory: text({
+    unit: 'path',
+    default: './data',
+    reason: 'Data folder of role `all`: both stores, the queue and generated secrets.',
+  }),
+  data_free_bytes_min: integer({
+    unit: 'bytes',
+    default: 128 * mib,
+    min: 0,
+    max: mib * gib,
+    reason:
+      'Minimum free disk space at start. Empty stores take 70 MB, and a full disk stops both.',
+  }),
+  demo: flag({
+    unit: 'flag',
+    default: true,
+    reason:
+      'Whether the first start runs two sample agents against a scripted provider. One of them loops.',
   }),
 }

@@ -1,35 +1,35 @@
-import { integer } from '../setting.ts'
-import { gib, hours, mib, minutes, seconds } from './units.ts'
+import { gib, hours, integer, mib, minutes, seconds, secret, text, url } from '../setting.ts'
 
-/** The worker's consumers. */
+/** Settings of ingest and detection in the worker. */
 export const workerSettings = {
   ingest_batch_messages_max: integer({
     unit: 'messages',
     default: 512,
     min: 1,
     max: 10_000,
-    reason: 'Messages taken at once.',
+    reason: 'Maximum messages per batch.',
   }),
   ingest_batch_bytes_max: integer({
     unit: 'bytes',
     default: 16 * mib,
     min: mib,
     max: 256 * mib,
-    reason: 'Raw bytes of one batch; what it takes in memory is a few times this.',
+    reason: 'Maximum size of a batch. In memory a batch takes a few times this size.',
   }),
   ingest_batch_wait_ms: integer({
     unit: 'ms',
     default: 250,
     min: 0,
     max: 10 * seconds,
-    reason: 'How long a batch waits for more: few large inserts are cheap, but users wait too.',
+    reason:
+      'Maximum time that a batch waits for more messages. Larger inserts are cheaper, but data becomes visible later.',
   }),
   ingest_ack_wait_ms: integer({
     unit: 'ms',
     default: minutes,
     min: seconds,
     max: hours,
-    reason: 'A batch that a killed worker held comes again after this time.',
+    reason: 'Time after which the batch of a killed worker is redelivered.',
   }),
   ingest_attempts_max: integer({
     unit: 'deliveries',
@@ -37,36 +37,36 @@ export const workerSettings = {
     min: 1,
     max: 1_000_000,
     reason:
-      'Deliveries before a message goes to the dead letters. High, because an outage of a store also costs deliveries; what can not be decoded is set apart at once.',
+      'Deliveries before a message is dead-lettered. High, because an outage of a store also causes deliveries. Messages that cannot be decoded are dead-lettered at once.',
   }),
   ingest_suspect_attempts: integer({
-    unit: 'tries',
+    unit: 'attempts',
     default: 5,
     min: 1,
     max: 1_000,
     reason:
-      'Failed tries before a message that can not be stored goes to the dead letters; an outage of a store is no try.',
+      'Failed attempts before a message that cannot be stored is dead-lettered. Outages of a store do not count as attempts.',
   }),
   ingest_batches_max: integer({
     unit: 'batches',
     default: 2,
     min: 1,
     max: 8,
-    reason: 'Batches under way at once: while one is stored, another is read. Each takes memory.',
+    reason: 'Concurrent batches: one is read while another is stored. Each takes memory.',
   }),
   ingest_insert_rows_max: integer({
     unit: 'rows',
     default: 10_000,
     min: 1,
     max: 1_000_000,
-    reason: 'Rows of one insert, about; above 10,000 inserts stop getting cheaper.',
+    reason: 'Approximate maximum rows per insert. Above 10,000 rows, inserts do not get cheaper.',
   }),
   detection_busy_percent: integer({
     unit: 'percent',
     default: 25,
     min: 1,
     max: 100,
-    reason: 'Of a worker’s time that looking at tasks takes at most; storing has the rest.',
+    reason: 'Maximum share of a worker’s time for detection. The rest is for storing data.',
   }),
   detection_cache_bytes_max: integer({
     unit: 'bytes',
@@ -74,6 +74,100 @@ export const workerSettings = {
     min: mib,
     max: 4 * gib,
     reason:
-      'Memory for histories of tasks that go on: what is not kept is read again with the next call.',
+      'Memory for the histories of running tasks. Histories that do not fit are read again with the next call.',
+  }),
+}
+
+/** Settings of jobs, and of the retention of runs and the ledger. */
+export const jobSettings = {
+  jobs_max: integer({
+    unit: 'jobs',
+    default: 2,
+    min: 1,
+    max: 64,
+    reason: 'Maximum concurrent jobs (retention, archive, restore, …) per worker.',
+  }),
+  job_poll_ms: integer({
+    unit: 'ms',
+    default: 2 * seconds,
+    min: 50,
+    max: minutes,
+    reason: 'Interval at which an idle worker polls for jobs, with one statement.',
+  }),
+  job_lease_ms: integer({
+    unit: 'ms',
+    default: 30 * seconds,
+    min: seconds,
+    max: hours,
+    reason:
+      'Lease of a job: another worker takes over a job whose worker has not renewed it for this time.',
+  }),
+  job_attempts_max: integer({
+    unit: 'attempts',
+    default: 5,
+    min: 1,
+    max: 100,
+    reason:
+      'Attempts before a job fails. Outages of a store do not count as attempts, for up to a day.',
+  }),
+  job_runs_days: integer({
+    unit: 'days',
+    default: 90,
+    min: 1,
+    max: 3_650,
+    reason: 'How long runs are kept. Runs of archives, restores and erasures are kept for ever.',
+  }),
+  retention_hour: integer({
+    unit: 'hour of the day, UTC',
+    default: 3,
+    min: 0,
+    max: 23,
+    reason: 'Hour at which the daily retention runs start. Choose an hour with low load.',
+  }),
+  ledger_days: integer({
+    unit: 'days',
+    default: 400,
+    min: 8,
+    max: 36_500,
+    reason:
+      'How long the completeness ledger is kept. It contains counts only, no content, and is deleted by whole months.',
+  }),
+}
+
+/** Settings of the model that judges lost context. */
+export const judgeSettings = {
+  judge_url: url(['https', 'http'], {
+    unit: 'URL',
+    reason:
+      'Base URL of an OpenAI-compatible endpoint that judges lost context. It receives requests of users and answers of agents. When unset, nothing is sent. Set the same value for API and worker.',
+  }),
+  judge_model: text({ unit: 'model', reason: 'Model that judges. Required with `judge_url`.' }),
+  judge_api_key: secret({ reason: 'Bearer token for the endpoint. When unset, no token is sent.' }),
+  judge_allowed_hosts: text({
+    unit: 'hosts',
+    reason:
+      'Hosts of the judge that may have private addresses, separated by commas. Other hosts must be public.',
+  }),
+  judge_timeout_ms: integer({
+    unit: 'ms',
+    default: 20 * seconds,
+    min: 100,
+    max: minutes,
+    reason: 'Maximum time for an answer of the judge. Findings of rules never wait for it.',
+  }),
+  judge_cents_per_million_tokens: integer({
+    unit: 'US cents',
+    default: 1_000,
+    min: 1,
+    max: 1_000_000,
+    reason:
+      'Price of a million tokens, input or output, used to reserve the cost before a request. The default is above the price of most models.',
+  }),
+  judge_cents_per_day_max: integer({
+    unit: 'US cents',
+    default: 100,
+    min: 0,
+    max: 10_000_000,
+    reason: 'Maximum spend per project and day (UTC). Above it, the judge is not asked.',
   }),
 }

@@ -12,27 +12,27 @@ import { QueueUnavailable } from '../contract.ts'
 import { type QueueLogger, queueJitter } from '../run-batch.ts'
 import { type NatsCredentials, natsServers } from './jetstream-servers.ts'
 
-/** How the connection to NATS is made and kept. */
+/** Options of the connection to NATS. */
 export type JetStreamConnectionOptions = {
   servers: readonly string[]
   credentials?: NatsCredentials
   tls?: TlsOptions
-  /** How long one attempt to connect may take. Default 5 seconds. */
+  /** Maximum time of an attempt to connect. Default 5 seconds. */
   connect_timeout_ms?: number
-  /** A connection that answers no ping for two such spans is given up. Default 10 seconds. */
+  /** Ping interval. Two missed answers close the connection. Default 10 seconds. */
   ping_interval_ms?: number
   logger: QueueLogger
 }
 
 const reconnect_ms_min = 250
 const reconnect_ms_max = 5_000
-/** A server has deleted a stream by then. */
+/** Time in which a server has completely deleted a stream. */
 const deleted_ms = 500
 
 /**
- * The one connection of a queue: made in the background, kept for ever with a jittered back-off.
- * `connected` is told of each (re)connection before the connection counts as up; as long as it
- * rejects, the connection is not up and it is told again.
+ * The connection of a queue. It connects in the background, and reconnects for ever with a jittered
+ * back-off. `connected` is called for each connection before it counts as up, and is retried until
+ * it resolves.
  */
 export class JetStreamConnection {
   readonly #options: JetStreamConnectionOptions
@@ -43,7 +43,7 @@ export class JetStreamConnection {
   #up = false
   #session = new AbortController()
   #changed = Promise.withResolvers<void>()
-  /** Counts ups and downs: what was found out in between holds no more. */
+  /** Counts changes of state. A change invalidates a preparation in progress. */
   #turns = 0
   #downSince_ms = performance.now()
   #preparing: Promise<void> | undefined
@@ -61,7 +61,7 @@ export class JetStreamConnection {
     this.#onDown = listeners.disconnected
   }
 
-  /** Starts connecting; comes back when it is connected, or after the time-out all the same. */
+  /** Starts connecting. Resolves when connected, or after the timeout. */
   async start(): Promise<void> {
     const connectOptions = connectOptionsOf(this.#options, () => this.#reconnectDelay_ms())
     this.#ended = this.#keepConnected(connectOptions)
@@ -72,26 +72,26 @@ export class JetStreamConnection {
     return this.#up
   }
 
-  /** The connection, when it is up, and a signal for its end. Throws QueueUnavailable. */
+  /** The connection and a signal for its end. Throws QueueUnavailable when it is down. */
   get session(): { nc: NatsConnection; over: AbortSignal } {
     if (this.#nc === undefined || !this.#up) throw this.#unavailable()
     return { nc: this.#nc, over: this.#session.signal }
   }
 
-  /** The largest payload, headers included, that the server takes; undefined before the first. */
+  /** Maximum payload of the server, with headers; undefined before the first connection. */
   get max_payload(): number | undefined {
     return this.#nc?.info?.max_payload
   }
 
-  /** Resolves when the connection is up, or (without an error) when the signal aborts. */
+  /** Resolves when the connection is up or the signal aborts. */
   async untilUp(signal: AbortSignal): Promise<void> {
     while (!this.#up && !signal.aborted) await this.#change(signal)
   }
 
   /**
-   * What the server no longer has is to be made again: a stream was found missing. Not at once: a
-   * stream that is made while the server still deletes the one of its name stays an empty shell
-   * (seen with nats-server 2.14.5: it is listed, and acknowledges nothing).
+   * Creates the streams again after one was found missing. Waits first: a stream that is created
+   * while the server still deletes its predecessor never works (seen with nats-server 2.14.5: it is
+   * listed, but acknowledges nothing).
    */
   prepareAgain(): void {
     if (this.#nc !== undefined) this.#prepare(this.#nc, deleted_ms)
@@ -112,20 +112,21 @@ export class JetStreamConnection {
         attempt = 1
         await this.#use(nc)
       } catch (error) {
-        if (attempt === 1) this.#options.logger.warn({ err: error }, 'NATS can not be reached')
+        if (attempt === 1) this.#options.logger.warn({ err: error }, 'connecting to NATS failed')
       }
       await sleep(reconnectDelay_ms(attempt), signal)
     }
   }
 
-  /** Follows a connection until it is closed for good. */
+  /** Follows a connection until it is closed. */
   async #use(nc: NatsConnection): Promise<void> {
     if (this.#closing.signal.aborted) return nc.close()
     this.#nc = nc
     this.#prepare(nc)
     for await (const status of nc.status()) {
       if (status.type === 'disconnect') {
-        if (this.#up) this.#options.logger.warn({ server: status.server }, 'NATS is away')
+        if (this.#up)
+          this.#options.logger.warn({ server: status.server }, 'the connection to NATS was lost')
         this.#down()
       }
       if (status.type === 'reconnect') this.#prepare(nc)
@@ -136,7 +137,7 @@ export class JetStreamConnection {
     this.#down()
   }
 
-  /** Brings streams there, as often as it takes, then the connection is up. One run at a time. */
+  /** Prepares the streams with retries, then marks the connection as up. One run at a time. */
   #prepare(nc: NatsConnection, after_ms = 0): void {
     this.#turns += 1
     this.#preparing ??= sleep(after_ms, this.#closing.signal)
@@ -156,17 +157,18 @@ export class JetStreamConnection {
         this.#session.abort()
         this.#up = true
         this.#session = new AbortController()
-        this.#tellChange()
+        this.#notifyChange()
         this.#options.logger.info({ server: nc.getServer() }, 'connected to NATS')
         return
       } catch (error) {
-        if (attempt === 1) this.#options.logger.error({ err: error }, 'JetStream is not usable')
+        if (attempt === 1)
+          this.#options.logger.error({ err: error }, 'preparing the streams failed')
       }
       await sleep(reconnectDelay_ms(attempt), signal)
     }
   }
 
-  /** A quarter of the time that NATS has been away: close together at first, bounded, spread. */
+  /** Returns a quarter of the downtime, within bounds and with jitter. */
   #reconnectDelay_ms(): number {
     const away_ms = performance.now() - this.#downSince_ms
     const delay_ms = Math.min(reconnect_ms_max, Math.max(reconnect_ms_min, away_ms / 4))
@@ -178,16 +180,16 @@ export class JetStreamConnection {
     this.#turns += 1
     this.#up = false
     this.#session.abort()
-    this.#tellChange()
+    this.#notifyChange()
     this.#onDown(this.#unavailable())
   }
 
   #unavailable(): QueueUnavailable {
-    if (!this.#closing.signal.aborted) return new QueueUnavailable('NATS is out of reach')
+    if (!this.#closing.signal.aborted) return new QueueUnavailable('NATS is unavailable')
     return new QueueUnavailable('the queue is closed', { reason: 'closed' })
   }
 
-  #tellChange(): void {
+  #notifyChange(): void {
     this.#changed.resolve()
     this.#changed = Promise.withResolvers()
   }

@@ -14,25 +14,25 @@ import {
 import { JetStreamPull } from './jetstream-pull.ts'
 import { isApiError, type StreamNames } from './jetstream-streams.ts'
 
-/** What a consumer works with. */
+/** Dependencies of a consumer. */
 export type ConsumerPorts = SettlePorts & {
   connection: JetStreamConnection
   manager: (nc: NatsConnection) => Promise<JetStreamManager>
   names: StreamNames
-  /** Deliveries with handlers, put off and waiting for redelivery, over all processes. */
+  /** Maximum unsettled deliveries (in handlers or waiting for redelivery), over all processes. */
   in_flight_max: number
   logger: QueueLogger
   /** Aborts when the queue closes. */
   closing: AbortSignal
 }
 
-/** After the server refused a pull, so long until the next attempt. */
+/** Delay after the server rejected a pull. */
 const pullAgain_ms = 1_000
 const consumerExists = 10_148
 
 /**
- * Starts a consumer on the durable of its kind, which all processes share. The server sets no limit
- * on deliveries (there it would leave the message lying): what has had its attempts is buried here.
+ * Starts a consumer on the durable of its kind, which all processes share. The server has no limit
+ * of deliveries, because it would keep such messages undelivered. They are dead-lettered here.
  */
 export function startConsumer(
   ports: ConsumerPorts,
@@ -49,29 +49,29 @@ export function startConsumer(
   }
 }
 
-type Run = {
+type ConsumerRun = {
   ports: ConsumerPorts
   options: ConsumeOptions
   handler: BatchHandler
   stopping: AbortSignal
 }
 
-async function run(about: Run): Promise<void> {
-  const { ports, options, stopping } = about
+async function run(consumerRun: ConsumerRun): Promise<void> {
+  const { ports, options, stopping } = consumerRun
   while (!stopping.aborted) {
     await ports.connection.untilUp(stopping)
     if (stopping.aborted) return
     try {
-      await consumeSession(about)
+      await consumeSession(consumerRun)
     } catch (error) {
-      ports.logger.warn({ err: error, kind: options.kind }, 'a consumer starts again')
+      ports.logger.warn({ err: error, kind: options.kind }, 'a consumer failed; restarting it')
       await sleep(pullAgain_ms, stopping)
     }
   }
 }
 
 /** Consumes over one connection, until it ends or the consumer is stopped. */
-async function consumeSession({ ports, options, handler, stopping }: Run): Promise<void> {
+async function consumeSession({ ports, options, handler, stopping }: ConsumerRun): Promise<void> {
   const { nc, over } = ports.connection.session
   await ensureConsumer(await ports.manager(nc), ports, options)
   const pull = new JetStreamPull(nc, { stream: ports.names.queue, consumer: options.kind })
@@ -84,7 +84,7 @@ async function consumeSession({ ports, options, handler, stopping }: Run): Promi
   const { logger, closing: signal } = ports
   try {
     while (!end.aborted) {
-      const deliveries = await deliverable(await pull.next(limits, end), ports, options)
+      const deliveries = await toDeliveries(await pull.next(limits, end), ports, options)
       if (deliveries.length > 0) {
         await runBatch({ deliveries, handler, options, signal, logger })
       } else if (pull.broken !== undefined) {
@@ -98,8 +98,8 @@ async function consumeSession({ ports, options, handler, stopping }: Run): Promi
   }
 }
 
-/** Makes deliveries of messages, and buries those that have had all their attempts. */
-async function deliverable(
+/** Turns messages into deliveries, and dead-letters those without attempts left. */
+async function toDeliveries(
   messages: readonly Msg[],
   ports: ConsumerPorts,
   { attempts_max }: ConsumeOptions,
@@ -108,18 +108,21 @@ async function deliverable(
     .map((msg) => streamDelivery(msg, ports.names.ownSubject))
     .filter((delivery) => delivery !== undefined)
   const spent = all.filter(({ attempt }) => attempt > attempts_max)
-  await Promise.all(spent.map((delivery) => buryLogged(delivery, ports)))
+  await Promise.all(spent.map((delivery) => deadLetterOrLog(delivery, ports)))
   return all
     .filter(({ attempt }) => attempt <= attempts_max)
     .map((delivery) => deliveryOf(delivery, ports))
 }
 
-async function buryLogged(delivery: StreamDelivery, ports: ConsumerPorts): Promise<void> {
+async function deadLetterOrLog(delivery: StreamDelivery, ports: ConsumerPorts): Promise<void> {
   const { id, subject, attempt } = delivery
   try {
     await deliveryOf(delivery, ports).bury(`given up after ${attempt - 1} deliveries`)
   } catch (error) {
-    ports.logger.error({ err: error, message_id: id, subject }, 'a message could not be buried')
+    ports.logger.error(
+      { err: error, message_id: id, subject },
+      'a message could not be dead-lettered',
+    )
   }
 }
 

@@ -20,8 +20,8 @@ const letters_max = 1_000
 const listWait_ms = 5_000
 
 /**
- * The dead letter of a delivery. Its dedupe id is made of the delivery's number in the stream, so
- * that a second burial (after a crash between the burial and the acknowledgement) changes nothing.
+ * Builds the dead letter of a delivery. Its dedupe id contains the delivery's sequence number in
+ * the stream, so that a repetition after a crash before the acknowledgement changes nothing.
  */
 export function deadLetterMessage(
   delivery: StreamDelivery,
@@ -41,23 +41,23 @@ export function deadLetterMessage(
   }
 }
 
-/** Lists dead letters as they were buried, without their payloads; at most 1,000. */
+/** Lists dead letters, oldest first, without payloads; at most 1,000. */
 export async function listDeadLetters(
   nc: NatsConnection,
   manager: JetStreamManager,
-  about: { names: StreamNames; limit: number; filter: DeadLetterFilter },
+  query: { names: StreamNames; limit: number; filter: DeadLetterFilter },
 ): Promise<DeadLetter[]> {
-  const { dead, deadFilter, ownSubject } = about.names
+  const { dead, deadFilter, ownSubject } = query.names
   const info = await manager.consumers.add(dead, {
     ack_policy: AckPolicy.None,
     headers_only: true,
     mem_storage: true,
     inactive_threshold: nanos(2 * listWait_ms),
-    filter_subject: deadFilter({ project_id: about.filter.project_id }),
-    ...startOf(about.filter),
+    filter_subject: deadFilter({ project_id: query.filter.project_id }),
+    ...startOf(query.filter),
   })
   const consumer = await jetstream(nc).consumers.get(dead, info.name)
-  const max_messages = Math.min(about.limit, letters_max, info.num_pending)
+  const max_messages = Math.min(query.limit, letters_max, info.num_pending)
   const letters: DeadLetter[] = []
   if (max_messages > 0) {
     for await (const msg of await consumer.fetch({ max_messages, expires: listWait_ms })) {
@@ -88,7 +88,7 @@ function startOf({ after }: DeadLetterFilter) {
   return { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: seq + 1 }
 }
 
-/** The last dead letter of a message id, with its number in the stream, or undefined. */
+/** Finds the last dead letter of a message id, with its sequence number in the stream. */
 export async function findDeadLetter(
   manager: JetStreamManager,
   names: StreamNames,
@@ -103,7 +103,7 @@ export async function findDeadLetter(
   }
 }
 
-/** A dead letter as a message of the queue again, under a dedupe id that was not used before. */
+/** Turns a dead letter into a message of the queue, with a new dedupe id. */
 export function replayedMessage(letter: StoredMsg, names: StreamNames): StreamMessage {
   const id = letter.header.get(messageIdHeader)
   return {
@@ -114,7 +114,7 @@ export function replayedMessage(letter: StoredMsg, names: StreamNames): StreamMe
   }
 }
 
-/** Text for a header, percent-encoded; cut where it would not fit into the reserve for headers. */
+/** Percent-encodes text for a header, cut to the space that is reserved for headers. */
 function headerText(text: string): string {
   const encoded = encodeURIComponent(text.toWellFormed())
   if (encoded.length <= headerText_bytes_max) return encoded

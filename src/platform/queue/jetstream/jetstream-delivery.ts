@@ -3,10 +3,10 @@ import type { Delivery } from '../contract.ts'
 import { QueueUnavailable } from '../contract.ts'
 import type { JetStreamConnection } from './jetstream-connection.ts'
 
-/** Carries the message's id where `Nats-Msg-Id` has to be another one. */
+/** Header with the message id, when `Nats-Msg-Id` has another value. */
 export const messageIdHeader = 'Looptrace-Message-Id'
 
-/** A message as it came, read. `stream_seq` is its number in the stream. */
+/** A received message. `stream_seq` is its sequence number in the stream. */
 export type StreamDelivery = {
   msg: Msg
   id: string
@@ -15,7 +15,7 @@ export type StreamDelivery = {
   stream_seq: number
 }
 
-/** Reads a message of the stream; undefined when it is none. */
+/** Parses a message of the stream. Returns undefined for any other message. */
 export function streamDelivery(
   msg: Msg,
   ownSubject: (streamSubject: string) => string,
@@ -25,15 +25,16 @@ export function streamDelivery(
   return { msg, ...numbers, id: messageIdOf(msg), subject: ownSubject(msg.subject) }
 }
 
-/** How a delivery reaches the server, and where a buried one goes. */
+/** Connection for settling deliveries, and the function that dead-letters one. */
 export type SettlePorts = {
   connection: JetStreamConnection
   ack_timeout_ms: number
   bury: (delivery: StreamDelivery, reason: string) => Promise<void>
 }
 
-export function deliveryOf(about: StreamDelivery, ports: SettlePorts): Delivery {
-  const { id, subject, attempt, msg } = about
+/** Creates a delivery that settles over the connection. */
+export function deliveryOf(delivery: StreamDelivery, ports: SettlePorts): Delivery {
+  const { id, subject, attempt, msg } = delivery
   return {
     id,
     subject,
@@ -42,20 +43,22 @@ export function deliveryOf(about: StreamDelivery, ports: SettlePorts): Delivery 
     ack: () => confirmAck(msg, ports),
     retry: async (delay_ms) => giveBack(msg, ports.connection.session.nc, delay_ms),
     bury: async (reason) => {
-      await ports.bury(about, reason)
+      await ports.bury(delivery, reason)
       await confirmAck(msg, ports)
     },
   }
 }
 
-/** Gives a message back. Unconfirmed: should it get lost, the message comes after its ack wait. */
+/**
+ * Returns a message, without confirmation: if that is lost, it is redelivered after its ack wait.
+ */
 export function giveBack(msg: Msg, nc: NatsConnection, delay_ms: number): void {
   const delay = Math.round(delay_ms * 1_000_000)
   const answer = delay > 0 ? `-NAK ${JSON.stringify({ delay })}` : '-NAK'
   if (msg.reply) nc.publish(msg.reply, answer)
 }
 
-/** Acknowledges and waits for the server to confirm. Rejects with QueueUnavailable. */
+/** Acknowledges a message and waits for the confirmation. Rejects with QueueUnavailable. */
 async function confirmAck(msg: Msg, ports: SettlePorts): Promise<void> {
   const { nc } = ports.connection.session
   try {
@@ -70,8 +73,8 @@ function messageIdOf({ headers }: Msg): string {
 }
 
 /**
- * The numbers in a reply subject, `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream seq>.…`; newer
- * servers may put `<domain>.<account>` before the stream (NATS ADR-15).
+ * Parses the numbers in a reply subject, `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream seq>.…`.
+ * Newer servers may put `<domain>.<account>` before the stream (NATS ADR-15).
  */
 function deliveryNumbers(reply: string): { attempt: number; stream_seq: number } | undefined {
   const tokens = reply.split('.')

@@ -2,7 +2,7 @@ import { createInbox, headers, type Msg, type NatsConnection } from '@nats-io/tr
 import { Semaphore } from '../../../kernel/semaphore.ts'
 import { MessageTooLarge, QueueUnavailable } from '../contract.ts'
 
-/** A message for a stream. `dedupe_id` is what the server knows it by within its window. */
+/** A message for a stream. `dedupe_id` identifies it within the deduplication window. */
 export type StreamMessage = {
   subject: string
   data: Uint8Array
@@ -21,9 +21,9 @@ const messageSizeExceeded = 10_054
 const noResponders = 503
 
 /**
- * Publishes with a window of acknowledgements: up to `window` messages are on their way at once,
- * each promise waits for its own. One subscription and one timer serve them all, which costs the
- * event loop less than a request of the client library for each.
+ * Publishes with a window of acknowledgements: up to `window` messages are in flight, and each
+ * promise waits for its own acknowledgement. One subscription and one timer serve all messages,
+ * which costs the event loop less than one request of the client library per message.
  */
 export class JetStreamPublisher {
   readonly #ack_timeout_ms: number
@@ -35,18 +35,18 @@ export class JetStreamPublisher {
   #last = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(about: {
+  constructor(options: {
     window: number
     ack_timeout_ms: number
-    /** Called when the server says that there is no stream for a message. */
+    /** Called when the server has no stream for a message. */
     streamMissing: () => void
   }) {
-    this.#slots = new Semaphore({ permits_max: about.window })
-    this.#ack_timeout_ms = about.ack_timeout_ms
-    this.#streamMissing = about.streamMissing
+    this.#slots = new Semaphore({ permits_max: options.window })
+    this.#ack_timeout_ms = options.ack_timeout_ms
+    this.#streamMissing = options.streamMissing
   }
 
-  /** Listens for acknowledgements on this connection, once for each connection. */
+  /** Subscribes to acknowledgements, once per connection. */
   listen(nc: NatsConnection): void {
     if (this.#nc === nc) return
     this.#nc = nc
@@ -62,7 +62,9 @@ export class JetStreamPublisher {
     return this.#slots.run(() => this.#send(up(), message))
   }
 
-  /** The connection is gone: nobody will answer what is under way. It may be published again. */
+  /**
+   * Rejects all messages in flight after the end of the connection. They may be published again.
+   */
   rejectAll(error: QueueUnavailable): void {
     for (const waiting of this.#waiting.values()) waiting.reject(error)
     this.#waiting.clear()
@@ -71,17 +73,18 @@ export class JetStreamPublisher {
   }
 
   #send(nc: NatsConnection, message: StreamMessage): Promise<void> {
-    const about = headers()
-    about.set('Nats-Msg-Id', message.dedupe_id)
-    for (const [name, value] of Object.entries(message.headers ?? {})) about.set(name, value)
+    const messageHeaders = headers()
+    messageHeaders.set('Nats-Msg-Id', message.dedupe_id)
+    for (const [name, value] of Object.entries(message.headers ?? {}))
+      messageHeaders.set(name, value)
     this.#last += 1
     const token = this.#last.toString(36)
     const reply = `${this.#inbox}.${token}`
     return new Promise((resolve, reject) => {
       try {
-        nc.publish(message.subject, message.data, { headers: about, reply })
+        nc.publish(message.subject, message.data, { headers: messageHeaders, reply })
       } catch (cause) {
-        return reject(new QueueUnavailable('NATS takes no message', { cause }))
+        return reject(new QueueUnavailable('NATS did not accept the message', { cause }))
       }
       const deadline_ms = performance.now() + this.#ack_timeout_ms
       this.#waiting.set(token, { resolve, reject, deadline_ms })
@@ -95,12 +98,14 @@ export class JetStreamPublisher {
     if (waiting === undefined) return
     this.#waiting.delete(token)
     if (msg.headers?.code === noResponders) this.#streamMissing()
-    const error = failureIn(msg)
+    const error = parseFailure(msg)
     if (error === undefined) waiting.resolve()
     else waiting.reject(error)
   }
 
-  /** Gives up what waited too long; all wait equally long, so the first in the map is the oldest. */
+  /**
+   * Rejects messages after their timeout. All have the same one, so the map is in order of expiry.
+   */
   #sweep(): void {
     this.#timer = undefined
     const now_ms = performance.now()
@@ -119,17 +124,17 @@ export class JetStreamPublisher {
 
 type PubAck = { seq?: number; error?: { err_code?: number; description?: string } }
 
-function failureIn(msg: Msg): Error | undefined {
-  if (msg.headers?.code === noResponders) return new QueueUnavailable('there is no such stream')
-  const { seq, error } = pubAckIn(msg)
+function parseFailure(msg: Msg): Error | undefined {
+  if (msg.headers?.code === noResponders) return new QueueUnavailable('the stream does not exist')
+  const { seq, error } = parsePubAck(msg)
   if (error === undefined && seq !== undefined) return undefined
-  const description = error?.description ?? 'an acknowledgement that can not be read'
+  const description = error?.description ?? 'an unreadable acknowledgement'
   if (error?.err_code === messageSizeExceeded) return new MessageTooLarge(description)
   const reason = error?.err_code === maximumBytesExceeded ? 'full' : 'away'
-  return new QueueUnavailable(`JetStream took no message: ${description}`, { reason })
+  return new QueueUnavailable(`JetStream rejected the message: ${description}`, { reason })
 }
 
-function pubAckIn(msg: Msg): PubAck {
+function parsePubAck(msg: Msg): PubAck {
   try {
     return msg.json<PubAck>()
   } catch {

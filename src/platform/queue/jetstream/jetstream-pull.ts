@@ -1,7 +1,7 @@
 import { createInbox, type Msg, type NatsConnection, nanos } from '@nats-io/transport-node'
 import { sleep } from '../../../kernel/time.ts'
 
-/** One request for messages. Without `no_wait` the server holds it until there are some. */
+/** A request for messages. Without `no_wait`, the server waits for messages. */
 type Pull = {
   messages: number
   bytes_max?: number
@@ -9,14 +9,14 @@ type Pull = {
   no_wait: boolean
 }
 
-/** A pull that waits at the server ends there after this long, and is asked again. */
+/** Time after which a waiting pull expires at the server and is repeated. */
 const pullExpires_ms = 30_000
-/** So much later than it should an answer may come before it counts as lost. */
+/** Extra time for an answer before it counts as lost. */
 const pullGrace_ms = 5_000
 
 /**
- * Pulls exactly what one batch needs, so that no message waits in this process while its
- * acknowledgement time runs. (The client library's own consumer fetches ahead.)
+ * Pulls exactly one batch at a time, so that no message waits in this process while its
+ * acknowledgement time runs. (The client library's own consumer prefetches.)
  */
 export class JetStreamPull {
   readonly #nc: NatsConnection
@@ -29,22 +29,22 @@ export class JetStreamPull {
   #broken: string | undefined
   #wake: () => void = () => undefined
 
-  constructor(nc: NatsConnection, about: { stream: string; consumer: string }) {
+  constructor(nc: NatsConnection, source: { stream: string; consumer: string }) {
     this.#nc = nc
-    this.#requestSubject = `$JS.API.CONSUMER.MSG.NEXT.${about.stream}.${about.consumer}`
+    this.#requestSubject = `$JS.API.CONSUMER.MSG.NEXT.${source.stream}.${source.consumer}`
     this.#subscription = nc.subscribe(`${this.#inbox}.*`, {
       callback: (_error, msg) => this.#receive(msg),
     })
   }
 
-  /** The next batch; empty when none came in time or the signal aborted. */
+  /** Resolves with the next batch; empty after the timeout or when the signal aborts. */
   async next(
     limits: { messages_max: number; bytes_max: number; batch_wait_ms: number },
     signal: AbortSignal,
   ): Promise<Msg[]> {
     const { messages_max, bytes_max, batch_wait_ms } = limits
     await this.#ask({ messages: messages_max, bytes_max, wait_ms: 0, no_wait: true }, signal)
-    if (this.#arrived.length >= messages_max) return this.#taken()
+    if (this.#arrived.length >= messages_max) return this.#takeArrived()
     if (this.#arrived.length === 0) {
       await this.#ask({ messages: 1, wait_ms: pullExpires_ms, no_wait: false }, signal)
     }
@@ -56,32 +56,32 @@ export class JetStreamPull {
       await sleep(batch_wait_ms, signal)
       await this.#ask({ ...left, wait_ms: 0, no_wait: true }, signal)
     }
-    return this.#taken()
+    return this.#takeArrived()
   }
 
-  /** Why the server gives nothing to this consumer any more, for instance that it was deleted. */
+  /** Why the server rejected a pull, for example because the consumer was deleted. */
   get broken(): string | undefined {
     return this.#broken
   }
 
-  /** Ends the subscription; answers what the server sent until it knew. */
+  /** Ends the subscription. Resolves with the messages that still arrived. */
   async close(): Promise<Msg[]> {
     await this.#subscription.drain().catch(() => undefined)
-    return this.#taken()
+    return this.#takeArrived()
   }
 
-  /** Ends the subscription when the connection is gone: there is nobody to tell. */
+  /** Ends the subscription after the connection is gone. */
   abandon(): void {
     this.#subscription.unsubscribe()
   }
 
-  #taken(): Msg[] {
+  #takeArrived(): Msg[] {
     const arrived = this.#arrived
     this.#arrived = []
     return arrived
   }
 
-  /** Sends a request and waits for its end: all messages, a status, its time, or the signal. */
+  /** Sends a request and waits for all messages, a status, the timeout or the signal. */
   async #ask(pull: Pull, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return
     this.#pull += 1
@@ -98,7 +98,7 @@ export class JetStreamPull {
     const timer = setTimeout(() => this.#end(), pull.wait_ms + pullGrace_ms)
     const abort = () => this.#end()
     signal.addEventListener('abort', abort, { once: true })
-    while (!this.#ended && this.#arrived.length < wanted) await this.#somethingCame()
+    while (!this.#ended && this.#arrived.length < wanted) await this.#waitForMessage()
     signal.removeEventListener('abort', abort)
     clearTimeout(timer)
   }
@@ -125,7 +125,7 @@ export class JetStreamPull {
     if (!isEnd || msg.subject.endsWith(`.${this.#pull}`)) this.#end()
   }
 
-  #somethingCame(): Promise<void> {
+  #waitForMessage(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve
     })

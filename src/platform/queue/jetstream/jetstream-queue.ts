@@ -1,18 +1,18 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { sleep } from '../../../kernel/time.ts'
-import type {
-  BatchHandler,
-  ConsumeOptions,
-  Consumer,
-  DeadLetter,
-  DeadLetterFilter,
-  OutgoingMessage,
-  Queue,
-  QueueStats,
+import {
+  type BatchHandler,
+  type ConsumeOptions,
+  type Consumer,
+  type DeadLetter,
+  type DeadLetterFilter,
+  type OutgoingMessage,
+  type Queue,
+  type QueueStats,
+  QueueUnavailable,
 } from '../contract.ts'
-import { QueueUnavailable } from '../contract.ts'
-import { assertMessage, PublishesUnderWay } from '../message-limits.ts'
+import { assertMessage, PublishesInProgress } from '../publishing.ts'
 import { JetStreamConnection, type JetStreamConnectionOptions } from './jetstream-connection.ts'
 import { startConsumer } from './jetstream-consumer.ts'
 import {
@@ -30,32 +30,32 @@ import {
   streamPrefix_default,
 } from './jetstream-streams.ts'
 
-/** Settings of the JetStream driver. */
+/** Options of the JetStream driver. */
 export type JetStreamQueueOptions = JetStreamConnectionOptions &
   JetStreamStreamOptions & {
-    /** Publishes that wait for their acknowledgement at once; more wait. Default 256. */
+    /** Maximum unacknowledged publishes. Further publishes wait. Default 256. */
     publish_window?: number
-    /** Payloads under way or waiting for their turn; above, publish rejects. Default 64 MiB. */
+    /** Maximum size of payloads in flight or waiting. Above it, publish rejects. Default 64 MiB. */
     publish_bytes_max?: number
-    /** How long a publish or an ack waits for the server's word. Default 5 seconds. */
+    /** Timeout of a publish or an acknowledgement. Default 5 seconds. */
     ack_timeout_ms?: number
-    /** Deliveries not settled yet of one kind, over all processes. Default 10,000. */
+    /** Maximum unsettled deliveries per kind, over all processes. Default 10,000. */
     in_flight_max?: number
-    /** How long close waits for batches that are with a handler. Default 5 seconds. */
+    /** Maximum wait of `close` for running handlers. Default 5 seconds. */
     close_wait_ms?: number
   }
 
-/** What a message's headers may take of the server's largest payload. */
+/** Part of the server's maximum payload that is reserved for headers. */
 const headerReserve_bytes = 4_096
-/** NATS' own default, until a server said otherwise. */
+/** NATS' default, until the first connection. */
 const max_payload_default = 1_048_576
-/** After the stream was full, so long the queue counts as not ready. */
+/** Time for which the queue is not ready after the stream was full. */
 const fullRest_ms = 1_000
 
 /**
- * Opens a queue on NATS JetStream. Comes back after `connect_timeout_ms` at the latest, connected
- * or not: the connection is made in the background and kept for ever; while there is none publish
- * rejects at once with QueueUnavailable. Throws TypeError for a server address it can't read.
+ * Opens a queue on NATS JetStream. Resolves after at most `connect_timeout_ms`, connected or not:
+ * it connects in the background and reconnects for ever. Without a connection, publish rejects at
+ * once with QueueUnavailable. Throws TypeError for an invalid server address.
  */
 export async function openJetStreamQueue(options: JetStreamQueueOptions): Promise<Queue> {
   const queue = new JetStreamQueue(options)
@@ -68,7 +68,7 @@ class JetStreamQueue implements Queue {
   readonly #names: StreamNames
   readonly #connection: JetStreamConnection
   readonly #publisher: JetStreamPublisher
-  readonly #underWay: PublishesUnderWay
+  readonly #underWay: PublishesInProgress
   readonly #consumers = new Set<Consumer>()
   readonly #closing = new AbortController()
   readonly #ack_timeout_ms: number
@@ -78,7 +78,7 @@ class JetStreamQueue implements Queue {
     this.#options = options
     this.#names = streamNames(options.stream_prefix ?? streamPrefix_default)
     this.#ack_timeout_ms = options.ack_timeout_ms ?? 5_000
-    this.#underWay = new PublishesUnderWay(options.publish_bytes_max ?? 64 * 1_048_576)
+    this.#underWay = new PublishesInProgress(options.publish_bytes_max ?? 64 * 1_048_576)
     this.#publisher = new JetStreamPublisher({
       window: options.publish_window ?? 256,
       ack_timeout_ms: this.#ack_timeout_ms,
@@ -150,7 +150,7 @@ class JetStreamQueue implements Queue {
 
   async stats(): Promise<QueueStats> {
     const { queue, dead } = this.#names
-    const [waiting, buried] = await this.#asked(({ streams }) =>
+    const [waiting, buried] = await this.#callApi(({ streams }) =>
       Promise.all([streams.info(queue), streams.info(dead)]),
     )
     const { messages, bytes, first_ts } = waiting.state
@@ -163,15 +163,15 @@ class JetStreamQueue implements Queue {
   }
 
   deadLetters(limit: number, filter: DeadLetterFilter = {}): Promise<DeadLetter[]> {
-    const about = { names: this.#names, limit, filter }
-    return this.#asked((manager, nc) => listDeadLetters(nc, manager, about))
+    const query = { names: this.#names, limit, filter }
+    return this.#callApi((manager, nc) => listDeadLetters(nc, manager, query))
   }
 
   replayDeadLetter(
     id: string,
     { project_id }: Pick<DeadLetterFilter, 'project_id'> = {},
   ): Promise<boolean> {
-    return this.#asked(async (manager, nc) => {
+    return this.#callApi(async (manager, nc) => {
       const letter = await findDeadLetter(manager, this.#names, { id, project_id })
       if (letter === undefined) return false
       await this.#publisher.publish(() => nc, replayedMessage(letter, this.#names))
@@ -194,8 +194,10 @@ class JetStreamQueue implements Queue {
     return jetstreamManager(nc, { checkAPI: false, timeout: this.#ack_timeout_ms })
   }
 
-  /** Asks the JetStream API; whatever goes wrong there means that it is out of reach. */
-  async #asked<T>(ask: (manager: JetStreamManager, nc: NatsConnection) => Promise<T>): Promise<T> {
+  /** Calls the JetStream API. Any error means that it is unavailable. */
+  async #callApi<T>(
+    ask: (manager: JetStreamManager, nc: NatsConnection) => Promise<T>,
+  ): Promise<T> {
     const { nc } = this.#connection.session
     try {
       return await ask(await this.#manager(nc), nc)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { natsServers } from './jetstream-servers.ts'
 
-test('addresses are taken apart, with or without scheme and user', () => {
+test('parses addresses with or without scheme and user', () => {
   expect(natsServers(['nats://one:4222', 'two:4223', 'nats://[::1]:4224', 'three'])).toEqual({
     addresses: ['one:4222', 'two:4223', '[::1]:4224', 'three'],
     credentials: undefined,
@@ -9,7 +9,7 @@ test('addresses are taken apart, with or without scheme and user', () => {
   })
 })
 
-test('a user with a password, percent-decoded, or a token', () => {
+test('parses a user with a password, percent-decoded, or a token', () => {
   expect(natsServers(['nats://me:p%40ss@one:4222', 'nats://two:4222'])).toEqual({
     addresses: ['one:4222', 'two:4222'],
     credentials: { kind: 'password', user: 'me', password: 'p@ss' },

@@ -1,4 +1,4 @@
-/** How to prove who we are to NATS. The values are secrets: they are in no log line and no error. */
+/** Credentials for NATS. They are secrets, and never in a log line or an error. */
 export type NatsCredentials =
   | { kind: 'token'; token: string }
   | { kind: 'password'; user: string; password: string }
@@ -7,21 +7,21 @@ export type NatsCredentials =
   /** The seed of an nkey. */
   | { kind: 'nkey'; seed: string }
 
-/** Server addresses without their user part, and what that part said. */
+/** Server addresses without their user part, and the credentials of that part. */
 export type NatsServers = {
   addresses: string[]
   credentials: NatsCredentials | undefined
-  /** A `tls://` address was given. */
+  /** Whether any address is `tls://`. */
   tls: boolean
 }
 
 /**
- * Takes `nats://user:password@host:4222` apart (`tls://` too; a user without password is a token),
- * because the client knows no user part and the address is logged. Throws TypeError, without
- * quoting the address, when one can't be read.
+ * Parses addresses such as `nats://user:password@host:4222` (also `tls://`; a user without password
+ * is a token), because the client supports no user part, and addresses are logged. Throws
+ * TypeError, without quoting the address, for an invalid one.
  */
 export function natsServers(servers: readonly string[]): NatsServers {
-  const urls = servers.map(parsed)
+  const urls = servers.map(parseServer)
   const withUser = urls.find(({ username }) => username !== '')
   return {
     addresses: urls.map(({ host }) => host),
@@ -30,7 +30,7 @@ export function natsServers(servers: readonly string[]): NatsServers {
   }
 }
 
-function parsed(server: string, index: number): URL {
+function parseServer(server: string, index: number): URL {
   const url = URL.parse(server.includes('://') ? server : `nats://${server}`)
   if (url === null || !['nats:', 'tls:'].includes(url.protocol) || url.host === '') {
     throw new TypeError(`NATS server ${index + 1}: expected nats://host:port or tls://host:port`)

@@ -8,25 +8,25 @@ import {
 } from '@nats-io/jetstream'
 import { nanos } from '@nats-io/transport-node'
 
-/** How the streams are made. */
+/** Options of the streams. */
 export type JetStreamStreamOptions = {
   /**
    * Streams are `<prefix>_queue` and `<prefix>_dead`, subjects `<prefix>.<kind>.<project>`.
    * Default `looptrace`.
    */
   stream_prefix?: string
-  /** Copies of each message, 1, 3 or 5. */
+  /** Replicas of each message: 1, 3 or 5. */
   replicas: number
   /**
-   * Messages older than this are dropped by the server, acknowledged or not. Default 0: they are
-   * kept until they are acknowledged.
+   * Age after which the server drops messages, acknowledged or not. Default 0: messages are kept
+   * until they are acknowledged.
    */
   max_age_ms?: number
-  /** What the queue may hold; above, publish rejects with "full". */
+  /** Maximum size of the queue. Above it, publish rejects with "full". */
   max_bytes: number
-  /** What dead letters may hold; above, nothing can be buried. Default: a tenth of `max_bytes`. */
+  /** Maximum size of dead letters. Above it, dead-lettering fails. Default: `max_bytes` / 10. */
   dead_bytes_max?: number
-  /** How long the server remembers message ids, in memory. */
+  /** Deduplication window: time for which the server remembers message ids, in memory. */
   duplicate_window_ms: number
 }
 
@@ -39,9 +39,9 @@ export type StreamNames = {
   subject: (subject: string) => string
   kindFilter: (kind: string) => string
   deadSubject: (subject: string, id: string) => string
-  /** Matches the dead letters of one message id, or all; of one project, or of every one. */
-  deadFilter: (about: { id?: string | undefined; project_id?: string | undefined }) => string
-  /** The queue's subject of a stream's one. */
+  /** Matches dead letters by message id and project; a missing field matches all. */
+  deadFilter: (filter: { id?: string | undefined; project_id?: string | undefined }) => string
+  /** Returns the queue subject of a stream subject. */
   ownSubject: (streamSubject: string) => string
 }
 
@@ -62,9 +62,9 @@ export function streamNames(prefix: string): StreamNames {
 }
 
 /**
- * Makes both streams, or brings them to these settings. A work queue stream deletes what is
- * acknowledged, so its own counts are the messages pending: right also with no consumer there, and
- * disk is held by nothing else. What does not fit is refused (`discard new`), never dropped.
+ * Creates or updates both streams. A work queue stream deletes acknowledged messages, so its counts
+ * are the pending messages even without a consumer, and only pending messages use disk space. A
+ * full stream rejects new messages (`discard new`) and never drops old ones.
  */
 export async function ensureStreams(
   manager: JetStreamManager,
@@ -109,12 +109,12 @@ async function ensureStream(
   }
 }
 
-/** True for an answer of the JetStream API with that error code. */
+/** Returns whether an error is a JetStream API error with this code. */
 export function isApiError(error: unknown, code: number): error is JetStreamApiError {
   return error instanceof JetStreamApiError && error.code === code
 }
 
-/** A message id as one token of a subject: as it is when it may stand there, else in base64url. */
+/** Encodes a message id as a token of a subject: unchanged if valid, otherwise in base64url. */
 function idToken(id: string): string {
   if (/^[A-Za-z0-9_-]+$/.test(id) && !id.startsWith('b64-')) return id
   return `b64-${Buffer.from(id).toString('base64url')}`

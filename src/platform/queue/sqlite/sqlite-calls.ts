@@ -6,7 +6,7 @@ import type {
   UnavailableReason,
 } from '../contract.ts'
 
-/** What the SQLite thread is started with. Sizes in bytes, times in milliseconds. */
+/** Options of the SQLite thread. Sizes in bytes, times in milliseconds. */
 export type SqliteThreadOptions = {
   path: string
   bytes_max: number
@@ -14,7 +14,7 @@ export type SqliteThreadOptions = {
   reclaim_free_bytes: number
 }
 
-/** One call to the thread, beside its number. */
+/** One call to the thread, without its number. */
 export type SqliteCall =
   | { name: 'publish'; message: OutgoingMessage }
   | { name: 'claim'; claim: ClaimOptions }
@@ -27,7 +27,7 @@ export type SqliteCall =
   | { name: 'replay'; id: string; project_id: string | undefined }
   | { name: 'close' }
 
-/** What each call answers. */
+/** Result of each call. */
 export type SqliteAnswers = {
   publish: null
   claim: ClaimedMessage[]
@@ -41,7 +41,7 @@ export type SqliteAnswers = {
   close: null
 }
 
-/** A wait for messages of one kind; it is answered when there are some, or by `cancel_claims`. */
+/** A claim of messages of one kind. It ends with messages, or by `cancel_claims`. */
 export type ClaimOptions = {
   consumer: number
   kind: string
@@ -60,16 +60,16 @@ export type ClaimedMessage = {
   attempt: number
 }
 
-/** Calls travel in lists: everything that was called in one turn of the event loop. */
+/** A numbered call. Calls of one turn of the event loop are sent as a list. */
 export type NumberedCall = { number: number; call: SqliteCall }
 
-/** Answers travel in lists too: one list for each commit. */
+/** The answer to a call. Answers are sent as one list per commit. */
 export type NumberedAnswer =
   | { number: number; value: SqliteAnswers[keyof SqliteAnswers] }
   | { number: number; failure: CallFailure }
 
-/** A QueueUnavailable on its way between threads (class instances don't travel). */
+/** A QueueUnavailable between threads, which cannot transfer class instances. */
 export type CallFailure = { message: string; reason: UnavailableReason }
 
-/** What the thread says first: that the file is open, or why not. */
+/** First message of the thread: the file is open, or the reason why not. */
 export type ThreadGreeting = { opened: true } | { opened: false; failure: CallFailure }

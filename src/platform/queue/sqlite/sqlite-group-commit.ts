@@ -9,27 +9,27 @@ import type {
 } from './sqlite-calls.ts'
 import type { SqliteStore } from './sqlite-store.ts'
 
-/** How the commits meet the world: the time, where answers go, and what comes after the close. */
+/** Clock and callbacks of the group commits. */
 export type GroupCommitPorts = {
   now_ms: () => number
   answer: (answers: NumberedAnswer[]) => void
   closed: () => void
 }
 
-/** Pages that one step of housekeeping gives back to the disk. */
+/** Maximum pages that one step of housekeeping frees on disk. */
 const reclaim_pages = 1_024
 const housekeeping_delay_ms = 1_000
-/** After a commit failed (a full disk, say) the timer leaves the file alone for so long. */
+/** Pause of the timer after a failed commit (for example, a full disk). */
 const failureRest_ms = 1_000
-/** Longest sleep of the timer: setTimeout takes no more than 2^31 - 1. */
+/** Maximum delay of setTimeout: 2^31 - 1. */
 const timer_ms_max = 2_147_483_647
 
 type Waiter = { number: number; claim: ClaimOptions; deadline_ms: number | undefined }
 
 /**
- * Commits everything that arrived in one turn of the event loop in one transaction, and answers
- * only after the COMMIT: many publishes and acks share one fsync. Waiting claims are served in the
- * same transaction, when messages come or fall due; nothing polls.
+ * Commits all calls of one turn of the event loop in one transaction, and answers only after the
+ * COMMIT, so that many publishes and acks share one fsync. Waiting claims are served in the same
+ * transaction, when messages arrive or become due, without polling.
  */
 export class GroupCommit {
   readonly #store: SqliteStore
@@ -47,7 +47,7 @@ export class GroupCommit {
     this.#ports = ports
   }
 
-  /** Takes calls in; they are committed before the event loop turns again. */
+  /** Adds calls. They are committed before the next turn of the event loop. */
   add(calls: readonly NumberedCall[]): void {
     this.#calls.push(...calls)
     this.#schedule()
@@ -84,7 +84,7 @@ export class GroupCommit {
     }
   }
 
-  /** Runs one call; a claim has no answer yet. A refusal of one call leaves the others alone. */
+  /** Runs one call. A claim has no answer yet. A rejected call does not affect the others. */
   #run(number: number, call: SqliteCall): NumberedAnswer[] {
     switch (call.name) {
       case 'claim':
@@ -132,7 +132,7 @@ export class GroupCommit {
     }
   }
 
-  /** Answers waiting claims with nothing: those of one consumer, or all. */
+  /** Ends waiting claims with an empty batch: of one consumer, or all. */
   #cancel(consumer: number | undefined): NumberedAnswer[] {
     const gone = this.#waiters.filter(
       ({ claim }) => consumer === undefined || claim.consumer === consumer,
@@ -157,7 +157,7 @@ export class GroupCommit {
     return answers
   }
 
-  /** When a waiting claim must be served: now when its batch is full, never while there is none. */
+  /** Returns when to serve a claim: now if its batch is full, never if no message is available. */
   #deadlineOf({ claim, deadline_ms }: Waiter, now_ms: number): number | undefined {
     const { messages, bytes } = this.#store.available(claim, now_ms)
     if (messages === 0) return undefined
@@ -165,7 +165,7 @@ export class GroupCommit {
     return deadline_ms ?? now_ms + claim.batch_wait_ms
   }
 
-  /** Wakes for the end of a batch's wait, or for a message that comes back. */
+  /** Schedules the end of a batch's wait, or the next redelivery. */
   #armTimer(): void {
     clearTimeout(this.#timer)
     if (this.#waiters.length === 0) return
@@ -182,7 +182,7 @@ export class GroupCommit {
     this.#housekeeping ??= setTimeout(() => this.#keepHouse(), housekeeping_delay_ms)
   }
 
-  /** Runs a moment after there was work; again, as long as there is space to give back. */
+  /** Runs shortly after work, and repeats while there is space to free. */
   #keepHouse(): void {
     this.#housekeeping = undefined
     try {
@@ -202,7 +202,7 @@ export class GroupCommit {
   }
 }
 
-/** What goes over to the other thread of an error; a full disk is a full queue. */
+/** Converts an error for the other thread. A full disk counts as a full queue. */
 export function failureOf(error: unknown): CallFailure {
   if (error instanceof QueueUnavailable) return { message: error.message, reason: error.reason }
   const message = error instanceof Error ? error.message : String(error)

@@ -42,7 +42,7 @@ const message = (id: string, bytes = 10) => ({
 const claimedIds = (now_ms: number) =>
   store.claim(claim, now_ms).map(({ id, attempt }) => `${id}:${attempt}`)
 
-test('a transaction that throws leaves no trace, in the counts neither', () => {
+test('a failed transaction changes nothing, and no counts', () => {
   store.publish(message('kept'), 1_000)
   const before = store.stats(1_000)
   const fail = () =>
@@ -58,7 +58,7 @@ test('a transaction that throws leaves no trace, in the counts neither', () => {
   expect(claimedIds(1_000)).toEqual(['kept:1', 'gone:1'])
 })
 
-test('a claim holds until its time, then the message comes again, then it is buried', () => {
+test('after each expired claim, a message is redelivered, and finally dead-lettered', () => {
   store.publish(message('m'), 1_000)
   expect(claimedIds(1_000)).toEqual(['m:1'])
   expect(store.nextDue_ms()).toBe(1_100)
@@ -72,7 +72,7 @@ test('a claim holds until its time, then the message comes again, then it is bur
   expect(store.nextDue_ms()).toBeUndefined()
 })
 
-test('who lost a message to another one can acknowledge it, but not put it off or bury it', () => {
+test('an outdated delivery can acknowledge its message, but not delay or dead-letter it', () => {
   store.publish(message('m'), 1_000)
   const [first] = store.claim(claim, 1_000)
   const seq = first?.seq ?? 0
@@ -86,7 +86,7 @@ test('who lost a message to another one can acknowledge it, but not put it off o
   expect(store.stats(1_150)).toMatchObject({ pending: 0, pending_bytes: 0, dead: 0 })
 })
 
-test('dead letters count against the bound, and make room when they are replayed and acked', () => {
+test('dead letters count against the bound until they are replayed and acked', () => {
   store.publish(message('a', 5_000), 1_000)
   const [first] = store.claim(claim, 1_000)
   store.bury({ seq: first?.seq ?? 0, attempt: 1, reason: 'no' }, 1_000)
@@ -97,13 +97,13 @@ test('dead letters count against the bound, and make room when they are replayed
   store.publish(message('b', 5_000), 1_000)
 })
 
-test('what there is to claim is counted up to the batch', () => {
+test('counts available messages up to the size of a batch', () => {
   for (let i = 0; i < 15; i += 1) store.publish(message(`m${i}`), 1_000)
   expect(store.available(claim, 1_000)).toEqual({ messages: 10, bytes: 100 })
   expect(store.available({ ...claim, kind: 'other' }, 1_000)).toEqual({ messages: 0, bytes: 0 })
 })
 
-test('a subject whose next message has no room in the batch is the first of the next batch', () => {
+test('a subject whose next message does not fit is first in the next batch', () => {
   store.publish({ ...message('small'), subject: 'ingest.a' }, 1_000)
   store.publish({ ...message('large', 500), subject: 'ingest.b' }, 1_000)
   store.publish({ ...message('other'), subject: 'ingest.c' }, 1_000)

@@ -1,30 +1,40 @@
 import { DatabaseSync } from 'node:sqlite'
-import type { DeadLetter, DeadLetterFilter, OutgoingMessage, QueueStats } from '../contract.ts'
-import { QueueUnavailable } from '../contract.ts'
+import {
+  type DeadLetter,
+  type DeadLetterFilter,
+  type OutgoingMessage,
+  type QueueStats,
+  QueueUnavailable,
+} from '../contract.ts'
 import type { ClaimedMessage, ClaimOptions, SqliteThreadOptions } from './sqlite-calls.ts'
-import { messageClaimed, messageDelayed, prepareQueueFile } from './sqlite-schema.ts'
-import { prepareStatements, type Statements } from './sqlite-statements.ts'
+import {
+  messageClaimed,
+  messageDelayed,
+  prepareQueueFile,
+  prepareStatements,
+  type Statements,
+} from './sqlite-schema.ts'
 
-/** What one message takes in the file beside its payload, about: two rows and four index entries. */
+/** Approximate overhead of a message in the file: two rows and four index entries. */
 const messageOverhead_bytes = 512
-/** So many messages of one subject are taken before the next subject has its turn. */
-const turn_messages = 16
-/** Rows of the dedupe table that one purge removes at most. */
+/** Maximum messages of one subject before the next subject. */
+const subjectMessages_max = 16
+/** Maximum rows of the deduplication table that one purge removes. */
 const purge_rows = 10_000
 
 /**
- * The queue's tables and what can be done to them: synchronous, for the thread that owns the file.
- * Times are milliseconds since 1970 and always an argument. Changes are the caller's transaction.
+ * Synchronous operations on the queue's tables, for the thread that owns the file. Times are
+ * milliseconds since 1970, passed as arguments. The caller runs changes in a transaction.
  */
 export class SqliteStore {
   readonly #db: DatabaseSync
   readonly #options: SqliteThreadOptions
   readonly #sql: Statements
   #held: Held
-  /** For each kind the subject that had its turn last. */
-  readonly #turns = new Map<string, string>()
+  /** Last served subject of each kind. */
+  readonly #lastSubjects = new Map<string, string>()
 
-  /** Opens the file. What the last process had claimed is to be had again. */
+  /** Opens the file, and releases claims of the last process. */
   constructor(options: SqliteThreadOptions) {
     this.#options = options
     this.#db = new DatabaseSync(options.path)
@@ -39,7 +49,7 @@ export class SqliteStore {
     this.#held = this.#count()
   }
 
-  /** Runs the changes in one transaction; when it can't be committed nothing of it has happened. */
+  /** Runs the changes in one transaction, and rolls all of them back on an error. */
   transact(changes: () => void): void {
     const before = { ...this.#held }
     this.#db.exec('BEGIN')
@@ -53,7 +63,9 @@ export class SqliteStore {
     }
   }
 
-  /** Stores a message, unless its id was seen within the window. Throws QueueUnavailable, full. */
+  /**
+   * Stores a message, unless its id was seen within the window. Throws QueueUnavailable, `full`.
+   */
   publish(message: OutgoingMessage, now_ms: number): void {
     const { id, subject, data } = message
     if (!this.hasRoomFor(data.length)) {
@@ -71,7 +83,7 @@ export class SqliteStore {
     return this.#held.bytes + bytes + messageOverhead_bytes <= this.#options.bytes_max
   }
 
-  /** Messages and bytes that a claim would get, counted no further than its limits. */
+  /** Counts messages and bytes that a claim would get, up to its limits. */
   available(claim: ClaimOptions, now_ms: number): { messages: number; bytes: number } {
     this.#sql.releaseDue.run(now_ms)
     const [from, until] = subjectRange(claim.kind)
@@ -80,22 +92,22 @@ export class SqliteStore {
   }
 
   /**
-   * Takes the next batch, subjects by turns so that a busy project does not hold up the others.
-   * At least one message, however big. What has had all its attempts is buried on the way, so an
-   * empty batch does not mean that there is nothing more.
+   * Claims the next batch, round robin over subjects, so that a busy project does not delay the
+   * others. A batch has at least one message of any size. Messages without attempts left are
+   * dead-lettered on the way, so an empty batch does not mean that the queue is empty.
    */
   claim(claim: ClaimOptions, now_ms: number): ClaimedMessage[] {
     this.#sql.releaseDue.run(now_ms)
     const batch: Batch = { claimed: [], room: claim.messages_max, bytes_left: claim.bytes_max }
     let subject = this.#nextSubject(claim.kind)
     while (batch.room > 0 && subject !== undefined) {
-      if (!this.#takeTurn(subject, batch, { claim, now_ms })) break
+      if (!this.#claimFrom(subject, batch, { claim, now_ms })) break
       subject = this.#nextSubject(claim.kind)
     }
     return batch.claimed
   }
 
-  /** Removes a message for good. It may be gone already. */
+  /** Removes a message, if it still exists. */
   ack(seq: number): void {
     const message = this.#message(seq)
     if (message === undefined) return
@@ -106,16 +118,16 @@ export class SqliteStore {
     this.#held.message_bytes -= message.bytes
   }
 
-  /** Puts a message off. Only the delivery that has it may do so; an older one changes nothing. */
+  /** Delays a message. Only its current delivery can do so; an older one changes nothing. */
   retry(seq: number, attempt: number, until_ms: number): void {
     this.#sql.putOff.run(messageDelayed, until_ms, seq, attempt)
   }
 
-  /** Sets a message apart. Only the delivery that has it may do so. */
-  bury(about: { seq: number; attempt: number; reason: string }, now_ms: number): void {
-    const message = this.#message(about.seq)
-    if (message?.state !== messageClaimed || message.attempts !== about.attempt) return
-    this.#bury(message, about.reason, now_ms)
+  /** Dead-letters a message. Only its current delivery can do so. */
+  bury(delivery: { seq: number; attempt: number; reason: string }, now_ms: number): void {
+    const message = this.#message(delivery.seq)
+    if (message?.state !== messageClaimed || message.attempts !== delivery.attempt) return
+    this.#bury(message, delivery.reason, now_ms)
   }
 
   stats(now_ms: number): QueueStats {
@@ -128,7 +140,7 @@ export class SqliteStore {
     }
   }
 
-  /** The dead letters as they were buried. */
+  /** Lists dead letters, oldest first. */
   deadLetters(limit: number, { project_id, after }: DeadLetterFilter = {}): DeadLetter[] {
     const [time = 0, number = 0] = (after ?? '').split(':').map((digits) => Number(digits) || 0)
     const rows = this.#sql.deadLetters.all(time, number, project_id ?? null, limit)
@@ -139,7 +151,7 @@ export class SqliteStore {
     })
   }
 
-  /** Puts the dead letter of that id (the last, if there are several) at the end of its subject. */
+  /** Puts the (last) dead letter with this id back at the end of its subject. */
   replay(which: { id: string; project_id?: string | undefined }, now_ms: number): boolean {
     const dead = this.#sql.deadOfId.get(which.id, which.project_id ?? null) as
       | ({ seq: number } & NewMessage)
@@ -154,18 +166,18 @@ export class SqliteStore {
     return true
   }
 
-  /** When the next message that is claimed or put off comes back, or undefined. */
+  /** Returns when the next claimed or delayed message becomes available, or undefined. */
   nextDue_ms(): number | undefined {
     const due = this.#sql.nextDue.get()?.['due']
     return typeof due === 'number' ? due : undefined
   }
 
-  /** Forgets ids from before the window. */
+  /** Removes ids from before the deduplication window. */
   purgeSeen(now_ms: number): void {
     this.#sql.purgeSeen.run(now_ms - this.#options.duplicate_window_ms, purge_rows)
   }
 
-  /** Gives a little of the file's free space back to the disk. True when there is more to give. */
+  /** Frees some unused space of the file. Returns whether more can be freed. */
   reclaim(pages: number): boolean {
     if (this.#freeBytes() <= this.#options.reclaim_free_bytes) return false
     this.#db.exec(`PRAGMA incremental_vacuum(${pages})`)
@@ -198,20 +210,20 @@ export class SqliteStore {
     this.#held.message_bytes += bytes
   }
 
-  /** Takes some messages of one subject. False when the next one has no room in the batch. */
-  #takeTurn(
+  /** Claims some messages of one subject. Returns false when the next one does not fit. */
+  #claimFrom(
     subject: string,
     batch: Batch,
-    about: { claim: ClaimOptions; now_ms: number },
+    claiming: { claim: ClaimOptions; now_ms: number },
   ): boolean {
-    const { claim, now_ms } = about
-    const limit = Math.min(turn_messages, batch.room)
+    const { claim, now_ms } = claiming
+    const limit = Math.min(subjectMessages_max, batch.room)
     for (const row of this.#sql.readyOfSubject.all(subject, limit)) {
       const message = row as unknown as MessageRow
       const spent = message.attempts >= claim.attempts_max
       const fits = batch.claimed.length === 0 || message.bytes <= batch.bytes_left
       if (!spent && !fits) return false
-      this.#turns.set(claim.kind, subject)
+      this.#lastSubjects.set(claim.kind, subject)
       batch.room -= 1
       if (spent) {
         this.#bury(message, `given up after ${message.attempts} deliveries`, now_ms)
@@ -225,7 +237,7 @@ export class SqliteStore {
 
   #nextSubject(kind: string): string | undefined {
     const [from, until] = subjectRange(kind)
-    const last = this.#turns.get(kind) ?? from
+    const last = this.#lastSubjects.get(kind) ?? from
     const row = this.#sql.nextSubject.get(last, until) ?? this.#sql.nextSubject.get(from, until)
     const subject = row?.['subject']
     return typeof subject === 'string' ? subject : undefined
@@ -258,16 +270,16 @@ export class SqliteStore {
   }
 }
 
-/** What the file holds: `bytes` is what counts against `bytes_max`, dead letters included. */
+/** Contents of the file. `bytes` counts against `bytes_max` and includes dead letters. */
 type Held = { messages: number; message_bytes: number; dead: number; bytes: number }
-/** A batch being put together; `room` counts messages. */
+/** A batch being built. `room` is the number of messages that still fit. */
 type Batch = { claimed: ClaimedMessage[]; room: number; bytes_left: number }
 type Counted = { rows: number; bytes: number }
 type NewMessage = { id: string; subject: string; bytes: number }
 type MessageRow = NewMessage & { seq: number; state: number; attempts: number }
 type DeadRow = Omit<DeadLetter, 'buried_at' | 'position'> & { buried_at: number; seq: number }
 
-/** All subjects of a kind lie between `kind.` and `kind/`: the slash follows the dot in ASCII. */
+/** Returns the range of a kind's subjects, `kind.` to `kind/`: `/` follows `.` in ASCII. */
 function subjectRange(kind: string): [from: string, until: string] {
   return [`${kind}.`, `${kind}/`]
 }

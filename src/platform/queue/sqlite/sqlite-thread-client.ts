@@ -9,14 +9,14 @@ import type {
   ThreadGreeting,
 } from './sqlite-calls.ts'
 
-/** The thread that owns a queue file, as seen from the main thread. */
+/** A client, in the main thread, of the thread that owns a queue file. */
 export type SqliteThread = {
-  /** Rejects with QueueUnavailable. `payload` is moved to the thread, not copied. */
+  /** Calls the thread. `payload` is transferred, not copied. Rejects with QueueUnavailable. */
   call<N extends SqliteCall['name']>(
     call: Extract<SqliteCall, { name: N }>,
     payload?: ArrayBuffer,
   ): Promise<SqliteAnswers[N]>
-  /** Commits what was called before, closes the file and ends the thread. May be called twice. */
+  /** Commits earlier calls, closes the file and ends the thread. May be called twice. */
   close(): Promise<void>
 }
 
@@ -52,7 +52,7 @@ function greetingOf(worker: Worker): Promise<ThreadGreeting> {
 
 type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void }
 
-/** Numbers the calls and sends those of one turn of the event loop together. */
+/** Numbers calls, and sends all calls of one turn of the event loop together. */
 class CallsToThread {
   readonly #worker: Worker
   readonly #waiting = new Map<number, Waiting>()

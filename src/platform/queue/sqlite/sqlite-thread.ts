@@ -8,7 +8,7 @@ import type {
 import { failureOf, GroupCommit } from './sqlite-group-commit.ts'
 import { SqliteStore } from './sqlite-store.ts'
 
-/** The entry point of the thread that owns a queue file; only `sqlite-queue.ts` starts it. */
+/** Runs the thread that owns a queue file. Started by `sqlite-thread-client.ts` only. */
 function serve(port: NonNullable<typeof parentPort>): void {
   const say = (greeting: ThreadGreeting) => port.postMessage(greeting)
   try {
@@ -25,7 +25,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
   }
 }
 
-/** The buffers that go over without a copy: SQLite made each of them for one message alone. */
+/** Lists buffers to transfer without a copy. SQLite allocates one buffer per message. */
 function payloadsOf(answers: readonly NumberedAnswer[]): ArrayBuffer[] {
   return answers.flatMap((answer) => {
     if (!('value' in answer) || !Array.isArray(answer.value)) return []

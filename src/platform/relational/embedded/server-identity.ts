@@ -4,11 +4,11 @@ import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { EmbeddedPostgresRefused } from './postgres-binaries.ts'
 
-/** As whom PostgreSQL's programs run. */
+/** The account and prefix that PostgreSQL's programs run with. */
 export type ServerIdentity = {
-  /** The owner its files must have; undefined when we are no root and all is ours. */
+  /** Required owner of the files; undefined when this process is not root and owns them. */
   account: Account | undefined
-  /** Programs and arguments to put before the program itself; often none. */
+  /** Programs and arguments before the program itself; usually empty. */
   prefix: readonly string[]
   /** For `spawn`. */
   ids: { uid?: number; gid?: number }
@@ -17,17 +17,17 @@ export type ServerIdentity = {
 /** A user of the operating system. */
 type Account = { uid: number; gid: number }
 
-/** All of the environment PostgreSQL gets: no secret of ours, and no PG* or locale of the shell. */
+/** The whole environment of PostgreSQL, without secrets, PG* variables or the shell's locale. */
 export const serverEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' }
 
 const run = promisify(execFile)
 
 /**
- * PostgreSQL refuses to run as root, so root hands it to the user `postgres` and makes that user
- * when the machine has none. `paths` are the folders to enter and programs to run. Where one lies
- * below a folder of root's that others may not enter (a clone in /root), the server keeps just
- * the right to pass such folders, if setpriv and the kernel allow it. Throws
- * EmbeddedPostgresRefused when no way is left.
+ * Chooses the account for PostgreSQL, which does not run as root: root runs it as the user
+ * `postgres`, and creates that user if needed. `paths` are the folders and programs that the server
+ * must reach. If one is below a folder that only root may enter (a clone in /root), the server
+ * keeps only the capability to pass such folders, if setpriv and the kernel allow it. Throws
+ * EmbeddedPostgresRefused when PostgreSQL cannot run.
  */
 export async function serverIdentity(paths: readonly string[]): Promise<ServerIdentity> {
   if (process.getuid?.() !== 0) return { account: undefined, prefix: [], ids: {} }
@@ -37,7 +37,7 @@ export async function serverIdentity(paths: readonly string[]): Promise<ServerId
   const prefix = await passingPrefix(paths, account)
   if (prefix !== undefined) return { account, prefix, ids: {} }
   throw new EmbeddedPostgresRefused(
-    `${closed}: the user ${accountName} may not pass it, and PostgreSQL can not run as root. ` +
+    `${closed}: the user ${accountName} may not enter it, and PostgreSQL cannot run as root. ` +
       `Allow it (chmod o+x ${closed}), move the folder, or run the service as another user`,
   )
 }
@@ -54,7 +54,7 @@ async function findAccount(): Promise<Account | undefined> {
   }
 }
 
-/** Somebody else may be making the user at the same moment; then theirs is as good. */
+/** Creates the user. Another process may create it at the same time, which is fine. */
 async function makeAccount(): Promise<Account> {
   const failure = await run('useradd', ['--system', '--user-group', accountName]).then(
     () => undefined,
@@ -63,13 +63,13 @@ async function makeAccount(): Promise<Account> {
   const account = await findAccount()
   if (account !== undefined) return account
   throw new EmbeddedPostgresRefused(
-    `PostgreSQL can not run as root, and the user ${accountName} can not be made: make it, or ` +
+    `PostgreSQL cannot run as root, and creating the user ${accountName} failed: create it, or ` +
       'run the service as another user',
     { cause: failure },
   )
 }
 
-/** The first of the paths, or of the folders above them, that the account may not pass. */
+/** Finds the first path, or folder above a path, that the account may not pass. */
 async function firstClosed(
   paths: readonly string[],
   account: Account,
@@ -91,12 +91,12 @@ function mayPass(path: { uid: number; gid: number; mode: number }, account: Acco
   return (path.mode & 0o001) !== 0
 }
 
-/** Ordered by how little they give; a container often has only the second one. */
+/** Capabilities, weakest first. A container often has only the second. */
 const capabilities = ['dac_read_search', 'dac_override']
 
 /**
- * Without `no_setuid_fixup` the call access(2), by which PostgreSQL looks at its own programs,
- * leaves the capability out of account.
+ * Finds the `setpriv` prefix that passes all paths. Without `no_setuid_fixup`, access(2), with
+ * which PostgreSQL checks its own programs, ignores the capability.
  */
 async function passingPrefix(
   paths: readonly string[],

@@ -1,6 +1,8 @@
 import { realpath } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import pg from 'pg'
+import { backOff } from '../../../kernel/back-off.ts'
+import { sleep } from '../../../kernel/time.ts'
 import { FolderInUse, lockFolder, makeFolder } from '../../folders/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import { embeddedRole, prepareDataFolder } from './data-folder.ts'
@@ -12,46 +14,45 @@ import {
   ServerStartFailed,
   startServer,
 } from './server-process.ts'
-import { type RestartListener, supervise } from './supervisor.ts'
 
-/** What an embedded PostgreSQL needs. */
+/** Options of an embedded PostgreSQL. */
 export type EmbeddedPostgresOptions = {
-  /** Folder for its data and password; made when it is not there. */
+  /** Folder for its data and password; created if missing. */
   directory: string
-  /** Port on 127.0.0.1; a free one by default, another at each start of ours. */
+  /** Port on 127.0.0.1; by default a free port, chosen at each start of this process. */
   port?: number
-  /** How long the server may take to recover and take connections; 120 s by default. */
+  /** Maximum time to recover and accept connections; 120 s by default. */
   start_timeout_ms?: number
-  /** How often in a row it may die young or not start before it is given up; 20 by default. */
+  /** Maximum consecutive early deaths or failed starts; 20 by default. */
   failures_max?: number
-  /** Settings of PostgreSQL that go before ours. */
+  /** Settings of PostgreSQL that override the defaults here. */
   settings?: Readonly<Record<string, string>>
-  /** Called when the server had died and is back, on the same port. */
+  /** Called after a restart of the server, which keeps its port. */
   on_restart?: RestartListener
-  /** Ends a start that is under way, which then rejects; a server that runs is left alone. */
+  /** Aborts a start in progress, which then rejects. Does not stop a running server. */
   signal?: AbortSignal
   logger: Logger
 }
 
-/** A running, supervised PostgreSQL of our own. */
+/** A running, supervised, embedded PostgreSQL. */
 export type EmbeddedPostgres = {
   /** With the password; for `openRelational` and `migrateRelational`. */
   url: string
-  /** Pid of the server; another one after a restart. */
+  /** Pid of the server. Changes with a restart. */
   readonly pid: number
-  /** How often the server died and was started again. */
+  /** Number of restarts. */
   readonly restarts: number
-  /** Resolves to undefined after `stop`, to an error when the server can't be brought back. */
+  /** Resolves to undefined after `stop`, or to an error when restarts keep failing. */
   stopped: Promise<Error | undefined>
-  /** Ends the connections, writes everything down, stops the server. May be called twice. */
+  /** Closes connections, flushes data and stops the server. May be called twice. */
   stop(): Promise<void>
 }
 
 /**
- * Starts PostgreSQL as a child process on loopback and keeps it running: makes its data folder
- * when there is none, finds it again later, stops a server that a killed run of ours left on it,
- * and starts a new one when ours dies. Throws EmbeddedPostgresRefused when the machine lacks
- * something (the message says what), ServerStartFailed with the server's last words otherwise.
+ * Starts PostgreSQL as a child process on loopback and keeps it running: creates its data folder if
+ * missing, stops the server of a killed run on it, and restarts a server that dies. Throws
+ * EmbeddedPostgresRefused when the machine lacks something (the message says what), otherwise
+ * ServerStartFailed with the end of the server's log.
  */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
@@ -72,7 +73,7 @@ function lock(directory: string): () => void {
     return lockFolder(directory)
   } catch (error) {
     if (!(error instanceof FolderInUse)) throw error
-    const reason = `${directory}: another process runs a server on it`
+    const reason = `${directory}: another process runs a server on this folder`
     throw new EmbeddedPostgresRefused(reason, { cause: error })
   }
 }
@@ -89,8 +90,8 @@ async function startLocked(
   })
   const { start_timeout_ms = 120_000, failures_max = 20, settings = {} } = options
   const limits = { start_timeout_ms, failures_max }
-  const about = { binaries, identity, cluster, settings, ...limits, logger }
-  const { plan, first } = await startOnPort(about, options)
+  const basePlan = { binaries, identity, cluster, settings, ...limits, logger }
+  const { plan, first } = await startOnPort(basePlan, options)
   const url = (database: string) =>
     `postgres://${embeddedRole}:${password}@127.0.0.1:${plan.port}/${database}`
   await makeDatabase(url('postgres')).catch(async (error: unknown) => {
@@ -117,13 +118,16 @@ async function startLocked(
 
 const portTriesMax = 5
 
-/** A free port may be taken by the time the server asks for it; then another one is tried. */
+/**
+ * Starts the server on the given port, or on a free one. Retries if a free port was taken
+ * meanwhile.
+ */
 async function startOnPort(
-  about: Omit<ServerPlan, 'port'>,
+  basePlan: Omit<ServerPlan, 'port'>,
   { port, signal }: Pick<EmbeddedPostgresOptions, 'port' | 'signal'>,
 ): Promise<{ plan: ServerPlan; first: RunningServer }> {
   for (let tries = 1; ; tries += 1) {
-    const plan = { ...about, port: port ?? (await freePort()) }
+    const plan = { ...basePlan, port: port ?? (await freePort()) }
     try {
       return { plan, first: await startServer(plan, signal) }
     } catch (error) {
@@ -153,4 +157,82 @@ async function makeDatabase(url: string): Promise<void> {
   } finally {
     await client.end()
   }
+}
+
+/** A server that is restarted when it dies. */
+type SupervisedServer = {
+  /** Pid of the current server. */
+  pid: () => number
+  /** Number of restarts so far. */
+  restarts: () => number
+  /** Resolves when supervision ends; see `EmbeddedPostgres.stopped`. */
+  stopped: Promise<Error | undefined>
+  stop(): Promise<void>
+}
+
+/** Called after a restart. */
+type RestartListener = (restart: { pid: number; restarts: number }) => void
+
+/** Supervises a running server until `stop`, or until restarts keep failing. */
+function supervise(
+  plan: ServerPlan,
+  first: RunningServer,
+  onRestart: RestartListener | undefined,
+): SupervisedServer {
+  const abort = new AbortController()
+  let server = first
+  let restarts = 0
+  const restarted = (next: RunningServer) => {
+    server = next
+    restarts += 1
+    plan.logger.info({ pid: next.pid, restarts }, 'postgres was restarted')
+    onRestart?.({ pid: next.pid, restarts })
+  }
+  const stopped = watch({ plan, first, restarted, signal: abort.signal })
+  return {
+    pid: () => server.pid,
+    restarts: () => restarts,
+    stopped,
+    stop: async () => {
+      abort.abort()
+      await server.stop()
+      await stopped
+    },
+  }
+}
+
+type Watch = {
+  plan: ServerPlan
+  first: RunningServer
+  restarted: (next: RunningServer) => void
+  signal: AbortSignal
+}
+
+const restartBackOff = { base_ms: 50, max_ms: 5_000 }
+
+/** A server that lived this long resets the count of failures. */
+const stableMs = 10_000
+
+async function watch({ plan, first, restarted, signal }: Watch): Promise<Error | undefined> {
+  let server: RunningServer | undefined = first
+  let cause: unknown
+  for (let failures = 0; failures < plan.failures_max; failures += 1) {
+    if (server !== undefined) {
+      const bornMs = performance.now()
+      const ended = await server.ended
+      if (!signal.aborted) plan.logger.error({ ended }, 'postgres died')
+      if (performance.now() - bornMs > stableMs) failures = 0
+    }
+    await sleep(backOff(restartBackOff, failures + 1), signal)
+    if (signal.aborted) return undefined
+    server = await startServer(plan).catch((error: unknown) => {
+      cause = error
+      plan.logger.error({ err: error }, 'postgres did not restart')
+      return undefined
+    })
+    if (signal.aborted) await server?.stop()
+    else if (server !== undefined) restarted(server)
+  }
+  await server?.stop()
+  return new Error(`postgres failed ${plan.failures_max} times in a row`, { cause })
 }

@@ -1,0 +1,142 @@
+import { gib, hours, integer, mib, minutes, seconds, secret, text, url } from '../setting.ts'
+
+/** Settings of sign-in and keys. */
+export const accessSettings = {
+  secret_key: secret({
+    min_characters: 32,
+    reason:
+      'Key that encrypts the token-signing keys at rest. Set the same value in every pod. Role `all` generates one in its data folder.',
+  }),
+  token_issuer: text({
+    unit: 'URL',
+    default: 'looptrace',
+    reason: '`iss` claim of access tokens.',
+  }),
+  token_ttl_ms: integer({
+    unit: 'ms',
+    default: hours,
+    min: minutes,
+    max: hours,
+    reason: 'Lifetime of an access token. Roles are always read from the store.',
+  }),
+  oidc_issuer: url(['https', 'http'], {
+    unit: 'URL',
+    reason: 'External issuer whose access tokens are also accepted.',
+  }),
+  oidc_audience: text({
+    unit: 'text',
+    reason: 'Required `aud` claim of tokens from the external issuer.',
+  }),
+  bootstrap_email: text({
+    unit: 'e-mail',
+    default: 'admin@looptrace.local',
+    reason: 'Login of the first administrator.',
+  }),
+  bootstrap_password: secret({
+    min_characters: 12,
+    reason:
+      'Password of the first administrator. When unset, a random one is generated and shown once.',
+  }),
+  bootstrap_project_id: text({
+    unit: 'UUID',
+    reason: 'Id of the first project. When unset, a new one is generated.',
+  }),
+  bootstrap_project_key: secret({
+    min_characters: 44,
+    reason:
+      'Key of the first project, `lt_…`. When unset, a random one is generated and shown once.',
+  }),
+  bootstrap_secret: text({
+    unit: 'namespace/name',
+    reason:
+      'Kubernetes Secret for the first login and the shared keys. `migrate` creates it when it is missing, and otherwise uses its values.',
+  }),
+}
+
+/**
+ * Limits of queries, equal for all projects. Above them, a query gets 400 `query_too_expensive`.
+ */
+export const querySettings = {
+  query_rows_read_max: integer({
+    unit: 'rows',
+    default: 100_000_000,
+    min: 1,
+    max: 1_000_000_000_000,
+    reason:
+      'Maximum rows that a query reads in ClickHouse. A page in time order stops when it is full, and only the byte limit applies.',
+  }),
+  query_bytes_read_max: integer({
+    unit: 'bytes',
+    default: 20 * gib,
+    min: mib,
+    max: 1024 * gib,
+    reason: 'Maximum uncompressed bytes that a query reads in ClickHouse.',
+  }),
+  query_time_ms_max: integer({
+    unit: 'ms',
+    default: 10 * seconds,
+    min: 100,
+    max: hours,
+    reason: 'Maximum time of a query in a store.',
+  }),
+  query_memory_bytes_max: integer({
+    unit: 'bytes',
+    default: gib,
+    min: mib,
+    max: 64 * gib,
+    reason: 'Maximum memory of a query in ClickHouse.',
+  }),
+  query_result_rows_max: integer({
+    unit: 'rows',
+    default: 10_000,
+    min: 1,
+    max: 10_000,
+    reason: 'Maximum rows of an answer.',
+  }),
+  query_running_max: integer({
+    unit: 'queries',
+    default: 4,
+    min: 1,
+    max: 1_000,
+    reason: 'Maximum concurrent queries per project and process.',
+  }),
+  query_waiting_max: integer({
+    unit: 'queries',
+    default: 20,
+    min: 0,
+    max: 10_000,
+    reason: 'Maximum waiting queries per project. Further queries get 429.',
+  }),
+  query_wait_ms_max: integer({
+    unit: 'ms',
+    default: 2 * seconds,
+    min: 0,
+    max: minutes,
+    reason: 'Maximum time that a query waits for a slot. Then it gets 429.',
+  }),
+  query_postgres_connections_max: integer({
+    unit: 'connections',
+    default: 4,
+    min: 1,
+    max: 100,
+    reason: 'Connections to PostgreSQL for queries alone, so that slow queries delay nothing else.',
+  }),
+  saved_queries_max: integer({
+    unit: 'queries',
+    default: 1_000,
+    min: 1,
+    max: 100_000,
+    reason: 'Maximum saved queries per project. Above it, saving answers 409.',
+  }),
+}
+
+/** Settings of tasks. */
+export const taskSettings = {
+  task_stalled_after_ms: integer({
+    unit: 'ms',
+    default: 30 * minutes,
+    min: seconds,
+    max: 30 * 24 * hours,
+    reason: 'Time without activity after which a running task is reported as `stalled: true`.',
+  }),
+}

@@ -1,0 +1,48 @@
+import { integer, minutes, seconds, secret, text, url } from '../setting.ts'
+
+/** Settings of commands that call the API. */
+export const cliSettings = {
+  url: url(['http', 'https'], {
+    unit: 'URL',
+    default: 'http://127.0.0.1:8080',
+    reason: 'API that `looptrace ledger` reads. The default is `make run` on this machine.',
+  }),
+  api_key: secret({ reason: 'Project key of the command line.' }),
+}
+
+/** Settings of the smoke test. */
+export const smokeSettings = {
+  smoke_proxy_url: url(['http', 'https'], {
+    unit: 'URL',
+    default: 'http://127.0.0.1:8080',
+    reason: 'Proxy that receives the completions and spans of the test.',
+  }),
+  smoke_api_url: url(['http', 'https'], {
+    unit: 'URL',
+    default: 'http://127.0.0.1:8080',
+    reason: 'API that the test reads the records from.',
+  }),
+  smoke_project_key: secret({
+    reason:
+      'Project key with the default scopes. The test sends and reads completions and spans with it.',
+  }),
+  smoke_provider_host: text({
+    unit: 'address',
+    default: '127.0.0.1',
+    reason: 'Address of the scripted provider, which `scripted_base_url` of the proxy must name.',
+  }),
+  smoke_provider_port: integer({
+    unit: 'port',
+    default: 8090,
+    min: 1,
+    max: 65_535,
+    reason: 'Port of the scripted provider.',
+  }),
+  smoke_wait_ms_max: integer({
+    unit: 'ms',
+    default: minutes,
+    min: seconds,
+    max: 30 * minutes,
+    reason: 'Maximum time for the service to start, and for the records to become readable.',
+  }),
+}

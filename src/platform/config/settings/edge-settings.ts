@@ -1,0 +1,252 @@
+import {
+  gib,
+  hours,
+  integer,
+  kib,
+  mib,
+  minutes,
+  portOrOff,
+  seconds,
+  text,
+  url,
+} from '../setting.ts'
+
+/** Settings of the proxy. */
+export const proxySettings = {
+  openai_base_url: url(['http', 'https'], {
+    unit: 'URL',
+    default: 'https://api.openai.com/v1',
+    reason: 'Base URL of provider `openai`, or of any server with the same API.',
+  }),
+  anthropic_base_url: url(['http', 'https'], {
+    unit: 'URL',
+    default: 'https://api.anthropic.com/v1',
+    reason: 'Base URL of the OpenAI-compatible API of provider `anthropic`.',
+  }),
+  gemini_base_url: url(['http', 'https'], {
+    unit: 'URL',
+    default: 'https://generativelanguage.googleapis.com/v1beta/openai',
+    reason: 'Base URL of the OpenAI-compatible API of provider `gemini`.',
+  }),
+  scripted_base_url: url(['http', 'https'], {
+    unit: 'URL',
+    reason:
+      'Base URL of provider `scripted`, which `looptrace smoke-test` runs. When unset, the provider is unknown.',
+  }),
+  proxy_body_bytes_max: integer({
+    unit: 'bytes',
+    default: 20 * mib,
+    min: kib,
+    max: 256 * mib,
+    reason: 'Maximum size of a completion request. Images in base64 make requests large.',
+  }),
+  proxy_capture_request_bytes_max: integer({
+    unit: 'bytes',
+    default: 8 * mib,
+    min: 0,
+    max: 64 * mib,
+    reason:
+      'Maximum size of a request whose content is recorded. Larger requests are forwarded, and recorded without content.',
+  }),
+  proxy_capture_response_bytes_max: integer({
+    unit: 'bytes',
+    default: 4 * mib,
+    min: 0,
+    max: 64 * mib,
+    reason:
+      'Maximum recorded size of a response. Of longer ones, the head and the last 64 KiB are recorded, which contain the usage.',
+  }),
+  proxy_connect_timeout_ms: integer({
+    unit: 'ms',
+    default: 10 * seconds,
+    min: 100,
+    max: 2 * minutes,
+    reason: 'Maximum time to connect to a provider.',
+  }),
+  proxy_idle_timeout_ms: integer({
+    unit: 'ms',
+    default: 10 * minutes,
+    min: 100,
+    max: 2 * hours,
+    reason:
+      'Maximum silence of a provider before the headers and between chunks. Reasoning models can be silent for minutes.',
+  }),
+  proxy_upstream_keep_alive_ms: integer({
+    unit: 'ms',
+    default: 20 * seconds,
+    min: 0,
+    max: hours,
+    reason:
+      'Idle time after which a connection to a provider is closed. Many providers close after 60 s.',
+  }),
+  proxy_body_bytes_inflight_max: integer({
+    unit: 'bytes',
+    default: 256 * mib,
+    min: mib,
+    max: 64 * gib,
+    reason: 'Maximum size of all request bodies in memory. Further calls get 503.',
+  }),
+  proxy_usage_refusal_kept_ms: integer({
+    unit: 'ms',
+    default: 10 * minutes,
+    min: 0,
+    max: 24 * hours,
+    reason:
+      'Time without `stream_options` after a provider rejected it. Usage is not requested in this time.',
+  }),
+  proxy_connections_max: integer({
+    unit: 'connections',
+    default: 1024,
+    min: 1,
+    max: 65_536,
+    reason: 'Maximum open connections per provider. Further calls wait for a free one.',
+  }),
+  proxy_requests_per_minute_max: integer({
+    unit: 'requests/minute',
+    default: 0,
+    min: 0,
+    max: 10_000_000,
+    reason: 'Maximum completions per project key and process. 0 sets no limit.',
+  }),
+  proxy_key_cache_ttl_ms: integer({
+    unit: 'ms',
+    default: 30 * seconds,
+    min: 0,
+    max: 10 * minutes,
+    reason: 'Lifetime of a cached key: a revoked key stops working within this time.',
+  }),
+  proxy_key_cache_stale_ms: integer({
+    unit: 'ms',
+    default: 24 * hours,
+    min: 0,
+    max: 30 * 24 * hours,
+    reason: 'Maximum time that a cached key works while PostgreSQL is unavailable.',
+  }),
+  proxy_key_cache_entries_max: integer({
+    unit: 'keys',
+    default: 10_000,
+    min: 1,
+    max: 1_000_000,
+    reason: 'Maximum cached keys per process, about 1 KB each.',
+  }),
+}
+
+/** Settings of the OTLP receiver: HTTP on the port of the role, gRPC on a separate port. */
+export const otlpSettings = {
+  otlp_grpc_host: text({
+    unit: 'address',
+    default: '127.0.0.1',
+    reason:
+      'Address of OTLP over gRPC. The default, loopback, is not reachable from other machines.',
+  }),
+  otlp_grpc_port: portOrOff({
+    unit: 'port',
+    default: 4317,
+    reason: 'Port of OTLP over gRPC. 0 picks a free port, `off` disables gRPC.',
+  }),
+  otlp_body_bytes_max: integer({
+    unit: 'bytes',
+    default: 64 * mib,
+    min: kib,
+    max: gib,
+    reason:
+      'Maximum size of an export request, compressed and decompressed. The default is the limit of the OpenTelemetry Collector.',
+  }),
+  otlp_inflight_bytes_max: integer({
+    unit: 'bytes',
+    default: 256 * mib,
+    min: mib,
+    max: 64 * gib,
+    reason: 'Maximum size of all export requests in memory. Further requests get 503.',
+  }),
+  otlp_body_idle_timeout_ms: integer({
+    unit: 'ms',
+    default: 30 * seconds,
+    min: 100,
+    max: 10 * minutes,
+    reason: 'Maximum silence of a client while it sends a request.',
+  }),
+  otlp_requests_per_minute_max: integer({
+    unit: 'requests/minute',
+    default: 0,
+    min: 0,
+    max: 10_000_000,
+    reason: 'Maximum export requests per project key and process. 0 sets no limit.',
+  }),
+  otlp_grpc_streams_max: integer({
+    unit: 'streams',
+    default: 128,
+    min: 1,
+    max: 65_536,
+    reason: 'Maximum concurrent calls per gRPC connection. Further calls wait in the client.',
+  }),
+  otlp_grpc_keepalive_ms: integer({
+    unit: 'ms',
+    default: minutes,
+    min: seconds,
+    max: 2 * hours,
+    reason:
+      'Interval of keep-alive pings on gRPC connections. Connections without an answer are closed.',
+  }),
+}
+
+/** Settings of canonical batches, `POST /api/v2/observability/ingest`. */
+export const ingestSettings = {
+  ingest_body_bytes_max: integer({
+    unit: 'bytes',
+    default: 16 * mib,
+    min: kib,
+    max: gib,
+    reason:
+      'Maximum size of a batch. A batch is parsed at once, so a larger one delays other requests.',
+  }),
+  ingest_inflight_records_max: integer({
+    unit: 'records',
+    default: 200_000,
+    min: 1,
+    max: 10_000_000,
+    reason: 'Maximum records of all batches in memory. Further batches get 503.',
+  }),
+  ingest_take_over_ms: integer({
+    unit: 'ms',
+    default: 30_000,
+    min: 100,
+    max: 600_000,
+    reason:
+      'Time after which a batch of a killed process can be taken over. Until then, a repeat with the same idempotency key gets 503.',
+  }),
+}
+
+/** Settings of the hand-over of records from the edge to the queue. */
+export const recordingSettings = {
+  record_frame_bytes: integer({
+    unit: 'bytes',
+    default: 128 * kib,
+    min: 4 * kib,
+    max: 512 * kib,
+    reason: 'Target size of a queue message. One message per call costs five times more.',
+  }),
+  record_frame_age_ms: integer({
+    unit: 'ms',
+    default: 20,
+    min: 1,
+    max: 5 * seconds,
+    reason:
+      'Maximum time that a record waits for others. A killed proxy loses at most the records of this time.',
+  }),
+  record_inflight_bytes_max: integer({
+    unit: 'bytes',
+    default: 64 * mib,
+    min: mib,
+    max: 4 * gib,
+    reason:
+      'Maximum size of records in memory while the queue and the spool are slow. Further records are counted as lost.',
+  }),
+  spool_bytes_max: integer({
+    unit: 'bytes',
+    default: gib,
+    min: mib,
+    max: 1024 * gib,
+    reason: 'Maximum disk space for records while the queue is unavailable.',
+  }),
+}

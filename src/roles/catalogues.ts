@@ -1,0 +1,149 @@
+import type { Access } from '../capabilities/access/index.ts'
+import { type OtlpReceiver, otlpRoutes } from '../capabilities/edge/otlp/index.ts'
+import { type CompletionProxy, proxyRoutes } from '../capabilities/edge/proxy/index.ts'
+import { startIngest } from '../capabilities/ingest/index.ts'
+import { sleep, systemClock } from '../kernel/time.ts'
+import { apiAnswerCounter, createOperatorMetrics } from '../operator/index.ts'
+import { loadConfig, type RoleConfig } from '../platform/config/index.ts'
+import {
+  createHttpServer,
+  frontPageRoute,
+  openapiRoute,
+  type RawRoute,
+  type Route,
+} from '../platform/http/index.ts'
+import { createLogger, createMetrics, type Metrics } from '../platform/telemetry/index.ts'
+import { controlRoutes, openQueryRuns } from './control.ts'
+import { openDetection, openJudge } from './detection.ts'
+import { openOtlp, openProxy, openRecorder } from './edge.ts'
+import { restartCounter } from './embedded.ts'
+import { openIntake } from './intake.ts'
+import { openHotWindows, openJobs } from './jobs.ts'
+import { spoolCounter, watchQueue, watchSpool } from './queues.ts'
+import type { RoleContext } from './running.ts'
+import { version } from './version.ts'
+import { toIngestSettings } from './worker.ts'
+
+/**
+ * Returns every route of every role with absent dependencies, for the reference pages and the tests
+ * of routes. The routes cannot be served.
+ */
+export function routeCatalogue(): (Route | RawRoute)[] {
+  const absent: object = new Proxy({}, { get: () => absent })
+  const routes: (Route | RawRoute)[] = [
+    ...proxyRoutes(absent as CompletionProxy),
+    ...otlpRoutes(absent as OtlpReceiver),
+    ...controlRoutes(absent as Access, absent as Parameters<typeof controlRoutes>[1]),
+  ]
+  routes.push(
+    openapiRoute(() => routes, version),
+    frontPageRoute(() => routes, version),
+  )
+  return routes
+}
+
+/** A registered metric. */
+type RegisteredMetric = {
+  name: string
+  type: 'counter' | 'gauge' | 'histogram'
+  labels: readonly string[]
+  help: string
+}
+
+/**
+ * Returns every metric of every role, sorted by name. The openers of the roles register them with
+ * absent dependencies: nothing is read, and no port is opened.
+ */
+export async function metricCatalogue(): Promise<RegisteredMetric[]> {
+  const found: RegisteredMetric[] = []
+  await using parts = new AsyncDisposableStack()
+  const context: RoleContext = {
+    logger: createLogger({ role: 'metrics', level: 'silent' }),
+    metrics: recordMetrics(createMetrics(), found),
+    clock: systemClock,
+    parts,
+    checks: [],
+    whenReady: [],
+    stop: new AbortController().signal,
+    ports: {},
+    fail: () => undefined,
+  }
+  await openAll(context, { ...loadConfig('all', {}), otlp_grpc_port: undefined })
+  return found.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise<void> {
+  const { metrics, parts } = context
+  const intake = openIntake(context, config, { queue: absent, db: absent })
+  const recorder = openRecorder(context, config, { queue: absent, intake })
+  const proxy = openProxy(context, config, { keys: absent, recorder })
+  parts.defer(() => proxy.close())
+  await openOtlp(context, config, { keys: absent, intake })
+  const server = await createHttpServer({
+    ...context,
+    routes: [],
+    authorize: absent,
+    idempotency: absent,
+    body_bytes_max: config.http_body_bytes_max,
+    header_bytes_max: config.http_header_bytes_max,
+    rate_per_minute_max: config.http_rate_per_minute_max,
+    request_timeout_ms: config.http_request_timeout_ms,
+    keep_alive_ms: config.http_keep_alive_ms,
+  })
+  parts.defer(() => server.close())
+  const stores = { db: absent, store: absent, records: absent, ledger: absent, queue: absent }
+  const ingest = await startIngest({
+    ...{ ...context, ...stores, markDue: absent },
+    settings: toIngestSettings(config),
+  })
+  parts.defer(() => ingest.stop())
+  openDetection(context, config, { ...stores, judge: openJudge(context, config, stores) })
+  const forJobs = { db: absent, retention: absent, ledger: absent }
+  openJobs(context, { ...config, jobs_max: 0 }, forJobs, [])
+  openHotWindows(context, { db: absent, columnar: absent, relational: absent })
+  openQueryRuns(context, config, {
+    ...{ columnar: absent, relational: absent, reads: absent, db: absent },
+    chooseStore: absent,
+    onServed: absent,
+  })
+  apiAnswerCounter(metrics)
+  createOperatorMetrics(metrics, { clock: systemClock, sleep, random: () => 0 })
+  watchQueue(context, absent)
+  spoolCounter(metrics)
+  watchSpool(metrics, absent)
+  restartCounter(metrics, 'postgres')
+  restartCounter(metrics, 'clickhouse')
+}
+
+/** A stand-in for any dependency. Its properties and results are stand-ins too. */
+const absent = new Proxy(() => absent, {
+  get: (_, name) => (name === 'then' ? undefined : absent),
+  apply: () => absent,
+}) as never
+
+/** Wraps `metrics`, and records the registered metrics. */
+function recordMetrics(metrics: Metrics, found: RegisteredMetric[]): Metrics {
+  const note = (
+    type: RegisteredMetric['type'],
+    definition: Omit<RegisteredMetric, 'type' | 'labels'>,
+  ) => {
+    const { name, help } = definition
+    const labels = 'labels' in definition ? (definition.labels as readonly string[]) : []
+    found.push({ name, type, labels, help })
+  }
+  return {
+    counter: (definition) => {
+      note('counter', definition)
+      return metrics.counter(definition)
+    },
+    gauge: (definition) => {
+      note('gauge', definition)
+      return metrics.gauge(definition)
+    },
+    histogram: (definition) => {
+      note('histogram', definition)
+      return metrics.histogram(definition)
+    },
+    expose: () => metrics.expose(),
+  }
+}
