@@ -35,9 +35,18 @@ export default defineConfig({
       project('api', ['test/api/*.test.ts'], { isolate: false }),
       project('contract', ['test/contract/*.test.ts'], { isolate: false, ...afterwards }),
       project('e2e', ['test/e2e/*.test.ts', 'test/tidy.test.ts'], afterwards),
-      project('unit', ['src/**/*.test.ts', 'test/corpus/*.test.ts', 'test/openapi.test.ts'], {
-        isolate: false,
-      }),
+      project(
+        'unit',
+        [
+          'src/**/*.test.ts',
+          'test/corpus/*.test.ts',
+          'test/openapi.test.ts',
+          'test/plain-english.test.ts',
+        ],
+        {
+          isolate: false,
+        },
+      ),
     ],
   },
 })
