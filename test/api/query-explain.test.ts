@@ -74,7 +74,7 @@ test('it runs nothing: what is to be found first is not looked for', async () =>
   expect(page.estimate.rows_at_most).toBeGreaterThan(rows / 3)
 })
 
-test('what would be refused, or slow, is warned of', async () => {
+test('warns of queries that are slow or would be refused', async () => {
   const codes = async (body: object) =>
     (await explained(body)).warnings.map(({ code }: { code: string }) => code)
   expect(await codes({ ...observations, where: containing('x'), select: ['input'] })).toEqual([

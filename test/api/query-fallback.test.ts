@@ -142,8 +142,8 @@ describe('the store that was chosen', () => {
   })
 
   test.each([
-    ['query', 'postgres', 'clickhouse', 'PostgreSQL is out of reach'],
-    ['query/aggregate', 'clickhouse', 'postgres', 'ClickHouse is out of reach'],
+    ['query', 'postgres', 'clickhouse', 'PostgreSQL is unavailable'],
+    ['query/aggregate', 'clickhouse', 'postgres', 'ClickHouse is unavailable'],
   ] as const)('of %s, %s, is killed: %s answers', async (path, chosen, other, reason) => {
     await route()
     expect((await ask(path)).body).toMatchObject({ served_by: chosen })
@@ -164,7 +164,7 @@ describe('the store that was chosen', () => {
     expect(body.detail).toMatch(name)
   })
 
-  test('is away before it could be chosen', async () => {
+  test('becomes unavailable before it is chosen', async () => {
     await route()
     await ask('query')
     gates.postgres.close()
@@ -172,7 +172,7 @@ describe('the store that was chosen', () => {
     project_id = newId()
     expect((await ask('query')).body).toMatchObject({
       served_by: 'clickhouse',
-      fallback_reason: 'PostgreSQL is out of reach',
+      fallback_reason: 'PostgreSQL is unavailable',
     })
   })
 

@@ -1,16 +1,24 @@
+import { z } from 'zod'
+import { shownDollars } from '../../kernel/dollars.ts'
+import { isoFromNs } from '../../kernel/time.ts'
+import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
-import { querySchema } from './language/schemas.ts'
-import { pageReply } from './run/answer-parts.ts'
-import { answerQuery } from './run/answer-query.ts'
-import type { RunDeps } from './run/run-query.ts'
+import { cursorAfter, readCursor } from './compile/pages.ts'
+import type { Column } from './compile/statement.ts'
+import type { FieldType } from './language/field.ts'
+import { type Query, querySchema } from './language/page-query.ts'
+import type { QueryStats } from './run/contract.ts'
+import type { RunDeps } from './run/open-queries.ts'
+import { prepareQuery } from './run/prepare-run.ts'
+import { addRestoredSlices, runQuery } from './run/run-query.ts'
 
-/** POST /api/v2/observability/query: a page of records, by any of their fields. */
+/** POST /api/v2/observability/query: returns a page of records, selected by any of their fields. */
 export function runQueryRoute(deps: RunDeps): Route {
   return defineRoute({
     method: 'POST',
     url: '/api/v2/observability/query',
     id: 'runQuery',
-    summary: 'Ask for records by their fields',
+    summary: 'Query records by their fields',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: ['query:run', 'traces:read'] },
     body: querySchema,
@@ -19,4 +27,106 @@ export function runQueryRoute(deps: RunDeps): Route {
     handle: ({ body, caller: { project_id }, signal }) =>
       answerQuery(deps, { ...body, project_id, signal }),
   })
+}
+
+/** A query, the cursor of its page, and its caller. */
+type PageRequest = {
+  query: Query
+  cursor: string | undefined
+  project_id: string
+  signal: AbortSignal
+}
+
+/** Runs a query and returns its page. Throws like `runQuery`, and `invalid_cursor`. */
+export async function answerQuery(deps: RunDeps, { cursor, query: body, ...caller }: PageRequest) {
+  const query = await addRestoredSlices(deps, body, caller.project_id)
+  const run = prepareQuery(query, caller, ({ keys }) =>
+    cursor === undefined ? undefined : readCursor(list(), cursor, keys),
+  )
+  const list = () => `${run.entity} ${run.query.hash}`
+  const result = await runQuery(deps, run)
+  const { columns, keys } = result.statement
+  const last = result.rows.length > query.limit ? result.rows[query.limit - 1] : undefined
+  return {
+    rows: result.rows.slice(0, query.limit).map((row) => toJsonRow(row, columns)),
+    columns: toAnswerColumns(columns),
+    next_cursor: last === undefined ? null : cursorAfter(list(), last, keys),
+    served_by: result.served_by,
+    fallback_reason: result.fallback_reason,
+    stats: toAnswerStats(result.stats),
+  }
+}
+
+/** Returns the columns as answers list them. */
+export function toAnswerColumns(columns: readonly Column[]) {
+  return columns.map(({ name, type }) => ({ name, type }))
+}
+
+/** Returns the cost of a statement as answers state it. Rounds durations to microseconds. */
+export function toAnswerStats({ rows_read, bytes_read, duration_ms }: QueryStats) {
+  return { rows_read, bytes_read, duration_ms: Math.round(duration_ms * 1000) / 1000 }
+}
+
+/** The fields of every answer. */
+export const answerFields = {
+  rows: z
+    .array(z.record(z.string(), z.unknown()))
+    .describe(
+      'Rows, keyed by column name. Times are ISO 8601, money is text, unknown values are null.',
+    ),
+  columns: z
+    .array(record('QueryColumn', { name: z.string(), type: z.string() }))
+    .describe('Columns, in the requested order.'),
+  served_by: z.enum(['clickhouse', 'postgres']).describe('Store that answered.'),
+  fallback_reason: z
+    .string()
+    .nullable()
+    .describe('Why the preferred store did not answer; null when it did.'),
+  stats: record('QueryStats', {
+    rows_read: z.int().nullable().describe('Rows read; null if the store does not report it.'),
+    bytes_read: z
+      .int()
+      .nullable()
+      .describe('Bytes read, uncompressed; null if the store does not report it.'),
+    duration_ms: z.number().describe('Time that the store took, in milliseconds.'),
+  }),
+}
+
+/** The answer of POST query. */
+const pageReply = z
+  .strictObject({
+    ...answerFields,
+    next_cursor: z.string().nullable().describe('Cursor of the next page; null on the last page.'),
+  })
+  .meta({ id: 'QueryPage' })
+
+/** A value in JSON; null for unknown values, including unknown text. */
+export type JsonValue = string | number | boolean | null | object
+
+/** Converts a store's row to JSON, keyed by the names that the query gave. */
+export function toJsonRow(
+  row: Readonly<Record<string, unknown>>,
+  columns: readonly Column[],
+): Record<string, JsonValue> {
+  return Object.fromEntries(
+    columns.map(({ alias, name, type }) => [name, toJsonValue(row[alias], type)]),
+  )
+}
+
+function toJsonValue(value: unknown, type: FieldType): JsonValue {
+  if (value === null || value === undefined || value === '') return null
+  switch (type) {
+    case 'integer':
+    case 'float':
+      return Number(value)
+    case 'decimal':
+      return shownDollars(String(value))
+    case 'time':
+      return isoFromNs(BigInt(String(value)))
+    // ClickHouse returns computed booleans as numbers.
+    case 'bool':
+      return value === true || Number(value) === 1
+    default:
+      return value as JsonValue
+  }
 }

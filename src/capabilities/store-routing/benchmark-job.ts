@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/time.ts'
 import type { Job, JobContext, JobHandler, JobValue } from '../jobs/index.ts'
-import { type QueryLimits, type QueryRunner, type Replay, replayOf } from '../query/index.ts'
+import { type QueryLimits, type QueryRunner, type Replay, readReplay } from '../query/index.ts'
 import { storeCapabilities } from '../storage/index.ts'
 import {
   type BenchmarkCase,
@@ -98,7 +98,7 @@ async function benchmark(
     signal.throwIfAborted()
     state.stopped_early = clock.now_ms() - began_ms > time_ms_max
     if (state.stopped_early) break
-    const replay = replayOf(each, project_id)
+    const replay = readReplay(each, project_id)
     if (replay === undefined) state.unreadable += 1
     else state.cases.push(await caseResult(options, each, { replay, runs, signal }))
     state.done += 1
@@ -133,7 +133,7 @@ async function sampleOf(
 ): Promise<Sample | undefined> {
   const { project_id, now_ms, hours, signal } = about
   const latest = suiteCases(now_ms, { hours, sample: undefined })[0]
-  const replay = latest && replayOf(latest, project_id)
+  const replay = latest && readReplay(latest, project_id)
   const { rows = [] } = (await replay?.runOn(runners.clickhouse, { signal, limits })) ?? {}
   const [first] = rows
   if (first === undefined) return undefined

@@ -68,7 +68,7 @@ export function chooseByRouting(about: {
   }
 }
 
-const away = 'PostgreSQL is out of reach'
+const away = 'PostgreSQL is unavailable'
 const notCovered: HotState = { covered_from: null, backfill_job: null, gaps: [] }
 /** ClickHouse has the rows of every project, whatever its routing says. */
 const unknownRouting: Routing = {

@@ -4,7 +4,7 @@ import { nsFromIso } from '../../../model/list-query.ts'
 import { documentedAs } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { enqueueJob, requesterOf } from '../../jobs/index.ts'
-import { faultsOfRecordFilter, filterSchema } from '../../query/index.ts'
+import { checkRecordFilter, filterSchema } from '../../query/index.ts'
 import type { ArchiveDeps } from './archive-deps.ts'
 import { archiveRunSchema, shownArchiveRun } from './archive-runs.ts'
 import { archiveJob } from './contract.ts'
@@ -90,7 +90,7 @@ const bodySchema = z
     }
     if (where === undefined) return
     for (const kind of kinds) {
-      for (const { path, message } of faultsOfRecordFilter(kind, where)) {
+      for (const { path, message } of checkRecordFilter(kind, where)) {
         context.addIssue({ code: 'custom', path, message: `${kind}: ${message}` })
       }
     }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { aggregateSchema } from '../language/schemas.ts'
+import { aggregateSchema } from '../language/aggregate-query.ts'
 import { fillGaps } from './fill-gaps.ts'
 
 const window = { from: '2026-11-01T00:30:00Z', to: '2026-11-01T03:30:00Z' }
@@ -29,7 +29,7 @@ const empty = (at: number, model: string | null) => ({
   ...{ cost: '0', p95: null },
 })
 
-test('each group that is anywhere has a row in every bucket of the window, its edges too', () => {
+test('each group has a row in every bucket of the window, including its edges', () => {
   const rows = [row(1, 'a', 1), row(1, null, 2), row(3, 'a', 3)]
   expect(fillGaps(aggregateOf(), rows)).toEqual({
     truncated: false,
@@ -40,13 +40,13 @@ test('each group that is anywhere has a row in every bucket of the window, its e
   })
 })
 
-test('of nothing there are empty buckets where there are no groups, else no rows', () => {
+test('without rows there are empty buckets if nothing is grouped, else no rows', () => {
   const alone = aggregateOf({ group_by: [{ time_bucket: '1h' }] })
   expect(fillGaps(alone, []).rows.map(({ n }) => n)).toEqual([0, 0, 0, 0])
   expect(fillGaps(aggregateOf(), [])).toEqual({ rows: [], truncated: false })
 })
 
-test('what is above the limit goes with its whole bucket', () => {
+test('a bucket that exceeds the limit is left out as a whole', () => {
   const rows = [row(0, 'a', 1), row(1, 'a', 2), row(1, 'b', 3), row(2, 'a', 4)]
   const two = fillGaps(aggregateOf({ limit: 5 }), rows)
   expect(two.truncated).toBe(true)
@@ -56,7 +56,7 @@ test('what is above the limit goes with its whole bucket', () => {
   expect(cut).toEqual({ rows: [row(0, 'a', 1), empty(0, 'b')], truncated: true })
 })
 
-test('the group of all others is one like any other', () => {
+test('the group of all others is filled like any group', () => {
   const top = aggregateOf({ top_n: { n: 1, by: 'n' } })
   const rows = [
     { ...row(1, 'a', 5), other: false },

@@ -1,13 +1,13 @@
 import { isoFromNs } from '../../../kernel/time.ts'
-import type { Shown } from '../compile/read-rows.ts'
-import type { Aggregate } from '../language/check-aggregate.ts'
+import type { Aggregate } from '../language/aggregate-query.ts'
+import type { JsonValue } from '../query.ts'
 
-type Row = Record<string, Shown>
+type Row = Record<string, JsonValue>
 
 /**
- * Puts rows for buckets without records between those of an aggregate, which are sorted by bucket:
- * for each group that is anywhere in the answer one in each bucket. When that is more than the
- * limit, or `rows` are already, the last buckets are left out whole.
+ * Fills gaps between the rows of an aggregate, which are sorted by bucket: each group of the answer
+ * gets a row in every bucket of the window. Above the limit, leaves out the last buckets, each one
+ * as a whole.
  */
 export function fillGaps(
   aggregate: Aggregate,
@@ -33,7 +33,7 @@ export function fillGaps(
   return { rows: filled.slice(0, limit), truncated: shown.length < buckets.length }
 }
 
-/** The starts of all buckets that the window touches, as they are shown, earliest first. */
+/** Returns the starts of all buckets that overlap the window, earliest first. */
 function bucketsOf({ window, groups }: Aggregate): string[] {
   const bucket = groups.find((group) => group.kind === 'bucket')
   if (bucket?.kind !== 'bucket') throw new RangeError('gaps are filled between buckets')
@@ -44,7 +44,7 @@ function bucketsOf({ window, groups }: Aggregate): string[] {
   return starts
 }
 
-/** Each group once, without bucket and measures, in the order in which they come first. */
+/** Returns each group once, without bucket and measures, in order of first appearance. */
 function groupsIn(rows: readonly Row[], names: readonly string[]): Row[] {
   if (names.length === 0) return [{}]
   const groups = new Map<string, Row>()
@@ -59,7 +59,7 @@ function keyOf(row: Row, [some]: readonly Row[]): string {
   return JSON.stringify(Object.keys(some ?? {}).map((name) => row[name] ?? null))
 }
 
-/** Counts, sums and rates of nothing are 0; all else is unknown. */
+/** Returns the measures of an empty bucket: 0 for counts, sums and rates, else null. */
 function emptyMeasures({ measures }: Aggregate): Row {
   return Object.fromEntries(
     measures.map(({ name, fn, type }) => {

@@ -8,7 +8,7 @@ function gate() {
   return Promise.withResolvers<void>()
 }
 
-test('one runs, one waits in order, the next is refused; another project is not held up', async () => {
+test('one query runs, one waits, the next is refused; other projects are not affected', async () => {
   const slots = openProjectSlots(limits)
   const signal = new AbortController().signal
   const [first, second] = [gate(), gate()]
@@ -33,7 +33,7 @@ test('one runs, one waits in order, the next is refused; another project is not 
   expect(await two).toBe('two')
 })
 
-test('who waits too long, or leaves, gives the place to the next', async () => {
+test('a query that waits too long or aborts gives its turn to the next', async () => {
   const slots = openProjectSlots({ ...limits, wait_ms_max: 1 })
   const running = gate()
   const signal = new AbortController().signal
@@ -53,7 +53,7 @@ test('who waits too long, or leaves, gives the place to the next', async () => {
   expect(await next).toBe(2)
 })
 
-test('work that fails gives its place back', async () => {
+test('work that fails releases its slot', async () => {
   const slots = openProjectSlots({ ...limits, waiting_max: 0 })
   const signal = new AbortController().signal
   const failed = slots.take({ project_id, signal }, () => Promise.reject(new Error('no')))

@@ -1,22 +1,23 @@
 import { problem } from '../../../kernel/problem.ts'
 import { Semaphore } from '../../../kernel/semaphore.ts'
 
-export type ProjectSlotsOptions = {
-  /** Queries of a project that run at one time in this process. */
+/** The limits of each project's slots, in this process. */
+type ProjectSlotsOptions = {
+  /** Maximum queries that run at one time. */
   running_max: number
-  /** Those that may wait; further ones are refused at once. */
+  /** Maximum queries that wait; further ones are refused at once. */
   waiting_max: number
-  /** How long one waits. */
+  /** Maximum wait of one query. */
   wait_ms_max: number
 }
 
 /** Limits the queries of each project that run at one time. */
 export type ProjectSlots = {
-  /** Throws `rate_limited` when no slot is free in time, and the signal's reason. */
+  /** Does work in a slot. Throws `rate_limited` if no slot frees up in time, or the signal's reason. */
   take<T>(about: { project_id: string; signal: AbortSignal }, work: () => Promise<T>): Promise<T>
 }
 
-/** See `ProjectSlots`; projects without queries take no memory. */
+/** Opens the slots of all projects. Projects without running queries take no memory. */
 export function openProjectSlots(options: ProjectSlotsOptions): ProjectSlots {
   const { running_max, waiting_max } = options
   const projects = new Map<string, Semaphore>()
@@ -40,7 +41,7 @@ export function openProjectSlots(options: ProjectSlotsOptions): ProjectSlots {
   }
 }
 
-/** Waits for a slot until the signal aborts or the time is over. */
+/** Waits for a slot until the signal aborts or the wait times out. */
 async function acquireInTime(
   slots: Semaphore,
   signal: AbortSignal,
@@ -57,7 +58,7 @@ async function acquireInTime(
 
 function refusal(running_max: number) {
   return problem('rate_limited', {
-    detail: `${running_max} queries of this project run already`,
+    detail: `${running_max} queries of this project are already running. Try again shortly.`,
     retry_after_s: 1,
   })
 }

@@ -1,17 +1,18 @@
 import { conjunctsOf, referencesOf } from '../compile/conditions.ts'
 import type { Statement } from '../compile/statement.ts'
-import type { Aggregate } from '../language/check-aggregate.ts'
-import type { Query } from '../language/check-query.ts'
+import type { Aggregate } from '../language/aggregate-query.ts'
 import type { Filter, Test } from '../language/filter.ts'
+import type { Query } from '../language/page-query.ts'
 import type { QueryLimits, StorePlan } from './contract.ts'
 
-export type Warning = { code: string; detail: string }
+type Warning = { code: string; detail: string }
 
 const day_ns = 86_400_000_000_000n
+
 const wide_days = 31n
 
-/** What makes a query slower than it might be, or refused. */
-export function warningsOf(
+/** Finds properties of a query that make it slow, or over a limit. */
+export function findWarnings(
   query: Query | Aggregate,
   { plan, statement, limits }: { plan: StorePlan; statement: Statement; limits: QueryLimits },
 ): Warning[] {
@@ -33,7 +34,7 @@ function testsOf(where: Filter | undefined): Test[] {
 function wideWindow({ window }: Query | Aggregate): Warning[] {
   const days = (window.to - window.from) / day_ns
   if (days <= wide_days) return []
-  return [{ code: 'wide_window', detail: `the window is ${days} days: all of them are read` }]
+  return [{ code: 'wide_window', detail: `the window is ${days} days, and all of it is read` }]
 }
 
 function filterWarnings({ entity, where }: Query | Aggregate, tests: readonly Test[]): Warning[] {
@@ -53,19 +54,19 @@ function filterWarnings({ entity, where }: Query | Aggregate, tests: readonly Te
     add(
       'no_index',
       conjuncts.flatMap(referencesOf).map(({ name }) => name),
-      'no index finds these',
+      'no index covers these fields',
     )
   }
   add('empty_text', names(tests.filter(isWithEmptyText)), emptyText)
   const contents = tests.filter(({ reference }) => reference.field.content)
   const searched = contents.filter(({ op }) => op === 'contains' || op === 'starts_with')
-  add('contains_on_content', names(searched), 'the whole text of each record is read')
+  add('contains_on_content', names(searched), 'reads the whole text of each record')
   const keys = tests.filter(({ reference }) => reference.map_key !== undefined)
-  add('map_keys', names(keys), 'the whole map of each record is read')
+  add('map_keys', names(keys), 'reads the whole map of each record')
   return warnings
 }
 
-const emptyText = 'no value is the empty text; use exists to find unknown values'
+const emptyText = 'no value is the empty text; find unknown values with exists'
 
 function isWithEmptyText({ reference, op, value }: Test): boolean {
   if (reference.field.type !== 'text') return false
@@ -81,10 +82,10 @@ function pageWarnings({ select, order_by }: Query, statement: Statement): Warnin
   const contents = select.filter(({ field }) => field.content).map(({ name }) => name)
   return [
     ...(contents.length > 0
-      ? [{ code: 'content_columns', detail: `${contents.join(', ')}: large columns are read` }]
+      ? [{ code: 'content_columns', detail: `${contents.join(', ')}: reads large columns` }]
       : []),
     ...(order_by.length > 0 && !statement.stops_early
-      ? [{ code: 'sorted', detail: 'all records of the window are read to find the first ones' }]
+      ? [{ code: 'sorted', detail: 'reads all records of the window to find the first ones' }]
       : []),
   ]
 }
@@ -100,5 +101,8 @@ function overLimits(
     ...(over(estimate.bytes, limits.bytes_read_max) ? ['query_bytes_read_max'] : []),
     ...(over(limit, limits.result_rows_max) ? ['query_result_rows_max'] : []),
   ]
-  return codes.map((name) => ({ code: 'over_limit', detail: `it would be refused: over ${name}` }))
+  return codes.map((name) => ({
+    code: 'over_limit',
+    detail: `the query would be refused: it exceeds ${name}`,
+  }))
 }

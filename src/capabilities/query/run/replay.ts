@@ -1,50 +1,54 @@
 import { newId } from '../../../kernel/ids.ts'
-import { rowOf, type Shown } from '../compile/read-rows.ts'
-import { aggregateSchema, querySchema } from '../language/schemas.ts'
-import { askedAggregate, askedQuery } from './asked-run.ts'
-import type { QueryLimits, QueryRunner, QueryStats, Served, StoreAsked } from './contract.ts'
-import { type AskedRun, dialects } from './run-query.ts'
+import { aggregateSchema } from '../language/aggregate-query.ts'
+import { querySchema } from '../language/page-query.ts'
+import { type JsonValue, toJsonRow } from '../query.ts'
+import type { QueryLimits, QueryRunner, QueryStats, RoutingRequest, Served } from './contract.ts'
+import { prepareAggregate, prepareQuery } from './prepare-run.ts'
+import { dialects, type PreparedRun } from './run-query.ts'
 
-/** A query that can be run on each store. */
-export type Replay = StoreAsked & {
-  /** Runs it to its end, whatever a project's routing says. Rejects as the runner does. */
+/** A recorded query that can be run again on any store. */
+export type Replay = RoutingRequest & {
+  /** Runs the query on a store, regardless of the project's routing. Rejects like the runner. */
   runOn(
     runner: QueryRunner,
-    about: { signal: AbortSignal; limits: QueryLimits },
-  ): Promise<{ rows: Record<string, Shown>[]; stats: QueryStats }>
+    options: { signal: AbortSignal; limits: QueryLimits },
+  ): Promise<{ rows: Record<string, JsonValue>[]; stats: QueryStats }>
 }
 
-/** Reads a query as it was recorded; undefined when it is none any more: its fields changed. */
-export function replayOf(
+/** Reads a recorded query. Returns undefined if it is no longer valid: its fields changed. */
+export function readReplay(
   { kind, body }: Pick<Served['query'], 'kind' | 'body'>,
   project_id: string,
 ): Replay | undefined {
-  const asked = askedOf(kind, body, project_id)
-  if (asked === undefined) return undefined
-  const { query_class, entity, window } = asked
+  const prepared = prepareAgain(kind, body, project_id)
+  if (prepared === undefined) return undefined
+  const { query_class, entity, window } = prepared
   return {
     ...{ project_id, query_class, entity, window },
     runOn: async (runner, { signal, limits }) => {
-      const statement = asked.compile(dialects[runner.store])
-      const ran = await runner.run(statement, { signal, limits, query_id: newId() })
-      return { rows: ran.rows.map((row) => rowOf(row, statement.columns)), stats: ran.stats }
+      const statement = prepared.compile(dialects[runner.store])
+      const result = await runner.run(statement, { signal, limits, query_id: newId() })
+      return {
+        rows: result.rows.map((row) => toJsonRow(row, statement.columns)),
+        stats: result.stats,
+      }
     },
   }
 }
 
-/** Nobody waits for the answer of the run that is asked for here. */
-const nobody = new AbortController().signal
+/** Never aborts: `runOn` passes a signal of its own. */
+const neverAborts = new AbortController().signal
 
-function askedOf(
+function prepareAgain(
   kind: Served['query']['kind'],
   body: object,
   project_id: string,
-): AskedRun | undefined {
-  const caller = { project_id, signal: nobody }
+): PreparedRun | undefined {
+  const caller = { project_id, signal: neverAborts }
   if (kind === 'aggregate') {
     const { data } = aggregateSchema.safeParse(body)
-    return data && askedAggregate(data, caller)
+    return data && prepareAggregate(data, caller)
   }
   const { data } = querySchema.safeParse(body)
-  return data && askedQuery(data.query, caller, () => undefined)
+  return data && prepareQuery(data.query, caller, () => undefined)
 }

@@ -1,57 +1,66 @@
 import { type Entity, type Field, fieldsOf } from '../field.ts'
 
-const text = (name: string, about: string): Field => ({ name, type: 'text', about })
-const count = (name: string, about: string): Field => ({ name, type: 'integer', about })
-const countOrNull = (name: string, about: string): Field => ({
-  ...count(name, about),
+const text = (name: string, description: string): Field => ({ name, type: 'text', description })
+
+const count = (name: string, description: string): Field => ({ name, type: 'integer', description })
+
+const countOrNull = (name: string, description: string): Field => ({
+  ...count(name, description),
   nullable: true,
 })
 
-/** What was found in tasks; its evidence is told by `GET /api/v1/tasks/{task_id}/findings`. */
+/** Findings of tasks. `GET /api/v1/tasks/{task_id}/findings` returns their evidence. */
 export const findings: Entity = {
   name: 'findings',
-  about: 'Loops, failures and lost context that were found in tasks.',
+  description: 'Loops, failures and lost context detected in tasks.',
   time: 'started_at',
   identity: ['finding_id'],
   maps: [],
   fields: fieldsOf([
-    { name: 'finding_id', type: 'uuid', about: 'The finding.' },
-    text('task_id', 'The task that it was found in.'),
+    { name: 'finding_id', type: 'uuid', description: 'Finding id.' },
+    text('task_id', 'Task id.'),
     text('kind', 'loop, failure or context.'),
-    text('type', 'Such as repeat_call.'),
-    text('detector', 'What found it.'),
-    count('detector_version', 'The version of what found it.'),
+    text('type', 'Type within the kind, such as repeat_call.'),
+    text('detector', 'Detector.'),
+    count('detector_version', 'Version of the detector.'),
     text('severity', 'info, low, medium, high or critical.'),
     {
-      ...count('severity_number', '1 for info up to 5 for critical, to sort and compare.'),
+      ...count(
+        'severity_number',
+        'Severity as a number, to sort and compare: 1 info to 5 critical.',
+      ),
       derived: {
         postgres:
           "array_position(array['info', 'low', 'medium', 'high', 'critical'], severity)::bigint",
       },
     },
-    text('state', 'open, recovered, or withdrawn: a late call shows that it was none.'),
-    text('summary', 'One sentence, made of the evidence.'),
-    countOrNull('start_step', 'The step that it began with, counted from 0.'),
-    countOrNull('end_step', 'The step that it ended with.'),
-    countOrNull('period', 'Steps of one lap of a loop.'),
-    countOrNull('repeats', 'How often it came.'),
+    text('state', 'open, recovered, or withdrawn (a late call disproved it).'),
+    text('summary', 'One sentence about the evidence.'),
+    countOrNull('start_step', 'First step, counted from 0.'),
+    countOrNull('end_step', 'Last step.'),
+    countOrNull('period', 'Steps in one iteration of a loop.'),
+    countOrNull('repeats', 'Number of iterations or occurrences.'),
     {
       name: 'trace_ids',
       type: 'list',
-      about: 'Traces of the observations that it rests on.',
+      description: 'Traces of the evidence.',
       derived: { postgres: 'trace_ids::text[]' },
     },
-    count('wasted_tokens', 'Tokens of calls that a reader would call wasted.'),
-    { name: 'wasted_cost_usd', type: 'decimal', about: 'What such calls cost.' },
-    { name: 'recovered', type: 'bool', about: 'A later call got over it.' },
-    { name: 'confidence', type: 'float', about: '0 to 1.' },
+    count('wasted_tokens', 'Tokens of wasted calls.'),
     {
-      ...text('judge', 'The model that judged it, if one was asked.'),
+      name: 'wasted_cost_usd',
+      type: 'decimal',
+      description: 'Cost of wasted calls in US dollars.',
+    },
+    { name: 'recovered', type: 'bool', description: 'A later call recovered from it.' },
+    { name: 'confidence', type: 'float', description: 'Confidence, 0 to 1.' },
+    {
+      ...text('judge', 'Model that judged the finding, if any.'),
       derived: { postgres: "coalesce(judge, '')" },
     },
-    { name: 'started_at', type: 'time', about: 'When the first observation of it began.' },
-    { name: 'first_detected_at', type: 'time', about: 'When it was found.' },
-    { name: 'updated_at', type: 'time', about: 'When it last changed.' },
+    { name: 'started_at', type: 'time', description: 'Start of the first observation.' },
+    { name: 'first_detected_at', type: 'time', description: 'Time of detection.' },
+    { name: 'updated_at', type: 'time', description: 'Time of the last change.' },
   ]),
   stores: { postgres: { table: 'findings', versioned: false } },
 }

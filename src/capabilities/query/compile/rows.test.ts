@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { aggregateSchema, querySchema } from '../language/schemas.ts'
+import { aggregateSchema } from '../language/aggregate-query.ts'
+import { querySchema } from '../language/page-query.ts'
 import { compileAggregate } from './compile-aggregate.ts'
 import { compileQuery } from './compile-query.ts'
 import { clickhouse } from './dialects/clickhouse.ts'
@@ -30,7 +31,7 @@ const queries = {
   },
 } as const
 
-/** The text, and behind it the parameters, so that one look shows which value goes where. */
+/** The text, followed by the parameters. */
 function shown({ text, params }: Statement): string {
   const values = params.map((value, at) => `-- ${at}: ${JSON.stringify(value, digits)}\n`)
   return `${text}\n${values.join('')}`
@@ -60,7 +61,7 @@ describe('the text of statements over live and restored rows', () => {
     await expect(shown(statement)).toMatchFileSnapshot('snapshots/restored-tokens.clickhouse.sql')
   })
 
-  test('without slices it is that of the live rows alone', () => {
+  test('without slices it equals the text over live rows alone', () => {
     const { query } = querySchema.parse({ ...queries['restored-latest'], ...asked })
     const { query: live } = querySchema.parse({
       ...queries['restored-latest'],

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
-import { normalAggregate, normalQuery } from './normal-form.ts'
-import { aggregateSchema, querySchema } from './schemas.ts'
+import { aggregateSchema } from '../language/aggregate-query.ts'
+import { querySchema } from '../language/page-query.ts'
+import { normalAggregate, normalQuery } from './prepare-run.ts'
 
 const window = { from: '2026-11-01T01:00:00+01:00', to: '2026-11-08T00:00:00Z' }
 
-test('a query in normal form asks for the same', () => {
+test('a query equals its parsed normal form', () => {
   const where = {
     and: [
       { field: 'model', op: 'ne', value: 'm' },
@@ -37,7 +38,7 @@ test('a query in normal form asks for the same', () => {
   expect(normalQuery(querySchema.parse(form).query)).toEqual(form)
 })
 
-test.each(['190s', '5m', '2h', '1d', '7d', '1w', '2w'])('so does an aggregate by %s', (width) => {
+test.each(['190s', '5m', '2h', '1d', '7d', '1w', '2w'])('an aggregate by %s equals its parsed normal form', (width) => {
   const aggregate = aggregateSchema.parse({
     entity: 'observations',
     window,

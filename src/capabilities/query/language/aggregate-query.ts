@@ -1,33 +1,64 @@
+import { z } from 'zod'
+import { record } from '../../../model/named-schemas.ts'
 import { catalogue } from './catalogue.ts'
+import { type Faults, nearNames, unexpected } from './faults.ts'
+import { type Entity, type FieldType, findField, type Reference } from './field.ts'
+import { type Filter, readFilter } from './filter.ts'
+import { queryLimits } from './limits.ts'
+import { checkMeasures, type Measure, measureBody } from './measures.ts'
 import {
-  checkedRestored,
-  checkedWindow,
+  checkBody,
+  checkRestored,
+  checkWindow,
+  filterBody,
   filterContext,
   type QueryWindow,
   type RestoredScope,
-} from './check-query.ts'
-import { type Faults, unexpected } from './faults.ts'
-import type { Entity, FieldType } from './field.ts'
-import { type Filter, readFilter } from './filter.ts'
-import { queryLimits } from './limits.ts'
-import { checkMeasures, type Measure } from './measures.ts'
-import { nearNames } from './near-names.ts'
-import type { AggregateBody } from './query-body.ts'
-import { type Reference, referenceOf } from './reference.ts'
+  sharedBody,
+  sortKeyBody,
+} from './page-query.ts'
 
-/** A column of the answer by which records are grouped. */
+/** The body of an aggregate query, before its fields are looked up. */
+export const aggregateBody = record('AggregateQuery', {
+  ...sharedBody,
+  measures: z.array(measureBody).min(1).max(queryLimits.measures_max),
+  group_by: z
+    .array(
+      z
+        .union([z.string().max(300), record('TimeBucket', { time_bucket: z.string().max(20) })])
+        .meta({ id: 'GroupBy' }),
+    )
+    .max(queryLimits.group_by_max)
+    .default([])
+    .describe('Fields, and at most one time bucket: `{time_bucket: "5m"}`.'),
+  having: filterBody.optional().describe('Filter over the measures, by name.'),
+  order_by: z.array(sortKeyBody).max(queryLimits.order_by_max).optional(),
+  fill: z.boolean().default(false).describe('Includes buckets without records.'),
+  top_n: z
+    .strictObject({
+      n: z.int().min(1).max(queryLimits.top_max),
+      by: z.string().max(64).describe('Name of the measure that ranks the groups.'),
+      other: z.boolean().default(true).describe('Combines all other groups in one row.'),
+    })
+    .meta({ id: 'TopGroups' })
+    .optional(),
+})
+
+type AggregateBody = z.output<typeof aggregateBody>
+
+/** A column that groups records: a field, or a bucket of time. */
 export type Group =
   | { kind: 'field'; name: string; reference: Reference }
   | { kind: 'bucket'; name: 'time_bucket'; width_ns: bigint; offset_ns: bigint }
 
-/** An aggregate query whose every part holds. */
+/** A valid aggregate query. */
 export type Aggregate = {
   entity: Entity
   window: QueryWindow
   where: Filter | undefined
   groups: readonly Group[]
   measures: readonly Measure[]
-  /** References are to names of measures. */
+  /** A filter over the names of measures. */
   having: Filter | undefined
   /** Names of groups and measures. */
   order_by: readonly { name: string; direction: 'asc' | 'desc' }[]
@@ -36,18 +67,18 @@ export type Aggregate = {
   top_n: { n: number; by: string; other: boolean } | undefined
 } & RestoredScope
 
-/** Looks up what a body names; undefined parts have left faults behind. */
-export function checkAggregate(body: AggregateBody, faults: Faults): Aggregate | undefined {
+/** Looks up the names in a body. Returns undefined, and adds faults, when one is not valid. */
+function checkAggregate(body: AggregateBody, faults: Faults): Aggregate | undefined {
   const entity = catalogue[body.entity]
   const context = filterContext(entity, faults)
-  const window = checkedWindow(body, faults)
+  const window = checkWindow(body, faults)
   const where = body.where === undefined ? undefined : readFilter(body.where, ['where'], context)
-  const groups = grouped(entity, body, { window, faults })
+  const groups = readGroups(entity, body, { window, faults })
   const measures = checkMeasures(entity, body.measures, faults)
   const names = [...groups, ...measures].map(({ name }) => name)
-  refuseTwins(names, groups.length, faults)
+  checkUniqueNames(names, groups.length, faults)
   const resolve = (name: string, path: readonly (string | number)[]) =>
-    measureReference(measures, { name, path }, faults)
+    findMeasure(measures, { name, path }, faults)
   const having =
     body.having === undefined
       ? undefined
@@ -60,9 +91,9 @@ export function checkAggregate(body: AggregateBody, faults: Faults): Aggregate |
     return { name: field, direction }
   })
   checkFill(body, groups, faults)
-  const top_n = checkTop(body, { groups, measures }, faults)
+  const top_n = checkTopGroups(body, { groups, measures }, faults)
   const { limit, fill } = body
-  const include_restored = checkedRestored(entity, body, faults)
+  const include_restored = checkRestored(entity, body, faults)
   if (!window || faults.list.length > 0) return undefined
   const asked = { entity, window, where, groups, measures, having, order_by, limit, fill, top_n }
   return { ...asked, include_restored }
@@ -73,7 +104,7 @@ function unknownName(given: string, names: readonly string[]): string {
   return unexpected(given, `${near ? `${near}? One of ` : ''}${names.join(', ')}`)
 }
 
-function refuseTwins(names: readonly string[], groups: number, faults: Faults): void {
+function checkUniqueNames(names: readonly string[], groups: number, faults: Faults): void {
   for (const [at, name] of names.entries()) {
     if (name !== 'other' && names.indexOf(name) === at) continue
     const path = at < groups ? ['group_by', at] : ['measures', at - groups, 'as']
@@ -83,7 +114,7 @@ function refuseTwins(names: readonly string[], groups: number, faults: Faults): 
 
 const groupTypes: readonly FieldType[] = ['text', 'uuid', 'bool', 'integer']
 
-function grouped(
+function readGroups(
   entity: Entity,
   { group_by }: AggregateBody,
   { window, faults }: { window: QueryWindow | undefined; faults: Faults },
@@ -92,11 +123,15 @@ function grouped(
   for (const [at, given] of group_by.entries()) {
     const path = ['group_by', at]
     if (typeof given !== 'string') {
-      const bucket = bucketOf(given.time_bucket, { path: [...path, 'time_bucket'], window, faults })
+      const bucket = readBucket(given.time_bucket, {
+        path: [...path, 'time_bucket'],
+        window,
+        faults,
+      })
       if (bucket) groups.push(bucket)
       continue
     }
-    const reference = referenceOf(entity, given, path, faults)
+    const reference = findField(entity, given, path, faults)
     if (!reference) continue
     const { type, nullable, content } = reference.field
     if (!groupTypes.includes(type) || nullable || (content && reference.map_key === undefined)) {
@@ -108,10 +143,11 @@ function grouped(
 }
 
 const units_s = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 } as const
-/** The last Monday before 1970, on which weeks begin. */
+
+/** Weeks begin on Mondays: the offset to the last Monday before 1970. */
 const monday_ns = -3n * 86_400_000_000_000n
 
-function bucketOf(
+function readBucket(
   text: string,
   about: { path: (string | number)[]; window: QueryWindow | undefined; faults: Faults },
 ): Group | undefined {
@@ -126,8 +162,8 @@ function bucketOf(
   return { kind: 'bucket', name: 'time_bucket', width_ns, offset_ns: unit === 'w' ? monday_ns : 0n }
 }
 
-/** Measures are compared as fields are; a filter can't tell the difference. */
-function measureReference(
+/** Finds a measure by name, as a nullable field that `having` can compare. */
+function findMeasure(
   measures: readonly Measure[],
   { name, path }: { name: string; path: readonly (string | number)[] },
   faults: Faults,
@@ -136,7 +172,7 @@ function measureReference(
   const names = measures.map((each) => each.name)
   if (!measure) return faults.add(path, unknownName(name, names))
   const { type } = measure
-  return { name, field: { name, type, about: '', nullable: true } }
+  return { name, field: { name, type, description: '', nullable: true } }
 }
 
 function checkFill(body: AggregateBody, groups: readonly Group[], faults: Faults): void {
@@ -149,7 +185,7 @@ function checkFill(body: AggregateBody, groups: readonly Group[], faults: Faults
   }
 }
 
-function checkTop(
+function checkTopGroups(
   { top_n, having }: AggregateBody,
   { groups, measures }: { groups: readonly Group[]; measures: readonly Measure[] },
   faults: Faults,
@@ -165,3 +201,9 @@ function checkTop(
   }
   return top_n
 }
+
+/** Parses the body of an aggregate query; see `querySchema`. */
+export const aggregateSchema = aggregateBody.transform(
+  (body, context): Aggregate =>
+    checkBody((faults) => checkAggregate(body, faults), context) ?? z.NEVER,
+)
