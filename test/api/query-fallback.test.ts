@@ -186,6 +186,6 @@ describe('the store that was chosen', () => {
     await route({ routes: { list: 'postgres' }, fallback: false })
     const { status, body } = await ask('query', 30)
     expect([status, body.code]).toEqual([503, 'store_unavailable'])
-    expect(body.detail).toContain('PostgreSQL can not, since the window begins before')
+    expect(body.detail).toContain("PostgreSQL can't answer: the window begins before")
   })
 })

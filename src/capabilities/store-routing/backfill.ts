@@ -11,20 +11,21 @@ export type BackfillOptions = {
   source: HotSource
   writer: HotRowWriter
   /**
-   * How long after it was asked for it begins: by then every process writes to PostgreSQL what it
-   * stores in ClickHouse, so that a row is either copied or written. 10,000 ms when left out.
+   * Delay before the copy begins, default 10,000 ms. By then every process writes its rows to both
+   * stores, so each row is either copied or written.
    */
   settle_ms?: number
 }
 
 const hour_ns = 3_600_000_000_000n
-const settleDefault_ms = 2 * routingTtl_ms
+
+const defaultSettle_ms = 2 * routingTtl_ms
 
 /**
- * Fills a project's hot window from ClickHouse, hour by hour, the latest first: what is filled can be
- * read at once. Copying an hour twice changes nothing, so a run that was killed goes on with the
- * hour it was at. Of two runs the one that was asked for later fills the window. With `repair` it
- * copies days of which rows are missing, and what is covered stays as it is.
+ * Fills a project's hot window from ClickHouse, hour by hour, latest first; a filled hour can be
+ * read at once. Copying an hour twice changes nothing, so a killed run resumes at its hour. Of two
+ * runs, the one requested later fills the window. With `repair`, copies days with missing rows and
+ * leaves the coverage unchanged.
  */
 export function hotWindowBackfill(options: BackfillOptions): JobHandler {
   return { kind: backfillKind, run: (job, context) => backfill(options, job, context) }
@@ -35,14 +36,14 @@ async function backfill(
   job: Job,
   { progress, signal }: JobContext,
 ): Promise<JobValue> {
-  const { db, settle_ms = settleDefault_ms } = options
+  const { db, settle_ms = defaultSettle_ms } = options
   const { from, to } = windowOf(job)
-  const repairs = job.params['repair'] === true
+  const isRepair = job.params['repair'] === true
   const of = Number((to - from) / hour_ns)
-  const noted = (job.progress ?? {}) as Partial<Progress>
-  let { done = 0, rows = 0, began = '' } = noted
+  const saved = (job.progress ?? {}) as Partial<Progress>
+  let { done = 0, rows = 0, began = '' } = saved
   if (began === '') {
-    if (!repairs) await sleep(settle_ms, signal)
+    if (!isRepair) await sleep(settle_ms, signal)
     signal.throwIfAborted()
     began = await databaseTime(db)
     await progress({ done, of, rows, began } satisfies Progress)
@@ -53,9 +54,9 @@ async function backfill(
     const slice = { project_id: job.project_id, from: slice_to - hour_ns, to: slice_to }
     rows += await copySlice(options, slice, signal)
     signal.throwIfAborted()
-    const isOurs = repairs || (await covers(db, job, slice.from))
+    const isOurs = isRepair || (await covers(db, job, slice.from))
     if (!isOurs) return { done, of, rows, superseded: true }
-    if (slice.from % day_ns === 0n) await closeGapOf(db, slice, { to, began })
+    if (slice.from % day_ns === 0n) await closeGapIfCopied(db, slice, { to, began })
     done += 1
     await progress({ done, of, rows, began } satisfies Progress)
   }
@@ -68,14 +69,14 @@ function covers(db: RoutingDb, { project_id, id }: Job, covered_from: bigint): P
 
 type Progress = { done: number; of: number; rows: number; began: string }
 
-/** Whole hours: the window is a little wider than what was asked for. */
+/** Returns the job's window, widened to whole hours. */
 function windowOf({ params }: Job): { from: bigint; to: bigint } {
   const [from, to] = [BigInt(String(params['from'])), BigInt(String(params['to']))]
   return { from: (from / hour_ns) * hour_ns, to: ((to + hour_ns - 1n) / hour_ns) * hour_ns }
 }
 
-/** A day is whole once its first hour is copied, as the latest are copied first. */
-async function closeGapOf(
+/** Closes the gaps of a day. The day is complete when its first hour is copied, as the last. */
+async function closeGapIfCopied(
   db: RoutingDb,
   { project_id, from }: { project_id: string; from: bigint },
   { to, began }: { to: bigint; began: string },
@@ -85,9 +86,9 @@ async function closeGapOf(
 }
 
 /**
- * Copies what begins in the slice. While it does, nobody deletes rows of the project from the hot
- * window: what was deleted from ClickHouse before that is not copied, and what is deleted there
- * after the copy was read is deleted from the hot window after it was written.
+ * Copies the rows that begin in the slice, under a lock against deletions from the project's hot
+ * window. Rows deleted from ClickHouse earlier are not copied. Rows deleted there during the copy
+ * are deleted from the hot window after the lock is released.
  */
 async function copySlice(
   { db, source, writer }: Pick<BackfillOptions, 'db' | 'source' | 'writer'>,
@@ -107,7 +108,7 @@ async function copySlice(
       await writer.write('hot_traces', page)
       rows += page.length
     }
-    // Holds that the lock was kept all the while.
+    // Fails if the connection, and with it the lock, was lost.
     await sql`select 1`.execute(trx)
     return rows
   })

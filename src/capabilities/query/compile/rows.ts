@@ -69,8 +69,8 @@ function rowsOf(frame: Frame, request: RowsRequest): { text: string; scope: Scop
 
 /**
  * Selects the latest version of each record. Both ways are exact. FINAL compares versions only
- * where parts overlap: half the time over a whole window. ORDER BY with LIMIT 1 BY can stop at the page's
- * end and use all indexes, which is faster for few rows.
+ * where parts overlap: half the time over a whole window. ORDER BY with LIMIT 1 BY can stop at the
+ * page's end and use all indexes, which is faster for few rows.
  */
 function latestVersion(
   { table, versioned }: Source,

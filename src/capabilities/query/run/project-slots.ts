@@ -13,7 +13,9 @@ type ProjectSlotsOptions = {
 
 /** Limits the queries of each project that run at one time. */
 export type ProjectSlots = {
-  /** Does work in a slot. Throws `rate_limited` if no slot frees up in time, or the signal's reason. */
+  /**
+   * Does work in a slot. Throws `rate_limited` if no slot frees up in time, or the signal's reason.
+   */
   take<T>(about: { project_id: string; signal: AbortSignal }, work: () => Promise<T>): Promise<T>
 }
 

@@ -15,7 +15,9 @@ type RecordsRequest = {
   signal: AbortSignal
 }
 
-/** Rows as the store returns them: the value of field `name` is `row[alias[name]]`; see `Column`. */
+/**
+ * Rows as the store returns them: the value of field `name` is `row[alias[name]]`; see `Column`.
+ */
 export type RecordsRead = Pick<QueryResult, 'rows' | 'served_by' | 'fallback_reason' | 'stats'> & {
   alias: Readonly<Record<string, string>>
   /** Whether more than `rows_max` records match. */

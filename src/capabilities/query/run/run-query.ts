@@ -212,7 +212,9 @@ export async function addRestoredSlices<Scoped extends RestoredScope>(
   return query.include_restored ? { ...query, slices: await restoredSlices(project_id) } : query
 }
 
-/** Chooses ClickHouse for the entities that it has, else PostgreSQL. For use without store routing. */
+/**
+ * Chooses ClickHouse for the entities that it has, else PostgreSQL. For use without store routing.
+ */
 export const chooseByEntity: ChooseStore = async ({ entity }) => {
   const has = (store: StoreName) => catalogue[entity].stores[store] !== undefined
   const chosen: StoreName = has('clickhouse') ? 'clickhouse' : 'postgres'

@@ -1,7 +1,17 @@
-import type { Clock } from '../../kernel/time.ts'
-import type { Job, JobContext, JobHandler, JobValue } from '../jobs/index.ts'
-import { type QueryLimits, type QueryRunner, type Replay, readReplay } from '../query/index.ts'
-import { storeCapabilities } from '../storage/index.ts'
+import type { Clock } from '../../../kernel/time.ts'
+import type { Job, JobContext, JobHandler, JobValue } from '../../jobs/index.ts'
+import {
+  type ChooseStore,
+  type QueryLimits,
+  type QueryRunner,
+  type Replay,
+  readReplay,
+} from '../../query/index.ts'
+import { storeCapabilities } from '../../storage/index.ts'
+import { defaultRouting, type QueryClass, type StoreName, storeNames } from '../contract.ts'
+import { rounded } from '../durations.ts'
+import { slowestAndLatest } from '../route-stats-store.ts'
+import { findRouting, type RoutingDb } from '../store.ts'
 import {
   type BenchmarkCase,
   checksumOf,
@@ -9,24 +19,19 @@ import {
   type Sample,
   suiteCases,
 } from './benchmark-cases.ts'
-import type { StoreChoice, StoreQuestion } from './choose-store.ts'
-import { defaultRouting, type QueryClass, type StoreName, storeNames } from './contract.ts'
-import { rounded } from './durations.ts'
-import { slowestAndLatest } from './route-stats-store.ts'
-import { findRouting, type RoutingDb } from './store.ts'
 
-/** The kind of the job that asks each store the same. */
+/** The kind of the job that runs the same queries on each store. */
 export const benchmarkKind = 'store-benchmark'
 
-export type BenchmarkOptions = {
+type BenchmarkOptions = {
   db: RoutingDb
   runners: Readonly<Record<StoreName, QueryRunner>>
-  chooseStore: (asked: StoreQuestion) => Promise<StoreChoice>
+  chooseStore: ChooseStore
   clock: Clock
 }
 
-/** How a store answered a case. Milliseconds; `rows_read` is null where the store does not tell. */
-export type StoreResult = {
+/** A store's result for a case. `rows_read` is null where the store does not report it. */
+type StoreResult = {
   store: StoreName
   runs: number
   errors: number
@@ -37,7 +42,7 @@ export type StoreResult = {
   rows: number | null
 }
 
-/** A case and how the stores answered it; `equal` is null when fewer than two did. */
+/** A case and its results. `equal` is null if fewer than two stores answered. */
 export type CaseResult = Omit<BenchmarkCase, 'body'> & {
   query_class: QueryClass
   query: Record<string, unknown>
@@ -45,18 +50,18 @@ export type CaseResult = Omit<BenchmarkCase, 'body'> & {
   equal: boolean | null
 }
 
-/** How far a benchmark is; when it has ended, what it came to. */
+/** The progress of a benchmark, and its result at the end. */
 export type BenchmarkProgress = {
   done: number
   of: number
   cases: CaseResult[]
-  /** Recorded queries that can be asked no more. */
+  /** Recorded queries that are no longer valid. */
   unreadable: number
-  /** True when the time was up before the last case. */
+  /** Whether the benchmark reached its time limit before the last case. */
   stopped_early: boolean
 }
 
-/** What one statement of a benchmark may take: it must not crowd out what people ask. */
+/** Limits of one statement, so that a benchmark does not slow down users' queries. */
 const limits: QueryLimits = {
   rows_read_max: 100_000_000,
   bytes_read_max: 20_000_000_000,
@@ -64,13 +69,13 @@ const limits: QueryLimits = {
   memory_bytes_max: 2_000_000_000,
   result_rows_max: 10_001,
 }
-/** A benchmark as a whole. */
+
+/** Time limit of a benchmark. */
 const time_ms_max = 180_000
 
 /**
- * Asks every store that holds the window the same queries, one after the other and in turns: a
- * suite that every project has, and the project's slowest and latest ones. One statement at a time.
- * A run that was killed goes on with the case it was at.
+ * Runs the same queries on every store that holds the window, one statement at a time: a fixed
+ * suite, and the project's slowest and latest queries. A killed run resumes at its case.
  */
 export function storeBenchmark(options: BenchmarkOptions): JobHandler {
   return { kind: benchmarkKind, run: (job, context) => benchmark(options, job, context) }
@@ -85,13 +90,13 @@ async function benchmark(
   const { project_id } = job
   const runs = Number(job.params['runs'])
   const began_ms = clock.now_ms()
-  const cases = await casesOf(options, job, signal)
-  const found = (job.progress ?? {}) as Partial<BenchmarkProgress>
+  const cases = await listCases(options, job, signal)
+  const saved = (job.progress ?? {}) as Partial<BenchmarkProgress>
   const state: BenchmarkProgress = {
-    done: found.done ?? 0,
+    done: saved.done ?? 0,
     of: cases.length,
-    cases: found.cases ?? [],
-    unreadable: found.unreadable ?? 0,
+    cases: saved.cases ?? [],
+    unreadable: saved.unreadable ?? 0,
     stopped_early: false,
   }
   for (const each of cases.slice(state.done)) {
@@ -100,24 +105,24 @@ async function benchmark(
     if (state.stopped_early) break
     const replay = readReplay(each, project_id)
     if (replay === undefined) state.unreadable += 1
-    else state.cases.push(await caseResult(options, each, { replay, runs, signal }))
+    else state.cases.push(await runCase(options, each, { replay, runs, signal }))
     state.done += 1
     await progress(state)
   }
   return state
 }
 
-async function casesOf(
+async function listCases(
   options: BenchmarkOptions,
   { project_id, params, created_at }: Job,
   signal: AbortSignal,
 ): Promise<BenchmarkCase[]> {
   const { db } = options
-  // The same for whoever takes the job over.
+  // The job's own time, so that a resumed run has the same cases.
   const now_ms = Date.parse(created_at)
   const routing = (await findRouting(db, project_id)) ?? defaultRouting
   const hours = Math.min(routing.hot_window_hours, 24)
-  const sample = await sampleOf(options, { project_id, now_ms, hours, signal })
+  const sample = await findSample(options, { project_id, now_ms, hours, signal })
   const each = Math.ceil(Number(params['queries_max']) / 2)
   const recorded = await slowestAndLatest(db, { project_id, each })
   return [
@@ -126,8 +131,8 @@ async function casesOf(
   ]
 }
 
-/** A trace of the window, for look-ups. */
-async function sampleOf(
+/** Finds a trace of the window, for look-ups. */
+async function findSample(
   { runners }: BenchmarkOptions,
   about: { project_id: string; now_ms: number; hours: number; signal: AbortSignal },
 ): Promise<Sample | undefined> {
@@ -144,17 +149,17 @@ async function sampleOf(
   }
 }
 
-async function caseResult(
+async function runCase(
   options: BenchmarkOptions,
   given: BenchmarkCase,
   about: { replay: Replay; runs: number; signal: AbortSignal },
 ): Promise<CaseResult> {
   const { replay, runs, signal } = about
   const { name, origin, kind, body } = given
-  const stores = await holdersOf(options, replay)
-  const seen = new Map(stores.map((store) => [store, nothingSeen()]))
+  const stores = await findHolders(options, replay)
+  const seen = new Map(stores.map((store) => [store, noObservations()]))
   for (let run = 0; run < runs; run++) {
-    // Who comes first has the colder caches: they take turns.
+    // The first store has colder caches, so the stores alternate.
     for (const store of run % 2 === 0 ? stores : stores.toReversed()) {
       const one = seen.get(store)
       if (one) await observe(one, () => replay.runOn(options.runners[store], { signal, limits }))
@@ -164,25 +169,25 @@ async function caseResult(
   const checksums = [...seen.values()].flatMap(({ checksum }) => checksum ?? [])
   return {
     ...{ name, origin, kind, query: body, query_class: replay.query_class },
-    stores: [...seen].map(([store, one]) => resultOf(store, one)),
+    stores: [...seen].map(([store, one]) => toStoreResult(store, one)),
     equal: checksums.length < 2 ? null : new Set(checksums).size === 1,
   }
 }
 
-async function holdersOf(
+async function findHolders(
   { chooseStore }: BenchmarkOptions,
   { project_id, query_class, entity, window }: Replay,
 ): Promise<StoreName[]> {
   const { candidates } = await chooseStore({ project_id, query_class, entity, window })
-  const has = (store: StoreName) =>
+  const hasEntity = (store: StoreName) =>
     (storeCapabilities[store].entities as readonly string[]).includes(entity)
-  const holds = (store: StoreName) =>
-    (store === 'clickhouse' && has(store)) ||
+  const isHolder = (store: StoreName) =>
+    (store === 'clickhouse' && hasEntity(store)) ||
     candidates.some((each) => each.store === store && each.eligible)
-  return storeNames.filter(holds)
+  return storeNames.filter(isHolder)
 }
 
-type Seen = {
+type Observed = {
   durations_ms: number[]
   errors: number
   error: string | null
@@ -191,12 +196,12 @@ type Seen = {
   checksum: string | undefined
 }
 
-function nothingSeen(): Seen {
+function noObservations(): Observed {
   const unknown = { error: null, rows_read: null, rows: null, checksum: undefined }
   return { durations_ms: [], errors: 0, ...unknown }
 }
 
-async function observe(seen: Seen, run: () => ReturnType<Replay['runOn']>): Promise<void> {
+async function observe(seen: Observed, run: () => ReturnType<Replay['runOn']>): Promise<void> {
   try {
     const { rows, stats } = await run()
     seen.durations_ms.push(stats.duration_ms)
@@ -211,7 +216,7 @@ async function observe(seen: Seen, run: () => ReturnType<Replay['runOn']>): Prom
 
 const error_chars_max = 200
 
-function resultOf(store: StoreName, seen: Seen): StoreResult {
+function toStoreResult(store: StoreName, seen: Observed): StoreResult {
   const { durations_ms, errors, error, rows_read, rows } = seen
   const sorted = durations_ms.toSorted((a, b) => a - b)
   const at = (share: number) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { CaseResult } from './benchmark-job.ts'
-import { type LiveStats, scorecardOf } from './scorecard.ts'
+import type { CaseResult } from '../store-benchmark/benchmark-job.ts'
+import { type LiveStats, makeScorecard } from './scorecard.ts'
 
 type Told = { ms: [clickhouse: number, postgres: number]; equal?: boolean; errors?: number }
 
@@ -16,7 +16,7 @@ function list(cases: readonly Told[], live: readonly LiveStats[] = []) {
       ],
     }
   })
-  const found = scorecardOf(results, live).find(({ query_class }) => query_class === 'list')
+  const found = makeScorecard(results, live).find(({ query_class }) => query_class === 'list')
   if (found === undefined) throw new Error('no list')
   return found
 }
@@ -27,11 +27,11 @@ const seen = (store: LiveStats['store'], p50_ms: number, requests = 100): LiveSt
 })
 
 describe('a scorecard', () => {
-  test('of nothing, or next to nothing, says so', () => {
+  test('without enough evidence recommends no store', () => {
     const unknown = { verdict: 'not_enough_evidence', recommended: null, confidence: 0 }
     expect(list([])).toMatchObject({ ...unknown, benchmark: { cases: 0, ratio: null } })
     expect(list([{ ms: [10, 1] }])).toMatchObject(unknown)
-    expect(scorecardOf([], []).map(({ query_class }) => query_class)).toEqual([
+    expect(makeScorecard([], []).map(({ query_class }) => query_class)).toEqual([
       'point',
       'list',
       'aggregate',
@@ -39,7 +39,7 @@ describe('a scorecard', () => {
     ])
   })
 
-  test('recommends what was sooner, the surer the more it was', () => {
+  test('recommends the faster store, with more confidence for more evidence', () => {
     const five = Array.from({ length: 5 }, (): Told => ({ ms: [8, 2] }))
     const sure = list(five, [seen('clickhouse', 9), seen('postgres', 3)])
     expect(sure).toMatchObject({
@@ -63,7 +63,7 @@ describe('a scorecard', () => {
     })
   })
 
-  test('does not recommend what is no quicker, fails, or answers otherwise', () => {
+  test('does not recommend a store that is not faster, fails, or answers differently', () => {
     expect(list([{ ms: [10, 9.8] }, { ms: [5, 5.1] }])).toMatchObject({
       recommended: 'clickhouse',
       confidence: 0.5,

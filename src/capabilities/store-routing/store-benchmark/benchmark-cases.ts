@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { sortedKeys } from '../../kernel/canonical-json.ts'
-import { isoFromNs } from '../../kernel/time.ts'
-import { nsFromIso } from '../../model/list-query.ts'
-import type { RecordedQuery } from './route-stats-store.ts'
+import { sortedKeys } from '../../../kernel/canonical-json.ts'
+import { isoFromNs } from '../../../kernel/time.ts'
+import { nsFromIso } from '../../../model/list-query.ts'
+import type { RecordedQuery } from '../route-stats-store.ts'
 
-/** A query that a benchmark asks of each store. */
+/** A query that a benchmark runs on each store. */
 export type BenchmarkCase = {
   name: string
   origin: 'suite' | 'recorded'
@@ -12,14 +12,15 @@ export type BenchmarkCase = {
   body: Record<string, unknown>
 }
 
-/** Rows may still come in for the last minute: the stores would be asked for different ones. */
+/** Windows end a minute ago: the stores may still receive rows of the last minute. */
 const settled_ns = 60_000_000_000n
+
 const ns_per_ms = 1_000_000n
 
-/** A record that look-ups of the suite are for. */
+/** A trace that the suite looks up. */
 export type Sample = { trace_id: string; task_id: string | null }
 
-/** What every project is asked: each kind of read, over the last hours. */
+/** Returns the suite of every benchmark: each class of queries, over the last hours. */
 export function suiteCases(
   now_ms: number,
   { hours, sample }: { hours: number; sample: Sample | undefined },
@@ -34,7 +35,7 @@ export function suiteCases(
     ...page(name, { where: { field: 'is_call', op: 'eq', value: true }, ...body }),
     kind: 'aggregate',
   })
-  const lookUps = sample === undefined ? [] : lookUpsOf(page, sample)
+  const lookUps = sample === undefined ? [] : lookUpCases(page, sample)
   return [
     ...lookUps,
     page('latest 50', { limit: 50 }),
@@ -70,7 +71,7 @@ export function suiteCases(
   ]
 }
 
-function lookUpsOf(
+function lookUpCases(
   page: (name: string, body: object) => BenchmarkCase,
   { trace_id, task_id }: Sample,
 ): BenchmarkCase[] {
@@ -81,7 +82,7 @@ function lookUpsOf(
   return [trace, page('a task', { where: eq('task_id', task_id), order_by, limit: 100 })]
 }
 
-/** A recorded query, as far from now as it was when it was asked. */
+/** Returns a recorded query with its window moved: as long before now as it was before its run. */
 export function recordedCase(
   { kind, body, hash, last_at }: RecordedQuery,
   now_ms: number,
@@ -96,14 +97,17 @@ export function recordedCase(
 }
 
 /**
- * What an answer is known by, whichever store gave it: keys are sorted, and of floats nine digits
- * count, as the order of additions may change the last ones.
+ * Returns a checksum that is equal for equal rows of both stores. It sorts keys and rounds floats
+ * to nine digits, since the order of additions may change the last ones.
  */
 export function checksumOf(rows: readonly object[]): string {
-  return createHash('sha256').update(JSON.stringify(rows, plain)).digest('base64url').slice(0, 22)
+  return createHash('sha256')
+    .update(JSON.stringify(rows, canonical))
+    .digest('base64url')
+    .slice(0, 22)
 }
 
-function plain(key: string, value: unknown): unknown {
+function canonical(key: string, value: unknown): unknown {
   if (typeof value === 'number') return Number(value.toPrecision(9))
   return sortedKeys(key, value)
 }
