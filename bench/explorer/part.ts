@@ -10,9 +10,9 @@ import {
 } from '../../src/capabilities/storage/index.ts'
 import {
   findCriticalPath,
+  findSlack,
   longestRoot,
 } from '../../src/capabilities/traces/critical-path/find-path.ts'
-import { findSlack } from '../../src/capabilities/traces/critical-path/slack.ts'
 import { traceRoutes } from '../../src/capabilities/traces/index.ts'
 import { buildTree } from '../../src/capabilities/traces/tree/build-tree.ts'
 import { newId } from '../../src/kernel/ids.ts'

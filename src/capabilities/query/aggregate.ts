@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { isoFromNs } from '../../kernel/time.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { type Aggregate, aggregateSchema } from './language/aggregate-query.ts'
-import { answerFields, toAnswerColumns, toAnswerStats, toJsonRow } from './query.ts'
-import { fillGaps } from './run/fill-gaps.ts'
+import { answerFields, type JsonValue, toAnswerColumns, toAnswerStats, toJsonRow } from './query.ts'
 import type { RunDeps } from './run/open-queries.ts'
 import { prepareAggregate } from './run/prepare-run.ts'
 import { addRestoredSlices, runQuery } from './run/run-query.ts'
@@ -63,4 +63,72 @@ export async function answerAggregate(
     ...{ served_by, fallback_reason },
     stats: toAnswerStats(stats),
   }
+}
+
+type Row = Record<string, JsonValue>
+
+/**
+ * Fills gaps between the rows of an aggregate, which are sorted by bucket: each group of the answer
+ * gets a row in every bucket of the window. Above the limit, leaves out the last buckets, each one
+ * as a whole.
+ */
+export function fillGaps(
+  aggregate: Aggregate,
+  rows: readonly Row[],
+): { rows: Row[]; truncated: boolean } {
+  const { limit, groups } = aggregate
+  const buckets = bucketsOf(aggregate)
+  const cut = rows.length > limit ? rows.at(-1)?.['time_bucket'] : undefined
+  const whole = cut === undefined ? buckets : buckets.filter((bucket) => bucket < String(cut))
+  const keys = groups.filter(({ kind }) => kind === 'field').map(({ name }) => name)
+  const combinations = groupsIn(rows, aggregate.top_n ? [...keys, 'other'] : keys)
+  const fitting = Math.max(1, Math.floor(limit / Math.max(1, combinations.length)))
+  const shown = whole.slice(0, fitting)
+  const empty = emptyMeasures(aggregate)
+  const byBucket = Map.groupBy(rows, (row) => String(row['time_bucket']))
+  const filled = shown.flatMap((time_bucket) => {
+    const known = byBucket.get(time_bucket) ?? []
+    const byGroup = new Map(known.map((row) => [keyOf(row, combinations), row]))
+    return combinations.map(
+      (group) => byGroup.get(keyOf(group, combinations)) ?? { ...group, time_bucket, ...empty },
+    )
+  })
+  return { rows: filled.slice(0, limit), truncated: shown.length < buckets.length }
+}
+
+/** Returns the starts of all buckets that overlap the window, earliest first. */
+function bucketsOf({ window, groups }: Aggregate): string[] {
+  const bucket = groups.find((group) => group.kind === 'bucket')
+  if (bucket?.kind !== 'bucket') throw new RangeError('gaps are filled between buckets')
+  const { width_ns, offset_ns } = bucket
+  const starts: string[] = []
+  const first = ((window.from - offset_ns) / width_ns) * width_ns + offset_ns
+  for (let start = first; start < window.to; start += width_ns) starts.push(isoFromNs(start))
+  return starts
+}
+
+/** Returns each group once, without bucket and measures, in order of first appearance. */
+function groupsIn(rows: readonly Row[], names: readonly string[]): Row[] {
+  if (names.length === 0) return [{}]
+  const groups = new Map<string, Row>()
+  for (const row of rows) {
+    const group = Object.fromEntries(names.map((name) => [name, row[name] ?? null]))
+    groups.set(JSON.stringify(group), group)
+  }
+  return [...groups.values()]
+}
+
+function keyOf(row: Row, [some]: readonly Row[]): string {
+  return JSON.stringify(Object.keys(some ?? {}).map((name) => row[name] ?? null))
+}
+
+/** Returns the measures of an empty bucket: 0 for counts, sums and rates, else null. */
+function emptyMeasures({ measures }: Aggregate): Row {
+  return Object.fromEntries(
+    measures.map(({ name, fn, type }) => {
+      const zero = type === 'decimal' ? '0' : 0
+      const counts = fn === 'count' || fn === 'count_distinct' || fn === 'sum' || fn === 'rate'
+      return [name, counts ? zero : null]
+    }),
+  )
 }

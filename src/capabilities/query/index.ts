@@ -8,7 +8,7 @@ export { answerAggregate } from './aggregate.ts'
 export { aggregateSchema } from './language/aggregate-query.ts'
 export { filterSchema } from './language/filter.ts'
 export { querySchema, queryWindow } from './language/page-query.ts'
-export { answerFields, answerQuery } from './query.ts'
+export { answerFields, answerQuery, type RecordsRead, readRecords } from './query.ts'
 export { checkRecordFilter, compileRecordFilter } from './record-filter.ts'
 export { openClickHouseRunner } from './run/clickhouse-runner.ts'
 export type {
@@ -22,11 +22,14 @@ export type {
   StoreCandidate,
   StoreChoice,
 } from './run/contract.ts'
-export type { RunDeps } from './run/open-queries.ts'
-export { openQueries, type QueriesOptions, type QuerySettings } from './run/open-queries.ts'
+export {
+  openQueries,
+  type QueriesOptions,
+  type QuerySettings,
+  type RunDeps,
+} from './run/open-queries.ts'
 export { openPostgresRunner } from './run/postgres-runner.ts'
-export { type RecordsRead, readRecords } from './run/read-records.ts'
-export { type Replay, readReplay } from './run/replay.ts'
+export { type Replay, readReplay } from './run/prepare-run.ts'
 export { chooseByEntity } from './run/run-query.ts'
 
 /** The routes of queries. */

@@ -6,11 +6,12 @@ import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { cursorAfter, readCursor } from './compile/pages.ts'
 import type { Column } from './compile/statement.ts'
 import type { FieldType } from './language/field.ts'
+import { queryLimits } from './language/limits.ts'
 import { type Query, querySchema } from './language/page-query.ts'
-import type { QueryStats } from './run/contract.ts'
+import type { QueryClass, QueryStats } from './run/contract.ts'
 import type { RunDeps } from './run/open-queries.ts'
 import { prepareQuery } from './run/prepare-run.ts'
-import { addRestoredSlices, runQuery } from './run/run-query.ts'
+import { addRestoredSlices, type QueryResult, runQuery } from './run/run-query.ts'
 
 /** POST /api/v2/observability/query: returns a page of records, selected by any of their fields. */
 export function runQueryRoute(deps: RunDeps): Route {
@@ -128,5 +129,48 @@ function toJsonValue(value: unknown, type: FieldType): JsonValue {
       return value === true || Number(value) === 1
     default:
       return value as JsonValue
+  }
+}
+
+/** A request of a route for records to process: a query's body without its limit. */
+type RecordsRequest = {
+  body: Readonly<Record<string, unknown>>
+  /** Maximum records; may exceed the limit of clients' own queries. */
+  rows_max: number
+  query_class: QueryClass
+  project_id: string
+  signal: AbortSignal
+}
+
+/**
+ * Rows as the store returns them: the value of field `name` is `row[alias[name]]`; see `Column`.
+ */
+export type RecordsRead = Pick<QueryResult, 'rows' | 'served_by' | 'fallback_reason' | 'stats'> & {
+  alias: Readonly<Record<string, string>>
+  /** Whether more than `rows_max` records match. */
+  more: boolean
+}
+
+/** Reads records by the project's store routing, in one statement. Throws like `runQuery`. */
+export async function readRecords(
+  deps: RunDeps,
+  { body, rows_max, query_class, project_id, signal }: RecordsRequest,
+): Promise<RecordsRead> {
+  const limit = Math.min(rows_max, queryLimits.rows_max)
+  const { query } = querySchema.parse({ allow_wide: true, ...body, limit })
+  const caller = { project_id, signal }
+  const start = () => undefined
+  const { compile } = prepareQuery({ ...query, limit: rows_max }, caller, start)
+  const result_rows_max = Math.max(deps.limits.result_rows_max, rows_max)
+  const result = await runQuery(
+    { ...deps, limits: { ...deps.limits, result_rows_max } },
+    { ...prepareQuery(query, caller, start), query_class, compile },
+  )
+  const { rows, served_by, fallback_reason, stats } = result
+  return {
+    ...{ served_by, fallback_reason, stats },
+    rows: rows.slice(0, rows_max),
+    more: rows.length > rows_max,
+    alias: Object.fromEntries(result.statement.columns.map(({ name, alias }) => [name, alias])),
   }
 }

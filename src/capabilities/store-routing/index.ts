@@ -9,9 +9,13 @@ import {
 import { getStoreRouting, putStoreRouting, type StoreRoutingDeps } from './store-routing.ts'
 import { getScorecard, type ScorecardDeps } from './store-selection/scorecard.ts'
 
-export { type BackfillOptions, hotWindowBackfill } from './backfill.ts'
 export { chooseByRouting } from './choose-store.ts'
-export { hotWindowChores, hotWindowTrim } from './hot-chores.ts'
+export {
+  type BackfillOptions,
+  hotWindowBackfill,
+  hotWindowChores,
+  hotWindowTrim,
+} from './hot-window-jobs.ts'
 export { createHotWrites, type HotWritesOptions } from './hot-writes.ts'
 export { startRouteStats } from './route-stats.ts'
 export { createRoutingCache, type RoutingCache } from './routing-cache.ts'

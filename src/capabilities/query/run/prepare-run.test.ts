@@ -38,19 +38,22 @@ test('a query equals its parsed normal form', () => {
   expect(normalQuery(querySchema.parse(form).query)).toEqual(form)
 })
 
-test.each(['190s', '5m', '2h', '1d', '7d', '1w', '2w'])('an aggregate by %s equals its parsed normal form', (width) => {
-  const aggregate = aggregateSchema.parse({
-    entity: 'observations',
-    window,
-    measures: [
-      { fn: 'count', as: 'n' },
-      { fn: 'max', field: 'attributes.n', as: 'most' },
-    ],
-    group_by: ['model', { time_bucket: width }],
-    having: { field: 'n', op: 'gt', value: 3 },
-    order_by: [{ field: 'n' }],
-  })
-  const form = normalAggregate(aggregate)
-  expect(form.measures[1]).toEqual({ fn: 'max', field: 'attributes.n', as: 'most' })
-  expect(aggregateSchema.parse(form)).toEqual(aggregate)
-})
+test.each(['190s', '5m', '2h', '1d', '7d', '1w', '2w'])(
+  'an aggregate by %s equals its parsed normal form',
+  (width) => {
+    const aggregate = aggregateSchema.parse({
+      entity: 'observations',
+      window,
+      measures: [
+        { fn: 'count', as: 'n' },
+        { fn: 'max', field: 'attributes.n', as: 'most' },
+      ],
+      group_by: ['model', { time_bucket: width }],
+      having: { field: 'n', op: 'gt', value: 3 },
+      order_by: [{ field: 'n' }],
+    })
+    const form = normalAggregate(aggregate)
+    expect(form.measures[1]).toEqual({ fn: 'max', field: 'attributes.n', as: 'most' })
+    expect(aggregateSchema.parse(form)).toEqual(aggregate)
+  },
+)

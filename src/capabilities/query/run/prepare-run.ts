@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { newId } from '../../../kernel/ids.ts'
 import { isoFromNs } from '../../../kernel/time.ts'
 import { compileAggregate } from '../compile/compile-aggregate.ts'
 import { compileQuery } from '../compile/compile-query.ts'
@@ -6,14 +7,22 @@ import { conjunctsOf } from '../compile/conditions.ts'
 import type { Dialect } from '../compile/dialect.ts'
 import { fullOrder, type Position } from '../compile/pages.ts'
 import type { Statement } from '../compile/statement.ts'
-import type { Aggregate, Group } from '../language/aggregate-query.ts'
+import { type Aggregate, aggregateSchema, type Group } from '../language/aggregate-query.ts'
 import type { EntityName } from '../language/catalogue.ts'
 import type { FieldType, Reference } from '../language/field.ts'
 import type { Filter, Test } from '../language/filter.ts'
-import type { Query, QueryWindow } from '../language/page-query.ts'
+import { type Query, type QueryWindow, querySchema } from '../language/page-query.ts'
 import type { Scalar } from '../language/values.ts'
-import type { QueryClass, RoutingRequest } from './contract.ts'
-import type { PreparedRun } from './run-query.ts'
+import { type JsonValue, toJsonRow } from '../query.ts'
+import type {
+  QueryClass,
+  QueryLimits,
+  QueryRunner,
+  QueryStats,
+  RoutingRequest,
+  Served,
+} from './contract.ts'
+import { dialects, type PreparedRun } from './run-query.ts'
 
 type Caller = { project_id: string; signal: AbortSignal }
 
@@ -190,4 +199,51 @@ function formatGroup(group: Group) {
   if (offset_ns !== 0n) return { time_bucket: `${width_ns / (7n * units[0][1])}w` }
   const [unit, size] = units.find(([, each]) => width_ns % each === 0n) ?? units[3]
   return { time_bucket: `${width_ns / size}${unit}` }
+}
+
+/** A recorded query that can be run again on any store. */
+export type Replay = RoutingRequest & {
+  /** Runs the query on a store, regardless of the project's routing. Rejects like the runner. */
+  runOn(
+    runner: QueryRunner,
+    options: { signal: AbortSignal; limits: QueryLimits },
+  ): Promise<{ rows: Record<string, JsonValue>[]; stats: QueryStats }>
+}
+
+/** Reads a recorded query. Returns undefined if it is no longer valid: its fields changed. */
+export function readReplay(
+  { kind, body }: Pick<Served['query'], 'kind' | 'body'>,
+  project_id: string,
+): Replay | undefined {
+  const prepared = prepareAgain(kind, body, project_id)
+  if (prepared === undefined) return undefined
+  const { query_class, entity, window } = prepared
+  return {
+    ...{ project_id, query_class, entity, window },
+    runOn: async (runner, { signal, limits }) => {
+      const statement = prepared.compile(dialects[runner.store])
+      const result = await runner.run(statement, { signal, limits, query_id: newId() })
+      return {
+        rows: result.rows.map((row) => toJsonRow(row, statement.columns)),
+        stats: result.stats,
+      }
+    },
+  }
+}
+
+/** Never aborts: `runOn` passes a signal of its own. */
+const neverAborts = new AbortController().signal
+
+function prepareAgain(
+  kind: Served['query']['kind'],
+  body: object,
+  project_id: string,
+): PreparedRun | undefined {
+  const caller = { project_id, signal: neverAborts }
+  if (kind === 'aggregate') {
+    const { data } = aggregateSchema.safeParse(body)
+    return data && prepareAggregate(data, caller)
+  }
+  const { data } = querySchema.safeParse(body)
+  return data && prepareQuery(data.query, caller, () => undefined)
 }

@@ -7,7 +7,13 @@ import type { LoadedTree } from '../load-tree.ts'
 import type { TreeNode } from '../tree/contract.ts'
 import { isoAt, msFrom } from '../tree/times.ts'
 import type { CriticalPathQuery } from './critical-path-query.ts'
-import { type CriticalPath, findCriticalPath, longestRoot } from './find-path.ts'
+import {
+  type CriticalPath,
+  findCriticalPath,
+  findGain,
+  findSlack,
+  longestRoot,
+} from './find-path.ts'
 import {
   type NodeOnPath,
   nodesOnPath,
@@ -15,7 +21,6 @@ import {
   operationsOnPath,
   sumUsage,
 } from './path-shares.ts'
-import { findGain, findSlack } from './slack.ts'
 
 /** Maximum nodes with `saves_ms`. */
 const saves_max = 10

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openProjectSlots } from './project-slots.ts'
+import { openProjectSlots } from './open-queries.ts'
 
 const project_id = 'p1'
 const limits = { running_max: 1, waiting_max: 1, wait_ms_max: 60_000 }

@@ -1,7 +1,8 @@
+import type { TraceDraft } from '../../../model/ingest-records.ts'
 import type { Observation, ToolCall, ToolResult } from '../../../model/observation.ts'
 import { ByteReader, MalformedRow } from '../../../platform/columnar/row-binary/index.ts'
 
-/** The columns that roll-ups are made of. */
+/** The columns of roll-ups. */
 export type ObservationHead = Pick<
   Observation,
   | 'project_id'
@@ -33,19 +34,19 @@ export type ObservationHead = Pick<
   | 'cost_usd'
 >
 
-/** Read synchronously, one row after the other, so one reader and its words serve them all. */
+/** One reader, with its cache of words, for all rows: reading is synchronous. */
 const reader = new ByteReader()
 
 /**
- * The head of the observation that is encoded at `at`; what comes after it is not looked at.
- * `cost_usd` has all nine digits after the point. Throws MalformedRow.
+ * Reads the head of the observation encoded at `at`, without the columns after it. `cost_usd` has
+ * nine digits after the point. Throws MalformedRow.
  */
 export function readObservationHead(bytes: Buffer, at: number): ObservationHead {
   reader.moveTo(bytes, at)
   return headFrom(reader)
 }
 
-/** The whole observation that these bytes are. Throws MalformedRow. */
+/** Reads a whole observation. Throws MalformedRow. */
 export function readObservation(bytes: Buffer): Observation {
   reader.moveTo(bytes, 0)
   const row = {
@@ -59,7 +60,8 @@ export function readObservation(bytes: Buffer): Observation {
     metadata: reader.record(),
     message_id: reader.string(),
   }
-  if (reader.at !== bytes.length) throw new MalformedRow(`the row goes on after ${reader.at}`)
+  if (reader.at !== bytes.length)
+    throw new MalformedRow(`the row continues after byte ${reader.at}`)
   return row
 }
 
@@ -132,4 +134,38 @@ function toolCallFrom(from: ByteReader): ToolCall {
 
 function toolResultFrom(from: ByteReader): ToolResult {
   return { tool_call_id: from.string(), content: from.string() }
+}
+
+/** A record of a whole trace, as text. */
+export type StoredTrace = Omit<TraceDraft, 'input' | 'output' | 'metadata'> & {
+  input: string
+  output: string
+  metadata: Record<string, string>
+  message_id: string
+}
+
+/** Reads a record of a trace. Throws MalformedRow. */
+export function readTrace(bytes: Buffer): StoredTrace {
+  reader.moveTo(bytes, 0)
+  const row: StoredTrace = {
+    project_id: reader.uuid(),
+    trace_id: reader.uuid(),
+    time: reader.i64(),
+    name: reader.string(),
+    source: reader.word() as TraceDraft['source'],
+    task_id: reader.word(),
+    task_name: reader.word(),
+    conversation_id: reader.word(),
+    conversation_external_id: reader.word(),
+    user_id: reader.word(),
+    environment: reader.word(),
+    release: reader.word(),
+    input: reader.string(),
+    output: reader.string(),
+    metadata: reader.record(),
+    message_id: reader.string(),
+  }
+  if (reader.at !== bytes.length)
+    throw new MalformedRow(`the row continues after byte ${reader.at}`)
+  return row
 }

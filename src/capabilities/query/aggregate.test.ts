@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { aggregateSchema } from '../language/aggregate-query.ts'
-import { fillGaps } from './fill-gaps.ts'
+import { fillGaps } from './aggregate.ts'
+import { aggregateSchema } from './language/aggregate-query.ts'
 
 const window = { from: '2026-11-01T00:30:00Z', to: '2026-11-01T03:30:00Z' }
 const hour = (at: number) => `2026-11-01T0${at}:00:00.000Z`
