@@ -1,11 +1,8 @@
 import { z } from 'zod'
-import { shownDollars } from '../../kernel/dollars.ts'
-import { isoFromNs } from '../../kernel/time.ts'
 import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { cursorAfter, readCursor } from './compile/pages.ts'
-import type { Column } from './compile/statement.ts'
-import type { FieldType } from './language/field.ts'
+import { type Column, toJsonRow } from './compile/statement.ts'
 import { queryLimits } from './language/limits.ts'
 import { type Query, querySchema } from './language/page-query.ts'
 import type { QueryClass, QueryStats } from './run/contract.ts'
@@ -100,37 +97,6 @@ const pageReply = z
     next_cursor: z.string().nullable().describe('Cursor of the next page; null on the last page.'),
   })
   .meta({ id: 'QueryPage' })
-
-/** A value in JSON; null for unknown values, including unknown text. */
-export type JsonValue = string | number | boolean | null | object
-
-/** Converts a store's row to JSON, keyed by the names that the query gave. */
-export function toJsonRow(
-  row: Readonly<Record<string, unknown>>,
-  columns: readonly Column[],
-): Record<string, JsonValue> {
-  return Object.fromEntries(
-    columns.map(({ alias, name, type }) => [name, toJsonValue(row[alias], type)]),
-  )
-}
-
-function toJsonValue(value: unknown, type: FieldType): JsonValue {
-  if (value === null || value === undefined || value === '') return null
-  switch (type) {
-    case 'integer':
-    case 'float':
-      return Number(value)
-    case 'decimal':
-      return shownDollars(String(value))
-    case 'time':
-      return isoFromNs(BigInt(String(value)))
-    // ClickHouse returns computed booleans as numbers.
-    case 'bool':
-      return value === true || Number(value) === 1
-    default:
-      return value as JsonValue
-  }
-}
 
 /** A request of a route for records to process: a query's body without its limit. */
 type RecordsRequest = {

@@ -6,14 +6,13 @@ import { compileQuery } from '../compile/compile-query.ts'
 import { conjunctsOf } from '../compile/conditions.ts'
 import type { Dialect } from '../compile/dialect.ts'
 import { fullOrder, type Position } from '../compile/pages.ts'
-import type { Statement } from '../compile/statement.ts'
+import { type JsonValue, type Statement, toJsonRow } from '../compile/statement.ts'
 import { type Aggregate, aggregateSchema, type Group } from '../language/aggregate-query.ts'
 import type { EntityName } from '../language/catalogue.ts'
 import type { FieldType, Reference } from '../language/field.ts'
 import type { Filter, Test } from '../language/filter.ts'
 import { type Query, type QueryWindow, querySchema } from '../language/page-query.ts'
 import type { Scalar } from '../language/values.ts'
-import { type JsonValue, toJsonRow } from '../query.ts'
 import type {
   QueryClass,
   QueryLimits,

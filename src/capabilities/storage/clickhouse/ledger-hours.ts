@@ -43,7 +43,7 @@ const late_ms = 30 * 60_000
  */
 const closedAfter_ms = 45 * 60_000
 
-/** Age of hours searched for missing sums; hours with late entries are hourSums at any age. */
+/** Age of hours searched for missing sums; hours with late entries are found at any age. */
 const lookBack_ms = 48 * 3_600_000
 
 const hour_ms = 3_600_000
