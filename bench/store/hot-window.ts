@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { clickhouse } from '../../src/capabilities/query/compile/dialects/clickhouse.ts'
 import { postgres } from '../../src/capabilities/query/compile/dialects/postgres.ts'
-import { toJsonRow } from '../../src/capabilities/query/compile/statement.ts'
 import {
   openClickHouseRunner,
   openPostgresRunner,
   type QueryLimits,
   type QueryRunner,
 } from '../../src/capabilities/query/index.ts'
+import { toJsonRow } from '../../src/capabilities/query/run/run-query.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { median } from '../rounds.ts'

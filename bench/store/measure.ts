@@ -2,14 +2,11 @@ import { compileAggregate } from '../../src/capabilities/query/compile/compile-a
 import { compileQuery } from '../../src/capabilities/query/compile/compile-query.ts'
 import type { Dialect } from '../../src/capabilities/query/compile/dialect.ts'
 import { clickhouse } from '../../src/capabilities/query/compile/dialects/clickhouse.ts'
-import {
-  namedParams,
-  type Statement,
-  toJsonRow,
-} from '../../src/capabilities/query/compile/statement.ts'
+import { namedParams, type Statement } from '../../src/capabilities/query/compile/statement.ts'
 import { aggregateSchema } from '../../src/capabilities/query/language/aggregate-query.ts'
 import { querySchema } from '../../src/capabilities/query/language/page-query.ts'
 import { openClickHouseRunner } from '../../src/capabilities/query/run/clickhouse-runner.ts'
+import { toJsonRow } from '../../src/capabilities/query/run/run-query.ts'
 import type { QueryParams } from '../../src/platform/columnar/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { median } from '../rounds.ts'

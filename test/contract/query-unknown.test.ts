@@ -3,14 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { compileAggregate } from '../../src/capabilities/query/compile/compile-aggregate.ts'
 import { compileQuery } from '../../src/capabilities/query/compile/compile-query.ts'
 import type { Dialect } from '../../src/capabilities/query/compile/dialect.ts'
-import {
-  namedParams,
-  type Statement,
-  toJsonRow,
-} from '../../src/capabilities/query/compile/statement.ts'
+import { namedParams, type Statement } from '../../src/capabilities/query/compile/statement.ts'
 import { aggregateSchema } from '../../src/capabilities/query/language/aggregate-query.ts'
 import type { EntityName } from '../../src/capabilities/query/language/catalogue.ts'
 import { querySchema } from '../../src/capabilities/query/language/page-query.ts'
+import { toJsonRow } from '../../src/capabilities/query/run/run-query.ts'
 import { openClickHouseRecordStore } from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import {

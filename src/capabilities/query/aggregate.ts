@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { isoFromNs } from '../../kernel/time.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
-import { type JsonValue, toJsonRow } from './compile/statement.ts'
 import { type Aggregate, aggregateSchema } from './language/aggregate-query.ts'
 import { answerFields, toAnswerColumns, toAnswerStats } from './query.ts'
 import type { RunDeps } from './run/open-queries.ts'
 import { prepareAggregate } from './run/prepare-run.ts'
-import { addRestoredSlices, runQuery } from './run/run-query.ts'
+import { addRestoredSlices, type JsonValue, runQuery, toJsonRow } from './run/run-query.ts'
 
 /** POST /api/v2/observability/query/aggregate: returns measures of groups of records. */
 export function runAggregateRoute(deps: RunDeps): Route {

@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { cursorAfter, readCursor } from './compile/pages.ts'
-import { type Column, toJsonRow } from './compile/statement.ts'
+import type { Column } from './compile/statement.ts'
 import { queryLimits } from './language/limits.ts'
 import { type Query, querySchema } from './language/page-query.ts'
 import type { QueryClass, QueryStats } from './run/contract.ts'
 import type { RunDeps } from './run/open-queries.ts'
 import { prepareQuery } from './run/prepare-run.ts'
-import { addRestoredSlices, type QueryResult, runQuery } from './run/run-query.ts'
+import { addRestoredSlices, type QueryResult, runQuery, toJsonRow } from './run/run-query.ts'
 
 /** POST /api/v2/observability/query: returns a page of records, selected by any of their fields. */
 export function runQueryRoute(deps: RunDeps): Route {

@@ -1,5 +1,3 @@
-import { shownDollars } from '../../../kernel/dollars.ts'
-import { isoFromNs } from '../../../kernel/time.ts'
 import type { FieldType } from '../language/field.ts'
 import type { Scalar } from '../language/values.ts'
 
@@ -65,34 +63,3 @@ export function namedParams({ params }: Pick<Statement, 'params'>): Record<strin
 type ArrayOf<P> = P extends readonly (infer _Each)[]
   ? readonly string[] | readonly number[] | readonly bigint[]
   : P
-
-/** A value in JSON; null for unknown values, including unknown text. */
-export type JsonValue = string | number | boolean | null | object
-
-/** Converts a store's row to JSON, keyed by the names that the query gave. */
-export function toJsonRow(
-  row: Readonly<Record<string, unknown>>,
-  columns: readonly Column[],
-): Record<string, JsonValue> {
-  return Object.fromEntries(
-    columns.map(({ alias, name, type }) => [name, toJsonValue(row[alias], type)]),
-  )
-}
-
-function toJsonValue(value: unknown, type: FieldType): JsonValue {
-  if (value === null || value === undefined || value === '') return null
-  switch (type) {
-    case 'integer':
-    case 'float':
-      return Number(value)
-    case 'decimal':
-      return shownDollars(String(value))
-    case 'time':
-      return isoFromNs(BigInt(String(value)))
-    // ClickHouse returns computed booleans as numbers.
-    case 'bool':
-      return value === true || Number(value) === 1
-    default:
-      return value as JsonValue
-  }
-}

@@ -6,7 +6,7 @@ import { compileQuery } from '../compile/compile-query.ts'
 import { conjunctsOf } from '../compile/conditions.ts'
 import type { Dialect } from '../compile/dialect.ts'
 import { fullOrder, type Position } from '../compile/pages.ts'
-import { type JsonValue, type Statement, toJsonRow } from '../compile/statement.ts'
+import type { Statement } from '../compile/statement.ts'
 import { type Aggregate, aggregateSchema, type Group } from '../language/aggregate-query.ts'
 import type { EntityName } from '../language/catalogue.ts'
 import type { FieldType, Reference } from '../language/field.ts'
@@ -21,7 +21,7 @@ import type {
   RoutingRequest,
   Served,
 } from './contract.ts'
-import { dialects, type PreparedRun } from './run-query.ts'
+import { dialects, type JsonValue, type PreparedRun, toJsonRow } from './run-query.ts'
 
 type Caller = { project_id: string; signal: AbortSignal }
 

@@ -1,11 +1,13 @@
+import { shownDollars } from '../../../kernel/dollars.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { Problem, problem } from '../../../kernel/problem.ts'
+import { isoFromNs } from '../../../kernel/time.ts'
 import type { Dialect } from '../compile/dialect.ts'
 import { clickhouse } from '../compile/dialects/clickhouse.ts'
 import { postgres } from '../compile/dialects/postgres.ts'
-import type { Statement } from '../compile/statement.ts'
+import type { Column, Statement } from '../compile/statement.ts'
 import { catalogue } from '../language/catalogue.ts'
-import type { StoreName } from '../language/field.ts'
+import type { FieldType, StoreName } from '../language/field.ts'
 import type { RestoredScope } from '../language/page-query.ts'
 import {
   type ChooseStore,
@@ -229,4 +231,35 @@ export const chooseByEntity: ChooseStore = async ({ entity }) => {
 const reasonsByEntity: Readonly<Record<StoreName, string>> = {
   clickhouse: 'ClickHouse has all records of the entity',
   postgres: 'PostgreSQL answers for entities that ClickHouse does not have',
+}
+
+/** A value in JSON; null for unknown values, including unknown text. */
+export type JsonValue = string | number | boolean | null | object
+
+/** Converts a store's row to JSON, keyed by the names that the query gave. */
+export function toJsonRow(
+  row: Readonly<Record<string, unknown>>,
+  columns: readonly Column[],
+): Record<string, JsonValue> {
+  return Object.fromEntries(
+    columns.map(({ alias, name, type }) => [name, toJsonValue(row[alias], type)]),
+  )
+}
+
+function toJsonValue(value: unknown, type: FieldType): JsonValue {
+  if (value === null || value === undefined || value === '') return null
+  switch (type) {
+    case 'integer':
+    case 'float':
+      return Number(value)
+    case 'decimal':
+      return shownDollars(String(value))
+    case 'time':
+      return isoFromNs(BigInt(String(value)))
+    // ClickHouse returns computed booleans as numbers.
+    case 'bool':
+      return value === true || Number(value) === 1
+    default:
+      return value as JsonValue
+  }
 }
