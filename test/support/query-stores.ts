@@ -1,8 +1,13 @@
 import type { Dialect } from '../../src/capabilities/query/compile/dialect.ts'
 import { clickhouse } from '../../src/capabilities/query/compile/dialects/clickhouse.ts'
 import { postgres } from '../../src/capabilities/query/compile/dialects/postgres.ts'
-import { type Statement, namedParams } from '../../src/capabilities/query/compile/statement.ts'
-import { openClickHouseRecordStore, openClickHouseStore, openHotRowWriter, openPostgresStore } from '../../src/capabilities/storage/index.ts'
+import { namedParams, type Statement } from '../../src/capabilities/query/compile/statement.ts'
+import {
+  openClickHouseRecordStore,
+  openClickHouseStore,
+  openHotRowWriter,
+  openPostgresStore,
+} from '../../src/capabilities/storage/index.ts'
 import { readTrace } from '../../src/capabilities/storage/row-format/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { TraceDraft } from '../../src/model/ingest-records.ts'
