@@ -9,10 +9,10 @@ import {
   openClickHouseStore,
 } from '../../src/capabilities/storage/index.ts'
 import {
-  criticalPathOf,
+  findCriticalPath,
+  findSlack,
   longestRoot,
 } from '../../src/capabilities/traces/critical-path/find-path.ts'
-import { findSlack } from '../../src/capabilities/traces/critical-path/find-slack.ts'
 import { traceRoutes } from '../../src/capabilities/traces/index.ts'
 import { buildTree } from '../../src/capabilities/traces/tree/build-tree.ts'
 import { newId } from '../../src/kernel/ids.ts'
@@ -53,7 +53,7 @@ function measurePure(shape: Shape, observations: number, rounds: number): Explor
     const built_ms = performance.now()
     const root = longestRoot(tree)
     if (root === undefined) throw new RangeError('a trace has a root')
-    findSlack(criticalPathOf(root))
+    findSlack(findCriticalPath(root))
     tree_ms.push(built_ms - start_ms)
     path_ms.push(performance.now() - built_ms)
   }

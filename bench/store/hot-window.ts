@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { clickhouse } from '../../src/capabilities/query/compile/dialects/clickhouse.ts'
 import { postgres } from '../../src/capabilities/query/compile/dialects/postgres.ts'
-import { rowOf } from '../../src/capabilities/query/compile/read-rows.ts'
 import {
   openClickHouseRunner,
   openPostgresRunner,
   type QueryLimits,
   type QueryRunner,
 } from '../../src/capabilities/query/index.ts'
+import { toJsonRow } from '../../src/capabilities/query/run/run-query.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { median } from '../rounds.ts'
@@ -100,7 +100,7 @@ async function askStore(
   const start_ms = performance.now()
   const statement = statementOf(question, moment, dialects[store])
   const found = await run(statement, { signal, limits, query_id: newId() })
-  const rows = found.rows.map((row) => rowOf(row, statement.columns))
+  const rows = found.rows.map((row) => toJsonRow(row, statement.columns))
   return { took_ms: performance.now() - start_ms, rows }
 }
 

@@ -2,10 +2,11 @@ import { compileAggregate } from '../../src/capabilities/query/compile/compile-a
 import { compileQuery } from '../../src/capabilities/query/compile/compile-query.ts'
 import type { Dialect } from '../../src/capabilities/query/compile/dialect.ts'
 import { clickhouse } from '../../src/capabilities/query/compile/dialects/clickhouse.ts'
-import { namedParams, rowOf } from '../../src/capabilities/query/compile/read-rows.ts'
-import type { Statement } from '../../src/capabilities/query/compile/statement.ts'
-import { aggregateSchema, querySchema } from '../../src/capabilities/query/language/schemas.ts'
+import { namedParams, type Statement } from '../../src/capabilities/query/compile/statement.ts'
+import { aggregateSchema } from '../../src/capabilities/query/language/aggregate-query.ts'
+import { querySchema } from '../../src/capabilities/query/language/page-query.ts'
 import { openClickHouseRunner } from '../../src/capabilities/query/run/clickhouse-runner.ts'
+import { toJsonRow } from '../../src/capabilities/query/run/run-query.ts'
 import type { QueryParams } from '../../src/platform/columnar/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { median } from '../rounds.ts'
@@ -143,7 +144,7 @@ export function compiledQuestion(question: Question, at: Moment): Compiled {
   const statement = statementOf(question, at, clickhouse)
   const params = namedParams(statement)
   const compile_ms = performance.now() - start_ms
-  const shown = (row: Row) => rowOf(row, statement.columns)
+  const shown = (row: Row) => toJsonRow(row, statement.columns)
   return { sql: statement.text, params, shown, compile_ms, statement }
 }
 

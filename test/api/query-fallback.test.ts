@@ -142,8 +142,8 @@ describe('the chosen store', () => {
   })
 
   test.each([
-    ['query', 'postgres', 'clickhouse', 'PostgreSQL is out of reach'],
-    ['query/aggregate', 'clickhouse', 'postgres', 'ClickHouse is out of reach'],
+    ['query', 'postgres', 'clickhouse', 'PostgreSQL is unavailable'],
+    ['query/aggregate', 'clickhouse', 'postgres', 'ClickHouse is unavailable'],
   ] as const)('of %s, %s, is killed: %s answers', async (path, chosen, other, reason) => {
     await route()
     expect((await ask(path)).body).toMatchObject({ served_by: chosen })
@@ -172,7 +172,7 @@ describe('the chosen store', () => {
     project_id = newId()
     expect((await ask('query')).body).toMatchObject({
       served_by: 'clickhouse',
-      fallback_reason: 'PostgreSQL is out of reach',
+      fallback_reason: 'PostgreSQL is unavailable',
     })
   })
 
@@ -186,6 +186,6 @@ describe('the chosen store', () => {
     await route({ routes: { list: 'postgres' }, fallback: false })
     const { status, body } = await ask('query', 30)
     expect([status, body.code]).toEqual([503, 'store_unavailable'])
-    expect(body.detail).toContain('PostgreSQL can not, since the window begins before')
+    expect(body.detail).toContain("PostgreSQL can't answer: the window begins before")
   })
 })

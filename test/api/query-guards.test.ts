@@ -74,7 +74,7 @@ describe('over a limit', () => {
     expect(api.served).toEqual([])
     const asked = { entity: 'observations', window, limit: 11 }
     const { warnings } = (await api.call('query/explain', asked)).body
-    const detail = 'it would be refused: over query_result_rows_max'
+    const detail = 'the query would be refused: it exceeds query_result_rows_max'
     expect(warnings).toContainEqual({ code: 'over_limit', detail })
   })
 
@@ -188,10 +188,10 @@ describe('an unavailable store', () => {
     gate.close()
     const { status, body } = await asked
     expect([status, body.served_by]).toEqual([200, 'postgres'])
-    expect(body.fallback_reason).toBe('ClickHouse is out of reach')
+    expect(body.fallback_reason).toBe('ClickHouse is unavailable')
     expect(api.served).toMatchObject([
       { store: 'clickhouse', failed: 'store_unavailable' },
-      { store: 'postgres', failed: null, fallback_reason: 'ClickHouse is out of reach' },
+      { store: 'postgres', failed: null, fallback_reason: 'ClickHouse is unavailable' },
     ])
   })
 })

@@ -64,7 +64,7 @@ async function apiWith(
 const tooExpensive = {
   status: 400,
   code: 'query_too_expensive',
-  detail: expect.stringContaining('shorter window, or filter more'),
+  detail: expect.stringContaining('shorter window or more filters'),
   estimate: { limit: 'query_time_ms_max' },
 }
 

@@ -266,7 +266,7 @@ test.each([
   [{ write_stores: ['postgres'] }, '/write_stores', /expected clickhouse among them/],
   [{ write_stores: ['clickhouse', 'mysql'] }, '/write_stores/1', /clickhouse, postgres/],
   [{ write_stores: ['clickhouse', 'clickhouse'] }, '/write_stores/1', /each store once/],
-  [{ routes: { list: 'postgres' } }, '/routes/list', /to which nothing is written/],
+  [{ routes: { list: 'postgres' } }, '/routes/list', /which is not in write_stores/],
   [{ routes: { lists: 'auto' } }, '/routes/lists', /is not a field here/],
   [{ routes: { list: 'fastest' } }, '/routes/list', /one of auto, clickhouse, postgres/],
   [{ ...both, hot_window_hours: 0 }, '/hot_window_hours', /1 to 720/],

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { observationColumnTypes } from '../../src/capabilities/storage/clickhouse/observation-columns.ts'
+import { observationColumnTypes } from '../../src/capabilities/storage/row-format/columns.ts'
 import {
   type Columnar,
   columnarSchemaStatus,

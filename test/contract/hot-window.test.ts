@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startJobs } from '../../src/capabilities/jobs/index.ts'
+import type { RoutingRequest } from '../../src/capabilities/query/index.ts'
 import { day_ns, dayOf, openPostgresStore } from '../../src/capabilities/storage/index.ts'
 import {
   chooseByRouting,
@@ -200,7 +201,7 @@ describe('which store answers', () => {
     project_id: string,
     about: {
       hours?: number
-      entity?: string
+      entity?: RoutingRequest['entity']
       query_class?: 'list' | 'aggregate'
       restored?: boolean
     } = {},
@@ -234,7 +235,7 @@ describe('which store answers', () => {
       order: ['clickhouse', 'postgres'],
     })
     expect(await reasonOf(project_id, { restored: true })).toBe(
-      'what was restored is in ClickHouse only',
+      'restored rows are in ClickHouse only',
     )
     expect(await reasonOf(project_id, { hours: 26 })).toBe(
       'the window begins before the hot window of 24 hours',

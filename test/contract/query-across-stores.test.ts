@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { compileAggregate } from '../../src/capabilities/query/compile/compile-aggregate.ts'
 import { compileQuery } from '../../src/capabilities/query/compile/compile-query.ts'
-import { rowOf } from '../../src/capabilities/query/compile/read-rows.ts'
-import { aggregateSchema, querySchema } from '../../src/capabilities/query/language/schemas.ts'
+import { aggregateSchema } from '../../src/capabilities/query/language/aggregate-query.ts'
+import { querySchema } from '../../src/capabilities/query/language/page-query.ts'
+import { toJsonRow } from '../../src/capabilities/query/run/run-query.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { anyFilter, anyGroups, anyOrder, observationVersions } from '../support/query-records.ts'
 import { type QueryStore, queryStores } from '../support/query-stores.ts'
@@ -33,7 +34,7 @@ async function pageOf(store: QueryStore, body: object, after?: readonly string[]
   const statement = compileQuery(query, { project_id, dialect: store.dialect, after })
   const rows = (await store.run(statement)).slice(0, query.limit)
   return {
-    rows: rows.map((row) => rowOf(row, statement.columns)),
+    rows: rows.map((row) => toJsonRow(row, statement.columns)),
     keys: rows.map((row) => statement.keys.map(({ alias }) => String(row[alias]))),
   }
 }
@@ -41,7 +42,7 @@ async function pageOf(store: QueryStore, body: object, after?: readonly string[]
 async function groupsOf(store: QueryStore, body: object) {
   const aggregate = aggregateSchema.parse({ window, entity: 'observations', ...body })
   const statement = compileAggregate(aggregate, { project_id, dialect: store.dialect })
-  return (await store.run(statement)).map((row) => rowOf(row, statement.columns))
+  return (await store.run(statement)).map((row) => toJsonRow(row, statement.columns))
 }
 
 test("a page's position holds in both stores", async () => {

@@ -3,8 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { compileAggregate } from '../../src/capabilities/query/compile/compile-aggregate.ts'
 import { compileQuery } from '../../src/capabilities/query/compile/compile-query.ts'
 import { clickhouse } from '../../src/capabilities/query/compile/dialects/clickhouse.ts'
-import { namedParams, rowOf } from '../../src/capabilities/query/compile/read-rows.ts'
-import { aggregateSchema, querySchema } from '../../src/capabilities/query/language/schemas.ts'
+import { namedParams } from '../../src/capabilities/query/compile/statement.ts'
+import { aggregateSchema } from '../../src/capabilities/query/language/aggregate-query.ts'
+import { querySchema } from '../../src/capabilities/query/language/page-query.ts'
+import { toJsonRow } from '../../src/capabilities/query/run/run-query.ts'
 import { openClickHouseRecordStore } from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { Columnar } from '../../src/platform/columnar/index.ts'
@@ -54,7 +56,7 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
     const { query } = querySchema.parse({ window, ...body })
     const statement = compileQuery(query, { project_id: of, dialect: store.dialect, after })
     const rows = await store.run(statement)
-    const shown = rows.slice(0, query.limit).map((row) => rowOf(row, statement.columns))
+    const shown = rows.slice(0, query.limit).map((row) => toJsonRow(row, statement.columns))
     const last = rows[query.limit - 1]
     const next = last && statement.keys.map(({ alias }) => String(last[alias]))
     return { rows: shown, next: rows.length > query.limit ? next : undefined }
@@ -63,7 +65,7 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
   async function groups(body: object) {
     const aggregate = aggregateSchema.parse({ window, ...body })
     const statement = compileAggregate(aggregate, { project_id, dialect: store.dialect })
-    return (await store.run(statement)).map((row) => rowOf(row, statement.columns))
+    return (await store.run(statement)).map((row) => toJsonRow(row, statement.columns))
   }
 
   describe('pages', () => {

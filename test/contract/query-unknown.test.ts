@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { compileAggregate } from '../../src/capabilities/query/compile/compile-aggregate.ts'
 import { compileQuery } from '../../src/capabilities/query/compile/compile-query.ts'
 import type { Dialect } from '../../src/capabilities/query/compile/dialect.ts'
-import { namedParams, rowOf } from '../../src/capabilities/query/compile/read-rows.ts'
-import type { Statement } from '../../src/capabilities/query/compile/statement.ts'
+import { namedParams, type Statement } from '../../src/capabilities/query/compile/statement.ts'
+import { aggregateSchema } from '../../src/capabilities/query/language/aggregate-query.ts'
 import type { EntityName } from '../../src/capabilities/query/language/catalogue.ts'
-import { aggregateSchema, querySchema } from '../../src/capabilities/query/language/schemas.ts'
+import { querySchema } from '../../src/capabilities/query/language/page-query.ts'
+import { toJsonRow } from '../../src/capabilities/query/run/run-query.ts'
 import { openClickHouseRecordStore } from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import {
@@ -59,7 +60,7 @@ async function checkPages({ entity, run, ...about }: Asked, queries: Queries, al
       do {
         const statement = compileQuery(query, { ...about, after })
         const rows = await run(statement)
-        seen.push(...rows.slice(0, 23).map((row) => rowOf(row, statement.columns)))
+        seen.push(...rows.slice(0, 23).map((row) => toJsonRow(row, statement.columns)))
         const last = rows.length > 23 ? rows[22] : undefined
         after = last && statement.keys.map(({ alias }) => String(last[alias]))
       } while (after && seen.length < 500)
@@ -74,7 +75,7 @@ async function checkGroups({ entity, run, ...about }: Asked, queries: Queries, a
     fc.asyncProperty(queries.groups, async (asked) => {
       const statement = compileAggregate(aggregateSchema.parse({ entity, window, ...asked }), about)
       const rows = (await run(statement)).slice(0, asked.limit)
-      const shown = rows.map((row) => rowOf(row, statement.columns))
+      const shown = rows.map((row) => toJsonRow(row, statement.columns))
       expect(shown).toEqual(expectedGroups(entity, all, asked))
     }),
     { numRuns: runs },

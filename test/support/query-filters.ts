@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { catalogue, type EntityName } from '../../src/capabilities/query/language/catalogue.ts'
-import { operatorsByType } from '../../src/capabilities/query/language/operators.ts'
+import { operatorsByType } from '../../src/capabilities/query/language/values.ts'
 import type { Groups, Order } from './query-evaluation.ts'
 
 /** Values that filters compare each field with, including the empty text. */

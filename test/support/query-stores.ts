@@ -1,8 +1,7 @@
 import type { Dialect } from '../../src/capabilities/query/compile/dialect.ts'
 import { clickhouse } from '../../src/capabilities/query/compile/dialects/clickhouse.ts'
 import { postgres } from '../../src/capabilities/query/compile/dialects/postgres.ts'
-import { namedParams } from '../../src/capabilities/query/compile/read-rows.ts'
-import type { Statement } from '../../src/capabilities/query/compile/statement.ts'
+import { namedParams, type Statement } from '../../src/capabilities/query/compile/statement.ts'
 import {
   openClickHouseRecordStore,
   openClickHouseStore,

@@ -1,38 +1,72 @@
 import { z } from 'zod'
 import { backOff } from '../../kernel/back-off.ts'
 import { newId } from '../../kernel/ids.ts'
-import { sleep } from '../../kernel/time.ts'
-import type { CorrelationDraft } from '../../model/ingest-records.ts'
-import { flagParameter } from '../../model/list-query.ts'
+import { encodeCursor, pageInfo, totalExactMax } from '../../kernel/pages.ts'
+import { type Clock, sleep } from '../../kernel/time.ts'
+import type { CorrelationDraft, IngestRecords } from '../../model/ingest-records.ts'
+import {
+  cursorParameter,
+  expected,
+  flagParameter,
+  limitParameter,
+  textParameter,
+} from '../../model/list-query.ts'
 import { record } from '../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../platform/http/index.ts'
-import type { CorrelationDeps } from './correlation-deps.ts'
-import { correlationDrafts, takenFrom } from './correlation-drafts.ts'
-import { correlationSchema } from './correlation-record.ts'
-import { correlationsBody } from './correlations-body.ts'
+import type { Enqueuer } from '../edge/enqueue/index.ts'
+import type { Captured } from '../records/capture/index.ts'
+import type {
+  CorrelationRow,
+  LedgerStore,
+  RecordStore,
+  TraceCorrelationFilter,
+} from '../storage/index.ts'
+import { checkTraceExists, pageFields, readPosition, tracePath } from '../traces/index.ts'
+import {
+  acceptedFrom,
+  correlationDrafts,
+  correlationFrom,
+  correlationSchema,
+  correlationsBody,
+} from './correlation-record.ts'
+
+/** The dependencies of the routes of correlations. */
+export type CorrelationDeps = {
+  records: RecordStore
+  ledger: Pick<LedgerStore, 'receipt'>
+  /** Makes correlations durable. Rejects with `overloaded`. */
+  enqueue: Enqueuer['enqueue']
+  /** Applies the project's capture policy. Without it, all is kept unchanged. */
+  capture?: (
+    records: IngestRecords,
+    project_id: string,
+    item_kinds: readonly ['correlations'],
+  ) => Captured | Promise<Captured>
+  clock: Clock
+}
 
 /**
- * POST /api/v2/observability/correlations: names traces and observations as others know them. The
- * trace need not be known yet. The same correlation sent again replaces itself.
+ * POST /api/v2/observability/correlations: adds external ids to traces and observations. The trace
+ * may arrive later. A correlation that is sent again replaces itself.
  */
 export function addCorrelations(deps: CorrelationDeps): Route {
   return defineRoute({
     method: 'POST',
     url: '/api/v2/observability/correlations',
     id: 'addCorrelations',
-    summary: 'Names traces and observations as others know them',
+    summary: 'Add external ids to traces and observations',
     status: 202,
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'editor', key: 'ingest:write' },
-    query: querySchema,
+    query: addQuery,
     body: correlationsBody,
-    reply: replySchema,
+    reply: addReply,
     errors: ['overloaded', 'store_unavailable'],
     handle: async ({ body, query, caller: { project_id }, signal }) => {
       const ingest_request_id = newId()
       const received_at_ms = deps.clock.now_ms()
       const drafts = correlationDrafts(body, { project_id, received_at_ms })
-      const captured = await capturedOf(deps, drafts, project_id)
+      const captured = await applyPolicy(deps, drafts, project_id)
       const { correlations } = captured.records
       const messages = await deps.enqueue({
         project_id,
@@ -44,46 +78,49 @@ export function addCorrelations(deps: CorrelationDeps): Route {
         every_record_is_an_item: true,
       })
       const request = { project_id, ingest_request_id, items: correlations.length, messages }
-      const stored = query.wait === true && (await onceStored(deps, request, signal))
+      const stored = query.wait === true && (await waitUntilStored(deps, request, signal))
       const reply = {
         ingest_request_id,
         stored,
-        correlations: correlations.map(takenFrom),
+        correlations: correlations.map(acceptedFrom),
       }
       return new Answer(reply, { headers: { 'X-Ingest-Request-ID': ingest_request_id } })
     },
   })
 }
 
-/** What the project's policy lets be kept; the reply shows no more than that. */
-function capturedOf({ capture }: CorrelationDeps, all: CorrelationDraft[], project_id: string) {
+/** Applies the project's capture policy. The reply shows only what the policy keeps. */
+function applyPolicy({ capture }: CorrelationDeps, all: CorrelationDraft[], project_id: string) {
   const records = { traces: [], observations: [], events: [], links: [], correlations: all }
   if (capture === undefined) return { records, rejected: {}, masked: 0 }
   return capture(records, project_id, ['correlations'])
 }
 
-const querySchema = z.strictObject({
-  wait: flagParameter('`true`: answers once they are stored, or after 10 s.'),
+const addQuery = z.strictObject({
+  wait: flagParameter('`true`: answers when the correlations are stored, or after 10 s.'),
 })
 
-const replySchema = record('AddedCorrelations', {
-  ingest_request_id: z.guid().describe('The receipt; also in `X-Ingest-Request-ID`.'),
+const addReply = record('AddedCorrelations', {
+  ingest_request_id: z.guid().describe('Id of the receipt; also in `X-Ingest-Request-ID`.'),
   stored: z
     .boolean()
-    .describe('All are stored and can be read. `false`: they are durable, and will be soon.'),
+    .describe(
+      'Whether all can be read already. `false`: they are durable and will be readable soon.',
+    ),
   correlations: z
     .array(correlationSchema)
-    .describe('As they were taken; without what the capture policy keeps out.'),
+    .describe('Correlations as accepted, without what the capture policy removes.'),
 })
 
 const wait_ms_max = 10_000
-/** Between look-ups in the ledger. */
+
+/** Delays between look-ups in the ledger. */
 const lookUpBackOff = { base_ms: 50, max_ms: 1_000 }
 
 type Enqueued = { project_id: string; ingest_request_id: string; items: number; messages: number }
 
-/** Waits for the worker's side of the receipt; true when every item is stored. */
-async function onceStored(
+/** Waits until the worker has settled the request. Returns true if every item is stored. */
+async function waitUntilStored(
   { ledger }: CorrelationDeps,
   { project_id, ingest_request_id, items, messages }: Enqueued,
   signal: AbortSignal,
@@ -102,3 +139,78 @@ async function onceStored(
     }
   }
 }
+
+/** GET /api/v2/observability/traces/{trace_id}/correlations: lists the external ids of a trace. */
+export function listTraceCorrelations({ records }: Pick<CorrelationDeps, 'records'>): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/traces/{trace_id}/correlations',
+    id: 'listTraceCorrelations',
+    summary: 'Correlations of a trace, in order of time',
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'viewer', key: ['query:run', 'traces:read'] },
+    params: tracePath,
+    query: traceQuery,
+    reply: traceReply,
+    errors: ['trace_not_found', 'invalid_cursor', 'store_unavailable'],
+    handle: async ({ params: { trace_id }, query, caller: { project_id } }) => {
+      const { order, limit, cursor } = query
+      const list = `correlations of ${trace_id} ${order}`
+      const filter = filterFrom(query)
+      const after = cursor === undefined ? {} : { after: readPosition(list, cursor, places) }
+      const [rows, total] = await Promise.all([
+        records.traceCorrelations(project_id, trace_id, {
+          ...filter,
+          ...after,
+          order,
+          limit: limit + 1,
+        }),
+        records.countTraceCorrelations(project_id, trace_id, {
+          ...filter,
+          limit: totalExactMax + 1,
+        }),
+      ])
+      if (rows.length === 0) await checkTraceExists(records, project_id, trace_id)
+      const page = rows.slice(0, limit)
+      const last = rows.length > limit ? page.at(-1) : undefined
+      const next = last && cursorAfter(list, last)
+      return { correlations: page.map(correlationFrom), ...pageInfo(total, next ?? null) }
+    },
+  })
+}
+
+const places = {
+  time: 'time',
+  correlation_type: 'text',
+  observation_id: 'text',
+  value_digest: 'text',
+} as const
+
+function cursorAfter(list: string, row: CorrelationRow): string {
+  const { time, correlation_type, observation_id, value_digest } = row
+  return encodeCursor(list, [time.toString(), correlation_type, observation_id, value_digest])
+}
+
+const traceQuery = z.strictObject({
+  type: textParameter('Returns only correlations of this type.', 64),
+  observation_id: textParameter('Returns only correlations of this observation.'),
+  order: z
+    .enum(['asc', 'desc'], { error: expected('asc or desc') })
+    .default('asc')
+    .describe('`asc`: earliest first, `desc`: latest first.'),
+  limit: limitParameter,
+  cursor: cursorParameter,
+})
+
+function filterFrom(query: z.output<typeof traceQuery>): TraceCorrelationFilter {
+  const { type, observation_id } = query
+  return {
+    ...(type !== undefined && { correlation_type: type }),
+    ...(observation_id !== undefined && { observation_id }),
+  }
+}
+
+const traceReply = record('TraceCorrelationList', {
+  correlations: z.array(correlationSchema).describe('Correlations of the page, in order.'),
+  ...pageFields,
+})

@@ -16,11 +16,11 @@ import {
 import { record, windowSchema } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import type { CorrelationRow, CorrelationSearch } from '../storage/index.ts'
-import { pageFields, positionIn } from '../traces/index.ts'
-import type { CorrelationDeps } from './correlation-deps.ts'
+import { pageFields, readPosition } from '../traces/index.ts'
 import { correlationFrom, correlationSchema, valueCharacters_max } from './correlation-record.ts'
+import type { CorrelationDeps } from './correlations.ts'
 
-/** GET /api/v2/observability/correlations/search: which traces go by a name. */
+/** GET /api/v2/observability/correlations/search: finds traces by an external id. */
 export function searchCorrelations({
   records,
   clock,
@@ -29,7 +29,7 @@ export function searchCorrelations({
     method: 'GET',
     url: '/api/v2/observability/correlations/search',
     id: 'searchCorrelations',
-    summary: 'Correlations of a type, by value or prefix, in a window',
+    summary: 'Search correlations of a type by value or prefix',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: ['query:run', 'traces:read'] },
     query: querySchema,
@@ -40,13 +40,13 @@ export function searchCorrelations({
       const window = windowFrom(query, clock.now_ms())
       const search = searchFrom(query, window)
       const list = listName(query)
-      const after = cursor === undefined ? {} : { after: positionIn(list, cursor, places) }
-      const [found, total] = await Promise.all([
+      const after = cursor === undefined ? {} : { after: readPosition(list, cursor, places) }
+      const [rows, total] = await Promise.all([
         records.searchCorrelations(project_id, { ...search, ...after, order, limit: limit + 1 }),
         records.countCorrelations(project_id, { ...search, limit: totalExactMax + 1 }),
       ])
-      const page = found.slice(0, limit)
-      const last = found.length > limit ? page.at(-1) : undefined
+      const page = rows.slice(0, limit)
+      const last = rows.length > limit ? page.at(-1) : undefined
       const next = last && cursorAfter(list, last)
       return {
         window: { from: isoFromNs(window.from), to: isoFromNs(window.to) },
@@ -57,7 +57,7 @@ export function searchCorrelations({
   })
 }
 
-/** A cursor must not be as long as the value that is searched for can be. */
+/** Names the list in cursors. Hashes the values, since they can be long. */
 function listName({ type, value, prefix, order }: Query): string {
   const searched = JSON.stringify([type, value ?? null, prefix ?? null])
   return `correlations ${hash('sha256', searched, 'base64url')} ${order}`
@@ -81,25 +81,30 @@ const querySchema = z.strictObject({
     .regex(correlationTypePattern, {
       error: expected('a lower-case name of at most 64 characters'),
     })
-    .describe('The type of correlation, for instance `order`.'),
-  value: textParameter('Only this value, exactly.', valueCharacters_max),
-  prefix: textParameter('Only values that begin with this text.', valueCharacters_max),
-  from: instantParameter('Only those whose time is at or after this; 7 days before `to`.'),
-  to: instantParameter('Only those whose time is before this; in a minute when left out.'),
+    .describe('Type of correlation, for example `order`.'),
+  value: textParameter('Returns only correlations with exactly this value.', valueCharacters_max),
+  prefix: textParameter(
+    'Returns only correlations whose value begins with this text.',
+    valueCharacters_max,
+  ),
+  from: instantParameter('Start of the window, inclusive. Default: 7 days before `to`.'),
+  to: instantParameter('End of the window, exclusive. Default: in one minute.'),
   order: orderParameter,
   limit: limitParameter,
   cursor: cursorParameter,
 })
+
 type Query = z.output<typeof querySchema>
 
 const replySchema = record('CorrelationSearch', {
-  window: windowSchema.describe('The window that was searched.'),
-  correlations: z.array(correlationSchema).describe('The page, in order of time.'),
+  window: windowSchema.describe('Window of the search.'),
+  correlations: z.array(correlationSchema).describe('Correlations of the page, in order of time.'),
   ...pageFields,
 })
 
 const defaultWindow_ns = 7n * 86_400_000_000_000n
-/** Clocks of clients and servers differ by this much without anybody minding. */
+
+/** Tolerated difference between the clocks of clients and servers. */
 const clockSkew_ms = 60_000
 
 function windowFrom({ from, to }: Query, now_ms: number): { from: bigint; to: bigint } {

@@ -1,13 +1,15 @@
-export { filterSchema } from './language/filter-schema.ts'
-export { queryWindow } from './language/query-body.ts'
-export { aggregateSchema, querySchema } from './language/schemas.ts'
-export { openQueries, type QueriesOptions, type QuerySettings } from './query-deps.ts'
-export { queryRoutes } from './query-routes.ts'
-export { compileRecordFilter, faultsOfRecordFilter } from './record-filter.ts'
-export { answerAggregate } from './run/answer-aggregate.ts'
-export { answerFields } from './run/answer-parts.ts'
-export { answerQuery } from './run/answer-query.ts'
-export { chooseByEntity } from './run/choose-store.ts'
+import type { Route } from '../../platform/http/index.ts'
+import { runAggregateRoute } from './aggregate.ts'
+import { explainRoute } from './explain.ts'
+import { runQueryRoute } from './query.ts'
+import type { RunDeps } from './run/open-queries.ts'
+
+export { answerAggregate } from './aggregate.ts'
+export { aggregateSchema } from './language/aggregate-query.ts'
+export { filterSchema } from './language/filter.ts'
+export { querySchema, queryWindow } from './language/page-query.ts'
+export { answerFields, answerQuery, type RecordsRead, readRecords } from './query.ts'
+export { checkRecordFilter, compileRecordFilter } from './record-filter.ts'
 export { openClickHouseRunner } from './run/clickhouse-runner.ts'
 export type {
   ChooseStore,
@@ -15,12 +17,22 @@ export type {
   QueryClass,
   QueryLimits,
   QueryRunner,
+  RoutingRequest,
   Served,
-  StoreAsked,
   StoreCandidate,
   StoreChoice,
 } from './run/contract.ts'
+export {
+  openQueries,
+  type QueriesOptions,
+  type QuerySettings,
+  type RunDeps,
+} from './run/open-queries.ts'
 export { openPostgresRunner } from './run/postgres-runner.ts'
-export { type RecordsRead, readRecords } from './run/read-records.ts'
-export { type Replay, replayOf } from './run/replay.ts'
-export type { RunDeps } from './run/run-query.ts'
+export { type Replay, readReplay } from './run/prepare-run.ts'
+export { chooseByEntity } from './run/run-query.ts'
+
+/** The routes of queries. */
+export function queryRoutes(deps: RunDeps): Route[] {
+  return [runQueryRoute(deps), runAggregateRoute(deps), explainRoute(deps)]
+}

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { traceIdFrom } from '../../kernel/ids.ts'
 import { expected, isStorable, nsFromIso } from '../../model/list-query.ts'
 
-/** What the values of a parameter can be. */
+/** The types of parameters. */
 export const parameterTypes = [
   'text',
   'texts',
@@ -12,43 +12,44 @@ export const parameterTypes = [
   'boolean',
   'time',
 ] as const
-export type ParameterType = (typeof parameterTypes)[number]
 
-/** A value that a run fills in. Without one it is the default; a required one has none. */
+type ParameterType = (typeof parameterTypes)[number]
+
+/** A parameter of a saved query. It is either required or has a default. */
 export type Parameter = { name: string; type: ParameterType; required: boolean; default?: unknown }
 
 type Reader = {
-  holds: (value: unknown) => boolean
+  accepts: (value: unknown) => boolean
   expected: string
-  /** Stands for any value when a template is checked. */
+  /** A sample value, to check templates with. */
   sample: unknown
 }
 
 const texts_max = 1_000
 
-/** How each type is read. */
+/** The readers of parameter values, by type. */
 export const parameterReaders: Readonly<Record<ParameterType, Reader>> = {
-  text: { holds: isText, expected: 'text without U+0000', sample: 'x' },
+  text: { accepts: isText, expected: 'text without U+0000', sample: 'x' },
   texts: {
-    holds: (value) =>
+    accepts: (value) =>
       Array.isArray(value) && value.length > 0 && value.length <= texts_max && value.every(isText),
     expected: `a list of 1 to ${texts_max} texts`,
     sample: ['x'],
   },
   uuid: {
-    holds: (value) => typeof value === 'string' && traceIdFrom(value) !== undefined,
+    accepts: (value) => typeof value === 'string' && traceIdFrom(value) !== undefined,
     expected: 'a UUID or 32 hex digits',
     sample: '0198c0de-0000-7000-8000-000000000000',
   },
-  integer: { holds: Number.isSafeInteger, expected: 'a whole number', sample: 1 },
-  number: { holds: (value) => typeof value === 'number', expected: 'a number', sample: 1 },
+  integer: { accepts: Number.isSafeInteger, expected: 'a whole number', sample: 1 },
+  number: { accepts: (value) => typeof value === 'number', expected: 'a number', sample: 1 },
   boolean: {
-    holds: (value) => typeof value === 'boolean',
+    accepts: (value) => typeof value === 'boolean',
     expected: 'true or false',
     sample: true,
   },
   time: {
-    holds: (value) => typeof value === 'string' && nsFromIso(value) !== undefined,
+    accepts: (value) => typeof value === 'string' && nsFromIso(value) !== undefined,
     expected: 'an ISO 8601 instant',
     sample: '2026-01-01T00:00:00Z',
   },
@@ -69,17 +70,19 @@ export const parameterSchema = z
     type: z
       .enum(parameterTypes, { error: expected(`one of ${parameterTypes.join(', ')}`) })
       .meta({ id: 'QueryParameterType' }),
-    required: z.boolean().default(false).describe('A run must bring a value.'),
-    default: z.unknown().optional().describe('What holds when a run brings none.'),
+    required: z.boolean().default(false).describe('Whether each run must give a value.'),
+    default: z.unknown().optional().describe('Value for runs that give none.'),
   })
   .meta({ id: 'QueryParameterRequest' })
   .transform((given, context): Parameter => {
     const { name, type, required } = given
     const isGiven = given.default !== undefined
     if (required === isGiven) {
-      const message = required ? 'expected none: it is required' : 'expected one, or required: true'
+      const message = required
+        ? 'expected no default for a required parameter'
+        : 'expected a default, or required: true'
       context.addIssue({ code: 'custom', path: ['default'], message })
-    } else if (isGiven && !parameterReaders[type].holds(given.default)) {
+    } else if (isGiven && !parameterReaders[type].accepts(given.default)) {
       const message = expected(parameterReaders[type].expected)({ input: given.default })
       context.addIssue({ code: 'custom', path: ['default'], message })
     }

@@ -5,21 +5,20 @@ import { problem } from '../../kernel/problem.ts'
 import { cursorParameter, expected, limitParameter } from '../../model/list-query.ts'
 import { record } from '../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../platform/http/index.ts'
-import type { SavedQueryDeps } from './saved-query-deps.ts'
-import { savedQueryBody, savedQuerySchema, shownSaved } from './saved-query-schema.ts'
+import { savedQueryBody, savedQuerySchema, toReply } from './saved-query-schema.ts'
 import { countSaved, insertSaved, selectSaved } from './store.ts'
-import { seenBy } from './visible-query.ts'
+import { type SavedQueryDeps, toViewer } from './visible-query.ts'
 
 const url = '/api/v2/observability/saved-queries'
 
-/** POST /api/v2/observability/saved-queries: keeps a query. */
+/** POST /api/v2/observability/saved-queries: saves a query. */
 export function createSavedQuery(deps: SavedQueryDeps): Route {
   const { db, clock, saved_queries_max } = deps
   return defineRoute({
     method: 'POST',
     url,
     id: 'createSavedQuery',
-    summary: 'Keep a query, with places for values',
+    summary: 'Save a query with parameters',
     etag: true,
     status: 201,
     auth: 'jwt_or_key',
@@ -31,7 +30,7 @@ export function createSavedQuery(deps: SavedQueryDeps): Route {
     handle: async ({ body, caller }) => {
       const now_ms = clock.now_ms()
       const now = new Date(now_ms).toISOString()
-      const { owner, project_id } = seenBy(caller)
+      const { owner, project_id } = toViewer(caller)
       const stored = await insertSaved(
         db,
         {
@@ -43,21 +42,21 @@ export function createSavedQuery(deps: SavedQueryDeps): Route {
       )
       if (stored === 'taken') throw nameTaken(body.name)
       if (stored === 'full') {
-        const detail = `The project has ${saved_queries_max} saved queries: delete some`
+        const detail = `The project has ${saved_queries_max} saved queries, the maximum. Delete some first.`
         throw problem('limit_reached', { detail })
       }
-      return new Answer(shownSaved(stored, now_ms), { headers: { etag: `"${stored.version}"` } })
+      return new Answer(toReply(stored, now_ms), { headers: { etag: `"${stored.version}"` } })
     },
   })
 }
 
-/** `name_taken`, with the name. */
+/** Returns `name_taken` for a name. */
 export function nameTaken(name: string) {
-  const detail = `name: got ${JSON.stringify(name.slice(0, 80))}, which another saved query has`
-  return problem('name_taken', { detail, faults: [{ pointer: '/name', detail: 'it is taken' }] })
+  const detail = `name: got ${JSON.stringify(name.slice(0, 80))}, the name of another saved query`
+  return problem('name_taken', { detail, faults: [{ pointer: '/name', detail: 'already in use' }] })
 }
 
-/** GET /api/v2/observability/saved-queries: the project's, and one's own private ones. */
+/** GET /api/v2/observability/saved-queries: lists the project's queries and the caller's own. */
 export function listSavedQueries({ db, clock }: SavedQueryDeps): Route {
   return defineRoute({
     method: 'GET',
@@ -70,19 +69,19 @@ export function listSavedQueries({ db, clock }: SavedQueryDeps): Route {
     reply: listReply,
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { limit, cursor, kind }, caller }) => {
-      const seen = seenBy(caller)
+      const viewer = toViewer(caller)
       const list = `saved queries ${kind ?? ''}`
-      const before = cursor === undefined ? {} : { before: idIn(list, cursor) }
+      const before = cursor === undefined ? {} : { before: readCursor(list, cursor) }
       const [rows, total] = await Promise.all([
-        selectSaved(db, { ...seen, ...before, kind, limit: limit + 1 }),
-        countSaved(db, { ...seen, kind, limit: totalExactMax + 1 }),
+        selectSaved(db, { ...viewer, ...before, kind, limit: limit + 1 }),
+        countSaved(db, { ...viewer, kind, limit: totalExactMax + 1 }),
       ])
       const page = rows.slice(0, limit)
       const last = rows.length > limit ? page.at(-1) : undefined
       const next = last === undefined ? null : encodeCursor(list, [last.id])
       const now_ms = clock.now_ms()
       return {
-        saved_queries: page.map((stored) => shownSaved(stored, now_ms)),
+        saved_queries: page.map((stored) => toReply(stored, now_ms)),
         ...pageInfo(total, next),
       }
     },
@@ -93,7 +92,7 @@ const listQuery = z.strictObject({
   kind: z
     .enum(['query', 'aggregate'], { error: expected('query or aggregate') })
     .optional()
-    .describe('Only those of this kind.'),
+    .describe('Returns only saved queries of this kind.'),
   limit: limitParameter,
   cursor: cursorParameter,
 })
@@ -105,7 +104,7 @@ const listReply = record('SavedQueryList', {
   next_cursor: z.string().nullable(),
 })
 
-function idIn(list: string, cursor: string): string {
+function readCursor(list: string, cursor: string): string {
   const [id] = decodeCursor(list, cursor, 1)
   if (typeof id === 'string' && isUuid(id)) return id
   throw problem('invalid_cursor', { detail: 'cursor: expected a next_cursor of this list' })

@@ -7,41 +7,41 @@ import {
 
 type Db = Kysely<SavedQueryTables>
 
-/** A saved query as it stands in the store. */
+/** A saved query as stored. */
 export type StoredQuery = Selectable<SavedQueryTables['saved_queries']>
 
-/** What somebody may see. */
-export type Seen = { project_id: string; owner: string }
+/** A viewer: sees the project's shared queries and its own. */
+export type Viewer = { project_id: string; owner: string }
 
-/** One that the caller may see; undefined when there is none. */
-export function findSaved(db: Db, { project_id, owner, id }: Seen & { id: string }) {
+/** Finds a saved query that the viewer may see. */
+export function findSaved(db: Db, { project_id, owner, id }: Viewer & { id: string }) {
   return visible(db, { project_id, owner }).where('id', '=', id).selectAll().executeTakeFirst()
 }
 
-/** A page of those that the caller may see, newest first. */
+/** Returns a page of the queries that the viewer may see, newest first. */
 export function selectSaved(
   db: Db,
-  { before, limit, kind, ...seen }: Seen & Filter & { before?: string; limit: number },
+  { before, limit, kind, ...viewer }: Viewer & Filter & { before?: string; limit: number },
 ): Promise<StoredQuery[]> {
-  const rows = ofKind(visible(db, seen), kind).selectAll().orderBy('id', 'desc').limit(limit)
+  const rows = ofKind(visible(db, viewer), kind).selectAll().orderBy('id', 'desc').limit(limit)
   return (before === undefined ? rows : rows.where('id', '<', before)).execute()
 }
 
 type Filter = { kind?: 'query' | 'aggregate' | undefined }
 
-/** How many the caller may see, counted up to the limit. */
+/** Counts the queries that the viewer may see, up to the limit. */
 export async function countSaved(
   db: Db,
-  { limit, kind, ...seen }: Seen & Filter & { limit: number },
+  { limit, kind, ...viewer }: Viewer & Filter & { limit: number },
 ): Promise<number> {
   const { n } = await db
-    .selectFrom(ofKind(visible(db, seen), kind).select('id').limit(limit).as('seen'))
+    .selectFrom(ofKind(visible(db, viewer), kind).select('id').limit(limit).as('seen'))
     .select((each) => each.fn.countAll<number>().as('n'))
     .executeTakeFirstOrThrow()
   return Number(n)
 }
 
-function visible(db: Db, { project_id, owner }: Seen) {
+function visible(db: Db, { project_id, owner }: Viewer) {
   return db
     .selectFrom('saved_queries')
     .where('project_id', '=', project_id)
@@ -52,14 +52,14 @@ function ofKind(rows: ReturnType<typeof visible>, kind: Filter['kind']) {
   return kind === undefined ? rows : rows.where('kind', '=', kind)
 }
 
-/** Adds one; 'full' when the project has as many as it may, 'taken' when the name is. */
+/** Adds a query. Returns 'full' at the project's maximum, 'taken' if the name is in use. */
 export function insertSaved(
   db: Db,
   row: StoredQuery,
   { projectMax }: { projectMax: number },
 ): Promise<StoredQuery | 'full' | 'taken'> {
   return db.transaction().execute(async (transaction) => {
-    // Two that come at one time must not both be the last.
+    // The lock keeps two concurrent inserts from both taking the last slot.
     await sql`select pg_advisory_xact_lock(hashtextextended(${row.project_id}, 12))`.execute(
       transaction,
     )
@@ -71,7 +71,7 @@ export function insertSaved(
     if (Number(n) >= projectMax) return 'full'
     const stored = await transaction
       .insertInto('saved_queries')
-      .values(written(row))
+      .values(toRow(row))
       .onConflict((conflict) => conflict.doNothing())
       .returningAll()
       .executeTakeFirst()
@@ -79,7 +79,10 @@ export function insertSaved(
   })
 }
 
-/** Replaces one if it is of this version; undefined when it is not, 'taken' when the name is. */
+/**
+ * Replaces a query of this version. Returns undefined for another version, 'taken' for a name in
+ * use.
+ */
 export async function replaceSaved(
   db: Db,
   row: StoredQuery,
@@ -87,7 +90,7 @@ export async function replaceSaved(
   try {
     return await db
       .updateTable('saved_queries')
-      .set({ ...written(row), version: row.version + 1 })
+      .set({ ...toRow(row), version: row.version + 1 })
       .where('project_id', '=', row.project_id)
       .where('id', '=', row.id)
       .where('version', '=', row.version)
@@ -102,11 +105,11 @@ export async function replaceSaved(
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const uniqueViolation = '23505'
 
-function written({ body, parameters, ...row }: StoredQuery) {
+function toRow({ body, parameters, ...row }: StoredQuery) {
   return { ...row, body: JSON.stringify(body), parameters: JSON.stringify(parameters) }
 }
 
-/** Deletes one if it is of this version; false when it is not. */
+/** Deletes a query of this version. Returns false for another version. */
 export async function deleteSaved(
   db: Db,
   { project_id, id, version }: Pick<StoredQuery, 'project_id' | 'id' | 'version'>,

@@ -1,33 +1,33 @@
 import { isoFromNs } from '../../kernel/time.ts'
 import type { Parameter } from './parameters.ts'
 
-/** The body of a query in which `{"$param": "name"}` stands for a value. */
+/** The body of a query with placeholders: `{"$param": "name"}`. */
 export type Template = Readonly<Record<string, unknown>>
 
 type Path = readonly (string | number)[]
 
-/** Where a parameter stands in a template. */
-export type Place = { pointer: string; name: string }
+/** A placeholder of a template: its JSON pointer, and the name of its parameter. */
+type Placeholder = { pointer: string; name: string }
 
-/** The places of parameters, in order. */
-export function placesIn(template: Template): Place[] {
-  const places: Place[] = []
+/** Finds the placeholders of a template, in order. */
+export function findPlaceholders(template: Template): Placeholder[] {
+  const placeholders: Placeholder[] = []
   walk(template, [], ({ name, path }) => {
-    places.push({ name, pointer: pointerTo(path) })
+    placeholders.push({ name, pointer: pointerTo(path) })
     return null
   })
-  return places
+  return placeholders
 }
 
-/** The template with values in the places of its parameters. */
-export function filled(
+/** Replaces the placeholders of a template with values. */
+export function fillTemplate(
   template: Template,
   values: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   return walk(template, [], ({ name }) => values[name] ?? null) as Record<string, unknown>
 }
 
-/** Levels that are looked into; deeper ones are refused as a query is. */
+/** Maximum depth searched for placeholders. Queries this deep are refused anyway. */
 const depth_max = 64
 
 function walk(
@@ -50,7 +50,7 @@ function parameterIn(value: object): string | undefined {
   return String((value as { $param: unknown }).$param)
 }
 
-/** A JSON pointer (RFC 6901). */
+/** Returns a path as a JSON pointer (RFC 6901). */
 export function pointerTo(path: readonly PropertyKey[]): string {
   return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
@@ -63,7 +63,7 @@ const units_ms = {
   w: 604_800_000,
 } as const
 
-/** `{last: "24h"}` as a window that ends now; any other value as it came. */
+/** Converts `{last: "24h"}` to a window that ends now. Returns any other value unchanged. */
 export function absoluteWindow(window: unknown, now_ms: number): unknown {
   if (typeof window !== 'object' || window === null) return window
   const { last, ...others } = window as { last?: unknown }
@@ -78,8 +78,8 @@ function iso(ms: number): string {
   return isoFromNs(BigInt(ms) * 1_000_000n)
 }
 
-/** The values of a run: what is given, else the default. */
-export function valuesOf(
+/** Returns the value of each parameter: the given one, else the default. */
+export function chooseValues(
   parameters: readonly Parameter[],
   given: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {

@@ -1,74 +1,77 @@
 import type { Observation, ToolCall, ToolResult } from '../../model/observation.ts'
 
 /**
- * The port to the store of observations. Every answer is exact while duplicates of an observation
- * still lie side by side, and no call sees another project. Times are nanoseconds since 1970.
- * Rejects with problem('store_unavailable') when the store is out of reach or too slow.
+ * The port to the store of observations. Answers are exact even while several versions of an
+ * observation are stored, and no call reads another project. Times are nanoseconds since 1970.
+ * Rejects with problem('store_unavailable') when the store is unavailable or too slow.
  */
 export type ObservationStore = {
   /**
-   * Writes a batch, of any projects; resolves once the rows are durable. When it rejects, any part
-   * of the batch may be stored, and repeating it is right: the same observation (project, start,
-   * trace, observation id) is read once, however often it was written; the later write wins.
-   * `token` names the batch, so that a cluster need not even store the repeated one. A repeated
-   * observation has to keep its task and conversation.
+   * Writes a batch of any projects. Resolves when the rows are durable. After a rejection any part
+   * of the batch may be stored, and it is safe to repeat the call: an observation (project, start,
+   * trace, observation id) written several times is read once, in its latest version. `token` names
+   * the batch, so that the store can skip a repeated one. An observation that is written again must
+   * keep its task and conversation.
    */
   insert(observations: readonly Observation[], options: { token: string }): Promise<void>
-  /** One roll-up for each task that has observations, in no order. At most 1,000 tasks a call. */
+  /** Returns a roll-up of each task with observations, in no order. At most 1,000 tasks. */
   taskRollups(projectId: string, tasks: readonly TaskHint[]): Promise<TaskRollup[]>
-  /** One for each conversation that has observations, in no order. At most 1,000 a call. */
+  /** Returns a roll-up of each conversation with observations, in no order. At most 1,000. */
   conversationRollups(
     projectId: string,
     conversations: readonly ConversationHint[],
   ): Promise<ConversationRollup[]>
-  /** Ordered by start_time, observation_id; without the content columns. */
+  /** Returns observations ordered by start_time, observation_id, without the content columns. */
   taskObservations(projectId: string, taskId: string, page: TaskPage): Promise<TimelineRow[]>
-  /** The traces of a conversation, ordered by the start of their first observation, trace_id. */
+  /** Returns a conversation's traces, ordered by their first start, trace_id. */
   conversationTraces(
     projectId: string,
     conversationId: string,
     page: TracePage,
   ): Promise<TraceSummary[]>
-  /** Counts up to `limit`; more than that reads as `limit`. */
+  /** Counts traces up to `limit`; larger counts are capped. */
   countConversationTraces(
     projectId: string,
     conversationId: string,
     window: TimeWindow & { limit: number },
   ): Promise<number>
   observation(projectId: string, ids: ObservationIds): Promise<Observation | undefined>
-  /** Ordered by start_time, observation_id; with content. */
+  /** Returns observations ordered by start_time, observation_id, with content. */
   traceObservations(projectId: string, trace: TraceLookup): Promise<Observation[]>
   /**
-   * Which observations tasks have, and which version of each is the latest: without content, so
-   * that what a reader has already is not read again. Ordered by task_id, start_time,
-   * observation_id, trace_id. At most 250 tasks a call.
+   * Returns the latest version of each observation of tasks, without content, so that a reader can
+   * skip the versions that it has. Ordered by task_id, start_time, observation_id, trace_id. At
+   * most 250 tasks.
    */
   taskVersions(projectId: string, asked: VersionsAsked): Promise<ObservationVersion[]>
-  /** The latest versions of these, with content, in no order. At most `identities_max` a call. */
+  /**
+   * Returns the latest versions of observations, with content, in no order. At most
+   * `identities_max`.
+   */
   observationsAt(projectId: string, ids: readonly ObservationIdentity[]): Promise<Observation[]>
 }
 
-/** What makes rows versions of one observation. */
+/** The identity of an observation. Rows with equal identities are its versions. */
 export type ObservationIdentity = { start_time: bigint; trace_id: string; observation_id: string }
 
-/** Identities of one call. */
+/** Maximum identities of one call. */
 export const identities_max = 1_000
 
-/** A version of an observation: one that was sent again has another `message_id`. */
+/** A version of an observation. Each time it is sent it gets another `message_id`. */
 export type ObservationVersion = ObservationIdentity & {
   task_id: string
   type: Observation['type']
   message_id: string
   user_id: string
-  /** When the store took it, by its own clock; milliseconds since 1970. */
+  /** Time of storage by the store's clock, in milliseconds since 1970. */
   stored_at_ms: number
-  /** What a proxied call's bodies had; 0 where nobody told. */
+  /** Bytes of a proxied call's bodies; 0 if unknown. */
   body_bytes: number
 }
 
 export type VersionsAsked = {
   tasks: readonly TaskHint[]
-  /** Only versions that the store took at or after this instant; milliseconds since 1970. */
+  /** Returns only versions stored at or after this instant, in milliseconds since 1970. */
   stored_from_ms?: number
   /** The last row of the page before. */
   after?: ObservationIdentity & { task_id: string }
@@ -76,17 +79,18 @@ export type VersionsAsked = {
   limit: number
 }
 
-/** From inclusive, to exclusive; left out, that side is open. */
+/** A time range: `from` inclusive, `to` exclusive; open without them. */
 export type TimeWindow = { from?: bigint; to?: bigint }
 
 /**
- * `from` is a lower bound of the first observation's start_time, so that older parts are not read:
- * give the earliest start that is known. A batch is read from its lowest `from`.
+ * A task and a lower bound of its first start_time, which spares reading older parts. Give the
+ * earliest known start. A batch is read from its lowest `from`.
  */
 export type TaskHint = { task_id: string; from: bigint }
+
 export type ConversationHint = { conversation_id: string; from: bigint }
 
-/** A position in a list that is ordered by start, then id. */
+/** A position in a list ordered by start, then id. */
 export type TimePosition<Id extends string> = { start_time: bigint } & Record<Id, string>
 
 export type TaskPage = TimeWindow & {
@@ -102,13 +106,14 @@ export type TracePage = TimeWindow & {
   limit: number
 }
 
-/** The window, where the caller knows one, spares reading other parts. */
+/** The ids of an observation. A window, if known, spares reading other parts. */
 export type ObservationIds = { trace_id: string; observation_id: string } & TimeWindow
+
 export type TraceLookup = { trace_id: string; limit: number } & TimeWindow
 
 /**
- * Sums over model calls (types generation and embedding): what an agent or a chain reports repeats
- * its children. Tokens that nobody counted add 0; `estimated_calls` says how many were estimated.
+ * Sums over model calls (types generation and embedding); agents and chains repeat the usage of
+ * their calls. Unknown token counts add 0; `estimated_calls` counts calls with estimated tokens.
  */
 export type CallSums = {
   calls: number
@@ -121,22 +126,22 @@ export type CallSums = {
   output_visible_tokens: number
   reasoning_tokens: number
   total_tokens: number
-  /** Calls whose usage was estimated by us. */
+  /** Calls with usage estimated by Looptrace. */
   estimated_calls: number
-  /** Exact decimal USD of the priced calls, up to 9 digits after the point. */
+  /** Exact cost of the priced calls: decimal USD, up to 9 digits after the point. */
   cost_usd: string
   /** Calls without a known cost. */
   unpriced_calls: number
-  /** Distinct models as answered (else as requested), sorted; at most 100. */
+  /** Distinct models that answered (else were requested), sorted; at most 100. */
   models: string[]
   /** Distinct, sorted; at most 100. */
   providers: string[]
 }
 
 /** Start of the first and end of the last observation, of any type. */
-export type Span = { first_start: bigint; last_end: bigint }
+type Span = { first_start: bigint; last_end: bigint }
 
-/** Names and ids are the latest non-empty ones, '' when there is none. */
+/** A roll-up of a task. Names and ids are the latest non-empty ones, else ''. */
 export type TaskRollup = CallSums &
   Span & {
     task_id: string
@@ -148,11 +153,11 @@ export type TaskRollup = CallSums &
     conversation_id: string
     environment: string
     release: string
-    /** True while no observation of the task came with an X-Task-ID of its own. */
+    /** Whether no observation of the task had an X-Task-ID. */
     implicit: boolean
     /** Start of the last observation. */
     last_start: bigint
-    /** Of each observation, in no order; undefined when they are more than `fingerprints_max`. */
+    /** Fingerprints of all observations, in no order; undefined above `fingerprints_max`. */
     fingerprints: number[] | undefined
   }
 
@@ -174,12 +179,47 @@ export type TraceSummary = CallSums & {
   task_id: string
   /** The name of the root, else of the first observation. */
   name: string
-  /** `error` when any observation has it, else `cancelled` when any has it, else `ok`. */
+  /** `error` if any observation has it, else `cancelled` if any has it, else `ok`. */
   status: Observation['status']
 }
 
-/** An observation as a timeline needs it: everything but what was said. */
+/** An observation of a timeline, without input and output. */
 export type TimelineRow = Omit<Observation, 'input' | 'output' | 'tool_calls' | 'tool_results'> & {
   tool_calls: ToolCall[]
   tool_results: ToolResult[]
 }
+
+/**
+ * The capabilities of a store of observations. The contract suite tests each declared capability,
+ * and that others are refused or absent rather than wrong.
+ */
+export type StoreCapabilities = {
+  /** Roll-ups of tasks and conversations, and the traces of a conversation. */
+  rollups: boolean
+  /** Holds rows of any age; otherwise only those of the hot window. */
+  whole_history: boolean
+  /** Source of archives. */
+  archive_source: boolean
+  /** Stores U+0000 in text; otherwise replaces it with U+FFFD. */
+  nul_in_text: boolean
+  /** Entities that queries can be compiled for. */
+  entities: readonly string[]
+}
+
+/** The capabilities of both stores. */
+export const storeCapabilities = {
+  clickhouse: {
+    rollups: true,
+    whole_history: true,
+    archive_source: true,
+    nul_in_text: true,
+    entities: ['observations', 'traces', 'events', 'links', 'correlations'],
+  },
+  postgres: {
+    rollups: false,
+    whole_history: false,
+    archive_source: false,
+    nul_in_text: false,
+    entities: ['observations', 'traces', 'tasks', 'findings'],
+  },
+} as const satisfies Record<'clickhouse' | 'postgres', StoreCapabilities>

@@ -1,9 +1,9 @@
-export { type StoreCapabilities, storeCapabilities } from './capabilities.ts'
 export { openClickHouseErasure } from './clickhouse/erase-user.ts'
 export { type HotSlice, type HotSource, openHotSource } from './clickhouse/hot-source.ts'
 export { openClickHouseLedgerStore } from './clickhouse/ledger-store.ts'
 export { openClickHouseRecordStore } from './clickhouse/record-store.ts'
 export { openClickHouseRetentionStore } from './clickhouse/retention-store.ts'
+export { fingerprintOf, fingerprints_max } from './clickhouse/rollup-row.ts'
 export { openClickHouseStore } from './clickhouse/store.ts'
 export {
   type CallSums,
@@ -14,6 +14,8 @@ export {
   type ObservationIds,
   type ObservationStore,
   type ObservationVersion,
+  type StoreCapabilities,
+  storeCapabilities,
   type TaskHint,
   type TaskPage,
   type TaskRollup,
@@ -25,7 +27,6 @@ export {
   type TraceSummary,
   type VersionsAsked,
 } from './contract.ts'
-export { fingerprintOf, fingerprints_max } from './fingerprint.ts'
 export type {
   LedgerQuery,
   LedgerStore,

@@ -2,46 +2,48 @@ import type { IngestPath } from '../../model/ingest-records.ts'
 import type { LedgerEntry } from '../../model/ledger-entry.ts'
 
 /**
- * The port to the ledger. Entries of one request and message are joined: the settled side wins over
- * the accepted one, and of several settled ones the newest. So every answer is exact while an entry
- * that was written again lies beside its first version, and nothing is counted twice. No call sees
- * another project. Rejects with problem('store_unavailable') when the store is out of reach.
+ * The port to the completeness ledger. Of the entries of one request and message, a settled one
+ * wins over an accepted one, and a newer over an older. So entries written twice are never counted
+ * twice. No call reads another project. Rejects with problem('store_unavailable') when the store is
+ * unavailable.
  */
 export type LedgerStore = {
-  /** Appends entries of any projects; to repeat it, whole or in part, is right. */
+  /** Appends entries of any projects. Safe to repeat, in whole or in part. */
   insertEntries(entries: readonly LedgerEntry[], options: { token: string }): Promise<void>
-  /** One for each path that took a request in the window, in no order. */
+  /** Returns the sums of each path with requests in the window, in no order. */
   sums(projectId: string, query: LedgerQuery): Promise<LedgerSums[]>
   /**
-   * Sums up hours that are long over and of which every item is settled, so that `sums` need not
-   * read their entries; also again, when an entry came late. At most so many; resolves with how
-   * many. To repeat it, or to do it twice at once, is right.
+   * Sums up past hours whose items are all settled, so that `sums` does not read their entries.
+   * Sums an hour again after a late entry. Returns the number of hours, at most `hours_max`. Safe
+   * to repeat and to run concurrently.
    */
   closeHours(limits: { hours_max: number }): Promise<number>
-  /** Drops months all of whose entries came in before the instant, with their sums. */
+  /** Drops months whose entries all arrived before the instant, with their sums. */
   dropMonthsBefore(instant_ms: number): Promise<void>
   /**
-   * What is known of one request: an entry for each of its messages and one for what no message
-   * took; `side` tells whether it is settled. Empty for a request that is not known.
+   * Returns the entries of one request: one for each message, and one for items without a message.
+   * `side` is the state of an entry. Empty for an unknown request.
    */
   receipt(projectId: string, ingestRequestId: string): Promise<LedgerEntry[]>
 }
 
 export type LedgerQuery = {
-  /** By the request's arrival, in milliseconds since 1970: from inclusive, to exclusive. */
+  /**
+   * Window of the requests' arrival, in milliseconds since 1970: `from` inclusive, `to` exclusive.
+   */
   from_ms: number
   to_ms: number
   path?: IngestPath
-  /** Only messages of which items were refused or lost for this reason. */
+  /** Selects only messages with items rejected or lost for this reason. */
   reason?: string
   /**
-   * Unsettled items whose entry was written before this instant (milliseconds since 1970) are lost,
-   * others pending; undefined: all of them are pending.
+   * Unsettled items count as lost if their entry is older than this instant (milliseconds since
+   * 1970), else as pending. Undefined: all are pending.
    */
   lost_before_ms: number | undefined
 }
 
-/** Items of one path; `accepted` = `stored` + Σ `rejected` + `pending` + Σ `lost`, always. */
+/** Items of one path. Always `accepted` = `stored` + Σ `rejected` + `pending` + Σ `lost`. */
 export type LedgerSums = {
   path: IngestPath
   requests: number
@@ -51,9 +53,11 @@ export type LedgerSums = {
   masked: number
   /** Items by reason. */
   rejected: Record<string, number>
-  /** Items by reason, with what nobody can account for: `lostReasons`. */
+  /** Items by reason, including unaccounted items: `lostReasons`. */
   lost: Record<string, number>
 }
 
-/** Reasons that the ledger finds itself: no message has the items, or a settled one left some out. */
+/**
+ * Reasons that the ledger assigns: a message was never settled, or its settlement omitted items.
+ */
 export const lostReasons = { unsettled: 'not_settled', unexplained: 'not_explained' } as const

@@ -18,9 +18,8 @@ import {
 export const backfillKind = 'hot-window-backfill'
 
 /**
- * Writes a project's routing, with what follows from it: a hot window that is new or wider is filled
- * by a job, one that is given up is not read from then on. Undefined when another version than
- * `version` stands there.
+ * Writes a project's routing. A job fills a hot window that is new or wider; one that is given up
+ * is no longer read. Returns undefined if the stored version differs from `version`.
  */
 export function changeRouting(
   db: RoutingDb,
@@ -28,7 +27,7 @@ export function changeRouting(
   about: { version: number | undefined; requested_by: string; clock: Clock },
 ): Promise<StoredRouting | undefined> {
   return db.transaction().execute(async (trx) => {
-    // Before the row's lock: who drops days holds this one and reads routings.
+    // Take this lock before the row's: dropping days holds it while it reads routings.
     if (writesToPostgres(change)) await lockHotWindows(trx)
     const before = await findRouting(trx, change.project_id)
     const stored = await writeRouting(trx, change, about.version)
@@ -39,7 +38,7 @@ export function changeRouting(
     }
     const now_ms = about.clock.now_ms()
     const state = await findHotState(trx, stored.project_id, { from: 0, to: 0 })
-    const covered_from = coveredFrom(state, before, now_ms)
+    const covered_from = findCoverage(state, before, now_ms)
     const isWider = stored.hot_window_hours > (before?.hot_window_hours ?? 0)
     if (state === undefined || isWider || (await hasFailed(trx, state))) {
       await requestBackfill(trx, { routing: stored, covered_from, now_ms }, about)
@@ -48,8 +47,8 @@ export function changeRouting(
   })
 }
 
-/** What was trimmed under the routing that held until now is not there, whatever was once copied. */
-function coveredFrom(
+/** Returns the start of coverage, without the rows trimmed under the previous routing. */
+function findCoverage(
   state: HotState | undefined,
   before: Routing | undefined,
   now_ms: number,
@@ -60,7 +59,7 @@ function coveredFrom(
   return covered > kept ? covered : kept
 }
 
-/** Trimming that goes on while a routing is changed may be ahead of it by less. */
+/** Bound of how far a trim that runs during the change may be ahead of it. */
 const trimSlack_ns = 3_600_000_000_000n
 
 async function hasFailed(trx: RoutingDb, { backfill_job }: HotState): Promise<boolean> {

@@ -1,6 +1,6 @@
-import type { Clock } from '../../kernel/time.ts'
-import { isoFromNs } from '../../kernel/time.ts'
+import { type Clock, isoFromNs } from '../../kernel/time.ts'
 import { isRelationalUnavailable } from '../../platform/relational/index.ts'
+import type { ChooseStore, RoutingRequest, StoreCandidate, StoreChoice } from '../query/index.ts'
 import { dayOf, storeCapabilities } from '../storage/index.ts'
 import {
   autoRoutes,
@@ -16,72 +16,51 @@ import {
 import type { RoutingCache } from './routing-cache.ts'
 import { findHotState, type HotState, type RoutingDb } from './store.ts'
 
-/** What is asked: nanoseconds since 1970, from inclusive, to exclusive. */
-export type StoreQuestion = {
-  project_id: string
-  query_class: QueryClass
-  entity: string
-  window: { from: bigint; to: bigint }
-  /** Restored rows are asked for, too. */
-  restored?: boolean
-}
-
-/** A store, whether it can answer, and why it is or is not asked. */
-export type StoreCandidate = { store: StoreName; eligible: boolean; reason: string }
-
-/** Which stores to ask, in which order. */
-export type StoreChoice = {
-  candidates: StoreCandidate[]
-  /** The stores that can answer; empty when the one that the route names can't and no other may. */
-  order: StoreName[]
-  /** Whether the next store may be asked when one fails. */
-  fallback: boolean
-  /** Set when the route names a store that can't answer: why another one does. */
-  passed_over?: { store: StoreName; reason: string }
-}
+type ChoiceDeps = { db: RoutingDb; routings: RoutingCache; clock: Clock }
 
 /**
- * Makes the choice of stores by the project's routing. While PostgreSQL, which has the routings too,
- * is out of reach, ClickHouse answers what it has, unless the routing is known to forbid it.
+ * Chooses stores by the project's routing. PostgreSQL also stores the routings. While it is
+ * unavailable, ClickHouse answers, unless a cached routing forbids it.
  */
-export function chooseByRouting(about: {
-  db: RoutingDb
-  routings: RoutingCache
-  clock: Clock
-}): (asked: StoreQuestion) => Promise<StoreChoice> {
-  const { db, routings, clock } = about
-  return async (asked) => {
-    const only = onlyStoreOf(asked.entity)
-    if (only !== undefined) return onlyChoice(asked.entity, only)
-    const routing = await routings.routingOf(asked.project_id).catch(ifAway)
-    if (routing === undefined) return choiceOf(asked, unknownRouting, away)
+export function chooseByRouting({ db, routings, clock }: ChoiceDeps): ChooseStore {
+  return async (request) => {
+    const only = findOnlyStore(request.entity)
+    if (only !== undefined) return chooseOnly(request.entity, only)
+    const routing = await routings.routingOf(request.project_id).catch(undefinedIfUnavailable)
+    if (routing === undefined) return toChoice(request, unknownRouting, unavailable)
     const now_ms = clock.now_ms()
-    const early = earlyRefusal(asked, routing, now_ms)
-    if (early !== undefined) return choiceOf(asked, routing, early)
-    // Always read: what it says decides whether the answer is whole.
-    const { from, to } = needed(asked)
+    const early = checkRouting(request, routing, now_ms)
+    if (early !== undefined) return toChoice(request, routing, early)
+    // Never cached: the state decides whether PostgreSQL's answer would be complete.
+    const { from, to } = timesRead(request)
     const days = { from: dayOf(from), to: dayOf(to) }
-    const state = await findHotState(db, asked.project_id, days)
+    const state = await findHotState(db, request.project_id, days)
       .then((found) => found ?? notCovered)
-      .catch(ifAway)
-    return choiceOf(asked, routing, state === undefined ? away : lateRefusal(asked, state))
+      .catch(undefinedIfUnavailable)
+    return toChoice(
+      request,
+      routing,
+      state === undefined ? unavailable : checkHotWindow(request, state),
+    )
   }
 }
 
-const away = 'PostgreSQL is out of reach'
+const unavailable = 'PostgreSQL is unavailable'
+
 const notCovered: HotState = { covered_from: null, backfill_job: null, gaps: [] }
-/** ClickHouse has the rows of every project, whatever its routing says. */
+
+/** Replaces a routing that can't be read. ClickHouse has the rows of every project. */
 const unknownRouting: Routing = {
   ...defaultRouting,
   routes: { point: 'postgres', list: 'postgres', aggregate: 'postgres', explorer: 'postgres' },
 }
 
-function ifAway(error: unknown): undefined {
+function undefinedIfUnavailable(error: unknown): undefined {
   if (!isRelationalUnavailable(error)) throw error
   return undefined
 }
 
-function onlyStoreOf(entity: string): StoreName | undefined {
+function findOnlyStore(entity: string): StoreName | undefined {
   const stores = storeNames.filter((store) =>
     (storeCapabilities[store].entities as readonly string[]).includes(entity),
   )
@@ -93,20 +72,20 @@ const titles: Readonly<Record<StoreName, string>> = {
   postgres: 'PostgreSQL',
 }
 
-function onlyChoice(entity: string, only: StoreName): StoreChoice {
+function chooseOnly(entity: string, only: StoreName): StoreChoice {
   const reason = `${entity} are in ${titles[only]} only`
   const candidates = storeNames.map((store) => ({ store, eligible: store === only, reason }))
   return { candidates, order: [only], fallback: false }
 }
 
-/** Why PostgreSQL can't answer, as far as the routing tells. */
-function earlyRefusal(
-  { window, restored }: StoreQuestion,
+/** Returns why PostgreSQL can't answer by the routing; undefined if it may. */
+function checkRouting(
+  { window, restored }: RoutingRequest,
   routing: Routing,
   now_ms: number,
 ): string | undefined {
   if (!writesToPostgres(routing)) return 'the project does not write to PostgreSQL'
-  if (restored) return 'what was restored is in ClickHouse only'
+  if (restored) return 'restored rows are in ClickHouse only'
   const { from, to } = readableSpan(now_ms, routing)
   const hours = routing.hot_window_hours
   if (window.from < from) return `the window begins before the hot window of ${hours} hours`
@@ -114,40 +93,41 @@ function earlyRefusal(
   return undefined
 }
 
-/** Why PostgreSQL can't answer, by what of the project is there. */
-function lateRefusal(asked: StoreQuestion, state: HotState): string | undefined {
+/** Returns why PostgreSQL can't answer by the state of the hot window; undefined if it can. */
+function checkHotWindow(request: RoutingRequest, state: HotState): string | undefined {
   const { covered_from, gaps } = state
   if (covered_from === null) return 'the hot window is not filled yet'
-  if (needed(asked).from < covered_from) {
-    return `the hot window is filled from ${isoFromNs(covered_from)} on`
+  if (timesRead(request).from < covered_from) {
+    return `the hot window is filled only from ${isoFromNs(covered_from)}`
   }
   const [gap] = gaps
   if (gap === undefined) return undefined
-  return `rows of ${dateOf(gap.day)} are missing in PostgreSQL (${gap.reason}) until a backfill has repaired it`
+  return `rows of ${dateOf(gap.day)} are missing in PostgreSQL (${gap.reason}) until a backfill repairs them`
 }
 
-/** A trace is told from observations a day around the window, too. */
-function needed({ entity, window }: StoreQuestion): { from: bigint; to: bigint } {
+/** Returns the times that are read: traces need observations of a day around the window. */
+function timesRead({ entity, window }: RoutingRequest): { from: bigint; to: bigint } {
   const margin = entity === 'traces' ? traceMargin_ns : 0n
   return { from: window.from - margin, to: window.to + margin }
 }
 
-function choiceOf(
-  { query_class, entity }: StoreQuestion,
+function toChoice(
+  { query_class, entity }: RoutingRequest,
   { routes, fallback }: Routing,
   refusal: string | undefined,
 ): StoreChoice {
   const route = routes[query_class]
-  // A page of traces sums up all of its window, however short it is.
+  // A page of traces aggregates its whole window, however few rows it returns.
   const work = entity === 'traces' && query_class === 'list' ? 'aggregate' : query_class
   const first = route === 'auto' ? autoRoutes[work] : route
-  const chosen = route === 'auto' ? autoReasons[work] : `the route of ${query_class} names it`
-  const notChosen = `the hot window holds it, but ${titles[first]} is chosen: ${chosen}`
+  const chosen =
+    route === 'auto' ? autoReasons[work] : `the route of ${query_class} queries names it`
+  const notChosen = `the hot window has the rows, but ${titles[first]} is chosen: ${chosen}`
   const candidates: StoreCandidate[] = [
     {
       store: 'clickhouse',
       eligible: true,
-      reason: first === 'clickhouse' ? chosen : 'it holds everything',
+      reason: first === 'clickhouse' ? chosen : 'ClickHouse has all rows',
     },
     {
       store: 'postgres',
@@ -163,17 +143,17 @@ function choiceOf(
   const passed_over = { store: route, reason: refusal }
   if (fallback) return { candidates, order: ['clickhouse'], fallback: false, passed_over }
   const refused: StoreCandidate[] = [
-    { store: 'clickhouse', eligible: false, reason: 'ClickHouse may not, since fallback is off' },
-    { store: 'postgres', eligible: false, reason: `PostgreSQL can not, since ${refusal}` },
+    { store: 'clickhouse', eligible: false, reason: 'fallback to ClickHouse is off' },
+    { store: 'postgres', eligible: false, reason: `PostgreSQL can't answer: ${refusal}` },
   ]
   return { candidates: refused, order: [], fallback: false, passed_over }
 }
 
 const autoReasons: Readonly<Record<QueryClass, string>> = {
-  point: 'auto: PostgreSQL finds single records soonest',
-  list: 'auto: PostgreSQL answers short pages soonest',
-  aggregate: 'auto: ClickHouse sums up soonest',
-  explorer: 'auto: ClickHouse reads whole traces soonest',
+  point: 'auto: PostgreSQL finds single records fastest',
+  list: 'auto: PostgreSQL answers short pages fastest',
+  aggregate: 'auto: ClickHouse aggregates fastest',
+  explorer: 'auto: ClickHouse reads whole traces fastest',
 }
 
 function dateOf(day: number): string {

@@ -1,15 +1,18 @@
 import type { storeCapabilities } from '../storage/index.ts'
 
 export type StoreName = keyof typeof storeCapabilities
+
 export const storeNames = ['clickhouse', 'postgres'] as const satisfies readonly StoreName[]
 
-/** Kinds of reads, by what they cost. */
+/** Classes of queries, by their cost. */
 export const queryClasses = ['point', 'list', 'aggregate', 'explorer'] as const
+
 export type QueryClass = (typeof queryClasses)[number]
 
-/** Which store reads of a class go to. `auto`: see `autoRoutes`. */
+/** The store that answers a class of queries. `auto`: see `autoRoutes`. */
 export const routeChoices = ['auto', ...storeNames] as const
-export type RouteChoice = (typeof routeChoices)[number]
+
+type RouteChoice = (typeof routeChoices)[number]
 
 /** How a project's data is written and read. */
 export type Routing = {
@@ -19,10 +22,10 @@ export type Routing = {
   fallback: boolean
 }
 
-/** The hot window in hours: its least, its most (30 days) and what it is when nobody says. */
+/** Bounds and default of the hot window in hours; at most 30 days. */
 export const hotWindowHours = { min: 1, max: 720, default: 48 } as const
 
-/** What holds until somebody says otherwise. */
+/** The routing of projects that have not set one. */
 export const defaultRouting: Routing = {
   write_stores: ['clickhouse'],
   hot_window_hours: hotWindowHours.default,
@@ -31,8 +34,8 @@ export const defaultRouting: Routing = {
 }
 
 /**
- * What `auto` means where both stores hold the window, by what it takes: a page of traces is summed
- * up. Measured in docs/decisions/0024.
+ * The faster store of each class where both hold the window. A page of traces counts as an
+ * aggregate. Measured in docs/decisions/0024.
  */
 export const autoRoutes: Readonly<Record<QueryClass, StoreName>> = {
   point: 'postgres',
@@ -41,29 +44,31 @@ export const autoRoutes: Readonly<Record<QueryClass, StoreName>> = {
   explorer: 'clickhouse',
 }
 
-/** True for a project whose rows go to PostgreSQL too. */
+/** Returns true for a project whose rows are also written to PostgreSQL. */
 export function writesToPostgres({ write_stores }: Pick<Routing, 'write_stores'>): boolean {
   return write_stores.includes('postgres')
 }
 
 const ns_per_ms = 1_000_000n
+
 const hour_ns = 3_600_000_000_000n
 
-/** A window that is "the last so many hours" is asked a little later than it was made. */
+/** A window of the last n hours is queried a little after it was computed. */
 const grace_h = 1
-/** Traces at the edge of a window are told from a day around it. */
+
+/** Traces at the edge of a window are computed from observations of a day around it. */
 const margin_h = 24
 
-/** A window may end with the day, in whatever zone. */
+/** A window may end with the current day, in any time zone. */
 const ahead_h = 24
 
-/** A trace that begins in a window has its observations at most so far from it. */
+/** Observations of a trace are read up to this far from the window. */
 export const traceMargin_ns = BigInt(margin_h) * hour_ns
 
-/** Hours that are kept beyond a window: one more than is read, so that no read is trimmed. */
+/** Hours kept before a window: one more than queries read, so that no read meets a trim. */
 export const keptBeyond_h = grace_h + margin_h + 1
 
-/** The instants between which rows are kept in PostgreSQL. Nanoseconds since 1970. */
+/** Returns the times whose rows PostgreSQL keeps, in nanoseconds since 1970. */
 export function keptSpan(now_ms: number, { hot_window_hours }: Pick<Routing, 'hot_window_hours'>) {
   const now = BigInt(now_ms) * ns_per_ms
   return {
@@ -72,7 +77,7 @@ export function keptSpan(now_ms: number, { hot_window_hours }: Pick<Routing, 'ho
   }
 }
 
-/** The instants between which a query's window may lie to be answered by PostgreSQL. */
+/** Returns the bounds of a query's window that PostgreSQL can answer. */
 export function readableSpan(
   now_ms: number,
   { hot_window_hours }: Pick<Routing, 'hot_window_hours'>,

@@ -15,22 +15,22 @@ export type HotWritesOptions = {
   clock: Clock
   logger: Logger
   metrics: Metrics
-  /** Tries of a project's rows before its days are noted as not whole. */
+  /** Attempts to write a project's rows before its days are marked as incomplete. Default 3. */
   tries_max?: number
-  /** The wait before the second try; doubled before each further one. */
+  /** Delay before the second attempt, doubled before each further one. Default 100. */
   retry_delay_ms?: number
 }
 
 /**
- * The worker's second write: what is in ClickHouse goes to PostgreSQL too, where the project says so
- * and the rows lie in its hot window. Rows that can't be written are tried again a few times; then
- * their days are noted as not whole, and the batch goes on: reads of those days go to ClickHouse
- * until a backfill has repaired them. Rejects with `store_unavailable` when not even that can be
- * noted; then the batch waits, as it has to for its roll-ups, which are in the same database.
+ * Creates the worker's second write: after ClickHouse, rows in the hot windows of projects that
+ * write to PostgreSQL go there too. After failed retries their days are marked as incomplete and
+ * the batch continues; ClickHouse answers for those days until a backfill repairs them. Rejects
+ * with `store_unavailable` if the days can't be marked. The batch then waits, as its roll-ups, in
+ * the same database, would make it.
  */
 export function createHotWrites(options: HotWritesOptions): SecondStore {
   const { routings, clock } = options
-  const meters = hotMeters(options.metrics)
+  const meters = openHotMeters(options.metrics)
   return {
     write: async (rows) => {
       const wanted = new Map<string, Routing>()
@@ -45,16 +45,16 @@ export function createHotWrites(options: HotWritesOptions): SecondStore {
         const kept = keptSpan(now_ms, routing)
         const stored = <Row>(row: Row) => ({ row, ingested_at_ms: rows.ingested_at_ms })
         const isKept = (time: bigint) => time >= kept.from && time < kept.to
-        const mine = observations.filter((row) => row.project_id === project_id)
-        const about: ProjectRows = {
+        const own = observations.filter((row) => row.project_id === project_id)
+        const projectRows: ProjectRows = {
           project_id,
-          observations: mine.filter(({ start_time }) => isKept(start_time)).map(stored),
+          observations: own.filter(({ start_time }) => isKept(start_time)).map(stored),
           traces: traces
             .filter((row) => row.project_id === project_id && isKept(row.time))
             .map(stored),
-          ahead: mine.filter(({ start_time }) => start_time >= kept.to),
+          ahead: own.filter(({ start_time }) => start_time >= kept.to),
         }
-        await writeProject(options, meters, about)
+        await writeProject(options, meters, projectRows)
       }
     },
   }
@@ -64,7 +64,7 @@ type ProjectRows = {
   project_id: string
   observations: HotRow<'hot_observations'>[]
   traces: HotRow<'hot_traces'>[]
-  /** Further in the future than is kept: one day their windows will be asked for. */
+  /** Rows too far in the future to keep. Queries of their days must go to ClickHouse. */
   ahead: Observation[]
 }
 
@@ -75,7 +75,7 @@ async function writeProject(
 ): Promise<void> {
   const { db, writer, logger } = options
   const rows = observations.length + traces.length
-  const failure = await tried(options, async () => {
+  const failure = await tryWrite(options, async () => {
     await writer.write('hot_observations', observations)
     await writer.write('hot_traces', traces)
   })
@@ -88,30 +88,33 @@ async function writeProject(
     const reason = `a write failed: ${failure.message.slice(0, reason_chars_max)}`
     await markGaps(db, { project_id, days, reason })
     meters.rows.inc({ result: 'missed' }, rows)
-    logger.error({ err: failure, project_id, days }, 'rows are missing in the hot window')
+    logger.error(
+      { err: failure, project_id, days },
+      'Writing rows to the hot window failed; their days are marked as incomplete',
+    )
   }
   if (ahead.length === 0) return
   const days = daysOf(ahead.map(({ start_time }) => start_time))
-  const reason = 'a row said to begin further ahead than is kept'
+  const reason = 'a row begins too far in the future'
   await markGaps(db, { project_id, days, reason })
   meters.rows.inc({ result: 'missed' }, ahead.length)
 }
 
 const reason_chars_max = 200
 
-/** The last error, when no try went well. */
-async function tried(
+/** Tries work several times. Returns the last error if all attempts fail. */
+async function tryWrite(
   { tries_max = 3, retry_delay_ms = 100 }: HotWritesOptions,
   work: () => Promise<void>,
 ): Promise<Error | undefined> {
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     try {
       await work()
       return undefined
     } catch (error) {
-      if (tries >= tries_max) return error instanceof Error ? error : new Error(String(error))
+      if (attempt >= tries_max) return error instanceof Error ? error : new Error(String(error))
     }
-    await sleep(backOff({ base_ms: retry_delay_ms }, tries))
+    await sleep(backOff({ base_ms: retry_delay_ms }, attempt))
   }
 }
 
@@ -119,13 +122,13 @@ function daysOf(times: readonly bigint[]): number[] {
   return [...new Set(times.map(dayOf))]
 }
 
-type HotMeters = ReturnType<typeof hotMeters>
+type HotMeters = ReturnType<typeof openHotMeters>
 
-function hotMeters(metrics: Metrics) {
+function openHotMeters(metrics: Metrics) {
   return {
     rows: metrics.counter({
       name: 'looptrace_hot_window_rows_total',
-      help: 'Rows for the hot window in PostgreSQL, by whether they were written or noted as missing.',
+      help: 'Rows for the hot window in PostgreSQL, by result: written or missed.',
       labels: ['result'],
     }),
   }

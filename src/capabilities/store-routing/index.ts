@@ -1,14 +1,41 @@
-export { type BackfillOptions, hotWindowBackfill } from './backfill.ts'
-export { storeBenchmark } from './benchmark-job.ts'
+import type { Route } from '../../platform/http/index.ts'
+import { getRouteStats, type RouteStatsDeps } from './route-stats.ts'
+import { runStoreBenchmark } from './store-benchmark/run.ts'
+import {
+  type BenchmarkDeps,
+  getStoreBenchmark,
+  listStoreBenchmarks,
+} from './store-benchmark/runs.ts'
+import { getStoreRouting, putStoreRouting, type StoreRoutingDeps } from './store-routing.ts'
+import { getScorecard, type ScorecardDeps } from './store-selection/scorecard.ts'
+
+export { chooseByRouting } from './choose-store.ts'
 export {
-  chooseByRouting,
-  type StoreCandidate,
-  type StoreChoice,
-  type StoreQuestion,
-} from './choose-store.ts'
-export { hotWindowChores } from './hot-chores.ts'
+  type BackfillOptions,
+  hotWindowBackfill,
+  hotWindowChores,
+  hotWindowTrim,
+} from './hot-window-jobs.ts'
 export { createHotWrites, type HotWritesOptions } from './hot-writes.ts'
 export { startRouteStats } from './route-stats.ts'
 export { createRoutingCache, type RoutingCache } from './routing-cache.ts'
-export { type StoreRoutingRoutesDeps, storeRoutingRoutes } from './store-routing-routes.ts'
-export { hotWindowTrim } from './trim.ts'
+export { storeBenchmark } from './store-benchmark/benchmark-job.ts'
+
+/** The dependencies of the routes. */
+export type StoreRoutingRoutesDeps = StoreRoutingDeps &
+  RouteStatsDeps &
+  BenchmarkDeps &
+  ScorecardDeps
+
+/** The routes of store routing, route statistics, benchmarks and scorecards. */
+export function storeRoutingRoutes(deps: StoreRoutingRoutesDeps): Route[] {
+  return [
+    getStoreRouting(deps),
+    putStoreRouting(deps),
+    getRouteStats(deps),
+    runStoreBenchmark(deps),
+    getStoreBenchmark(deps),
+    listStoreBenchmarks(deps),
+    getScorecard(deps),
+  ]
+}

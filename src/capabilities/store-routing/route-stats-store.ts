@@ -3,7 +3,7 @@ import type { QueryClass, StoreName } from './contract.ts'
 
 export type RouteDb = Kysely<RouteTables>
 
-/** What was counted of a minute, class and store. */
+/** Counts of one minute, class and store. */
 export type RouteCounts = {
   requests: number
   errors: number
@@ -12,10 +12,12 @@ export type RouteCounts = {
   rows_read_of: number
   histogram: number[]
 }
+
 export type RouteKey = { query_class: QueryClass; store: StoreName }
+
 type MinuteRow = RouteKey & RouteCounts & { project_id: string; minute: string }
 
-/** Adds counts to those of other processes. Not to be repeated: it would count twice. */
+/** Adds counts to the stored ones. Not idempotent: a repeated call counts twice. */
 export async function addRouteStats(db: RouteDb, rows: readonly MinuteRow[]): Promise<void> {
   if (rows.length === 0) return
   await sql`
@@ -27,16 +29,16 @@ export async function addRouteStats(db: RouteDb, rows: readonly MinuteRow[]): Pr
       fallbacks = route_stats.fallbacks + excluded.fallbacks,
       rows_read = route_stats.rows_read + excluded.rows_read,
       rows_read_of = route_stats.rows_read_of + excluded.rows_read_of,
-      histogram = ${added('route_stats.histogram', 'excluded.histogram')}
+      histogram = ${sumArrays('route_stats.histogram', 'excluded.histogram')}
   `.execute(db)
 }
 
-function added(one: string, other: string) {
+function sumArrays(one: string, other: string) {
   return sql.raw(`(select array_agg(coalesce(a, 0) + coalesce(b, 0) order by at)
     from unnest(${one}, ${other}) with ordinality as each (a, b, at))`)
 }
 
-/** What was counted from one instant to another, by class and store. */
+/** Sums the counts of a window by class and store. */
 export async function readRouteStats(
   db: RouteDb,
   { project_id, from, to }: { project_id: string; from: string; to: string },
@@ -63,7 +65,7 @@ export async function readRouteStats(
   return rows
 }
 
-/** A query that was served, as it is kept. */
+/** A recorded query. */
 export type RecordedQuery = {
   project_id: string
   hash: string
@@ -75,7 +77,7 @@ export type RecordedQuery = {
   last_at: string
 }
 
-/** Keeps queries; of one that is known the latest words count. */
+/** Stores queries. A known query takes the latest body. */
 export async function recordQueries(db: RouteDb, queries: readonly RecordedQuery[]): Promise<void> {
   if (queries.length === 0) return
   await sql`
@@ -89,7 +91,7 @@ export async function recordQueries(db: RouteDb, queries: readonly RecordedQuery
   `.execute(db)
 }
 
-/** The slowest queries of a project and the latest ones, so many of each. */
+/** Returns a project's slowest and latest queries, at most `each` of both. */
 export async function slowestAndLatest(
   db: RouteDb,
   { project_id, each }: { project_id: string; each: number },
@@ -102,12 +104,13 @@ export async function slowestAndLatest(
   return rows
 }
 
-/** Days that statistics and recorded queries are kept. */
+/** Days for which statistics and recorded queries are kept. */
 export const keptDays = 7
-/** Recorded queries of a project: so many of the slowest, and of the latest. */
+
+/** Maximum recorded queries of a project: this many slowest and this many latest. */
 const recorded_max = 100
 
-/** Forgets what is old, and of a project's recorded queries those that are too many. */
+/** Deletes old statistics, and each project's excess of recorded queries. */
 export async function trimRouteStats(db: RouteDb, now: Date): Promise<void> {
   const before = new Date(now.getTime() - keptDays * 86_400_000).toISOString()
   await db.deleteFrom('route_stats').where('minute', '<', before).execute()

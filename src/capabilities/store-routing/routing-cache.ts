@@ -3,14 +3,14 @@ import type { Clock } from '../../kernel/time.ts'
 import { defaultRouting, type Routing } from './contract.ts'
 import { findRouting, type RoutingDb } from './store.ts'
 
-/** How old a routing may be that a process goes by. Backfills wait until all know it. */
+/** Maximum age of a cached routing. Backfills wait this long, until all processes follow. */
 export const routingTtl_ms = 5_000
 
-/** The routings as a process knows them. */
+/** A process's cache of routings. */
 export type RoutingCache = {
-  /** A project's routing, at most `routingTtl_ms` old. Rejects with the store's error. */
+  /** Returns a project's routing, at most `routingTtl_ms` old. Rejects with the store's error. */
   routingOf(project_id: string): Promise<Routing>
-  /** Has the project read again: its routing was changed here. */
+  /** Drops a project's routing, after this process changed it. */
   forget(project_id: string): void
 }
 
@@ -18,15 +18,14 @@ const projects_max = 10_000
 
 type Known = { routing: Promise<Routing>; read_at_ms: number }
 
-/** Makes the reader of routings of a process. Those that ask at one time share a reading. */
-export function createRoutingCache(about: { db: RoutingDb; clock: Clock }): RoutingCache {
-  const { db, clock } = about
+/** Creates a cache of routings. Concurrent callers share one read. */
+export function createRoutingCache({ db, clock }: { db: RoutingDb; clock: Clock }): RoutingCache {
   const known = new BoundedCache<string, Known>(projects_max)
   return {
     routingOf: (project_id) => {
       const now_ms = clock.now_ms()
-      const found = known.get(project_id)
-      if (found && now_ms - found.read_at_ms < routingTtl_ms) return found.routing
+      const cached = known.get(project_id)
+      if (cached && now_ms - cached.read_at_ms < routingTtl_ms) return cached.routing
       const routing = findRouting(db, project_id).then((stored) => stored ?? defaultRouting)
       known.set(project_id, { routing, read_at_ms: now_ms })
       routing.catch(() => {

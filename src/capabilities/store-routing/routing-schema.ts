@@ -16,15 +16,15 @@ const choice = z
   .meta({ id: 'StoreChoice' })
 
 const routesBody = record('StoreRoutesRequest', {
-  point: choice.default('auto').describe('Records by their ids.'),
-  list: choice.default('auto').describe('Pages of records.'),
-  aggregate: choice.default('auto').describe('Sums, percentiles, buckets.'),
-  explorer: choice.default('auto').describe('Whole traces.'),
+  point: choice.default('auto').describe('Store for look-ups by id.'),
+  list: choice.default('auto').describe('Store for pages of records.'),
+  aggregate: choice.default('auto').describe('Store for sums, percentiles and buckets.'),
+  explorer: choice.default('auto').describe('Store for whole traces.'),
 })
 
 /**
- * What PUT takes: the whole routing, of which what is left out is the default; or nothing but
- * `apply_scorecard`, which sets routes and leaves the rest.
+ * The body of PUT: a whole routing, in which omitted fields take their defaults, or
+ * `apply_scorecard` alone, which sets the routes and keeps all other fields.
  */
 export const routingBody = z
   .strictObject({
@@ -33,7 +33,7 @@ export const routingBody = z
       .max(storeNames.length)
       .optional()
       .describe(
-        'Stores that rows go to: ClickHouse alone when left out. It has all of them, so it is always among these.',
+        'Stores to write rows to; must include ClickHouse, which holds all rows. Default: ClickHouse alone.',
       ),
     hot_window_hours: z
       .int({ error: expected(`a whole number from ${min} to ${max}`) })
@@ -41,22 +41,22 @@ export const routingBody = z
       .max(max, { error: expected(`${min} to ${max}`) })
       .optional()
       .describe(
-        `How far back PostgreSQL has rows, when it is written to; ${hotWindowHours.default} when left out.`,
+        `Hours of rows that PostgreSQL keeps, ${min}–${max}. Default: ${hotWindowHours.default}.`,
       ),
     routes: routesBody
       .optional()
-      .describe('Which store is asked first, by kind of read. auto: the one that measured best.'),
+      .describe(
+        'Preferred store for each class of queries. `auto`: the faster store, as measured.',
+      ),
     fallback: z
       .boolean()
       .optional()
-      .describe(
-        'Another store answers when the first one can not; the answer says so. true when left out.',
-      ),
+      .describe('Whether another store answers when the preferred one can not. Default: true.'),
     apply_scorecard: z
       .literal(true)
       .optional()
       .describe(
-        'Alone: each kind of read goes where the scorecard recommends it; all else stays as it is.',
+        'Applies the routes that the scorecard recommends and keeps all other fields; allowed alone only.',
       ),
   })
   .superRefine(({ apply_scorecard, ...given }, context) => {
@@ -68,7 +68,7 @@ export const routingBody = z
     }
     const { write_stores = [...defaultRouting.write_stores], routes } = given
     if (!write_stores.includes('clickhouse')) {
-      fault(['write_stores'], 'expected clickhouse among them: it is what keeps everything')
+      fault(['write_stores'], 'expected clickhouse among them: it holds all rows')
     }
     write_stores.forEach((store, at) => {
       if (write_stores.indexOf(store) < at) {
@@ -78,28 +78,29 @@ export const routingBody = z
     if (write_stores.includes('postgres')) return
     for (const each of queryClasses) {
       if (routes?.[each] !== 'postgres') continue
-      const message = 'got "postgres", to which nothing is written: expected it in write_stores too'
+      const message =
+        'got "postgres", which is not in write_stores: add it there, or choose another store'
       fault(['routes', each], message)
     }
   })
   .meta({ id: 'StoreRoutingRequest' })
 
-/** Routes as they are shown. */
-const shownRoutes = record('StoreRoutes', {
+/** The routes in replies. */
+const routesReply = record('StoreRoutes', {
   point: choice,
   list: choice,
   aggregate: choice,
   explorer: choice,
 })
 
-/** What GET and PUT answer. */
+/** The reply of GET and PUT. */
 export const routingSchema = record('StoreRouting', {
   project_id: z.uuid(),
   write_stores: z.array(z.enum(storeNames)),
   hot_window_hours: z.int(),
-  routes: shownRoutes,
+  routes: routesReply,
   fallback: z.boolean(),
-  version: z.int().describe('0 while the default holds, one more with each change.'),
+  version: z.int().describe('0 for the default, incremented by each change.'),
   updated_at: z.iso.datetime().nullable(),
   updated_by: z.uuid().nullable(),
   hot_window: z
@@ -107,26 +108,26 @@ export const routingSchema = record('StoreRouting', {
       readable_from: z.iso
         .datetime()
         .nullable()
-        .describe('PostgreSQL can be asked for what begins from here on; null: for nothing yet.'),
+        .describe(
+          'PostgreSQL can answer for records from this time; null if it can not answer yet.',
+        ),
       backfill: z
         .strictObject({
           job_id: z.uuid(),
           state: z.enum(['queued', 'running', 'succeeded', 'failed']),
-          done: z.int().describe('Hours that are copied.'),
-          of: z.int().nullable().describe('Hours in all; null before the run has begun.'),
+          done: z.int().describe('Hours copied.'),
+          of: z.int().nullable().describe('Hours to copy; null before the run begins.'),
           rows: z.int().describe('Rows copied.'),
           error: z.string().nullable(),
         })
         .meta({ id: 'Backfill' })
         .nullable()
-        .describe('The run that fills the hot window.'),
+        .describe('Run that fills the hot window.'),
       incomplete_days: z
         .array(record('IncompleteDay', { day: z.iso.date(), reason: z.string() }))
-        .describe(
-          'Days of which rows are missing in PostgreSQL; a backfill repairs them by itself.',
-        ),
+        .describe('Days with missing rows in PostgreSQL; a backfill repairs them automatically.'),
     })
     .meta({ id: 'HotWindow' })
     .nullable()
-    .describe('What is in PostgreSQL; null when nothing is written there.'),
+    .describe('State of the hot window in PostgreSQL; null if the project does not write there.'),
 })

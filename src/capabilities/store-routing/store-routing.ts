@@ -14,7 +14,6 @@ import {
 } from './contract.ts'
 import type { RoutingCache } from './routing-cache.ts'
 import { routingBody, routingSchema } from './routing-schema.ts'
-import { readScorecard, recommendedRoutes } from './scorecard-route.ts'
 import {
   findHotState,
   findRouting,
@@ -23,22 +22,22 @@ import {
   type RoutingDb,
   type StoredRouting,
 } from './store.ts'
+import { readScorecard, recommendedRoutes } from './store-selection/scorecard.ts'
 
-/** What the routes need; `routings` are those by which this process chooses. */
+/** The dependencies of the routes; `routings` is the cache that this process chooses stores by. */
 export type StoreRoutingDeps = {
   db: RoutingDb
   clock: Clock
   routings: Pick<RoutingCache, 'forget'>
 }
 
-/** GET /api/v2/observability/store-routing; its ETag is what a change names in If-Match. */
+/** GET /api/v2/observability/store-routing. A change names its ETag in If-Match. */
 export function getStoreRouting(deps: StoreRoutingDeps): Route {
   return defineRoute({
     method: 'GET',
     url: '/api/v2/observability/store-routing',
     id: 'getStoreRouting',
-    summary:
-      'Where a project is written, which store answers, and how far the hot window is filled',
+    summary: 'Store routing of a project and state of its hot window',
     etag: true,
     auth: 'jwt',
     scope: { level: 'project', role: 'viewer', key: null },
@@ -46,22 +45,22 @@ export function getStoreRouting(deps: StoreRoutingDeps): Route {
     errors: ['store_unavailable'],
     handle: async ({ caller: { project_id } }) => {
       const stored = await findRouting(deps.db, project_id)
-      return answerOf(deps, stored ?? { ...noRouting, project_id })
+      return toAnswer(deps, stored ?? { ...noRouting, project_id })
     },
   })
 }
 
 /**
- * PUT /api/v2/observability/store-routing: replaces the whole routing. With If-Match it does so only
- * if it is still what was read (412 when not). All processes follow within five seconds. Writing to
- * PostgreSQL from now on has a job fill the hot window; until it has, reads go to ClickHouse.
+ * PUT /api/v2/observability/store-routing: replaces the whole routing. With If-Match, answers 412
+ * if the routing has changed since it was read. All processes follow within five seconds. If rows
+ * are now written to PostgreSQL, a job fills the hot window; until then ClickHouse answers.
  */
 export function putStoreRouting(deps: StoreRoutingDeps): Route {
   return defineRoute({
     method: 'PUT',
     url: '/api/v2/observability/store-routing',
     id: 'putStoreRouting',
-    summary: 'Set where a project is written and which store answers',
+    summary: 'Set the store routing of a project',
     etag: true,
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: null },
@@ -73,29 +72,29 @@ export function putStoreRouting(deps: StoreRoutingDeps): Route {
       const { project_id, id: updated_by } = caller
       const updated_at = new Date(deps.clock.now_ms())
       const wanted = body.apply_scorecard
-        ? await recommended(deps, project_id)
-        : { ...defaultRouting, ...whatIsSet(body) }
+        ? await applyScorecard(deps, project_id)
+        : { ...defaultRouting, ...setFields(body) }
       const change: RoutingChange = { ...wanted, project_id, updated_at, updated_by }
       const header = headers['if-match']
       const if_match = Array.isArray(header) ? header.join(', ') : header
       const about = { if_match, requested_by: requesterOf(caller) }
-      const stored = await written(deps, change, about)
+      const stored = await writeIfMatch(deps, change, about)
       deps.routings.forget(project_id)
-      return answerOf(deps, stored)
+      return toAnswer(deps, stored)
     },
   })
 }
 
-/** The body without fields that are undefined. */
-function whatIsSet({
+/** Returns the fields of the body that are set. */
+function setFields({
   apply_scorecard: _,
   ...body
 }: z.output<typeof routingBody>): Partial<Routing> {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
 }
 
-/** The routing as it stands, with the routes that the scorecard recommends. */
-async function recommended(deps: StoreRoutingDeps, project_id: string): Promise<Routing> {
+/** Returns the stored routing with the routes that the scorecard recommends. */
+async function applyScorecard(deps: StoreRoutingDeps, project_id: string): Promise<Routing> {
   const stored = (await findRouting(deps.db, project_id)) ?? defaultRouting
   const { write_stores, hot_window_hours, fallback } = stored
   const { workloads } = await readScorecard(deps, project_id)
@@ -107,7 +106,7 @@ async function recommended(deps: StoreRoutingDeps, project_id: string): Promise<
 
 const noRouting = { ...defaultRouting, version: 0, updated_at: null, updated_by: null }
 
-async function written(
+async function writeIfMatch(
   { db, clock }: StoreRoutingDeps,
   change: RoutingChange,
   { if_match, requested_by }: { if_match: string | undefined; requested_by: string },
@@ -121,17 +120,17 @@ async function written(
   }
   const now = await findRouting(db, change.project_id)
   throw problem('precondition_failed', {
-    detail: `If-Match: got ${if_match?.slice(0, 80)}, expected "${now?.version ?? 0}": read the routing again`,
-    faults: [{ pointer: 'If-Match', detail: 'it is not the ETag of the routing as it stands' }],
+    detail: `If-Match: got ${if_match?.slice(0, 80)}, expected "${now?.version ?? 0}". Read the routing again.`,
+    faults: [{ pointer: 'If-Match', detail: 'not the current ETag of the routing' }],
   })
 }
 
-type Shown = Omit<StoredRouting, 'updated_at'> & { updated_at: string | null }
+type ShownRouting = Omit<StoredRouting, 'updated_at'> & { updated_at: string | null }
 
-async function answerOf({ db, clock }: StoreRoutingDeps, routing: Shown) {
+async function toAnswer({ db, clock }: StoreRoutingDeps, routing: ShownRouting) {
   const { project_id, write_stores, hot_window_hours, routes, fallback } = routing
   const { version, updated_at, updated_by } = routing
-  const shown = {
+  const reply = {
     project_id,
     write_stores: [...write_stores],
     hot_window_hours,
@@ -141,23 +140,23 @@ async function answerOf({ db, clock }: StoreRoutingDeps, routing: Shown) {
     updated_at,
     updated_by,
     hot_window: writesToPostgres(routing)
-      ? await hotWindowOf(db, project_id, { now_ms: clock.now_ms(), routing })
+      ? await readHotWindow(db, project_id, { now_ms: clock.now_ms(), routing })
       : null,
   }
-  return new Answer(shown, { headers: { etag: `"${version}"` } })
+  return new Answer(reply, { headers: { etag: `"${version}"` } })
 }
 
-async function hotWindowOf(
+async function readHotWindow(
   db: RoutingDb,
   project_id: string,
   { now_ms, routing }: { now_ms: number; routing: Routing },
 ) {
   const { from, to } = keptSpan(now_ms, routing)
   const state = await findHotState(db, project_id, { from: dayOf(from), to: dayOf(to) })
-  const job = state?.backfill_job ? await jobIfKept(db, project_id, state.backfill_job) : undefined
+  const job = state?.backfill_job ? await findJob(db, project_id, state.backfill_job) : undefined
   return {
     readable_from: readableFrom(state, readableSpan(now_ms, routing).from),
-    backfill: job === undefined ? null : backfillOf(job),
+    backfill: job === undefined ? null : toBackfill(job),
     incomplete_days: (state?.gaps ?? []).map(({ day, reason }) => ({
       day: new Date(day * 86_400_000).toISOString().slice(0, 10),
       reason,
@@ -165,8 +164,8 @@ async function hotWindowOf(
   }
 }
 
-/** Records of runs that ended long ago are deleted. */
-async function jobIfKept(db: JobDb, project_id: string, id: string): Promise<Job | undefined> {
+/** Reads a job; undefined if its record was deleted, as those of old runs are. */
+async function findJob(db: JobDb, project_id: string, id: string): Promise<Job | undefined> {
   return readJob(db, { project_id, kind: backfillKind, id }).catch((error: unknown) => {
     if (error instanceof Problem && error.code === 'job_not_found') return undefined
     throw error
@@ -179,7 +178,7 @@ function readableFrom(state: HotState | undefined, from: bigint): string | null 
   return isoFromNs(((covered > from ? covered : from) / 1_000_000n) * 1_000_000n)
 }
 
-function backfillOf({ id, state, progress, error }: Job) {
+function toBackfill({ id, state, progress, error }: Job) {
   const { done = 0, of = null, rows = 0 } = (progress ?? {}) as Partial<Record<string, number>>
   return { job_id: id, state, done: done ?? 0, of, rows: rows ?? 0, error }
 }

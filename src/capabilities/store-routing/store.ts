@@ -8,11 +8,12 @@ import {
 import { type HotTableName, hotTables } from '../storage/index.ts'
 import { hotWindowHours, type Routing } from './contract.ts'
 
-/** Where routing, coverage, the jobs that fill it and the statistics of reads are. */
+/** The tables of routing, hot windows, jobs and statistics of queries. */
 export type RoutingDb = Kysely<HotTables & JobTables & RouteTables>
+
 type Db = RoutingDb
 
-/** How a project's data is written and read, as it stands in the store. */
+/** A project's routing as stored. */
 export type StoredRouting = Routing & {
   project_id: string
   version: number
@@ -20,7 +21,7 @@ export type StoredRouting = Routing & {
   updated_by: string | null
 }
 
-/** A project's routing; undefined when it has set none. */
+/** Finds a project's routing; undefined if it has not set one. */
 export function findRouting(db: Db, project_id: string): Promise<StoredRouting | undefined> {
   return db
     .selectFrom('store_routing')
@@ -29,12 +30,12 @@ export function findRouting(db: Db, project_id: string): Promise<StoredRouting |
     .executeTakeFirst()
 }
 
-/** What is written, by whom and when. */
+/** A new routing, with its author and time. */
 export type RoutingChange = Routing & { project_id: string; updated_at: Date; updated_by: string }
 
 /**
- * Writes the routing, if that of `version` (0: none; undefined: any) still stands there; else
- * answers undefined.
+ * Writes the routing if the stored version is `version` (0: not stored; undefined: any). Returns
+ * undefined otherwise.
  */
 export function writeRouting(
   db: Db,
@@ -67,23 +68,23 @@ export function writeRouting(
     .executeTakeFirst()
 }
 
-/** What of a project is in PostgreSQL. */
+/** The state of a project's hot window in PostgreSQL. */
 export type HotState = {
-  /** Nanoseconds since 1970; null: nothing yet. */
+  /** Start of the filled part, in nanoseconds since 1970; null: not filled yet. */
   covered_from: bigint | null
   backfill_job: string | null
   gaps: HotGap[]
 }
 
-/** A day, counted from 1970, of which rows are missing. */
-export type HotGap = { day: number; reason: string }
+/** A day with missing rows; `day` counts from 1970. */
+type HotGap = { day: number; reason: string }
 
-/** Gaps that are read at once, at most. */
+/** Maximum gaps read at once. */
 const gaps_max = 1000
 
 /**
- * With the gaps among these days, the earliest first. Undefined when the project does not write to
- * PostgreSQL.
+ * Finds the state of a project's hot window, with its gaps among these days, earliest first.
+ * Undefined if the project does not write to PostgreSQL.
  */
 export async function findHotState(
   db: Db,
@@ -112,7 +113,7 @@ export async function findHotState(
   }
 }
 
-/** From now on this job fills what is missing: rows from `covered_from` on are there already. */
+/** Records the job that fills the hot window, and the start of the part that is filled already. */
 export async function beginCoverage(
   db: Db,
   about: { project_id: string; backfill_job: string; covered_from: bigint | null },
@@ -126,13 +127,15 @@ export async function beginCoverage(
   `.execute(db)
 }
 
-/** Nothing of the project is to be read from PostgreSQL any more. */
+/** Ends reads of a project from PostgreSQL. */
 export async function endCoverage(db: Db, project_id: string): Promise<void> {
   await db.deleteFrom('hot_coverage').where('project_id', '=', project_id).execute()
   await db.deleteFrom('hot_gaps').where('project_id', '=', project_id).execute()
 }
 
-/** Rows from this instant on are there. False when another job is to fill the window by now. */
+/**
+ * Extends the filled part back to an instant. Returns false if another job now fills the window.
+ */
 export async function extendCoverage(
   db: Db,
   about: { project_id: string; backfill_job: string; covered_from: bigint },
@@ -146,7 +149,7 @@ export async function extendCoverage(
   return numAffectedRows === 1n
 }
 
-/** Says of days that rows are missing. Reads go to ClickHouse until a backfill has repaired them. */
+/** Marks days with missing rows. ClickHouse answers for them until a backfill repairs them. */
 export async function markGaps(
   db: Db,
   about: { project_id: string; days: readonly number[]; reason: string },
@@ -159,7 +162,7 @@ export async function markGaps(
   `.execute(db)
 }
 
-/** The database's time: what gaps are marked with. */
+/** Returns the database's time, which gaps are marked with. */
 export async function databaseTime(db: Db): Promise<string> {
   const { rows } = await sql<{
     now: string
@@ -167,7 +170,7 @@ export async function databaseTime(db: Db): Promise<string> {
   return rows[0]?.now ?? new Date(0).toISOString()
 }
 
-/** Forgets gaps of a day that were marked before its rows were copied. */
+/** Deletes the gaps of a day that were marked before its rows were copied. */
 export async function closeGap(
   db: Db,
   about: { project_id: string; day: number; marked_before: string },
@@ -180,7 +183,7 @@ export async function closeGap(
     .execute()
 }
 
-/** Projects with gaps between two days, and those days; at most so many of each. */
+/** Finds projects with gaps between two days, at most 1,000, and those days. */
 export async function findGaps(
   db: Db,
   about: { from_day: number; to_day: number },
@@ -194,7 +197,7 @@ export async function findGaps(
   return rows
 }
 
-/** The widest hot window of any project, in hours; undefined when none has one. */
+/** Returns the widest hot window of all projects, in hours; undefined without any. */
 export async function widestHotWindow(db: Db): Promise<number | undefined> {
   const { rows } = await sql<{ hours: number | null }>`
     select max(least(hot_window_hours, ${hotWindowHours.max})) as hours
@@ -204,8 +207,8 @@ export async function widestHotWindow(db: Db): Promise<number | undefined> {
 }
 
 /**
- * Deletes rows that no hot window has any more, those of projects that gave theirs up too; at most so
- * many. Answers how many it deleted. `now` and the hours that are kept beyond a window are given.
+ * Deletes a project's rows outside of its hot window, or all if it gave the window up; at most
+ * 5,000 rows. Returns the number deleted.
  */
 export async function deleteOutside(
   db: Db,
@@ -235,10 +238,11 @@ export async function deleteOutside(
 }
 
 const hour_ns = 3_600_000_000_000n
-/** Rows of one statement. */
+
+/** Maximum rows of one statement. */
 const deleted_max = 5_000
 
-/** The projects that have rows in a table, one index look-up each. */
+/** Lists the projects with rows in a table, with one index look-up for each. */
 export async function projectsIn(db: Db, table: HotTableName): Promise<string[]> {
   const name = sql.id(table)
   const { rows } = await sql<{ project_id: string }>`
@@ -254,7 +258,7 @@ export async function projectsIn(db: Db, table: HotTableName): Promise<string[]>
   return rows.map(({ project_id }) => project_id)
 }
 
-/** Forgets gaps that no hot window has any more. */
+/** Deletes gaps that are outside of all hot windows. */
 export async function deleteOldGaps(db: Db, before_day: number): Promise<void> {
   await db.deleteFrom('hot_gaps').where('day', '<', before_day).execute()
 }

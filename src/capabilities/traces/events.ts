@@ -13,21 +13,19 @@ import { record } from '../../model/named-schemas.ts'
 import { levels } from '../../model/observation.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import type { EventFilter, EventRow } from '../storage/index.ts'
-import { positionIn } from './position-cursor.ts'
-import { pageFields, recordFields, textOrNull } from './record-fields.ts'
-import type { TraceDeps } from './trace-deps.ts'
-import { checkTraceExists, tracePath } from './trace-path.ts'
+import { pageFields, readPosition, recordFields, textOrNull } from './record-pages.ts'
+import { checkTraceExists, type TraceDeps, tracePath } from './trace-path.ts'
 
-/** Text of a page; a page that would have more ends early, and the next one goes on. */
+/** Maximum bytes of text on a page. A page ends early at this bound. */
 const page_bytes_max = 8 * 1024 * 1024
 
-/** GET /api/v2/observability/traces/{trace_id}/events: what happened in a trace, in order. */
+/** GET /api/v2/observability/traces/{trace_id}/events: lists the events of a trace. */
 export function listTraceEvents({ records }: TraceDeps): Route {
   return defineRoute({
     method: 'GET',
     url: '/api/v2/observability/traces/{trace_id}/events',
     id: 'listTraceEvents',
-    summary: 'Events of a trace, in order',
+    summary: 'Events of a trace, in order of time',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: ['query:run', 'traces:read'] },
     params: tracePath,
@@ -39,7 +37,7 @@ export function listTraceEvents({ records }: TraceDeps): Route {
       const { order, limit, cursor } = query
       const list = `events of ${trace_id} ${order}`
       const filter = filterFrom(query)
-      const after = cursor === undefined ? {} : { after: positionIn(list, cursor, places) }
+      const after = cursor === undefined ? {} : { after: readPosition(list, cursor, places) }
       const [{ rows, more }, total] = await Promise.all([
         records.traceEvents(project_id, trace_id, {
           ...filter,
@@ -65,10 +63,10 @@ function cursorAfter(list: string, { time, observation_id, event_id }: EventRow)
 }
 
 const querySchema = z.strictObject({
-  name: textParameter('Only events of exactly this name.'),
-  observation_id: textParameter('Only events of this observation.'),
-  from: instantParameter('Only events at or after this instant.'),
-  to: instantParameter('Only events before this instant.'),
+  name: textParameter('Returns only events with exactly this name.'),
+  observation_id: textParameter('Returns only events of this observation.'),
+  from: instantParameter('Start of the window, inclusive.'),
+  to: instantParameter('End of the window, exclusive.'),
   order: z
     .enum(['asc', 'desc'], { error: expected('asc or desc') })
     .default('asc')
@@ -88,23 +86,23 @@ function filterFrom({ name, observation_id, from, to }: z.output<typeof querySch
 
 const eventSchema = z
   .strictObject({
-    event_id: z.string().describe('Unique within its observation.'),
+    event_id: z.string().describe('Id, unique within the observation.'),
     ...recordFields,
-    name: z.string().describe('What kind of event it is.'),
+    name: z.string().describe('Name of the event.'),
     level: z
       .enum(levels)
       .exclude([''])
       .nullable()
-      .describe('How grave it is, as far as it was said.'),
-    body: z.string().nullable().describe('Text, or JSON as text; for GenAI events what was said.'),
-    attributes: z.record(z.string(), z.string()).describe('As they came.'),
+      .describe('Severity of the event; null if unknown.'),
+    body: z.string().nullable().describe('Text, or JSON as text; the message of a GenAI event.'),
+    attributes: z.record(z.string(), z.string()).describe('Attributes given by the client.'),
   })
   .meta({ id: 'TraceEvent' })
 
 const replySchema = record('TraceEventList', {
   events: z
     .array(eventSchema)
-    .describe('The page, in order. Shorter than `limit` where events are large.'),
+    .describe('Events of the page, in order. May be fewer than `limit` if events are large.'),
   ...pageFields,
 })
 

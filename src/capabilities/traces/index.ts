@@ -1,12 +1,27 @@
-export { rollupSchema } from './explorer/node-schema.ts'
-export { shownRollup } from './explorer/shown-node.ts'
-export { positionIn } from './position-cursor.ts'
+import type { Route } from '../../platform/http/index.ts'
+import { compareTraces } from './comparison/comparison.ts'
+import { getCriticalPath } from './critical-path/critical-path.ts'
+import { listTraceEvents } from './events.ts'
+import { exploreTrace } from './explorer/explorer.ts'
+import { listTraceLinks } from './links.ts'
+import type { TraceDeps } from './trace-path.ts'
+
+export { rollupSchema, shownRollup } from './explorer/node-reply.ts'
 export { isoWindowOf, readTraceRows } from './read-trace-rows.ts'
-export { pageFields, recordFields, textOrNull } from './record-fields.ts'
-export type { TraceDeps } from './trace-deps.ts'
-export { checkTraceExists, tracePath } from './trace-path.ts'
-export { traceRoutes } from './trace-routes.ts'
+export { pageFields, readPosition, recordFields, textOrNull } from './record-pages.ts'
+export { checkTraceExists, type TraceDeps, tracePath } from './trace-path.ts'
 export { buildTree } from './tree/build-tree.ts'
 export { marks, type RollUp, type TraceTree, type TreeNode } from './tree/contract.ts'
-export { isoAt, msFrom } from './tree/shown-times.ts'
-export { addTo, emptyRollUp, takeFrom } from './tree/sums.ts'
+export { addTo, emptyRollUp, takeFrom } from './tree/roll-up.ts'
+export { isoAt, msFrom } from './tree/times.ts'
+
+/** The routes under `/api/v2/observability/traces`, except those of other rooms. */
+export function traceRoutes(deps: TraceDeps): Route[] {
+  return [
+    listTraceEvents(deps),
+    listTraceLinks(deps),
+    exploreTrace(deps),
+    getCriticalPath(deps),
+    compareTraces(deps),
+  ]
+}

@@ -12,18 +12,16 @@ import {
 import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import type { LinkFilter, LinkRow } from '../storage/index.ts'
-import { positionIn } from './position-cursor.ts'
-import { pageFields, recordFields, textOrNull } from './record-fields.ts'
-import type { TraceDeps } from './trace-deps.ts'
-import { checkTraceExists, tracePath } from './trace-path.ts'
+import { pageFields, readPosition, recordFields, textOrNull } from './record-pages.ts'
+import { checkTraceExists, type TraceDeps, tracePath } from './trace-path.ts'
 
-/** GET /api/v2/observability/traces/{trace_id}/links: which observations point at which. */
+/** GET /api/v2/observability/traces/{trace_id}/links: lists the links of a trace. */
 export function listTraceLinks({ records }: TraceDeps): Route {
   return defineRoute({
     method: 'GET',
     url: '/api/v2/observability/traces/{trace_id}/links',
     id: 'listTraceLinks',
-    summary: 'Links from a trace and to it',
+    summary: 'Links from and to a trace',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: ['query:run', 'traces:read'] },
     params: tracePath,
@@ -35,14 +33,14 @@ export function listTraceLinks({ records }: TraceDeps): Route {
       const { order, limit, cursor } = query
       const list = `links of ${trace_id} ${order}`
       const filter = filterFrom(query)
-      const after = cursor === undefined ? {} : { after: positionIn(list, cursor, places) }
-      const [found, total] = await Promise.all([
+      const after = cursor === undefined ? {} : { after: readPosition(list, cursor, places) }
+      const [rows, total] = await Promise.all([
         records.traceLinks(project_id, trace_id, { ...filter, ...after, order, limit: limit + 1 }),
         records.countTraceLinks(project_id, trace_id, { ...filter, limit: totalExactMax + 1 }),
       ])
-      if (found.length === 0) await checkTraceExists(records, project_id, trace_id)
-      const page = found.slice(0, limit)
-      const last = found.length > limit ? page.at(-1) : undefined
+      if (rows.length === 0) await checkTraceExists(records, project_id, trace_id)
+      const page = rows.slice(0, limit)
+      const last = rows.length > limit ? page.at(-1) : undefined
       const next = last && cursorAfter(list, last)
       return { links: page.map((row) => linkFrom(row, trace_id)), ...pageInfo(total, next ?? null) }
     },
@@ -66,10 +64,10 @@ const querySchema = z.strictObject({
   direction: z
     .enum(directions, { error: expected('from or to') })
     .optional()
-    .describe('`from`: only links that the trace makes; `to`: only links that point at it.'),
-  observation_id: textParameter('Only links of, or to, this observation of the trace.'),
-  from: instantParameter('Only links whose observation began at or after this instant.'),
-  to: instantParameter('Only links whose observation began before this instant.'),
+    .describe('`from`: returns only links from the trace; `to`: only links to it.'),
+  observation_id: textParameter('Returns only links from or to this observation of the trace.'),
+  from: instantParameter('Start of the window of the linking observation, inclusive.'),
+  to: instantParameter('End of the window of the linking observation, exclusive.'),
   order: z
     .enum(['asc', 'desc'], { error: expected('asc or desc') })
     .default('asc')
@@ -90,23 +88,23 @@ function filterFrom(query: z.output<typeof querySchema>): LinkFilter {
 
 const linkSchema = z
   .strictObject({
-    link_id: z.string().describe('Unique within the observation that links.'),
+    link_id: z.string().describe('Id, unique within the linking observation.'),
     direction: z
       .enum(directions)
       .meta({ id: 'LinkDirection' })
-      .describe('`from`: the trace asked for makes it; `to`: it points at that trace.'),
+      .describe('`from`: a link from the trace of the path; `to`: a link to it.'),
     ...recordFields,
-    linked_trace_id: z.guid().describe('The trace that it points at.'),
+    linked_trace_id: z.guid().describe('Linked trace id.'),
     linked_observation_id: z
       .string()
       .nullable()
-      .describe('The observation that it points at; null when that is the trace.'),
-    attributes: z.record(z.string(), z.string()).describe('As they came.'),
+      .describe('Linked observation id; null for a link to the whole trace.'),
+    attributes: z.record(z.string(), z.string()).describe('Attributes given by the client.'),
   })
   .meta({ id: 'TraceLink' })
 
 const replySchema = record('TraceLinkList', {
-  links: z.array(linkSchema).describe('The page, in order.'),
+  links: z.array(linkSchema).describe('Links of the page, in order.'),
   ...pageFields,
 })
 

@@ -1,30 +1,29 @@
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { checkWindow, expected, instantParameter } from '../../model/list-query.ts'
 import { record } from '../../model/named-schemas.ts'
-import { readTraceRows, type TraceRowsRead, traceRows_max } from './read-trace-rows.ts'
-import type { TraceDeps } from './trace-deps.ts'
-import { checkTraceExists } from './trace-path.ts'
+import { readTraceRows, type TraceRowsResult, traceRows_max } from './read-trace-rows.ts'
+import { checkTraceExists, type TraceDeps } from './trace-path.ts'
 import { buildTree } from './tree/build-tree.ts'
-import type { TraceTree } from './tree/contract.ts'
-import { revisionOf } from './tree/revision.ts'
+import { type TraceTree, tokenBuckets } from './tree/contract.ts'
 
-/** A trace's tree, who told its rows, and what they are known by. */
-export type LoadedTree = Omit<TraceRowsRead, 'rows'> & { tree: TraceTree; revision: string }
+/** A trace's tree, the store that answered, and the revision of its rows. */
+export type LoadedTree = Omit<TraceRowsResult, 'rows'> & { tree: TraceTree; revision: string }
 
 /**
- * Reads a trace and builds its tree. Throws `trace_not_found` when nothing of the trace is stored, or
- * only in another project, and what `readTraceRows` rejects with.
+ * Reads a trace and builds its tree. Throws `trace_not_found` if the project has no records of the
+ * trace, and like `readTraceRows`.
  */
 export async function loadTree(
   { queries, records }: TraceDeps,
-  asked: {
+  request: {
     project_id: string
     trace_id: string
     query: z.output<typeof treeQuery>
     signal: AbortSignal
   },
 ): Promise<LoadedTree> {
-  const { project_id, trace_id, query, signal } = asked
+  const { project_id, trace_id, query, signal } = request
   checkWindow(query)
   const window = windowOf(query)
   const { rows, ...read } = await readTraceRows(queries, {
@@ -34,49 +33,70 @@ export async function loadTree(
   })
   if (rows.length === 0) await checkTraceExists(records, project_id, trace_id)
   const tree = buildTree(rows, { keep_clocks: query.clocks === 'recorded' })
-  return { ...read, tree, revision: revisionOf(tree) }
+  return { ...read, tree, revision: hashRows(tree) }
 }
 
-/** The window of a query, without sides that are open. */
+/** Returns the window of a query, without its open sides. */
 export function windowOf({ from, to }: Pick<z.output<typeof treeQuery>, 'from' | 'to'>) {
   return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
 }
 
-/** What each route that builds a tree takes. */
+/** Query parameters of each route that builds a tree. */
 export const treeFields = {
   from: instantParameter(
-    'Only observations that started at or after this instant. A window spares reading; one within the hot window lets PostgreSQL answer.',
+    'Start of the window of observations, inclusive. A window reduces reading; PostgreSQL can answer inside the hot window.',
   ),
-  to: instantParameter('Only observations that started before this instant.'),
+  to: instantParameter('End of the window of observations, exclusive.'),
   clocks: z
     .enum(['corrected', 'recorded'], { error: expected('corrected or recorded') })
     .default('corrected')
-    .describe('`corrected`: where clocks of hosts differ, times are moved and marked.'),
+    .describe('`corrected`: shifts and marks times where the clocks of hosts differ.'),
 }
+
 const treeQuery = z.strictObject(treeFields)
 
-/** What each reply that a tree was built for says of its reading. */
+/** Reply fields of each route that builds a tree. */
 export const readFields = {
-  revision: z.string().describe('Another one when an observation was added or changed.'),
+  revision: z
+    .string()
+    .describe('Revision of the trace; changes when an observation is added or changed.'),
   truncated: z
     .boolean()
-    .describe(`There are more than ${traceRows_max} observations: the earliest are shown.`),
-  served_by: z.enum(['clickhouse', 'postgres']).describe('The store that answered.'),
+    .describe(
+      `Whether the trace has more than ${traceRows_max} observations. Only the earliest are included.`,
+    ),
+  served_by: z.enum(['clickhouse', 'postgres']).describe('Store that answered.'),
   fallback_reason: z
     .string()
     .nullable()
-    .describe('Why another store answered than the one that is asked first; null when it did.'),
+    .describe('Why the preferred store did not answer; null when it did.'),
   stats: record('TreeStats', {
-    rows_read: z.int().nullable().describe('Null: the store does not tell.'),
-    duration_ms: z.number().describe('From the question to the store until its answer.'),
+    rows_read: z.int().nullable().describe('Rows read; null if the store does not report it.'),
+    duration_ms: z.number().describe('Time that the store took, in milliseconds.'),
   }),
 }
 
-/** Shapes them. */
-export function readOf({ revision, more, served_by, fallback_reason, stats }: LoadedTree) {
+/** Converts a loaded tree to the fields of `readFields`. */
+export function toReadFields({ revision, more, served_by, fallback_reason, stats }: LoadedTree) {
   return {
     ...{ revision, served_by, fallback_reason },
     truncated: more,
     stats: { rows_read: stats.rows_read, duration_ms: Math.round(stats.duration_ms * 1000) / 1000 },
   }
+}
+
+/** Hashes a tree's rows. The hash, of 22 characters, changes when a row is added or changed. */
+function hashRows({ nodes }: TraceTree): string {
+  let text = ''
+  let trace = ''
+  for (const { row } of nodes) {
+    if (row === null) continue
+    const tokens = tokenBuckets.map((bucket) => row[bucket]).join()
+    // Rows of one trace mostly follow each other, so its id is written once.
+    const ids = `${row.trace_id === trace ? '' : row.trace_id} ${row.observation_id} ${row.parent_observation_id}`
+    trace = row.trace_id
+    const times = `${row.start_time} ${row.end_time} ${row.status}`
+    text += `${ids} ${times} ${tokens} ${row.cost_usd} ${row.type} ${row.name}\n`
+  }
+  return hash('sha256', text, 'base64url').slice(0, 22)
 }

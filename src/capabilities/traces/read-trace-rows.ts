@@ -4,11 +4,11 @@ import { type RecordsRead, type RunDeps, readRecords } from '../query/index.ts'
 import type { TimeWindow } from '../storage/index.ts'
 import { type TraceRow, tokenBuckets } from './tree/contract.ts'
 
-/** Observations of one trace that are looked at; of a longer one the earliest. */
+/** Maximum observations read of one trace; the earliest are kept. */
 export const traceRows_max = 100_000
 
-/** Which observations: of these traces, in this window of their starts. */
-export type TraceRowsAsked = {
+/** A request for observations of traces; `window` bounds their starts. */
+type TraceRowsRequest = {
   project_id: string
   trace_ids: readonly string[]
   window: TimeWindow
@@ -16,20 +16,20 @@ export type TraceRowsAsked = {
   signal: AbortSignal
 }
 
-/** Rows of a trace and who told them; `more`: there are others behind them. */
-export type TraceRowsRead = Pick<
+/** Rows of traces and the store that answered. `more`: the traces have further rows. */
+export type TraceRowsResult = Pick<
   RecordsRead,
   'served_by' | 'fallback_reason' | 'stats' | 'more'
 > & { rows: TraceRow[] }
 
 /**
- * Reads what a tree needs of each observation: nothing of what was said. Rejects with
+ * Reads the fields that a tree needs of each observation, without content. Rejects with
  * `store_unavailable`, `query_too_expensive` and `rate_limited`.
  */
 export async function readTraceRows(
   queries: RunDeps,
-  { project_id, trace_ids, window, rows_max, signal }: TraceRowsAsked,
-): Promise<TraceRowsRead> {
+  { project_id, trace_ids, window, rows_max, signal }: TraceRowsRequest,
+): Promise<TraceRowsResult> {
   const [only] = trace_ids.length === 1 ? trace_ids : []
   const read = await readRecords(queries, {
     ...{ project_id, rows_max, signal },
@@ -37,25 +37,25 @@ export async function readTraceRows(
     body: {
       entity: 'observations',
       window: isoWindowOf(window),
-      where: ofTraces(trace_ids),
-      // The id of one trace need not come with each row.
+      where: traceFilter(trace_ids),
+      // Rows of a single trace need no trace id.
       select: only === undefined ? ['trace_id', ...fields] : [...fields],
       order_by: [{ field: 'start_time', direction: 'asc' }],
     },
   })
   const { served_by, fallback_reason, stats, more } = read
-  return { served_by, fallback_reason, stats, more, rows: rowsFrom(read, only) }
+  return { served_by, fallback_reason, stats, more, rows: toTraceRows(read, only) }
 }
 
-/** Observations of these traces, in the words of queries. */
-export function ofTraces(trace_ids: readonly string[]) {
+/** Returns a query filter for observations of these traces. */
+export function traceFilter(trace_ids: readonly string[]) {
   const [only] = trace_ids
   return trace_ids.length === 1
     ? { field: 'trace_id', op: 'eq', value: only }
     : { field: 'trace_id', op: 'in', value: trace_ids }
 }
 
-/** A window as queries take it; open sides reach as far as instants do. */
+/** Returns a window as queries take it. Open sides extend to the bounds of instants. */
 export function isoWindowOf({ from, to }: TimeWindow): { from: string; to: string } {
   return {
     from: isoFromNs(from ?? 0n),
@@ -80,8 +80,8 @@ const fields = [
   ...tokenBuckets,
 ] as const
 
-/** Each row is made in one go, with all its fields: a trace has many, and such objects are quick. */
-function rowsFrom({ rows, alias }: RecordsRead, trace_id: string | undefined): TraceRow[] {
+/** Converts rows. Object literals with all fields are fast, which matters for large traces. */
+function toTraceRows({ rows, alias }: RecordsRead, trace_id: string | undefined): TraceRow[] {
   const column = (name: string) => alias[name] ?? name
   const at = Object.fromEntries(fields.map((name) => [name, column(name)])) as Columns
   const ofTrace = column('trace_id')
@@ -106,7 +106,7 @@ function rowsFrom({ rows, alias }: RecordsRead, trace_id: string | undefined): T
       reasoning_tokens: numberOrNull(row[at.reasoning_tokens]),
       start_time: BigInt(String(row[at.start_time])),
       end_time: BigInt(String(row[at.end_time])),
-      // Stores spell an amount in their own ways.
+      // Stores format amounts differently.
       cost_usd: dollars === null ? null : shownDollars(String(dollars)),
     }
   })

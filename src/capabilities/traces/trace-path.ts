@@ -2,9 +2,13 @@ import { z } from 'zod'
 import { traceIdFrom } from '../../kernel/ids.ts'
 import { problem } from '../../kernel/problem.ts'
 import { expected } from '../../model/list-query.ts'
+import type { RunDeps } from '../query/index.ts'
 import type { RecordStore } from '../storage/index.ts'
 
-/** The path of one trace, its id in either spelling, read as a UUID in lower case. */
+/** The dependencies of the routes of traces. */
+export type TraceDeps = { records: RecordStore; queries: RunDeps }
+
+/** The path of one trace. Reads its id, with or without hyphens, as a lower-case UUID. */
 export const tracePath = z.strictObject({
   trace_id: z
     .string()
@@ -17,12 +21,12 @@ export const tracePath = z.strictObject({
       })
       return z.NEVER
     })
-    .meta({ type: 'string', description: 'The W3C trace id: 32 hex digits, or as a UUID.' }),
+    .meta({ type: 'string', description: 'W3C trace id: 32 hex digits, or a UUID.' }),
 })
 
 /**
- * A list of a trace has nothing: fine where something else of the trace is stored. Throws
- * `trace_not_found` when nothing is, or only in another project, and `store_unavailable`.
+ * Checks that a trace with an empty list exists. Throws `trace_not_found` if the project has no
+ * records of the trace, and `store_unavailable`.
  */
 export async function checkTraceExists(
   records: Pick<RecordStore, 'traceExists'>,
@@ -31,6 +35,6 @@ export async function checkTraceExists(
 ): Promise<void> {
   if (await records.traceExists(projectId, traceId)) return
   throw problem('trace_not_found', {
-    detail: `trace_id: got "${traceId}", expected a trace of which something was recorded`,
+    detail: `trace_id: got "${traceId}", expected a trace with stored records`,
   })
 }

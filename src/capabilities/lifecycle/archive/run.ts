@@ -4,7 +4,7 @@ import { nsFromIso } from '../../../model/list-query.ts'
 import { documentedAs } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { enqueueJob, requesterOf } from '../../jobs/index.ts'
-import { faultsOfRecordFilter, filterSchema } from '../../query/index.ts'
+import { checkRecordFilter, filterSchema } from '../../query/index.ts'
 import { type ArchiveDeps, archiveJob } from './contract.ts'
 import { kindNames } from './kinds.ts'
 import { archiveRunSchema, toArchiveRun } from './runs.ts'
@@ -93,7 +93,7 @@ const bodySchema = z
     }
     if (where === undefined) return
     for (const kind of kinds) {
-      for (const { path, message } of faultsOfRecordFilter(kind, where)) {
+      for (const { path, message } of checkRecordFilter(kind, where)) {
         context.addIssue({ code: 'custom', path, message: `${kind}: ${message}` })
       }
     }

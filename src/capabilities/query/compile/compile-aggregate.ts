@@ -1,39 +1,41 @@
-import type { Aggregate } from '../language/check-aggregate.ts'
-import type { Reference } from '../language/reference.ts'
-import { conditionOf, referencesOf, type Scope } from './conditions.ts'
-import type { Dialect, Expression } from './dialect.ts'
-import { bucketExpression, measuredReferences, measureExpression } from './measure-expression.ts'
+import type { Aggregate, Group } from '../language/aggregate-query.ts'
+import { type Entity, type Reference, referenceTo } from '../language/field.ts'
+import type { Measure } from '../language/measures.ts'
 import {
+  compileAll,
+  conditionOf,
   exactWindow,
   type Frame,
-  lateText,
   narrowingOf,
-  recordsOf,
+  referencesOf,
+  type Scope,
+  sourceOf,
   splitFilter,
-} from './records.ts'
-import { sourceOf } from './rows.ts'
+} from './conditions.ts'
+import type { Dialect, Expression } from './dialect.ts'
+import { recordsOf } from './rows.ts'
 import type { Column, Statement } from './statement.ts'
 
-/** The column that is true for the group of all that is not among the top. */
-export const otherColumn = 'other'
+/** The column that is true for the group of all records outside of the top groups. */
+const otherColumn = 'other'
 
 /**
  * Compiles an aggregate query to one statement of the dialect's store; see `compileQuery`. It
- * reads one group more than the limit, so that the caller knows of those that are left out.
+ * selects one group more than the limit, so that the caller knows whether groups are left out.
  */
 export function compileAggregate(
   aggregate: Aggregate,
   { project_id, ...given }: { project_id: string; dialect: Dialect },
 ): Statement {
   const { entity, window, limit, slices } = aggregate
-  const dialect = given.dialect.of(sourceOf(entity, given.dialect))
+  const dialect = given.dialect.forSource(sourceOf(entity, given.dialect))
   const frame: Frame = { dialect, params: dialect.params(), project_id, entity, window, slices }
   const records = recordsFor(aggregate, frame)
   const { columns: groups, from, where } = groupsOf(aggregate, records)
   const measures = measuresOf(aggregate, records.scope, groups)
   const shown = [...groups, ...measures]
   const keys = [...groups.values()].map(({ sql }) => sql)
-  const list = shown.map(([, expression], at) => `${dialect.shown(expression)} AS c${at}`)
+  const list = shown.map(([, expression], at) => `${dialect.output(expression)} AS c${at}`)
   const having = aggregate.having
     ? `\nHAVING ${conditionOf(aggregate.having, measureScope(records.scope, measures))}`
     : ''
@@ -58,6 +60,7 @@ LIMIT ${dialect.integer(frame.params, limit + 1)}`,
 }
 
 type Expressions = ReadonlyMap<string, Expression>
+
 type Records = { text: string; scope: Scope; where: readonly string[]; narrowed: boolean }
 
 function recordsFor(aggregate: Aggregate, frame: Frame): Records {
@@ -76,7 +79,7 @@ function recordsFor(aggregate: Aggregate, frame: Frame): Records {
   const narrowing = narrowingOf(frame, late)
   const request = { references, inside, narrowing, direction: 'asc', whole: true } as const
   const { text, scope } = recordsOf(frame, request)
-  return { text, scope, where: lateText(all, scope), narrowed: narrowing.length > 0 }
+  return { text, scope, where: compileAll(all, scope), narrowed: narrowing.length > 0 }
 }
 
 type Grouped = { columns: Expressions; from: string; where: readonly string[] }
@@ -95,7 +98,7 @@ function groupsOf(aggregate: Aggregate, records: Records): Grouped {
   return topGroupsOf(aggregate, records, columns)
 }
 
-/** Fields are shown for the top groups only; all other groups are one, or left out. */
+/** Groups by field only within the top groups. All other groups become one, or are left out. */
 function topGroupsOf(aggregate: Aggregate, records: Records, columns: Expressions): Grouped {
   const { scope, text, where } = records
   const { top_n, groups } = aggregate
@@ -146,7 +149,7 @@ function whereText(conditions: readonly string[]): string {
   return conditions.length === 0 ? '' : `\nWHERE ${conditions.join('\n  AND ')}`
 }
 
-/** Time first, else the largest of the first measure; groups tell equal ones apart. */
+/** Orders by time, else by the first measure, largest first. Groups break ties. */
 function orderOf(aggregate: Aggregate, columns: Expressions, dialect: Dialect): string {
   const [first] = aggregate.measures
   const groups = aggregate.groups.map(({ name }) => name)
@@ -163,4 +166,87 @@ function orderOf(aggregate: Aggregate, columns: Expressions, dialect: Dialect): 
       return expression === undefined ? [] : dialect.groupOrder(expression, direction)
     })
     .join(', ')
+}
+
+/** Returns the fields that a measure reads. */
+function measuredReferences({ fn, reference }: Measure, entity: Entity): Reference[] {
+  if (reference && isSum(fn)) return summandsOf(reference, entity)
+  if (reference) return [reference]
+  return fn === 'error_rate' ? [errorReference(entity)] : []
+}
+
+function isSum(fn: Measure['fn']): boolean {
+  return fn === 'sum' || fn === 'rate'
+}
+
+/** Returns the fields of a sum. Summing the summands' sums avoids a null check for each record. */
+function summandsOf(reference: Reference, entity: Entity): Reference[] {
+  const { sum_of } = reference.field
+  if (sum_of === undefined || reference.map_key !== undefined) return [reference]
+  return sum_of.map((name) => referenceTo(entity, name))
+}
+
+function sumOf(reference: Reference, { scope, aggregate }: MeasureContext): string {
+  const parts = summandsOf(reference, aggregate.entity).map((each) =>
+    scope.dialect.measure('sum', scope.expression(each)),
+  )
+  return parts.length === 1 ? (parts[0] ?? '') : `(${parts.join(' + ')})`
+}
+
+function errorReference(entity: Entity): Reference {
+  const field = entity.fields[entity.error_field ?? '']
+  if (field === undefined) throw new RangeError(`no ${entity.name} are errors`)
+  return { name: field.name, field }
+}
+
+type MeasureContext = { scope: Scope; aggregate: Aggregate; bucket: Expression | undefined }
+
+/** Compiles a measure of a group. Without values it is 0 for counts, sums and rates, else null. */
+function measureExpression(measure: Measure, context: MeasureContext): Expression {
+  const { fn, reference, type } = measure
+  const { dialect, expression } = context.scope
+  switch (fn) {
+    case 'count':
+      return { sql: 'count(*)', type }
+    case 'error_rate': {
+      const { sql } = expression(errorReference(context.aggregate.entity))
+      return { sql: dialect.share(sql), type }
+    }
+    case 'sum':
+      if (reference === undefined) throw new RangeError('sum takes a field')
+      return { sql: sumOf(reference, context), type }
+    case 'rate':
+      return { sql: rateOf(reference, context), type }
+    default:
+      if (reference === undefined) throw new RangeError(`${fn} takes a field`)
+      return { sql: dialect.measure(fn, expression(reference)), type }
+  }
+}
+
+/** Compiles an amount per second: of the bucket's part inside the window, or of the window. */
+function rateOf(reference: Reference | undefined, context: MeasureContext): string {
+  const { scope, aggregate, bucket } = context
+  const { dialect, params } = scope
+  const amount = reference ? sumOf(reference, context) : 'count(*)'
+  const from = dialect.integer(params, aggregate.window.from)
+  const to = dialect.integer(params, aggregate.window.to)
+  const width = aggregate.groups.find(({ kind }) => kind === 'bucket')
+  if (bucket === undefined || width?.kind !== 'bucket') {
+    return `${dialect.quotient(amount, `${to} - ${from}`)} * 1000000000`
+  }
+  const end = `${bucket.sql} + ${dialect.integer(params, width.width_ns)}`
+  const covered = `least(${end}, ${to}) - greatest(${bucket.sql}, ${from})`
+  return `${dialect.quotient(amount, covered)} * 1000000000`
+}
+
+/** Compiles the start of a record's bucket, in nanoseconds; weeks count from a Monday in 1969. */
+function bucketExpression(
+  group: Extract<Group, { kind: 'bucket' }>,
+  entity: Entity,
+  { dialect, params, expression }: Scope,
+): Expression {
+  const time = dialect.nanoseconds(expression(referenceTo(entity, entity.time)).sql)
+  const width = dialect.integer(params, group.width_ns)
+  const offset = dialect.integer(params, group.offset_ns)
+  return { sql: dialect.floor(time, { width, offset }), type: 'integer' }
 }

@@ -1,35 +1,42 @@
-import type { Query } from '../language/check-query.ts'
-import type { Reference } from '../language/reference.ts'
-import { referencesOf, type Scope } from './conditions.ts'
-import type { Dialect } from './dialect.ts'
-import { pageBound } from './page-bound.ts'
-import { behind, fullOrder, narrowedWindow, type Position, sortedBy } from './page-order.ts'
+import { type Reference, referenceTo } from '../language/field.ts'
+import type { Query } from '../language/page-query.ts'
 import {
+  compileAll,
   exactWindow,
   type Frame,
-  lateText,
   narrowingOf,
-  recordsOf,
+  referencesOf,
+  type Scope,
+  sourceOf,
   splitFilter,
-} from './records.ts'
-import { type RowsRequest, sourceOf } from './rows.ts'
+} from './conditions.ts'
+import type { Dialect } from './dialect.ts'
+import {
+  afterPosition,
+  fullOrder,
+  narrowWindow,
+  type Position,
+  pageBound,
+  sortExpressions,
+} from './pages.ts'
+import { type RowsRequest, recordsOf } from './rows.ts'
 import type { Column, Statement } from './statement.ts'
 
 /**
  * Compiles a query to one statement of the dialect's store. It reads one row more than the limit,
  * so that the caller knows whether there is another page. Pure: the same query is the same text.
- * `to_plan` leaves out what a store would run before it can make a plan.
+ * `to_plan` leaves out the subqueries that a store would run before it can plan.
  */
 export function compileQuery(
   query: Query,
   about: { project_id: string; dialect: Dialect; after?: Position | undefined; to_plan?: boolean },
 ): Statement {
   const { project_id, after } = about
-  const dialect = about.dialect.of(sourceOf(query.entity, about.dialect))
+  const dialect = about.dialect.forSource(sourceOf(query.entity, about.dialect))
   const params = dialect.params()
   const order = fullOrder(query)
   const { tick_ns } = dialect
-  const window = after ? narrowedWindow(query, order, { after, tick_ns }) : query.window
+  const window = after ? narrowWindow(query, order, { after, tick_ns }) : query.window
   const { entity, slices = [] } = query
   const frame: Frame = { dialect, params, project_id, entity, window, slices }
   const { inside, late } = splitFilter(query)
@@ -46,10 +53,10 @@ export function compileQuery(
       direction: order[0]?.direction ?? 'desc',
     },
   }
-  const apart = contentApart(plan)
-  const narrowed = apart || plan.request.narrowing.length > 0
-  const page = about.to_plan ? plan : bounded(plan)
-  const text = apart ? contentOfPage(plan) : pageWith(page, query.select)
+  const contentLast = readsContentLast(plan)
+  const narrowed = contentLast || plan.request.narrowing.length > 0
+  const page = about.to_plan ? plan : withPageBound(plan)
+  const text = contentLast ? pageThenContent(plan) : pageText(page, query.select)
   const isOneTable = !entity.computed && slices.length === 0
   const stops_early = !narrowed && isOneTable && inTableOrder(plan)
   return { ...text, params: params.values, narrowed, stops_early }
@@ -63,16 +70,17 @@ type Plan = {
   after: Position | undefined
   request: RowsRequest
 }
+
 type Text = Omit<Statement, 'params'>
 
 /**
- * True when large fields would be read for rows that the page has not: where rows are left out or
- * sorted after reading, and only then, since the page's rows are looked up a second time.
+ * Returns true when large fields should be read in a second look-up, of the page's records alone:
+ * otherwise they would be read for rows that are filtered out or sorted away afterwards.
  */
-function contentApart({ frame, query, order, late }: Plan): boolean {
+function readsContentLast({ frame, query, order, late }: Plan): boolean {
   const { entity, dialect, slices = [] } = frame
   if (entity.computed || !entity.stores[dialect.store]?.versioned) return false
-  // Statements over restored rows too have each condition twice already.
+  // With restored rows, the statement holds each condition twice already.
   if (slices.length > 0) return false
   const compared = [...late.flatMap(referencesOf), ...order.map(({ reference }) => reference)]
   const named = new Set(compared.map(({ name }) => name))
@@ -80,7 +88,7 @@ function contentApart({ frame, query, order, late }: Plan): boolean {
   return query.select.some(({ name, field }) => field.content && !named.has(name))
 }
 
-function bounded(plan: Plan): Plan {
+function withPageBound(plan: Plan): Plan {
   const { request } = plan
   const narrowing = [...request.narrowing, ...pageBound(plan, request)]
   return { ...plan, request: { ...request, narrowing } }
@@ -90,30 +98,26 @@ function inTableOrder({ query, order }: Pick<Plan, 'query' | 'order'>): boolean 
   return query.entity.identity.every((name, at) => order[at]?.reference.name === name)
 }
 
-/** Finds the page by small fields first, then reads the large ones of its records. */
-function contentOfPage(plan: Plan): Text {
+/** Finds the page by its small fields, then reads the large fields of the page's records. */
+function pageThenContent(plan: Plan): Text {
   const { frame, request } = plan
   const identity = frame.entity.identity.join(', ')
-  const references = frame.entity.identity.map((name): Reference => {
-    const field = frame.entity.fields[name]
-    if (field === undefined) throw new RangeError(`${frame.entity.name} have no ${name}`)
-    return { name, field }
-  })
+  const references = frame.entity.identity.map((name) => referenceTo(frame.entity, name))
   const { rows, tail } = pageOf(plan, references)
   const found = `SELECT ${identity}\nFROM (\n  ${rows}\n) AS page${tail}`
   const narrowing = [...request.narrowing, `(${identity}) ${frame.dialect.in_subquery} (${found})`]
-  return pageWith(
+  return pageText(
     { ...plan, late: [], after: undefined, request: { ...request, narrowing } },
     plan.query.select,
   )
 }
 
-function pageWith(plan: Plan, select: readonly Reference[]): Text {
+function pageText(plan: Plan, select: readonly Reference[]): Text {
   const { rows, tail, scope, keys } = pageOf(plan, select)
   const columns = select.map(
     ({ name, field }, at): Column => ({ alias: `c${at}`, name, type: field.type }),
   )
-  const list = [...shownColumns(select, scope), ...keys.map(({ read }, at) => `${read} AS k${at}`)]
+  const list = [...selectList(select, scope), ...keys.map(({ read }, at) => `${read} AS k${at}`)]
   return {
     text: `SELECT ${list.join(',\n  ')}\nFROM (\n  ${rows}\n) AS page${tail}`,
     columns,
@@ -121,20 +125,20 @@ function pageWith(plan: Plan, select: readonly Reference[]): Text {
   }
 }
 
-function shownColumns(select: readonly Reference[], scope: Scope): string[] {
+function selectList(select: readonly Reference[], scope: Scope): string[] {
   return select.map((reference, at) => {
-    return `${scope.dialect.shown(scope.expression(reference))} AS c${at}`
+    return `${scope.dialect.output(scope.expression(reference))} AS c${at}`
   })
 }
 
-/** The rows, and what comes behind them: conditions, order and limit. */
+/** Returns the subquery of the page's rows, and its tail: conditions, order and limit. */
 function pageOf(plan: Plan, select: readonly Reference[]) {
   const { frame, order, late, after, request, query } = plan
   const sorted = order.map(({ reference }) => reference)
   const references = [...select, ...sorted, ...late.flatMap(referencesOf)]
   const { text: rows, scope } = recordsOf(frame, { ...request, references })
-  const keys = sortedBy(order, frame.entity, scope)
-  const where = [...lateText(late, scope), ...(after ? [behind(keys, after, scope)] : [])]
+  const keys = sortExpressions(order, frame.entity, scope)
+  const where = [...compileAll(late, scope), ...(after ? [afterPosition(keys, after, scope)] : [])]
   const condition = where.length > 0 ? `\nWHERE ${where.join('\n  AND ')}` : ''
   const by = keys.map(({ sql, direction }) => `${sql} ${direction.toUpperCase()}`).join(', ')
   const limit = frame.dialect.integer(frame.params, query.limit + 1)

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { aggregateSchema } from '../language/aggregate-query.ts'
 import { catalogue, entityNames } from '../language/catalogue.ts'
-import { operatorsByType } from '../language/operators.ts'
-import { aggregateSchema, querySchema } from '../language/schemas.ts'
+import { querySchema } from '../language/page-query.ts'
+import { operatorsByType } from '../language/values.ts'
 import { compileAggregate } from './compile-aggregate.ts'
 import { compileQuery } from './compile-query.ts'
 import { clickhouse } from './dialects/clickhouse.ts'
@@ -12,7 +13,7 @@ import type { Statement } from './statement.ts'
 const project_id = '0198c0de-0000-7000-8000-0000000000aa'
 const window = { from: '2026-11-01T00:00:00Z', to: '2026-11-08T00:00:00Z' }
 
-/** Marked, so that it is found wherever it may have slipped in. */
+/** Hostile text, marked so that the test finds it in a statement. */
 const hostile = fc
   .oneof(
     fc.string({ maxLength: 20, unit: 'grapheme' }),
@@ -70,7 +71,7 @@ function holdsNothingGiven({ text, params }: Statement) {
   expect(placeholders(text).size).toBe(params.length)
 }
 
-test('no text of a client is in a statement; each parameter is named by it', () => {
+test('a statement holds no text of a client, and names each of its parameters', () => {
   fc.assert(
     fc.property(anyBody, ({ entity, where }) => {
       const { query } = querySchema.parse({ entity, where, window })
@@ -94,7 +95,7 @@ test('no text of a client is in a statement; each parameter is named by it', () 
   )
 })
 
-test('the same query is the same text', () => {
+test('equal queries compile to equal text', () => {
   fc.assert(
     fc.property(anyBody, (body) => {
       const dialect = ['tasks', 'findings'].includes(body.entity) ? postgres : clickhouse
@@ -106,7 +107,7 @@ test('the same query is the same text', () => {
   )
 })
 
-test('nor is it when it is asked for, or sorted by', () => {
+test('nor does it when a map key of a client is selected or sorted by', () => {
   const key = hostile.map((text) => `attributes.${text}`)
   fc.assert(
     fc.property(key, hostile, (field, after) => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { storeCapabilities } from '../../storage/index.ts'
-import { aggregateSchema, querySchema } from '../language/schemas.ts'
+import { aggregateSchema } from '../language/aggregate-query.ts'
+import { querySchema } from '../language/page-query.ts'
 import { compileAggregate } from './compile-aggregate.ts'
 import { compileQuery } from './compile-query.ts'
 import { clickhouse } from './dialects/clickhouse.ts'
@@ -119,7 +120,7 @@ const tasksByDay = {
   group_by: [{ time_bucket: '1d' }, 'environment'],
 } as const
 
-/** The text, and behind it the parameters, so that one look shows which value goes where. */
+/** The text, followed by the parameters. */
 function shown({ text, params }: Statement): string {
   const values = params.map((value, at) => `-- ${at}: ${JSON.stringify(value, digits)}\n`)
   return `${text}\n${values.join('')}`
@@ -144,7 +145,7 @@ describe('the text of a page', () => {
     await expect(shown(statement)).toMatchFileSnapshot(`snapshots/${name}.postgres.sql`)
   })
 
-  test('behind a position reads only what is left of the window', async () => {
+  test('after a position reads only the rest of the window', async () => {
     const { query } = querySchema.parse({ ...queries.latest, window })
     const after = [
       '1793000000000000000',

@@ -1,42 +1,43 @@
 import type { FieldType } from '../language/field.ts'
 import type { Scalar } from '../language/values.ts'
 
-/** A parameter's value; arrays are for `in`. */
+/** The value of a parameter; an array for `in`. */
 export type Param = Scalar | readonly Scalar[]
 
 /**
- * How a column's values read in the answer of a store, and become JSON: times come as nanoseconds
- * in text, decimals as text, whole numbers as text or number.
+ * A column of a store's answer. Times come as nanoseconds in text, decimals as text, integers as
+ * text or number.
  */
 export type Column = { alias: string; name: string; type: FieldType }
 
 /**
- * A statement to run. `params` are named p0, p1 and so on for ClickHouse, and are $1, $2 in this
- * order for PostgreSQL. `keys` are columns that tell where the next page begins.
+ * A statement to run. `params` are p0, p1, … for ClickHouse and $1, $2, … for PostgreSQL, in
+ * this order. `keys` are the columns that the next page's cursor is made of.
  */
 export type Statement = {
   text: string
   params: readonly Param[]
   columns: readonly Column[]
   keys: readonly KeyColumn[]
-  /** Rows are read in the order of the table, until there are enough. */
+  /** Rows are read in the table's order, until the page is full. */
   stops_early?: boolean
-  /** What one part of it finds decides what another part reads. */
+  /** The result of one part decides which rows another part reads. */
   narrowed?: boolean
 }
 
-/** What a position in the order is made of; `null_flag`: 1 when the value after it is unknown. */
+/** The type of a sort key. `null_flag`: 1 if the key after it is unknown, else 0. */
 export type KeyKind = FieldType | 'null_flag'
+
 export type KeyColumn = { alias: string; kind: KeyKind }
 
-/** Collects the parameters of one statement and says how its text names them. */
+/** The parameters of one statement, and their placeholders in its text. */
 export type Params = {
-  /** Takes a value; answers its placeholder, with its type. */
+  /** Adds a value; returns its placeholder, with its type. */
   add: (value: Param, type: string) => string
   readonly values: readonly Param[]
 }
 
-/** Collects parameters; the same value of the same type is one. */
+/** Opens an empty list of parameters. Equal values of one type share a parameter. */
 export function collectParams(placeholder: (at: number, type: string) => string): Params {
   const values: Param[] = []
   const known = new Map<string, string>()
@@ -52,3 +53,13 @@ export function collectParams(placeholder: (at: number, type: string) => string)
     },
   }
 }
+
+/** Returns a statement's parameters by their names in ClickHouse. */
+export function namedParams({ params }: Pick<Statement, 'params'>): Record<string, ArrayOf<Param>> {
+  return Object.fromEntries(params.map((value, at) => [`p${at}`, value as ArrayOf<Param>]))
+}
+
+/** All values of a list have one type. */
+type ArrayOf<P> = P extends readonly (infer _Each)[]
+  ? readonly string[] | readonly number[] | readonly bigint[]
+  : P

@@ -1,11 +1,10 @@
-import { findings } from './entities/findings.ts'
 import { observations } from './entities/observations.ts'
 import { correlations, events, links } from './entities/records.ts'
-import { tasks } from './entities/tasks.ts'
+import { findings, tasks } from './entities/tasks.ts'
 import { traces } from './entities/traces.ts'
 import type { Entity } from './field.ts'
 
-/** Names of what can be asked for. */
+/** The names of all entities. */
 export const entityNames = [
   'observations',
   'traces',
@@ -15,9 +14,10 @@ export const entityNames = [
   'tasks',
   'findings',
 ] as const
+
 export type EntityName = (typeof entityNames)[number]
 
-/** What can be asked for, as data. */
+/** All entities, by name. */
 export const catalogue: Readonly<Record<EntityName, Entity>> = {
   observations,
   traces,

@@ -1,9 +1,13 @@
+import { type Faults, nearNames, unexpected } from './faults.ts'
+import { queryLimits } from './limits.ts'
+
 /** The stores that a query can be compiled for. */
 export type StoreName = 'clickhouse' | 'postgres'
 
 /**
- * How values of a field compare and how they are written in JSON. `uuid`: a trace id, in either
- * spelling. `decimal`: text of a number. `time`: ISO 8601. `list`: texts. `json`: shown only.
+ * The type of a field: how its values compare and how JSON writes them. `uuid`: a trace id, with or
+ * without hyphens. `decimal`: a number as text. `time`: ISO 8601. `list`: texts. `json`: can be
+ * selected, but not compared.
  */
 export type FieldType =
   | 'text'
@@ -17,65 +21,104 @@ export type FieldType =
   | 'json'
 
 /**
- * A field of an entity. Unknown text is the empty text, in every store; other values are never
- * unknown unless `nullable` says so. A column of the name holds it, or `derived` tells it by SQL.
+ * A field of an entity: the column of its name, or the SQL expression in `derived`. Both stores
+ * hold unknown text as the empty text. Values of other types are always known, unless `nullable`.
  */
 export type Field = {
   name: string
   type: FieldType
-  about: string
+  description: string
   nullable?: true
   /** Text that every record has: ingestion refuses a record without it. */
   required?: true
-  /** It may be large: read for the rows of a page only, where the store can do so. */
+  /** A large value, read for the rows of the page alone where the store can do so. */
   content?: true
-  /** Its column has an index that finds few rows among many. */
+  /** The column has an index that finds few rows among many. */
   indexed?: true
   derived?: Partial<Record<StoreName, string>>
-  /** Fields whose sum it is, as far as they are known: then a sum of it is made of theirs. */
+  /** The fields that it sums up. Its aggregate sum is the sum of their sums. */
   sum_of?: readonly string[]
-  /** On an entity that is computed: how it is told from the rows `o` of a group, in each store. */
+  /** On a computed entity: the aggregate expression over the rows `o` of a group. */
   grouped?: { sql: Readonly<Partial<Record<StoreName, string>>>; reads: readonly string[] }
-  /** On an entity that is computed: the record beside it has it too, and its word counts. */
+  /** On a computed entity: the entity's own record holds it too and takes precedence. */
   recorded?: true
 }
 
-/** Where an entity lies in a store. */
+/** The tables of an entity in one store. */
 export type Source = {
   table: string
-  /** Versions of a record that was sent again may lie side by side; the latest one counts. */
+  /** The table may hold several versions of a record that was sent again; the latest counts. */
   versioned: boolean
-  /** Times are whole numbers: nanoseconds since 1970. */
+  /** Times are stored as integers, in nanoseconds since 1970. */
   times_in_ns?: true
-  /** On an entity that is computed: where records are that tell of it as a whole. */
+  /** On a computed entity: the table of the entity's own records. */
   record_table?: string
-  /** Where rows lie that were restored from archives, with the columns of `table` and a slice. */
+  /** The table of rows restored from archives: the columns of `table`, and `slice_id`. */
   restored?: string
-  /** The same of `record_table`. */
+  /** Like `restored`, for `record_table`. */
   restored_records?: string
 }
 
-/** Something that can be asked for. */
+/** A kind of record that queries select from. */
 export type Entity = {
   name: string
-  about: string
-  /** The field that a query's window is about. */
+  description: string
+  /** The field that the query's window bounds. */
   time: string
-  /** Fields that tell records of a project apart and never change; the order of a table. */
+  /** Fields that identify a record in its project and never change; also the table's order. */
   identity: readonly string[]
-  /** True when a record that is sent again may bring another time. */
+  /** A record that is sent again may carry another time. */
   time_moves?: true
-  /** Fields of any key: `attributes.<key>`. */
+  /** Maps whose keys can be queried: `attributes.<key>`. */
   maps: readonly string[]
   /** The field that `error_rate` counts. */
   error_field?: string
   fields: Readonly<Record<string, Field>>
   stores: Partial<Record<StoreName, Source>>
-  /** One record for each group of another entity's records, joined with a record of its own. */
+  /** Computed: one record for each group of another entity's records, joined with its own. */
   computed?: { of: string; by: string }
 }
 
-/** Makes the fields of an entity of their list. */
+/** Indexes the fields of an entity by name. */
 export function fieldsOf(fields: readonly Field[]): Readonly<Record<string, Field>> {
   return Object.fromEntries(fields.map((field) => [field.name, field]))
+}
+
+/** A field as a query names it: a field of the entity, or a key of one of its maps. */
+export type Reference = { name: string; field: Field; map_key?: string }
+
+/** Finds the field that a query names. Adds a fault with the valid names for any other name. */
+export function findField(
+  entity: Entity,
+  name: string,
+  path: readonly (string | number)[],
+  faults: Faults,
+): Reference | undefined {
+  const field = Object.hasOwn(entity.fields, name) ? entity.fields[name] : undefined
+  if (field) return { name, field }
+  const dot = name.indexOf('.')
+  const map = dot > 0 ? name.slice(0, dot) : ''
+  if (!entity.maps.includes(map)) return faults.add(path, unknownField(entity, name))
+  const map_key = name.slice(dot + 1)
+  const length_max = queryLimits.map_key_characters_max
+  if (map_key === '' || map_key.length > length_max || map_key.includes('\u0000')) {
+    return faults.add(path, unexpected(name, `a key of 1 to ${length_max} characters, no U+0000`))
+  }
+  return { name, map_key, field: { name: map, type: 'text', description: '', content: true } }
+}
+
+/** Returns a field by a name that the catalogue holds. Throws RangeError for any other name. */
+export function referenceTo({ name: entity, fields }: Entity, name: string): Reference {
+  const field = fields[name]
+  if (field === undefined) throw new RangeError(`${entity} have no ${name}`)
+  return { name, field }
+}
+
+function unknownField(entity: Entity, name: string): string {
+  const names = Object.keys(entity.fields)
+  const near = nearNames(name, names)
+  const meant = near.length > 0 ? `${near.join(' or ')}? One of ` : ''
+  const maps = entity.maps.map((map) => `${map}.<key>`)
+  const all = [...names, ...maps].join(', ')
+  return unexpected(name, `a field of ${entity.name}: ${meant}${all}`)
 }

@@ -1,42 +1,43 @@
-import { type Faults, unexpected } from './faults.ts'
+import { z } from 'zod'
+import { record } from '../../../model/named-schemas.ts'
+import { type Faults, nearNames, unexpected } from './faults.ts'
+import type { Reference } from './field.ts'
 import { queryLimits } from './limits.ts'
-import { nearNames } from './near-names.ts'
-import { type Operator, operators, operatorsByType } from './operators.ts'
-import type { Reference } from './reference.ts'
-import { type Scalar, valueReaders } from './values.ts'
+import { type Operator, operators, operatorsByType, type Scalar, valueReaders } from './values.ts'
 
-/** A filter that holds for its entity. */
+/** A valid filter: its fields, operators and values fit the entity. */
 export type Filter =
   | { kind: 'and' | 'or'; parts: readonly Filter[] }
   | { kind: 'not'; part: Filter }
   | Test
 
 /**
- * One condition. An unknown value (null, or the empty text) matches no condition but `ne`, `not_in`
- * and `exists: false`: each operator and its opposite share out all records.
+ * One condition. An unknown value (null, or the empty text) matches only `ne`, `not_in` and
+ * `exists: false`, so each record matches either an operator or its opposite.
  */
 export type Test = {
   kind: 'test'
   reference: Reference
   op: Exclude<Operator, 'ne' | 'not_in'>
-  /** An array for `in` only. */
+  /** An array for `in`, else one value. */
   value: Scalar | readonly Scalar[]
-  /** Compare the text of a map's key as a number. */
+  /** Compares the text of a map's key as a number. */
   numeric?: true
 }
 
-/** What the reader of a filter needs. */
+/** The state of reading a query's filters. */
 export type FilterContext = {
   faults: Faults
   resolve: (name: string, path: readonly (string | number)[]) => Reference | undefined
-  /** Shared by all filters of a query: what they hold so far. */
+  /** Size of all filters of the query read so far. */
   size: { clauses: number; values_bytes: number }
 }
 
 type Path = readonly (string | number)[]
+
 type Node = { value: unknown; path: Path; depth: number }
 
-/** Reads a filter of JSON; undefined with faults when it is none. */
+/** Reads a filter from JSON. Returns undefined, and adds faults, when it is not valid. */
 export function readFilter(value: unknown, path: Path, context: FilterContext): Filter | undefined {
   return readNode({ value, path, depth: 1 }, context)
 }
@@ -112,10 +113,10 @@ function unknownOperator(
   op: unknown,
   { field, allowed }: { field: string; allowed: readonly Operator[] },
 ): string {
-  const isOne = operators.some((each) => each === op)
-  const [near] = typeof op === 'string' && !isOne ? nearNames(op, allowed) : []
+  const isOperator = operators.some((each) => each === op)
+  const [near] = typeof op === 'string' && !isOperator ? nearNames(op, allowed) : []
   const meant = near === undefined ? '' : `${near}? One of `
-  const what = isOne ? `an operator that ${field} takes` : 'an operator'
+  const what = isOperator ? `an operator that ${field} takes` : 'an operator'
   return unexpected(op, `${what}: ${meant}${allowed.join(', ')}`)
 }
 
@@ -183,7 +184,7 @@ function readList(
   return context.faults.add(path, `expected at most ${in_bytes_max} bytes of values in a list`)
 }
 
-/** Counts what the values take in the URL in which they travel. */
+/** Adds the bytes that a value takes as a parameter in the request's URL. */
 function addSize(scalar: Scalar, path: Path, { size, faults }: FilterContext): number {
   const bytes = 2 + (typeof scalar === 'string' ? Buffer.byteLength(scalar) : 20)
   const before = size.values_bytes
@@ -194,3 +195,29 @@ function addSize(scalar: Scalar, path: Path, { size, faults }: FilterContext): n
   }
   return bytes
 }
+
+/**
+ * The shape of a filter, for the OpenAPI document. `readFilter` also checks the fields and
+ * operators of the entity.
+ */
+export const filterSchema: z.ZodType = z
+  .lazy(() => z.union([fieldFilter, andFilter, orFilter, notFilter]))
+  .meta({
+    id: 'Filter',
+    description: `Conditions on fields, in at most ${queryLimits.depth_max} levels of and, or and not.`,
+    examples: [{ field: 'status', op: 'eq', value: 'error' }],
+  })
+
+const fieldFilter = record('FieldFilter', {
+  field: z
+    .string()
+    .describe('A field of the entity, or a key of a map: `attributes.<key>`, `metadata.<key>`.'),
+  op: z.enum(operators).meta({ id: 'FilterOperator' }),
+  value: z.unknown().optional().describe('Value to compare with; a list for `in` and `not_in`.'),
+})
+
+const andFilter = record('AndFilter', { and: z.array(filterSchema).min(1) })
+
+const orFilter = record('OrFilter', { or: z.array(filterSchema).min(1) })
+
+const notFilter = record('NotFilter', { not: filterSchema })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { aggregateSchema, querySchema } from './schemas.ts'
+import { aggregateSchema } from './aggregate-query.ts'
+import { querySchema } from './page-query.ts'
 
 const window = { from: '2026-11-01T00:00:00Z', to: '2026-11-08T00:00:00Z' }
 const base = { entity: 'observations', window }
@@ -18,14 +19,14 @@ function aggregateFaults(body: object) {
 const eq = (field: string, value: unknown) => ({ where: { field, op: 'eq', value } })
 
 describe('a fault', () => {
-  test('of a field names near ones, and all', () => {
+  test('of a field names similar fields, then all', () => {
     const [[path, message] = []] = faultsOf({ where: { and: [{ field: 'modle', op: 'eq' }] } })
     expect(path).toBe('where/and/0/field')
     expect(message).toMatch(/^got "modle", expected a field of observations: model/)
     expect(message).toContain('attributes.<key>')
   })
 
-  test('of an operator names those that the field takes', () => {
+  test('of an operator names the operators of the field', () => {
     const where = { field: 'has_error', op: 'gt', value: true }
     expect(faultsOf({ where })).toEqual([
       ['where/op', expect.stringContaining('that has_error takes: eq, ne, exists')],
@@ -67,7 +68,7 @@ describe('a fault', () => {
     [eq('__proto__', 'x'), 'where/field', 'a field of observations'],
     [eq('constructor', 'x'), 'where/field', 'a field of observations'],
     [{ entity: 'tasks', include_restored: true }, 'include_restored', 'tasks are never archived'],
-  ])('%j stands at %s', (body, path, message) => {
+  ])('%j is at %s', (body, path, message) => {
     expect(faultsOf(body)).toEqual([[path, expect.stringContaining(message)]])
   })
 })
@@ -112,7 +113,7 @@ describe('a filter', () => {
     })
   })
 
-  test('without select shows all but content', () => {
+  test('without select has all fields except content', () => {
     const names = querySchema.parse(base).query.select.map(({ name }) => name)
     expect(names).toContain('total_tokens')
     expect(names).not.toContain('input')

@@ -1,13 +1,13 @@
-/** What a query may hold: beyond it the answer is 400 and names the bound. */
+/** Bounds of a query's body. Above a bound the answer is 400 and names the bound. */
 export const queryLimits = {
-  /** Conditions, and the and, or and not around them. */
+  /** Conditions, and the `and`, `or` and `not` around them. */
   clauses_max: 1_000,
   depth_max: 20,
   select_max: 100,
   order_by_max: 5,
   in_values_max: 1_000,
   text_characters_max: 2_048,
-  /** Parameters travel in the URL, of which ClickHouse takes 1 MiB, and 128 KiB of each. */
+  /** Parameters are sent in the URL: ClickHouse takes 1 MiB in all, and 128 KiB for each. */
   in_bytes_max: 60_000,
   values_bytes_max: 200_000,
   map_key_characters_max: 256,

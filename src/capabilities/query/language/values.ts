@@ -3,13 +3,13 @@ import { isStorable, nsFromIso } from '../../../model/list-query.ts'
 import type { FieldType } from './field.ts'
 import { queryLimits } from './limits.ts'
 
-/** A value that a statement is given apart; times are nanoseconds since 1970. */
+/** A parameter of a statement; times are nanoseconds since 1970. */
 export type Scalar = string | number | bigint | boolean
 
-/** How to read a value of a type from JSON, and what to say when it is none. */
+/** Reads a value of one type from JSON; undefined when it is not `expected`. */
 type Reader = { read: (value: unknown) => Scalar | undefined; expected: string }
 
-/** Reads values by the type of the field that they are compared with. */
+/** The readers of values, by the type of the field that they are compared with. */
 export const valueReaders: Readonly<Record<FieldType, Reader>> = {
   text: {
     read: (value) => (isText(value) ? value : undefined),
@@ -24,7 +24,7 @@ export const valueReaders: Readonly<Record<FieldType, Reader>> = {
     expected: 'a whole number',
   },
   decimal: {
-    read: decimal,
+    read: readDecimal,
     expected: 'a decimal as text or a number, at most 9 digits after the point',
   },
   float: {
@@ -55,13 +55,45 @@ function isText(value: unknown): value is string {
   )
 }
 
-/** Exponents are written out: a number of JSON may have been 1e-7. */
-function decimal(value: unknown): string | undefined {
-  const text = typeof value === 'number' ? plain(value) : value
+/** Reads a decimal. Writes exponents out: JSON may hold 1e-7. */
+function readDecimal(value: unknown): string | undefined {
+  const text = typeof value === 'number' ? withoutExponent(value) : value
   if (typeof text !== 'string' || !/^-?\d{1,18}(\.\d{1,9})?$/.test(text)) return undefined
   return text
 }
 
-function plain(value: number): string {
+function withoutExponent(value: number): string {
   return Number.isInteger(value) ? String(value) : value.toFixed(9).replace(/0+$/, '')
+}
+
+/** The operators of conditions. */
+export const operators = [
+  'eq',
+  'ne',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'in',
+  'not_in',
+  'contains',
+  'starts_with',
+  'exists',
+] as const
+
+export type Operator = (typeof operators)[number]
+
+const ordered = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'] as const
+
+/** The operators that fields of each type take. */
+export const operatorsByType: Readonly<Record<FieldType, readonly Operator[]>> = {
+  text: operators,
+  uuid: ['eq', 'ne', 'in', 'not_in', 'exists'],
+  integer: [...ordered, 'in', 'not_in', 'exists'],
+  decimal: [...ordered, 'exists'],
+  float: [...ordered, 'exists'],
+  time: [...ordered, 'exists'],
+  bool: ['eq', 'ne', 'exists'],
+  list: ['contains', 'exists'],
+  json: ['exists'],
 }

@@ -1,14 +1,14 @@
 import type { Columnar, ReadOptions } from '../../../platform/columnar/index.ts'
-import { namedParams } from '../compile/read-rows.ts'
-import type { Statement } from '../compile/statement.ts'
+import { namedParams, type Statement } from '../compile/statement.ts'
 import type { ReadEstimate, Selected, StorePlan } from './contract.ts'
 
-/** A plan's parts are quick to make or of no use. */
+/** Bound of each planning query; a plan is only useful when it is quick. */
 const plan_ms_max = 2_000
-/** Sizes of columns change slowly. */
+
+/** Sizes of columns change slowly, so they are cached. */
 const sizes_ttl_ms = 60_000
 
-/** Asks ClickHouse what it would do for a statement: three questions at one time. */
+/** Plans statements on ClickHouse: reads estimate, plan and column sizes concurrently. */
 export function openClickHousePlanner(
   columnar: Columnar,
 ): (statement: Statement, signal: AbortSignal) => Promise<StorePlan> {
@@ -27,15 +27,16 @@ export function openClickHousePlanner(
       sizesOf(),
     ])
     const text = plan.rows.map(({ explain: line }) => line).join('\n')
-    const nodes = nodesOf((JSON.parse(text) as { Plan: Node }[])[0]?.Plan)
-    return planFrom(statement, { estimates: estimates.rows, nodes, sizes })
+    const nodes = listNodes((JSON.parse(text) as { Plan: Node }[])[0]?.Plan)
+    return toStorePlan(statement, { estimates: estimates.rows, nodes, sizes })
   }
 }
 
-/** A subquery behind IN would be run so that its values can be looked up in the index. */
+/** Otherwise ClickHouse would run subqueries of IN while it plans. */
 const planSettings = { use_index_for_in_with_subqueries: 0 }
 
 type EstimateRow = { table: string; parts: string; rows: string; marks: string }
+
 type Node = {
   'Node Type': string
   Description?: string
@@ -43,6 +44,7 @@ type Node = {
   Indexes?: IndexUse[]
   Plans?: Node[]
 }
+
 type IndexUse = {
   Type: string
   Keys?: string[]
@@ -51,31 +53,33 @@ type IndexUse = {
   'Initial Granules'?: number
   'Selected Granules'?: number
 }
-type Found = { node: Node; depth: number }
+
+type PlanNode = { node: Node; depth: number }
+
 type Sizes = ReadonlyMap<string, number>
 
-function nodesOf(node: Node | undefined, depth = 0): Found[] {
+function listNodes(node: Node | undefined, depth = 0): PlanNode[] {
   if (node === undefined) return []
-  return [{ node, depth }, ...(node.Plans ?? []).flatMap((child) => nodesOf(child, depth + 1))]
+  return [{ node, depth }, ...(node.Plans ?? []).flatMap((child) => listNodes(child, depth + 1))]
 }
 
-function planFrom(
+function toStorePlan(
   statement: Statement,
-  about: { estimates: readonly EstimateRow[]; nodes: readonly Found[]; sizes: Sizes },
+  about: { estimates: readonly EstimateRow[]; nodes: readonly PlanNode[]; sizes: Sizes },
 ): StorePlan {
   const { estimates, nodes, sizes } = about
   const rows = estimates.reduce((sum, each) => sum + Number(each.rows), 0)
   const reads = nodes.filter(({ node }) => node['Node Type'] === 'ReadFromMergeTree')
-  const parts = selectedOf(reads, 'Initial Parts', 'Selected Parts')
-  const granules = selectedOf(reads, 'Initial Granules', 'Selected Granules')
-  const unknown = unknownOf(statement, { nodes, granules })
+  const parts = sumSelected(reads, 'Initial Parts', 'Selected Parts')
+  const granules = sumSelected(reads, 'Initial Granules', 'Selected Granules')
+  const unknown = findUnknown(statement, { nodes, granules })
   const known = unknown === null
   return {
-    lines: nodes.map(lineOf),
+    lines: nodes.map(formatNode),
     estimate: {
       rows: known ? rows : null,
       bytes: known ? Math.round(rows * bytesPerRow(reads, sizes)) : null,
-      rows_at_most: isSpread(nodes) ? null : rows,
+      rows_at_most: isDistributed(nodes) ? null : rows,
       reason: unknown,
     },
     parts,
@@ -85,27 +89,28 @@ function planFrom(
   }
 }
 
-/** Why what is read can't be known beforehand; null when it can. */
-function unknownOf(
+/** Returns why the rows to read can't be estimated; null when they can. */
+function findUnknown(
   statement: Statement,
-  { nodes, granules }: { nodes: readonly Found[]; granules: Selected | null },
+  { nodes, granules }: { nodes: readonly PlanNode[]; granules: Selected | null },
 ): ReadEstimate['reason'] {
-  if (isSpread(nodes)) return 'the tables lie on several servers, of which each knows its own part'
-  // A granule is read whole, so that few of them are what is read.
+  if (isDistributed(nodes))
+    return 'the tables are distributed, and each server knows only its own part'
+  // Granules are read whole, so with few of them the estimate is right even if it stops early.
   if (statement.stops_early && (granules?.selected ?? 0) > granules_few)
     return 'rows are read in order until the page is full'
-  if (statement.narrowed) return 'what an index finds first decides what is read then'
+  if (statement.narrowed) return 'the result of a subquery decides which rows are read'
   return null
 }
 
 const granules_few = 2
 
-function isSpread(nodes: readonly Found[]): boolean {
+function isDistributed(nodes: readonly PlanNode[]): boolean {
   return nodes.some(({ node }) => node['Node Type'].includes('Remote'))
 }
 
-function selectedOf(
-  reads: readonly Found[],
+function sumSelected(
+  reads: readonly PlanNode[],
   initial: 'Initial Parts' | 'Initial Granules',
   selected: 'Selected Parts' | 'Selected Granules',
 ): Selected | null {
@@ -119,8 +124,8 @@ function selectedOf(
   return sum
 }
 
-/** The columns that are read are those that come out of the table. */
-function bytesPerRow(reads: readonly Found[], sizes: Sizes): number {
+/** Sums the sizes of the columns that the plan reads. */
+function bytesPerRow(reads: readonly PlanNode[], sizes: Sizes): number {
   const [read] = reads
   if (read === undefined) return 0
   const table = /(\w+)\s*\)?$/.exec(read.node.Description ?? '')?.[1] ?? ''
@@ -129,17 +134,19 @@ function bytesPerRow(reads: readonly Found[], sizes: Sizes): number {
   return [...columns].reduce((sum, column) => sum + (sizes.get(`${table}.${column}`) ?? 0), 0)
 }
 
-function lineOf({ node, depth }: Found): string {
-  const indexes = (node.Indexes ?? []).map(
-    (use) =>
-      `${use.Type} ${(use.Keys ?? []).join(', ')}: ${use['Selected Granules']} of ${use['Initial Granules']} granules`,
-  )
-  const about = node.Description ? ` ${node.Description}` : ''
+function formatNode({ node, depth }: PlanNode): string {
+  const indexes = (node.Indexes ?? []).map(formatIndexUse)
+  const description = node.Description ? ` ${node.Description}` : ''
   const index = indexes.length === 0 ? '' : ` [${indexes.join('; ')}]`
-  return `${'  '.repeat(depth)}${node['Node Type']}${about}${index}`
+  return `${'  '.repeat(depth)}${node['Node Type']}${description}${index}`
 }
 
-/** Bytes of a value in memory, by `table.column`. */
+function formatIndexUse(use: IndexUse): string {
+  const granules = `${use['Selected Granules']} of ${use['Initial Granules']} granules`
+  return `${use.Type} ${(use.Keys ?? []).join(', ')}: ${granules}`
+}
+
+/** Opens a cache of the mean size of a value in memory, in bytes, by `table.column`. */
 function openColumnSizes(columnar: Columnar): () => Promise<Sizes> {
   let known: Sizes = new Map()
   let read_at_ms = Number.NEGATIVE_INFINITY
@@ -157,7 +164,7 @@ function openColumnSizes(columnar: Columnar): () => Promise<Sizes> {
   }
 }
 
-/** Stored text has its length in one byte or two, in memory in eight. */
+/** Text takes 8 bytes more in memory than on disk, for its length. */
 const sizesSql = `SELECT c.table AS table, c.name AS column,
     c.data_uncompressed_bytes / t.total_rows + if(c.type LIKE '%String%', 8, 0) AS bytes
   FROM system.columns AS c

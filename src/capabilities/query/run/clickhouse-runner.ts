@@ -1,28 +1,31 @@
+import { sleep } from '../../../kernel/time.ts'
 import {
   type Columnar,
   ColumnarError,
   ColumnarUnavailable,
 } from '../../../platform/columnar/index.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
-import { namedParams } from '../compile/read-rows.ts'
-import type { Statement } from '../compile/statement.ts'
+import { namedParams, type Statement } from '../compile/statement.ts'
 import { openClickHousePlanner } from './clickhouse-plan.ts'
 import {
   type LimitName,
   type QueryLimits,
   type QueryRunner,
   QueryTooExpensive,
+  storeUnavailable,
 } from './contract.ts'
-import { storeAway } from './store-problem.ts'
-import { patienceWith, watchTime } from './watch-time.ts'
 
-/** Runs statements on ClickHouse, on one server or a cluster, with limits as its settings. */
-export function openClickHouseRunner(about: { columnar: Columnar; logger: Logger }): QueryRunner {
-  const { columnar, logger } = about
+type ClickHouseRunnerOptions = { columnar: Columnar; logger: Logger }
+
+/** Runs statements on ClickHouse, one server or a cluster. Passes the limits as settings. */
+export function openClickHouseRunner({ columnar, logger }: ClickHouseRunnerOptions): QueryRunner {
   const plan = openClickHousePlanner(columnar)
   const kill = (query_id: string) => {
     columnar.kill(query_id).catch((err: unknown) => {
-      logger.warn({ err, query_id }, 'ClickHouse was not told that a query is of no use any more')
+      logger.warn(
+        { err, query_id },
+        'Cancelling a query in ClickHouse failed; it may still be running',
+      )
     })
   }
   return {
@@ -30,7 +33,7 @@ export function openClickHouseRunner(about: { columnar: Columnar; logger: Logger
     plan: (statement, { signal }) =>
       plan(statement, signal).catch((error: unknown) => {
         signal.throwIfAborted()
-        throw planFailureOf(error)
+        throw toPlanFailure(error)
       }),
     run: async (statement, { signal, limits, query_id }) => {
       const started_ms = performance.now()
@@ -57,9 +60,9 @@ export function openClickHouseRunner(about: { columnar: Columnar; logger: Logger
         }
       } catch (error) {
         signal.throwIfAborted()
-        // The connection broke; the server may go on.
+        // The connection broke, but the server may still run the statement.
         if (error instanceof ColumnarUnavailable && error.code === undefined) stop()
-        throw failureOf(error)
+        throw toFailure(error)
       } finally {
         watch.stop()
         watch.signal.removeEventListener('abort', stop)
@@ -69,8 +72,8 @@ export function openClickHouseRunner(about: { columnar: Columnar; logger: Logger
 }
 
 /**
- * The limits as settings. ClickHouse counts what it may have to read as read, so that a statement
- * that ends as soon as it has its rows is held by bytes, time and memory alone.
+ * Returns the limits as settings. `max_rows_to_read` counts rows that ClickHouse might read, so a
+ * statement that stops early is limited by bytes, time and memory alone.
  */
 function settingsOf(limits: QueryLimits, { stops_early }: Statement) {
   return {
@@ -79,13 +82,13 @@ function settingsOf(limits: QueryLimits, { stops_early }: Statement) {
     read_overflow_mode: 'throw',
     timeout_overflow_mode: 'throw',
     max_memory_usage: limits.memory_bytes_max,
-    // One row more than the limit says whether there is another page.
+    // One row above the limit shows that there is another page.
     max_result_rows: limits.result_rows_max + 1,
     result_overflow_mode: 'throw',
   }
 }
 
-/** Numbers from ClickHouse's src/Common/ErrorCodes.cpp. */
+/** Limits by the error codes of ClickHouse's src/Common/ErrorCodes.cpp. */
 const limitsByCode: ReadonlyMap<number, LimitName> = new Map([
   [158, 'rows_read_max'], // TOO_MANY_ROWS
   [159, 'time_ms_max'], // TIMEOUT_EXCEEDED
@@ -97,23 +100,82 @@ const limitsByCode: ReadonlyMap<number, LimitName> = new Map([
 
 const memoryCode = 241
 
-function failureOf(error: unknown): unknown {
+function toFailure(error: unknown): unknown {
   const refused = error instanceof ColumnarError || error instanceof ColumnarUnavailable
   if (!refused) return error
   const limit = error.code === undefined ? undefined : limitsByCode.get(error.code)
   if (limit !== undefined && !(error.code === memoryCode && isMemoryOfServer(error))) {
     return new QueryTooExpensive(limit, { cause: error })
   }
-  return error instanceof ColumnarUnavailable ? storeAway('clickhouse', error) : error
+  return error instanceof ColumnarUnavailable ? storeUnavailable('clickhouse', error) : error
 }
 
-/** A plan has limits of its own: over them, the server is slow and the query is not at fault. */
-function planFailureOf(error: unknown): unknown {
-  return error instanceof ColumnarUnavailable ? storeAway('clickhouse', error) : error
+/** A plan has a time limit of its own. Exceeding it means a slow server, not an expensive query. */
+function toPlanFailure(error: unknown): unknown {
+  return error instanceof ColumnarUnavailable ? storeUnavailable('clickhouse', error) : error
 }
 
-/** The server's own memory is used up, by whomever: that says nothing of this statement. */
+/** Returns true when the whole server, not this statement, exceeded its memory limit. */
 function isMemoryOfServer({ cause }: Error): boolean {
   const message = cause instanceof Error ? cause.message : ''
   return !/query memory limit|\(for query\)/i.test(message)
+}
+
+/** ClickHouse checks the time limit between two blocks, so a busy server checks it late. */
+const grace_ms = 1_000
+
+/** Bound of asking the server whether it still runs a statement. */
+const ask_ms_max = 2_000
+
+/** A statement that waited for a connection has time left when first asked, so ask again. */
+const asks_max = 2
+
+/** Returns a client timeout late enough that the watch, not the timeout, ends a statement. */
+function patienceWith(limit_ms: number): number {
+  return limit_ms + asks_max * (grace_ms + ask_ms_max)
+}
+
+/** `signal` aborts when the statement must end; its reason is the error to reject with. */
+type TimeWatch = { signal: AbortSignal; stop(): void }
+
+/**
+ * Watches a statement that the server should stop at its time limit. If the server has not, asks it
+ * how long the statement has run. Aborts with QueryTooExpensive at the limit or above, and with
+ * ColumnarUnavailable if the server does not run the statement or does not answer.
+ */
+function watchTime(
+  limit_ms: number,
+  statement: { signal: AbortSignal; findElapsed_ms: () => Promise<number | undefined> },
+): TimeWatch {
+  const [ended, late] = [new AbortController(), new AbortController()]
+  const watch = async () => {
+    let wait_ms = limit_ms + grace_ms
+    for (let asked = 0; asked < asks_max; asked += 1) {
+      await sleep(wait_ms, ended.signal)
+      if (ended.signal.aborted) return
+      const elapsed_ms = await askInTime(statement.findElapsed_ms)
+      if (elapsed_ms === undefined) break
+      if (elapsed_ms >= limit_ms) return late.abort(timeExceeded(elapsed_ms))
+      wait_ms = limit_ms - elapsed_ms + grace_ms
+    }
+    late.abort(new ColumnarUnavailable(`ClickHouse gave no answer within ${limit_ms} ms`))
+  }
+  void watch()
+  return {
+    signal: AbortSignal.any([statement.signal, late.signal]),
+    stop: () => ended.abort(),
+  }
+}
+
+function timeExceeded(elapsed_ms: number): QueryTooExpensive {
+  const cause = new Error(`ClickHouse still ran the statement after ${Math.round(elapsed_ms)} ms`)
+  return new QueryTooExpensive('time_ms_max', { cause })
+}
+
+/** Returns the elapsed time; undefined if the server has no such statement or does not answer. */
+function askInTime(ask: () => Promise<number | undefined>): Promise<number | undefined> {
+  const noAnswer = new AbortController()
+  const waited = sleep(ask_ms_max, noAnswer.signal).then(() => undefined)
+  const answered = ask().catch(() => undefined)
+  return Promise.race([answered, waited]).finally(() => noAnswer.abort())
 }

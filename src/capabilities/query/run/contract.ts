@@ -1,9 +1,10 @@
+import { type Problem, problem } from '../../../kernel/problem.ts'
 import type { Statement } from '../compile/statement.ts'
 import type { EntityName } from '../language/catalogue.ts'
-import type { QueryWindow } from '../language/check-query.ts'
 import type { StoreName } from '../language/field.ts'
+import type { QueryWindow } from '../language/page-query.ts'
 
-/** What one query may take of a store; above it the store stops it. */
+/** The limits of one query. The store stops a query that exceeds one. */
 export type QueryLimits = {
   rows_read_max: number
   bytes_read_max: number
@@ -12,111 +13,128 @@ export type QueryLimits = {
   result_rows_max: number
 }
 
-/** What a statement took. Null: the store does not tell. */
+/** The cost of a statement. Null: the store does not report it. */
 export type QueryStats = {
   rows_read: number | null
   bytes_read: number | null
   duration_ms: number
 }
 
-/** How much a statement would read. Null: it can't be known, and `reason` says why. */
+/** An estimate of what a statement would read. Null: unknown, and `reason` says why. */
 export type ReadEstimate = {
   rows: number | null
   bytes: number | null
-  /** No more than this is read, even where `rows` is not known. */
+  /** Upper bound of rows read, even where `rows` is unknown. */
   rows_at_most: number | null
   reason: string | null
 }
 
-/** A share that indexes leave to be read. */
+/** The units that indexes select, out of all. */
 export type Selected = { selected: number; total: number }
 
-/** What a store would do for a statement. */
+/** A store's plan for a statement. */
 export type StorePlan = {
-  /** The store's own words. */
+  /** The plan as the store prints it. */
   lines: readonly string[]
   estimate: ReadEstimate
-  /** Parts (in PostgreSQL: partitions and tables) that are read, of those that there are. */
+  /** Parts to read, out of all. */
   parts: Selected | null
-  /** Granules: the smallest portions of rows that an index of ClickHouse can skip. */
+  /** Granules to read, out of all: the smallest blocks of rows that a ClickHouse index can skip. */
   granules: Selected | null
-  /** The part of all rows that indexes skip, 0 to 1. */
+  /** Share of granules that indexes skip, 0 to 1. */
   skipped_share: number | null
 }
 
-/** The way to one store, for statements that were compiled for it. */
+/** Runs statements that were compiled for one store. */
 export type QueryRunner = {
   readonly store: StoreName
   /**
-   * Runs a statement to its end, or answers nothing. Rejects with `QueryTooExpensive` above a limit,
-   * with `store_unavailable` when the store is out of reach, and with the signal's reason after
-   * the store was told to stop.
+   * Runs a statement and returns all of its rows. Rejects with `QueryTooExpensive` above a limit,
+   * and with `store_unavailable` when the store is unavailable. When the signal aborts, stops the
+   * statement in the store and rejects with the signal's reason.
    */
   run(
     statement: Statement,
     about: { signal: AbortSignal; limits: QueryLimits; query_id: string },
   ): Promise<{ rows: Record<string, unknown>[]; stats: QueryStats }>
-  /** Asks what the store would do; runs nothing of the statement. */
+  /** Returns the store's plan, without running the statement. */
   plan(statement: Statement, about: { signal: AbortSignal }): Promise<StorePlan>
 }
 
-/** What a limit is about, by the name of its setting. */
+/** The name of a limit: its setting without the prefix `query_`. */
 export type LimitName = keyof QueryLimits
 
-/** A store stopped a statement, since it went over a limit. */
+/** A store stopped a statement that exceeded a limit. */
 export class QueryTooExpensive extends Error {
   override readonly name = 'QueryTooExpensive'
   readonly limit: LimitName
 
-  constructor(limit: LimitName, about: { cause: unknown }) {
-    super(`the query went over ${limit}`, about)
+  constructor(limit: LimitName, options: { cause: unknown }) {
+    super(`the query exceeded ${limit}`, options)
     this.limit = limit
   }
 }
 
-/** What kind of work a query is: routes and their statistics are by it. */
+/** The kind of a query: store routes and their statistics are per class. */
 export type QueryClass = 'point' | 'list' | 'aggregate' | 'explorer'
 
-/** What a store is chosen for. */
-export type StoreAsked = {
+/** The properties of a query that decide which store answers it. */
+export type RoutingRequest = {
   project_id: string
   query_class: QueryClass
   entity: EntityName
   window: QueryWindow
-  /** Restored rows are asked for too: only ClickHouse has them. */
+  /** The query includes restored rows, which only ClickHouse has. */
   restored?: boolean
 }
 
-/** Which stores may answer, best first, and why. */
+/** The stores that may answer, in order of preference, and the reasons. */
 export type StoreChoice = {
   candidates: readonly StoreCandidate[]
   order: readonly StoreName[]
-  /** True: when a store is out of reach, the next one is asked. */
+  /** Whether to try the next store when one is unavailable. */
   fallback: boolean
-  /** Set when the store that the project names can't answer: why another one does. */
+  /** The store that the project prefers, if it can't answer, and why it can't. */
   passed_over?: { store: StoreName; reason: string }
 }
+
 export type StoreCandidate = { store: StoreName; eligible: boolean; reason: string }
 
 /** Chooses the stores that may answer. */
-export type ChooseStore = (asked: StoreAsked) => Promise<StoreChoice>
+export type ChooseStore = (asked: RoutingRequest) => Promise<StoreChoice>
 
-/** A query that a store answered, or failed to. */
+/** A query that a store answered or failed to answer. */
 export type Served = {
   project_id: string
   query_class: QueryClass
   store: StoreName
   duration_ms: number
   rows_read: number | null
-  /** The code of the problem; null when all went well. */
+  /** Code of the problem; null on success. */
   failed: string | null
   fallback_reason: string | null
-  /** The query as it was understood, and what it is known by in logs. */
+  /** The query in normal form, and its hash in logs and cursors. */
   query: { kind: 'query' | 'aggregate'; hash: string; body: object }
 }
 
-/** Ids of a project's restored slices that queries may see now. */
+/** Returns the ids of a project's restored slices that queries may read now. */
 export type RestoredSlices = (project_id: string) => Promise<readonly string[]>
 
-/** Told of each query; must not throw. */
+/** Is called after each query; must not throw. */
 export type OnServed = (served: Served) => void
+
+/** Names of stores in messages. */
+export const storeTitles: Readonly<Record<StoreName, string>> = {
+  clickhouse: 'ClickHouse',
+  postgres: 'PostgreSQL',
+}
+
+/** Returns a `store_unavailable` that names the store. */
+export function storeUnavailable(store: StoreName, cause: unknown): Problem {
+  return problem('store_unavailable', {
+    detail: `${storeTitles[store]} is unavailable or too slow. Try again shortly.`,
+    retry_after_s: 1,
+    extensions: { store },
+    cause,
+  })
+}

@@ -4,21 +4,24 @@ import {
   type Relational,
   readBounded,
 } from '../../../platform/relational/index.ts'
-import { type QueryRunner, QueryTooExpensive } from './contract.ts'
-import { planOfPostgres } from './postgres-plan.ts'
-import { storeAway } from './store-problem.ts'
+import {
+  type QueryRunner,
+  QueryTooExpensive,
+  type StorePlan,
+  storeUnavailable,
+} from './contract.ts'
 
-/** How long a plan may take to be made. */
+/** Bound of making a plan. */
 const plan_ms_max = 1_000
 
 type Pool = Relational<unknown>['pool']
 
-/** Where queries run, and where there are connections left to cancel them by. */
+/** The pool for queries, and a pool with free connections to cancel them. */
 type PostgresPools = { pool: Pool; cancel_through?: Pool }
 
 /**
- * Runs statements on PostgreSQL. Of the limits it knows time; rows of the answer are in the statement.
- * It has no bound for what a statement reads or holds, and does not tell what one has read.
+ * Runs statements on PostgreSQL, which can limit their time only. Rows of the answer are limited in
+ * the statement. PostgreSQL neither bounds nor reports what a statement reads.
  */
 export function openPostgresRunner({ pool, cancel_through = pool }: PostgresPools): QueryRunner {
   return {
@@ -29,8 +32,8 @@ export function openPostgresRunner({ pool, cancel_through = pool }: PostgresPool
         ...read,
         ...{ signal, cancel_through },
         text: `EXPLAIN (FORMAT JSON) ${text}`,
-      }).catch(rethrowOfPlan)
-      return planOfPostgres(rows)
+      }).catch(rethrowPlanError)
+      return toStorePlan(rows)
     },
     run: async ({ text, params }, { signal, limits, query_id }) => {
       const started_ms = performance.now()
@@ -47,10 +50,45 @@ export function openPostgresRunner({ pool, cancel_through = pool }: PostgresPool
 
 function rethrow(error: unknown): never {
   if (error instanceof ReadOverTime) throw new QueryTooExpensive('time_ms_max', { cause: error })
-  throw isRelationalUnavailable(error) ? storeAway('postgres', error) : error
+  throw isRelationalUnavailable(error) ? storeUnavailable('postgres', error) : error
 }
 
-/** A plan has a limit of its own: over it, the server is slow and the query is not at fault. */
-function rethrowOfPlan(error: unknown): never {
-  throw error instanceof ReadOverTime ? storeAway('postgres', error) : rethrow(error)
+/** A plan has a time limit of its own. Exceeding it means a slow server, not an expensive query. */
+function rethrowPlanError(error: unknown): never {
+  throw error instanceof ReadOverTime ? storeUnavailable('postgres', error) : rethrow(error)
+}
+
+type Node = {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Plan Rows': number
+  'Total Cost': number
+  Plans?: Node[]
+}
+
+/** Reads the output of `EXPLAIN (FORMAT JSON)`. */
+function toStorePlan(rows: readonly Record<string, unknown>[]): StorePlan {
+  const [answer] = rows
+  const [{ Plan: root } = { Plan: undefined }] = (answer?.['QUERY PLAN'] ?? []) as { Plan?: Node }[]
+  return {
+    lines: root === undefined ? [] : formatNode(root, 0),
+    estimate: {
+      rows: null,
+      bytes: null,
+      rows_at_most: null,
+      reason: 'PostgreSQL estimates the rows that each step returns, not the rows that it reads',
+    },
+    parts: null,
+    granules: null,
+    skipped_share: null,
+  }
+}
+
+function formatNode(node: Node, depth: number): string[] {
+  const table = node['Relation Name'] === undefined ? '' : ` on ${node['Relation Name']}`
+  const index = node['Index Name'] === undefined ? '' : ` by ${node['Index Name']}`
+  const numbers = `${node['Plan Rows']} rows, cost ${node['Total Cost']}`
+  const line = `${'  '.repeat(depth)}${node['Node Type']}${table}${index}: ${numbers}`
+  return [line, ...(node.Plans ?? []).flatMap((child) => formatNode(child, depth + 1))]
 }

@@ -44,7 +44,7 @@ async function statementsOf(
   return asked.map(({ sql }) => sql).filter((sql) => !sql.includes('system.mutations'))
 }
 
-test('a distributed table is changed by its rows on every server of the cluster', async () => {
+test('a change of a distributed table applies to its local tables on every server', async () => {
   expect(inCluster).toEqual({
     ...{ database: 'lt', table: 'observations_local', cluster: 'prod' },
     ...{ on_cluster: 'ON CLUSTER `prod`', parts: "cluster('prod', system.parts)" },
@@ -69,7 +69,7 @@ test('a distributed table is changed by its rows on every server of the cluster'
   ])
 })
 
-test('on one server parts go whole first, by their names', async () => {
+test('on one server whole parts are dropped first, by name', async () => {
   const [parts, drop, left, rest] = await statementsOf(onOne, (one) =>
     one.deleteIn('202601', condition),
   )
@@ -81,25 +81,25 @@ test('on one server parts go whole first, by their names', async () => {
   )
 })
 
-test('rows that a patch part marks are marked in their own parts before they are taken out', async () => {
+test('patches are applied before deleted rows are purged', async () => {
   expect(await statementsOf(withPatches, (one) => one.purge('202601'))).toEqual([
     "ALTER TABLE observations APPLY PATCHES IN PARTITION ID '202601'",
     "ALTER TABLE observations APPLY DELETED MASK IN PARTITION ID '202601'",
   ])
 })
 
-test('nothing but the name of a partition gets into a statement', async () => {
+test('only valid names of partitions get into a statement', async () => {
   await expect(statementsOf(onOne, (one) => one.purge("x' OR 1 = 1 --"))).rejects.toThrow(TypeError)
 })
 
-test('a table that is behind with its changes gets no more of them', async () => {
+test('a table with too many pending changes refuses further ones', async () => {
   const { columnar, asked } = noting([{ found: 1, waiting: '20' }])
   const changes = rowChanges(columnar, inCluster, 'observations')
   await expect(changes.purge('202601')).rejects.toMatchObject({ code: 'store_unavailable' })
   expect(asked).toHaveLength(1)
 })
 
-test('a signal that aborts begins no more statements, and stops the wait for the one that runs', async () => {
+test('an aborted signal prevents further statements and ends the wait for the running one', async () => {
   const stop = new AbortController()
   const { columnar, asked } = noting([{ found: 1 }])
   const given: unknown[] = []

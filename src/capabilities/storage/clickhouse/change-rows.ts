@@ -6,10 +6,10 @@ import type { ConditionWork, SharedChanges } from './shared-changes.ts'
 import { asStoreFailure } from './store-failure.ts'
 import type { TableTarget } from './table-target.ts'
 
-/** A statement may have to wait for merges, and rewrites parts. */
+/** Bound of a statement, which rewrites parts and may wait for merges. */
 const statement_ms_max = 600_000
 
-/** Every server has done it once the statement resolves, and reads see it. */
+/** Statements resolve when every server has applied them, visible to reads. */
 const settings = {
   lightweight_deletes_sync: 2,
   mutations_sync: 2,
@@ -22,8 +22,8 @@ const settingsWithPatches = {
   lightweight_delete_mode: 'lightweight_update',
 } as const
 
-/** Parts of the data that rows of a window may be in. */
-export type PartStats = {
+/** A partition: its rows and bytes, and its times in seconds since 1970. */
+type PartStats = {
   partition_id: string
   rows: number
   bytes: number
@@ -33,16 +33,16 @@ export type PartStats = {
 
 const second_ns = 1_000_000_000n
 
-/** Seconds since 1970. */
+/** A window in seconds since 1970. */
 type SecondWindow = { from: number; to: number }
 
-/** The whole seconds that a window of nanoseconds touches. */
-export function secondsOf({ from, to }: { from: bigint; to: bigint }): SecondWindow {
+/** Widens a window of nanoseconds to whole seconds. */
+export function toSeconds({ from, to }: { from: bigint; to: bigint }): SecondWindow {
   return { from: Number(from / second_ns), to: Number((to + second_ns - 1n) / second_ns) }
 }
 
-/** Estimates the bytes of records by the average row of the partitions that the window is in. */
-export function bytesIn(
+/** Estimates the bytes of records from the mean row size of the window's partitions. */
+export function estimateBytes(
   records: number,
   parts: readonly PartStats[],
   window: SecondWindow,
@@ -53,35 +53,35 @@ export function bytesIn(
   return rows === 0 ? 0 : Math.round((records * bytes) / rows)
 }
 
-/** Statements that change the rows of one table, one partition after the other. */
+/** Statements that change the rows of one table, partition by partition. */
 export type RowChanges = {
-  /** The parts whose rows may be in a window of seconds since 1970. */
+  /** Lists the partitions that may have rows in a window of seconds since 1970. */
   parts(window: { from: number; to: number }): Promise<PartStats[]>
-  /** The partitions with rows of a condition. */
+  /** Lists the partitions with rows of a condition. */
   holding(condition: Condition): Promise<string[]>
-  /** The partitions that store rows of a condition, also rows that are only marked as deleted. */
+  /** Lists the partitions that store rows of a condition, including rows marked as deleted. */
   storing(condition: Condition): Promise<string[]>
   /**
-   * Deletes the rows of a condition in a partition, where changes are shared together with those
-   * that others ask for; parts that hold nothing else go whole. False when it left no row behind
-   * that is only marked as deleted.
+   * Deletes the rows of a condition in a partition, combined with concurrent requests where changes
+   * are shared. Drops whole parts where all rows match. Returns false if no rows are left that are
+   * only marked as deleted.
    */
   deleteIn(partition_id: string, condition: Condition): Promise<boolean>
-  /** Sets columns of the rows of a condition in a partition. */
+  /** Updates columns of the rows of a condition in a partition. */
   updateIn(partition_id: string, set: string, condition: Condition): Promise<void>
-  /** Drops a partition whole, whatever is in it. */
+  /** Drops a partition with all of its rows. */
   dropPartition(partition_id: string): Promise<void>
-  /** Takes the bytes of deleted rows off the disk, which merges would do at some time. */
+  /** Removes the bytes of deleted rows from disk, without waiting for merges. */
   purge(partition_id: string): Promise<void>
 }
 
-/** The changes of a kind's table. */
+/** Opens the changes of a kind's table. */
 export type ChangesOf = (kind: RecordKind, signal?: AbortSignal) => Promise<RowChanges>
 
-/** Partitions of a table: days of sixteen years, and other years. */
+/** Maximum partitions listed of a table: days of sixteen years, and other years. */
 const partitions_max = 10_000
 
-/** Makes them. `readFrom` is the table that reads go to: in a cluster the one over all servers. */
+/** Opens changes of a table. `readFrom`: the table for reads, in a cluster the distributed one. */
 export function rowChanges(
   columnar: Columnar,
   target: TableTarget,
@@ -100,16 +100,16 @@ export function rowChanges(
       }),
     )
   }
-  const has = async ({ sql, params }: Condition) => {
+  const hasRows = async ({ sql, params }: Condition) => {
     const found = `SELECT 1 AS found FROM ${readFrom} WHERE ${sql} LIMIT 1`
     return (await asStoreFailure(columnar.query(found, params))).length > 0
   }
   const alter = (change: string, params: QueryParams = {}) =>
     run(`ALTER TABLE ${table} ${on_cluster} ${change}`, params, given)
   const deleteIn = async (partition_id: string, condition: Condition, signal?: AbortSignal) => {
-    // The names of parts are those of one server.
+    // Names of parts are per server, so a cluster has to delete rows.
     if (target.cluster === undefined) await dropWholeParts(columnar, table, partition_id, condition)
-    if (!(await has(condition))) return false
+    if (!(await hasRows(condition))) return false
     const statement = `DELETE FROM ${table} ${on_cluster} ${partitionOf(partition_id)}`
     await run(`${statement} WHERE ${condition.sql}`, condition.params, signal)
     return true
@@ -130,11 +130,12 @@ export function rowChanges(
       return share(`${table} ${partition_id}`, { condition, signal: given, work })
     },
     updateIn: async (partition_id, set, condition) => {
-      if (!(await has(condition))) return
+      if (!(await hasRows(condition))) return
       const partition = partitionOf(partition_id)
       await alter(`UPDATE ${set} ${partition} WHERE ${condition.sql}`, condition.params)
     },
-    dropPartition: async (partition_id) => alter(`DROP PARTITION ID '${checked(partition_id)}'`),
+    dropPartition: async (partition_id) =>
+      alter(`DROP PARTITION ID '${checkPartition(partition_id)}'`),
     purge: async (partition_id) => {
       const partition = partitionOf(partition_id)
       if (has_patches) await alter(`APPLY PATCHES ${partition}`)
@@ -143,7 +144,7 @@ export function rowChanges(
   }
 }
 
-/** A statement that we gave up waiting for goes on; repeated again and again they would pile up. */
+/** Refuses new changes while too many are running: retried statements would pile up. */
 async function refuseWhenBehind(
   columnar: Columnar,
   { mutations, database, table }: TableTarget,
@@ -157,20 +158,20 @@ async function refuseWhenBehind(
   )
   if (Number(row?.waiting ?? 0) < mutations_max) return
   throw problem('store_unavailable', {
-    detail: `The columnar store has ${row?.waiting} changes of ${table} to do; try again later.`,
+    detail: `The columnar store has ${row?.waiting} pending changes of ${table}. Try again later.`,
     retry_after_s: 60,
   })
 }
 
-/** Changes of a table under way, of all projects. */
+/** Maximum pending changes of a table, of all projects. */
 const mutations_max = 20
 
 function partitionOf(partition_id: string): string {
-  return `IN PARTITION ID '${checked(partition_id)}'`
+  return `IN PARTITION ID '${checkPartition(partition_id)}'`
 }
 
-/** ClickHouse's own name of a partition; it takes no parameter here. */
-function checked(partition_id: string): string {
+/** Checks a partition's name, which can't be a parameter in these statements. */
+function checkPartition(partition_id: string): string {
   if (/^\w{1,64}$/.test(partition_id)) return partition_id
   throw new TypeError(`got the partition "${partition_id}", expected letters and digits`)
 }
@@ -204,9 +205,9 @@ async function readParts(
 }
 
 /**
- * Drops parts of which every row that is left fits the condition: that rewrites nothing, and frees
- * the bytes. A part never changes, so what is inserted meanwhile is in another one; a part that was
- * merged meanwhile is not there any more, and its rows are left to the DELETE.
+ * Drops parts whose remaining rows all match the condition, which frees bytes without a rewrite.
+ * Parts are immutable, so new rows are in other parts. A part that was merged meanwhile no longer
+ * exists; the DELETE then removes its rows.
  */
 async function dropWholeParts(
   columnar: Columnar,

@@ -1,10 +1,10 @@
 import type { QueryParams } from '../../../platform/columnar/index.ts'
 import type { TimeWindow } from '../contract.ts'
 
-/** A condition of a WHERE, and the parameters that its text names. */
+/** A WHERE condition and its parameters. */
 export type Condition = { sql: string; params: QueryParams }
 
-/** Joins conditions with AND; those that are undefined narrow nothing. */
+/** Joins conditions with AND. Undefined ones match all rows. */
 export function allOf(conditions: readonly (Condition | undefined)[]): Condition {
   const given = conditions.filter((condition) => condition !== undefined)
   return {
@@ -13,7 +13,7 @@ export function allOf(conditions: readonly (Condition | undefined)[]): Condition
   }
 }
 
-/** A condition with one parameter; undefined when there is no value to compare with. */
+/** Builds a condition for a value; undefined without a value. */
 export function when<Value extends string>(
   value: Value | undefined,
   condition: (value: Value) => Condition,
@@ -21,7 +21,7 @@ export function when<Value extends string>(
   return value === undefined ? undefined : condition(value)
 }
 
-/** Rows of one project and trace. */
+/** Selects rows of one project and trace. */
 export function ofTrace(projectId: string, traceId: string): Condition {
   return {
     sql: 'project_id = {project:UUID} AND trace_id = {trace:UUID}',
@@ -29,7 +29,7 @@ export function ofTrace(projectId: string, traceId: string): Condition {
   }
 }
 
-/** Rows whose `time` is in the window. */
+/** Selects rows whose `time` is in the window. */
 export function inWindow({ from, to }: TimeWindow): Condition {
   return allOf([
     from === undefined ? undefined : { sql: `time >= ${nanoParameter('from')}`, params: { from } },
@@ -38,21 +38,21 @@ export function inWindow({ from, to }: TimeWindow): Condition {
 }
 
 /**
- * Rows behind a position in a list that is sorted by `time` and these columns. The time stands for
- * itself too, since parts and granules are skipped by that.
+ * Selects rows after a position in a list sorted by `time` and these columns. Also compares the
+ * time alone, which lets ClickHouse skip parts and granules.
  */
-export function behind(
+export function afterPosition(
   order: 'asc' | 'desc',
   columns: Readonly<Record<string, 'String' | 'UUID'>>,
   after: ({ time: bigint } & Record<string, unknown>) | undefined,
 ): Condition | undefined {
   if (after === undefined) return undefined
   const names = Object.keys(columns)
-  const place = names.map((name) => `{after_${name}:${columns[name]}}`).join(', ')
-  const [beyond, notBefore] = order === 'asc' ? ['>', '>='] : ['<', '<=']
+  const position = names.map((name) => `{after_${name}:${columns[name]}}`).join(', ')
+  const [afterSign, notBeforeSign] = order === 'asc' ? ['>', '>='] : ['<', '<=']
   const time = nanoParameter('after_time')
   return {
-    sql: `time ${notBefore} ${time} AND (time, ${names.join(', ')}) ${beyond} (${time}, ${place})`,
+    sql: `time ${notBeforeSign} ${time} AND (time, ${names.join(', ')}) ${afterSign} (${time}, ${position})`,
     params: Object.fromEntries([
       ['after_time', after.time],
       ...names.map((name) => [`after_${name}`, String(after[name])]),
@@ -60,18 +60,18 @@ export function behind(
   }
 }
 
-/** A parameter of nanoseconds since 1970, as a DateTime64(9). */
+/** Returns a parameter of nanoseconds since 1970 as a DateTime64(9). */
 export function nanoParameter(name: string): string {
   return `fromUnixTimestamp64Nano({${name}:Int64}, 'UTC')`
 }
 
-/** `time, a, b`, each with its direction. */
-export function sortedBy(columns: readonly string[], order: 'asc' | 'desc'): string {
+/** Returns the columns of an ORDER BY, each with the direction. */
+export function orderBy(columns: readonly string[], order: 'asc' | 'desc'): string {
   return columns.map((column) => `${column} ${order}`).join(', ')
 }
 
-/** Of versions that lie side by side the one that was written last comes first. */
+/** Orders versions of a record, the latest first. */
 export const latestFirst = 'ingested_at DESC, message_id DESC'
 
-/** Rows of one page, at most. */
+/** Maximum rows of one page. */
 export const rows_max = 10_000

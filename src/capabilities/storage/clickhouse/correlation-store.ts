@@ -5,15 +5,15 @@ import type {
   TraceCorrelationFilter,
 } from '../record-contract.ts'
 import {
+  afterPosition,
   allOf,
-  behind,
   type Condition,
   inWindow,
   latestFirst,
   nanoParameter,
   ofTrace,
+  orderBy,
   rows_max,
-  sortedBy,
   when,
 } from './conditions.ts'
 import type { Read } from './store-failure.ts'
@@ -23,25 +23,25 @@ type CorrelationReads = Pick<
   'traceCorrelations' | 'countTraceCorrelations' | 'searchCorrelations' | 'countCorrelations'
 >
 
-/** The reads of table `correlations`. */
+/** Returns the reads of table `correlations`. */
 export function correlationReads(read: Read): CorrelationReads {
   return {
     traceCorrelations: async (projectId, traceId, { after, order, limit, ...filter }) => {
       const wanted = traceConditions(projectId, traceId, filter)
-      const position = allOf([behind(order, traceColumns, after)])
-      const sorted = sortedBy(['time', ...Object.keys(traceColumns)], order)
+      const position = allOf([afterPosition(order, traceColumns, after)])
+      const sorted = orderBy(['time', ...Object.keys(traceColumns)], order)
       const sql = `${latestSql(wanted, position)} ORDER BY ${sorted} LIMIT {limit:UInt32}`
       const params = { ...wanted.params, ...position.params, limit: Math.min(limit, rows_max) }
       return (await read<JsonRow>(sql, params)).map(correlationFrom)
     },
     countTraceCorrelations: (projectId, traceId, { limit, ...filter }) => {
       const wanted = traceConditions(projectId, traceId, filter)
-      return counted(read, ofTraceCountSql(wanted), { ...wanted.params, limit })
+      return readCount(read, ofTraceCountSql(wanted), { ...wanted.params, limit })
     },
     searchCorrelations: async (projectId, { after, order, limit, ...search }) => {
       const versions = searchConditions(projectId, search)
-      const position = allOf([inWindow(search), behind(order, searchColumns, after)])
-      const sorted = sortedBy(['time', ...Object.keys(searchColumns)], order)
+      const position = allOf([inWindow(search), afterPosition(order, searchColumns, after)])
+      const sorted = orderBy(['time', ...Object.keys(searchColumns)], order)
       const sql = `${latestSql(versions, position)} ORDER BY ${sorted} LIMIT {limit:UInt32}`
       const params = { ...versions.params, ...position.params, limit: Math.min(limit, rows_max) }
       return (await read<JsonRow>(sql, params)).map(correlationFrom)
@@ -51,7 +51,7 @@ export function correlationReads(read: Read): CorrelationReads {
       const within = inWindow(search)
       const sql = `SELECT count() AS correlations FROM (
         ${latestSql(versions, within)} LIMIT {limit:UInt32})`
-      return counted(read, sql, { ...versions.params, ...within.params, limit })
+      return readCount(read, sql, { ...versions.params, ...within.params, limit })
     },
   }
 }
@@ -62,7 +62,7 @@ function correlationFrom({ time_ns, ...row }: JsonRow): CorrelationRow {
   return { ...row, time: BigInt(time_ns) }
 }
 
-async function counted(read: Read, sql: string, params: Condition['params']): Promise<number> {
+async function readCount(read: Read, sql: string, params: Condition['params']): Promise<number> {
   const [row] = await read<{ correlations: string }>(sql, params)
   return Number(row?.correlations ?? 0)
 }
@@ -92,12 +92,13 @@ SELECT count() AS correlations FROM (
   SELECT 1 FROM correlations WHERE ${sql} LIMIT 1 BY ${identity} LIMIT {limit:UInt32}
 )`
 
-/** What tells correlations of one instant apart, in a trace and in a search. */
+/** The columns that order correlations of one instant, in a trace and in a search. */
 const traceColumns = {
   correlation_type: 'String',
   observation_id: 'String',
   value_digest: 'String',
 } as const
+
 const searchColumns = {
   trace_id: 'UUID',
   observation_id: 'String',
@@ -105,9 +106,9 @@ const searchColumns = {
 } as const
 
 /**
- * All versions that may count. The time of a correlation is no part of its identity, and merges
- * drop older versions within a month only; so whole months are read here and the window is applied
- * to the latest version, or the answer would depend on what has merged.
+ * Selects all versions of whole months; the window is applied to the latest version later. The time
+ * is not part of a correlation's identity, and merges drop older versions only within a month, so
+ * a window here would make the answer depend on merges.
  */
 function searchConditions(projectId: string, search: CorrelationSearch): Condition {
   const { correlation_type: type, value, prefix, from, to } = search
@@ -132,7 +133,7 @@ function searchConditions(projectId: string, search: CorrelationSearch): Conditi
   ])
 }
 
-/** The latest versions, and of these some: the time is no part of the identity. */
+/** Selects the latest versions that match `among`. */
 const latestSql = (versions: Condition, among: Condition) => `
 SELECT trace_id, observation_id, correlation_type, correlation_value, value_digest,
   toUnixTimestamp64Nano(time) AS time_ns, source, metadata

@@ -13,14 +13,15 @@ import { heldTracesSql, ofProject, retainedTables } from './retention-conditions
 import { type Read, reader } from './store-failure.ts'
 import { tableTargets } from './table-target.ts'
 
-/** Kinds whose rows name a user; rows of the others are known by their trace only. */
+/** Kinds whose rows have a user. Rows of other kinds are found by their trace. */
 const withUser = ['observations', 'traces'] as const
+
 const kinds = [...withUser, 'events', 'links', 'correlations'] as const
 
-/** Names the tables of the kinds. */
-export type TableOf = (kind: RecordKind) => string
+/** Returns the table of a kind. */
+type TableOf = (kind: RecordKind) => string
 
-/** Opens the erasure of users in tables that have the columns of the kinds. */
+/** Opens the erasure of users in tables with the columns of the kinds. */
 export function openClickHouseErasure(options: {
   columnar: Columnar
   tableOf: TableOf
@@ -30,11 +31,11 @@ export function openClickHouseErasure(options: {
   const targetOf = tableTargets(columnar)
   const changesOf: ChangesOf = async (kind, signal) =>
     rowChanges(columnar, await targetOf(tableOf(kind)), tableOf(kind), { signal })
-  return erasureIn({ read, changesOf, tableOf })
+  return createErasure({ read, changesOf, tableOf })
 }
 
-/** Opens it over the changes of a store. */
-export function erasureIn(options: {
+/** Opens the erasure of users over the changes of a store. */
+export function createErasure(options: {
   read: Read
   changesOf: ChangesOf
   tableOf: TableOf
@@ -67,16 +68,16 @@ export function erasureIn(options: {
   }
 }
 
-/** Rows of the traces that have this user or no user. */
+/** Selects rows of the traces with this user or no user. */
 function ofUser(
   kind: RecordKind,
   { project_id, user_id, trace_ids }: Omit<UserErasure, 'held_trace_ids'>,
 ): Condition {
-  const names = (withUser as readonly RecordKind[]).includes(kind)
+  const hasUser = (withUser as readonly RecordKind[]).includes(kind)
   return allOf([
     ofProject(project_id),
     { sql: 'trace_id IN {traces:Array(UUID)}', params: { traces: trace_ids } },
-    names ? { sql: "user_id IN ({user:String}, '')", params: { user: user_id } } : undefined,
+    hasUser ? { sql: "user_id IN ({user:String}, '')", params: { user: user_id } } : undefined,
   ])
 }
 
@@ -98,7 +99,7 @@ async function tracesOfUser(
   return rows.map(({ id }) => id)
 }
 
-/** Returns those of the traces that are held. */
+/** Returns the held traces among the given ones. */
 export async function heldAmong(
   read: Read,
   about: { project_id: string; trace_ids: readonly string[] },
@@ -114,7 +115,7 @@ export async function heldAmong(
 }
 
 /** Counts the rows of `ofUser` by kind, each record once. */
-export async function userCounts(
+export async function countUser(
   read: Read,
   about: Omit<UserErasure, 'held_trace_ids'>,
 ): Promise<UserCount[]> {

@@ -3,23 +3,27 @@ import type { Columnar } from '../../../platform/columnar/index.ts'
 import type { HotRow } from '../postgres/hot-rows.ts'
 import { traceColumnTypes } from '../row-format/columns.ts'
 import type { StoredTrace } from '../row-format/index.ts'
-import { observationColumns } from './observation-columns.ts'
-import { type ObservationRow, observationFrom, readExpression } from './observation-row.ts'
+import {
+  type ObservationRow,
+  observationColumns,
+  observationFrom,
+  readExpression,
+} from './observation-row.ts'
 import { reader } from './store-failure.ts'
 
-/** A project's rows that begin in a window: nanoseconds since 1970, from inclusive, to exclusive. */
+/** A project and a window of starts: nanoseconds since 1970, `from` inclusive, `to` exclusive. */
 export type HotSlice = { project_id: string; from: bigint; to: bigint }
 
-/** Reads what a hot window is filled with, each record once, as it was stored last. */
+/** Reads the rows that fill a hot window: each record once, in its latest version. */
 export type HotSource = {
   observations(slice: HotSlice): AsyncIterable<HotRow<'hot_observations'>[]>
   traces(slice: HotSlice): AsyncIterable<HotRow<'hot_traces'>[]>
 }
 
-/** Rows of one read: content may be large, and all of them are in memory at once. */
+/** Maximum rows of one read, since rows with large content are in memory at once. */
 const rows_max = 500
 
-/** The hot window's source is ClickHouse. Rejects with problem('store_unavailable'). */
+/** Opens ClickHouse as the source of hot windows. Rejects with problem('store_unavailable'). */
 export function openHotSource({ columnar }: { columnar: Columnar }): HotSource {
   const read = reader(columnar)
   return {
@@ -52,6 +56,7 @@ export function openHotSource({ columnar }: { columnar: Columnar }): HotSource {
 }
 
 type Stored = { ingested_ms: string }
+
 type TraceRow = Omit<StoredTrace, 'time'> & { time_ns: string }
 
 async function* pages<Row>(
@@ -66,8 +71,9 @@ async function* pages<Row>(
   }
 }
 
-/** Before all instants that a DateTime64(9) holds, but within its range. */
+/** The earliest instant of a DateTime64(9). */
 const before = -2_208_988_800_000_000_000n
+
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
 function edges({ project_id, from, to }: HotSlice) {

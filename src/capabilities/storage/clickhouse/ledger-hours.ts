@@ -12,45 +12,51 @@ import { asStoreFailure, type Read, reader } from './store-failure.ts'
 export type LedgerHoursOptions = {
   columnar: Columnar
   clock?: Clock
-  /** How far clocks may differ and replicas of the store lag behind; 5 minutes when left out. */
+  /** Maximum difference of clocks plus lag of replicas. Default: 5 minutes. */
   lag_ms_max?: number
 }
 
 /**
- * Hours that are summed up, so that sums over a long window need not read each of its entries. An
- * hour stands for its first millisecond since 1970.
+ * Stored sums of past hours, so that sums over a long window do not read all entries. An hour is
+ * identified by its first millisecond since 1970.
  *
- * An hour is summed up long after its end. An entry that comes later still (a dead letter that is
- * replayed, the backlog of an outage) is noted after it is written, and before its message is
- * acknowledged; sums that are not newer than that note do not count, and the hour is read entry by
- * entry until it is summed up again. So nothing that fails in between makes an answer wrong: an
- * hour without sums that count takes longer, that is all.
+ * An hour is summed up some time after its end. For a later entry (a replayed dead letter, the
+ * backlog of an outage) a note is written after the entry and before its message is acknowledged.
+ * Sums that are not newer than the note are invalid: the hour is read entry by entry until it is
+ * summed up again. A failure in between therefore costs time, but never makes an answer wrong.
  */
-export type LedgerHours = {
-  /** Notes the hours of those entries that came late. */
+type LedgerHours = {
+  /** Writes notes for the hours of late entries. */
   noteLate(entries: readonly LedgerEntry[], token: string): Promise<void>
-  /** Whole hours of the window whose sums count, and these sums. */
+  /** Returns the whole hours of the window with valid sums, and the sums. */
   closedIn(projectId: string, query: LedgerQuery): Promise<{ hours: number[]; sums: LedgerSums[] }>
-  /** See the port. */
+  /** Implements `closeHours` of the port. */
   close(limits: { hours_max: number }): Promise<number>
 }
 
-/** An entry is late when it is written so long after its request came in. */
+/** An entry is late if it is written this long after the arrival of its request. */
 const late_ms = 30 * 60_000
-/** Sums wait for longer, by more than the lag, after an hour's end: a writer knows that it is late. */
+
+/**
+ * Delay of sums after an hour's end: `late_ms` plus more than the lag, so writers know they are
+ * late.
+ */
 const closedAfter_ms = 45 * 60_000
-/** Hours without sums are looked for so far back; those of a late entry at any age. */
+
+/** Age of hours searched for missing sums; hours with late entries are found at any age. */
 const lookBack_ms = 48 * 3_600_000
+
 const hour_ms = 3_600_000
+
 const defaultLag_ms = 5 * 60_000
 
-/** Makes them, on one store. */
+/** Opens the sums of hours in a store. */
 export function createLedgerHours(options: LedgerHoursOptions): LedgerHours {
   const { columnar, clock = systemClock, lag_ms_max = defaultLag_ms } = options
   const read = reader(columnar)
   const insert = (names: readonly string[], rows: Uint8Array, token: string) => {
-    const about = { deduplication_token: `${token}-hours` }
-    return asStoreFailure(columnar.insertRowBinary('ingest_ledger_hours', names, rows, about))
+    const options = { deduplication_token: `${token}-hours` }
+    return asStoreFailure(columnar.insertRowBinary('ingest_ledger_hours', names, rows, options))
   }
   return {
     noteLate: async (entries, token) => {
@@ -75,16 +81,20 @@ export function createLedgerHours(options: LedgerHoursOptions): LedgerHours {
 }
 
 type Hour = { project_id: string; hour: number }
-/** Without a path: an entry of the hour came late, and was there at that instant. */
+
+/** A note (a row without a path): the hour got a late entry, stored by `as_of`. */
 type Note = Hour & { as_of: number }
+
 type HourSums = Note & LedgerSums
 
 const counts = 'Map(LowCardinality(String), UInt64)'
+
 const noteColumns = [
   { name: 'project_id', type: 'UUID' },
   { name: 'hour', type: "DateTime64(3, 'UTC')" },
   { name: 'as_of', type: "DateTime64(3, 'UTC')" },
 ] as const satisfies readonly RowBinaryColumn<Note>[]
+
 const sumColumns: readonly RowBinaryColumn<HourSums>[] = [
   ...noteColumns,
   { name: 'path', type: 'LowCardinality(String)' },
@@ -95,9 +105,13 @@ const sumColumns: readonly RowBinaryColumn<HourSums>[] = [
   { name: 'rejected', type: counts },
   { name: 'lost', type: counts },
 ]
+
 const noteNames = noteColumns.map(({ name }) => name)
+
 const encodeNotes = compileRowBinary<Note>(noteColumns)
+
 const sumNames = sumColumns.map(({ name }) => name)
+
 const encodeSums = compileRowBinary(sumColumns)
 
 function lateHours(entries: readonly LedgerEntry[], as_of: number): Note[] {
@@ -120,13 +134,15 @@ async function closedIn(read: Read, projectId: string, query: LedgerQuery) {
   const hours: number[] = []
   const sums: LedgerSums[] = []
   for (const [hour, ofHour] of byHour) {
-    const found = ofHour.map(sumsFrom)
-    if (found.some(({ rejected, lost }) => hasReason(query, rejected) || hasReason(query, lost))) {
+    const hourSums = ofHour.map(sumsFrom)
+    if (
+      hourSums.some(({ rejected, lost }) => hasReason(query, rejected) || hasReason(query, lost))
+    ) {
       continue
     }
     hours.push(Number(hour))
     if (query.reason !== undefined) continue
-    sums.push(...found.filter(({ path }) => query.path === undefined || path === query.path))
+    sums.push(...hourSums.filter(({ path }) => query.path === undefined || path === query.path))
   }
   return { hours, sums }
 }
@@ -135,7 +151,7 @@ function hasReason({ reason }: LedgerQuery, items: Readonly<Record<string, numbe
   return reason !== undefined && Object.hasOwn(items, reason)
 }
 
-/** The newest row of each hour and path, of hours in which no entry came late since then. */
+/** Selects the newest sums of each hour and path, of hours without a later note. */
 const closedSql = `
 SELECT toString(toUnixTimestamp64Milli(hour)) AS hour, path, requests, accepted, stored, masked,
   rejected, lost
@@ -172,7 +188,7 @@ function sumsFrom(row: SumsRow): LedgerSums {
   }
 }
 
-/** Hours that are over and have no sums that count, the latest first. */
+/** Finds past hours without valid sums, latest first. */
 async function openHours(read: Read, now_ms: number, limit: number): Promise<Hour[]> {
   const to_ms = Math.floor((now_ms - closedAfter_ms) / hour_ms) * hour_ms
   const rows = await read<{ project_id: string; at: string }>(openSql, {

@@ -7,11 +7,11 @@ import {
 import type { LedgerStore } from '../ledger-contract.ts'
 import { rowChanges } from './change-rows.ts'
 import { createLedgerHours, type LedgerHoursOptions } from './ledger-hours.ts'
-import { addedSums, countsFrom, readSums, winnerFirst } from './ledger-sums.ts'
+import { addSums, countsFrom, readSums, winnerFirst } from './ledger-sums.ts'
 import { asStoreFailure, reader } from './store-failure.ts'
 import { tableTargets } from './table-target.ts'
 
-/** The ledger in ClickHouse. */
+/** Opens the completeness ledger in ClickHouse. */
 export function openClickHouseLedgerStore(options: LedgerHoursOptions): LedgerStore {
   const { columnar } = options
   const read = reader(columnar)
@@ -27,7 +27,7 @@ export function openClickHouseLedgerStore(options: LedgerHoursOptions): LedgerSt
     },
     sums: async (projectId, query) => {
       const closed = await hours.closedIn(projectId, query)
-      return addedSums([...closed.sums, ...(await readSums(read, projectId, query, closed.hours))])
+      return addSums([...closed.sums, ...(await readSums(read, projectId, query, closed.hours))])
     },
     closeHours: (limits) => hours.close(limits),
     dropMonthsBefore: (instant_ms) => dropMonths(columnar, targetOf, instant_ms),
@@ -76,7 +76,9 @@ const columns: readonly RowBinaryColumn<LedgerEntry>[] = [
   { name: 'settled_at', type: "DateTime64(3, 'UTC')", from: ({ settled_at_ms }) => settled_at_ms },
   { name: 'error_reason', type: 'String' },
 ]
+
 const columnNames = columns.map(({ name }) => name)
+
 const encodeEntries = compileRowBinary(columns)
 
 const receiptSql = `
@@ -88,7 +90,7 @@ WHERE project_id = {project:UUID} AND ingest_request_id = {request:UUID}
 ORDER BY message_id, ${winnerFirst}
 LIMIT 1 BY message_id`
 
-/** A row as JSONEachRow brings it: 64-bit integers are text. */
+/** A row in JSONEachRow: 64-bit integers are text. */
 type EntryRow = {
   [Field in keyof LedgerEntry]: LedgerEntry[Field] extends number
     ? Field extends 'attempts'

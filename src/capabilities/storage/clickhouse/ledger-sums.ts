@@ -2,7 +2,7 @@ import type { QueryParams } from '../../../platform/columnar/index.ts'
 import { type LedgerQuery, type LedgerSums, lostReasons } from '../ledger-contract.ts'
 import type { Read } from './store-failure.ts'
 
-/** Sums up the entries of a window, but those of some whole hours (milliseconds since 1970). */
+/** Sums the entries of a window, except those of the hours in `without` (ms since 1970). */
 export async function readSums(
   read: Read,
   projectId: string,
@@ -13,8 +13,8 @@ export async function readSums(
   return (await read<SumsRow>(sumsSql(query, without), params)).map(sumsFrom)
 }
 
-/** One for each path, of sums over parts of a window that have no request in common. */
-export function addedSums(parts: readonly LedgerSums[]): LedgerSums[] {
+/** Adds the sums of disjoint parts of a window, by path. */
+export function addSums(parts: readonly LedgerSums[]): LedgerSums[] {
   return [...Map.groupBy(parts, ({ path }) => path)].map(([path, sums]) => ({
     path,
     requests: total(sums, 'requests'),
@@ -22,8 +22,8 @@ export function addedSums(parts: readonly LedgerSums[]): LedgerSums[] {
     stored: total(sums, 'stored'),
     pending: total(sums, 'pending'),
     masked: total(sums, 'masked'),
-    rejected: addedCounts(sums.map(({ rejected }) => rejected)),
-    lost: addedCounts(sums.map(({ lost }) => lost)),
+    rejected: addCounts(sums.map(({ rejected }) => rejected)),
+    lost: addCounts(sums.map(({ lost }) => lost)),
   }))
 }
 
@@ -33,7 +33,7 @@ function total(sums: readonly LedgerSums[], of: Amount): number {
   return sums.reduce((all, one) => all + one[of], 0)
 }
 
-function addedCounts(parts: readonly Record<string, number>[]): Record<string, number> {
+function addCounts(parts: readonly Record<string, number>[]): Record<string, number> {
   const added = new Map<string, number>()
   for (const counts of parts) {
     for (const [reason, items] of Object.entries(counts)) {
@@ -43,7 +43,9 @@ function addedCounts(parts: readonly Record<string, number>[]): Record<string, n
   return Object.fromEntries(added)
 }
 
-/** Settled before accepted, and of each the newest: the first version is the one that counts. */
+/**
+ * Orders the versions of an entry: settled before accepted, then newest first. The first counts.
+ */
 export const winnerFirst = "side = 'settled' DESC, settled_at DESC, ingested_at DESC"
 
 function sumsParams(
@@ -68,13 +70,12 @@ function sumsParams(
 export const milliParameter = (name: string) => `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`
 
 /**
- * Each message once, by the version that counts; then what its items became. Those that nothing
- * accounts for: of a settled message (or of one that no message took) they are lost, else pending
- * until no queue can hold the message any more. Were more accounted for than came in, then as many
- * came in as are accounted for.
+ * Counts each message once, by its first version, then the outcomes of its items. Unaccounted items
+ * are lost if the message is settled (or there is no message), else pending until no queue can
+ * still hold the message. If more items are accounted for than accepted, they count as accepted.
  *
- * An accepted entry is written after its message is in the queue, so what the queue no longer had
- * when the entry was written is gone; the arrival says less, as a spool may have held the message.
+ * The age of a message is that of its accepted entry, which is written after it is queued. The time
+ * of arrival can be earlier, since a spool may have held the message.
  */
 const sumsSql = ({ path, reason }: LedgerQuery, without: readonly number[]) => `
 SELECT path, uniqExact(ingest_request_id) AS requests, sum(items_known) AS accepted,
@@ -110,7 +111,7 @@ const countOfReason = `(e.rejected[{reason:String}] + e.lost[{reason:String}]
   + if({reason:String} = '${lostReasons.unsettled}', unsettled_items, 0)
   + if({reason:String} = '${lostReasons.unexplained}', unexplained_items, 0))`
 
-/** A set as the index of the table takes it, so that the hours are not even looked at. */
+/** A set in the form that the table's index can use, so that the hours are skipped. */
 const hoursParameter = "{without:Array(DateTime('UTC'))}"
 
 type SumsRow = Pick<LedgerSums, 'path'> &
@@ -133,20 +134,20 @@ function sumsFrom(row: SumsRow): LedgerSums {
 
 function lostFrom({ lost, unsettled, unexplained }: SumsRow): Record<string, number> {
   const known = countsFrom(lost)
-  const withFound = (reason: string, found: string) => [
+  const withAdded = (reason: string, added: string) => [
     reason,
-    String((known[reason] ?? 0) + Number(found)),
+    String((known[reason] ?? 0) + Number(added)),
   ]
   return countsFrom({
     ...lost,
     ...Object.fromEntries([
-      withFound(lostReasons.unsettled, unsettled),
-      withFound(lostReasons.unexplained, unexplained),
+      withAdded(lostReasons.unsettled, unsettled),
+      withAdded(lostReasons.unexplained, unexplained),
     ]),
   })
 }
 
-/** Reasons with items; an entry may carry others with none. */
+/** Converts counts and removes reasons without items. */
 export function countsFrom(digits: Readonly<Record<string, string>>): Record<string, number> {
   const items = Object.entries(digits).map(([reason, count]) => [reason, Number(count)] as const)
   return Object.fromEntries(items.filter(([, count]) => count > 0))

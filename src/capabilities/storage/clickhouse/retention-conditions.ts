@@ -1,12 +1,12 @@
+import { contentAttributes } from '../../../model/content-attributes.ts'
 import type { QueryParams } from '../../../platform/columnar/index.ts'
 import type { RecordKind } from '../record-contract.ts'
 import type { HeldBy, OpenSlice } from '../retention-contract.ts'
 import { allOf, type Condition, nanoParameter } from './conditions.ts'
-import { contentMasks } from './content-mask.ts'
 import { milliParameter } from './ledger-sums.ts'
 
-/** What retention knows of a table: its time, what makes a row one record, its environment. */
-export type RetainedTable = { time: string; identity: string; has_environment: boolean }
+/** The columns of a table that retention uses: its time, identity and environment. */
+type RetainedTable = { time: string; identity: string; has_environment: boolean }
 
 export const retainedTables: Record<RecordKind, RetainedTable> = {
   observations: {
@@ -32,7 +32,7 @@ export const retainedTables: Record<RecordKind, RetainedTable> = {
   },
 }
 
-/** The rows of a slice, without those of held traces where it names them. */
+/** Selects the rows of a slice, except those of its held traces. */
 export function inSlice(slice: OpenSlice & { held_trace_ids?: readonly string[] }): Condition {
   const { kind, environments, trace_ids, held_trace_ids = [], stored_before_ms } = slice
   const { where, params } = contentMasks[kind]
@@ -72,14 +72,14 @@ function list(
   return { sql: `${column} IN {${name}:Array(${type})}`, params: { [name]: values } }
 }
 
-/** The UTC day of a row's own time, counted from 1970. */
+/** Returns SQL for the UTC day of a row's time, counted from 1970. */
 export function dayOf(kind: RecordKind): string {
   return `intDiv(toUnixTimestamp64Second(${retainedTables[kind].time}), ${day_s})`
 }
 
 export const day_s = 86_400
 
-/** The traces of which anything is held, as a SELECT, and the parameters that it names. */
+/** Returns a SELECT of the held traces, and its parameters. */
 export function heldTracesSql(holds: readonly HeldBy[]): { sql: string; params: QueryParams } {
   const valuesOf = (kind: HeldBy['kind']) =>
     holds.filter((hold) => hold.kind === kind).map(({ value }) => value)
@@ -101,14 +101,14 @@ export function heldTracesSql(holds: readonly HeldBy[]): { sql: string; params: 
   }
 }
 
-/** Whether the row is of a trace that has the environment of this parameter. */
+/** Returns SQL that tests whether the row's trace has the environment of a parameter. */
 function isOf(parameter: string): string {
   const named = `project_id = {project:UUID} AND environment = {${parameter}:String}`
   return `trace_id GLOBAL IN (SELECT trace_id FROM observations WHERE ${named}
     UNION DISTINCT SELECT trace_id FROM traces WHERE ${named})`
 }
 
-/** An expression for the environment of a row; for kinds that have none, that of the trace. */
+/** Returns SQL for the environment of a row; for kinds without one, that of its trace. */
 export function environmentOf(
   kind: RecordKind,
   environments: readonly string[],
@@ -118,4 +118,54 @@ export function environmentOf(
   const cases = environments.map((_, at) => `${isOf(`env_${at}`)}, {env_${at}:String}`)
   const params = Object.fromEntries(environments.map((name, at) => [`env_${at}`, name]))
   return { sql: `multiIf(${cases.join(', ')}, '')`, params }
+}
+
+/** SQL that finds and removes the content of a kind. */
+type ContentMask = {
+  /** Selects rows with content. */
+  where: string
+  /** The assignments of an ALTER TABLE … UPDATE; undefined: whole rows are content and deleted. */
+  set: string | undefined
+  params: QueryParams
+}
+
+const { keys, request_parameters } = contentAttributes()
+
+const attributeParams = { content_keys: keys, request_parameters }
+
+/** Tests an attribute's key for content, like `isContentAttribute` of the model. */
+const isContent = `if(startsWith(key, 'request.'),
+  substring(key, ${'request.'.length + 1}) NOT IN {request_parameters:Array(String)},
+  match(key, {content_keys:String}))`
+
+const hasContent = `arrayExists(key -> ${isContent}, mapKeys(attributes))`
+
+const withoutContent = `mapFilter((key, value) -> NOT (${isContent}), attributes)`
+
+/** The masks of each kind: they remove what capture's `metadata_only` omits. */
+export const contentMasks: Record<RecordKind, ContentMask> = {
+  observations: {
+    where: "content_state IN ('full', 'truncated')",
+    set: `input = '', output = '', error_message = '',
+  tool_calls = arrayMap(call -> (call.1, call.2, ''), tool_calls),
+  tool_results = arrayMap(result -> (result.1, ''), tool_results),
+  attributes = ${withoutContent}, content_state = 'expired'`,
+    params: attributeParams,
+  },
+  traces: {
+    where: "(input != '' OR output != '')",
+    set: "input = '', output = ''",
+    params: {},
+  },
+  events: {
+    where: `(body != '' OR ${hasContent})`,
+    set: `body = '', attributes = ${withoutContent}`,
+    params: attributeParams,
+  },
+  links: {
+    where: `(${hasContent})`,
+    set: `attributes = ${withoutContent}`,
+    params: attributeParams,
+  },
+  correlations: { where: "correlation_type = 'w3c_baggage'", set: undefined, params: {} },
 }

@@ -1,8 +1,11 @@
 import type { Columnar } from '../../../platform/columnar/index.ts'
 import {
+  type BucketCount,
   type CensusBucket,
   type CensusQuery,
+  type CountQuery,
   censusBuckets_max,
+  countedBuckets_max,
   type HeldBy,
   type OpenSlice,
   type RetentionSlice,
@@ -10,12 +13,17 @@ import {
   retentionIds_max,
   type TracesQuery,
 } from '../retention-contract.ts'
-import { bytesIn, type ChangesOf, type RowChanges, rowChanges, secondsOf } from './change-rows.ts'
-import { allOf, type Condition, nanoParameter } from './conditions.ts'
-import { contentMasks } from './content-mask.ts'
-import { countBuckets } from './count-buckets.ts'
-import { erasureIn, heldAmong, userCounts } from './erase-user.ts'
 import {
+  type ChangesOf,
+  estimateBytes,
+  type RowChanges,
+  rowChanges,
+  toSeconds,
+} from './change-rows.ts'
+import { allOf, type Condition, nanoParameter } from './conditions.ts'
+import { countUser, createErasure, heldAmong } from './erase-user.ts'
+import {
+  contentMasks,
   day_s,
   dayOf,
   environmentOf,
@@ -28,7 +36,7 @@ import { shareChanges } from './shared-changes.ts'
 import { type Read, reader } from './store-failure.ts'
 import { tableTargets } from './table-target.ts'
 
-/** Takes data out of ClickHouse, and says what there is. */
+/** Opens the removal and counting of data in ClickHouse. */
 export function openClickHouseRetentionStore({ columnar }: { columnar: Columnar }): RetentionStore {
   const read = reader(columnar)
   const targetOf = tableTargets(columnar)
@@ -39,17 +47,17 @@ export function openClickHouseRetentionStore({ columnar }: { columnar: Columnar 
     store: 'clickhouse',
     kinds: ['observations', 'traces', 'events', 'links', 'correlations'],
     deleteRows: async (slice, signal) =>
-      inPartitions(await changesOf(slice.kind, signal), slice, inSlice(slice)),
+      changePartitions(await changesOf(slice.kind, signal), slice, inSlice(slice)),
     maskContent: async (slice, signal) => maskContent(await changesOf(slice.kind, signal), slice),
-    ...erasureIn({ read, changesOf, tableOf: (kind) => kind }),
-    countUser: (about) => userCounts(read, about),
+    ...createErasure({ read, changesOf, tableOf: (kind) => kind }),
+    countUser: (about) => countUser(read, about),
     census: async (asked) => census(read, await changesOf(asked.kind), asked),
     countBuckets: async (asked) => countBuckets(read, await changesOf(asked.slice.kind), asked),
     heldTraces: (slice, holds) => heldTraces(read, slice, holds),
-    tracesOf: (slice, asked) => tracesOf(read, slice, asked),
+    tracesOf: (slice, asked) => findTraces(read, slice, asked),
     heldAmong: async (project_id, trace_ids, holds) => {
       const held = new Set<string>()
-      for (const group of groupsOf(holds)) {
+      for (const group of groupHolds(holds)) {
         for (const id of await heldAmong(read, { project_id, trace_ids }, group)) held.add(id)
       }
       return [...held]
@@ -58,13 +66,13 @@ export function openClickHouseRetentionStore({ columnar }: { columnar: Columnar 
   }
 }
 
-async function inPartitions(
+async function changePartitions(
   changes: RowChanges,
   slice: RetentionSlice,
   condition: Condition,
   set?: string,
 ): Promise<void> {
-  for (const { partition_id } of await changes.parts(secondsOf(slice))) {
+  for (const { partition_id } of await changes.parts(toSeconds(slice))) {
     if (set === undefined) await changes.deleteIn(partition_id, condition)
     else await changes.updateIn(partition_id, set, condition)
   }
@@ -72,7 +80,7 @@ async function inPartitions(
 
 async function maskContent(changes: RowChanges, slice: RetentionSlice): Promise<void> {
   const { set } = contentMasks[slice.kind]
-  await inPartitions(changes, slice, inSlice({ ...slice, with_content: true }), set)
+  await changePartitions(changes, slice, inSlice({ ...slice, with_content: true }), set)
 }
 
 async function census(
@@ -108,15 +116,15 @@ async function census(
       : await changes.parts({ from: least * day_s, to: (Math.max(...days) + 1) * day_s })
   return rows.map(({ day, env, records }) => {
     const window = { from: Number(day) * day_s, to: (Number(day) + 1) * day_s }
-    const bytes = bytesIn(Number(records), parts, window)
+    const bytes = estimateBytes(Number(records), parts, window)
     return { day: Number(day), environment: env, rows: Number(records), bytes }
   })
 }
 
-/** Holds of one statement: their values travel in the URL, of which ClickHouse takes 1 MiB. */
+/** Maximum holds of one statement: their values are sent in the URL, at most 1 MiB. */
 const holds_max = 200
 
-function groupsOf(holds: readonly HeldBy[]): HeldBy[][] {
+function groupHolds(holds: readonly HeldBy[]): HeldBy[][] {
   const groups: HeldBy[][] = []
   for (let at = 0; at < holds.length; at += holds_max) groups.push(holds.slice(at, at + holds_max))
   return groups
@@ -129,7 +137,7 @@ async function heldTraces(
 ): Promise<string[]> {
   const found = new Set<string>()
   const { sql, params } = inSlice(slice)
-  for (const group of groupsOf(holds)) {
+  for (const group of groupHolds(holds)) {
     const held = heldTracesSql(group)
     const rows = await read<{ id: string }>(
       `SELECT DISTINCT toString(trace_id) AS id FROM ${slice.kind}
@@ -142,7 +150,7 @@ async function heldTraces(
   return [...found].toSorted()
 }
 
-async function tracesOf(read: Read, slice: OpenSlice, asked: TracesQuery): Promise<string[]> {
+async function findTraces(read: Read, slice: OpenSlice, asked: TracesQuery): Promise<string[]> {
   const { environment: wanted, environments, after } = asked
   const { sql, params } = inSlice(slice)
   const environment = environmentOf(slice.kind, environments)
@@ -157,7 +165,7 @@ async function tracesOf(read: Read, slice: OpenSlice, asked: TracesQuery): Promi
 
 async function heldOwners(read: Read, project: string, holds: readonly HeldBy[]) {
   const owners = { task_ids: new Set<string>(), conversation_ids: new Set<string>() }
-  for (const group of groupsOf(holds)) {
+  for (const group of groupHolds(holds)) {
     const held = heldTracesSql(group)
     const rows = await read<{ task_id: string; conversation_id: string }>(
       `SELECT DISTINCT task_id, conversation_id FROM observations
@@ -171,4 +179,61 @@ async function heldOwners(read: Read, project: string, holds: readonly HeldBy[])
     }
   }
   return { task_ids: [...owners.task_ids], conversation_ids: [...owners.conversation_ids] }
+}
+
+type BucketRow = Record<'day' | 'env' | 'going' | 'free' | 'held', string>
+
+/** Counts the rows of a slice by day and environment: to delete, held, and late. */
+async function countBuckets(
+  read: Read,
+  changes: RowChanges,
+  asked: CountQuery,
+): Promise<BucketCount[]> {
+  const { kind, held_trace_ids, ...slice } = asked.slice
+  const { identity } = retainedTables[kind]
+  const environment = environmentOf(kind, asked.environments)
+  const within = inSlice({ kind, ...slice })
+  const free = notHeld(held_trace_ids)
+  const early = beforeBound(kind, asked.bounds)
+  const records = (condition: string) => `uniqExactIf((${identity}), ${condition})`
+  const going = records(`${free.sql} AND ${early.sql}`)
+  const rows = await read<BucketRow>(
+    `SELECT toString(${dayOf(kind)}) AS day, ${environment.sql} AS env,
+       ${going} AS going,
+       ${asked.bounds.length === 0 ? 'going' : records(free.sql)} AS free,
+       ${held_trace_ids.length === 0 ? '0' : records(`NOT (${free.sql})`)} AS held
+     FROM ${kind} WHERE ${within.sql}
+     GROUP BY day, env ORDER BY toInt64(day), env LIMIT ${countedBuckets_max}`,
+    { ...within.params, ...environment.params, ...free.params, ...early.params },
+  )
+  const parts = rows.length === 0 ? [] : await changes.parts(toSeconds(asked.slice))
+  return rows.map(({ day, env, going, free: unheld, held }) => {
+    const window = { from: Number(day) * day_s, to: (Number(day) + 1) * day_s }
+    return {
+      ...{ day: Number(day), environment: env, rows: Number(going) },
+      bytes: estimateBytes(Number(going), parts, window),
+      held_rows: Number(held),
+      late_rows: Math.max(0, Number(unheld) - Number(going)),
+    }
+  })
+}
+
+function notHeld(held: readonly string[]): Condition {
+  if (held.length === 0) return { sql: 'true', params: {} }
+  return { sql: 'trace_id NOT IN {held:Array(UUID)}', params: { held } }
+}
+
+/** The bound of days without one, later than any row. */
+const never_ms = 2n ** 62n
+
+function beforeBound(kind: CountQuery['slice']['kind'], bounds: CountQuery['bounds']): Condition {
+  if (bounds.length === 0) return { sql: 'true', params: {} }
+  return {
+    sql: `toUnixTimestamp64Milli(ingested_at) < transform(toInt64(${dayOf(kind)}),
+         {bound_days:Array(Int64)}, {bounds:Array(Int64)}, toInt64(${never_ms}))`,
+    params: {
+      bound_days: bounds.map(({ day }) => BigInt(day)),
+      bounds: bounds.map(({ stored_before_ms }) => BigInt(stored_before_ms)),
+    },
+  }
 }

@@ -1,9 +1,8 @@
 import type { CallSums, ConversationRollup, TaskRollup, TraceSummary } from '../contract.ts'
-import { fingerprintOf, fingerprints_max } from '../fingerprint.ts'
 
 type SumColumn = Exclude<keyof CallSums, 'cost_usd' | 'models' | 'providers'>
 
-/** Columns of every roll-up as JSONEachRow brings them: 64-bit integers are text. */
+/** Columns of every roll-up in JSONEachRow: 64-bit integers are text. */
 type SumsRow = Record<SumColumn | 'observations' | 'start_ns' | 'end_ns', string> & {
   cost_text: string
   models: string[]
@@ -14,7 +13,7 @@ export type TaskRollupRow = SumsRow & {
   traces: string
   implicit: boolean
   last_start_ns: string
-  /** Trace and id of the observations; one more than fingerprints are kept of, at most. */
+  /** Trace id and id of observations; at most `fingerprints_max` + 1. */
   identities: [string, string][]
 } & Pick<TaskRollup, 'task_id' | 'name' | 'user_id' | 'conversation_id' | 'environment' | 'release'>
 
@@ -40,11 +39,11 @@ export function taskRollupFrom(row: TaskRollupRow): TaskRollup {
     release: row.release,
     implicit: row.implicit,
     last_start: BigInt(row.last_start_ns),
-    fingerprints: row.identities.length > fingerprints_max ? undefined : fingerprintsOf(row),
+    fingerprints: row.identities.length > fingerprints_max ? undefined : toFingerprints(row),
   }
 }
 
-function fingerprintsOf({ identities }: TaskRollupRow): number[] {
+function toFingerprints({ identities }: TaskRollupRow): number[] {
   return identities.map(([trace_id, observation_id]) => fingerprintOf(trace_id, observation_id))
 }
 
@@ -96,3 +95,23 @@ function sumsFrom(row: SumsRow): CallSums {
 function spanFrom(row: SumsRow) {
   return { first_start: BigInt(row.start_ns), last_end: BigInt(row.end_ns) }
 }
+
+/** Maximum observations of a task with fingerprints. Larger tasks have no fingerprints. */
+export const fingerprints_max = 128
+
+/**
+ * Returns the fingerprint of an observation, a signed 32-bit number: FNV-1a over its id and the end
+ * of its trace id. Different fingerprints prove different observations; equal ones may collide.
+ */
+export function fingerprintOf(trace_id: string, observation_id: string): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < observation_id.length; at++) {
+    hash = Math.imul(hash ^ observation_id.charCodeAt(at), 0x01000193)
+  }
+  for (let at = Math.max(0, trace_id.length - traceChars); at < trace_id.length; at++) {
+    hash = Math.imul(hash ^ trace_id.charCodeAt(at), 0x01000193)
+  }
+  return hash | 0
+}
+
+const traceChars = 8

@@ -6,7 +6,7 @@ function ofProject(project: string): Condition {
   return { sql: 'project_id = {project:UUID}', params: { project } }
 }
 
-/** Work that notes what it is for, and ends when told to. */
+/** Work that records its condition and ends on demand. */
 function noting() {
   const seen: { condition: Condition; signal: AbortSignal | undefined }[] = []
   const ends: PromiseWithResolvers<boolean>[] = []
@@ -16,14 +16,14 @@ function noting() {
     ends.push(end)
     return end.promise
   }
-  /** Resolves when so many statements have begun. */
+  /** Resolves when this many statements have begun. */
   const begun = async (count: number) => {
     while (seen.length < count) await new Promise((resolve) => setTimeout(resolve, 5))
   }
   return { seen, ends, work, begun }
 }
 
-test('conditions of a key that are asked for together are one statement', async () => {
+test('concurrent conditions of a key are one statement', async () => {
   const { seen, ends, work, begun } = noting()
   const share = shareChanges()
   const asked = ['a', 'b'].map((project) =>
@@ -44,7 +44,7 @@ test('conditions of a key that are asked for together are one statement', async 
   expect(await apart).toBe(false)
 })
 
-test('what comes while a statement runs is the next one, and a failure is everybody’s', async () => {
+test('conditions that arrive during a statement join the next one; a failure rejects all of its callers', async () => {
   const { seen, ends, work, begun } = noting()
   const share = shareChanges()
   const first = share('day', { condition: ofProject('a'), signal: undefined, work })
@@ -60,7 +60,7 @@ test('what comes while a statement runs is the next one, and a failure is everyb
   expect(await Promise.all(later)).toEqual([true, true])
 })
 
-test('who gives up is answered at once; the statement goes on while anybody waits for it', async () => {
+test('an aborted caller is rejected at once; the statement continues while another caller waits', async () => {
   const { seen, ends, work, begun } = noting()
   const share = shareChanges()
   const [one, other, early] = [1, 2, 3].map(() => new AbortController())
@@ -80,7 +80,7 @@ test('who gives up is answered at once; the statement goes on while anybody wait
   expect(seen[0]?.signal?.aborted).toBe(true)
 })
 
-test('a statement has no more parameters than fit into its URL', async () => {
+test('the parameters of a statement fit into its URL', async () => {
   const { seen, ends, work, begun } = noting()
   const share = shareChanges()
   const held = Array.from({ length: 3_000 }, () => '0198c0de-0000-7000-8000-0000000000aa')

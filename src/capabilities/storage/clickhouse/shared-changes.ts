@@ -2,24 +2,28 @@ import { sleep } from '../../../kernel/time.ts'
 import type { QueryParam } from '../../../platform/columnar/index.ts'
 import type { Condition } from './conditions.ts'
 
-/** Runs one statement for a condition; answers whether it changed anything. */
+/** Runs one statement for a condition. Returns whether it changed rows. */
 export type ConditionWork = (condition: Condition, signal?: AbortSignal) => Promise<boolean>
 
 /**
- * Makes one statement of conditions that are about the same: `key` says what they share. A statement
- * that deletes costs by its number and not by its rows, so what several projects let go of one
- * partition goes at once; and a part that nobody keeps a row of is dropped whole then. Statements of
- * a key run one after the other; what is asked meanwhile is the next one's.
+ * Combines concurrent conditions with the same `key` into one statement. The cost of deletions
+ * depends on the number of statements, not of rows, so deletions of several projects in a partition
+ * run as one, and can drop whole parts. Statements of a key run one after the other; conditions
+ * that arrive meanwhile go into the next one.
  */
 export type SharedChanges = (
   key: string,
   asked: { condition: Condition; signal: AbortSignal | undefined; work: ConditionWork },
 ) => Promise<boolean>
 
-/** How long the first condition of a key waits for others. */
+/** Time for which the first condition of a key waits for others. */
 const gather_ms = 50
-/** Conditions of one statement, and about how many bytes of parameters: they travel in the URL. */
+
+/**
+ * Maximum conditions of one statement, and approximate maximum bytes of its parameters in the URL.
+ */
 const conditions_max = 50
+
 const params_bytes_max = 500_000
 
 type Waiting = {
@@ -29,44 +33,45 @@ type Waiting = {
   end: PromiseWithResolvers<boolean>
 }
 
+/** Opens shared changes; see `SharedChanges`. */
 export function shareChanges(): SharedChanges {
   const queues = new Map<string, Waiting[]>()
-  const workOff = async (key: string, waiting: Waiting[]) => {
+  const drain = async (key: string, waiting: Waiting[]) => {
     await sleep(gather_ms)
     while (waiting.length > 0) await runTogether(takeGroup(waiting))
     queues.delete(key)
   }
   return (key, { condition, signal, work }) => {
-    const one = { condition, signal, work, end: Promise.withResolvers<boolean>() }
+    const change = { condition, signal, work, end: Promise.withResolvers<boolean>() }
     const known = queues.get(key)
-    known?.push(one)
+    known?.push(change)
     if (known === undefined) {
-      const waiting = [one]
+      const waiting = [change]
       queues.set(key, waiting)
-      void workOff(key, waiting)
+      void drain(key, waiting)
     }
-    return untilAborted(one)
+    return untilAborted(change)
   }
 }
 
-/** Whoever gave up is answered at once; what the store has begun goes on. */
+/** Waits for the end of a change. Rejects at once on abort; the statement may continue. */
 async function untilAborted({ end, signal }: Waiting): Promise<boolean> {
-  const giveUp = () => end.reject(signal?.reason)
-  if (signal?.aborted) giveUp()
-  signal?.addEventListener('abort', giveUp, { once: true })
+  const abandon = () => end.reject(signal?.reason)
+  if (signal?.aborted) abandon()
+  signal?.addEventListener('abort', abandon, { once: true })
   try {
     return await end.promise
   } finally {
-    signal?.removeEventListener('abort', giveUp)
+    signal?.removeEventListener('abort', abandon)
   }
 }
 
-/** Takes from the front what one statement can carry, without those who gave up. */
+/** Takes the conditions of the next statement from the queue, skipping aborted ones. */
 function takeGroup(waiting: Waiting[]): Waiting[] {
   const group: Waiting[] = []
   let bytes = 0
   for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
-    bytes += bytesOf(next.condition)
+    bytes += paramBytes(next.condition)
     if (group.length > 0 && (group.length === conditions_max || bytes > params_bytes_max)) break
     waiting.shift()
     if (!next.signal?.aborted) group.push(next)
@@ -79,15 +84,15 @@ async function runTogether(group: readonly Waiting[]): Promise<void> {
   if (first === undefined) return
   try {
     const condition = anyOf(group.map((one) => one.condition))
-    const changed = await first.work(condition, signalOfAll(group))
+    const changed = await first.work(condition, combineSignals(group))
     for (const { end } of group) end.resolve(changed)
   } catch (error) {
     for (const { end } of group) end.reject(error)
   }
 }
 
-/** Aborts when nobody waits for the statement any more. */
-function signalOfAll(group: readonly Waiting[]): AbortSignal | undefined {
+/** Returns a signal that aborts when all callers have aborted. */
+function combineSignals(group: readonly Waiting[]): AbortSignal | undefined {
   const signals = group.flatMap(({ signal }) => signal ?? [])
   if (signals.length < group.length) return undefined
   const all = new AbortController()
@@ -98,7 +103,7 @@ function signalOfAll(group: readonly Waiting[]): AbortSignal | undefined {
   return all.signal
 }
 
-/** Joins conditions with OR; each one's parameters get names of their own. */
+/** Joins conditions with OR and renames their parameters, so that names are unique. */
 function anyOf(conditions: readonly Condition[]): Condition {
   const [first] = conditions
   if (conditions.length === 1 && first !== undefined) return first
@@ -110,12 +115,12 @@ function anyOf(conditions: readonly Condition[]): Condition {
   return { sql: sql.join(' OR '), params }
 }
 
-function bytesOf({ params }: Condition): number {
-  return Object.values(params).reduce<number>((bytes, value) => bytes + bytesOfValue(value), 0)
+function paramBytes({ params }: Condition): number {
+  return Object.values(params).reduce<number>((bytes, value) => bytes + valueBytes(value), 0)
 }
 
-/** With the signs around a value, as a URL writes them. */
-function bytesOfValue(value: QueryParam): number {
+/** Estimates the bytes of a value in a URL, with its delimiters. */
+function valueBytes(value: QueryParam): number {
   if (typeof value === 'string') return 3 * value.length
   if (Array.isArray(value)) {
     return value.reduce<number>((bytes, one) => bytes + 9 + 3 * String(one).length, 0)

@@ -5,14 +5,16 @@ import {
   type QueryParams,
 } from '../../../platform/columnar/index.ts'
 
-/** What callers have to tell apart: the store is away (retry), or anything else (a defect). */
+/**
+ * Converts an unavailable store to `store_unavailable`. Other errors are defects, kept as they are.
+ */
 export async function asStoreFailure<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (cause) {
     if (cause instanceof ColumnarUnavailable) {
       throw problem('store_unavailable', {
-        detail: 'The columnar store is out of reach; try again shortly.',
+        detail: 'The columnar store is unavailable. Try again shortly.',
         retry_after_s: 1,
         cause,
       })
@@ -21,9 +23,10 @@ export async function asStoreFailure<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Runs one SELECT; rejects as the ports of the stores say. */
+/** Runs one SELECT. Rejects like the ports of the stores. */
 export type Read = <Row>(sql: string, params: QueryParams) => Promise<Row[]>
 
+/** Opens the reads of a store. */
 export function reader(columnar: Columnar): Read {
   return (sql, params) => asStoreFailure(columnar.query(sql, params))
 }

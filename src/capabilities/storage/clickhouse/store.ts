@@ -10,19 +10,20 @@ import type {
   TraceLookup,
   TracePage,
 } from '../contract.ts'
-import { fingerprints_max } from '../fingerprint.ts'
-import { byDays } from './insert-batches.ts'
-import { encodeObservations, observationColumns } from './observation-columns.ts'
 import {
+  encodeObservations,
   type ObservationRow,
+  observationColumns,
   observationFrom,
   readExpression,
+  splitByDays,
   type TimelineJsonRow,
   timelineRowFrom,
 } from './observation-row.ts'
 import {
   type ConversationRollupRow,
   conversationRollupFrom,
+  fingerprints_max,
   type TaskRollupRow,
   type TraceSummaryRow,
   taskRollupFrom,
@@ -31,16 +32,17 @@ import {
 import { asStoreFailure, reader } from './store-failure.ts'
 import { observationsAt, taskVersions } from './task-versions.ts'
 
-/** Rows of one page or trace, at most. */
+/** Maximum rows of one page or trace. */
 const rows_max = 10_000
-/** Ids of one roll-up statement: they travel in the URL, of which ClickHouse takes 1 MiB. */
+
+/** Maximum ids of one roll-up statement: they are sent in the URL, at most 1 MiB. */
 const ids_max = 250
 
 /**
- * Observations in ClickHouse. Until parts merge, versions of a re-sent observation lie side by
- * side; each statement keeps the latest by LIMIT 1 BY the table's key. Measured on 4.4 M rows with
- * a tenth of them re-sent, that takes a fifth to two thirds of the time of FINAL. A
- * re-sent observation has to keep its task and conversation: they are filtered before.
+ * Opens the store of observations in ClickHouse. Until parts merge, a table holds all versions of
+ * an observation; each statement keeps the latest by LIMIT 1 BY the table's key, in a fifth to two
+ * thirds of the time of FINAL (4.4 M rows, 10 % of them re-sent). A re-sent observation must keep
+ * its task and conversation, which are filtered before.
  */
 export function openClickHouseStore({ columnar }: { columnar: Columnar }): ObservationStore {
   const read = reader(columnar)
@@ -87,7 +89,7 @@ export function openClickHouseStore({ columnar }: { columnar: Columnar }): Obser
 
 async function insert(columnar: Columnar, observations: readonly Observation[], token: string) {
   if (observations.length === 0) return
-  for (const [at, batch] of byDays(observations).entries()) {
+  for (const [at, batch] of splitByDays(observations).entries()) {
     const rows = encodeObservations(batch)
     const options = { deduplication_token: at === 0 ? token : `${token} ${at}` }
     await asStoreFailure(
@@ -122,7 +124,7 @@ function earliest(hints: readonly { from: bigint }[]): bigint {
   return least
 }
 
-/** What a DateTime64(9) holds, 1900 to 2262: the open sides of a window. */
+/** The range of a DateTime64(9), 1900 to 2262, for the open sides of a window. */
 const ends = { from: -2_208_988_800_000_000_000n, to: 2n ** 63n - 1n }
 
 function edges({ from = ends.from, to = ends.to }: TimeWindow): { from: bigint; to: bigint } {
@@ -132,7 +134,7 @@ function edges({ from = ends.from, to = ends.to }: TimeWindow): { from: bigint; 
 function taskPageParams({ after, limit, ...window }: TaskPage): QueryParams {
   const { from, to } = edges(window)
   return {
-    // Skips parts; the position below decides.
+    // Lets ClickHouse skip parts; the exact position is compared below.
     from: after && after.start_time > from ? after.start_time : from,
     to,
     after_start: after?.start_time ?? ends.from,
@@ -164,7 +166,7 @@ function traceParams(projectId: string, { trace_id, limit, ...window }: TraceLoo
 const inWindow = `start_time >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')
   AND start_time < fromUnixTimestamp64Nano({to:Int64}, 'UTC')`
 
-/** One version of each observation: the one that was written last. */
+/** Keeps the latest version of each observation. */
 const latestVersion = `ingested_at DESC, message_id DESC
   LIMIT 1 BY start_time, trace_id, observation_id`
 
@@ -176,7 +178,7 @@ const buckets = [
   'reasoning_tokens',
 ] as const
 
-/** What roll-ups are made of, each observation once. `call` marks a model call. */
+/** A subquery of the columns of roll-ups, each observation once. `call` marks a model call. */
 const rolledUp = (where: string) => `(
   SELECT trace_id, observation_id, parent_observation_id, start_time, end_time, status, name,
     task_id, task_name, task_implicit, conversation_id, conversation_external_id, user_id,
@@ -208,7 +210,7 @@ const latest = (column: string) =>
 
 const sinceFrom = "start_time >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')"
 
-/** A plain span counts in a task of its own, not in the one that its trace stands for. */
+/** A plain span counts in a named task, but not in an implicit task of its trace. */
 const countsInTask = "NOT (task_implicit AND type = 'span')"
 
 const taskRollupsSql = `
@@ -239,7 +241,7 @@ LIMIT ${ids_max}`
 const traceStarted = `min(o.start_time) >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')
   AND min(o.start_time) < fromUnixTimestamp64Nano({to:Int64}, 'UTC')`
 
-/** A trace's start is known only from all of its rows, so the window can't spare reading any. */
+/** A trace's start depends on all of its rows, so the window can't reduce reading. */
 const conversationTracesSql = (order: 'asc' | 'desc') => `
 SELECT o.trace_id AS trace_id, ${sums},
   ${latest('task_id')} AS task_id,
@@ -263,7 +265,9 @@ SELECT count() AS traces FROM (
 )`
 
 const contentColumns: readonly string[] = ['input', 'output']
+
 const allColumns = observationColumns.map(readExpression).join(', ')
+
 const timelineColumns = observationColumns
   .filter((column) => !contentColumns.includes(column))
   .map(readExpression)

@@ -2,23 +2,23 @@ import type { Columnar } from '../../../platform/columnar/index.ts'
 import { asStoreFailure } from './store-failure.ts'
 
 /**
- * Where statements that change a table go: to itself, or in a cluster to the tables of rows on each
- * of its servers, since a distributed one takes none of them.
+ * The target of statements that change a table: the table itself, or in a cluster the local tables
+ * on each server, since a distributed table can't be changed.
  */
 export type TableTarget = {
   database: string
   table: string
   cluster: string | undefined
-  /** `ON CLUSTER c`, or nothing. */
+  /** `ON CLUSTER c`, or ''. */
   on_cluster: string
-  /** What to read `system.parts` from, each part of the data once; and `system.mutations`. */
+  /** The tables to read `system.parts` (each part once) and `system.mutations` from. */
   parts: string
   mutations: string
-  /** A DELETE notes rows in a patch part; else it is a mutation, which one server makes of all parts. */
+  /** Whether a DELETE writes a patch part. Otherwise it is a mutation of all parts. */
   has_patches: boolean
 }
 
-/** Makes the reader of targets; each table's is read once. */
+/** Opens a cache of the targets of tables. */
 export function tableTargets(columnar: Columnar): (table: string) => Promise<TableTarget> {
   const known = new Map<string, Promise<TableTarget>>()
   return (table) => {
@@ -44,7 +44,7 @@ async function readTarget(columnar: Columnar, table: string): Promise<TableTarge
   return targetFrom(database, table, { engine: engine_full, knows_patches: knows_patches !== '0' })
 }
 
-/** The target by what ClickHouse says of the table's engine, and of itself. */
+/** Determines the target from the table's engine and the server's features. */
 export function targetFrom(
   database: string,
   table: string,
@@ -58,18 +58,18 @@ export function targetFrom(
   }
   return {
     ...{ database, table: local, cluster },
-    on_cluster: `ON CLUSTER ${quoted(cluster)}`,
-    parts: `cluster(${quotedText(cluster)}, system.parts)`,
-    mutations: `cluster(${quotedText(cluster)}, system.mutations)`,
-    // A replica makes anew only the parts of the partition.
+    on_cluster: `ON CLUSTER ${quoteName(cluster)}`,
+    parts: `cluster(${quoteText(cluster)}, system.parts)`,
+    mutations: `cluster(${quoteText(cluster)}, system.mutations)`,
+    // A replica rewrites only the parts of the partition, so patches are not needed.
     has_patches: false,
   }
 }
 
-function quoted(name: string): string {
+function quoteName(name: string): string {
   return `\`${name.replace(/[\\`]/g, '\\$&')}\``
 }
 
-function quotedText(text: string): string {
+function quoteText(text: string): string {
   return `'${text.replace(/[\\']/g, '\\$&')}'`
 }

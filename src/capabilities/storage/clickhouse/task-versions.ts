@@ -5,23 +5,28 @@ import {
   type ObservationVersion,
   type VersionsAsked,
 } from '../contract.ts'
-import { observationColumns } from './observation-columns.ts'
-import { type ObservationRow, observationFrom, readExpression } from './observation-row.ts'
+import {
+  type ObservationRow,
+  observationColumns,
+  observationFrom,
+  readExpression,
+} from './observation-row.ts'
 import type { Read } from './store-failure.ts'
 
-/** Rows of one page. */
+/** Maximum rows of one page. */
 const rows_max = 10_000
-/** Tasks of one statement: their ids travel in the URL, of which ClickHouse takes 1 MiB. */
+
+/** Maximum tasks of one statement: their ids are sent in the URL, at most 1 MiB. */
 const tasks_max = 250
 
-/** As JSONEachRow brings it: 64-bit integers are text. */
+/** A row in JSONEachRow: 64-bit integers are text. */
 type VersionRow = Omit<ObservationVersion, 'start_time' | 'stored_at_ms' | 'body_bytes'> & {
   start_ns: string
   stored_ms: string
   body_bytes: string
 }
 
-/** The latest versions of the observations of tasks, as the port says; content is not read. */
+/** Reads the latest versions of tasks' observations, without content; see the port. */
 export async function taskVersions(
   read: Read,
   projectId: string,
@@ -52,7 +57,7 @@ export async function taskVersions(
   }))
 }
 
-/** The latest versions of observations by their identity, with content. */
+/** Reads the latest versions of observations by identity, with content. */
 export async function observationsAt(
   read: Read,
   projectId: string,
@@ -87,17 +92,17 @@ FROM observations
 WHERE project_id = {project:UUID}
   AND start_time >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')
   AND task_id IN {ids:Array(String)}
-  AND ingested_at >= fromUnixTimestamp64Milli({stored_from:Int64}, 'UTC')${hasAfter ? behindAfter : ''}
+  AND ingested_at >= fromUnixTimestamp64Milli({stored_from:Int64}, 'UTC')${hasAfter ? afterLast : ''}
 ORDER BY task_id, start_time, observation_id, trace_id, ingested_at DESC, message_id DESC
 LIMIT 1 BY task_id, start_time, observation_id, trace_id
 LIMIT {limit:UInt32}`
 
-const behindAfter = `
+const afterLast = `
   AND (task_id, start_time, observation_id, trace_id) >
     ({after_task:String}, fromUnixTimestamp64Nano({after_start:Int64}, 'UTC'),
       {after_id:String}, {after_trace:UUID})`
 
-/** The window first: it skips parts and granules before the identities are compared. */
+/** The window lets ClickHouse skip parts and granules before it compares identities. */
 const identitiesSql = `
 SELECT ${observationColumns.map(readExpression).join(', ')} FROM observations
 WHERE project_id = {project:UUID}

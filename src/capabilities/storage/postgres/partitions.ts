@@ -2,36 +2,37 @@ import { type HotTables, type Kysely, sql } from '../../../platform/relational/i
 import { type HotTableName, hotTables } from './hot-rows.ts'
 
 type Db = Kysely<HotTables>
-/** Whatever statements can be run on. */
+
+/** A database or transaction that runs statements. */
 type Connection = Pick<Db, 'getExecutor'>
 
 export const day_ns = 86_400_000_000_000n
 
-/** The day of an instant, counted from 1970. */
+/** Returns the day of an instant, counted from 1970. */
 export function dayOf(time: bigint): number {
   return Number(time >= 0n ? time / day_ns : (time - day_ns + 1n) / day_ns)
 }
 
 /** A partition: one day of a table. */
-export type DayPartition = { table: HotTableName; day: number }
+type DayPartition = { table: HotTableName; day: number }
 
-const nameOf = ({ table, day }: DayPartition) =>
+const partitionName = ({ table, day }: DayPartition) =>
   `${table}_${new Date(day * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')}`
 
-/** Any number will do: who makes or drops a partition holds it. */
+/** Advisory lock for creating partitions; any unique number. */
 const partitionLock = 7_061_854
 
 /**
- * Makes the partition of a day when there is none. It is made apart and then attached, which lets
- * readers and writers of other days go on. May be called by many at once.
+ * Creates the partition of a day if it does not exist. Creates the table first and then attaches
+ * it, which does not block readers and writers of other days. Safe to call concurrently.
  */
 export async function makePartition(db: Db, partition: DayPartition): Promise<void> {
   const { table, day } = partition
-  const name = nameOf(partition)
+  const name = partitionName(partition)
   await db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${partitionLock})`.execute(trx)
     if ((await partitionsOf(trx, table)).some((each) => each.day === day)) return
-    // What a half-done removal left.
+    // A removal that was cut off may have left the table.
     await sql`drop table if exists ${sql.id(name)}`.execute(trx)
     await sql`create table ${sql.id(name)} (like ${sql.id(table)} including all)`.execute(trx)
     const [from, to] = [BigInt(day) * day_ns, BigInt(day + 1) * day_ns]
@@ -40,8 +41,8 @@ export async function makePartition(db: Db, partition: DayPartition): Promise<vo
   })
 }
 
-/** The days that a table has partitions of. */
-export async function partitionsOf(
+/** Lists the days with partitions of a table. */
+async function partitionsOf(
   db: Db,
   table: HotTableName,
 ): Promise<{ day: number; pending: boolean }[]> {
@@ -60,8 +61,8 @@ export async function partitionsOf(
 }
 
 /**
- * Drops the partitions of days before `keepFrom` answers, which is asked while nobody can begin to
- * need older ones (`lockHotWindows`). Detaching waits for running statements and stops none.
+ * Drops the partitions of days before `keepFrom`. The lock of `lockHotWindows` keeps hot windows
+ * from widening meanwhile. Detaching waits for running statements without stopping them.
  */
 export async function dropPartitions(db: Db, keepFrom: (db: Db) => Promise<number>) {
   const dropped: string[] = []
@@ -73,7 +74,7 @@ export async function dropPartitions(db: Db, keepFrom: (db: Db) => Promise<numbe
         for (const { day, pending } of await partitionsOf(connection, table)) {
           if (day >= first) continue
           await dropPartition(connection, { table, day }, pending)
-          dropped.push(nameOf({ table, day }))
+          dropped.push(partitionName({ table, day }))
         }
       }
     } finally {
@@ -84,26 +85,26 @@ export async function dropPartitions(db: Db, keepFrom: (db: Db) => Promise<numbe
 }
 
 async function dropPartition(db: Db, partition: DayPartition, pending: boolean): Promise<void> {
-  const [table, name] = [sql.id(partition.table), sql.id(nameOf(partition))]
+  const [table, name] = [sql.id(partition.table), sql.id(partitionName(partition))]
   const how = sql.raw(pending ? 'finalize' : 'concurrently')
   await sql`alter table ${table} detach partition ${name} ${how}`.execute(db)
   await sql`drop table ${name}`.execute(db)
 }
 
-/** Held by who drops days, and for a transaction by who begins to need older ones. */
+/** Advisory lock between dropping days and widening a hot window. */
 const windowLock = 7_061_855
 
-/** Until the transaction ends no day is dropped. */
+/** Keeps days from being dropped until the transaction ends. */
 export async function lockHotWindows(trx: Connection): Promise<void> {
   await sql`select pg_advisory_xact_lock(${windowLock})`.execute(trx)
 }
 
-/** Tells locks of projects from others. */
+/** The class of the advisory locks of projects. */
 const projectLocks = 7_061_856
 
 /**
- * Until the transaction ends rows of the project are copied into the hot window (`shared`), or taken
- * out of it (`exclusive`), and never both at once.
+ * Locks a project's hot window until the transaction ends, so that rows are either copied into it
+ * (`shared`) or removed from it (`exclusive`), never both at once.
  */
 export async function lockProject(
   trx: Connection,

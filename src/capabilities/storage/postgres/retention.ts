@@ -11,49 +11,50 @@ import { type HotTableName, hotTables } from './hot-rows.ts'
 import { lockProject } from './partitions.ts'
 
 type Db = Kysely<HotTables>
+
 type Sql = ReturnType<typeof sql>
 
-/** Rows of one statement: it must end within the time that a statement may take. */
+/** Maximum rows of one statement, for it to end within the statement timeout. */
 const rows_max = 5_000
 
 /**
- * Takes data out of the hot window. Rows that a backfill copies at the same time are waited for
- * (`lockProject`): what is taken out of ClickHouse before this is called stays out of here too.
+ * Removes data from the hot window. Waits for running copies of a backfill (`lockProject`), so that
+ * rows removed from ClickHouse before the call can't return here.
  */
 export function openPostgresRetention({ db }: { db: Db }): RetentionTarget {
   return {
     store: 'postgres',
     kinds: ['observations', 'traces'],
     deleteRows: (slice, signal) => {
-      const statement = (table: HotTableName) => deleteWhere(table, whereOf(table, slice))
-      return inSteps(db, slice, { statement, signal })
+      const statement = (table: HotTableName) => deleteWhere(table, sliceCondition(table, slice))
+      return repeatFor(db, slice, { statement, signal })
     },
     maskContent: (slice, signal) => {
-      const statement = (table: HotTableName) => maskWhere(table, whereOf(table, slice))
-      return inSteps(db, slice, { statement, signal })
+      const statement = (table: HotTableName) => maskWhere(table, sliceCondition(table, slice))
+      return repeatFor(db, slice, { statement, signal })
     },
     tracesOfUser: (about) => tracesOfUser(db, about),
     eraseUser: (about, signal) => eraseUser(db, about, signal),
   }
 }
 
-const tableOf: Partial<Record<RecordKind, HotTableName>> = {
+const tablesByKind: Partial<Record<RecordKind, HotTableName>> = {
   observations: 'hot_observations',
   traces: 'hot_traces',
 }
 
-async function inSteps(
+async function repeatFor(
   db: Db,
   { kind, project_id }: RetentionSlice,
   about: { statement: (table: HotTableName) => Sql; signal: AbortSignal | undefined },
 ): Promise<void> {
-  const table = tableOf[kind]
+  const table = tablesByKind[kind]
   if (table === undefined) return
-  await untilNone(db, project_id, { statement: about.statement(table), signal: about.signal })
+  await repeatUntilDone(db, project_id, { statement: about.statement(table), signal: about.signal })
 }
 
-/** Repeats a statement that takes at most so many rows, until it finds none. */
-async function untilNone(
+/** Repeats a statement of bounded rows until it affects no rows. */
+async function repeatUntilDone(
   db: Db,
   project_id: string,
   { statement, signal }: { statement: Sql; signal: AbortSignal | undefined },
@@ -68,7 +69,7 @@ async function untilNone(
   }
 }
 
-function whereOf(table: HotTableName, slice: RetentionSlice): Sql {
+function sliceCondition(table: HotTableName, slice: RetentionSlice): Sql {
   const { environments, trace_ids, held_trace_ids, stored_before_ms, with_content } = slice
   const time = sql.id(hotTables[table].time)
   const parts = [
@@ -90,28 +91,28 @@ const hasContent: Readonly<Record<HotTableName, Sql>> = {
   hot_traces: sql`(input <> '' or output <> '')`,
 }
 
-function someOf(table: HotTableName, where: Sql): Sql {
+function someRows(table: HotTableName, where: Sql): Sql {
   const key = sql.raw(hotTables[table].key.join(', '))
   return sql`(${key}) in (select ${key} from ${sql.id(table)} where ${where} limit ${rows_max})`
 }
 
 function deleteWhere(table: HotTableName, where: Sql): Sql {
-  return sql`delete from ${sql.id(table)} where ${someOf(table, where)}`
+  return sql`delete from ${sql.id(table)} where ${someRows(table, where)}`
 }
 
 function maskWhere(table: HotTableName, where: Sql): Sql {
   const unmasked = sql`${where} and ${hasContent[table]}`
-  return sql`update ${sql.id(table)} set ${withoutContent[table]} where ${someOf(table, unmasked)}`
+  return sql`update ${sql.id(table)} set ${withoutContent[table]} where ${someRows(table, unmasked)}`
 }
 
 const { keys, request_parameters } = contentAttributes()
 
-/** Whether an attribute's key says that it holds content: `isContentAttribute` of the model. */
+/** Tests an attribute's key for content, like `isContentAttribute` of the model. */
 const isContent = sql`case when starts_with(key, 'request.')
   then substr(key, ${'request.'.length + 1}::int) <> all(${request_parameters}::text[])
   else key ~ ${keys} end`
 
-/** As ClickHouse has it: what was measured stays. */
+/** Removes content and keeps measurements, as in ClickHouse. */
 const withoutContent: Readonly<Record<HotTableName, Sql>> = {
   hot_observations: sql`input = '', output = '', error_message = '', content_state = 'expired',
     tool_calls = (
@@ -138,7 +139,7 @@ async function eraseUser(
   const where = sql`project_id = ${project_id} and trace_id = any(${trace_ids}::uuid[])
     and user_id in (${user_id}, '')`
   for (const table of Object.keys(hotTables) as HotTableName[]) {
-    await untilNone(db, project_id, { statement: deleteWhere(table, where), signal })
+    await repeatUntilDone(db, project_id, { statement: deleteWhere(table, where), signal })
   }
 }
 

@@ -5,18 +5,18 @@ import type { ObservationStore, TaskPage, TimelineRow, TimeWindow } from '../con
 import { observationColumnTypes } from '../row-format/columns.ts'
 import { openHotRowWriter } from './write-rows.ts'
 
-/** What the hot window can do of the port: see `storeCapabilities`. */
+/** The part of the port that the hot window implements; see `storeCapabilities`. */
 export type HotObservationStore = Pick<
   ObservationStore,
   'insert' | 'observation' | 'traceObservations' | 'taskObservations'
 >
 
-/** Rows of one page or trace, at most. */
+/** Maximum rows of one page or trace. */
 const rows_max = 10_000
 
 /**
- * Observations in PostgreSQL. Each is there once: the primary key is its identity, and of two
- * versions the one that was stored later stays. It holds what was written to it, of any age.
+ * Opens the store of observations in PostgreSQL. The primary key is the identity, and the version
+ * stored later replaces the earlier. The store keeps rows of any age until they are removed.
  */
 export function openPostgresStore({
   db,
@@ -54,7 +54,7 @@ export function openPostgresStore({
     taskObservations: async (project_id, task_id, page) => {
       const { rows } = await sql<StoredRow>`
         select ${timelineColumns} from hot_observations
-        where ${inWindow(project_id, page)} and task_id = ${task_id} and ${behind(page)}
+        where ${inWindow(project_id, page)} and task_id = ${task_id} and ${afterPosition(page)}
         order by start_time, observation_id, trace_id
         limit ${Math.min(page.limit, rows_max)}
       `.execute(db)
@@ -63,7 +63,7 @@ export function openPostgresStore({
   }
 }
 
-/** 64-bit integers come as text, so as not to lose digits. */
+/** A row as read: 64-bit integers come as text, so that no digits are lost. */
 type StoredRow = Omit<Observation, 'start_time' | 'end_time'> & {
   start_time: string
   end_time: string
@@ -71,31 +71,37 @@ type StoredRow = Omit<Observation, 'start_time' | 'end_time'> & {
 
 function inWindow(project_id: string, { from, to }: TimeWindow) {
   return sql`project_id = ${project_id}
-    and start_time >= ${(from ?? least).toString()}::bigint
-    and start_time < ${(to ?? most).toString()}::bigint`
+    and start_time >= ${(from ?? earliest).toString()}::bigint
+    and start_time < ${(to ?? latest).toString()}::bigint`
 }
 
-function behind({ after }: TaskPage) {
+function afterPosition({ after }: TaskPage) {
   if (after === undefined) return sql`true`
   return sql`(start_time, observation_id)
     > (${after.start_time.toString()}::bigint, ${after.observation_id})`
 }
 
-const least = -(2n ** 63n)
-const most = 2n ** 63n - 1n
+const earliest = -(2n ** 63n)
+
+const latest = 2n ** 63n - 1n
 
 const contentColumns: readonly string[] = ['input', 'output']
+
 const columns = Object.keys(observationColumnTypes)
-const readOtherwise: Readonly<Record<string, string>> = {
+
+const readExpressions: Readonly<Record<string, string>> = {
   start_time: 'start_time::text as start_time',
   end_time: 'end_time::text as end_time',
-  // Without the zeros behind, as the other store shows it.
+  // Without trailing zeros, like ClickHouse.
   cost_usd: 'trim_scale(cost_usd)::text as cost_usd',
 }
-const listOf = (names: readonly string[]) =>
-  sql.raw(names.map((name) => readOtherwise[name] ?? name).join(', '))
-const allColumns = listOf(columns)
-const timelineColumns = listOf(columns.filter((name) => !contentColumns.includes(name)))
+
+const selectList = (names: readonly string[]) =>
+  sql.raw(names.map((name) => readExpressions[name] ?? name).join(', '))
+
+const allColumns = selectList(columns)
+
+const timelineColumns = selectList(columns.filter((name) => !contentColumns.includes(name)))
 
 function observationFrom(row: StoredRow): Observation {
   return { ...row, start_time: BigInt(row.start_time), end_time: BigInt(row.end_time) }

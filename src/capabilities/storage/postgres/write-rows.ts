@@ -11,23 +11,24 @@ import { dayOf, makePartition } from './partitions.ts'
 
 type Db = Kysely<HotTables>
 
-/** Rows and bytes of one statement, about. */
+/** Approximate maximum rows and bytes of one statement. */
 const rows_max = 500
+
 const bytes_max = 4 * 1024 * 1024
 
-/** Puts rows into the tables of the hot window. */
+/** Writes rows to the tables of the hot window. */
 export type HotRowWriter = {
   /**
-   * Writes rows of any projects; resolves once they are durable. A row that is there already is
-   * replaced when it was stored earlier. When it rejects, any part may be written, and repeating it
-   * is right. Makes the partitions of the rows' days.
+   * Writes rows of any projects and creates the partitions of their days. Resolves when the rows
+   * are durable. Replaces rows that were stored earlier. After a rejection any part may be written,
+   * and it is safe to repeat the call.
    */
   write<Table extends HotTableName>(table: Table, rows: readonly HotRow<Table>[]): Promise<void>
-  /** Makes the partitions of these days. */
+  /** Creates the partitions of these days. */
   prepare(days: readonly number[]): Promise<void>
 }
 
-/** Opens a writer, which remembers what partitions it has seen. */
+/** Opens a writer, which caches the partitions that it has seen. */
 export function openHotRowWriter(db: Db): HotRowWriter {
   const known = new Set<string>()
   const ensure = async (table: HotTableName, days: Iterable<number>) => {
@@ -40,13 +41,13 @@ export function openHotRowWriter(db: Db): HotRowWriter {
   }
   return {
     write: async (table, rows) => {
-      const once = latestOfEach(table, rows)
-      const days = new Set(once.map(({ row }) => dayOf(timeOf(row))))
+      const latest = latestOfEach(table, rows)
+      const days = new Set(latest.map(({ row }) => dayOf(timeOf(row))))
       await ensure(table, days)
-      for (const statement of statementsOf(once)) {
+      for (const statement of splitStatements(latest)) {
         await upsert(db, table, statement).catch(async (error: unknown) => {
           if (!isMissingPartition(error)) throw error
-          // It was dropped since.
+          // The partition was dropped meanwhile.
           known.clear()
           await ensure(table, days)
           await upsert(db, table, statement)
@@ -60,8 +61,8 @@ export function openHotRowWriter(db: Db): HotRowWriter {
 }
 
 /**
- * A statement can't touch a row twice; and rows in one order for all, so that two writers that
- * meet wait for each other in turn.
+ * Returns the latest version of each row, since a statement can't update a row twice. Sorts rows by
+ * key, so that concurrent writers do not deadlock.
  */
 function latestOfEach<Table extends HotTableName>(
   table: Table,
@@ -77,7 +78,7 @@ function latestOfEach<Table extends HotTableName>(
   return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }
 
-function* statementsOf(rows: readonly HotRow<HotTableName>[]): Generator<string> {
+function* splitStatements(rows: readonly HotRow<HotTableName>[]): Generator<string> {
   let texts: string[] = []
   let size = 0
   for (const row of rows) {
@@ -106,7 +107,7 @@ async function upsert(db: Db, table: HotTableName, json: string): Promise<void> 
   `.execute(db)
 }
 
-/** `no partition of relation … found for row` is a check_violation without a constraint's name. */
+/** Detects `no partition of relation … found for row`: a check_violation without a constraint. */
 function isMissingPartition(error: unknown): boolean {
   return (
     error instanceof Error &&

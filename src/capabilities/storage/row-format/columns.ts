@@ -7,23 +7,28 @@ import type {
 import type { Observation } from '../../../model/observation.ts'
 
 /**
- * The version of these columns, as row frames name it. To change them: copy this file's lists and
- * the encoders to a folder of the next version, raise the number where rows are written, and keep
- * the old readers for as long as a queue, a spool or a dead letter may still hold rows of it. A
- * column that is new in the store needs a default there, so that old rows go in without it.
+ * The version of these columns in row frames. To change columns: copy these lists and the encoders
+ * to a folder of the next version, raise the number where rows are written, and keep the old
+ * readers as long as a queue, spool or dead letter may hold old rows. A new column needs a default
+ * in the store, so that old rows can be inserted without it.
  */
 export const rowFormat = 1
 
 const text = 'String'
+
 const word = 'LowCardinality(String)'
+
 const instant = "DateTime64(9, 'UTC')"
+
 const count = 'UInt64'
+
 const countOrNull = 'Nullable(UInt64)'
+
 const pairs = 'Map(LowCardinality(String), String)'
 
 /**
- * The columns of table `observations` that an insert gives, with their types in ClickHouse. Those
- * that roll-ups are made of come first, so that a reader of encoded rows can stop after them.
+ * The inserted columns of table `observations`, with their ClickHouse types. The columns of
+ * roll-ups come first, so that a reader of encoded rows can stop after them.
  */
 export const observationColumnTypes = {
   project_id: 'UUID',
@@ -82,7 +87,7 @@ export const observationColumnTypes = {
   message_id: text,
 } as const satisfies Record<keyof Observation, string>
 
-/** The columns of table `traces` that an insert gives. */
+/** The inserted columns of table `traces`. */
 export const traceColumnTypes = {
   project_id: 'UUID',
   trace_id: 'UUID',
@@ -102,8 +107,8 @@ export const traceColumnTypes = {
   message_id: text,
 } as const satisfies Record<keyof TraceDraft | 'message_id', string>
 
-/** The columns of table `events` that an insert gives. */
-export const eventColumnTypes = {
+/** The inserted columns of table `events`. */
+const eventColumnTypes = {
   project_id: 'UUID',
   trace_id: 'UUID',
   observation_id: text,
@@ -117,8 +122,8 @@ export const eventColumnTypes = {
   message_id: text,
 } as const satisfies Record<keyof EventDraft | 'message_id', string>
 
-/** The columns of table `links` that an insert gives. */
-export const linkColumnTypes = {
+/** The inserted columns of table `links`. */
+const linkColumnTypes = {
   project_id: 'UUID',
   trace_id: 'UUID',
   observation_id: text,
@@ -131,8 +136,8 @@ export const linkColumnTypes = {
   message_id: text,
 } as const satisfies Record<keyof LinkDraft | 'message_id', string>
 
-/** The columns of table `correlations` that an insert gives. */
-export const correlationColumnTypes = {
+/** The inserted columns of table `correlations`. */
+const correlationColumnTypes = {
   project_id: 'UUID',
   trace_id: 'UUID',
   observation_id: text,
@@ -144,7 +149,7 @@ export const correlationColumnTypes = {
   message_id: text,
 } as const satisfies Record<keyof CorrelationDraft | 'message_id', string>
 
-/** The columns of each kind of row, in their order; kinds are named as in IngestRecords. */
+/** The columns of each kind of `IngestRecords`, in order. */
 export const columnTypesByKind = {
   traces: traceColumnTypes,
   observations: observationColumnTypes,

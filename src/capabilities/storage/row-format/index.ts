@@ -1,4 +1,9 @@
 export { columnTypesByKind, rowFormat } from './columns.ts'
-export { type ObservationHead, readObservation, readObservationHead } from './read-observation.ts'
-export { readTrace, type StoredTrace } from './read-trace.ts'
+export {
+  type ObservationHead,
+  readObservation,
+  readObservationHead,
+  readTrace,
+  type StoredTrace,
+} from './read-rows.ts'
 export { type DraftOf, type RowWriter, rowWriters } from './write-rows.ts'

@@ -8,7 +8,7 @@ import {
   MalformedRow,
 } from '../../../platform/columnar/row-binary/index.ts'
 import { columnTypesByKind } from './columns.ts'
-import { readObservation, readObservationHead } from './read-observation.ts'
+import { readObservation, readObservationHead } from './read-rows.ts'
 import { type DraftOf, rowWriters } from './write-rows.ts'
 
 const message_id = '01900000-0000-7000-8000-0000000000aa'
@@ -114,7 +114,7 @@ test.each(kinds)('%s are written as their columns say', (kind) => {
   )
 })
 
-test('an observation is read as it was written, and its head too', () => {
+test('an observation and its head are read as written', () => {
   fc.assert(
     fc.property(draftsOf('observations'), fc.nat({ max: 9 }), (draft, at) => {
       const bytes = encoded('observations', draft)
@@ -127,14 +127,14 @@ test('an observation is read as it was written, and its head too', () => {
   )
 })
 
-test('the columns are those of the model, message_id last', () => {
+test('the columns are those of the model, with message_id last', () => {
   expect(Object.keys(columnTypesByKind.observations).toSorted()).toEqual(
     Object.keys(observationSchema.shape).toSorted(),
   )
   for (const kind of kinds) expect(Object.keys(columnTypesByKind[kind]).at(-1)).toBe('message_id')
 })
 
-test('a row that ends early is told so, wherever it ends', () => {
+test('a row that is cut anywhere throws MalformedRow', () => {
   const [draft] = fc.sample(draftsOf('observations'), 1)
   if (draft === undefined) throw new Error('no sample')
   const bytes = encoded('observations', draft)

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { anyRows, rowOf } from '../../../../test/support/trace-rows.ts'
 import { buildTree } from '../tree/build-tree.ts'
-import { compareTrees, stateOf } from './compare-trees.ts'
+import { comparePair, compareTrees } from './compare-trees.ts'
 
-test('the n-th of a name belongs to the n-th of it', () => {
+test('the n-th node of a name matches the n-th node of that name', () => {
   const left = buildTree([
     rowOf({ id: 'a', name: 'agent', at: 0, took: 90 }),
     rowOf({ id: 'b', parent: 'a', name: 'chat', at: 1, took: 5 }),
@@ -20,7 +20,7 @@ test('the n-th of a name belongs to the n-th of it', () => {
   ])
   const pairs = compareTrees(left, right).map((pair) => {
     const { left: one, right: other, depth } = pair
-    return `${' '.repeat(depth)}${one?.id ?? '-'} ${other?.id ?? '-'} ${stateOf(pair)}`
+    return `${' '.repeat(depth)}${one?.id ?? '-'} ${other?.id ?? '-'} ${comparePair(pair)}`
   })
   expect(pairs).toEqual([
     'a 1 matched',
@@ -32,7 +32,7 @@ test('the n-th of a name belongs to the n-th of it', () => {
   ])
 })
 
-test('each node of both stands once; a trace is like itself', () => {
+test('each node is in one pair, and a trace equals itself', () => {
   fc.assert(
     fc.property(anyRows, anyRows, (one, other) => {
       const [left, right] = [buildTree(one), buildTree(other)]
@@ -44,7 +44,7 @@ test('each node of both stands once; a trace is like itself', () => {
       expect(new Set(rights)).toEqual(new Set(right.nodes))
       expect(rights).toHaveLength(right.nodes.length)
       const twice = compareTrees(left, buildTree(one))
-      expect(twice.filter((pair) => stateOf(pair) !== 'matched')).toEqual([])
+      expect(twice.filter((pair) => comparePair(pair) !== 'matched')).toEqual([])
     }),
   )
 })

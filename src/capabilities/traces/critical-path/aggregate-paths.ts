@@ -11,76 +11,87 @@ import {
 import { isoWindowOf, readTraceRows, traceRows_max } from '../read-trace-rows.ts'
 import { buildTree } from '../tree/build-tree.ts'
 import type { TraceRow, TraceTree } from '../tree/contract.ts'
-import { msFrom } from '../tree/shown-times.ts'
+import { msFrom } from '../tree/times.ts'
 import type { CriticalPathQuery } from './critical-path-query.ts'
-import { criticalPathOf, longestRoot } from './find-path.ts'
+import { findCriticalPath, longestRoot } from './find-path.ts'
 import { nodesOnPath, type OperationOnPath, operationsOnPath } from './path-shares.ts'
-import { meanWithBounds, wilsonLowerBound } from './statistics.ts'
 
 const count = z.int().nonnegative()
+
 const share = z.number().min(0).max(1)
 
-/** The paths of many traces of one task name. */
+/** An aggregate of the paths of traces of one task name. */
 export const aggregateSchema = z
   .strictObject({
     task_name: z.string(),
-    traces: count.describe('Traces that were looked at, the latest of the window.'),
-    truncated: z.boolean().describe('Fewer than asked for: they would have too many observations.'),
+    traces: count.describe('Traces aggregated: the latest of the window.'),
+    truncated: z
+      .boolean()
+      .describe('Whether traces were left out because of too many observations.'),
     mean_duration_ms: z.number().nonnegative(),
     operations: z
       .array(
         record('AggregatedOperation', {
           type: z.string(),
           name: z.string(),
-          traces: count.describe('On whose path it is.'),
+          traces: count.describe('Traces with the operation on their path.'),
           confidence: share.describe(
-            'That it is on the path: the lower bound of that rate, Wilson, 95 %.',
+            'Lower bound (Wilson, 95 %) of the share of traces with the operation on their path.',
           ),
-          share: share.describe('Of the path, the mean over all traces.'),
+          share: share.describe('Share of the path, mean over all traces.'),
           share_low: share.describe('Lower bound of that mean, 95 %.'),
           share_high: share.describe('Upper bound of that mean, 95 %.'),
-          mean_on_path_ms: z.number().nonnegative().describe('Over all traces.'),
-          tokens: count.describe('Used by it on all the paths.'),
-          cost_usd: dollarsSchema.describe('On all the paths.'),
+          mean_on_path_ms: z
+            .number()
+            .nonnegative()
+            .describe('Time on the path, mean over all traces.'),
+          tokens: count.describe('Tokens on all paths.'),
+          cost_usd: dollarsSchema.describe('Cost on all paths.'),
         }),
       )
-      .describe('By type and name, the largest share first.'),
+      .describe('Operations by type and name, the largest share first.'),
   })
   .meta({ id: 'AggregateOfPaths' })
+
 type Aggregate = z.infer<typeof aggregateSchema>
 
-type About = { queries: RunDeps; project_id: string; signal: AbortSignal }
+type AggregateContext = { queries: RunDeps; project_id: string; signal: AbortSignal }
+
 const week_ns = 604_800_000_000_000n
 
-/** Tells the paths of the latest traces of a trace's task name; null when it has no such name. */
-export async function aggregateOf(
+/** Aggregates the latest traces of a trace's task name; null if it has no task name. */
+export async function aggregatePaths(
   tree: TraceTree,
   query: CriticalPathQuery,
-  about: About,
+  context: AggregateContext,
 ): Promise<Aggregate | null> {
   const task_name = tree.nodes.find(({ row }) => row?.task_name)?.row?.task_name
   if (task_name === undefined) return null
-  const { trace_ids, truncated, window } = await latestTraces(task_name, { tree, query }, about)
-  const { rows } = await readTraceRows(about.queries, {
-    ...about,
+  const { trace_ids, truncated, window } = await findLatestTraces(
+    task_name,
+    { tree, query },
+    context,
+  )
+  const { rows } = await readTraceRows(context.queries, {
+    ...context,
     ...{ trace_ids, window },
     rows_max: traceRows_max,
   })
-  const paths = pathsOf(rows, query.clocks === 'recorded')
+  const paths = findPaths(rows, query.clocks === 'recorded')
   return {
     task_name,
     traces: paths.length,
     truncated,
     mean_duration_ms: msFrom(sum(paths.map(({ duration }) => duration)) / (paths.length || 1)),
-    operations: operationsOf(paths).slice(0, query.limit),
+    operations: aggregateOperations(paths).slice(0, query.limit),
   }
 }
 
-/** As many of the latest traces as together have no more observations than can be read. */
-async function latestTraces(
+/** Returns as many of the latest traces as can be read, by their total of observations. */
+async function findLatestTraces(
   task_name: string,
   { tree, query }: { tree: TraceTree; query: CriticalPathQuery },
-  { queries, ...caller }: About,
+  { queries, ...caller }: AggregateContext,
 ) {
   const { origin_ns } = tree
   const from = query.from ?? (origin_ns > week_ns ? origin_ns - week_ns : 0n)
@@ -110,17 +121,17 @@ async function latestTraces(
 
 type PathOfTrace = { duration: number; operations: readonly OperationOnPath[] }
 
-function pathsOf(rows: readonly TraceRow[], keep_clocks: boolean): PathOfTrace[] {
+function findPaths(rows: readonly TraceRow[], keep_clocks: boolean): PathOfTrace[] {
   const byTrace = Map.groupBy(rows, ({ trace_id }) => trace_id)
   return [...byTrace.values()].flatMap((ofTrace) => {
     const root = longestRoot(buildTree(ofTrace, { keep_clocks }))
     if (root === undefined) return []
-    const operations = operationsOnPath(nodesOnPath(criticalPathOf(root)))
+    const operations = operationsOnPath(nodesOnPath(findCriticalPath(root)))
     return [{ duration: root.end - root.start, operations }]
   })
 }
 
-function operationsOf(paths: readonly PathOfTrace[]): Aggregate['operations'] {
+function aggregateOperations(paths: readonly PathOfTrace[]): Aggregate['operations'] {
   const found = new Map<string, { parts: (OperationOnPath & { share: number })[] }>()
   for (const { duration, operations } of paths) {
     for (const each of operations) {
@@ -131,11 +142,11 @@ function operationsOf(paths: readonly PathOfTrace[]): Aggregate['operations'] {
     }
   }
   return [...found.values()]
-    .map(({ parts }) => shownOperation(parts, paths.length))
+    .map(({ parts }) => toOperationReply(parts, paths.length))
     .sort((a, b) => b.share - a.share || b.traces - a.traces)
 }
 
-function shownOperation(
+function toOperationReply(
   parts: readonly (OperationOnPath & { share: number })[],
   traces: number,
 ): Aggregate['operations'][number] {
@@ -157,4 +168,38 @@ function sum(values: readonly number[]): number {
   let all = 0
   for (const value of values) all += value
   return all
+}
+
+/** The 97.5 % quantile of the normal distribution, for 95 % bounds. */
+const z95 = 1.959964
+
+/** Returns the lower bound of a rate, by Wilson's score interval at 95 %; 0 without cases. */
+function wilsonLowerBound(hits: number, of: number): number {
+  if (of === 0) return 0
+  const rate = hits / of
+  const square = z95 * z95
+  const centre = rate + square / (2 * of)
+  const spread = z95 * Math.sqrt((rate * (1 - rate)) / of + square / (4 * of * of))
+  return clamp((centre - spread) / (1 + square / of))
+}
+
+/**
+ * Returns the mean of shares and its 95 % bounds by the normal distribution; 0 to 1 for one value.
+ */
+function meanWithBounds(shares: readonly number[]): {
+  mean: number
+  low: number
+  high: number
+} {
+  const of = shares.length
+  if (of === 0) return { mean: 0, low: 0, high: 1 }
+  const mean = clamp(shares.reduce((all, share) => all + share, 0) / of)
+  if (of === 1) return { mean, low: 0, high: 1 }
+  const squares = shares.reduce((all, share) => all + (share - mean) ** 2, 0)
+  const half = z95 * Math.sqrt(squares / (of - 1) / of)
+  return { mean, low: clamp(mean - half), high: clamp(mean + half) }
+}
+
+function clamp(share: number): number {
+  return Math.min(1, Math.max(0, share))
 }

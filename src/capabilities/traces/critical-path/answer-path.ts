@@ -5,60 +5,72 @@ import { problem } from '../../../kernel/problem.ts'
 import { dollarsSchema, record } from '../../../model/named-schemas.ts'
 import type { LoadedTree } from '../load-tree.ts'
 import type { TreeNode } from '../tree/contract.ts'
-import { isoAt, msFrom } from '../tree/shown-times.ts'
+import { isoAt, msFrom } from '../tree/times.ts'
 import type { CriticalPathQuery } from './critical-path-query.ts'
-import { type CriticalPath, criticalPathOf, longestRoot } from './find-path.ts'
-import { findSlack } from './find-slack.ts'
+import {
+  type CriticalPath,
+  findCriticalPath,
+  findGain,
+  findSlack,
+  longestRoot,
+} from './find-path.ts'
 import {
   type NodeOnPath,
   nodesOnPath,
   type OnPath,
   operationsOnPath,
-  usedBy,
+  sumUsage,
 } from './path-shares.ts'
-import { gainOf } from './what-if.ts'
 
-/** Nodes for which the answer tells what they would save, if each alone were faster. */
+/** Maximum nodes with `saves_ms`. */
 const saves_max = 10
 
 const count = z.int().nonnegative()
+
 const ms = z.number().nonnegative()
+
 const share = z.number().min(0).max(1)
-const shownNode = {
+
+const nodeFields = {
   node_id: z.string(),
-  type: z.string().describe('As in the explorer; `synthetic` for a root of orphans.'),
+  type: z.string().describe('Type of the observation; `synthetic` for a root of orphans.'),
   name: z.string(),
 }
+
 const onPath = {
-  on_path_ms: ms.describe('What of the path it is.'),
-  share: share.describe('Of the duration of the root.'),
+  on_path_ms: ms.describe('Time on the path, in milliseconds.'),
+  share: share.describe('Share of the duration of the root, 0 to 1.'),
   tokens: count,
   cost_usd: dollarsSchema,
 }
 
-/** The part of an answer that is about one trace. */
+/** The reply fields of one trace's path. */
 export const pathFields = {
   root: z
-    .strictObject({ ...shownNode, start_time: z.iso.datetime({ offset: false }), duration_ms: ms })
+    .strictObject({
+      ...nodeFields,
+      start_time: z.iso.datetime({ offset: false }),
+      duration_ms: ms,
+    })
     .meta({ id: 'CriticalPathRoot' })
     .nullable()
-    .describe('Whose path it is; null when the trace has no observation.'),
-  roots: count.describe('Roots of the trace.'),
+    .describe('Root of the path; null for a trace without observations.'),
+  roots: count.describe('Number of roots of the trace.'),
   nodes: z
     .array(
       record('CriticalPathNode', {
-        ...shownNode,
+        ...nodeFields,
         ...onPath,
         depth: count,
-        segments: count.describe('Stretches of the path that it is.'),
+        segments: count.describe('Segments of the path.'),
         saves_ms: ms
           .nullable()
           .describe(
-            `What the root would save if it alone were faster; of the ${saves_max} largest only.`,
+            `Savings of the root if this node alone were faster; for the ${saves_max} largest nodes only.`,
           ),
       }),
     )
-    .describe('What the path is made of, the largest part first.'),
+    .describe('Nodes of the path, the largest part first.'),
   nodes_total: count,
   operations: z
     .array(
@@ -69,7 +81,7 @@ export const pathFields = {
         observations: count,
       }),
     )
-    .describe('The same by type and name.'),
+    .describe('Nodes of the path summed by type and name.'),
   segments: z
     .array(
       record('CriticalPathSegment', {
@@ -78,9 +90,12 @@ export const pathFields = {
         duration_ms: ms,
       }),
     )
-    .describe('The path in the order of time; all of it lasts as long as the root.'),
+    .describe('Path in order of time; the segments add up to the duration of the root.'),
   segments_total: count,
-  next_cursor: z.string().nullable().describe('For further segments; null when there are none.'),
+  next_cursor: z
+    .string()
+    .nullable()
+    .describe('Cursor of the next segments; null on the last page.'),
   used: z
     .strictObject({
       tokens: record('TokenShare', { path: count, trace: count, share: share.nullable() }),
@@ -91,57 +106,62 @@ export const pathFields = {
       }),
     })
     .meta({ id: 'CriticalPathUse' })
-    .describe('What of all that the trace used was used on the path; null: it used nothing.'),
+    .describe("Share of the trace's usage on the critical path; null without usage."),
   slack: z
-    .array(record('NodeSlack', { ...shownNode, slack_ms: ms }))
-    .describe('Off the path: how much later each could have ended for free, the least first.'),
+    .array(record('NodeSlack', { ...nodeFields, slack_ms: ms }))
+    .describe('Slack of nodes off the path, the smallest first.'),
   slack_total: count,
   what_if: z
     .strictObject({
-      observations: count.describe('How many would be faster.'),
+      observations: count.describe('Observations that would be faster.'),
       faster_percent: count,
       saves_ms: ms,
-      duration_ms: ms.describe('Of the root, then.'),
-      slack_ms: ms.nullable().describe('Of the observation, when it is one of this root.'),
+      duration_ms: ms.describe('Resulting duration of the root.'),
+      slack_ms: ms.nullable().describe('Slack of the observation; null for several observations.'),
     })
     .meta({ id: 'WhatIf' })
     .nullable()
-    .describe('null unless it is asked for.'),
+    .describe('What-if result; null unless requested.'),
 }
+
 type Answer = z.infer<z.ZodObject<typeof pathFields>>
 
-/** Tells the path of a trace. Throws `observation_not_found` and `invalid_cursor`. */
+/** Returns the path of a trace. Throws `observation_not_found` and `invalid_cursor`. */
 export function answerPath(
   { tree, revision }: LoadedTree,
   query: CriticalPathQuery,
   trace_id: string,
 ): Answer {
-  const root = query.root === undefined ? longestRoot(tree) : rootNamed(tree.roots, query.root)
+  const root = query.root === undefined ? longestRoot(tree) : requireRoot(tree.roots, query.root)
   const list = `critical path ${trace_id} ${root?.id ?? ''} ${query.clocks} ${revision}`
-  const from = query.cursor === undefined ? 0 : placeIn(list, query.cursor)
+  const from = query.cursor === undefined ? 0 : readIndex(list, query.cursor)
   if (root === undefined) return emptyAnswer
-  const path = criticalPathOf(root)
+  const path = findCriticalPath(root)
   const slack = findSlack(path)
   const onPath = nodesOnPath(path)
   const segments = path.segments.slice(from, from + query.limit)
   const next = from + segments.length
   return {
-    root: { ...named(root), ...startOf(root.start), duration_ms: msFrom(root.end - root.start) },
+    root: {
+      ...toNodeFields(root),
+      ...toStart(root.start),
+      duration_ms: msFrom(root.end - root.start),
+    },
     roots: tree.roots.length,
-    ...partsOf(path, onPath, query),
+    ...toParts(path, onPath, query),
     segments: segments.map(({ node, start, end }) => ({
       node_id: node.id,
-      ...startOf(start),
+      ...toStart(start),
       duration_ms: msFrom(end - start),
     })),
     segments_total: path.segments.length,
     next_cursor: next < path.segments.length ? encodeCursor(list, [next]) : null,
-    ...slackOf(path, slack, query.limit),
-    used: usedOf(onPath, usedBy(tree)),
-    what_if: whatIfOf(path, slack, query),
+    ...toSlack(path, slack, query.limit),
+    used: toUsed(onPath, sumUsage(tree)),
+    what_if: toWhatIf(path, slack, query),
   }
 
-  function startOf(start: number) {
+  function toStart(start: number) {
     return { start_time: isoAt(tree.origin_ns, start) }
   }
 }
@@ -155,11 +175,11 @@ const emptyAnswer: Answer = {
   },
 }
 
-function named(node: TreeNode) {
+function toNodeFields(node: TreeNode) {
   return { node_id: node.id, type: node.row?.type ?? 'synthetic', name: node.row?.name ?? '' }
 }
 
-function rootNamed(roots: readonly TreeNode[], id: string): TreeNode {
+function requireRoot(roots: readonly TreeNode[], id: string): TreeNode {
   const root = roots.find((each) => each.id === id)
   if (root !== undefined) return root
   throw problem('observation_not_found', {
@@ -167,34 +187,34 @@ function rootNamed(roots: readonly TreeNode[], id: string): TreeNode {
   })
 }
 
-/** A path that has changed has other places, so a cursor is for one revision. */
-function placeIn(list: string, cursor: string): number {
-  const [place] = decodeCursor(list, cursor, 1)
-  if (typeof place === 'number' && Number.isSafeInteger(place) && place >= 0) return place
+/** Reads a cursor. It is valid for one revision of the trace, since changes move segments. */
+function readIndex(list: string, cursor: string): number {
+  const [index] = decodeCursor(list, cursor, 1)
+  if (typeof index === 'number' && Number.isSafeInteger(index) && index >= 0) return index
   throw problem('invalid_cursor', {
-    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor of this path as it is now`,
+    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor of the current revision of the trace`,
   })
 }
 
-function partsOf(
+function toParts(
   path: CriticalPath,
   found: readonly NodeOnPath[],
   { limit, faster_percent }: CriticalPathQuery,
 ) {
   const { root } = path
   const whole = root.end - root.start
-  const shown = ({ on_path, tokens, nano_dollars }: OnPath) => ({
+  const toReply = ({ on_path, tokens, nano_dollars }: OnPath) => ({
     on_path_ms: msFrom(on_path),
     share: whole === 0 ? 0 : on_path / whole,
     tokens,
     cost_usd: dollarsFrom(nano_dollars),
   })
   const saves = (node: TreeNode, at: number) =>
-    at < saves_max ? msFrom(gainOf(path, new Set([node]), faster_percent / 100)) : null
+    at < saves_max ? msFrom(findGain(path, new Set([node]), faster_percent / 100)) : null
   return {
     nodes: found.slice(0, limit).map((each, at) => ({
-      ...named(each.node),
-      ...shown(each),
+      ...toNodeFields(each.node),
+      ...toReply(each),
       depth: each.node.depth,
       segments: each.segments,
       saves_ms: saves(each.node, at),
@@ -204,24 +224,26 @@ function partsOf(
       .slice(0, limit)
       .map((each) => ({
         ...{ type: each.type, name: each.name, observations: each.observations },
-        ...shown(each),
+        ...toReply(each),
       })),
   }
 }
 
-function slackOf(path: CriticalPath, slack: ReadonlyMap<TreeNode, number>, limit: number) {
-  const isOn = new Set(path.segments.map(({ node }) => node))
-  const off = [...slack].filter(([node]) => !isOn.has(node) && node !== path.root)
+function toSlack(path: CriticalPath, slack: ReadonlyMap<TreeNode, number>, limit: number) {
+  const onPathNodes = new Set(path.segments.map(({ node }) => node))
+  const off = [...slack].filter(([node]) => !onPathNodes.has(node) && node !== path.root)
   off.sort(([a, one], [b, other]) => one - other || a.position - b.position)
   return {
-    slack: off.slice(0, limit).map(([node, ns]) => ({ ...named(node), slack_ms: msFrom(ns) })),
+    slack: off
+      .slice(0, limit)
+      .map(([node, ns]) => ({ ...toNodeFields(node), slack_ms: msFrom(ns) })),
     slack_total: off.length,
   }
 }
 
 type Used = Pick<OnPath, 'tokens' | 'nano_dollars'>
 
-function usedOf(onPath: readonly Used[], all: Used): Answer['used'] {
+function toUsed(onPath: readonly Used[], all: Used): Answer['used'] {
   let [tokens, nano_dollars] = [0, 0n]
   for (const each of onPath) {
     tokens += each.tokens
@@ -238,21 +260,21 @@ function usedOf(onPath: readonly Used[], all: Used): Answer['used'] {
   }
 }
 
-function whatIfOf(
+function toWhatIf(
   path: CriticalPath,
   slack: ReadonlyMap<TreeNode, number>,
   { what_if, what_if_name, faster_percent }: CriticalPathQuery,
 ): Answer['what_if'] {
   if (what_if === undefined && what_if_name === undefined) return null
-  const isMeant = ({ id, row }: TreeNode) =>
+  const isTarget = ({ id, row }: TreeNode) =>
     row !== null && (what_if === undefined ? row.name === what_if_name : id === what_if)
-  const targets = new Set([...path.stages.keys()].filter(isMeant))
+  const targets = new Set([...path.stages.keys()].filter(isTarget))
   if (targets.size === 0) {
     throw problem('observation_not_found', {
-      detail: `what_if: got "${(what_if ?? what_if_name ?? '').slice(0, 80)}", expected what ran within the root`,
+      detail: `what_if: got "${(what_if ?? what_if_name ?? '').slice(0, 80)}", expected an observation within the root`,
     })
   }
-  const saves = gainOf(path, targets, faster_percent / 100)
+  const saves = findGain(path, targets, faster_percent / 100)
   const [only] = what_if === undefined ? [] : targets
   return {
     observations: targets.size,

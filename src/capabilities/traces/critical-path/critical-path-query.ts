@@ -7,36 +7,37 @@ import {
 } from '../../../model/list-query.ts'
 import { treeFields } from '../load-tree.ts'
 
-/** What the route is asked with. */
+/** The query parameters of the route. */
 export const criticalPathQuery = z.strictObject({
   ...treeFields,
-  root: textParameter('The path of this root, by its `node_id`; the longest when left out.', 300),
+  root: textParameter('Root of the path, by `node_id`. Default: the longest root.', 300),
   limit: integerParameter({
     minimum: 1,
     maximum: 1000,
     default: 100,
-    description: 'Entries of each list, 1 to 1,000.',
+    description: 'Maximum entries of each list, 1–1,000.',
   }),
   cursor: cursorParameter,
-  what_if: textParameter('What would be saved if this observation were faster.', 64),
-  what_if_name: textParameter('What would be saved if all observations of this name were faster.'),
+  what_if: textParameter('Returns the savings if this observation were faster.', 64),
+  what_if_name: textParameter('Returns the savings if all observations of this name were faster.'),
   faster_percent: integerParameter({
     minimum: 1,
     maximum: 100,
     default: 50,
-    description: 'By how much, of the time that it took.',
+    description: 'Reduction of the duration for what-if, 1–100 percent.',
   }),
   aggregate: z
     .enum(['task_name'], { error: expected('task_name') })
     .optional()
     .describe(
-      'The paths of the latest traces of the same task name, too. `from` and `to` then say which of them; the week before and after this trace when left out.',
+      'Also aggregates the latest traces of the same task name. `from` and `to` then select those traces. Default: the week before and after this trace.',
     ),
   traces: integerParameter({
     minimum: 2,
     maximum: 100,
     default: 20,
-    description: 'Traces that `aggregate` looks at, 2 to 100.',
+    description: 'Maximum traces to aggregate, 2–100.',
   }),
 })
+
 export type CriticalPathQuery = z.output<typeof criticalPathQuery>

@@ -3,16 +3,14 @@ import { describe, expect, test } from 'vitest'
 import { anyRows, rowOf } from '../../../../test/support/trace-rows.ts'
 import { buildTree } from '../tree/build-tree.ts'
 import type { TraceRow, TreeNode } from '../tree/contract.ts'
-import { type CriticalPath, criticalPathOf } from './find-path.ts'
-import { findSlack } from './find-slack.ts'
-import { gainOf } from './what-if.ts'
+import { type CriticalPath, findCriticalPath, findGain, findSlack } from './find-path.ts'
 
 const ms = 1_000_000
 
 function pathOf(rows: TraceRow[]): CriticalPath {
   const [root] = buildTree(rows).roots
   if (root === undefined) throw new Error('no root')
-  return criticalPathOf(root)
+  return findCriticalPath(root)
 }
 
 const drawn = ({ segments }: CriticalPath) =>
@@ -29,11 +27,11 @@ const fork = [
 
 function gain(path: CriticalPath, share: number, ...ids: string[]): number {
   const targets = new Set([...path.stages.keys()].filter(({ id }) => ids.includes(id)))
-  return gainOf(path, targets, share) / ms
+  return findGain(path, targets, share) / ms
 }
 
 describe('the path', () => {
-  test('goes back from the end by who ended last', () => {
+  test('follows the child that ended last, from the end back', () => {
     expect(drawn(pathOf(fork))).toEqual([
       'a 0-10',
       'c 10-20',
@@ -45,7 +43,7 @@ describe('the path', () => {
     ])
   })
 
-  test('children are cut to their parents, and those outside drop out', () => {
+  test('children are cut to their parents, and those outside are left out', () => {
     const path = pathOf([
       rowOf({ id: 'a', at: 10, took: 50 }),
       rowOf({ id: 'early', parent: 'a', at: 10, took: 0 }),
@@ -56,7 +54,7 @@ describe('the path', () => {
     expect(drawn(path)).toEqual(['a 0-30', 'late 30-40', 'inner 40-50'])
   })
 
-  test('does not wait for who takes messages of a queue', () => {
+  test('does not wait for queue consumers', () => {
     const rows = [
       rowOf({ id: 'a', at: 0, took: 50, span_kind: 'producer' }),
       rowOf({ id: 'b', parent: 'a', at: 10, took: 20, span_kind: 'consumer' }),
@@ -66,7 +64,7 @@ describe('the path', () => {
 })
 
 describe('slack and what-if', () => {
-  test('who was not waited for had until the sibling that was', () => {
+  test('slack extends to the end of the sibling that was waited for', () => {
     const path = pathOf(fork)
     const slack = [...findSlack(path)].map(([{ id }, ns]) => [id, ns / ms])
     expect(Object.fromEntries(slack)).toEqual({ a: 0, b: 20, c: 0, c1: 0, d: 0 })
@@ -85,7 +83,7 @@ describe('slack and what-if', () => {
     expect(gain(pathOf(fork), share, ...ids)).toBe(saves_ms)
   })
 
-  test('what began before is no sooner for what was gained after', () => {
+  test('a child that began earlier gains nothing from later savings', () => {
     const path = pathOf([
       rowOf({ id: 'a', at: 0, took: 100 }),
       rowOf({ id: 'b', parent: 'a', at: 0, took: 40 }),
@@ -99,7 +97,7 @@ describe('slack and what-if', () => {
 
 describe('of any trace', () => {
   const eachRoot = (rows: TraceRow[], check: (path: CriticalPath, root: TreeNode) => void) => {
-    for (const root of buildTree(rows).roots) check(criticalPathOf(root), root)
+    for (const root of buildTree(rows).roots) check(findCriticalPath(root), root)
   }
 
   test('the path is the duration of its root, without holes', () => {
@@ -120,7 +118,7 @@ describe('of any trace', () => {
     )
   })
 
-  test('slack is never less than nothing, and nothing on the path', () => {
+  test('slack is never negative, and 0 on the path', () => {
     fc.assert(
       fc.property(anyRows, (rows) => {
         eachRoot(rows, (path) => {
@@ -132,7 +130,7 @@ describe('of any trace', () => {
     )
   })
 
-  test('more haste never makes it later, and saves no more than was hurried', () => {
+  test('faster calls never delay the end, and save at most their own time', () => {
     const share = fc.constantFrom(0, 0.25, 0.5, 1)
     fc.assert(
       fc.property(anyRows, share, fc.nat(), (rows, less, pick) => {
@@ -141,10 +139,10 @@ describe('of any trace', () => {
           const target = nodes[pick % nodes.length]
           if (target === undefined) return
           const { start, end } = path.stages.get(target) ?? target
-          const saved = gainOf(path, new Set([target]), less)
+          const saved = findGain(path, new Set([target]), less)
           expect(saved).toBeGreaterThanOrEqual(0)
           expect(saved).toBeLessThanOrEqual((end - start) * less)
-          expect(gainOf(path, new Set([target]), 1)).toBeGreaterThanOrEqual(saved)
+          expect(findGain(path, new Set([target]), 1)).toBeGreaterThanOrEqual(saved)
           if (!path.segments.some(({ node }) => isWithin(node, target))) expect(saved).toBe(0)
         })
       }),

@@ -1,68 +1,118 @@
 import { createHash } from 'node:crypto'
-import type { z } from 'zod'
+import { z } from 'zod'
+import { decodeCursor, encodeCursor } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
+import {
+  cursorParameter,
+  expected,
+  flagParameter,
+  integerParameter,
+  textParameter,
+} from '../../../model/list-query.ts'
+import { observationTypes, statuses } from '../../../model/observation.ts'
 import type { RunDeps } from '../../query/index.ts'
-import { type LoadedTree, windowOf } from '../load-tree.ts'
-import type { TreeNode } from '../tree/contract.ts'
-import type { explorerQuery } from './explorer-query.ts'
-import { findNodes } from './find-nodes.ts'
-import type { ShownNode } from './node-schema.ts'
-import { cursorBehind, type PagePosition, placeBehind, positionOf } from './page-cursor.ts'
-import { type NodeDetails, readDetails } from './read-details.ts'
-import { searchText } from './search-text.ts'
-import { selectNodes } from './select-nodes.ts'
-import { shownNode } from './shown-node.ts'
+import { type LoadedTree, treeFields, windowOf } from '../load-tree.ts'
+import { marks, type TreeNode } from '../tree/contract.ts'
+import { type NodeDetails, type NodeReply, toNodeReply } from './node-reply.ts'
+import { readDetails } from './read-details.ts'
+import { findNodes, searchText, selectNodes } from './select-nodes.ts'
+
+/** The query parameters of the explorer. */
+export const explorerQuery = z.strictObject({
+  ...treeFields,
+  parent: textParameter('Returns only nodes below this one, by `node_id`.', 300),
+  open: textParameter('Includes this observation, its ancestors and its descendants first.', 64),
+  depth: integerParameter({
+    minimum: 1,
+    maximum: 100,
+    default: 3,
+    description: 'Maximum levels returned, 1–100.',
+  }),
+  children: integerParameter({
+    minimum: 1,
+    maximum: 500,
+    default: 50,
+    description: 'Maximum children returned of each node, 1–500.',
+  }),
+  limit: integerParameter({
+    minimum: 1,
+    maximum: 500,
+    default: 100,
+    description: 'Maximum nodes returned, 1–500.',
+  }),
+  cursor: cursorParameter,
+  name: textParameter(
+    'Returns only observations with exactly this name, as a list ordered by start.',
+  ),
+  type: z
+    .enum(observationTypes, { error: expected(`one of ${observationTypes.join(', ')}`) })
+    .optional()
+    .describe('Returns only observations of this type.'),
+  status: z
+    .enum(statuses, { error: expected(`one of ${statuses.join(', ')}`) })
+    .optional()
+    .describe('Returns only observations with this status.'),
+  mark: z
+    .enum(marks, { error: expected(`one of ${marks.join(', ')}`) })
+    .optional()
+    .describe('Returns only observations with this mark.'),
+  q: textParameter('Returns only observations with this text in a name or error; case-sensitive.'),
+  search_content: flagParameter('Whether `q` also searches inputs and outputs.'),
+})
 
 type ExplorerQuery = z.output<typeof explorerQuery>
-type About = { queries: RunDeps; project_id: string; trace_id: string; signal: AbortSignal }
 
-/** The part of an answer that is a page. */
-export type ExplorerPage = {
+type PageContext = { queries: RunDeps; project_id: string; trace_id: string; signal: AbortSignal }
+
+/** A page of the explorer. */
+type ExplorerPage = {
   grown: boolean | null
   parent_id: string | null
   total: number
-  nodes: ShownNode[]
+  nodes: NodeReply[]
   next_cursor: string | null
 }
 
-/** Nodes above a found one that are named. */
+/** Maximum ancestors listed for a found node. */
 const path_max = 100
 
 /**
- * Makes the page that is asked for: of the tree, or of what the filters find in it. Throws
- * `invalid_cursor` and `observation_not_found`.
+ * Returns a page of the tree, or of the nodes that the filters find. Throws `invalid_cursor` and
+ * `observation_not_found`.
  */
 export async function answerPage(
   loaded: LoadedTree,
   query: ExplorerQuery,
-  about: About,
+  context: PageContext,
 ): Promise<ExplorerPage> {
-  const list = listName(query, about.trace_id)
-  const after = query.cursor === undefined ? undefined : positionOf(list, query.cursor)
+  const list = listName(query, context.trace_id)
+  const after = query.cursor === undefined ? undefined : readPageCursor(list, query.cursor)
   const grown = after === undefined ? null : after.revision !== loaded.revision
-  const found = await foundBy(loaded, query, about)
-  const asked: PageAsked = { loaded, query, list, after }
-  const page = found === undefined ? pageOfTree(asked) : pageOfFound(asked, found)
+  const found = await findFiltered(loaded, query, context)
+  const request: PageRequest = { loaded, query, list, after }
+  const page = found === undefined ? pageTree(request) : pageFound(request, found)
   const { served_by } = loaded
   const sameStore = { candidates: [], order: [served_by], fallback: false }
   const details = await readDetails(
-    { ...about.queries, chooseStore: async () => sameStore },
+    { ...context.queries, chooseStore: async () => sameStore },
     page.nodes.map(({ node }) => node),
-    about,
+    context,
   )
-  return { ...page, grown, nodes: page.nodes.map((each) => shownWith(each, loaded, details)) }
+  return { ...page, grown, nodes: page.nodes.map((each) => toReply(each, loaded, details)) }
 }
 
-type PageAsked = {
+type PageRequest = {
   loaded: LoadedTree
   query: ExplorerQuery
   list: string
   after: PagePosition | undefined
 }
+
 type PagedNode = { node: TreeNode; shown: number; next_cursor: string | null; path?: string[] }
+
 type Page = Omit<ExplorerPage, 'grown' | 'nodes'> & { nodes: PagedNode[] }
 
-/** What a cursor belongs to: the trace and all that decides which nodes are listed, and when. */
+/** Names the list in cursors: the trace and all parameters that decide which nodes are listed. */
 function listName(query: ExplorerQuery, trace_id: string): string {
   const { name, type, status, mark, q, search_content, clocks, from, to } = query
   const words = [name, type, status, mark, q, search_content, clocks, `${from}`, `${to}`]
@@ -70,34 +120,36 @@ function listName(query: ExplorerQuery, trace_id: string): string {
   return `explorer ${trace_id} ${hash.slice(0, 11)}`
 }
 
-/** Undefined when nothing narrows the tree. */
-async function foundBy(
+/** Finds the nodes that match the filters; undefined without filters. */
+async function findFiltered(
   { tree }: LoadedTree,
   query: ExplorerQuery,
-  about: About,
+  context: PageContext,
 ): Promise<TreeNode[] | undefined> {
   const { name, type, status, mark, q, search_content = false } = query
   const narrowed = [name, type, status, mark, q].some((each) => each !== undefined)
   if (!narrowed) return undefined
-  const search = { ...about, window: windowOf(query), content: search_content }
-  const ids = q === undefined ? undefined : await searchText(about.queries, { ...search, text: q })
+  const search = { ...context, window: windowOf(query), content: search_content }
+  const ids =
+    q === undefined ? undefined : await searchText(context.queries, { ...search, text: q })
   return findNodes(tree, { name, type, status, mark, ids })
 }
 
-function pageOfFound({ loaded, query, list, after }: PageAsked, found: TreeNode[]): Page {
+function pageFound({ loaded, query, list, after }: PageRequest, found: TreeNode[]): Page {
   const { tree, revision } = loaded
-  const top = query.parent === undefined ? undefined : nodeNamed(loaded, query.parent)
+  const top = query.parent === undefined ? undefined : requireNode(loaded, query.parent)
   const within = top === undefined ? found : found.filter((node) => isBelow(node, top))
-  const from = after === undefined ? 0 : placeBehind(within, after, tree.origin_ns)
+  const from = after === undefined ? 0 : indexAfter(within, after, tree.origin_ns)
   const page = within.slice(from, from + query.limit)
   const last = from + page.length < within.length ? (page.at(-1) ?? null) : null
-  const began = after?.revision ?? revision
+  const first_revision = after?.revision ?? revision
   return {
     parent_id: query.parent ?? null,
     total: within.length,
     nodes: page.map((node) => ({ node, shown: 0, next_cursor: null, path: pathOf(node) })),
     next_cursor:
-      last && cursorBehind(list, { ...placeOf(last, loaded), parent: '', revision: began }),
+      last &&
+      cursorAfterNode(list, { ...toPosition(last, loaded), parent: '', revision: first_revision }),
   }
 }
 
@@ -105,22 +157,22 @@ function isBelow(node: TreeNode, top: TreeNode): boolean {
   return node.position > top.position && node.position <= top.last
 }
 
-function pageOfTree({ loaded, query, list, after }: PageAsked): Page {
+function pageTree({ loaded, query, list, after }: PageRequest): Page {
   const { tree, revision } = loaded
   const parent_id = after === undefined ? (query.parent ?? '') : after.parent
-  // A synthetic root is gone once the parents of all orphans have come.
-  const parent = after === undefined ? nodeNamed(loaded, parent_id) : nodeOf(loaded, parent_id)
+  // A synthetic root disappears when the parents of all orphans have arrived.
+  const parent = after === undefined ? requireNode(loaded, parent_id) : findNode(loaded, parent_id)
   const siblings = parent_id === '' ? tree.roots : (parent?.children ?? [])
-  const target = after === undefined && query.open ? nodeNamed(loaded, query.open) : undefined
-  const from = after === undefined ? 0 : placeBehind(siblings, after, tree.origin_ns)
+  const target = after === undefined && query.open ? requireNode(loaded, query.open) : undefined
+  const from = after === undefined ? 0 : indexAfter(siblings, after, tree.origin_ns)
   const { depth, children: children_max, limit: nodes_max } = query
   const selected = selectNodes({ siblings, from, depth, children_max, nodes_max, target })
-  const began = after?.revision ?? revision
+  const first_revision = after?.revision ?? revision
   const cursorFor = (owner: string, of: readonly TreeNode[], next: number) => {
     if (next >= of.length) return null
     const last = of[next - 1]
-    const place = last === undefined ? { start: null, id: '' } : placeOf(last, loaded)
-    return cursorBehind(list, { ...place, parent: owner, revision: began })
+    const position = last === undefined ? { start: null, id: '' } : toPosition(last, loaded)
+    return cursorAfterNode(list, { ...position, parent: owner, revision: first_revision })
   }
   return {
     parent_id: parent_id === '' ? null : parent_id,
@@ -133,17 +185,17 @@ function pageOfTree({ loaded, query, list, after }: PageAsked): Page {
   }
 }
 
-function placeOf({ start, id }: TreeNode, { tree }: LoadedTree) {
+function toPosition({ start, id }: TreeNode, { tree }: LoadedTree) {
   return { start: tree.origin_ns + BigInt(Math.round(start)), id }
 }
 
-function nodeOf({ tree }: LoadedTree, id: string): TreeNode | undefined {
+function findNode({ tree }: LoadedTree, id: string): TreeNode | undefined {
   return tree.nodes.find((node) => node.id === id && !node.marks.includes('repeated_id'))
 }
 
-/** Undefined for the roots, which are below no node. */
-function nodeNamed(loaded: LoadedTree, id: string): TreeNode | undefined {
-  const node = id === '' ? undefined : nodeOf(loaded, id)
+/** Finds a node by id; undefined for '', the parent of roots. Throws `observation_not_found`. */
+function requireNode(loaded: LoadedTree, id: string): TreeNode | undefined {
+  const node = id === '' ? undefined : findNode(loaded, id)
   if (node !== undefined || id === '') return node
   throw problem('observation_not_found', {
     detail: `got "${id.slice(0, 80)}", expected a node of this trace`,
@@ -160,10 +212,63 @@ function pathOf(node: TreeNode): string[] {
   return path.reverse()
 }
 
-function shownWith(
+function toReply(
   { node, ...paged }: PagedNode,
   { tree }: LoadedTree,
   details: ReadonlyMap<string, NodeDetails>,
-): ShownNode {
-  return shownNode(node, { ...paged, origin_ns: tree.origin_ns, details })
+): NodeReply {
+  return toNodeReply(node, { ...paged, origin_ns: tree.origin_ns, details })
+}
+
+/**
+ * The node after which a page begins, by start and id, so that nodes that arrive between two pages
+ * neither shift nor repeat others. `revision`: of the tree of the first page.
+ */
+type PagePosition = {
+  /** The node whose children are listed; empty for roots and for filtered nodes. */
+  parent: string
+  /** Nanoseconds since 1970; null: before the first node. */
+  start: bigint | null
+  id: string
+  revision: string
+}
+
+/** Returns the cursor of a position; `list` names the trace and filters. */
+function cursorAfterNode(list: string, { parent, start, id, revision }: PagePosition): string {
+  return encodeCursor(list, [parent, start === null ? null : start.toString(), id, revision])
+}
+
+/** Reads a cursor. Throws `invalid_cursor` for a cursor of another list. */
+function readPageCursor(list: string, cursor: string): PagePosition {
+  const [parent, start, id, revision] = decodeCursor(list, cursor, 4)
+  const isStart = start === null || (typeof start === 'string' && /^\d{1,19}$/.test(start))
+  if (typeof parent === 'string' && isStart && typeof id === 'string' && isRevision(revision)) {
+    return { parent, start: start === null ? null : BigInt(start), id, revision }
+  }
+  throw problem('invalid_cursor', {
+    detail: `cursor: got "${cursor.slice(0, 80)}", expected an unchanged next_cursor`,
+  })
+}
+
+function isRevision(text: unknown): text is string {
+  return typeof text === 'string' && /^[\w-]{22}$/.test(text)
+}
+
+/** Returns the index after a position in sorted siblings. Times of nodes count from `origin_ns`. */
+function indexAfter(
+  nodes: readonly TreeNode[],
+  { start, id }: Pick<PagePosition, 'start' | 'id'>,
+  origin_ns: bigint,
+): number {
+  if (start === null) return 0
+  const at = Number(start - origin_ns)
+  let [low, high] = [0, nodes.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const node = nodes[middle]
+    const isAfter = node !== undefined && (node.start > at || (node.start === at && node.id > id))
+    if (isAfter) high = middle
+    else low = middle + 1
+  }
+  return low
 }

@@ -1,10 +1,8 @@
 import { type RunDeps, readRecords } from '../../query/index.ts'
 import type { TimeWindow } from '../../storage/index.ts'
-import { isoWindowOf, ofTraces } from '../read-trace-rows.ts'
+import { isoWindowOf, traceFilter } from '../read-trace-rows.ts'
 import type { TreeNode } from '../tree/contract.ts'
-import type { ShownNode } from './node-schema.ts'
-
-export type NodeDetails = NonNullable<ShownNode['details']>
+import type { NodeDetails } from './node-reply.ts'
 
 const texts = [
   'provider',
@@ -16,6 +14,7 @@ const texts = [
   'error_message',
   'content_state',
 ] as const
+
 const fields = [
   'observation_id',
   'start_time',
@@ -25,25 +24,26 @@ const fields = [
   'time_to_first_token_ms',
   ...texts,
 ]
+
 const text_characters_max = 500
 
-/** What a page shows of its nodes beyond the tree, by `detailsKey`; at most 500 nodes. */
+/** Reads the details of a page's nodes, at most 500, keyed by `detailsKey`. */
 export async function readDetails(
   queries: RunDeps,
   nodes: readonly TreeNode[],
-  about: { project_id: string; trace_id: string; signal: AbortSignal },
+  request: { project_id: string; trace_id: string; signal: AbortSignal },
 ): Promise<ReadonlyMap<string, NodeDetails>> {
   const ids = [...new Set(nodes.flatMap(({ row, id }) => (row === null ? [] : [id])))]
   if (ids.length === 0) return new Map()
-  const { project_id, trace_id, signal } = about
+  const { project_id, trace_id, signal } = request
   const read = await readRecords(queries, {
     ...{ project_id, signal },
-    rows_max: rows_max,
+    rows_max,
     query_class: 'explorer',
     body: {
       entity: 'observations',
       window: isoWindowOf(windowOf(nodes)),
-      where: { and: [ofTraces([trace_id]), { field: 'observation_id', op: 'in', value: ids }] },
+      where: { and: [traceFilter([trace_id]), { field: 'observation_id', op: 'in', value: ids }] },
       select: fields,
       order_by: [{ field: 'start_time', direction: 'asc' }],
     },
@@ -52,18 +52,13 @@ export async function readDetails(
   return new Map(
     rows.map((row) => {
       const value = (name: string) => row[alias[name] ?? '']
-      return [`${value('start_time')} ${value('observation_id')}`, detailsFrom(value)]
+      return [`${value('start_time')} ${value('observation_id')}`, toDetails(value)]
     }),
   )
 }
 
-/** Ids may be repeated in a trace, at most so often on a page. */
+/** Maximum rows read for a page. A trace can repeat ids, so a node can have several rows. */
 const rows_max = 2_000
-
-/** By what the details of a node are known. */
-export function detailsKey({ row }: TreeNode): string {
-  return row === null ? '' : `${row.start_time} ${row.observation_id}`
-}
 
 function windowOf(nodes: readonly TreeNode[]): TimeWindow {
   const starts = nodes.flatMap(({ row }) => (row === null ? [] : [row.start_time]))
@@ -75,7 +70,7 @@ function windowOf(nodes: readonly TreeNode[]): TimeWindow {
   return { from, to: to + 1n }
 }
 
-function detailsFrom(value: (name: string) => unknown): NodeDetails {
+function toDetails(value: (name: string) => unknown): NodeDetails {
   const text = (name: string) => String(value(name) ?? '').slice(0, text_characters_max) || null
   const first_ms = value('time_to_first_token_ms') ?? null
   return {

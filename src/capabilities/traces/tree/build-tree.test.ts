@@ -20,7 +20,7 @@ function nodeNamed({ nodes }: TraceTree, id: string): TreeNode {
 }
 
 describe('structure', () => {
-  test('children stand by start below their parents', () => {
+  test('children are ordered by start below their parents', () => {
     const tree = buildTree([
       rowOf({ id: 'c', parent: 'a', at: 2, took: 1 }),
       rowOf({ id: 'd', parent: 'b', at: 1, took: 1 }),
@@ -31,7 +31,7 @@ describe('structure', () => {
     expect(nodeNamed(tree, 'b')).toMatchObject({ position: 1, last: 2, depth: 1 })
   })
 
-  test('orphans hang below one synthetic root, beside the true root', () => {
+  test('orphans are below one synthetic root, beside the real root', () => {
     const tree = buildTree([
       rowOf({ id: 'a', at: 0, took: 9 }),
       rowOf({ id: 'x', parent: 'gone', at: 3, took: 1 }),
@@ -41,7 +41,7 @@ describe('structure', () => {
     expect(tree.roots[1]).toMatchObject({ start: 3 * ms, end: 7 * ms, self: 1 * ms })
   })
 
-  test('a circle is cut at its earliest member, whatever leads into it', () => {
+  test('a cycle is cut at its earliest member', () => {
     const tree = buildTree([
       rowOf({ id: 'c', parent: 'b', at: 3, took: 1 }),
       rowOf({ id: 'a', parent: 'c', at: 1, took: 9 }),
@@ -56,7 +56,7 @@ describe('structure', () => {
     expect(tree.nodes).toHaveLength(6)
   })
 
-  test('two observations of one id both stand; children belong to the earlier', () => {
+  test('of two observations with one id both are kept; children belong to the earlier', () => {
     const tree = buildTree([
       rowOf({ id: 'a', at: 0, took: 9 }),
       rowOf({ id: 'a', at: 5, took: 1 }),
@@ -77,7 +77,7 @@ describe('structure', () => {
     expect(drawn(tree)).toEqual(['a', ' b relinked', '  t', ' t', '* synthetic', ' c orphan'])
   })
 
-  test('deep and wide trees need no stack', () => {
+  test('deep and wide trees do not overflow the stack', () => {
     const deep = Array.from({ length: 20_000 }, (_, at) =>
       rowOf({ id: `${at}`, parent: at === 0 ? '' : `${at - 1}`, at: 0, took: 1 }),
     )
@@ -95,7 +95,7 @@ describe('structure', () => {
 })
 
 describe('times', () => {
-  test('own time, overlap and the longest gap', () => {
+  test('self time, overlap and the longest gap', () => {
     const tree = buildTree([
       rowOf({ id: 'a', at: 0, took: 100 }),
       rowOf({ id: 'b', parent: 'a', at: 10, took: 30 }),
@@ -111,7 +111,7 @@ describe('times', () => {
     expect(nodeNamed(tree, 'e').marks).toEqual(['outside_parent'])
   })
 
-  test('what ends before it starts takes no time', () => {
+  test('an observation that ends before it starts has duration 0', () => {
     const tree = buildTree([rowOf({ id: 'a', at: 5, took: -3 })])
     expect(tree.nodes[0]).toMatchObject({ start: 0, end: 0, marks: ['ends_before_start'] })
   })
@@ -135,7 +135,7 @@ describe('times', () => {
     expect(nodeNamed(tree, 'same').skew).toBe(0)
   })
 
-  test('queues, wishes and clocks that are too far apart are not corrected', () => {
+  test('queue consumers, `keep_clocks` and large clock differences are not corrected', () => {
     const rows = [
       rowOf({ id: 'p', service_name: 'x', at: 500_000, took: 80 }),
       rowOf({ id: 'q', parent: 'p', service_name: 'y', span_kind: 'consumer', at: 1, took: 1 }),
@@ -155,7 +155,7 @@ describe('times', () => {
 describe('sums', () => {
   const call = { type: 'generation', input_uncached_tokens: 100, cost_usd: '0.1' } as const
 
-  test('what an agent repeats of its calls is not counted', () => {
+  test('usage that an agent repeats from its calls is not counted', () => {
     const tree = buildTree([
       rowOf({
         id: 'a',
@@ -179,7 +179,7 @@ describe('sums', () => {
     })
   })
 
-  test('an agent that alone says something counts, and says so when its calls say otherwise', () => {
+  test('usage that only an agent reports counts; a difference from its calls is marked', () => {
     const silent = rowOf({ id: 'b', parent: 'a', at: 1, took: 1, type: 'generation' })
     const agent = rowOf({ id: 'a', type: 'agent', at: 0, took: 9, input_uncached_tokens: 7 })
     const tree = buildTree([agent, silent])
@@ -192,7 +192,7 @@ describe('sums', () => {
     })
   })
 
-  test('a call told of twice is one; a call below a tool of a call is another', () => {
+  test('a call reported twice counts once; a call below its tool is another call', () => {
     const outer = rowOf({ id: 'a', at: 0, took: 9, ...call, cost_usd: null })
     const inner = rowOf({ id: 'b', parent: 'a', at: 1, took: 1, ...call })
     const twice = nodeNamed(buildTree([outer, inner]), 'a')
@@ -221,7 +221,7 @@ describe('sums', () => {
 })
 
 describe('of any rows', () => {
-  test('each is one node, below what it names, in one place', () => {
+  test('each row is one node, below its parent', () => {
     fc.assert(
       fc.property(anyRows, (rows) => {
         const { nodes, roots } = buildTree(rows)
@@ -239,7 +239,7 @@ describe('of any rows', () => {
     )
   })
 
-  test('own times plus those of children less their overlap are the duration', () => {
+  test('self time plus children minus overlap equals the duration', () => {
     fc.assert(
       fc.property(anyRows, (rows) => {
         for (const node of buildTree(rows).nodes) {
@@ -255,7 +255,7 @@ describe('of any rows', () => {
     )
   })
 
-  test('a sum is that of what counts below, each once', () => {
+  test('a sum counts each own share below it once', () => {
     fc.assert(
       fc.property(anyRows, (rows) => {
         const { nodes } = buildTree(rows)
@@ -275,7 +275,7 @@ describe('of any rows', () => {
     )
   })
 
-  test('their order makes no difference', () => {
+  test('the order of rows makes no difference', () => {
     const orders = anyRows.chain((rows) =>
       fc.tuple(fc.constant(rows), fc.shuffledSubarray(rows, { minLength: rows.length })),
     )

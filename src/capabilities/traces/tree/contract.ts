@@ -1,6 +1,6 @@
 import type { Observation } from '../../../model/observation.ts'
 
-/** Tokens in disjoint buckets, as observations have them. */
+/** The disjoint token buckets of observations. */
 export const tokenBuckets = [
   'input_uncached_tokens',
   'cache_read_tokens',
@@ -8,9 +8,10 @@ export const tokenBuckets = [
   'output_visible_tokens',
   'reasoning_tokens',
 ] as const
-export type TokenBucket = (typeof tokenBuckets)[number]
 
-/** What a tree is built of: an observation without what was said. */
+type TokenBucket = (typeof tokenBuckets)[number]
+
+/** A row of a tree: an observation without its content. */
 export type TraceRow = Pick<
   Observation,
   | 'trace_id'
@@ -30,38 +31,39 @@ export type TraceRow = Pick<
   | TokenBucket
 >
 
-/** What is not as it should be with a node; nothing of it is repaired in silence. */
+/** Anomalies of a node. Every repair of a tree is marked. */
 export const marks = [
-  /** It was made to hold observations whose parent is not there. */
+  /** A root made for observations whose parent is missing. */
   'synthetic',
-  /** Its parent is not among the observations. */
+  /** The parent is missing. */
   'orphan',
-  /** It is its own ancestor: here the circle was cut. */
+  /** The node is its own ancestor; the cycle was cut here. */
   'cycle',
-  /** Its parent was found in another trace. */
+  /** The parent was found in another trace. */
   'relinked',
-  /** It ends before it starts: it is taken to last no time. */
+  /** The node ends before it starts; its duration counts as 0. */
   'ends_before_start',
-  /** Another observation of the trace has its id; children are those of the earliest. */
+  /** An earlier observation of the trace has the same id, and gets the children. */
   'repeated_id',
-  /** Its clock differs from its parent's: its times were moved by `skew`. */
+  /** The clock differs from the parent's; the times were moved by `skew`. */
   'clock_skew',
-  /** Its clock differs from its parent's by more than is corrected. */
+  /** The clock differs from the parent's by more than the maximum correction. */
   'clock_skew_too_large',
-  /** It runs wholly before or after its parent. */
+  /** The node runs wholly before or after its parent. */
   'outside_parent',
-  /** What it says it used is not what those below it used together. */
+  /** The reported usage differs from the sum over the descendants. */
   'aggregate_differs',
 ] as const
+
 export type Mark = (typeof marks)[number]
 
-/** `own`: counted. `aggregate`: it repeats what is counted below it. `none`: it says nothing. */
-export type Share = 'own' | 'aggregate' | 'none'
+/** `own`: counted. `aggregate`: repeats the descendants' usage. `none`: reports no usage. */
+type Share = 'own' | 'aggregate' | 'none'
 
-/** Sums over a node and all below it, each thing counted once. */
+/** Sums over a node and its descendants, each item counted once. */
 export type RollUp = Record<TokenBucket, number> & {
   observations: number
-  /** Calls of models; one that two instruments told of is one. */
+  /** Model calls. A call reported by two instruments counts once. */
   calls: number
   errors: number
   cancelled: number
@@ -71,8 +73,8 @@ export type RollUp = Record<TokenBucket, number> & {
   unpriced_calls: number
 }
 
-/** A time in which a node ran and none of its children did. */
-export type Gap = { start: number; end: number }
+/** A period in which a node ran and none of its children did. */
+type Gap = { start: number; end: number }
 
 /** A node; times are nanoseconds after the tree's `origin_ns`, corrected where clocks differ. */
 export type TreeNode = {
@@ -85,29 +87,29 @@ export type TreeNode = {
   children: TreeNode[]
   /** 0 for roots. */
   depth: number
-  /** Its place in the walk that shows each parent before its children, and that of its last one. */
+  /** Index in the walk, parents before children, and index of the last descendant. */
   position: number
   last: number
   start: number
   end: number
-  /** By how much its times were moved: corrected less recorded. */
+  /** Correction of the times: corrected minus recorded. */
   skew: number
   marks: Mark[]
-  /** In which none of its children ran. */
+  /** Time in which no child ran. */
   self: number
-  /** By how much its children, cut to its own time, ran side by side. */
+  /** Time in which children, cut to the node, overlapped. */
   overlap: number
-  /** The longest such time, if it has children. */
+  /** The longest gap; null without children. */
   gap: Gap | null
   usage: Share
   cost: Share
   rollup: RollUp
 }
 
-/** A forest; `nodes` are in the order in which each parent is shown before its children. */
+/** A forest; `nodes` come parents before children. */
 export type TraceTree = {
   nodes: readonly TreeNode[]
   roots: readonly TreeNode[]
-  /** The earliest start; 0 when there is no node. */
+  /** The earliest start; 0 without nodes. */
   origin_ns: bigint
 }

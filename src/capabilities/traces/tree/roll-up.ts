@@ -1,51 +1,52 @@
 import { nanoDollarsFrom } from '../../../kernel/dollars.ts'
 import { type RollUp, type TraceRow, type TreeNode, tokenBuckets } from './contract.ts'
-import { addTo } from './sums.ts'
 
-/** What a node passes on of itself and what is below it. */
-type Below = {
-  /** Something, of whatever type, says how many tokens, or how much money. */
+/** The usage reported by a node and its descendants, which its parent may repeat. */
+type Reported = {
+  /** Whether any observation reports tokens, or a cost. */
   tokens: boolean
   dollars: boolean
-  /** Calls that no tool and no agent lies between: a call above them is the same call. */
-  calls: ReadonlyMap<string, CallBelow>
+  /** Calls without a tool or agent in between: a call above them is the same call. */
+  calls: ReadonlyMap<string, CallReported>
 }
-type CallBelow = { tokens: boolean; dollars: boolean }
+
+type CallReported = { tokens: boolean; dollars: boolean }
 
 /**
- * Sums up each node with all below it. Nodes come parents first, each at its position. What an agent, a chain or a span
- * says it used repeats what those below it say, and counts only where they say nothing. A call right
- * above one of the same type is that call as another instrument saw it.
+ * Sums each node with its descendants. Nodes come parents first, each at its position. Usage of an
+ * agent, chain or span repeats that of its descendants and counts only if they report none. A call
+ * directly above a call of the same type is the same call, reported by another instrument.
  */
 export function rollUp(nodes: readonly TreeNode[]): void {
-  const below = new Array<Below | undefined>(nodes.length)
+  const below = new Array<Reported | undefined>(nodes.length)
   for (let at = nodes.length - 1; at >= 0; at -= 1) {
     const node = nodes[at]
     if (node === undefined) continue
-    const found = below[at] ?? nothing
+    const own = below[at] ?? nothing
     below[at] = undefined
-    if (node.row !== null) addOwn(node, node.row, found)
+    if (node.row !== null) addOwn(node, node.row, own)
     const { parent } = node
     if (parent === null) continue
     addTo(parent.rollup, node.rollup)
-    const passed = passedOn(node.row, found)
-    if (passed !== nothing) below[parent.position] = joined(below[parent.position], passed)
+    const passed = passToParent(node.row, own)
+    if (passed !== nothing) below[parent.position] = join(below[parent.position], passed)
   }
 }
 
-const nothing: Below = { tokens: false, dollars: false, calls: new Map() }
+const nothing: Reported = { tokens: false, dollars: false, calls: new Map() }
 
 const callTypes: ReadonlySet<string> = new Set(['generation', 'embedding'])
-/** Whoever works below these works for itself. */
+
+/** Calls below these types are calls of their own. */
 const workTypes: ReadonlySet<string> = new Set(['tool', 'agent'])
 
-function addOwn(node: TreeNode, row: TraceRow, below: Below): void {
+function addOwn(node: TreeNode, row: TraceRow, below: Reported): void {
   const { rollup } = node
   const isCall = callTypes.has(row.type)
   const sameCall = isCall ? below.calls.get(row.type) : undefined
   const repeats = isCall ? sameCall : below
-  node.usage = shareOf(hasTokens(row), repeats?.tokens)
-  node.cost = shareOf(row.cost_usd !== null, repeats?.dollars)
+  node.usage = classifyShare(hasTokens(row), repeats?.tokens)
+  node.cost = classifyShare(row.cost_usd !== null, repeats?.dollars)
   if (node.usage === 'aggregate' && totalOf(row) !== rollup.total_tokens) {
     node.marks.push('aggregate_differs')
   }
@@ -60,8 +61,8 @@ function addOwn(node: TreeNode, row: TraceRow, below: Below): void {
   } else if (isCall && node.cost === 'own' && rollup.unpriced_calls > 0) rollup.unpriced_calls -= 1
 }
 
-function shareOf(says: boolean, isRepeated: boolean | undefined): TreeNode['usage'] {
-  if (!says) return 'none'
+function classifyShare(isReported: boolean, isRepeated: boolean | undefined): TreeNode['usage'] {
+  if (!isReported) return 'none'
   return isRepeated ? 'aggregate' : 'own'
 }
 
@@ -69,7 +70,7 @@ function hasTokens(row: TraceRow): boolean {
   return tokenBuckets.some((bucket) => row[bucket] !== null)
 }
 
-/** Tokens of all buckets; what is not known adds nothing. */
+/** Sums the tokens of all buckets; unknown ones count as 0. */
 export function totalOf(row: TraceRow): number {
   let total = 0
   for (const bucket of tokenBuckets) total += row[bucket] ?? 0
@@ -81,34 +82,84 @@ function addTokens(rollup: RollUp, row: TraceRow): void {
   rollup.total_tokens += totalOf(row)
 }
 
-function passedOn(row: TraceRow | null, below: Below): Below {
+function passToParent(row: TraceRow | null, below: Reported): Reported {
   if (row === null) return below
   const own = { tokens: hasTokens(row), dollars: row.cost_usd !== null }
   const isCall = callTypes.has(row.type)
   const passing = workTypes.has(row.type) ? nothing.calls : below.calls
   if (!isCall && !own.tokens && !own.dollars && passing === below.calls) return below
   const calls = new Map(passing)
-  if (isCall) calls.set(row.type, eitherOf(calls.get(row.type), own))
-  return { ...eitherOf(below, own), calls }
+  if (isCall) calls.set(row.type, combine(calls.get(row.type), own))
+  return { ...combine(below, own), calls }
 }
 
-function joined(known: Below | undefined, passed: Below): Below {
+function join(known: Reported | undefined, passed: Reported): Reported {
   if (known === undefined) return passed
-  if (tellsAll(known, passed)) return known
+  if (includes(known, passed)) return known
   const calls = new Map(known.calls)
-  for (const [type, call] of passed.calls) calls.set(type, eitherOf(calls.get(type), call))
-  return { ...eitherOf(known, passed), calls }
+  for (const [type, call] of passed.calls) calls.set(type, combine(calls.get(type), call))
+  return { ...combine(known, passed), calls }
 }
 
-/** Most siblings pass on the same. */
-function tellsAll(known: Below, passed: Below): boolean {
-  const covers = (a: CallBelow | undefined, b: CallBelow) =>
+/** Returns true if `known` already includes `passed`, as for most siblings. */
+function includes(known: Reported, passed: Reported): boolean {
+  const covers = (a: CallReported | undefined, b: CallReported) =>
     a !== undefined && (a.tokens || !b.tokens) && (a.dollars || !b.dollars)
   if (!covers(known, passed)) return false
   for (const [type, call] of passed.calls) if (!covers(known.calls.get(type), call)) return false
   return true
 }
 
-function eitherOf(a: CallBelow | undefined, b: CallBelow): CallBelow {
+function combine(a: CallReported | undefined, b: CallReported): CallReported {
   return { tokens: b.tokens || a?.tokens === true, dollars: b.dollars || a?.dollars === true }
+}
+
+/** Returns sums of 0. */
+export function emptyRollUp(): RollUp {
+  return {
+    observations: 0,
+    calls: 0,
+    errors: 0,
+    cancelled: 0,
+    input_uncached_tokens: 0,
+    cache_read_tokens: 0,
+    cache_write_tokens: 0,
+    output_visible_tokens: 0,
+    reasoning_tokens: 0,
+    total_tokens: 0,
+    nano_dollars: 0n,
+    unpriced_calls: 0,
+  }
+}
+
+const counts = [
+  ...tokenBuckets,
+  'observations',
+  'calls',
+  'errors',
+  'cancelled',
+  'total_tokens',
+  'unpriced_calls',
+] as const
+
+/** Adds sums to others. Written out for speed: it runs for each node of a tree. */
+export function addTo(to: RollUp, from: RollUp): void {
+  to.observations += from.observations
+  to.calls += from.calls
+  to.errors += from.errors
+  to.cancelled += from.cancelled
+  to.input_uncached_tokens += from.input_uncached_tokens
+  to.cache_read_tokens += from.cache_read_tokens
+  to.cache_write_tokens += from.cache_write_tokens
+  to.output_visible_tokens += from.output_visible_tokens
+  to.reasoning_tokens += from.reasoning_tokens
+  to.total_tokens += from.total_tokens
+  to.unpriced_calls += from.unpriced_calls
+  if (from.nano_dollars !== 0n) to.nano_dollars += from.nano_dollars
+}
+
+/** Subtracts sums from others that include them. */
+export function takeFrom(whole: RollUp, part: RollUp): void {
+  for (const name of counts) whole[name] -= part[name]
+  whole.nano_dollars -= part.nano_dollars
 }

@@ -4,17 +4,17 @@ import {
   type Dialect,
   type Direction,
   type Expression,
-  isSortedFirst,
   type PlainMeasure,
   type SortExpression,
-  type SortedHow,
+  type SortRequest,
+  sortsUnknownFirst,
 } from '../dialect.ts'
 import { collectParams, type Params } from '../statement.ts'
 
-/** How ClickHouse writes it. Parameters are `{p0: Type}`. */
+/** ClickHouse SQL. Parameters are `{p0: Type}`. */
 export const clickhouse: Dialect = {
   store: 'clickhouse',
-  of: () => clickhouse,
+  forSource: () => clickhouse,
   tick_ns: 1n,
   param_name: (at) => `p${at}`,
   params: () => collectParams((at, type) => `{p${at}:${type}}`),
@@ -44,12 +44,12 @@ export const clickhouse: Dialect = {
   mapText: (map, key) => `${map}[${key}]`,
   numberFrom: (sql) =>
     `if(match(${sql}, '^-?[0-9]{1,18}([.][0-9]{1,18})?$'), toFloat64OrNull(${sql}), NULL)`,
-  shown,
+  output,
   sortKeys,
   groupOrder,
   position: (params, kind, text) => {
     if (kind === 'null_flag') return params.add(text, 'UInt8')
-    // The bits, since a number in text may be read as its neighbour.
+    // A float goes as its bits: text may parse to a neighbouring number.
     if (kind === 'float') return `reinterpretAsFloat64(${params.add(text, 'UInt64')})`
     if (kind === 'time') return instant(params, BigInt(text))
     return params.add(text, typeNames[kind])
@@ -86,25 +86,25 @@ function among(params: Params, { sql, type }: Expression, values: readonly Scala
   return `${sql} IN ${params.add(values, `Array(${typeNames[type]})`)}`
 }
 
-function shown({ sql, type }: Expression): string {
+function output({ sql, type }: Expression): string {
   if (type === 'time') return `toUnixTimestamp64Nano(${sql})`
   return type === 'decimal' ? `toString(${sql})` : sql
 }
 
-const nothing: Readonly<Partial<Record<FieldType, string>>> = {
+const zeroes: Readonly<Partial<Record<FieldType, string>>> = {
   integer: '0',
   float: '0',
   decimal: 'toDecimal64(0, 9)',
   time: "toDateTime64(0, 9, 'UTC')",
 }
 
-function sortKeys(expression: Expression, { whole, direction }: SortedHow): SortExpression[] {
+function sortKeys(expression: Expression, { whole, direction }: SortRequest): SortExpression[] {
   const { sql, type, nullable } = expression
-  const known = nullable ? `ifNull(${sql}, ${nothing[type]})` : sql
+  const known = nullable ? `ifNull(${sql}, ${zeroes[type]})` : sql
   const key = type === 'text' && !whole ? `substringUTF8(${sql}, 1, 256)` : known
   const sort: SortExpression = { sql: key, read: keyRead(key, type), kind: type }
   if (nullable) return [unknownLast(`isNull(${sql})`), sort]
-  return isSortedFirst(expression, direction) ? [unknownLast(`empty(${sql})`), sort] : [sort]
+  return sortsUnknownFirst(expression, direction) ? [unknownLast(`empty(${sql})`), sort] : [sort]
 }
 
 function unknownLast(flag: string): SortExpression {
@@ -113,7 +113,7 @@ function unknownLast(flag: string): SortExpression {
 
 function groupOrder(expression: Expression, direction: Direction): string {
   const { sql } = expression
-  const key = isSortedFirst(expression, direction) ? `nullIf(${sql}, '')` : sql
+  const key = sortsUnknownFirst(expression, direction) ? `nullIf(${sql}, '')` : sql
   return `${key} ${direction.toUpperCase()} NULLS LAST`
 }
 
@@ -125,7 +125,7 @@ function keyRead(sql: string, type: FieldType): string {
 
 const levels = { p50: '0.5', p90: '0.9', p95: '0.95', p99: '0.99' } as const
 
-/** Percentiles are exact and interpolate, as percentile_cont does in PostgreSQL. */
+/** Compiles a measure. Percentiles are exact and interpolate, like PostgreSQL's percentile_cont. */
 function measure(fn: PlainMeasure, { sql, type }: Expression): string {
   const unknown = type === 'text' ? `, ${sql} != ''` : ''
   switch (fn) {

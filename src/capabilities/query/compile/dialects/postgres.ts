@@ -1,21 +1,21 @@
 import { isoFromNs } from '../../../../kernel/time.ts'
 import type { FieldType } from '../../language/field.ts'
+import type { QueryWindow } from '../../language/page-query.ts'
 import type { Scalar } from '../../language/values.ts'
 import {
   type Dialect,
   type Direction,
   type Expression,
-  isSortedFirst,
   type PlainMeasure,
   type SortExpression,
-  type SortedHow,
+  type SortRequest,
+  sortsUnknownFirst,
 } from '../dialect.ts'
 import { collectParams, type KeyKind, type Params } from '../statement.ts'
-import { floatFrom, monthsAround } from './postgres-values.ts'
 
 /**
- * How PostgreSQL writes it. Parameters are `$1`. Text and ids sort as in ClickHouse, so that a page's
- * position holds in both stores.
+ * PostgreSQL SQL. Parameters are `$1`. Text and ids sort as in ClickHouse, so a cursor is valid in
+ * both stores.
  */
 export const postgres: Dialect = dialectWith({
   type: 'timestamptz',
@@ -25,7 +25,7 @@ export const postgres: Dialect = dialectWith({
   nanoseconds: (sql) => `((extract(epoch from ${sql}) * 1000000)::bigint * 1000)`,
 })
 
-/** How times are held. */
+/** How times are stored. */
 type Times = {
   type: string
   tick_ns: bigint
@@ -48,32 +48,33 @@ function dialectWith(times: Times): Dialect {
       ? params.add(times.param(BigInt(given)), times.type)
       : params.add(given, typeNames[type])
   return {
-    ...timeless(),
-    of: ({ times_in_ns }) => (times_in_ns ? dialectWith(inNanoseconds) : postgres),
+    ...dialectWithoutTimes(),
+    forSource: ({ times_in_ns }) => (times_in_ns ? dialectWith(inNanoseconds) : postgres),
     value,
     tick_ns: times.tick_ns,
     months: (params, time, window) => {
       const { from, to } = monthsAround(window)
       return [`${time} >= ${value(params, 'time', from)}`, `${time} < ${value(params, 'time', to)}`]
     },
-    shown: (expression) => shown(expression, times),
+    output: (expression) => output(expression, times),
     sortKeys: (expression, how) => sortKeys(expression, how, times),
     position: (params, kind, text) => position(params, kind, text, value),
     nanoseconds: times.nanoseconds,
   }
 }
 
-type Timely =
-  | 'of'
+/** The members of a dialect that depend on how times are stored. */
+type TimeMember =
+  | 'forSource'
   | 'value'
   | 'tick_ns'
   | 'months'
-  | 'shown'
+  | 'output'
   | 'sortKeys'
   | 'position'
   | 'nanoseconds'
 
-function timeless(): Omit<Dialect, Timely> {
+function dialectWithoutTimes(): Omit<Dialect, TimeMember> {
   return {
     store: 'postgres',
     param_name: (at) => `$${at + 1}`,
@@ -125,26 +126,26 @@ const typeNames: Readonly<Record<FieldType, string>> = {
   json: 'text',
 }
 
-function shown({ sql, type }: Expression, times: Times): string {
+function output({ sql, type }: Expression, times: Times): string {
   if (type === 'time') return `${times.nanoseconds(sql)}::text`
   return type === 'decimal' || type === 'integer' ? `(${sql})::text` : sql
 }
 
-function nothing(type: FieldType, times: Times): string {
+function zeroOf(type: FieldType, times: Times): string {
   return type === 'time' ? times.epoch : '0'
 }
 
 function sortKeys(
   expression: Expression,
-  { whole, direction }: SortedHow,
+  { whole, direction }: SortRequest,
   times: Times,
 ): SortExpression[] {
   const { sql, type, nullable } = expression
-  const known = nullable ? `coalesce(${sql}, ${nothing(type, times)})` : sql
+  const known = nullable ? `coalesce(${sql}, ${zeroOf(type, times)})` : sql
   const key = sortKey(known, type, whole)
   const sort: SortExpression = { sql: key, read: keyRead(known, key, { type, times }), kind: type }
   if (nullable) return [unknownLast(`(${sql} is null)`), sort]
-  return isSortedFirst(expression, direction) ? [unknownLast(`(${sql} = '')`), sort] : [sort]
+  return sortsUnknownFirst(expression, direction) ? [unknownLast(`(${sql} = '')`), sort] : [sort]
 }
 
 function unknownLast(condition: string): SortExpression {
@@ -154,7 +155,7 @@ function unknownLast(condition: string): SortExpression {
 
 function groupOrder(expression: Expression, direction: Direction): string {
   const { sql, type } = expression
-  const key = isSortedFirst(expression, direction) ? `nullif(${sql}, '')` : sql
+  const key = sortsUnknownFirst(expression, direction) ? `nullif(${sql}, '')` : sql
   return `${sortKey(key, type, true)} ${direction.toUpperCase()} NULLS LAST`
 }
 
@@ -163,12 +164,12 @@ function sortKey(sql: string, type: FieldType, whole: boolean): string {
   return type === 'uuid' ? uuidOrder(sql) : sql
 }
 
-/** ClickHouse compares the last eight bytes of a UUID first. */
+/** Sorts like ClickHouse, which compares the last eight bytes of a UUID first. */
 function uuidOrder(sql: string): string {
   return `(right(${sql}::text, 17) || ${sql}::text) collate "C"`
 }
 
-/** Of floats the bits, as ClickHouse tells them. */
+/** Returns a sort key as text for a cursor: floats as their bits, like ClickHouse's dialect. */
 function keyRead(
   sql: string,
   key: string,
@@ -215,4 +216,23 @@ function averageOf(sql: string): string {
 function percentile(level: string, { sql, type }: Expression): string {
   const exact = `percentile_cont(${level}) within group (order by (${sql})::float8)`
   return type === 'decimal' ? `round((${exact})::numeric, 9)` : exact
+}
+
+/** Returns the float with these bits, given as an unsigned decimal number. */
+function floatFrom(digits: string): number {
+  const view = new DataView(new ArrayBuffer(8))
+  view.setBigUint64(0, BigInt.asUintN(64, BigInt(digits)))
+  return view.getFloat64(0)
+}
+
+const ns_per_ms = 1_000_000n
+
+/** Widens a window to whole months. */
+function monthsAround({ from, to }: QueryWindow): QueryWindow {
+  return { from: monthAt(from, 0), to: monthAt(to, 1) }
+}
+
+function monthAt(instant: bigint, months: number): bigint {
+  const date = new Date(Number(instant / ns_per_ms))
+  return BigInt(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months)) * ns_per_ms
 }

@@ -1,48 +1,59 @@
 import { type Entity, type Field, fieldsOf } from '../field.ts'
 
-const text = (name: string, about: string): Field => ({ name, type: 'text', about })
-const count = (name: string, about: string): Field => ({ name, type: 'integer', about })
-/** What may be null in PostgreSQL is the empty text here, as it is in ClickHouse. */
-const textOrNull = (name: string, about: string): Field => ({
-  ...text(name, about),
+const text = (name: string, description: string): Field => ({ name, type: 'text', description })
+
+const count = (name: string, description: string): Field => ({ name, type: 'integer', description })
+
+/** Reads a nullable PostgreSQL column as the empty text when null, as ClickHouse stores it. */
+const textOrNull = (name: string, description: string): Field => ({
+  ...text(name, description),
   derived: { postgres: `coalesce(${name}::text, '')` },
 })
 
 /** Tasks with their roll-ups. */
 export const tasks: Entity = {
   name: 'tasks',
-  about: 'Tasks with their roll-ups.',
+  description: 'Tasks with their roll-ups.',
   time: 'started_at',
   identity: ['task_id'],
   maps: [],
   error_field: 'has_error',
   fields: fieldsOf([
-    { ...text('task_id', 'The task.'), required: true },
-    text('name', 'What the client calls it.'),
-    textOrNull('user_id', 'The user that it was done for.'),
-    textOrNull('conversation_id', 'Its conversation, a UUID.'),
-    { name: 'implicit', type: 'bool', about: 'A trace stands for it.' },
+    { ...text('task_id', 'Task id.'), required: true },
+    text('name', 'Name given by the client.'),
+    textOrNull('user_id', 'User id.'),
+    textOrNull('conversation_id', 'Conversation id, a UUID.'),
+    {
+      name: 'implicit',
+      type: 'bool',
+      description: 'The client named no task, so a trace is the task.',
+    },
     text('state', 'running, completed or failed.'),
     {
       name: 'has_error',
       type: 'bool',
-      about: 'Its state is failed.',
+      description: 'The state is failed.',
       derived: { postgres: "state = 'failed'" },
     },
-    { name: 'started_at', type: 'time', about: 'When its first call began.' },
-    { name: 'last_activity_at', type: 'time', about: 'When its last call was.' },
-    { name: 'ended_at', type: 'time', about: 'When it was ended.', nullable: true },
-    textOrNull('ended_by', 'Who ended it.'),
-    textOrNull('end_note', 'What was said of its end.'),
-    { name: 'late_activity', type: 'bool', about: 'A call came after its end.' },
-    count('calls', 'Calls of models.'),
+    { name: 'started_at', type: 'time', description: 'Start of the first call.' },
+    { name: 'last_activity_at', type: 'time', description: 'Time of the last call.' },
+    {
+      name: 'ended_at',
+      type: 'time',
+      description: 'Time when the task was ended.',
+      nullable: true,
+    },
+    textOrNull('ended_by', 'Who ended the task.'),
+    textOrNull('end_note', 'Note given when the task was ended.'),
+    { name: 'late_activity', type: 'bool', description: 'A call arrived after the end.' },
+    count('calls', 'Model calls.'),
     count('errors', 'Calls with an error.'),
-    count('cancelled', 'Calls that were cancelled.'),
-    count('input_uncached_tokens', 'Input tokens that no cache held.'),
+    count('cancelled', 'Cancelled calls.'),
+    count('input_uncached_tokens', 'Input tokens not read from or written to a cache.'),
     count('cache_read_tokens', 'Input tokens read from a cache.'),
     count('cache_write_tokens', 'Input tokens written to a cache.'),
     count('output_visible_tokens', 'Output tokens without reasoning.'),
-    count('reasoning_tokens', 'Output tokens of reasoning.'),
+    count('reasoning_tokens', 'Reasoning tokens.'),
     count('total_tokens', 'All tokens.'),
     {
       ...count('input_tokens', 'All input tokens.'),
@@ -52,17 +63,85 @@ export const tasks: Entity = {
       ...count('output_tokens', 'All output tokens.'),
       derived: { postgres: 'output_visible_tokens + reasoning_tokens' },
     },
-    count('estimated_calls', 'Calls whose tokens are estimated.'),
-    { name: 'cost_usd', type: 'decimal', about: 'What it cost.' },
-    count('unpriced_calls', 'Calls whose price is not known.'),
-    count('worst_severity', 'Of its findings: 0 none, 1 info, up to 5 critical.'),
-    count('wasted_tokens', 'Tokens of calls that a reader would call wasted.'),
-    { name: 'wasted_cost_usd', type: 'decimal', about: 'What such calls cost.' },
-    count('duration_ms', 'From the first start to the last end, in milliseconds.'),
-    { name: 'models', type: 'list', about: 'Models that answered.' },
-    { name: 'providers', type: 'list', about: 'Who answered.' },
-    textOrNull('environment', 'Where it ran.'),
-    textOrNull('release', 'What ran.'),
+    count('estimated_calls', 'Calls with estimated tokens.'),
+    { name: 'cost_usd', type: 'decimal', description: 'Cost in US dollars.' },
+    count('unpriced_calls', 'Calls without a known price.'),
+    count(
+      'worst_severity',
+      'Highest severity of the findings: 0 without findings, 1 info to 5 critical.',
+    ),
+    count('wasted_tokens', 'Tokens of wasted calls.'),
+    {
+      name: 'wasted_cost_usd',
+      type: 'decimal',
+      description: 'Cost of wasted calls in US dollars.',
+    },
+    count('duration_ms', 'Time from the first start to the last end, in milliseconds.'),
+    { name: 'models', type: 'list', description: 'Models that answered.' },
+    { name: 'providers', type: 'list', description: 'Provider that answered.' },
+    textOrNull('environment', 'Environment.'),
+    textOrNull('release', 'Release.'),
   ]),
   stores: { postgres: { table: 'tasks', versioned: false } },
+}
+
+const countOrNull = (name: string, description: string): Field => ({
+  ...count(name, description),
+  nullable: true,
+})
+
+/** Findings of tasks. `GET /api/v1/tasks/{task_id}/findings` returns their evidence. */
+export const findings: Entity = {
+  name: 'findings',
+  description: 'Loops, failures and lost context detected in tasks.',
+  time: 'started_at',
+  identity: ['finding_id'],
+  maps: [],
+  fields: fieldsOf([
+    { name: 'finding_id', type: 'uuid', description: 'Finding id.' },
+    text('task_id', 'Task id.'),
+    text('kind', 'loop, failure or context.'),
+    text('type', 'Type within the kind, such as repeat_call.'),
+    text('detector', 'Detector.'),
+    count('detector_version', 'Version of the detector.'),
+    text('severity', 'info, low, medium, high or critical.'),
+    {
+      ...count(
+        'severity_number',
+        'Severity as a number, to sort and compare: 1 info to 5 critical.',
+      ),
+      derived: {
+        postgres:
+          "array_position(array['info', 'low', 'medium', 'high', 'critical'], severity)::bigint",
+      },
+    },
+    text('state', 'open, recovered, or withdrawn (a late call disproved it).'),
+    text('summary', 'One sentence about the evidence.'),
+    countOrNull('start_step', 'First step, counted from 0.'),
+    countOrNull('end_step', 'Last step.'),
+    countOrNull('period', 'Steps in one iteration of a loop.'),
+    countOrNull('repeats', 'Number of iterations or occurrences.'),
+    {
+      name: 'trace_ids',
+      type: 'list',
+      description: 'Traces of the evidence.',
+      derived: { postgres: 'trace_ids::text[]' },
+    },
+    count('wasted_tokens', 'Tokens of wasted calls.'),
+    {
+      name: 'wasted_cost_usd',
+      type: 'decimal',
+      description: 'Cost of wasted calls in US dollars.',
+    },
+    { name: 'recovered', type: 'bool', description: 'A later call recovered from it.' },
+    { name: 'confidence', type: 'float', description: 'Confidence, 0 to 1.' },
+    {
+      ...text('judge', 'Model that judged the finding, if any.'),
+      derived: { postgres: "coalesce(judge, '')" },
+    },
+    { name: 'started_at', type: 'time', description: 'Start of the first observation.' },
+    { name: 'first_detected_at', type: 'time', description: 'Time of detection.' },
+    { name: 'updated_at', type: 'time', description: 'Time of the last change.' },
+  ]),
+  stores: { postgres: { table: 'findings', versioned: false } },
 }

@@ -1,36 +1,39 @@
 import { type Entity, type Field, type FieldType, fieldsOf } from '../field.ts'
 
-type Grouped = {
+type GroupedField = {
   name: string
   type: FieldType
-  about: string
+  description: string
   clickhouse: string
   postgres: string
   reads?: string[]
 }
 
-function grouped({ clickhouse, postgres, reads = [], ...field }: Grouped): Field {
+function groupedField({ clickhouse, postgres, reads = [], ...field }: GroupedField): Field {
   return { ...field, grouped: { sql: { clickhouse, postgres }, reads } }
 }
 
-/** What the last observation that knows it says, unless a record of the trace does. */
-function latest(name: string, about: string): Field {
+/** Returns a field of the trace's record, else of the latest observation that has it. */
+function latest(name: string, description: string): Field {
   const reads = ['start_time', 'observation_id', name]
   const clickhouse = `argMaxIf(o.${name}, (o.start_time, o.observation_id), o.${name} != '')`
   const order = 'o.start_time DESC, o.observation_id DESC'
   const values = `array_agg(o.${name} ORDER BY ${order}) FILTER (WHERE o.${name} != '')`
   const postgres = `coalesce((${values})[1], '')`
-  return { ...grouped({ name, type: 'text', about, clickhouse, postgres, reads }), recorded: true }
+  return {
+    ...groupedField({ name, type: 'text', description, clickhouse, postgres, reads }),
+    recorded: true,
+  }
 }
 
 const calls = ['is_call']
 
-/** Sums are those of calls: what agents and chains report is sums of these already. */
-function callTokens(name: string, about: string): Field {
-  return grouped({
+/** Returns a sum over calls alone: agents and chains report sums of their calls. */
+function callTokens(name: string, description: string): Field {
+  return groupedField({
     name,
     type: 'integer',
-    about,
+    description,
     clickhouse: `sumIf(ifNull(o.${name}, 0), o.is_call)`,
     postgres: `coalesce(sum(o.${name}) FILTER (WHERE o.is_call), 0)`,
     reads: [...calls, name],
@@ -38,43 +41,43 @@ function callTokens(name: string, about: string): Field {
 }
 
 const fields: readonly Field[] = [
-  grouped({
+  groupedField({
     name: 'trace_id',
     type: 'uuid',
-    about: 'The trace.',
+    description: 'Trace id.',
     clickhouse: 'o.trace_id',
     postgres: 'o.trace_id',
   }),
-  grouped({
+  groupedField({
     name: 'start_time',
     type: 'time',
-    about: 'When its first observation began.',
+    description: 'Start of the first observation.',
     clickhouse: 'min(o.start_time)',
     postgres: 'min(o.start_time)',
     reads: ['start_time'],
   }),
-  grouped({
+  groupedField({
     name: 'end_time',
     type: 'time',
-    about: 'When its last observation ended.',
+    description: 'End of the last observation.',
     clickhouse: 'max(o.end_time)',
     postgres: 'max(o.end_time)',
     reads: ['end_time'],
   }),
-  grouped({
+  groupedField({
     name: 'duration_ms',
     type: 'float',
-    about: 'From start to end, in milliseconds.',
+    description: 'Duration in milliseconds.',
     clickhouse:
       '(toUnixTimestamp64Nano(max(o.end_time)) - toUnixTimestamp64Nano(min(o.start_time))) / 1000000',
     postgres: '(max(o.end_time) - min(o.start_time))::float8 / 1000000',
     reads: ['start_time', 'end_time'],
   }),
   {
-    ...grouped({
+    ...groupedField({
       name: 'name',
       type: 'text',
-      about: 'As its record says, else the name of its root.',
+      description: 'Name in the record of the trace, else name of the root.',
       clickhouse: "argMin(o.name, (o.parent_observation_id != '', o.start_time, o.observation_id))",
       postgres:
         "(array_agg(o.name ORDER BY o.parent_observation_id != '', o.start_time, o.observation_id))[1]",
@@ -82,43 +85,43 @@ const fields: readonly Field[] = [
     }),
     recorded: true,
   },
-  grouped({
+  groupedField({
     name: 'status',
     type: 'text',
-    about: 'error when any observation has one, else cancelled when any is, else ok.',
+    description: 'error if any observation has an error, else cancelled if any is, else ok.',
     clickhouse:
       "multiIf(countIf(o.status = 'error') > 0, 'error', countIf(o.status = 'cancelled') > 0, 'cancelled', 'ok')",
     postgres:
       "CASE WHEN bool_or(o.status = 'error') THEN 'error' WHEN bool_or(o.status = 'cancelled') THEN 'cancelled' ELSE 'ok' END",
     reads: ['status'],
   }),
-  grouped({
+  groupedField({
     name: 'has_error',
     type: 'bool',
-    about: 'Any observation has an error.',
+    description: 'Any observation has an error.',
     clickhouse: "countIf(o.status = 'error') > 0",
     postgres: "bool_or(o.status = 'error')",
     reads: ['status'],
   }),
-  grouped({
+  groupedField({
     name: 'observations',
     type: 'integer',
-    about: 'Observations.',
+    description: 'Number of observations.',
     clickhouse: 'count()',
     postgres: 'count(*)',
   }),
-  grouped({
+  groupedField({
     name: 'calls',
     type: 'integer',
-    about: 'Calls of models.',
+    description: 'Model calls.',
     clickhouse: 'countIf(o.is_call)',
     postgres: 'count(*) FILTER (WHERE o.is_call)',
     reads: calls,
   }),
-  grouped({
+  groupedField({
     name: 'errors',
     type: 'integer',
-    about: 'Observations with an error.',
+    description: 'Observations with an error.',
     clickhouse: "countIf(o.status = 'error')",
     postgres: "count(*) FILTER (WHERE o.status = 'error')",
     reads: ['status'],
@@ -126,40 +129,39 @@ const fields: readonly Field[] = [
   callTokens('input_tokens', 'Input tokens of calls.'),
   callTokens('output_tokens', 'Output tokens of calls.'),
   callTokens('total_tokens', 'Tokens of calls.'),
-  grouped({
+  groupedField({
     name: 'cost_usd',
     type: 'decimal',
-    about: 'What the calls cost, of those whose price is known.',
+    description: 'Cost in US dollars of the calls with a known price.',
     clickhouse: 'sumIf(ifNull(o.cost_usd, toDecimal64(0, 9)), o.is_call)',
     postgres: 'coalesce(sum(o.cost_usd) FILTER (WHERE o.is_call), 0)',
     reads: [...calls, 'cost_usd'],
   }),
-  grouped({
+  groupedField({
     name: 'models',
     type: 'list',
-    about: 'Models that answered, 100 at most.',
+    description: 'Models that answered, at most 100.',
     clickhouse: "arraySort(groupUniqArrayIf(100)(o.model, o.is_call AND o.model != ''))",
     postgres:
       "coalesce((array_agg(DISTINCT o.model) FILTER (WHERE o.is_call AND o.model != ''))[1:100], '{}')",
     reads: [...calls, 'model'],
   }),
-  latest('task_id', 'Its task.'),
-  latest('task_name', 'What the client calls the task.'),
-  latest('conversation_id', 'Its conversation, a UUID.'),
-  latest('conversation_external_id', 'The conversation as the client calls it.'),
-  latest('user_id', 'The user that it was done for.'),
-  latest('environment', 'Where it ran.'),
-  latest('release', 'What ran.'),
+  latest('task_id', 'Task id.'),
+  latest('task_name', 'Name of the task.'),
+  latest('conversation_id', 'Conversation id, a UUID.'),
+  latest('conversation_external_id', 'Conversation id given by the client.'),
+  latest('user_id', 'User id.'),
+  latest('environment', 'Environment.'),
+  latest('release', 'Release.'),
 ]
 
 /**
- * Traces that began in the window, computed from their observations (those that start at most a day
- * outside of it) and joined with what was said of the trace as a whole. A trace of which nothing
- * but such a record is known is not among them.
+ * Traces that began in the window, computed from their observations (of up to a day outside of it)
+ * and joined with the trace's own record. A trace without observations is not included.
  */
 export const traces: Entity = {
   name: 'traces',
-  about: 'Traces that began in the window, computed from their observations.',
+  description: 'Traces that began in the window, computed from their observations.',
   time: 'start_time',
   identity: ['trace_id'],
   time_moves: true,

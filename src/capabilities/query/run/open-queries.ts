@@ -1,0 +1,172 @@
+import { problem } from '../../../kernel/problem.ts'
+import { Semaphore } from '../../../kernel/semaphore.ts'
+import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
+import type { StoreName } from '../language/field.ts'
+import type {
+  ChooseStore,
+  OnServed,
+  QueryLimits,
+  QueryRunner,
+  RestoredSlices,
+  Served,
+} from './contract.ts'
+
+/** The settings of queries. */
+export type QuerySettings = {
+  query_rows_read_max: number
+  query_bytes_read_max: number
+  query_time_ms_max: number
+  query_memory_bytes_max: number
+  query_result_rows_max: number
+  query_running_max: number
+  query_waiting_max: number
+  query_wait_ms_max: number
+}
+
+/** The stores, settings and telemetry that queries run with. */
+export type QueriesOptions = {
+  runners: Readonly<Record<'clickhouse' | 'postgres', QueryRunner>>
+  chooseStore: ChooseStore
+  onServed: OnServed
+  /** Default: projects have no restored slices. */
+  restoredSlices?: RestoredSlices
+  settings: QuerySettings
+  metrics: Metrics
+  logger: Logger
+}
+
+/** Opens queries: their limits, slots and metrics. */
+export function openQueries(options: QueriesOptions): RunDeps {
+  const { settings, metrics, ...rest } = options
+  return {
+    restoredSlices: async () => [],
+    ...rest,
+    limits: toQueryLimits(settings),
+    slots: openProjectSlots({
+      running_max: settings.query_running_max,
+      waiting_max: settings.query_waiting_max,
+      wait_ms_max: settings.query_wait_ms_max,
+    }),
+    meters: openQueryMeters(metrics),
+  }
+}
+
+function toQueryLimits(settings: QuerySettings): QueryLimits {
+  return {
+    rows_read_max: settings.query_rows_read_max,
+    bytes_read_max: settings.query_bytes_read_max,
+    time_ms_max: settings.query_time_ms_max,
+    memory_bytes_max: settings.query_memory_bytes_max,
+    result_rows_max: settings.query_result_rows_max,
+  }
+}
+
+/** The dependencies of running queries. */
+export type RunDeps = {
+  runners: Readonly<Record<StoreName, QueryRunner>>
+  chooseStore: ChooseStore
+  onServed: OnServed
+  restoredSlices: RestoredSlices
+  slots: ProjectSlots
+  limits: QueryLimits
+  meters: QueryMeters
+  logger: Logger
+}
+
+/** The metrics of queries. */
+type QueryMeters = { observe(served: Served): void }
+
+const buckets_s = [0.005, 0.02, 0.05, 0.1, 0.5, 2, 10]
+
+/** Registers the metrics of queries. */
+function openQueryMeters(metrics: Metrics): QueryMeters {
+  const labels = ['class', 'store'] as const
+  const queries = metrics.counter({
+    name: 'looptrace_query_total',
+    help: 'Queries by class, store and outcome: ok, or an error code.',
+    labels: [...labels, 'outcome'],
+  })
+  const seconds = metrics.histogram({
+    name: 'looptrace_query_duration_seconds',
+    help: 'Duration of queries in a store, by class and store.',
+    labels,
+    buckets: buckets_s,
+  })
+  const rows = metrics.counter({
+    name: 'looptrace_query_rows_read_total',
+    help: 'Rows read by queries, by class and store, where the store reports them.',
+    labels,
+  })
+  return {
+    observe: ({ query_class, store, failed, duration_ms, rows_read }) => {
+      const about = { class: query_class, store }
+      queries.inc({ ...about, outcome: failed ?? 'ok' })
+      seconds.observe(about, duration_ms / 1000)
+      if (rows_read !== null) rows.inc(about, rows_read)
+    },
+  }
+}
+
+/** The limits of each project's slots, in this process. */
+type ProjectSlotsOptions = {
+  /** Maximum queries that run at one time. */
+  running_max: number
+  /** Maximum queries that wait; further ones are refused at once. */
+  waiting_max: number
+  /** Maximum wait of one query. */
+  wait_ms_max: number
+}
+
+/** Limits the queries of each project that run at one time. */
+type ProjectSlots = {
+  /**
+   * Does work in a slot. Throws `rate_limited` if no slot frees up in time, or the signal's reason.
+   */
+  take<T>(about: { project_id: string; signal: AbortSignal }, work: () => Promise<T>): Promise<T>
+}
+
+/** Opens the slots of all projects. Projects without running queries take no memory. */
+export function openProjectSlots(options: ProjectSlotsOptions): ProjectSlots {
+  const { running_max, waiting_max } = options
+  const projects = new Map<string, Semaphore>()
+  const newSlots = () =>
+    new Semaphore({
+      permits_max: running_max,
+      waiting: { max: waiting_max, refusal: () => refusal(running_max) },
+    })
+  return {
+    take: async ({ project_id, signal }, work) => {
+      const slots = projects.get(project_id) ?? newSlots()
+      projects.set(project_id, slots)
+      if (!slots.tryAcquire()) await acquireInTime(slots, signal, options)
+      try {
+        return await work()
+      } finally {
+        slots.release()
+        if (slots.held === 0) projects.delete(project_id)
+      }
+    },
+  }
+}
+
+/** Waits for a slot until the signal aborts or the wait times out. */
+async function acquireInTime(
+  slots: Semaphore,
+  signal: AbortSignal,
+  { running_max, wait_ms_max }: ProjectSlotsOptions,
+): Promise<void> {
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(refusal(running_max)), wait_ms_max)
+  try {
+    await slots.acquire(AbortSignal.any([signal, late.signal]))
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function refusal(running_max: number) {
+  return problem('rate_limited', {
+    detail: `${running_max} queries of this project are already running. Try again shortly.`,
+    retry_after_s: 1,
+  })
+}

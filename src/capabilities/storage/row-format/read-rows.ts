@@ -1,0 +1,171 @@
+import type { TraceDraft } from '../../../model/ingest-records.ts'
+import type { Observation, ToolCall, ToolResult } from '../../../model/observation.ts'
+import { ByteReader, MalformedRow } from '../../../platform/columnar/row-binary/index.ts'
+
+/** The columns of roll-ups. */
+export type ObservationHead = Pick<
+  Observation,
+  | 'project_id'
+  | 'trace_id'
+  | 'observation_id'
+  | 'parent_observation_id'
+  | 'type'
+  | 'start_time'
+  | 'end_time'
+  | 'status'
+  | 'source'
+  | 'task_id'
+  | 'task_name'
+  | 'task_implicit'
+  | 'conversation_id'
+  | 'conversation_external_id'
+  | 'user_id'
+  | 'environment'
+  | 'release'
+  | 'provider'
+  | 'model_requested'
+  | 'model'
+  | 'input_uncached_tokens'
+  | 'cache_read_tokens'
+  | 'cache_write_tokens'
+  | 'output_visible_tokens'
+  | 'reasoning_tokens'
+  | 'usage_source'
+  | 'cost_usd'
+>
+
+/** One reader, with its cache of words, for all rows: reading is synchronous. */
+const reader = new ByteReader()
+
+/**
+ * Reads the head of the observation encoded at `at`, without the columns after it. `cost_usd` has
+ * nine digits after the point. Throws MalformedRow.
+ */
+export function readObservationHead(bytes: Buffer, at: number): ObservationHead {
+  reader.moveTo(bytes, at)
+  return headFrom(reader)
+}
+
+/** Reads a whole observation. Throws MalformedRow. */
+export function readObservation(bytes: Buffer): Observation {
+  reader.moveTo(bytes, 0)
+  const row = {
+    ...headFrom(reader),
+    ...factsFrom(reader),
+    input: reader.string(),
+    output: reader.string(),
+    tool_calls: listFrom(reader, toolCallFrom),
+    tool_results: listFrom(reader, toolResultFrom),
+    attributes: reader.record(),
+    metadata: reader.record(),
+    message_id: reader.string(),
+  }
+  if (reader.at !== bytes.length)
+    throw new MalformedRow(`the row continues after byte ${reader.at}`)
+  return row
+}
+
+function headFrom(from: ByteReader): ObservationHead {
+  return {
+    project_id: from.uuid(),
+    trace_id: from.uuid(),
+    observation_id: from.string(),
+    parent_observation_id: from.string(),
+    type: from.word() as Observation['type'],
+    start_time: from.i64(),
+    end_time: from.i64(),
+    status: from.word() as Observation['status'],
+    source: from.word() as Observation['source'],
+    task_id: from.word(),
+    task_name: from.word(),
+    task_implicit: from.bool(),
+    conversation_id: from.word(),
+    conversation_external_id: from.word(),
+    user_id: from.word(),
+    environment: from.word(),
+    release: from.word(),
+    provider: from.word(),
+    model_requested: from.word(),
+    model: from.word(),
+    input_uncached_tokens: from.u53OrNull(),
+    cache_read_tokens: from.u53OrNull(),
+    cache_write_tokens: from.u53OrNull(),
+    output_visible_tokens: from.u53OrNull(),
+    reasoning_tokens: from.u53OrNull(),
+    usage_source: from.word() as Observation['usage_source'],
+    cost_usd: from.decimal9OrNull(),
+  }
+}
+
+function factsFrom(from: ByteReader) {
+  return {
+    name: from.string(),
+    status_code: from.u32(),
+    outcome: from.word() as Observation['outcome'],
+    error_type: from.word(),
+    error_message: from.string(),
+    contract_version: from.word(),
+    endpoint: from.word(),
+    service_name: from.word(),
+    agent_name: from.word(),
+    span_kind: from.word() as Observation['span_kind'],
+    level: from.word() as Observation['level'],
+    content_state: from.word() as Observation['content_state'],
+    streamed: from.bool(),
+    finish_reason: from.word(),
+    usage_semantics: from.word() as Observation['usage_semantics'],
+    price_version: from.word(),
+    time_to_first_token_ms: from.f64OrNull(),
+    request_bytes: from.u53(),
+    response_bytes: from.u53(),
+    mapped_from: from.word(),
+  }
+}
+
+function listFrom<Item>(from: ByteReader, itemFrom: (from: ByteReader) => Item): Item[] {
+  const items: Item[] = []
+  for (let left = from.varint(); left > 0; left--) items.push(itemFrom(from))
+  return items
+}
+
+function toolCallFrom(from: ByteReader): ToolCall {
+  return { id: from.string(), name: from.string(), arguments: from.string() }
+}
+
+function toolResultFrom(from: ByteReader): ToolResult {
+  return { tool_call_id: from.string(), content: from.string() }
+}
+
+/** A record of a whole trace, as text. */
+export type StoredTrace = Omit<TraceDraft, 'input' | 'output' | 'metadata'> & {
+  input: string
+  output: string
+  metadata: Record<string, string>
+  message_id: string
+}
+
+/** Reads a record of a trace. Throws MalformedRow. */
+export function readTrace(bytes: Buffer): StoredTrace {
+  reader.moveTo(bytes, 0)
+  const row: StoredTrace = {
+    project_id: reader.uuid(),
+    trace_id: reader.uuid(),
+    time: reader.i64(),
+    name: reader.string(),
+    source: reader.word() as TraceDraft['source'],
+    task_id: reader.word(),
+    task_name: reader.word(),
+    conversation_id: reader.word(),
+    conversation_external_id: reader.word(),
+    user_id: reader.word(),
+    environment: reader.word(),
+    release: reader.word(),
+    input: reader.string(),
+    output: reader.string(),
+    metadata: reader.record(),
+    message_id: reader.string(),
+  }
+  if (reader.at !== bytes.length)
+    throw new MalformedRow(`the row continues after byte ${reader.at}`)
+  return row
+}
