@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { BoundedCache } from '../../kernel/bounded-cache.ts'
 import type { Clock } from '../../kernel/time.ts'
 import type { LedgerEntry } from '../../model/ledger-entry.ts'
 import type { ConsumeOptions, Consumer, Delivery, Queue } from '../../platform/queue/index.ts'
@@ -8,13 +9,12 @@ import { ledgerMeters } from '../ledger/index.ts'
 import { countTokens } from '../records/exchanges/index.ts'
 import { createPricing } from '../records/pricing/index.ts'
 import type { LedgerStore, ObservationStore, RecordStore } from '../storage/index.ts'
-import { BodyBuffers } from './body-buffers.ts'
-import { failureKind } from './failure-kind.ts'
 import { ledgerBatches } from './ledger-batches.ts'
 import type { ReadingContext, ReadMessage } from './message-rows.ts'
 import { ingestMeters } from './meters.ts'
 import { readMessage } from './read-messages.ts'
-import { startRefreshing } from './roll-up/refresh-large.ts'
+import { startRefreshing } from './roll-up/large-rollups.ts'
+import { BodyBuffers } from './row-batch.ts'
 import type { IngestSettings } from './settings.ts'
 import {
   recordSettlement,
@@ -22,11 +22,9 @@ import {
   settleMessages,
   settlementOf,
 } from './settle-messages.ts'
-import type { SecondStore } from './stored-rows.ts'
-import { Tries } from './tries.ts'
-import { whileStoresAreAway } from './while-stores-are-away.ts'
+import { failureKind, whileStoresAreAway } from './store-failures.ts'
 import { type Refused, writeMessages } from './write-messages.ts'
-import { type WritePorts, writeRows } from './write-rows.ts'
+import { type SecondStore, type WritePorts, writeRows } from './write-rows.ts'
 
 /** What the recording works on. */
 export type IngestOptions = {
@@ -189,4 +187,28 @@ async function writePart(
       },
     ),
   )
+}
+
+/** Messages whose tries are remembered; above, those that failed longest ago begin anew. */
+const messages_max = 10_000
+
+/**
+ * Counts the failed tries of messages in this process. Deliveries can not stand for them: an outage
+ * of a store costs deliveries too, and is nothing that a message did.
+ */
+class Tries {
+  readonly #failed = new BoundedCache<string, number>(messages_max)
+
+  /** How often writing this message has failed. */
+  of(message_id: string): number {
+    return this.#failed.get(message_id) ?? 0
+  }
+
+  failed(message_id: string): void {
+    this.#failed.set(message_id, this.of(message_id) + 1)
+  }
+
+  settled(message_id: string): void {
+    this.#failed.delete(message_id)
+  }
 }

@@ -1,11 +1,11 @@
+import { z } from 'zod'
 import { newId } from '../../kernel/ids.ts'
+import { ingestPaths } from '../../model/ingest-records.ts'
 import type { LedgerEntry } from '../../model/ledger-entry.ts'
 import type { BatchHandler, Delivery } from '../../platform/queue/index.ts'
 import type { LedgerStore } from '../storage/index.ts'
-import { failureKind } from './failure-kind.ts'
 import type { IngestMeters } from './meters.ts'
-import { readLedgerMessage } from './read-ledger-message.ts'
-import { whileStoresAreAway } from './while-stores-are-away.ts'
+import { failureKind, whileStoresAreAway } from './store-failures.ts'
 
 type LedgerPorts = Parameters<typeof whileStoresAreAway>[0] & {
   ledger: Pick<LedgerStore, 'insertEntries'>
@@ -72,3 +72,56 @@ async function bury({ logger, meters }: LedgerPorts, delivery: Delivery, reason:
   await delivery.bury(reason)
   meters.poisoned.inc()
 }
+
+/** The entries of a message `{"entries": […]}`, or why it is none. Never throws. */
+function readLedgerMessage(delivery: Delivery): { entries: LedgerEntry[]; fault?: string } {
+  try {
+    const { data, subject } = delivery
+    const text = Buffer.from(data.buffer, data.byteOffset, data.length).toString('utf8')
+    const { entries } = messageSchema.parse(JSON.parse(text))
+    const stranger = entries.find(({ project_id }) => !subject.endsWith(`.${project_id}`))
+    if (stranger === undefined) return { entries }
+    return { entries: [], fault: `an entry of project ${stranger.project_id} on ${subject}` }
+  } catch (error) {
+    return { entries: [], fault: faultOf(error) }
+  }
+}
+
+function faultOf(error: unknown): string {
+  if (error instanceof z.ZodError) {
+    const [issue] = error.issues
+    return `${issue?.path.join('.')}: ${issue?.message}`
+  }
+  return error instanceof Error ? error.message : String(error)
+}
+
+const count = z.int().nonnegative()
+const counts = z.record(z.string().max(128), count)
+
+const messageSchema = z.object({
+  entries: z.array(
+    z.object({
+      project_id: z.uuid(),
+      ingest_request_id: z.uuid(),
+      message_id: z.string().max(200),
+      side: z.literal('accepted'),
+      path: z.enum(ingestPaths),
+      received_at_ms: count,
+      items: count,
+      stored: count,
+      rejected: counts,
+      lost: counts,
+      masked: count,
+      records: z.object({
+        traces: count,
+        observations: count,
+        events: count,
+        links: count,
+        correlations: count,
+      }),
+      attempts: count,
+      settled_at_ms: count,
+      error_reason: z.string(),
+    }),
+  ),
+})

@@ -1,4 +1,4 @@
-import type { RefreshSettings } from './roll-up/refresh-large.ts'
+import type { RefreshSettings } from './roll-up/large-rollups.ts'
 
 /** Bounds of the worker's recording; every one has a default in `defaultIngestSettings`. */
 export type IngestSettings = RefreshSettings & {

@@ -1,6 +1,6 @@
-import { failureKind } from './failure-kind.ts'
 import type { ReadMessage } from './message-rows.ts'
 import { batchOf, type RowBatch, type RowUnit } from './row-batch.ts'
+import { failureKind } from './store-failures.ts'
 
 /** Writes rows for good; the same token brings the same rows. Rejects with a store's error. */
 export type WriteRows = (batch: RowBatch) => Promise<void>

@@ -1,14 +1,18 @@
 import type { Clock } from '../../kernel/time.ts'
+import type { Observation } from '../../model/observation.ts'
 import type { Kysely, TaskTables } from '../../platform/relational/index.ts'
 import type { ObservationStore, RecordStore } from '../storage/index.ts'
-import type { ObservationHead } from '../storage/row-format/index.ts'
-import type { BodyBuffers } from './body-buffers.ts'
+import {
+  type ObservationHead,
+  readObservation,
+  readTrace,
+  type StoredTrace,
+} from '../storage/row-format/index.ts'
 import type { IngestMeters } from './meters.ts'
 import { rollUp } from './roll-up/roll-up.ts'
 import { touchedBy } from './roll-up/touched.ts'
-import type { RowBatch } from './row-batch.ts'
+import type { BodyBuffers, RowBatch, RowUnit } from './row-batch.ts'
 import type { IngestSettings } from './settings.ts'
-import { type SecondStore, storedRows } from './stored-rows.ts'
 
 /** What rows are written with. */
 export type WritePorts = {
@@ -65,4 +69,42 @@ function observeLag({ clock, meters }: WritePorts, heads: readonly ObservationHe
   for (const { end_time } of heads) {
     meters.lag.observe(Math.max(0, now_ms - Number(end_time / nsPerMs)) / 1000)
   }
+}
+
+/** Rows that are in ClickHouse, for a second store. */
+export type StoredRows = {
+  /** The projects that they are of. */
+  project_ids: ReadonlySet<string>
+  /** Before they were stored; milliseconds since 1970. */
+  ingested_at_ms: number
+  /** Reads those of some projects: nothing is read for the others. */
+  of(project_ids: ReadonlySet<string>): { observations: Observation[]; traces: StoredTrace[] }
+}
+
+/** Where rows go when they are in ClickHouse: resolves when they are there, or noted as missing. */
+export type SecondStore = { write(rows: StoredRows): Promise<void> }
+
+/** The rows of a batch that a second store may want. */
+function storedRows(units: readonly RowUnit[], ingested_at_ms: number): StoredRows {
+  const project_ids = new Set<string>()
+  for (const { message } of units) {
+    for (const { project_id } of message.receipts) project_ids.add(project_id)
+  }
+  return { project_ids, ingested_at_ms, of: (wanted) => rowsOf(units, wanted) }
+}
+
+function rowsOf(units: readonly RowUnit[], wanted: ReadonlySet<string>) {
+  const observations: Observation[] = []
+  const traces: StoredTrace[] = []
+  for (const { message, from, to } of units) {
+    const { bytes, kinds, starts, ends, receipts } = message.rows
+    for (let row = from; row < to; row++) {
+      const receipt = message.receipts[receipts[row] ?? 0]
+      if (receipt === undefined || !wanted.has(receipt.project_id)) continue
+      const encoded = bytes.subarray(starts[row], ends[row])
+      if (kinds[row] === 'observations') observations.push(readObservation(encoded))
+      if (kinds[row] === 'traces') traces.push(readTrace(encoded))
+    }
+  }
+  return { observations, traces }
 }

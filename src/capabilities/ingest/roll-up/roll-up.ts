@@ -7,7 +7,6 @@ import {
   lockConversations,
   writeConversations,
 } from './conversation-store.ts'
-import { idsFrom } from './ids-from.ts'
 import { markLarge, noteLarge, type RollUpKey } from './large-rollups.ts'
 import { taskRollupOf } from './rollup-of-rows.ts'
 import { lateStart, newTaskState, taskStateAfter } from './task-state.ts'
@@ -28,7 +27,7 @@ import { isoFromMs, msFromNs, nsFromIso, type Touched, type TouchedTask } from '
 const rollups_max = 1_000
 
 /** What roll-ups are made with. */
-export type RollUpPorts = {
+type RollUpPorts = {
   db: Kysely<TaskTables>
   store: ObservationStore
   /** Observations from which on a roll-up is refreshed by and by, not by every batch. */
@@ -203,4 +202,22 @@ function chunksByProject<T extends { project_id: string }>(rows: readonly T[]): 
     else chunks.push([row])
   }
   return chunks
+}
+
+const digits = 12
+const numbers = 2 ** (4 * digits)
+
+/**
+ * Ids that follow one after the other from a UUIDv7, itself the first: as unique as that one, which
+ * begins anywhere among 2^48, and much cheaper than a new one each, of which a batch may need
+ * ten thousand.
+ */
+export function idsFrom(first: string): () => string {
+  const head = first.slice(0, -digits)
+  let next = Number.parseInt(first.slice(-digits), 16)
+  return () => {
+    const id = head + next.toString(16).padStart(digits, '0')
+    next = (next + 1) % numbers
+    return id
+  }
 }

@@ -4,8 +4,7 @@ import { problem } from '../../../kernel/problem.ts'
 import { cursorParameter, integerParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
-import { asQueueFailure, type DeadLetterDeps } from './dead-letter-deps.ts'
-import { deadLetterSchema, letterOf } from './read-dead-letter.ts'
+import { type DeadLetter, type Queue, QueueUnavailable } from '../../../platform/queue/index.ts'
 
 /** Names the list in its cursors. */
 const list = 'dead-letters'
@@ -45,15 +44,52 @@ const querySchema = z.strictObject({
   cursor: cursorParameter,
 })
 
-const replySchema = record('DeadLetterList', {
-  dead_letters: z.array(deadLetterSchema).describe('The page, in the order of burial.'),
-  next_cursor: z.string().nullable().describe('Where the next page begins; null on the last.'),
-})
-
 function placeIn(cursor: string): string {
   const [position] = decodeCursor(list, cursor, 1)
   if (typeof position === 'string' && /^\d{1,20}(:\d{1,20})?$/.test(position)) return position
   throw problem('invalid_cursor', {
     detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor of this list`,
   })
+}
+
+/** A message that was set apart, as people read it. */
+const deadLetterSchema = record('DeadLetter', {
+  dead_letter_id: z.string().describe('Names the message, here and in receipts.'),
+  kind: z.string().describe('`ingest`: records; `ledger`: counts of what was accepted.'),
+  reason: z.string().describe('Why it could not be stored.'),
+  attempts: z.int().nonnegative().describe('Deliveries that it had, tries or not.'),
+  bytes: z.int().nonnegative().describe('Size of the message.'),
+  buried_at: z.iso.datetime().describe('When it was set apart.'),
+})
+
+const replySchema = record('DeadLetterList', {
+  dead_letters: z.array(deadLetterSchema).describe('The page, in the order of burial.'),
+  next_cursor: z.string().nullable().describe('Where the next page begins; null on the last.'),
+})
+
+/** A dead letter as the API and the command line show it. */
+export type ReadDeadLetter = z.infer<typeof deadLetterSchema>
+
+/** Shapes a dead letter of the queue. */
+export function letterOf(letter: DeadLetter): ReadDeadLetter {
+  const { id, subject, reason, attempts, bytes, buried_at } = letter
+  const [kind = ''] = subject.split('.')
+  return { dead_letter_id: id, kind, reason, attempts, bytes, buried_at }
+}
+
+/** What the routes of dead letters need. */
+export type DeadLetterDeps = { queue: Pick<Queue, 'deadLetters' | 'replayDeadLetter'> }
+
+/** Says in the words of the API that the queue is out of reach. */
+export async function asQueueFailure<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (cause) {
+    if (!(cause instanceof QueueUnavailable)) throw cause
+    throw problem('store_unavailable', {
+      detail: 'The queue is out of reach; try again shortly.',
+      retry_after_s: 1,
+      cause,
+    })
+  }
 }

@@ -1,16 +1,20 @@
+import { backOff } from '../../kernel/back-off.ts'
 import { Problem } from '../../kernel/problem.ts'
+import { type Clock, sleep } from '../../kernel/time.ts'
 import {
   ColumnarError,
   ColumnarUnavailable,
   RowBinaryError,
 } from '../../platform/columnar/index.ts'
 import { isRelationalUnavailable } from '../../platform/relational/index.ts'
+import type { Logger } from '../../platform/telemetry/index.ts'
+import type { IngestSettings } from './settings.ts'
 
 /**
  * What a failed write means: `outage`, the store is away and the same write works later;
  * `refused`, the store says that a value can't be stored; `unknown`, anything else.
  */
-export type FailureKind = 'outage' | 'refused' | 'unknown'
+type FailureKind = 'outage' | 'refused' | 'unknown'
 
 /** Tells what a store's error means, by it and what caused it. */
 export function failureKind(error: unknown): FailureKind {
@@ -40,3 +44,35 @@ function isRefusal(error: Error): boolean {
 const dataErrors = new Set([
   6, 26, 27, 33, 38, 41, 69, 70, 72, 117, 128, 131, 190, 321, 349, 407, 469,
 ])
+
+/**
+ * Repeats some work while a store is away, with a doubling wait, for half the time that the queue
+ * leaves a batch with us. Waiting here, instead of giving the batch back at once, spares reading
+ * the whole backlog again and again. Rejects with the last error when that time is over, when the
+ * signal aborts, and with any other error at once.
+ */
+export async function whileStoresAreAway<T>(
+  about: {
+    clock: Clock
+    logger: Logger
+    settings: Pick<IngestSettings, 'ack_wait_ms' | 'retry_delay_ms' | 'retry_delay_ms_max'>
+  },
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { clock, logger, settings } = about
+  const until_ms = clock.now_ms() + settings.ack_wait_ms / 2
+  const { retry_delay_ms: base_ms, retry_delay_ms_max: max_ms } = settings
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if (failureKind(error) !== 'outage' || signal.aborted) throw error
+      const wait_ms = backOff({ base_ms, max_ms }, attempt)
+      if (clock.now_ms() + wait_ms > until_ms) throw error
+      logger.warn({ err: error, wait_ms }, 'a store is away; the batch waits')
+      await sleep(wait_ms, signal)
+      if (signal.aborted) throw error
+    }
+  }
+}

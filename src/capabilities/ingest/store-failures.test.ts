@@ -5,7 +5,7 @@ import {
   ColumnarUnavailable,
   RowBinaryError,
 } from '../../platform/columnar/index.ts'
-import { failureKind } from './failure-kind.ts'
+import { failureKind } from './store-failures.ts'
 
 const columnar = (code: number) => new ColumnarError({ code, type: 'X', message: 'm' })
 const sqlState = (code: string) => Object.assign(new Error('m'), { code })

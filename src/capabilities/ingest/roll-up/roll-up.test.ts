@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { isUuid } from '../../../kernel/ids.ts'
-import { idsFrom } from './ids-from.ts'
+import { idsFrom } from './roll-up.ts'
 
 test('the ids begin with the one given, and each is another UUID', () => {
   const first = '019a0000-0000-7000-8000-0000000000fe'

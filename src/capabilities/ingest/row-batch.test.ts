@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BodyBuffers } from './body-buffers.ts'
+import { BodyBuffers } from './row-batch.ts'
 
 const mib = 1024 * 1024
 
