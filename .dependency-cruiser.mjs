@@ -76,14 +76,6 @@ export default {
       from: { path: '^src/roles/' },
       to: { path: '^src/capabilities/', pathNot: '/index\\.ts$' },
     },
-    {
-      name: 'providers-apart',
-      severity: 'error',
-      from: { path: '^src/capabilities/edge/proxy/providers/(?!registry)([^/]+)\\.ts$' },
-      to: {
-        path: '^src/capabilities/edge/proxy/providers/',
-        pathNot: ['/contract\\.ts$', '/$1\\.ts$'],
-      },
     },
     {
       name: 'no-tests-in-the-product',

@@ -7,7 +7,7 @@ import type { ObservationHead } from '../storage/row-format/index.ts'
  * Rows of one message as they go into the store, in their order. Lists side by side instead of a
  * list of objects: there are tens of thousands a second.
  */
-export type EncodedRows = {
+type EncodedRows = {
   /** Where the rows lie. */
   bytes: Buffer
   kinds: RowKind[]

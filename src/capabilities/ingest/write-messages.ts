@@ -3,7 +3,7 @@ import { batchOf, type RowBatch, type RowUnit } from './row-batch.ts'
 import { failureKind } from './store-failures.ts'
 
 /** Writes rows for good; the same token brings the same rows. Rejects with a store's error. */
-export type WriteRows = (batch: RowBatch) => Promise<void>
+type WriteRows = (batch: RowBatch) => Promise<void>
 
 /** Rows of a message that could not be written, and why. */
 export type Refused = RowUnit & {

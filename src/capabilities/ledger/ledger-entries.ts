@@ -73,3 +73,125 @@ function sum(counts: Readonly<Record<string, number>>): number {
   for (const reason in counts) total += counts[reason] ?? 0
   return total
 }
+
+/**
+ * Entries that are in no message yet, by project; at most `entries_max` of them. Above that,
+ * entries that only the edge knows of (items refused or lost, which no message names) are merged:
+ * one for each project, path and day keeps their sums, so that no item goes out of the books. When
+ * that is not enough the oldest entries of messages are dropped, as the worker tells of those too.
+ */
+export class WaitingEntries {
+  readonly #entries_max: number
+  readonly #projects = new Map<string, LedgerEntry[]>()
+  #size = 0
+
+  constructor(entries_max: number) {
+    this.#entries_max = entries_max
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Adds entries. Returns how many had to be dropped for them. */
+  add(entries: readonly LedgerEntry[]): number {
+    for (const entry of entries) this.#listOf(entry.project_id).push(entry)
+    this.#size += entries.length
+    return this.#size > this.#entries_max ? this.#shrink() : 0
+  }
+
+  /** Takes entries of one project, at most so many; the project goes to the end of the line. */
+  take(count_max: number): LedgerEntry[] {
+    for (const [project_id, list] of this.#projects) {
+      const taken = list.splice(0, count_max)
+      this.#projects.delete(project_id)
+      if (list.length > 0) this.#projects.set(project_id, list)
+      this.#size -= taken.length
+      return taken
+    }
+    return []
+  }
+
+  /** Gives entries of one project back that were taken last. */
+  putBack(entries: readonly LedgerEntry[]): void {
+    const [first] = entries
+    if (first === undefined) return
+    this.#listOf(first.project_id).unshift(...entries)
+    this.#size += entries.length
+  }
+
+  #listOf(project_id: string): LedgerEntry[] {
+    const known = this.#projects.get(project_id)
+    if (known) return known
+    const list: LedgerEntry[] = []
+    this.#projects.set(project_id, list)
+    return list
+  }
+
+  /** Makes room for a tenth more than what is over, so that this is done seldom. */
+  #shrink(): number {
+    const wanted = Math.floor(this.#entries_max * 0.9)
+    for (const [project_id, list] of this.#projects) {
+      const merged = mergedAlone(list)
+      this.#size += merged.length - list.length
+      this.#projects.set(project_id, merged)
+    }
+    let dropped = 0
+    for (const [project_id, list] of this.#projects) {
+      if (this.#size <= wanted) break
+      const kept = withoutOldest(list, this.#size - wanted)
+      dropped += list.length - kept.length
+      this.#size -= list.length - kept.length
+      if (kept.length > 0) this.#projects.set(project_id, kept)
+      else this.#projects.delete(project_id)
+    }
+    return dropped
+  }
+}
+
+const day_ms = 86_400_000
+
+/** Merges those that name no message; the others stay as they are, in their order. */
+function mergedAlone(entries: readonly LedgerEntry[]): LedgerEntry[] {
+  const sums = new Map<string, LedgerEntry>()
+  const kept: LedgerEntry[] = []
+  for (const entry of entries) {
+    if (entry.message_id !== '') {
+      kept.push(entry)
+      continue
+    }
+    const key = `${entry.path} ${Math.floor(entry.received_at_ms / day_ms)}`
+    const sum = sums.get(key)
+    sums.set(key, sum === undefined ? entry : mergedEntry(sum, entry))
+  }
+  return [...sums.values(), ...kept]
+}
+
+/** Drops as many entries of messages as are too many, as far as there are. */
+function withoutOldest(entries: readonly LedgerEntry[], tooMany: number): LedgerEntry[] {
+  let left = tooMany
+  return entries.filter(({ message_id }) => {
+    if (message_id === '' || left === 0) return true
+    left -= 1
+    return false
+  })
+}
+
+function mergedEntry(sum: LedgerEntry, entry: LedgerEntry): LedgerEntry {
+  return {
+    ...sum,
+    items: sum.items + entry.items,
+    masked: sum.masked + entry.masked,
+    rejected: sumOfCounts(sum.rejected, entry.rejected),
+    lost: sumOfCounts(sum.lost, entry.lost),
+  }
+}
+
+function sumOfCounts(
+  left: Readonly<Record<string, number>>,
+  right: Readonly<Record<string, number>>,
+): Record<string, number> {
+  const sum: Record<string, number> = { ...left }
+  for (const reason in right) sum[reason] = (sum[reason] ?? 0) + (right[reason] ?? 0)
+  return sum
+}

@@ -2,8 +2,8 @@ import { type Clock, sleep } from '../../kernel/time.ts'
 import type { LedgerEntry } from '../../model/ledger-entry.ts'
 import type { OutgoingMessage } from '../../platform/queue/index.ts'
 import type { Logger, Metrics } from '../../platform/telemetry/index.ts'
+import { WaitingEntries } from './ledger-entries.ts'
 import { type LedgerMeters, type LedgerOutcome, ledgerMeters } from './ledger-meters.ts'
-import { WaitingEntries } from './waiting-entries.ts'
 
 export type LedgerReporterOptions = {
   /** Resolves once the message is durable; repeated with the same id when it rejects. */

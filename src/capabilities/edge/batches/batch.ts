@@ -12,7 +12,7 @@ import {
 import { type W3cContext, w3cOfBatch } from './w3c-context.ts'
 
 /** Records of all kinds in one batch. */
-export const items_max = 50_000
+const items_max = 50_000
 
 /** A batch whose envelope is right; its records are not looked at yet. */
 export type Batch = {

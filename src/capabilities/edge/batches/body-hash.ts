@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 export const depth_max = 256
 
 /** A hash over parts of a batch, in the order in which they are added. */
-export type BodyHash = {
+type BodyHash = {
   /** Adds a JSON value; false when it is nested deeper than `depth_max`. */
   add(value: unknown): boolean
   digest(): Buffer

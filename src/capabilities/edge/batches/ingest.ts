@@ -1,11 +1,18 @@
 import { z } from 'zod'
 import { poll } from '../../../kernel/poll.ts'
+import { problem } from '../../../kernel/problem.ts'
 import { flagParameter } from '../../../model/list-query.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import { batchFrom, batchSchema } from './batch.ts'
-import type { RequestContext } from './deps.ts'
-import { findRequest } from './request-row.ts'
-import { hasEnded, recordOfRow, type StatusRecord, statusRecordSchema } from './status-record.ts'
+import type { IngestRequestDeps, RequestContext } from './request-context.ts'
+import {
+  hasEnded,
+  recordOfReceipt,
+  recordOfRow,
+  type StatusRecord,
+  statusRecordSchema,
+} from './status-record.ts'
+import { findRequest } from './store.ts'
 import { requestHeaders, takeBatch } from './take-batch.ts'
 
 /**
@@ -73,4 +80,38 @@ async function endOf(
   } finally {
     context.waiters.leave(1)
   }
+}
+
+/** GET /api/v2/observability/ingest/{ingest_request_id}: what a request came to, however it came. */
+export function getIngestRequest({ db, receipts }: IngestRequestDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/ingest/{ingest_request_id}',
+    id: 'getIngestRequest',
+    summary: 'What became of an ingest request: batch, OTLP export or proxied call',
+    auth: 'jwt_or_key',
+    scope: {
+      level: 'project',
+      role: 'viewer',
+      key: ['ingest:write', 'traces:read', 'query:run'],
+    },
+    params: z.strictObject({
+      ingest_request_id: z
+        .guid({ error: 'expected the UUID of X-Ingest-Request-ID' })
+        .describe('What the header X-Ingest-Request-ID said.'),
+    }),
+    reply: statusRecordSchema,
+    errors: ['ingest_request_not_found'],
+    handle: async ({ params, caller }) => {
+      const id = params.ingest_request_id.toLowerCase()
+      const row = await findRequest(db, caller.project_id, id)
+      const record = row
+        ? recordOfRow(row)
+        : recordOfReceipt(await receipts.receipt(caller.project_id, id))
+      if (record === undefined) {
+        throw problem('ingest_request_not_found', { detail: `There is no ingest request ${id}` })
+      }
+      return new Answer(record, { headers: requestHeaders(id) })
+    },
+  })
 }

@@ -1,9 +1,9 @@
+import { setImmediate } from 'node:timers/promises'
 import type { z } from 'zod'
 import type { Fault } from '../../../kernel/problem.ts'
 import { type CanonicalRecords, type RecordKind, recordKinds } from '../../records/schema/index.ts'
 import type { Batch } from './batch.ts'
 import { depth_max } from './body-hash.ts'
-import { inSlices } from './yielding.ts'
 
 /** The valid records of a batch, and what was wrong with the others. */
 export type ReadRecords = {
@@ -87,4 +87,21 @@ function addFault(read: ReadRecords, pointer: string, detail: string): void {
 /** RFC 6901. */
 function escaped(step: PropertyKey): string {
   return String(step).replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+/** How long records of one batch are worked on before other requests get their turn. */
+const slice_ms = 8
+/** Records between two looks at the clock. */
+const stride = 32
+
+/** Calls `step` for each index below `length`, in slices, so that a large batch stops nobody. */
+export async function inSlices(length: number, step: (index: number) => void): Promise<void> {
+  let end = performance.now() + slice_ms
+  for (let index = 0; index < length; index += 1) {
+    step(index)
+    if (index % stride === stride - 1 && performance.now() > end) {
+      await setImmediate()
+      end = performance.now() + slice_ms
+    }
+  }
 }

@@ -3,8 +3,8 @@ import type { LedgerEntry } from '../../../model/ledger-entry.ts'
 import { faultSchema, record } from '../../../model/named-schemas.ts'
 import { captureReasons } from '../../records/capture/index.ts'
 import { schemaVersionNamed } from '../../records/schema/index.ts'
-import type { RequestRow } from './request-row.ts'
 import { isDeadLetter, sum } from './settle-requests.ts'
+import type { RequestRow } from './store.ts'
 
 const count = z.int().nonnegative()
 

@@ -5,8 +5,8 @@ import type { IngestRecords } from '../../../model/ingest-records.ts'
 import { recordKinds } from '../../records/schema/index.ts'
 import type { Batch } from './batch.ts'
 import { createBodyHash } from './body-hash.ts'
-import type { RequestContext } from './deps.ts'
-import { type ReadRecords, readRecords } from './read-records.ts'
+import { inSlices, type ReadRecords, readRecords } from './read-records.ts'
+import type { RequestContext } from './request-context.ts'
 import {
   type ClaimOutcome,
   claimBatch,
@@ -16,7 +16,6 @@ import {
   releaseClaim,
 } from './store.ts'
 import { toDrafts } from './to-drafts.ts'
-import { inSlices } from './yielding.ts'
 
 /**
  * Hands a batch to the queue, once for its key; resolves with the id of its request when all of it

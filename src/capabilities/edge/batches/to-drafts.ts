@@ -1,15 +1,31 @@
-import type { IngestRecords } from '../../../model/ingest-records.ts'
+import type {
+  CorrelationDraft,
+  EventDraft,
+  IngestRecords,
+  LinkDraft,
+  TraceDraft,
+} from '../../../model/ingest-records.ts'
 import type { Pricing } from '../../records/pricing/index.ts'
-import type { EventRecord, LinkRecord } from '../../records/schema/index.ts'
-import { addW3c, type DraftContext } from './draft-context.ts'
+import type {
+  CorrelationRecord,
+  EventRecord,
+  LinkRecord,
+  TraceRecord,
+} from '../../records/schema/index.ts'
+import {
+  addW3c,
+  conversationOf,
+  type DraftContext,
+  pairsOf,
+  shown,
+  textOf,
+} from './draft-context.ts'
 import { observationDraft } from './observation-draft.ts'
-import type { ReadRecords } from './read-records.ts'
-import { correlationDraft, eventDraft, linkDraft, traceDraft } from './record-drafts.ts'
+import { inSlices, type ReadRecords } from './read-records.ts'
 import type { W3cContext } from './w3c-context.ts'
-import { inSlices } from './yielding.ts'
 
 /** What a batch says beside its records. */
-export type BatchAbout = {
+type BatchAbout = {
   project_id: string
   received_at_ms: number
   w3c: W3cContext
@@ -104,4 +120,76 @@ async function addW3cOfBatch(w3c: W3cContext, context: DraftContext): Promise<vo
   await each([...traces], (trace_id) => {
     addW3c(context, w3c, { trace_id, observation_id: '', time: received_at })
   })
+}
+
+/** A trace as it is stored. */
+function traceDraft(record: TraceRecord, context: DraftContext): TraceDraft {
+  const { conversation_id, external_id } = conversationOf(context, shown(record.conversation_id))
+  return {
+    project_id: context.project_id,
+    trace_id: record.trace_id,
+    time: record.time ?? context.received_at,
+    name: shown(record.name),
+    source: 'api',
+    task_id: shown(record.task_id),
+    task_name: shown(record.task_name),
+    conversation_id,
+    conversation_external_id: external_id ?? '',
+    user_id: shown(record.user_id),
+    environment: shown(record.environment),
+    release: shown(record.release),
+    input: textOf(record.input),
+    output: textOf(record.output),
+    metadata: pairsOf(record.metadata),
+  }
+}
+
+/** An event as it is stored; `place` counts its siblings of the same time that came before it. */
+function eventDraft(record: EventRecord, context: DraftContext, place: number): EventDraft {
+  return {
+    project_id: context.project_id,
+    trace_id: record.trace_id,
+    observation_id: shown(record.observation_id),
+    event_id: record.event_id || `${record.time}-${place}`,
+    time: record.time,
+    name: record.name,
+    level: shown(record.level),
+    source: 'api',
+    body: textOf(record.body),
+    attributes: pairsOf(record.attributes),
+  }
+}
+
+/** A link as it is stored; `start` is when its observation began, where the batch says so. */
+function linkDraft(
+  record: LinkRecord,
+  context: DraftContext,
+  start: bigint | undefined,
+): LinkDraft {
+  const linked_observation_id = shown(record.linked_observation_id)
+  return {
+    project_id: context.project_id,
+    trace_id: record.trace_id,
+    observation_id: record.observation_id,
+    link_id: record.link_id || `${record.linked_trace_id}-${linked_observation_id}`,
+    time: record.time ?? start ?? context.received_at,
+    linked_trace_id: record.linked_trace_id,
+    linked_observation_id,
+    source: 'api',
+    attributes: pairsOf(record.attributes),
+  }
+}
+
+/** A correlation as it is stored. */
+function correlationDraft(record: CorrelationRecord, context: DraftContext): CorrelationDraft {
+  return {
+    project_id: context.project_id,
+    trace_id: record.trace_id,
+    observation_id: shown(record.observation_id),
+    correlation_type: record.correlation_type,
+    correlation_value: record.correlation_value,
+    time: record.time ?? context.received_at,
+    source: 'api',
+    metadata: pairsOf(record.metadata),
+  }
 }

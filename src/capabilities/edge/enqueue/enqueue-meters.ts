@@ -6,7 +6,7 @@ import type { SealedFrame } from './open-frame.ts'
  * Why records did not reach the queue: too much in flight, a publish that failed, a row that is too
  * large or has a value that its column can't take, a process that ends.
  */
-export type EnqueueFailure =
+type EnqueueFailure =
   | 'inflight_full'
   | 'not_published'
   | 'too_large'

@@ -11,15 +11,11 @@ import {
 import type { OutgoingMessage, RetryLimits } from '../../../platform/queue/index.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
 import { type DraftOf, rowFormat } from '../../storage/row-format/index.ts'
-import { refusedEntry } from './accepted-entries.ts'
 import type { EnqueueOptions, Enqueuer, IngestRequest, RecordRefusal } from './contract.ts'
 import { createEnqueueMeters, type EnqueueMeters } from './enqueue-meters.ts'
-import { FramePublisher } from './frame-publisher.ts'
-import { compressedRow } from './large-row.ts'
-import { OpenFrame, trailerBytes_max, trailerOf } from './open-frame.ts'
-import { PendingRequest } from './pending-request.ts'
-import type { WindowLimits } from './publish-window.ts'
-import { bytesOf } from './request-bytes.ts'
+import { FramePublisher, refusedEntry, type WindowLimits } from './frame-publisher.ts'
+import { compressedRow, OpenFrame, trailerBytes_max, trailerOf } from './open-frame.ts'
+import { bytesOf, PendingRequest } from './pending-request.ts'
 
 export type EnqueuerOptions = {
   /**

@@ -7,13 +7,12 @@ import {
   type RetryLimits,
 } from '../../../platform/queue/index.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
-import { acceptedEntries } from './accepted-entries.ts'
+import { acceptedEntry, rejectedEntry } from '../../ledger/index.ts'
 import type { EnqueueMeters } from './enqueue-meters.ts'
 import type { SealedFrame } from './open-frame.ts'
-import type { PendingRequest } from './pending-request.ts'
-import { PublishWindow, type WindowLimits } from './publish-window.ts'
+import { type PendingRequest, sumOf } from './pending-request.ts'
 
-export type FramePublisherOptions = {
+type FramePublisherOptions = {
   publish(message: OutgoingMessage): Promise<void>
   buffer_bytes: number
   window: WindowLimits
@@ -80,4 +79,70 @@ export class FramePublisher {
     this.#logged_ms = now_ms
     this.#options.logger.error({ err: error }, message)
   }
+}
+
+export type WindowLimits = { messages_max: number; bytes_max: number }
+
+/**
+ * Bounds the publishes in flight. Who would fill another frame waits for room first, in the order
+ * of asking. Frames that are open when the window gets full may still be published.
+ */
+class PublishWindow {
+  readonly #limits: WindowLimits
+  readonly #waiting: (() => void)[] = []
+  #messages = 0
+  #bytes = 0
+
+  constructor(limits: WindowLimits) {
+    this.#limits = limits
+  }
+
+  get isFull(): boolean {
+    return this.#messages >= this.#limits.messages_max || this.#bytes >= this.#limits.bytes_max
+  }
+
+  /** True when one that comes now has to wait. */
+  get isBusy(): boolean {
+    return this.isFull || this.#waiting.length > 0
+  }
+
+  add(bytes: number): void {
+    this.#messages += 1
+    this.#bytes += bytes
+  }
+
+  remove(bytes: number): void {
+    this.#messages -= 1
+    this.#bytes -= bytes
+    this.pass()
+  }
+
+  /** Resolves when it is the caller's turn; it calls `pass` when it needs no more room. */
+  turn(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve)
+      this.pass()
+    })
+  }
+
+  /** Wakes the next one when there is room. */
+  pass(): void {
+    if (!this.isFull) this.#waiting.shift()?.()
+  }
+}
+
+/** What the ledger is told of a durable message: an entry for each of its receipts. */
+function acceptedEntries({ project_id, message_id, receipts }: SealedFrame): LedgerEntry[] {
+  return receipts.map(({ ingest_request_id, path, received_at_ms, items, masked }) => {
+    const request = { project_id, ingest_request_id, path, received_at_ms }
+    return acceptedEntry(request, message_id, items, masked)
+  })
+}
+
+/** What the ledger is told of items that the edge refused; undefined when it took all of them. */
+export function refusedEntry(pending: PendingRequest): LedgerEntry | undefined {
+  const { request, messages } = pending
+  const refused = pending.allRefused()
+  if (sumOf(refused) === 0) return undefined
+  return rejectedEntry(request, refused, messages === 0 ? request.masked : 0)
 }

@@ -15,8 +15,8 @@ export type OtlpValue =
   | OtlpMap
 
 /** A `bytesValue`; shown as base64. */
-export type OtlpBytes = { readonly bytes: Uint8Array }
-export type OtlpList = readonly OtlpValue[]
+type OtlpBytes = { readonly bytes: Uint8Array }
+type OtlpList = readonly OtlpValue[]
 /** A `kvlistValue`. Tell lists first (`Array.isArray`): each has a method named `map`. */
 export type OtlpMap = { readonly map: OtlpAttributes }
 

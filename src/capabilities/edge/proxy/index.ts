@@ -1,13 +1,15 @@
-export type {
-  CompletionProxy,
-  Endpoint,
-  ExchangeRecorder,
-  ProjectKey,
-  ProjectKeys,
-  ProxyDependencies,
+export {
+  type CompletionProxy,
+  defaultProxySettings,
+  type Endpoint,
+  type ExchangeRecorder,
+  type ProjectKey,
+  type ProjectKeys,
+  type ProxyDependencies,
+  type ProxySettings,
 } from './contract.ts'
-export type { Provider } from './providers/contract.ts'
-export { createProxy } from './proxy.ts'
+export type { Provider } from './providers.ts'
+export { createProxy, proxyRoutes } from './proxy.ts'
 export {
   type CaptureWay,
   type CaptureWayOptions,
@@ -18,5 +20,3 @@ export {
   type Recorder,
   type RecorderOptions,
 } from './recorder/recorder.ts'
-export { proxyRoutes } from './routes.ts'
-export { defaultProxySettings, type ProxySettings } from './settings.ts'

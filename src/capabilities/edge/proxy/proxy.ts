@@ -1,15 +1,20 @@
+import { z } from 'zod'
 import { sleep } from '../../../kernel/time.ts'
-import { answerClientError, createRateLimiter } from '../../../platform/http/index.ts'
+import {
+  answerClientError,
+  createRateLimiter,
+  defineRawRoute,
+  type RawRoute,
+} from '../../../platform/http/index.ts'
 import { createQuietLog } from '../../../platform/telemetry/index.ts'
-import { watchBlockedCalls } from './call/blocked-calls.ts'
 import { Call, type CallServices } from './call/call.ts'
 import { createCallIds } from './call/call-ids.ts'
 import { createIntake } from './call/intake.ts'
 import { createProxyMeters } from './call/meters.ts'
-import { inProviderFormat, refuseRequest } from './call/refuse-request.ts'
+import { inProviderFormat, refuseRequest } from './call/provider-error.ts'
 import { createRequestHeaderReader } from './call/request-headers.ts'
 import { SlotList } from './call/slot-list.ts'
-import type { CompletionProxy, ProxyDependencies } from './contract.ts'
+import type { CompletionProxy, Endpoint, ProxyDependencies } from './contract.ts'
 import { createUpstreams } from './relay/upstream.ts'
 
 /** A fault that hits many calls is logged so often. */
@@ -67,4 +72,102 @@ export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
       await upstreams.close()
     },
   }
+}
+
+/** How often calls are looked at, at most; and a tenth of the time-out when that is shorter. */
+const look_ms_max = 5_000
+
+/**
+ * Ends calls whose client has not read for `idle_timeout_ms`: undici stops its own clock while an
+ * answer is held back, and would wait for ever. One timer for all calls.
+ */
+function watchBlockedCalls(calls: SlotList<Call>, idle_timeout_ms: number): { stop(): void } {
+  const look = () => {
+    const before_ms = performance.now() - idle_timeout_ms
+    for (const call of calls.all()) {
+      if (call.blockedSince_ms !== 0 && call.blockedSince_ms < before_ms) call.abandon()
+    }
+  }
+  const timer = setInterval(look, Math.min(look_ms_max, Math.ceil(idle_timeout_ms / 10)))
+  timer.unref()
+  return { stop: () => clearInterval(timer) }
+}
+
+/** The two routes of the data plane; their bodies are the provider's business and pass unread. */
+export function proxyRoutes(proxy: CompletionProxy): RawRoute[] {
+  return [
+    completionRoute(proxy, {
+      endpoint: 'chat.completions',
+      url: '/v1/chat/completions',
+      id: 'createChatCompletion',
+      summary: 'Passes a chat completion on to a model provider and records it',
+    }),
+    completionRoute(proxy, {
+      endpoint: 'completions',
+      url: '/v1/completions',
+      id: 'createCompletion',
+      summary: 'Passes a legacy completion on to a model provider and records it',
+    }),
+  ]
+}
+
+const headers: RawRoute['headers'] = [
+  { name: 'X-API-Key', required: true, description: 'A project key, lt_…' },
+  {
+    name: 'Authorization',
+    required: true,
+    description: 'Bearer and your own key for the model provider; never stored or logged',
+  },
+  {
+    name: 'X-Provider',
+    required: false,
+    description: 'openai (the default), anthropic or gemini',
+  },
+  { name: 'X-Task-ID', required: false, description: 'Groups calls into a task' },
+  { name: 'X-Task-Name', required: false, description: 'Names the task' },
+  { name: 'X-Conversation-ID', required: false, description: 'Groups calls into a conversation' },
+  { name: 'X-User-ID', required: false, description: 'Identifies the end user' },
+  {
+    name: 'traceparent',
+    required: false,
+    description: 'W3C Trace Context: the call becomes a child of this span',
+  },
+]
+
+const anyObject = z.record(z.string(), z.unknown())
+
+function completionRoute(
+  proxy: CompletionProxy,
+  about: { endpoint: Endpoint; url: string; id: string; summary: string },
+): RawRoute {
+  const { endpoint, ...docs } = about
+  return defineRawRoute({
+    ...docs,
+    method: 'POST',
+    auth: 'key',
+    scope: { level: 'project', role: 'editor', key: 'proxy:write' },
+    headers,
+    body: anyObject,
+    reply: anyObject,
+    error_format: 'ProviderError',
+    errors: [
+      'invalid_request',
+      'unknown_provider',
+      'credentials_missing',
+      'credentials_invalid',
+      'provider_authorization_missing',
+      'permission_denied',
+      'body_too_large',
+      'unsupported_media_type',
+      'rate_limited',
+      'provider_unreachable',
+      'provider_cut',
+      'provider_timeout',
+      'overloaded',
+      'shutting_down',
+      'store_unavailable',
+    ],
+    handle: (request, response) => proxy.handle(request, response, endpoint),
+    refuse: (request, response, fault) => proxy.refuse(request, response, fault),
+  })
 }

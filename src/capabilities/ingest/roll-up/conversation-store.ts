@@ -34,7 +34,7 @@ export async function lockConversations(
 }
 
 /** What is written of a conversation. */
-export type ConversationUpdate = { project_id: string; rollup: ConversationRollup }
+type ConversationUpdate = { project_id: string; rollup: ConversationRollup }
 
 /** Writes recomputed roll-ups of conversations that are locked. */
 export async function writeConversations(

@@ -1,5 +1,5 @@
 import type { AnyMappingContract, FieldName } from './contracts/contract-shape.ts'
-import type { Reader } from './field-readers.ts'
+import type { GatherReader, Reader } from './field-readers.ts'
 import type { Gathered } from './gathered-messages.ts'
 import { type FieldValue, noSource, type SpanState, type StateShape } from './span-state.ts'
 
@@ -24,7 +24,7 @@ export type Condition = (state: SpanState) => boolean
 
 /** A source that reads gathered attributes. */
 export type GatherTarget = Omit<Target, 'read'> & {
-  readonly read: (gathered: Gathered, state: SpanState) => FieldValue | undefined
+  readonly read: GatherReader
 }
 
 export type CompiledField = { name: FieldName; sources: readonly CompiledSource[] }

@@ -1,7 +1,7 @@
 import { conversationIdFrom } from '../../../../kernel/ids.ts'
 import type { IngestRecords } from '../../../../model/ingest-records.ts'
 import type { OtlpGroup, OtlpLogRecord, OtlpSpan } from '../contract.ts'
-import { compileContract } from './compile-contract.ts'
+import { compileContract } from './contract-compiler.ts'
 import { logEvent, logName, spanEvents, spanLinks } from './event-drafts.ts'
 import { createKeyPlans } from './key-plans.ts'
 import { mapSpan } from './map-span.ts'
@@ -12,16 +12,16 @@ import {
   type MapperTools,
   type RequestContext,
   startGroup,
-} from './request-context.ts'
+} from './read-span.ts'
 import { createState } from './span-state.ts'
 import {
   beginTrace,
   noteSpan,
+  shareWords,
   type TraceOnItsWay,
   traceCorrelations,
   traceDraftOf,
 } from './trace-records.ts'
-import { shareWords } from './trace-words.ts'
 import { globPattern } from './value-table.ts'
 
 /** Makes a mapper that executes the contract; one serves any number of requests, one at a time. */

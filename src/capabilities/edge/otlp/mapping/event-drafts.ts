@@ -4,7 +4,7 @@ import type { EventDraft, LinkDraft, Text } from '../../../../model/ingest-recor
 import type { Observation } from '../../../../model/observation.ts'
 import { levelFromSeverity, levelFromSeverityNumber } from '../../../../model/severity.ts'
 import type { OtlpAttributes, OtlpEvent, OtlpLogRecord, OtlpSpan } from '../contract.ts'
-import type { MapperTools } from './request-context.ts'
+import type { MapperTools } from './read-span.ts'
 import { addAttribute, drop, type RowAttributes, tellLosses } from './row-attributes.ts'
 import {
   columnText,

@@ -11,8 +11,13 @@ import {
 import type { OtlpSpan } from '../contract.ts'
 import type { FieldName } from './contracts/contract-shape.ts'
 import type { MappedPrice } from './mapper-contract.ts'
-import { readSpan, type SpanReading } from './read-span.ts'
-import type { GroupStart, MapperTools, RequestContext } from './request-context.ts'
+import {
+  type GroupStart,
+  type MapperTools,
+  type RequestContext,
+  readSpan,
+  type SpanReading,
+} from './read-span.ts'
 import { addAttribute, tellLosses } from './row-attributes.ts'
 import { contentIn, noteIn, notes, numberIn, type SpanState, textIn } from './span-state.ts'
 import { type DisjointUsage, disjointUsage } from './usage-buckets.ts'

@@ -12,7 +12,7 @@ export type MappedBuckets = {
 }
 
 /** The exact US dollars of a call as decimal text, null when there is no price; and by what prices. */
-export type MappedPricing = (
+type MappedPricing = (
   call: { provider: string; model: string; model_requested: string; at_ms: number },
   usage: MappedBuckets,
 ) => MappedPrice

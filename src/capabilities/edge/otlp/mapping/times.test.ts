@@ -10,7 +10,7 @@ import {
   testMapper,
   traceOne,
 } from '../../../../../test/support/otlp-spans.ts'
-import { emptyLogRecord } from '../decode/empty-items.ts'
+import { emptyLogRecord } from '../decode/items.ts'
 
 const logged = { trace_id: traceOne, event_name: 'gen_ai.choice' }
 const beyond = 2n ** 63n

@@ -2,7 +2,7 @@ import { type JsonObject, jsonText, objectFrom } from '../../../../kernel/json-v
 import type { ToolCall, ToolResult } from '../../../../model/observation.ts'
 import { columnText, cutText, decoded } from './value-text.ts'
 
-export type ToolLimits = { tool_calls_max: number; tool_bytes_max: number; text_chars_max: number }
+type ToolLimits = { tool_calls_max: number; tool_bytes_max: number; text_chars_max: number }
 
 /** Where a walk ends; messages, their parts and their calls are no deeper than this. */
 const depth_max = 7

@@ -1,14 +1,14 @@
-import { jsonText } from '../../../../kernel/json-values.ts'
+import { type JsonObject, jsonText, objectFrom } from '../../../../kernel/json-values.ts'
 import { isStorableInstant } from '../../../../kernel/time.ts'
 import type { OtlpValue } from '../contract.ts'
 import type { TransformName } from './contracts/contract-shape.ts'
-import { argumentsWrappedIn, idWrappedIn, resultWrappedIn } from './tool-wrappers.ts'
+import { argumentsOf, contentOf, isCall, isResultPart } from './tool-traffic.ts'
 import { jsonIn, stringOf } from './value-text.ts'
 
 export type TransformContext = { json_bytes_max: number }
 
 /** A named step from a value to another; undefined when the value is not usable so. */
-export type Transform = (
+type Transform = (
   value: OtlpValue,
   start_time: bigint,
   context: TransformContext,
@@ -68,4 +68,54 @@ function contentText(value: unknown): string | undefined {
 function instantFrom(text: string): bigint | undefined {
   const at_ms = Date.parse(text.replaceAll('"', ''))
   return Number.isNaN(at_ms) ? undefined : BigInt(at_ms) * 1_000_000n
+}
+
+/**
+ * Returns the arguments of the one call in the input of a tool's span: one message with one part, or
+ * the object that LangChain hands to a callback when a tool starts. Undefined for anything else, such
+ * as a history.
+ */
+function argumentsWrappedIn(json: unknown): unknown {
+  const part = onlyPart(json)
+  if (part !== undefined) return isCall(part, part) ? argumentsOf(part, part) : undefined
+  const started = objectFrom(json)
+  return started !== undefined && 'input_str' in started ? objectFrom(started['inputs']) : undefined
+}
+
+/** Returns the one result in the output of a tool's span: one message with one part, or a ToolMessage. */
+function resultWrappedIn(json: unknown): unknown {
+  const part = onlyPart(json)
+  if (part !== undefined) return isResultPart(part) ? contentOf(part) : undefined
+  return toolMessageIn(json)?.['content']
+}
+
+/** Returns the id of the call that a ToolMessage answers. */
+function idWrappedIn(json: unknown): unknown {
+  return toolMessageIn(json)?.['tool_call_id']
+}
+
+function onlyPart(json: unknown): JsonObject | undefined {
+  const message = onlyItem(json)
+  return message && onlyItem(message['parts'])
+}
+
+function onlyItem(list: unknown): JsonObject | undefined {
+  return Array.isArray(list) && list.length === 1 ? objectFrom(list[0]) : undefined
+}
+
+/** Keys that instrumentations of LangChain wrap a ToolMessage in, from the outside in. */
+const wrappers = ['output', 'data', 'kwargs'] as const
+
+function toolMessageIn(json: unknown): JsonObject | undefined {
+  let found = objectFrom(json)
+  for (const wrapper of wrappers) {
+    if (found === undefined || isToolMessage(found)) return found
+    found = objectFrom(found[wrapper]) ?? found
+  }
+  return found !== undefined && isToolMessage(found) ? found : undefined
+}
+
+function isToolMessage(object: JsonObject): boolean {
+  const { type, content, tool_call_id } = object
+  return type === 'tool' && content !== undefined && typeof tool_call_id === 'string'
 }

@@ -2,7 +2,7 @@ import type { Observation } from '../../../../model/observation.ts'
 import type { MappedBuckets } from './mapper-contract.ts'
 
 /** The token counts that a span reports; undefined is not reported. */
-export type ReportedUsage = {
+type ReportedUsage = {
   input: number | undefined
   output: number | undefined
   cache_read: number | undefined

@@ -4,7 +4,7 @@ import { problem } from '../../../../kernel/problem.ts'
 import { traceIdSchema } from '../../../../model/observation.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { ObservationStore } from '../../../storage/index.ts'
-import { createExplain } from '../mapping/explain.ts'
+import { createExplain } from '../mapping/explanation.ts'
 
 const querySchema = z.object({
   trace_id: z

@@ -6,7 +6,7 @@ import type { Logger, Metrics } from '../../../../platform/telemetry/index.ts'
 import type { KeyCache } from '../../../access/index.ts'
 import type { Enqueuer } from '../../enqueue/index.ts'
 import type { OtlpDecoder } from '../contract.ts'
-import type { OtlpEncoding, OtlpSignal } from '../decode/answer/export-response.ts'
+import type { OtlpEncoding, OtlpSignal } from '../decode/answers.ts'
 import type { OtlpMapper } from '../mapping/mapper-contract.ts'
 
 export type OtlpTransport = 'http' | 'grpc'
@@ -34,7 +34,7 @@ export type CaptureRecords = (
   item_kinds: readonly (keyof IngestRecords)[],
 ) => CapturedRecords | Promise<CapturedRecords>
 
-export type CapturedRecords = {
+type CapturedRecords = {
   records: IngestRecords
   rejected: Readonly<Record<string, number>>
   masked: number

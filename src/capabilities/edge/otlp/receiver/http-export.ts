@@ -1,18 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Problem, problem } from '../../../../kernel/problem.ts'
-import { requestIdFrom } from '../../../../platform/http/index.ts'
+import { discardRest, requestIdFrom } from '../../../../platform/http/index.ts'
 import {
   encodeExportResponse,
+  encodeStatus,
   type OtlpEncoding,
   type OtlpSignal,
-} from '../decode/answer/export-response.ts'
-import { sendFault, sendResult } from './http-answer.ts'
-import { checkHead, credentialsOf, encodingOf, isGzip } from './http-head.ts'
-import { BodyBytes } from './inflight-bytes.ts'
-import { ClientGone, readBody } from './read-body.ts'
+} from '../decode/answers.ts'
+import { BodyBytes, overloaded, tooLarge } from './inflight-bytes.ts'
+import { ClientGone, type ExportCredentials, readBody, unpack } from './intake.ts'
 import type { ReceiverServices } from './services.ts'
-import { problemOf } from './status-codes.ts'
-import { unpack } from './unpack.ts'
+import { messageOf, problemOf, retryAfter_s, rpcCodeOf } from './status-codes.ts'
 
 /** One HTTP request on its way through. */
 type HttpExport = {
@@ -128,4 +126,119 @@ const noMetrics = 'metrics are not taken: send traces to /v1/traces and logs to 
 function methodRefused({ method }: IncomingMessage): Problem {
   const detail = `expected POST, got ${method}`
   return problem('method_not_allowed', { detail })
+}
+
+/** The encoding by the content type, of which parameters are ignored; undefined for any other. */
+function encodingOf({ headers }: IncomingMessage): OtlpEncoding | undefined {
+  const type = headers['content-type'] ?? ''
+  const end = type.indexOf(';')
+  const media = (end === -1 ? type : type.slice(0, end)).trim().toLowerCase()
+  if (media === 'application/x-protobuf') return 'protobuf'
+  return media === 'application/json' ? 'json' : undefined
+}
+
+/** Where a project key may stand. */
+export function credentialsOf({ headers }: Pick<IncomingMessage, 'headers'>): ExportCredentials {
+  const api_key = headers['x-api-key']
+  return {
+    api_key: typeof api_key === 'string' ? api_key : undefined,
+    authorization: headers.authorization,
+  }
+}
+
+/** Throws `unsupported_media_type`, `body_too_large` or `overloaded` before any byte is read. */
+function checkHead(request: IncomingMessage, services: ReceiverServices): void {
+  const { 'content-type': type = '', 'content-length': declared } = request.headers
+  if (encodingOf(request) === undefined) {
+    const detail = `content type ${quoted(type)}: expected application/x-protobuf or application/json`
+    throw problem('unsupported_media_type', { detail })
+  }
+  const packing = packingOf(request)
+  if (packing !== '' && packing !== 'identity' && packing !== 'gzip') {
+    const detail = `content encoding ${quoted(packing)}: expected gzip, identity or none`
+    throw problem('unsupported_media_type', { detail })
+  }
+  if (declared === undefined) return
+  const { body_bytes_max, inflight_bytes_max } = services.settings
+  const length = Number(declared)
+  if (length > body_bytes_max) throw tooLarge(body_bytes_max)
+  if (services.inflight.held_bytes + length > inflight_bytes_max) throw overloaded()
+}
+
+function isGzip(request: IncomingMessage): boolean {
+  return packingOf(request) === 'gzip'
+}
+
+function packingOf({ headers }: IncomingMessage): string {
+  return (headers['content-encoding'] ?? '').trim().toLowerCase()
+}
+
+/** What a client sent, cut, so that an answer does not grow with it. */
+export function quoted(value: string): string {
+  return JSON.stringify(value.slice(0, 100))
+}
+
+/** Up to so many bytes that nobody wants are read, so that the connection can be used again. */
+const discarded_bytes_max = 64 * 1024
+
+const mediaTypes: Record<OtlpEncoding, string> = {
+  protobuf: 'application/x-protobuf',
+  json: 'application/json',
+}
+
+/** Answers with 200 and the response message. */
+function sendResult(
+  response: ServerResponse,
+  encoding: OtlpEncoding,
+  answer: { body: Buffer; request_id: string; ingest_request_id: string },
+): void {
+  const { body, request_id, ingest_request_id } = answer
+  const headers = [
+    ...headersOf(encoding, body, request_id),
+    ...(ingest_request_id === '' ? [] : ['X-Ingest-Request-ID', ingest_request_id]),
+  ]
+  response.writeHead(200, headers).end(body)
+}
+
+/**
+ * Answers with an error, as a google.rpc.Status. When much of the request is still to come, the
+ * connection is closed after the client had time to read the answer.
+ */
+function sendFault(
+  exchange: { request: IncomingMessage; response: ServerResponse },
+  fault: Problem,
+  about: { encoding: OtlpEncoding; request_id: string; headers: readonly string[] },
+): void {
+  const { request, response } = exchange
+  const retry_after_s = retryAfter_s(fault)
+  const body = encodeStatus(about.encoding, {
+    code: rpcCodeOf(fault),
+    message: messageOf(fault),
+    retry_delay_ms: retry_after_s === undefined ? undefined : retry_after_s * 1000,
+  })
+  const close = fault.code === 'shutting_down' || restIsLarge(request)
+  const headers = [...headersOf(about.encoding, body, about.request_id), ...about.headers]
+  if (retry_after_s !== undefined) headers.push('Retry-After', String(retry_after_s))
+  if (close) headers.push('Connection', 'close')
+  response.writeHead(fault.status, headers)
+  response.write(body)
+  if (close) discardRest(request, response, discarded_bytes_max)
+  else response.end()
+}
+
+function headersOf(encoding: OtlpEncoding, body: Buffer, request_id: string): string[] {
+  return [
+    'Content-Type',
+    mediaTypes[encoding],
+    'Content-Length',
+    String(body.length),
+    'X-Request-ID',
+    request_id,
+  ]
+}
+
+function restIsLarge(request: IncomingMessage): boolean {
+  if (request.complete) return false
+  const declared = request.headers['content-length']
+  return declared === undefined || Number(declared) > discarded_bytes_max
 }

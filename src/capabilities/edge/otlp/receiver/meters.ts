@@ -1,5 +1,5 @@
 import type { Metrics } from '../../../../platform/telemetry/index.ts'
-import type { OtlpEncoding, OtlpSignal } from '../decode/answer/export-response.ts'
+import type { OtlpEncoding, OtlpSignal } from '../decode/answers.ts'
 import type { OtlpTransport } from './contract.ts'
 import type { InflightBytes } from './inflight-bytes.ts'
 

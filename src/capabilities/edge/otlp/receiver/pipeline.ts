@@ -3,22 +3,21 @@ import { newId } from '../../../../kernel/ids.ts'
 import { problem } from '../../../../kernel/problem.ts'
 import type { IngestRecords } from '../../../../model/ingest-records.ts'
 import type { IngestRequest } from '../../enqueue/index.ts'
-import { OtlpDecodeError, type OtlpRequest } from '../contract.ts'
-import type { OtlpEncoding, OtlpSignal } from '../decode/answer/export-response.ts'
+import { OtlpDecodeError, type OtlpGroup, type OtlpRequest } from '../contract.ts'
+import type { OtlpEncoding, OtlpSignal } from '../decode/answers.ts'
 import type { Mapped, MappedRequest } from '../mapping/mapper-contract.ts'
 import type { OtlpDependencies } from './contract.ts'
 import type { OtlpMeters } from './meters.ts'
-import { slicesOf } from './slices.ts'
 
 /** One export request, authenticated and unpacked. */
-export type ExportRequest = MappedRequest & {
+type ExportRequest = MappedRequest & {
   signal: OtlpSignal
   encoding: OtlpEncoding
   body: Buffer
 }
 
 /** What became of it. */
-export type ExportResult = {
+type ExportResult = {
   /** Items that are not taken, and what was wrong with the first; 0 and empty when all are. */
   rejected: number
   message: string
@@ -155,4 +154,55 @@ function rejectionOf<Item>(
   const counts = reasons.map(([reason, count]) => `${count} ${reason}`).join(', ')
   const first = first_rejection === '' ? '' : `; the first: ${first_rejection}`
   return { rejected, message: `${rejected} of ${items} rejected: ${counts}${first}` }
+}
+
+/** A part of a request: its groups, of which `last` belongs to the group of `source`. */
+type Slice<Item> = {
+  groups: OtlpGroup<Item>[]
+  items: number
+  source: OtlpGroup<Item> | undefined
+}
+
+/**
+ * Cuts a request into ones of about `items_max` items. The items of a trace stay together, and in
+ * order, as the mapper lets them say things of each other; so a large trace makes a large slice.
+ * Counts of the whole stay with the whole.
+ */
+export function slicesOf<Item extends { trace_id: string }>(
+  request: OtlpRequest<Item>,
+  items_max: number,
+): OtlpRequest<Item>[] {
+  const slices: Slice<Item>[] = []
+  const byTrace = new Map<string, Slice<Item>>()
+  let open: Slice<Item> | undefined
+  for (const group of request.groups) {
+    for (const item of group.items) {
+      let slice = item.trace_id === '' ? undefined : byTrace.get(item.trace_id)
+      if (slice === undefined) {
+        if (open === undefined || open.items >= items_max) {
+          open = { groups: [], items: 0, source: undefined }
+          slices.push(open)
+        }
+        slice = open
+        byTrace.set(item.trace_id, slice)
+      }
+      put(slice, group, item)
+    }
+  }
+  return slices.map(({ groups, items }) => ({
+    groups,
+    items,
+    rejected: new Map(),
+    first_rejection: '',
+    warnings: new Map(),
+  }))
+}
+
+function put<Item>(slice: Slice<Item>, group: OtlpGroup<Item>, item: Item): void {
+  if (slice.source !== group) {
+    slice.source = group
+    slice.groups.push({ resource: group.resource, scope: group.scope, items: [] })
+  }
+  slice.groups.at(-1)?.items.push(item)
+  slice.items += 1
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../../kernel/time.ts'
 import type { QuietLog } from '../../../../platform/telemetry/index.ts'
-import type { Admit } from './admission.ts'
 import type { OtlpSettings } from './contract.ts'
 import type { InflightBytes } from './inflight-bytes.ts'
+import type { Admit } from './intake.ts'
 import type { EndedExport, OtlpMeters } from './meters.ts'
 import type { Pipeline } from './pipeline.ts'
 

@@ -4,21 +4,28 @@ import type { Clock } from '../../../../kernel/time.ts'
 import type { Outcome } from '../../../../model/observation.ts'
 import { discardRest } from '../../../../platform/http/index.ts'
 import type { QuietLog } from '../../../../platform/telemetry/index.ts'
-import type { Endpoint, ExchangeRecorder, ProjectKey } from '../contract.ts'
-import type { BodyCapture } from '../relay/body-capture.ts'
-import { endsStream, streamEnd_bytes } from '../relay/stream-end.ts'
+import type { Endpoint, ExchangeRecorder, ProjectKey, ProxySettings } from '../contract.ts'
+import { type BodyCapture, endsStream, streamEnd_bytes } from '../relay/provider-answer.ts'
 import type { Upstream } from '../relay/upstream.ts'
-import type { ProxySettings } from '../settings.ts'
-import { type CallContext, noContext } from './call-context.ts'
-import { factsOf, isEventStream } from './call-facts.ts'
 import type { CallIds } from './call-ids.ts'
-import { complete, type Ending, endedWell, endingOf } from './ending.ts'
+import {
+  complete,
+  type Ending,
+  endedWell,
+  endingOf,
+  factsOf,
+  isEventStream,
+  withoutKey,
+} from './call-record.ts'
 import type { ProxyMeters } from './meters.ts'
 import { providerError } from './provider-error.ts'
-import { withoutKey } from './redact-key.ts'
-import type { RequestHeaders } from './request-headers.ts'
+import {
+  type CallContext,
+  noContext,
+  parseTraceparent,
+  type RequestHeaders,
+} from './request-headers.ts'
 import type { SlotList } from './slot-list.ts'
-import { parseTraceparent } from './trace-context.ts'
 
 /** What all calls of a proxy share. */
 export type CallServices = {

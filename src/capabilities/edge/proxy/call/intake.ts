@@ -2,14 +2,13 @@ import { Problem, problem } from '../../../../kernel/problem.ts'
 import type { RateLimiter } from '../../../../platform/http/index.ts'
 import type { Logger } from '../../../../platform/telemetry/index.ts'
 import type { ProjectKey, ProjectKeys } from '../contract.ts'
+import { createResponseHeaderReader } from '../relay/answer-writer.ts'
 import { Relay } from '../relay/relay.ts'
-import { createResponseHeaderReader } from '../relay/response-headers.ts'
 import type { Upstream, Upstreams } from '../relay/upstream.ts'
-import { admit, apiKeyOf, checkKey } from './admission.ts'
 import type { Call } from './call.ts'
-import { readBody } from './request-body.ts'
+import { contextOf } from './request-headers.ts'
 
-export type IntakeOptions = {
+type IntakeOptions = {
   keys: ProjectKeys
   limiter: RateLimiter
   upstreams: Upstreams
@@ -78,4 +77,124 @@ export function createIntake(options: IntakeOptions): (call: Call) => void {
   }
 
   return (call) => guarded(call, () => take(call))
+}
+
+/** The value of X-API-Key. Throws `credentials_missing` or `credentials_invalid`. */
+function apiKeyOf({ headers }: Call): string {
+  if (headers.repeated === '') {
+    if (headers.api_key !== '') return headers.api_key
+    const detail = 'X-API-Key is missing: it takes a project key, lt_…'
+    throw problem('credentials_missing', { detail, faults: [{ pointer: 'X-API-Key', detail }] })
+  }
+  const detail = `${headers.repeated}: came more than once, expected one`
+  throw problem('invalid_request', { detail, faults: [{ pointer: headers.repeated, detail }] })
+}
+
+/** Throws `credentials_invalid` for a key that is not known, `permission_denied` for its scopes. */
+function checkKey(key: ProjectKey | undefined): ProjectKey {
+  if (!key) {
+    const detail = 'X-API-Key: this is no project key that is known and not revoked'
+    throw problem('credentials_invalid', { detail, faults: [{ pointer: 'X-API-Key', detail }] })
+  }
+  if (!key.scopes.has('proxy:write')) {
+    const detail = 'X-API-Key: the key lacks the scope proxy:write'
+    throw problem('permission_denied', { detail, faults: [{ pointer: 'X-API-Key', detail }] })
+  }
+  return key
+}
+
+/**
+ * Checks what the headers of an authenticated call say and finds its provider; fills in the call's
+ * context. Throws the refusal.
+ */
+function admit(call: Call, upstreams: Upstreams): Upstream {
+  const { headers, services } = call
+  call.context = contextOf(headers)
+  checkContentType(headers.content_type)
+  checkAuthorization(headers.authorization)
+  const upstream =
+    headers.provider === '' ? upstreams.first : upstreamOf(headers.provider, upstreams)
+  if (headers.content_length > services.settings.body_bytes_max) {
+    throw bodyTooLarge(services.settings.body_bytes_max)
+  }
+  if (upstream.inFlight >= services.settings.upstream_connections_max) throw overloaded()
+  return upstream
+}
+
+function checkContentType(value: string): void {
+  if (value === 'application/json') return
+  const [type = ''] = value.split(';', 1)
+  if (type.trim().toLowerCase() === 'application/json') return
+  const detail = `Content-Type: got ${quoted(value)}, expected application/json`
+  throw problem('unsupported_media_type', {
+    detail,
+    faults: [{ pointer: 'Content-Type', detail }],
+  })
+}
+
+/** The scheme is Bearer; the key itself is the provider's business and is never looked at. */
+function checkAuthorization(value: string): void {
+  if (/^bearer +\S/i.test(value)) return
+  const detail = `Authorization is ${value === '' ? 'missing' : 'not of the Bearer scheme'}: it takes "Bearer " and your key for the model provider`
+  throw problem('provider_authorization_missing', {
+    detail,
+    faults: [{ pointer: 'Authorization', detail }],
+  })
+}
+
+function upstreamOf(name: string, upstreams: Upstreams): Upstream {
+  const upstream = upstreams.get(name.trim().toLowerCase())
+  if (upstream) return upstream
+  const detail = `X-Provider: got ${quoted(name)}, expected one of ${upstreams.names.join(', ')}`
+  throw problem('unknown_provider', { detail, faults: [{ pointer: 'X-Provider', detail }] })
+}
+
+function quoted(value: string): string {
+  return JSON.stringify(value.slice(0, 80))
+}
+
+/**
+ * Reads the body of a call to its end, then calls `complete` with it in `call.requestBody`; calls
+ * `refused` when it is longer than the settings allow. When the client leaves, neither is called.
+ */
+function readBody(
+  call: Call,
+  on: { complete: () => void; refused: (fault: Problem) => void },
+): void {
+  const { request, services } = call
+  const { body_bytes_max, body_bytes_inflight_max } = services.settings
+  const stop = (fault: Problem) => {
+    request.off('data', take)
+    request.off('end', end)
+    on.refused(fault)
+  }
+  const take = (chunk: Buffer) => {
+    call.requestBytes += chunk.length
+    services.bodyBytesInFlight += chunk.length
+    if (call.requestBytes > body_bytes_max) stop(bodyTooLarge(body_bytes_max))
+    else if (services.bodyBytesInFlight > body_bytes_inflight_max) stop(overloaded())
+    else call.bodyChunks.push(chunk)
+  }
+  const end = () => {
+    const [only] = call.bodyChunks
+    call.requestBody = call.bodyChunks.length === 1 && only ? only : Buffer.concat(call.bodyChunks)
+    call.bodyChunks = []
+    call.requestComplete = true
+    on.complete()
+  }
+  request.on('data', take)
+  request.on('end', end)
+}
+
+/** The refusal of a body that is, or is declared to be, longer than `bytes_max`. */
+function bodyTooLarge(bytes_max: number): Problem {
+  return problem('body_too_large', { detail: `the body is longer than ${bytes_max} bytes` })
+}
+
+/** The refusal of a call that would take more than the proxy may hold. */
+function overloaded(): Problem {
+  return problem('overloaded', {
+    detail: 'too many calls are in flight; try again',
+    retry_after_s: 1,
+  })
 }

@@ -3,7 +3,7 @@ import type { Metrics } from '../../../../platform/telemetry/index.ts'
 import type { Endpoint } from '../contract.ts'
 
 /** One ended call, as it is counted. */
-export type EndedCall = {
+type EndedCall = {
   endpoint: Endpoint
   /** Empty when the call was refused before its provider was known. */
   provider: string

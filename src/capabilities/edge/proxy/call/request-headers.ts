@@ -1,4 +1,6 @@
-import { createHeaderRoles } from './header-roles.ts'
+import { isUtf8 } from 'node:buffer'
+import { traceIdFrom } from '../../../../kernel/ids.ts'
+import { problem } from '../../../../kernel/problem.ts'
 
 /** What the proxy reads of a request's headers, and those that go on to the provider. */
 export type RequestHeaders = {
@@ -146,4 +148,112 @@ export function withoutNamed(flat: string[], connection: string): string[] {
     if (!named.has(name.toLowerCase())) kept.push(name, flat[i + 1] ?? '')
   }
   return kept
+}
+
+/** What the agent-context headers of a call say; empty where one did not come. */
+export type CallContext = {
+  task_id: string
+  task_name: string
+  conversation_id: string
+  user_id: string
+}
+
+export const noContext: CallContext = {
+  task_id: '',
+  task_name: '',
+  conversation_id: '',
+  user_id: '',
+}
+
+/** A context header may have so many characters. */
+const contextCharacters_max = 256
+
+/** Reads the agent-context headers. Throws `invalid_request` naming the header. */
+export function contextOf(headers: RequestHeaders): CallContext {
+  return {
+    task_id: contextValue('X-Task-ID', headers.task_id),
+    task_name: contextValue('X-Task-Name', headers.task_name),
+    conversation_id: contextValue('X-Conversation-ID', headers.conversation_id),
+    user_id: contextValue('X-User-ID', headers.user_id),
+  }
+}
+
+const printableAscii = /^[\x20-\x7e]*$/
+
+function contextValue(name: string, sent: string): string {
+  if (sent === '') return ''
+  const value = (printableAscii.test(sent) ? sent : decoded(sent)).trim()
+  if (value.length > contextCharacters_max) {
+    throw invalid(
+      name,
+      `got ${value.length} characters, at most ${contextCharacters_max} are taken`,
+    )
+  }
+  if (/\p{Cc}/u.test(value)) throw invalid(name, 'it holds a control character')
+  return value
+}
+
+function invalid(name: string, fault: string) {
+  const detail = `${name}: ${fault}`
+  return problem('invalid_request', { detail, faults: [{ pointer: name, detail }] })
+}
+
+/** Node reads header bytes as Latin-1; text that is valid UTF-8 was meant as that. */
+function decoded(latin1: string): string {
+  const bytes = Buffer.from(latin1, 'latin1')
+  return isUtf8(bytes) ? bytes.toString('utf8') : latin1
+}
+
+/** Where a call stands in the caller's trace. */
+type TraceParent = { trace_id: string; parent_observation_id: string }
+
+const version00 = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/
+const laterVersion = /^(?!ff|00)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?$/
+
+/**
+ * Reads a `traceparent` header (W3C Trace Context, level 2). Undefined when it is not valid, and
+ * then the call starts a trace of its own, as the recommendation asks.
+ */
+export function parseTraceparent(header: string): TraceParent | undefined {
+  const match = version00.exec(header) ?? laterVersion.exec(header)
+  const [, traceHex = '', parent = ''] = match ?? []
+  if (/^0*$/.test(traceHex) || /^0*$/.test(parent)) return undefined
+  const trace_id = traceIdFrom(traceHex)
+  return trace_id === undefined ? undefined : { trace_id, parent_observation_id: parent }
+}
+
+/**
+ * A table of header names that mean something; each has a role. Most names mean nothing, and are
+ * told apart by their length and first letter, without being hashed or lower-cased.
+ */
+export type HeaderRoles<Role> = {
+  /** The role of a name in any spelling, or undefined. */
+  of(name: string): Role | undefined
+}
+
+/** Spellings that are remembered, so that a name is lower-cased once. */
+const spellings_max = 512
+/** Names of this length and more share one place in the filter. */
+const length_max = 63
+
+/** Makes the table; the names are lower-case. Each table keeps its own memory of spellings. */
+export function createHeaderRoles<Role>(roles: ReadonlyMap<string, Role>): HeaderRoles<Role> {
+  const spelled = new Map<string, Role | undefined>()
+  const filter = new Uint8Array((length_max + 1) * 32)
+  for (const name of roles.keys()) filter[placeOf(name)] = 1
+  return {
+    of(name) {
+      if (filter[placeOf(name)] === 0) return undefined
+      const known = spelled.get(name)
+      if (known !== undefined) return known
+      const role = roles.get(name.toLowerCase())
+      if (role !== undefined && spelled.size < spellings_max) spelled.set(name, role)
+      return role
+    },
+  }
+}
+
+/** Five bits of the first letter are the same in both cases. */
+function placeOf(name: string): number {
+  return Math.min(name.length, length_max) * 32 + (name.charCodeAt(0) & 31)
 }

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { backOff } from '../../../../kernel/back-off.ts'
 import type { Exchange } from '../../../../model/exchange.ts'
+import type { IngestRecords } from '../../../../model/ingest-records.ts'
 import type { RetryLimits } from '../../../../platform/queue/index.ts'
 import type { LedgerRequest } from '../../../ledger/index.ts'
 import {
@@ -11,11 +12,10 @@ import {
   refusalOf,
 } from '../../../records/capture/index.ts'
 import type { Enqueuer } from '../../enqueue/index.ts'
-import { createEdgeMapping } from './edge-mapping.ts'
 import type { LossReason } from './record-ledger.ts'
 
 /** What became of a call that was not recorded as it came. */
-export type CaptureOutcome =
+type CaptureOutcome =
   | { state: 'published' }
   | { state: 'refused'; reason: string }
   | { state: 'lost'; reason: LossReason; cause: unknown }
@@ -120,4 +120,33 @@ async function enqueued(
     }
     await sleep(backOff({ base_ms: retry.delay_ms }, attempt), undefined, { ref: false })
   }
+}
+
+/** Turns a call into its records. */
+type EdgeMapping = (exchange: Exchange) => IngestRecords
+
+/**
+ * The mapping of calls for an edge, loaded when it is needed first: with the price table it weighs
+ * 12 MB of heap, which most proxies never need and every collection would pay for. The worker
+ * counts the tokens of a call whose provider gave no usage with a tokenizer; its loading alone
+ * would hold all calls up for a quarter of a second, so that here characters are counted.
+ */
+function createEdgeMapping(response_bytes_max: number): () => Promise<EdgeMapping> {
+  let loaded: Promise<EdgeMapping> | undefined
+  return () => {
+    loaded ??= load(response_bytes_max)
+    return loaded
+  }
+}
+
+const charsPerToken = 4
+
+async function load(response_bytes_max: number): Promise<EdgeMapping> {
+  const [{ exchangeToRecords }, { createPricing }] = await Promise.all([
+    import('../../../records/exchanges/index.ts'),
+    import('../../../records/pricing/index.ts'),
+  ])
+  const countTokens = (text: string) => Math.ceil(text.length / charsPerToken)
+  const context = { pricing: createPricing(), countTokens, response_bytes_max }
+  return (exchange) => exchangeToRecords(exchange, context)
 }

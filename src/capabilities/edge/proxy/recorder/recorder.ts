@@ -24,8 +24,7 @@ import type { CapturePolicy } from '../../../records/capture/index.ts'
 import { type Listed, SlotList } from '../call/slot-list.ts'
 import type { ExchangeRecorder } from '../contract.ts'
 import type { CaptureWay } from './capture-way.ts'
-import { fittingFrame } from './large-exchange.ts'
-import { OpenFrame, type PackedExchange, packed } from './open-frame.ts'
+import { fittingFrame, OpenFrame, type PackedExchange, packed } from './exchange-frames.ts'
 import {
   createRecordLedger,
   type LossReason,

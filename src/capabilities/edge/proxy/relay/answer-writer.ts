@@ -1,10 +1,10 @@
+import type { ServerResponse } from 'node:http'
 import type { Dispatcher } from 'undici'
 import type { Problem } from '../../../../kernel/problem.ts'
 import type { Call } from '../call/call.ts'
-import { isEventStream } from '../call/call-facts.ts'
+import { isEventStream } from '../call/call-record.ts'
 import { providerError } from '../call/provider-error.ts'
-import { ChunkedBody } from './chunked-body.ts'
-import type { ResponseHeaders } from './response-headers.ts'
+import { createHeaderRoles, type HeaderRoles, withoutNamed } from '../call/request-headers.ts'
 import { endsEvent, UsageChunkFilter } from './usage-chunk-filter.ts'
 
 /**
@@ -110,4 +110,141 @@ function dropContentLength(head: string[]): void {
       return
     }
   }
+}
+
+/** A provider's answer head: what goes on to the client, and what the proxy reads of it. */
+export type ResponseHeaders = {
+  /** Name, value, name, value, as the provider wrote them, without hop-by-hop headers. */
+  forwarded: string[]
+  content_type: string
+  content_encoding: string
+  /** -1 when not declared. */
+  content_length: number
+  /** The provider's own X-Request-ID. */
+  request_id: string
+}
+
+type Role = 'strip' | 'connection' | 'type' | 'encoding' | 'length' | 'request_id'
+
+const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
+  ['connection', 'connection'],
+  ['content-type', 'type'],
+  ['content-encoding', 'encoding'],
+  ['content-length', 'length'],
+  ['x-request-id', 'request_id'],
+  ...[
+    'keep-alive',
+    'proxy-authenticate',
+    'proxy-authorization',
+    'proxy-connection',
+    'te',
+    'trailer',
+    'transfer-encoding',
+    'upgrade',
+    'x-ingest-request-id',
+    'x-trace-id',
+  ].map((name): [string, Role] => [name, 'strip']),
+])
+
+/** Makes a reader of undici's raw headers. */
+export function createResponseHeaderReader(): (raw: RawHeaders) => ResponseHeaders {
+  const table = createHeaderRoles(roles)
+  return (raw) => readHeaders(raw, table)
+}
+
+/** Name, value, name, value. */
+export type RawHeaders = readonly (Buffer | string)[]
+
+function readHeaders(raw: RawHeaders, table: HeaderRoles<Role>): ResponseHeaders {
+  const headers: ResponseHeaders = {
+    forwarded: [],
+    content_type: '',
+    content_encoding: '',
+    content_length: -1,
+    request_id: '',
+  }
+  let connection = ''
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = text(raw[i])
+    const role = table.of(name)
+    if (role === 'strip') continue
+    const value = text(raw[i + 1])
+    if (role === 'connection') connection += `,${value}`
+    else headers.forwarded.push(name, value)
+    if (role !== undefined) note(headers, role, value)
+  }
+  if (connection !== '') headers.forwarded = withoutNamed(headers.forwarded, connection)
+  return headers
+}
+
+function note(headers: ResponseHeaders, role: Role, value: string): void {
+  if (role === 'type') headers.content_type = value
+  else if (role === 'encoding') headers.content_encoding = value
+  else if (role === 'length') headers.content_length = Number(value)
+  else if (role === 'request_id') headers.request_id = value
+}
+
+function text(part: Buffer | string | undefined): string {
+  return typeof part === 'string' ? part : (part?.toString('latin1') ?? '')
+}
+
+/** A longer piece is written beside its frame instead of copied into it. */
+const copied_bytes_max = 16 * 1024
+const lineEnd = Buffer.from('\r\n')
+const lastChunk = Buffer.from('0\r\n\r\n')
+
+/**
+ * Writes the body of an answer whose head was written. Where the body goes out in chunks, it
+ * frames them itself, each in one piece: node:http hands four pieces a chunk to the socket, which
+ * costs more than all else that a streamed chunk takes.
+ */
+class ChunkedBody {
+  readonly #response: ServerResponse
+  readonly #framed: boolean
+
+  constructor(response: ServerResponse) {
+    this.#response = response
+    this.#framed = response.chunkedEncoding
+    if (this.#framed) response.chunkedEncoding = false
+  }
+
+  /** False when the client is slower than the provider. */
+  write(bytes: Buffer): boolean {
+    if (!this.#framed) return this.#response.write(bytes)
+    if (bytes.length === 0) return true
+    if (bytes.length <= copied_bytes_max) return this.#response.write(chunkOf(bytes, false))
+    this.#response.write(`${bytes.length.toString(16)}\r\n`, 'latin1')
+    this.#response.write(bytes)
+    return this.#response.write(lineEnd)
+  }
+
+  end(bytes: Buffer | undefined): void {
+    if (!this.#framed) {
+      if (bytes) this.#endWhole(bytes)
+      else this.#response.end()
+    } else if (bytes && bytes.length > 0) this.#response.end(chunkOf(bytes, true))
+    else this.#response.end(lastChunk)
+  }
+
+  /** As Latin-1 text, node:http sends bytes in one piece with the head; as a buffer, in two. */
+  #endWhole(bytes: Buffer): void {
+    if (bytes.length > copied_bytes_max) this.#response.end(bytes)
+    else this.#response.end(bytes.toString('latin1'), 'latin1')
+  }
+}
+
+/** Bytes as one chunk of the chunked encoding (RFC 9112, 7.1), with the last chunk if asked. */
+function chunkOf(bytes: Buffer, isLast: boolean): Buffer {
+  const size = bytes.length.toString(16)
+  const from = size.length + 2
+  const until = from + bytes.length
+  const chunk = Buffer.allocUnsafe(until + (isLast ? 7 : 2))
+  chunk.write(size, 0, 'latin1')
+  chunk[from - 2] = 0x0d
+  chunk[from - 1] = 0x0a
+  chunk.set(bytes, from)
+  chunk[until] = 0x0d
+  chunk[until + 1] = 0x0a
+  if (isLast) chunk.set(lastChunk, until + 2)
+  return chunk
 }

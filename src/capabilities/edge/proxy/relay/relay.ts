@@ -1,13 +1,11 @@
 import type { Dispatcher } from 'undici'
-import type { Problem } from '../../../../kernel/problem.ts'
+import { type Problem, problem } from '../../../../kernel/problem.ts'
+import type { Outcome } from '../../../../model/observation.ts'
 import type { Call, ProviderSide } from '../call/call.ts'
-import { AnswerWriter } from './answer-writer.ts'
-import { BodyCapture } from './body-capture.ts'
-import type { RawHeaders, ResponseHeaders } from './response-headers.ts'
+import { AnswerWriter, type RawHeaders, type ResponseHeaders } from './answer-writer.ts'
+import { BodyCapture } from './provider-answer.ts'
 import { editedBody, usageEdit } from './stream-options.ts'
 import type { Upstream } from './upstream.ts'
-import { upstreamFault } from './upstream-fault.ts'
-import { UsageRefusal } from './usage-refusal.ts'
 
 /**
  * The provider's side of one call: sends the request, hands the answer on as it comes and keeps a
@@ -187,4 +185,73 @@ export class Relay implements Dispatcher.DispatchHandler, ProviderSide {
 /** Thrown to undici to stop a call whose client has its answer or is gone. */
 class CallEnded extends Error {
   override readonly name = 'CallEnded'
+}
+
+/** A longer answer is passed on unread: no provider refuses a field at such length. */
+const refusal_bytes_max = 64 * 1024
+
+/**
+ * An answer of 400 to a call for whose usage we asked. It is held until it is known whether it
+ * refuses just that; if not, the client gets it unchanged.
+ */
+class UsageRefusal {
+  readonly headers: ResponseHeaders
+  readonly message: string | undefined
+  readonly chunks: Buffer[] = []
+  #bytes = 0
+
+  constructor(headers: ResponseHeaders, message: string | undefined) {
+    this.headers = headers
+    this.message = message
+  }
+
+  add(chunk: Buffer): void {
+    this.chunks.push(chunk)
+    this.#bytes += chunk.length
+  }
+
+  get tooLong(): boolean {
+    return this.#bytes > refusal_bytes_max
+  }
+
+  /** True when the answer names what we added. */
+  namesUsage(): boolean {
+    const body = Buffer.concat(this.chunks)
+    return body.includes('stream_options') || body.includes('include_usage')
+  }
+}
+
+const timeoutCodes: ReadonlySet<string> = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'ETIMEDOUT',
+])
+
+/** What an error of undici means for the client and for the record. */
+function upstreamFault(
+  error: Error,
+  call: { provider: string; sent: boolean },
+): { outcome: Outcome; fault: Problem } {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  const { provider, sent } = call
+  const about = (detail: string) => ({ detail: `the provider ${provider} ${detail}`, cause: error })
+  if (timeoutCodes.has(code)) {
+    const detail = sent ? 'was silent for too long' : 'took too long to connect to'
+    return { outcome: 'timeout', fault: problem('provider_timeout', about(detail)) }
+  }
+  if (code === 'UND_ERR_INVALID_ARG') {
+    const detail = `the request can not be passed on: ${error.message}`
+    return { outcome: 'refused', fault: problem('invalid_request', { detail, cause: error }) }
+  }
+  if (!sent) {
+    return {
+      outcome: 'upstream_cut',
+      fault: problem('provider_unreachable', about('can not be reached')),
+    }
+  }
+  const detail = code.startsWith('HPE_')
+    ? 'sent what is no HTTP'
+    : 'closed the connection before the answer was whole'
+  return { outcome: 'upstream_cut', fault: problem('provider_cut', about(detail)) }
 }

@@ -1,5 +1,5 @@
 /** Bytes `from` up to `until` of a body are replaced by `text`. */
-export type BodyEdit = { from: number; until: number; text: string }
+type BodyEdit = { from: number; until: number; text: string }
 
 const streamKey = '"stream"'
 /**

@@ -1,8 +1,6 @@
 import { Pool } from 'undici'
-import type { Endpoint } from '../contract.ts'
-import type { ProviderName } from '../providers/registry.ts'
-import { providers } from '../providers/registry.ts'
-import type { ProxySettings } from '../settings.ts'
+import type { Endpoint, ProxySettings } from '../contract.ts'
+import { type ProviderName, providers } from '../providers.ts'
 
 /** One provider with its connections. */
 export type Upstream = {

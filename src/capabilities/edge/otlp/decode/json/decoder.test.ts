@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { OtlpDecodeError, type OtlpRequest, type OtlpSpan, type OtlpValue } from '../../contract.ts'
-import { defaultDecodeLimits } from '../limits.ts'
+import { defaultDecodeLimits } from '../tally.ts'
 import { jsonDecoder } from './decoder.ts'
 
 const decoder = jsonDecoder()

@@ -9,14 +9,11 @@ import {
   type OtlpScope,
   type OtlpSpan,
 } from '../../contract.ts'
-import { emptyResource, emptyScope } from '../empty-items.ts'
-import { droppedCount } from '../enums.ts'
-import { type DecodeLimits, defaultDecodeLimits } from '../limits.ts'
-import { Tally } from '../tally.ts'
+import { droppedCount, emptyResource, emptyScope } from '../items.ts'
+import { type DecodeLimits, defaultDecodeLimits, Tally } from '../tally.ts'
 import { JsonIds } from './json-ids.ts'
-import { readJsonLogRecord } from './json-log-record.ts'
+import { readJsonLogRecord, readJsonSpan } from './json-items.ts'
 import { listOf, objectOf, textOf, uint32Of } from './json-scalars.ts'
-import { readJsonSpan } from './json-span.ts'
 import { readAttributes } from './json-values.ts'
 
 /**

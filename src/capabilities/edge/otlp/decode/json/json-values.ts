@@ -1,8 +1,6 @@
 import type { OtlpAttributes, OtlpValue } from '../../contract.ts'
-import { emptyAttributes } from '../empty-items.ts'
-import { isForbiddenKey } from '../forbidden-keys.ts'
-import { tooDeep } from '../limits.ts'
-import type { Tally } from '../tally.ts'
+import { emptyAttributes, isForbiddenKey } from '../items.ts'
+import { type Tally, tooDeep } from '../tally.ts'
 import { doubleOf, int64Of, listOf, objectOf } from './json-scalars.ts'
 
 type JsonKeyValue = { key?: unknown; value?: unknown }

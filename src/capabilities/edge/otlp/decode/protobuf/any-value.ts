@@ -1,8 +1,7 @@
 import type { OtlpAttributes, OtlpValue } from '../../contract.ts'
-import { emptyAttributes } from '../empty-items.ts'
-import { isForbiddenKey } from '../forbidden-keys.ts'
-import { tooDeep } from '../limits.ts'
-import { readKey, readValueText } from './read-text.ts'
+import { emptyAttributes, isForbiddenKey } from '../items.ts'
+import { tooDeep } from '../tally.ts'
+import { readKey, readValueText } from './read-scalars.ts'
 import type { WireReader } from './wire-reader.ts'
 
 const anyValueFields = 0b1111_1110

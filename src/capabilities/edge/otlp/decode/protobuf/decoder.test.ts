@@ -10,7 +10,7 @@ import {
   varintFieldOf,
 } from '../../../../../../test/support/otlp-wire.ts'
 import { OtlpDecodeError, type OtlpSpan, type OtlpValue } from '../../contract.ts'
-import { defaultDecodeLimits } from '../limits.ts'
+import { defaultDecodeLimits } from '../tally.ts'
 import { protobufDecoder } from './decoder.ts'
 
 const decoder = protobufDecoder()

@@ -7,15 +7,12 @@ import type {
   OtlpScope,
   OtlpSpan,
 } from '../../contract.ts'
-import { emptyResource, emptyScope } from '../empty-items.ts'
-import { droppedCount } from '../enums.ts'
-import { type DecodeLimits, defaultDecodeLimits } from '../limits.ts'
-import { Tally } from '../tally.ts'
+import { droppedCount, emptyResource, emptyScope } from '../items.ts'
+import { type DecodeLimits, defaultDecodeLimits, Tally } from '../tally.ts'
 import { readAttribute } from './any-value.ts'
-import { readLogRecord } from './read-log-record.ts'
-import { readSpan } from './read-span.ts'
-import { readText } from './read-text.ts'
-import { newTextCaches } from './text-caches.ts'
+import { readLogRecord, readSpan } from './read-items.ts'
+import { readText } from './read-scalars.ts'
+import { newTextCaches } from './text-cache.ts'
 import { WireReader } from './wire-reader.ts'
 
 /**

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { IdCache } from './id-cache.ts'
-import { cachedText_bytes_max, TextCache } from './text-cache.ts'
+import { cachedText_bytes_max, IdCache, TextCache } from './text-cache.ts'
 
 test('texts are what their bytes say, whatever the cache holds', () => {
   // Two places only: every text meets others in its place.

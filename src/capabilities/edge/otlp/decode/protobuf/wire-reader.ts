@@ -1,6 +1,6 @@
 import { OtlpDecodeError } from '../../contract.ts'
 import type { Tally } from '../tally.ts'
-import type { TextCaches } from './text-caches.ts'
+import type { TextCaches } from './text-cache.ts'
 
 /** Groups (a form of protobuf 1) within groups, in fields that we don't know. */
 const groupLevels = 32

@@ -28,7 +28,7 @@ export type MappingContract<SpanField extends SpanFieldName = SpanFieldName> = {
 /** A contract of any version: earlier ones lack the fields that were added later. */
 export type AnyMappingContract = MappingContract<FirstSpanFieldName> | MappingContract
 
-export type MappingLevel<Name extends string> = { fields: Readonly<Record<Name, FieldRule>> }
+type MappingLevel<Name extends string> = { fields: Readonly<Record<Name, FieldRule>> }
 
 /** How one field is found. */
 export type FieldRule = {
@@ -81,7 +81,7 @@ export type Source = SourcePlace & {
   except?: readonly string[]
 }
 
-export type SourcePlace =
+type SourcePlace =
   | { from: 'attribute'; key: string }
   /** Several attributes put together as the transform says; any of them makes it present. */
   | { from: 'attributes'; keys: readonly string[] }

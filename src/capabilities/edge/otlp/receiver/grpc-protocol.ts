@@ -1,0 +1,214 @@
+import {
+  constants,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import { type Problem, problem } from '../../../../kernel/problem.ts'
+import { encodeStatus, type OtlpSignal } from '../decode/answers.ts'
+import { quoted } from './http-export.ts'
+import { tooLarge } from './inflight-bytes.ts'
+import { messageOf, retryAfter_s, rpcCodeOf, rpcCodes } from './status-codes.ts'
+
+/** What a call is, by its headers. */
+export type GrpcHead = {
+  signal: OtlpSignal
+  /** The encoding of its message, where that says it is packed. */
+  packing: 'identity' | 'gzip'
+}
+
+const signals: ReadonlyMap<string, OtlpSignal> = new Map([
+  ['/opentelemetry.proto.collector.trace.v1.TraceService/Export', 'traces'],
+  ['/opentelemetry.proto.collector.logs.v1.LogsService/Export', 'logs'],
+])
+
+/** True for what a client of gRPC sends; any other is answered with a status of HTTP. */
+export function isGrpc(headers: IncomingHttpHeaders): boolean {
+  return headers[':method'] === 'POST' && contentType.test(headers['content-type'] ?? '')
+}
+
+const contentType = /^application\/grpc(?:\+proto)? *(?:;|$)/i
+
+/**
+ * Throws `method_not_allowed` or `unsupported_media_type` for what is no gRPC, `route_not_found`
+ * for a method that is not served, `unsupported_media_type` for an encoding that is not read.
+ */
+export function grpcHeadOf(headers: IncomingHttpHeaders): GrpcHead {
+  if (!isGrpc(headers)) throw noGrpc(headers)
+  const path = headers[':path'] ?? ''
+  const signal = signals.get(path)
+  if (signal === undefined) {
+    const detail = `${quoted(path)} is not served: TraceService/Export and LogsService/Export are`
+    throw problem('route_not_found', { detail })
+  }
+  const packing = headers['grpc-encoding'] ?? 'identity'
+  if (packing !== 'identity' && packing !== 'gzip') {
+    const detail = `grpc-encoding ${quoted(String(packing))}: expected gzip, identity or none`
+    throw problem('unsupported_media_type', { detail })
+  }
+  return { signal, packing }
+}
+
+function noGrpc({
+  ':method': method = '',
+  'content-type': type = '',
+}: IncomingHttpHeaders): Problem {
+  if (method !== 'POST') {
+    return problem('method_not_allowed', { detail: `expected POST, got ${quoted(method)}` })
+  }
+  const detail = `content type ${quoted(type)}: expected application/grpc`
+  return problem('unsupported_media_type', { detail })
+}
+
+/**
+ * Milliseconds that the client waits (`grpc-timeout`: at most eight digits and a unit), no finer
+ * than a tenth of a second; undefined when it does not say, or not in these words.
+ */
+export function timeoutOf_ms({ 'grpc-timeout': text }: IncomingHttpHeaders): number | undefined {
+  const [, digits, unit = ''] = /^(\d{1,8})([HMSmun])$/.exec(String(text ?? '')) ?? []
+  const unit_ms = unitsOf_ms[unit]
+  if (unit_ms === undefined) return undefined
+  const timeout_ms = Math.ceil((Number(digits) * unit_ms) / timeoutStep_ms) * timeoutStep_ms
+  return timeout_ms > timer_ms_max ? undefined : timeout_ms
+}
+
+/** Timers of one duration share a list; those of clients would all differ by a little. */
+const timeoutStep_ms = 100
+/** Node's timers hold no more; nobody waits for that. */
+const timer_ms_max = 2 ** 31 - 1
+
+const unitsOf_ms: Readonly<Record<string, number>> = {
+  H: 3_600_000,
+  M: 60_000,
+  S: 1_000,
+  m: 1,
+  u: 0.001,
+  n: 0.000001,
+}
+
+/** In front of a message: one byte that says whether it is packed, four with its length. */
+const prefix_bytes = 5
+
+/**
+ * Follows the body of a unary call, which is one message in its frame (Length-Prefixed-Message of
+ * gRPC over HTTP/2), and refuses it as soon as it can't be just that.
+ */
+export class MessageFrame {
+  readonly #bytes_max: number
+  readonly #prefix = Buffer.alloc(prefix_bytes)
+  #seen_bytes = 0
+
+  /** A message of more than `bytes_max` is refused once its length has come. */
+  constructor(bytes_max: number) {
+    this.#bytes_max = bytes_max
+  }
+
+  get isPacked(): boolean {
+    return this.#prefix[0] === 1
+  }
+
+  /** Looks at the next piece. Throws `invalid_request` or `body_too_large`. */
+  inspect(piece: Buffer): void {
+    if (this.#seen_bytes < prefix_bytes) piece.copy(this.#prefix, this.#seen_bytes)
+    this.#seen_bytes += piece.length
+    const [flag = 0] = this.#prefix
+    if (flag > 1) throw notOneMessage(`its first byte is ${flag}, expected 0 or 1`)
+    if (this.#seen_bytes < prefix_bytes) return
+    const length = this.#prefix.readUInt32BE(1)
+    if (length > this.#bytes_max) throw tooLarge(this.#bytes_max)
+    if (this.#seen_bytes > prefix_bytes + length) throw notOneMessage('more came after it')
+  }
+
+  /** The message in the body that was inspected. Throws `invalid_request` when it was cut off. */
+  messageIn(body: Buffer): Buffer {
+    const length = this.#prefix.readUInt32BE(1)
+    if (body.length !== prefix_bytes + length) throw notOneMessage('it is cut off')
+    return body.subarray(prefix_bytes)
+  }
+}
+
+/** Puts an answer into its frame. */
+function framed(message: Buffer): Buffer {
+  const frame = Buffer.allocUnsafe(prefix_bytes + message.length)
+  frame[0] = 0
+  frame.writeUInt32BE(message.length, 1)
+  message.copy(frame, prefix_bytes)
+  return frame
+}
+
+/** The longest body with a message of `message_bytes`. */
+export function framedBytes(message_bytes: number): number {
+  return prefix_bytes + message_bytes
+}
+
+function notOneMessage(reason: string): Problem {
+  return problem('invalid_request', { detail: `the call must hold one message: ${reason}` })
+}
+
+/** Characters of an error's text that are sent. */
+const messageCharacters_max = 1_000
+
+const successHead = { ':status': 200, 'content-type': 'application/grpc' }
+
+/** Answers with the message; the ids go with the status, in the trailers. */
+export function sendMessage(
+  stream: ServerHttp2Stream,
+  message: Buffer,
+  about: { request_id: string; ingest_request_id: string },
+): void {
+  if (stream.closed || stream.destroyed) return
+  const trailers: OutgoingHttpHeaders = { 'grpc-status': '0', 'x-request-id': about.request_id }
+  if (about.ingest_request_id !== '') trailers['x-ingest-request-id'] = about.ingest_request_id
+  stream.respond(successHead, { waitForTrailers: true })
+  stream.once('wantTrailers', () => stream.sendTrailers(trailers))
+  stream.end(framed(message))
+}
+
+/**
+ * Answers with an error: the status is in the only headers, and a client that is still sending is
+ * told to stop. One that does not speak gRPC gets the status of HTTP alone.
+ */
+export function sendRefusal(
+  stream: ServerHttp2Stream,
+  fault: Problem,
+  about: { request_id: string; asGrpc: boolean },
+): void {
+  if (stream.closed || stream.destroyed) return
+  const headers = about.asGrpc ? grpcStatus(fault) : httpStatus(fault)
+  headers['x-request-id'] = about.request_id
+  stream.respond(headers, { endStream: true })
+  stream.resume()
+  if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR)
+}
+
+/** With RetryInfo in its details where the call may be repeated. */
+function grpcStatus(fault: Problem): OutgoingHttpHeaders {
+  const code = codeOf(fault)
+  const message = messageOf(fault)
+  const headers: OutgoingHttpHeaders = {
+    ...successHead,
+    'grpc-status': String(code),
+    'grpc-message': percentEncoded(message.slice(0, messageCharacters_max)),
+  }
+  const retry_s = retryAfter_s(fault)
+  if (retry_s !== undefined) {
+    const details = encodeStatus('protobuf', { code, message, retry_delay_ms: retry_s * 1000 })
+    headers['grpc-status-details-bin'] = details.toString('base64')
+  }
+  if (fault.code === 'unsupported_media_type') headers['grpc-accept-encoding'] = 'identity,gzip'
+  return headers
+}
+
+/** Of the media types of a gRPC call only the encoding is at fault, which has a code of its own. */
+function codeOf(fault: Problem): number {
+  return fault.code === 'unsupported_media_type' ? rpcCodes.unimplemented : rpcCodeOf(fault)
+}
+
+function httpStatus(fault: Problem): OutgoingHttpHeaders {
+  return { ':status': fault.status, ...(fault.code === 'method_not_allowed' && { allow: 'POST' }) }
+}
+
+/** Printable ASCII but for the percent sign goes as it is (gRPC over HTTP/2, Status-Message). */
+function percentEncoded(text: string): string {
+  return text.toWellFormed().replaceAll(/[^ -$&-~]+/g, encodeURIComponent)
+}

@@ -1,0 +1,96 @@
+/** Of an answer longer than the head that is kept, this much of the end is kept too. */
+const tail_bytes = 64 * 1024
+
+/**
+ * Keeps the head of a body and, when that is full, its last 64 KiB: usage stands at the end.
+ * Holds on to the chunks it is given; nothing is copied below the bound.
+ */
+export class BodyCapture {
+  /** Bytes seen, kept or not. */
+  bytes = 0
+  readonly #head_bytes_max: number
+  #head: Buffer[] = []
+  #headBytes = 0
+  #tail: TailRing | undefined
+
+  constructor(head_bytes_max: number) {
+    this.#head_bytes_max = head_bytes_max
+  }
+
+  add(chunk: Buffer): void {
+    this.bytes += chunk.length
+    const room = this.#head_bytes_max - this.#headBytes
+    if (chunk.length <= room) {
+      this.#head.push(chunk)
+      this.#headBytes += chunk.length
+      return
+    }
+    if (room > 0) {
+      this.#head.push(chunk.subarray(0, room))
+      this.#headBytes += room
+    }
+    this.#tail ??= new TailRing()
+    this.#tail.add(chunk.subarray(room))
+  }
+
+  /** True when bytes are missing between the head and the tail. */
+  get truncated(): boolean {
+    return this.#tail?.dropped ?? false
+  }
+
+  /** A copy of the last bytes, at most so many. */
+  last(bytes_max: number): Buffer {
+    const parts = this.#parts()
+    const ends: Buffer[] = []
+    let missing = bytes_max
+    for (let i = parts.length - 1; i >= 0 && missing > 0; i -= 1) {
+      const end = parts[i]?.subarray(-missing) ?? Buffer.alloc(0)
+      ends.unshift(end)
+      missing -= end.length
+    }
+    return Buffer.concat(ends)
+  }
+
+  /** What was kept, joined. The capture is empty then. */
+  take(): Buffer {
+    const parts = this.#parts()
+    this.#head = []
+    this.#tail = undefined
+    const [only] = parts
+    return parts.length === 1 && only ? only : Buffer.concat(parts)
+  }
+
+  #parts(): Buffer[] {
+    return this.#tail ? [...this.#head, ...this.#tail.parts()] : this.#head
+  }
+}
+
+class TailRing {
+  dropped = false
+  readonly #ring = Buffer.allocUnsafeSlow(tail_bytes)
+  #at = 0
+  #full = false
+
+  add(chunk: Buffer): void {
+    this.dropped ||= this.#full || this.#at + chunk.length > tail_bytes
+    const last = chunk.length > tail_bytes ? chunk.subarray(chunk.length - tail_bytes) : chunk
+    const first = Math.min(last.length, tail_bytes - this.#at)
+    last.copy(this.#ring, this.#at, 0, first)
+    last.copy(this.#ring, 0, first)
+    this.#full ||= this.#at + last.length >= tail_bytes
+    this.#at = (this.#at + last.length) % tail_bytes
+  }
+
+  parts(): Buffer[] {
+    const recent = this.#ring.subarray(0, this.#at)
+    return this.#full ? [this.#ring.subarray(this.#at), recent] : [recent]
+  }
+}
+
+/** How many of the last bytes `endsStream` has to see: the mark, its field name and blank lines. */
+export const streamEnd_bytes = 32
+
+/** True for the last bytes of an event stream that its provider has ended with `[DONE]`. */
+export function endsStream(last: Buffer): boolean {
+  return /(?:^|[\r\n])data: ?\[DONE\]\s*$/.test(last.toString('latin1'))
+}
