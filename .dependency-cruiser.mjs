@@ -76,7 +76,6 @@ export default {
       from: { path: '^src/roles/' },
       to: { path: '^src/capabilities/', pathNot: '/index\\.ts$' },
     },
-    },
     {
       name: 'no-tests-in-the-product',
       severity: 'error',

@@ -4,11 +4,21 @@ import type { Problem } from '../../../kernel/problem.ts'
 import type { KeyScope } from '../../../kernel/scopes.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import type { Exchange, ExchangeFacts } from '../../../model/exchange.ts'
+import type { Outcome } from '../../../model/observation.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
 import type { ProviderName } from './providers.ts'
 
 /** What the proxy serves: `/v1/chat/completions` and the legacy `/v1/completions`. */
 export type Endpoint = ExchangeFacts['endpoint']
+
+/** The end of a call, as it is counted and recorded. */
+export type Ending = {
+  outcome: Outcome
+  status_code: number
+  /** A code of the error catalogue, or the provider's status; empty after a good answer. */
+  error_type: string
+  error_message: string
+}
 
 /** What the proxy needs to know of an X-API-Key. `environment` goes into the records. */
 export type ProjectKey = {

@@ -15,6 +15,7 @@ import { inProviderFormat, refuseRequest } from './call/provider-error.ts'
 import { createRequestHeaderReader } from './call/request-headers.ts'
 import { SlotList } from './call/slot-list.ts'
 import type { CompletionProxy, Endpoint, ProxyDependencies } from './contract.ts'
+import { createResponseHeaderReader } from './relay/answer-writer.ts'
 import { createUpstreams } from './relay/upstream.ts'
 
 /** A fault that hits many calls is logged so often. */
@@ -43,7 +44,16 @@ export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
   }
   const upstreams = createUpstreams(dependencies.base_urls ?? {}, settings)
   const limiter = createRateLimiter(settings.requests_per_minute)
-  const intake = createIntake({ keys, limiter, upstreams, logger, stopping: () => stopping })
+  const relays = {
+    settings,
+    clock,
+    quietLog: services.quietLog,
+    readHeaders: createResponseHeaderReader(),
+  }
+  const intake = createIntake({
+    ...{ keys, limiter, upstreams, relays, logger },
+    stopping: () => stopping,
+  })
   const readHeaders = createRequestHeaderReader()
   const watch = watchBlockedCalls(inFlight, settings.idle_timeout_ms)
   function drain(): Promise<void> {
@@ -85,7 +95,7 @@ function watchBlockedCalls(calls: SlotList<Call>, idle_timeout_ms: number): { st
   const look = () => {
     const before_ms = performance.now() - idle_timeout_ms
     for (const call of calls.all()) {
-      if (call.blockedSince_ms !== 0 && call.blockedSince_ms < before_ms) call.abandon()
+      if (call.isBlockedSince(before_ms)) call.abandon()
     }
   }
   const timer = setInterval(look, Math.min(look_ms_max, Math.ceil(idle_timeout_ms / 10)))

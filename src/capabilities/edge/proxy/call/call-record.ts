@@ -1,8 +1,8 @@
 import type { Problem } from '../../../../kernel/problem.ts'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import type { Outcome } from '../../../../model/observation.ts'
-import type { ProjectKey } from '../contract.ts'
-import type { BodyCapture } from '../relay/provider-answer.ts'
+import type { Ending, ProjectKey } from '../contract.ts'
+import type { ProviderAnswer } from './bodies.ts'
 import type { CallContext, RequestHeaders } from './request-headers.ts'
 
 /** Trace headers are kept up to so many characters each. */
@@ -11,34 +11,35 @@ const tracestate_characters_max = 512
 const baggage_characters_max = 8_192
 const requestId_characters_max = 256
 
-/** What a record says of a call beside how it ended. */
+/** The parts of a call that are known from its start. */
 type RecordedCall = Pick<
   ExchangeFacts,
-  'trace_id' | 'observation_id' | 'parent_observation_id' | 'endpoint' | 'streamed'
+  'trace_id' | 'observation_id' | 'parent_observation_id' | 'endpoint'
 > &
-  Required<Pick<ExchangeFacts, 'ingest_request_id'>> &
-  Pick<ExchangeFacts, 'response_type' | 'response_encoding'> & {
-    readonly upstream: { readonly provider: string } | undefined
+  Required<Pick<ExchangeFacts, 'ingest_request_id'>> & {
     readonly headers: Pick<RequestHeaders, 'traceparent' | 'tracestate' | 'baggage'>
-    readonly context: CallContext
-    readonly capture: Pick<BodyCapture, 'bytes' | 'truncated'> | undefined
     readonly start_ms: number
-    /** Since the start; undefined when no byte of a good answer came. */
-    readonly firstToken_ms: number | undefined
-    readonly requestBytes: number
-    readonly requestComplete: boolean
-    readonly requestIsCaptured: boolean
-    readonly usageRequestedByUs: boolean
-    readonly provider_request_id: string
+    readonly body: { readonly bytes: number; readonly isComplete: boolean }
   }
 
-/** The record of a call that has ended, as the worker reads it. */
-export function factsOf(
-  call: RecordedCall,
-  key: ProjectKey,
-  ending: Ending & { ended_ms: number },
-): ExchangeFacts {
-  const { capture, context } = call
+/** The parts of a call that are known at its end. */
+export type CallResult = {
+  key: ProjectKey
+  context: CallContext
+  /** Empty when the call was refused before its provider was known. */
+  provider: string
+  /** Undefined when the provider was never called. */
+  answer: ProviderAnswer | undefined
+  /** False when the request's body is not in the record. */
+  isRequestCaptured: boolean
+  ending: Ending
+  /** Milliseconds from the start of the call to its end. */
+  ended_ms: number
+}
+
+/** Returns the record of a call that has ended, as the worker reads it. */
+export function factsOf(call: RecordedCall, result: CallResult): ExchangeFacts {
+  const { key, context, answer, ending } = result
   return {
     ingest_request_id: call.ingest_request_id,
     project_id: key.project_id,
@@ -46,34 +47,29 @@ export function factsOf(
     observation_id: call.observation_id,
     parent_observation_id: call.parent_observation_id,
     endpoint: call.endpoint,
-    provider: call.upstream?.provider ?? '',
+    provider: result.provider,
     start_time: nsText(call.start_ms),
-    end_time: nsText(call.start_ms + ending.ended_ms),
-    first_token_time: firstTokenTime(call),
+    end_time: nsText(call.start_ms + result.ended_ms),
+    first_token_time: firstTokenTime(call.start_ms, answer),
     outcome: ending.outcome,
     status_code: ending.status_code,
     error_type: ending.error_type,
     error_message: ending.error_message,
-    streamed: call.streamed,
-    usage_requested_by_us: call.usageRequestedByUs,
-    request_bytes: call.requestBytes,
-    response_bytes: capture?.bytes ?? 0,
-    response_encoding: call.response_encoding,
-    response_type: call.response_type,
-    content_state: contentState(call),
+    streamed: answer?.isStream ?? false,
+    usage_requested_by_us: answer?.isUsageOurs ?? false,
+    request_bytes: call.body.bytes,
+    response_bytes: answer?.body?.bytes ?? 0,
+    response_encoding: answer?.content_encoding ?? '',
+    response_type: answer?.content_type ?? '',
+    content_state: contentState(call, result),
     task_id: context.task_id,
     task_name: context.task_name,
     conversation_id: context.conversation_id,
     user_id: context.user_id,
     environment: key.environment ?? '',
     release: '',
-    attributes: attributesOf(call),
+    attributes: attributesOf(call.headers, answer?.request_id ?? ''),
   }
-}
-
-/** True when this content type is that of a stream of events. */
-export function isEventStream(content_type: string): boolean {
-  return content_type.startsWith('text/event-stream') || /^text\/event-stream/i.test(content_type)
 }
 
 /**
@@ -86,23 +82,25 @@ export function nsText(instant_ms: number): string {
   return `${at_s}${String(1_000_000 + below_us).slice(1)}000`
 }
 
-/** An answer that is not streamed has no first token that anybody could have read. */
-function firstTokenTime({ streamed, start_ms, firstToken_ms }: RecordedCall): string | null {
-  return streamed && firstToken_ms !== undefined ? nsText(start_ms + firstToken_ms) : null
+/** Only a stream has a first token: any other answer is read as a whole. */
+function firstTokenTime(start_ms: number, answer: ProviderAnswer | undefined): string | null {
+  if (!answer?.isStream || answer.firstByte_ms === undefined) return null
+  return nsText(start_ms + answer.firstByte_ms)
 }
 
-function contentState(call: RecordedCall): ExchangeFacts['content_state'] {
-  if (!call.requestIsCaptured) return 'dropped'
-  return !call.requestComplete || call.capture?.truncated ? 'truncated' : 'full'
+function contentState(call: RecordedCall, result: CallResult): ExchangeFacts['content_state'] {
+  if (!result.isRequestCaptured) return 'dropped'
+  return !call.body.isComplete || result.answer?.body?.truncated ? 'truncated' : 'full'
 }
 
-function attributesOf(call: RecordedCall): Record<string, string> {
+function attributesOf(
+  { traceparent, tracestate, baggage }: RecordedCall['headers'],
+  provider_request_id: string,
+): Record<string, string> {
   const attributes: Record<string, string> = {}
-  const { traceparent, tracestate, baggage } = call.headers
   if (traceparent) attributes['w3c.traceparent'] = traceparent.slice(0, traceparent_characters_max)
   if (tracestate) attributes['w3c.tracestate'] = tracestate.slice(0, tracestate_characters_max)
   if (baggage) attributes['w3c.baggage'] = baggage.slice(0, baggage_characters_max)
-  const { provider_request_id } = call
   if (provider_request_id) {
     attributes['provider.request_id'] = provider_request_id.slice(0, requestId_characters_max)
   }
@@ -139,12 +137,25 @@ export function withoutKey(answer: Buffer, authorization: string, kind: AnswerKi
   return parts.length === 0 ? answer : Buffer.concat([...parts, answer.subarray(kept)])
 }
 
-/** How a call ended. */
-export type Ending = {
-  outcome: Outcome
-  status_code: number
-  error_type: string
-  error_message: string
+/** Returns the ending of a call whose client left; `status_code` is 0 before a head was sent. */
+export function clientGone(
+  status_code: number,
+  body: RecordedCall['body'],
+  answer: ProviderAnswer | undefined,
+): Ending {
+  return {
+    outcome: 'client_gone',
+    status_code: status_code === 0 ? 499 : status_code,
+    error_type: 'client_gone',
+    error_message: `the client closed the connection ${phaseOf(body, answer)}`,
+  }
+}
+
+function phaseOf(body: RecordedCall['body'], answer: ProviderAnswer | undefined): string {
+  if (!body.isComplete) return 'while it sent the body'
+  return (answer?.body?.bytes ?? 0) === 0
+    ? 'before the first byte of the answer'
+    : 'in the middle of the answer'
 }
 
 /** The provider's answer came whole. */

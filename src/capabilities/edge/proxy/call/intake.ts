@@ -2,8 +2,7 @@ import { Problem, problem } from '../../../../kernel/problem.ts'
 import type { RateLimiter } from '../../../../platform/http/index.ts'
 import type { Logger } from '../../../../platform/telemetry/index.ts'
 import type { ProjectKey, ProjectKeys } from '../contract.ts'
-import { createResponseHeaderReader } from '../relay/answer-writer.ts'
-import { Relay } from '../relay/relay.ts'
+import { Relay, type RelayServices } from '../relay/relay.ts'
 import type { Upstream, Upstreams } from '../relay/upstream.ts'
 import type { Call } from './call.ts'
 import { contextOf } from './request-headers.ts'
@@ -12,6 +11,7 @@ type IntakeOptions = {
   keys: ProjectKeys
   limiter: RateLimiter
   upstreams: Upstreams
+  relays: RelayServices
   logger: Logger
   /** True when new calls are refused. */
   stopping: () => boolean
@@ -19,8 +19,7 @@ type IntakeOptions = {
 
 /** Takes a call in: key, limits, headers, body, and then the provider. Refuses what is wrong. */
 export function createIntake(options: IntakeOptions): (call: Call) => void {
-  const { keys, limiter, upstreams, logger } = options
-  const readHeaders = createResponseHeaderReader()
+  const { keys, limiter, upstreams, relays, logger } = options
 
   function take(call: Call): void {
     if (options.stopping()) throw problem('shutting_down', { retry_after_s: 1 })
@@ -37,17 +36,16 @@ export function createIntake(options: IntakeOptions): (call: Call) => void {
   }
 
   function accept(call: Call, found: ProjectKey | undefined): void {
-    if (call.closed) return
+    if (call.isClosed) return
     const key = checkKey(found)
-    call.key = key
+    call.setKey(key)
     const rate = limiter.take(key.key_id, call.start_ms)
     if (!rate.allowed) {
       call.refuse(rate.fault, rate.headers)
       return
     }
     const upstream = admit(call, upstreams)
-    call.upstream = upstream
-    upstream.inFlight += 1
+    call.setUpstream(upstream)
     readBody(call, {
       complete: () => guarded(call, () => send(call, upstream)),
       refused: (fault) => call.refuse(fault),
@@ -55,7 +53,9 @@ export function createIntake(options: IntakeOptions): (call: Call) => void {
   }
 
   function send(call: Call, upstream: Upstream): void {
-    new Relay(call, upstream, readHeaders).start()
+    const relay = new Relay(call, upstream, relays)
+    call.attachRelay(relay)
+    relay.start()
   }
 
   function guarded(call: Call, step: () => void): void {
@@ -67,7 +67,7 @@ export function createIntake(options: IntakeOptions): (call: Call) => void {
   }
 
   function refuse(call: Call, error: unknown): void {
-    if (call.closed || call.response.headersSent) return
+    if (call.isClosed || call.response.headersSent) return
     if (error instanceof Problem) {
       call.refuse(error)
       return
@@ -109,7 +109,7 @@ function checkKey(key: ProjectKey | undefined): ProjectKey {
  */
 function admit(call: Call, upstreams: Upstreams): Upstream {
   const { headers, services } = call
-  call.context = contextOf(headers)
+  call.setContext(contextOf(headers))
   checkContentType(headers.content_type)
   checkAuthorization(headers.authorization)
   const upstream =
@@ -154,8 +154,8 @@ function quoted(value: string): string {
 }
 
 /**
- * Reads the body of a call to its end, then calls `complete` with it in `call.requestBody`; calls
- * `refused` when it is longer than the settings allow. When the client leaves, neither is called.
+ * Reads the request of a call to its end into `call.body`, then calls `complete`. Calls `refused`
+ * instead when it is longer than the settings allow, and neither when the client leaves.
  */
 function readBody(
   call: Call,
@@ -169,17 +169,13 @@ function readBody(
     on.refused(fault)
   }
   const take = (chunk: Buffer) => {
-    call.requestBytes += chunk.length
     services.bodyBytesInFlight += chunk.length
-    if (call.requestBytes > body_bytes_max) stop(bodyTooLarge(body_bytes_max))
+    if (call.body.count(chunk) > body_bytes_max) stop(bodyTooLarge(body_bytes_max))
     else if (services.bodyBytesInFlight > body_bytes_inflight_max) stop(overloaded())
-    else call.bodyChunks.push(chunk)
+    else call.body.keep(chunk)
   }
   const end = () => {
-    const [only] = call.bodyChunks
-    call.requestBody = call.bodyChunks.length === 1 && only ? only : Buffer.concat(call.bodyChunks)
-    call.bodyChunks = []
-    call.requestComplete = true
+    call.body.complete()
     on.complete()
   }
   request.on('data', take)

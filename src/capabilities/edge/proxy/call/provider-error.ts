@@ -29,6 +29,25 @@ export function inProviderFormat(fault: Problem): { media_type: string; body: st
   return { media_type, body: providerError(fault) }
 }
 
+/** Writes the head and the body of an error of ours; the caller ends the response. */
+export function writeProviderError(
+  response: ServerResponse,
+  fault: Problem,
+  headers: { ids: readonly string[]; more: readonly string[] },
+): void {
+  const body = Buffer.from(providerError(fault))
+  response.writeHead(fault.status, [
+    'Content-Type',
+    media_type,
+    'Content-Length',
+    String(body.length),
+    ...headers.ids,
+    ...(fault.retry_after_s === undefined ? [] : ['Retry-After', String(fault.retry_after_s)]),
+    ...headers.more,
+  ])
+  response.write(body)
+}
+
 /** Bytes of a refused body that are read and dropped, so that the client can read the response. */
 const discarded_bytes_max = 64 * 1024
 

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import type { Dispatcher } from 'undici'
 import type { Problem } from '../../../../kernel/problem.ts'
-import type { Call } from '../call/call.ts'
-import { isEventStream } from '../call/call-record.ts'
+import type { ProviderAnswer } from '../call/bodies.ts'
 import { providerError } from '../call/provider-error.ts'
 import { createHeaderRoles, type HeaderRoles, withoutNamed } from '../call/request-headers.ts'
+import type { RelayedCall } from './relayed-call.ts'
 import { endsEvent, UsageChunkFilter } from './usage-chunk-filter.ts'
 
 /**
@@ -12,7 +12,8 @@ import { endsEvent, UsageChunkFilter } from './usage-chunk-filter.ts'
  * for, and holds the provider back when the client is slow.
  */
 export class AnswerWriter {
-  readonly #call: Call
+  readonly #call: RelayedCall
+  readonly #answer: ProviderAnswer
   readonly #controller: Dispatcher.DispatchController
   #body: ChunkedBody | undefined
   #filter: UsageChunkFilter | undefined
@@ -24,25 +25,30 @@ export class AnswerWriter {
   #last: Buffer | undefined
   #listens = false
 
-  constructor(call: Call, controller: Dispatcher.DispatchController) {
+  constructor(
+    call: RelayedCall,
+    answer: ProviderAnswer,
+    controller: Dispatcher.DispatchController,
+  ) {
     this.#call = call
+    this.#answer = answer
     this.#controller = controller
   }
 
   begin(headers: ResponseHeaders, message: string | undefined): void {
-    const call = this.#call
+    const { response } = this.#call
+    const answer = this.#answer
     const head = headers.forwarded
     this.#content_length = headers.content_length
-    this.#streams = isEventStream(headers.content_type) && isPlain(headers.content_encoding)
+    this.#streams = answer.isStream && isPlain(headers.content_encoding)
     if (this.#streams) {
-      if (call.usageRequestedByUs && call.status_code < 300) this.#filter = new UsageChunkFilter()
+      if (answer.isUsageOurs && answer.status_code < 300) this.#filter = new UsageChunkFilter()
       if (this.#content_length !== -1) dropContentLength(head)
       this.#content_length = -1
     }
-    head.push('X-Trace-ID', call.trace_id, 'X-Ingest-Request-ID', call.ingest_request_id)
-    if (headers.request_id === '') head.push('X-Request-ID', call.requestId)
-    call.response.writeHead(call.status_code, message, head)
-    this.#body = new ChunkedBody(call.response)
+    this.#call.addIdHeaders(head, headers.request_id !== '')
+    response.writeHead(answer.status_code, message, head)
+    this.#body = new ChunkedBody(response)
     if (this.#content_length === -1) setImmediate(() => this.#flushHead())
   }
 
@@ -55,7 +61,7 @@ export class AnswerWriter {
 
   /** The answer is whole; its last bytes and its end go out in one write. */
   end(): void {
-    this.#call.blockedSince_ms = performance.now()
+    this.#call.setBlocked(true)
     this.#body?.end(this.#filter ? this.#filter.end() : this.#completing())
   }
 
@@ -77,24 +83,24 @@ export class AnswerWriter {
   }
 
   #pass(bytes: Buffer | undefined): void {
-    const { response, closed } = this.#call
-    if (!bytes || closed) return
+    const { response, isClosed } = this.#call
+    if (!bytes || isClosed) return
     if (this.#streams) this.#last = bytes
     if (this.#body?.write(bytes)) return
     this.#controller.pause()
-    this.#call.blockedSince_ms = performance.now()
+    this.#call.setBlocked(true)
     if (this.#listens) return
     this.#listens = true
     response.on('drain', () => {
-      this.#call.blockedSince_ms = 0
+      this.#call.setBlocked(false)
       this.#controller.resume()
     })
   }
 
   /** A provider that thinks before its first token has answered: the client is told so. */
   #flushHead(): void {
-    const { closed, response, ending } = this.#call
-    if (this.#bytes === 0 && !closed && !ending) response.flushHeaders()
+    const { isClosed, response, hasEnded } = this.#call
+    if (this.#bytes === 0 && !isClosed && !hasEnded) response.flushHeaders()
   }
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { BodyCapture, endsStream, streamEnd_bytes } from './provider-answer.ts'
+import { BodyCapture, endsStream, streamEnd_bytes } from './bodies.ts'
 
 const tail_bytes = 64 * 1024
 

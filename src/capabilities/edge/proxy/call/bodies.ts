@@ -1,3 +1,86 @@
+export const noBytes: Buffer = Buffer.alloc(0)
+
+/** The body of a client's request as far as it has come. */
+export class RequestBody {
+  #chunks: Buffer[] = []
+  #whole = noBytes
+  #bytes = 0
+  #isComplete = false
+
+  /** Bytes received, kept or not. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get isComplete(): boolean {
+    return this.#isComplete
+  }
+
+  /** The complete body; empty before that. */
+  get whole(): Buffer {
+    return this.#whole
+  }
+
+  /** Counts a chunk. Returns the bytes received with it. */
+  count(chunk: Buffer): number {
+    this.#bytes += chunk.length
+    return this.#bytes
+  }
+
+  keep(chunk: Buffer): void {
+    this.#chunks.push(chunk)
+  }
+
+  complete(): void {
+    this.#whole = this.received()
+    this.#chunks = []
+    this.#isComplete = true
+  }
+
+  /** Returns false when the body was not read, or is longer than what is recorded. */
+  isCaptured(bytes_max: number): boolean {
+    return this.#bytes <= bytes_max && (this.#isComplete || this.#bytes > 0)
+  }
+
+  /** Returns the bytes kept so far, joined. */
+  received(): Buffer {
+    if (this.#isComplete) return this.#whole
+    const [only] = this.#chunks
+    return this.#chunks.length === 1 && only ? only : Buffer.concat(this.#chunks)
+  }
+}
+
+/** A provider's answer as far as it has come. Its relay fills it; its call reads it at the end. */
+export class ProviderAnswer {
+  /** 0 until the head comes. */
+  status_code = 0
+  content_type = ''
+  content_encoding = ''
+  /** The provider's own X-Request-ID. */
+  request_id = ''
+  /** True when the proxy, and not the client, asked for usage. */
+  isUsageOurs = false
+  /** Milliseconds from the start of the call to the first byte of an answer below 300. */
+  firstByte_ms: number | undefined
+  /** The copy that is recorded; undefined until the client gets the head. */
+  body: BodyCapture | undefined
+
+  /** True for a stream of events. */
+  get isStream(): boolean {
+    return isEventStream(this.content_type)
+  }
+
+  /** True when the provider has sent the mark that ends a stream. */
+  get hasStreamEnd(): boolean {
+    return this.body !== undefined && endsStream(this.body.last(streamEnd_bytes))
+  }
+}
+
+/** Returns true for the content type of an event stream. */
+function isEventStream(content_type: string): boolean {
+  return content_type.startsWith('text/event-stream') || /^text\/event-stream/i.test(content_type)
+}
+
 /** Of an answer longer than the head that is kept, this much of the end is kept too. */
 const tail_bytes = 64 * 1024
 
