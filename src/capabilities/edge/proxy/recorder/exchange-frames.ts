@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { zstdCompress } from 'node:zlib'
-import type { Exchange } from '../../../../model/exchange.ts'
+import type { Exchange, ExchangeFacts } from '../../../../model/exchange.ts'
 import {
   compressedFrameOf,
   exchangeOverhead_bytes,
@@ -9,8 +9,16 @@ import {
   startFrame,
   writeExchange,
 } from '../../../../model/exchange-frame.ts'
-import type { FramePool } from '../../../../platform/queue/index.ts'
-import type { LedgerRequest } from '../../../ledger/index.ts'
+import type { LedgerEntry } from '../../../../model/ledger-entry.ts'
+import {
+  FramePool,
+  type OutgoingMessage,
+  publishWithRetries,
+  type RetryLimits,
+} from '../../../../platform/queue/index.ts'
+import type { QuietLog } from '../../../../platform/telemetry/index.ts'
+import { acceptedEntry, type LedgerRequest, lostEntry } from '../../../ledger/index.ts'
+import type { LossReason, RecordLedger } from './record-ledger.ts'
 
 /** An exchange with its facts as JSON text, and the bytes it takes in a frame. */
 export type PackedExchange = Omit<Exchange, 'facts'> & { facts: string; bytes: number }
@@ -62,6 +70,108 @@ export class OpenFrame {
     pool.give(this.#buffer)
     return { data: copy, buffer: undefined }
   }
+}
+
+/** How frames are published. */
+export type PublishOptions = {
+  /**
+   * Resolves once the message is durable; its `data` is then reused for the next frame. A rejected
+   * publish is repeated with the same id.
+   */
+  publish(message: OutgoingMessage): Promise<void>
+  newId: () => string
+  /** Size at which a frame is published. */
+  frame_bytes: number
+  /** Largest message that the queue accepts. It may change, so it is read for each message. */
+  readonly message_bytes_max: number
+  /** Attempts of a publish, and the first delay between them; the delay doubles. */
+  retry?: RetryLimits
+  /** Receives the ledger entries of durable, refused and lost records; must not throw. */
+  onAccepted?(entries: readonly LedgerEntry[]): void
+}
+
+const defaultRetry: RetryLimits = { attempts_max: 5, delay_ms: 100 }
+
+/** Calls whose records are on their way to the queue. */
+type PendingCalls = {
+  calls: readonly LedgerRequest[]
+  held_bytes: number
+  /**
+   * Returned to the pool once published. After a failure it is not, because a publish that timed
+   * out may still read it.
+   */
+  buffer: Buffer | undefined
+}
+
+/** Publishes frames of exchanges, and accounts for what was published or lost. */
+export class ExchangePublisher {
+  readonly pool: FramePool
+  readonly #options: PublishOptions
+  readonly #ledger: RecordLedger
+  readonly #log: QuietLog
+
+  constructor(options: PublishOptions, ledger: RecordLedger, log: QuietLog) {
+    this.pool = new FramePool(options.frame_bytes)
+    this.#options = options
+    this.#ledger = ledger
+    this.#log = log
+  }
+
+  /** Publishes the frame; nothing may be appended to it afterwards. Never rejects. */
+  publish(frame: OpenFrame): Promise<void> {
+    const { project_id, calls, held_bytes } = frame
+    const { data, buffer } = frame.seal(this.pool)
+    return this.#publish(project_id, data, { calls, held_bytes, buffer })
+  }
+
+  /** Publishes an exchange larger than a frame in a compressed message of its own. */
+  async publishAlone(exchange: Exchange, held_bytes: number): Promise<void> {
+    const pending = { calls: [requestOf(exchange.facts)], held_bytes, buffer: undefined }
+    try {
+      const frame = await fittingFrame(exchange, this.#options.message_bytes_max)
+      if (frame) await this.#publish(exchange.facts.project_id, frame, pending)
+      else this.#drop(pending, 'too_large')
+    } catch (error) {
+      this.#drop(pending, 'not_compressed', error)
+    }
+  }
+
+  /** Accounts for records that never reach the queue. */
+  lose(reason: LossReason, calls: readonly LedgerRequest[], cause?: unknown): void {
+    this.#ledger.lost(calls.length, reason)
+    this.#options.onAccepted?.(calls.map((call) => lostEntry(call, { [reason]: 1 })))
+    this.#log('records of calls were lost', { reason, records: calls.length, err: cause })
+  }
+
+  async #publish(project_id: string, data: Buffer, pending: PendingCalls): Promise<void> {
+    const message = { id: this.#options.newId(), subject: `ingest.${project_id}`, data }
+    const { publish, retry = defaultRetry } = this.#options
+    const failure = await publishWithRetries(publish, message, retry)
+    if (failure) {
+      this.#drop(pending, 'not_published', failure)
+      return
+    }
+    const { calls, held_bytes, buffer } = pending
+    this.#ledger.release(held_bytes)
+    this.#ledger.published(calls.length)
+    this.#options.onAccepted?.(calls.map((call) => acceptedEntry(call, message.id, 1)))
+    if (buffer) this.pool.give(buffer)
+  }
+
+  #drop({ calls, held_bytes }: PendingCalls, reason: LossReason, cause?: unknown): void {
+    this.#ledger.release(held_bytes)
+    this.lose(reason, calls, cause)
+  }
+}
+
+/** A call as the ledger knows it. It came in when it began; nanoseconds are cut to milliseconds. */
+export function requestOf({
+  project_id,
+  ingest_request_id = '',
+  start_time,
+}: ExchangeFacts): LedgerRequest {
+  const received_at_ms = Number(start_time.slice(0, -6))
+  return { project_id, ingest_request_id, path: 'proxy', received_at_ms }
 }
 
 const compress = promisify(zstdCompress)
