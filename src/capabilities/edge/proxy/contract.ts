@@ -8,7 +8,7 @@ import type { Outcome } from '../../../model/observation.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
 import type { ProviderName } from './providers.ts'
 
-/** What the proxy serves: `/v1/chat/completions` and the legacy `/v1/completions`. */
+/** The endpoints of the proxy: `/v1/chat/completions` and the legacy `/v1/completions`. */
 export type Endpoint = ExchangeFacts['endpoint']
 
 /** The end of a call, as it is counted and recorded. */
@@ -20,7 +20,7 @@ export type Ending = {
   error_message: string
 }
 
-/** What the proxy needs to know of an X-API-Key. `environment` goes into the records. */
+/** The owner and rights of an X-API-Key. Records carry its `environment`. */
 export type ProjectKey = {
   readonly key_id: string
   readonly project_id: string
@@ -29,21 +29,21 @@ export type ProjectKey = {
 }
 
 /**
- * Looks a key up. A known answer comes at once, without a promise: the hot path then never waits.
- * `undefined` is a key that is wrong or revoked. Throws or rejects with `store_unavailable` when
- * it can't be known now.
+ * Looks up a key. Returns a known key without a promise, so that the hot path never waits. Returns
+ * undefined for an unknown or revoked key. Throws or rejects with `store_unavailable` when the
+ * lookup fails.
  */
 export type ProjectKeys = {
   authenticate(key: string): ProjectKey | undefined | Promise<ProjectKey | undefined>
 }
 
-/** Takes the record of a call that has ended. Never throws, never waits. */
+/** Accepts the record of a finished call. Never throws and never waits. */
 export type ExchangeRecorder = { record(exchange: Exchange): void }
 
 export type ProxyDependencies = {
   keys: ProjectKeys
   recorder: ExchangeRecorder
-  /** Base URLs that replace a provider's own, for instance `http://127.0.0.1:8000/v1`. */
+  /** Base URLs that replace the providers' own, for instance `http://127.0.0.1:8000/v1`. */
   base_urls?: Partial<Record<ProviderName, string>>
   settings: ProxySettings
   clock: Clock
@@ -52,44 +52,46 @@ export type ProxyDependencies = {
 }
 
 export type CompletionProxy = {
-  /** Serves one request; the answer, the provider call and the record are all its own. */
+  /** Serves one request: calls the provider, answers the client, records the call. */
   handle(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint): void
-  /** Answers a request beside the routes of the proxy with an error in the providers' format. */
+  /** Answers a request outside the routes of the proxy with an error in the providers' format. */
   refuse(request: IncomingMessage, response: ServerResponse, fault: Problem): void
-  /** Answers a request that is no valid HTTP; for the server's `clientError` event. */
+  /** Answers a request that is not valid HTTP; for the server's `clientError` event. */
   onClientError(error: Error, socket: Socket): void
-  /** From now on calls are refused with `shutting_down`; resolves when none is left in flight. */
+  /** Refuses new calls with `shutting_down`; resolves when no call is in flight. */
   drain(): Promise<void>
-  /** Ends what is still in flight and closes the connections to the providers. */
+  /** Ends the calls in flight and closes the connections to the providers. */
   close(): Promise<void>
 }
 
-/** The bounds of the proxy. Every one is a setting of the role; these are the defaults. */
+/** The limits of the proxy. Each is a setting of the role. */
 export type ProxySettings = {
-  /** A longer request body is refused with 413. */
+  /** Maximum bytes of a request body; a longer one is refused with 413. */
   body_bytes_max: number
-  /** Request bodies held at one time, over all calls; above, calls are refused with 503. */
+  /** Maximum bytes of all request bodies held; beyond it calls are refused with 503. */
   body_bytes_inflight_max: number
-  /** A longer request body is passed on but not recorded. */
+  /** Maximum bytes of a recorded request body; a longer one is forwarded but not recorded. */
   capture_request_bytes_max: number
-  /** The head of an answer that is recorded; of the rest, the last 64 KiB are. */
+  /** Bytes recorded of the head of an answer; of the rest, the last 64 KiB are recorded. */
   capture_response_bytes_max: number
   connect_timeout_ms: number
-  /** Longest silence of a provider, before its headers or in its body, and of a client that reads. */
+  /**
+   * Longest silence of a provider, before its headers or in its body, and of a client that reads.
+   */
   idle_timeout_ms: number
-  /** Calls to one provider at one time; above, calls are refused with 503. */
+  /** Maximum concurrent calls to one provider; beyond it calls are refused with 503. */
   upstream_connections_max: number
-  /** How long an idle connection to a provider is kept, unless the provider says. */
+  /** How long an idle connection to a provider is kept, unless the provider sets a time itself. */
   upstream_keep_alive_ms: number
-  /** Calls per minute of one key; 0 sets no limit. */
+  /** Calls per minute and key; 0 means no limit. */
   requests_per_minute: number
-  /** For how long a provider that refused `stream_options` is not asked for usage again. */
+  /** How long a provider that refused `stream_options` is not asked for usage again. */
   usage_refusal_kept_ms: number
 }
 
 const mebibyte_bytes = 1024 * 1024
 
-/** The defaults, with the reasons beside the settings of the role. */
+/** The defaults; the settings of the role give the reasons. */
 export const defaultProxySettings: ProxySettings = {
   body_bytes_max: 20 * mebibyte_bytes,
   body_bytes_inflight_max: 256 * mebibyte_bytes,

@@ -1,24 +1,23 @@
 /**
- * A model provider as the proxy sees it: an endpoint that speaks the common chat-completion
- * format. Adding one is a file of this type and a line in the registry.
+ * A model provider: an endpoint that speaks the common chat-completion format. To add one, add a
+ * constant of this type and list it in `providers`.
  */
 export type Provider<Name extends string = string> = {
   /** The value of X-Provider. */
   readonly name: Name
   /**
-   * The provider's own base URL; the paths below are appended to its path. Undefined: it is known
-   * only where the configuration gives it one.
+   * The provider's own base URL, to whose path the paths below are appended. Undefined for a
+   * provider that exists only where the configuration gives its URL.
    */
   readonly base_url: string | undefined
   readonly paths: Readonly<Record<'chat.completions' | 'completions', string>>
   /**
-   * Whether `usage.prompt_tokens` of this endpoint includes the tokens that were read from or
-   * written to a cache.
+   * Whether `usage.prompt_tokens` of this endpoint includes tokens read from or written to a cache.
    */
   readonly usage_semantics: 'inclusive' | 'exclusive'
 }
 
-/** OpenAI, whose format is the common one. Its prompt count includes cached tokens. */
+/** OpenAI, which defines the common format. Its prompt count includes cached tokens. */
 const openai = {
   name: 'openai',
   base_url: 'https://api.openai.com/v1',
@@ -27,9 +26,9 @@ const openai = {
 } as const satisfies Provider
 
 /**
- * Anthropic by its OpenAI-compatible endpoint, which counts as the common format does and tells no
- * cache counts (its native API would leave cached tokens out of the input). It has no legacy
- * completions; the provider's own 404 passes through.
+ * Anthropic by its OpenAI-compatible endpoint, which counts as the common format does and reports
+ * no cache counts (its native API excludes cached tokens from the input). It has no legacy
+ * completions; its own 404 passes through.
  */
 const anthropic = {
   name: 'anthropic',
@@ -47,8 +46,8 @@ const gemini = {
 } as const satisfies Provider
 
 /**
- * The scripted provider of `onboarding`, for a test of an installation. It is known only where the
- * configuration says where it is.
+ * The scripted provider of `onboarding`, for testing an installation. It exists only where the
+ * configuration gives its URL.
  */
 const scripted = {
   name: 'scripted',
@@ -57,7 +56,7 @@ const scripted = {
   usage_semantics: 'inclusive',
 } as const satisfies Provider
 
-/** The providers; the first is the one that serves a call without X-Provider. */
+/** The providers; the first serves calls without X-Provider. */
 export const providers = [openai, anthropic, gemini, scripted] as const
 
 export type ProviderName = (typeof providers)[number]['name']

@@ -18,12 +18,12 @@ import type { CompletionProxy, Endpoint, ProxyDependencies } from './contract.ts
 import { createResponseHeaderReader } from './relay/answer-writer.ts'
 import { createUpstreams } from './relay/upstream.ts'
 
-/** A fault that hits many calls is logged so often. */
+/** Minimum interval between logs of the same fault. */
 const logInterval_ms = 1_000
-/** A client whose call is ended by `close` gets this long to take the error. */
+/** Time that a client has to receive the error when `close` ends its call. */
 const lastWords_ms = 1_000
 
-/** Makes the proxy: each request it is handed is answered, counted and recorded. */
+/** Makes the proxy, which answers, counts and records each request. */
 export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
   const { keys, settings, clock, logger, metrics, recorder } = dependencies
   const inFlight = new SlotList<Call>()
@@ -84,12 +84,15 @@ export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
   }
 }
 
-/** How often calls are looked at, at most; and a tenth of the time-out when that is shorter. */
+/**
+ * Interval between two checks for blocked calls, at most; a tenth of the timeout if that is
+ * shorter.
+ */
 const look_ms_max = 5_000
 
 /**
- * Ends calls whose client has not read for `idle_timeout_ms`: undici stops its own clock while an
- * answer is held back, and would wait for ever. One timer for all calls.
+ * Ends calls whose client has not read for `idle_timeout_ms`. undici pauses its own timer while an
+ * answer is held back, so it would wait forever. All calls share one timer.
  */
 function watchBlockedCalls(calls: SlotList<Call>, idle_timeout_ms: number): { stop(): void } {
   const look = () => {
@@ -103,7 +106,7 @@ function watchBlockedCalls(calls: SlotList<Call>, idle_timeout_ms: number): { st
   return { stop: () => clearInterval(timer) }
 }
 
-/** The two routes of the data plane; their bodies are the provider's business and pass unread. */
+/** Returns the two routes of the data plane. Their bodies are forwarded unparsed. */
 export function proxyRoutes(proxy: CompletionProxy): RawRoute[] {
   return [
     completionRoute(proxy, {

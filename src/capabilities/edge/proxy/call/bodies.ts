@@ -1,6 +1,6 @@
 export const noBytes: Buffer = Buffer.alloc(0)
 
-/** The body of a client's request as far as it has come. */
+/** The body of a client's request, as received so far. */
 export class RequestBody {
   #chunks: Buffer[] = []
   #whole = noBytes
@@ -50,7 +50,7 @@ export class RequestBody {
   }
 }
 
-/** A provider's answer as far as it has come. Its relay fills it; its call reads it at the end. */
+/** A provider's answer, as received so far. The relay fills it; the call reads it at its end. */
 export class ProviderAnswer {
   /** 0 until the head comes. */
   status_code = 0
@@ -65,12 +65,11 @@ export class ProviderAnswer {
   /** The copy that is recorded; undefined until the client gets the head. */
   body: BodyCapture | undefined
 
-  /** True for a stream of events. */
   get isStream(): boolean {
     return isEventStream(this.content_type)
   }
 
-  /** True when the provider has sent the mark that ends a stream. */
+  /** True after the provider's `[DONE]`, which ends a stream. */
   get hasStreamEnd(): boolean {
     return this.body !== undefined && endsStream(this.body.last(streamEnd_bytes))
   }
@@ -81,15 +80,15 @@ function isEventStream(content_type: string): boolean {
   return content_type.startsWith('text/event-stream') || /^text\/event-stream/i.test(content_type)
 }
 
-/** Of an answer longer than the head that is kept, this much of the end is kept too. */
+/** Bytes kept of the end of an answer that is longer than its kept head. */
 const tail_bytes = 64 * 1024
 
 /**
- * Keeps the head of a body and, when that is full, its last 64 KiB: usage stands at the end.
- * Holds on to the chunks it is given; nothing is copied below the bound.
+ * Keeps the head of a body and, once that is full, the last 64 KiB, which contain the usage. It
+ * keeps references to the chunks; nothing is copied below the bound.
  */
 export class BodyCapture {
-  /** Bytes seen, kept or not. */
+  /** Bytes received, kept or not. */
   bytes = 0
   readonly #head_bytes_max: number
   #head: Buffer[] = []
@@ -116,12 +115,12 @@ export class BodyCapture {
     this.#tail.add(chunk.subarray(room))
   }
 
-  /** True when bytes are missing between the head and the tail. */
+  /** True when bytes between head and tail were dropped. */
   get truncated(): boolean {
     return this.#tail?.dropped ?? false
   }
 
-  /** A copy of the last bytes, at most so many. */
+  /** Returns a copy of the last bytes, at most `bytes_max`. */
   last(bytes_max: number): Buffer {
     const parts = this.#parts()
     const ends: Buffer[] = []
@@ -134,7 +133,7 @@ export class BodyCapture {
     return Buffer.concat(ends)
   }
 
-  /** What was kept, joined. The capture is empty then. */
+  /** Returns the kept bytes, joined, and empties the capture. */
   take(): Buffer {
     const parts = this.#parts()
     this.#head = []
@@ -170,10 +169,10 @@ class TailRing {
   }
 }
 
-/** How many of the last bytes `endsStream` has to see: the mark, its field name and blank lines. */
+/** Number of last bytes that `endsStream` needs: the mark, its field name and blank lines. */
 export const streamEnd_bytes = 32
 
-/** True for the last bytes of an event stream that its provider has ended with `[DONE]`. */
+/** Returns true when the event stream ends with `[DONE]`. `last` is its last bytes. */
 export function endsStream(last: Buffer): boolean {
   return /(?:^|[\r\n])data: ?\[DONE\]\s*$/.test(last.toString('latin1'))
 }

@@ -5,13 +5,13 @@ import type { Ending, ProjectKey } from '../contract.ts'
 import type { ProviderAnswer } from './bodies.ts'
 import type { CallContext, RequestHeaders } from './request-headers.ts'
 
-/** Trace headers are kept up to so many characters each. */
+/** Maximum characters kept of each trace header. */
 const traceparent_characters_max = 256
 const tracestate_characters_max = 512
 const baggage_characters_max = 8_192
 const requestId_characters_max = 256
 
-/** The parts of a call that are known from its start. */
+/** The parts of a call that are known at its start. */
 type RecordedCall = Pick<
   ExchangeFacts,
   'trace_id' | 'observation_id' | 'parent_observation_id' | 'endpoint'
@@ -30,14 +30,14 @@ export type CallResult = {
   provider: string
   /** Undefined when the provider was never called. */
   answer: ProviderAnswer | undefined
-  /** False when the request's body is not in the record. */
+  /** False when the record leaves out the request's body. */
   isRequestCaptured: boolean
   ending: Ending
   /** Milliseconds from the start of the call to its end. */
   ended_ms: number
 }
 
-/** Returns the record of a call that has ended, as the worker reads it. */
+/** Returns the facts of a finished call for its record, as the worker reads them. */
 export function factsOf(call: RecordedCall, result: CallResult): ExchangeFacts {
   const { key, context, answer, ending } = result
   return {
@@ -73,8 +73,8 @@ export function factsOf(call: RecordedCall, result: CallResult): ExchangeFacts {
 }
 
 /**
- * Milliseconds with fractions as nanoseconds; a double holds today's microseconds exactly. Seconds
- * and microseconds are written apart: as small integers they cost a third.
+ * Formats milliseconds with fractions as nanoseconds. A double holds today's microseconds exactly.
+ * Seconds and microseconds are formatted separately, because small integers cost a third.
  */
 export function nsText(instant_ms: number): string {
   const at_s = Math.floor(instant_ms / 1000)
@@ -82,7 +82,7 @@ export function nsText(instant_ms: number): string {
   return `${at_s}${String(1_000_000 + below_us).slice(1)}000`
 }
 
-/** Only a stream has a first token: any other answer is read as a whole. */
+/** Only a stream has a first token; any other answer arrives as a whole. */
 function firstTokenTime(start_ms: number, answer: ProviderAnswer | undefined): string | null {
   if (!answer?.isStream || answer.firstByte_ms === undefined) return null
   return nsText(start_ms + answer.firstByte_ms)
@@ -107,20 +107,20 @@ function attributesOf(
   return attributes
 }
 
-/** A shorter one is no key of any provider, and may be a word of the answer. */
+/** A shorter text is no provider key, and could be a word of the answer. */
 const key_characters_min = 12
-/** In a stream an error stands at the end; only that is searched, so that a stream costs 1 µs. */
+/** Bytes searched at the end of a stream, where errors appear; this keeps the cost at 1 µs. */
 const streamTail_bytes = 4_096
 
 const redacted = Buffer.from('[redacted]')
 
-/** What decides how much of an answer is searched. */
+/** Decides how much of an answer is searched. */
 type AnswerKind = { failed: boolean; streamed: boolean }
 
 /**
- * The recorded copy of an answer without the caller's key for the provider: providers repeat a
- * wrong key in their errors. An error is searched whole, a stream at its end; any other answer is
- * no error and is handed back as it is. `authorization` is the header's value.
+ * Returns the recorded copy of an answer without the caller's provider key, because providers
+ * repeat a wrong key in their errors. Searches an error completely and a stream at its end; returns
+ * any other answer unchanged. `authorization` is the value of the header.
  */
 export function withoutKey(answer: Buffer, authorization: string, kind: AnswerKind): Buffer {
   if (!kind.failed && !kind.streamed) return answer
@@ -158,17 +158,17 @@ function phaseOf(body: RecordedCall['body'], answer: ProviderAnswer | undefined)
     : 'in the middle of the answer'
 }
 
-/** The provider's answer came whole. */
+/** Returns the ending of a call whose answer arrived completely. */
 export function complete(status_code: number): Ending {
   return { outcome: 'complete', status_code, error_type: '', error_message: '' }
 }
 
-/** True when the provider had its say, whatever it said. */
+/** Returns true when the provider's answer arrived, even if it is an error. */
 export function endedWell({ outcome }: Ending): boolean {
   return outcome === 'complete' || outcome === 'provider_error'
 }
 
-/** The ending that an error of ours makes. */
+/** Returns the ending that an error of ours causes. */
 export function endingOf(outcome: Outcome, fault: Problem): Ending {
   return {
     outcome,

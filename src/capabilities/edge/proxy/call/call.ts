@@ -20,7 +20,7 @@ import {
 } from './request-headers.ts'
 import type { SlotList } from './slot-list.ts'
 
-/** What all calls of a proxy share. */
+/** Services that all calls of a proxy share. */
 export type CallServices = {
   readonly settings: ProxySettings
   readonly clock: Clock
@@ -29,7 +29,7 @@ export type CallServices = {
   readonly ids: CallIds
   readonly quietLog: QuietLog
   readonly inFlight: SlotList<Call>
-  /** Bytes of request bodies that calls in flight hold. */
+  /** Bytes of request bodies held by calls in flight. */
   bodyBytesInFlight: number
   /** Called after a call has left `inFlight`. */
   callEnded(): void
@@ -50,7 +50,7 @@ export class Call implements RelayedCall {
   readonly observation_id: string
   readonly start_ms: number
   readonly body = new RequestBody()
-  /** Index in the list of calls in flight; the list's own. */
+  /** Index in the list of calls in flight; only the list sets it. */
   slot = 0
   readonly #startedAt_ms: number
   #requestId = ''
@@ -58,12 +58,12 @@ export class Call implements RelayedCall {
   #key: ProjectKey | undefined
   #upstream: Upstream | undefined
   #context = noContext
-  /** The call to the provider, while there is one. */
+  /** The relay, while it talks to the provider. */
   #relay: CallRelay | undefined
   #answer: ProviderAnswer | undefined
   /** The status of an error of ours; 0 when none was sent. */
   #errorStatus = 0
-  /** Since when the client lags behind; 0 when it does not. */
+  /** Instant since which the client lags behind; 0 when it does not. */
   #blockedSince_ms = 0
   #ending: Ending | undefined
   #endedAt_ms = 0
@@ -98,7 +98,9 @@ export class Call implements RelayedCall {
     return this.#isClosed
   }
 
-  /** The id under which the ledger knows this call, if it is recorded; made on first use. */
+  /**
+   * The id of this call in the ledger. It is made on first use, because few calls need it early.
+   */
   get ingest_request_id(): string {
     if (this.#ingestRequestId === '') {
       this.#ingestRequestId = this.services.ids.uuid(this.start_ms)
@@ -202,12 +204,12 @@ export class Call implements RelayedCall {
     return this.#requestId
   }
 
-  /** The status that the client got or would get; 0 before there is one. */
+  /** Status sent to the client, or about to be; 0 before there is one. */
   #statusCode(): number {
     return this.#errorStatus === 0 ? (this.#answer?.status_code ?? 0) : this.#errorStatus
   }
 
-  /** Returns false for a small rest of a body, which node:http itself reads and drops. */
+  /** Returns false for a small rest of a body: node:http reads and drops it by itself. */
   #restIsLarge(): boolean {
     if (this.request.complete) return false
     const { content_length } = this.headers
@@ -280,8 +282,10 @@ export class Call implements RelayedCall {
   }
 }
 
-/** `0\r\n\r\n`, which ends a chunked body: a client that has the mark may not wait for it. */
+/**
+ * Length of `0\r\n\r\n`, which ends a chunked body. A client that has `[DONE]` may not wait for it.
+ */
 const lastChunk_bytes = 5
 
-/** Up to so many bytes that nobody wants are read, so that the connection can be used again. */
+/** Unread bytes that node:http drains itself, so that the connection can be reused. */
 const discardedByNode_bytes_max = 64 * 1024

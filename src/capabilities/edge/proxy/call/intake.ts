@@ -17,7 +17,10 @@ type IntakeOptions = {
   stopping: () => boolean
 }
 
-/** Takes a call in: key, limits, headers, body, and then the provider. Refuses what is wrong. */
+/**
+ * Makes the function that admits a call: key, limits, headers and body, then the provider. It
+ * refuses a call that fails a check.
+ */
 export function createIntake(options: IntakeOptions): (call: Call) => void {
   const { keys, limiter, upstreams, relays, logger } = options
 
@@ -79,7 +82,7 @@ export function createIntake(options: IntakeOptions): (call: Call) => void {
   return (call) => guarded(call, () => take(call))
 }
 
-/** The value of X-API-Key. Throws `credentials_missing` or `credentials_invalid`. */
+/** Returns the value of X-API-Key. Throws `credentials_missing` or `invalid_request`. */
 function apiKeyOf({ headers }: Call): string {
   if (headers.repeated === '') {
     if (headers.api_key !== '') return headers.api_key
@@ -90,7 +93,7 @@ function apiKeyOf({ headers }: Call): string {
   throw problem('invalid_request', { detail, faults: [{ pointer: headers.repeated, detail }] })
 }
 
-/** Throws `credentials_invalid` for a key that is not known, `permission_denied` for its scopes. */
+/** Throws `credentials_invalid` for an unknown key, `permission_denied` for a missing scope. */
 function checkKey(key: ProjectKey | undefined): ProjectKey {
   if (!key) {
     const detail = 'X-API-Key: this is no project key that is known and not revoked'
@@ -104,8 +107,8 @@ function checkKey(key: ProjectKey | undefined): ProjectKey {
 }
 
 /**
- * Checks what the headers of an authenticated call say and finds its provider; fills in the call's
- * context. Throws the refusal.
+ * Checks the headers of an authenticated call and finds its provider; sets the call's context.
+ * Throws the refusal.
  */
 function admit(call: Call, upstreams: Upstreams): Upstream {
   const { headers, services } = call
@@ -132,7 +135,7 @@ function checkContentType(value: string): void {
   })
 }
 
-/** The scheme is Bearer; the key itself is the provider's business and is never looked at. */
+/** Checks the scheme only: the key is for the provider and is never read here. */
 function checkAuthorization(value: string): void {
   if (/^bearer +\S/i.test(value)) return
   const detail = `Authorization is ${value === '' ? 'missing' : 'not of the Bearer scheme'}: it takes "Bearer " and your key for the model provider`
@@ -182,12 +185,12 @@ function readBody(
   request.on('end', end)
 }
 
-/** The refusal of a body that is, or is declared to be, longer than `bytes_max`. */
+/** Returns the refusal of a body that is, or is declared to be, longer than `bytes_max`. */
 function bodyTooLarge(bytes_max: number): Problem {
   return problem('body_too_large', { detail: `the body is longer than ${bytes_max} bytes` })
 }
 
-/** The refusal of a call that would take more than the proxy may hold. */
+/** Returns the refusal of a call that would exceed what the proxy may hold. */
 function overloaded(): Problem {
   return problem('overloaded', {
     detail: 'too many calls are in flight; try again',

@@ -2,35 +2,35 @@ import type { Outcome } from '../../../../model/observation.ts'
 import type { Metrics } from '../../../../platform/telemetry/index.ts'
 import type { Endpoint } from '../contract.ts'
 
-/** One ended call, as it is counted. */
+/** One finished call, as it is counted. */
 type EndedCall = {
   endpoint: Endpoint
   /** Empty when the call was refused before its provider was known. */
   provider: string
   outcome: Outcome
-  /** A code of the catalogue, or the provider's status; empty when nothing went wrong. */
+  /** A code of the error catalogue, or the provider's status; empty after a good answer. */
   error_type: string
   duration_s: number
-  /** Null when no content came, or not as a stream. */
+  /** Null when the answer was no stream, or no byte of it came. */
   first_byte_s: number | null
 }
 
-/** What the proxy counts. Every ended call is counted once, recorded or not. */
+/** The metrics of the proxy. Every finished call is counted once, recorded or not. */
 export type ProxyMeters = {
   ended(call: EndedCall): void
-  /** A request that was no HTTP, or headers that were too large. */
+  /** Counts a request that was not valid HTTP, or whose headers were too large. */
   malformed(status: number): void
 }
 
 const seconds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
 
 /**
- * Ended calls are counted so many at a time, and when somebody scrapes: one by one, between all
- * else that a call does, counting takes several times as long.
+ * Calls counted together, at this number and at each scrape. Counting them one by one, amid the
+ * work of a call, takes several times as long.
  */
 const batch_calls = 32
 
-/** Makes the proxy's metrics; `inFlight` is asked when somebody scrapes. */
+/** Makes the proxy's metrics; `inFlight` is called at each scrape. */
 export function createProxyMeters(metrics: Metrics, inFlight: () => number): ProxyMeters {
   const waiting: EndedCall[] = []
   metrics.gauge({

@@ -2,7 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Problem } from '../../../../kernel/problem.ts'
 import { discardRest, requestIdFrom } from '../../../../platform/http/index.ts'
 
-/** An error of ours in the providers' format. `param` names the header at fault, if one is. */
+/**
+ * Formats an error of ours as the providers do. `param` names the faulty header, if there is one.
+ */
 export function providerError(problem: Problem): string {
   return JSON.stringify({
     error: {
@@ -14,7 +16,7 @@ export function providerError(problem: Problem): string {
   })
 }
 
-/** The error types that the providers' clients know. */
+/** Returns the error type that clients of the providers know. */
 function typeOf(status: number): string {
   if (status === 401) return 'authentication_error'
   if (status === 403) return 'permission_error'
@@ -24,7 +26,7 @@ function typeOf(status: number): string {
 
 const media_type = 'application/json; charset=utf-8'
 
-/** An error of ours as the providers' clients read it. */
+/** Formats an error of ours as a response in the providers' format. */
 export function inProviderFormat(fault: Problem): { media_type: string; body: string } {
   return { media_type, body: providerError(fault) }
 }
@@ -48,10 +50,10 @@ export function writeProviderError(
   response.write(body)
 }
 
-/** Bytes of a refused body that are read and dropped, so that the client can read the response. */
+/** Bytes of a refused body that are drained, so that the client can read the response. */
 const discarded_bytes_max = 64 * 1024
 
-/** Answers a request that is no call, and closes the connection when it has a body. */
+/** Answers a request that is no call with an error. Closes the connection if it has a body. */
 export function refuseRequest(
   request: IncomingMessage,
   response: ServerResponse,

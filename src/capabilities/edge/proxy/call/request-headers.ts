@@ -2,12 +2,12 @@ import { isUtf8 } from 'node:buffer'
 import { traceIdFrom } from '../../../../kernel/ids.ts'
 import { problem } from '../../../../kernel/problem.ts'
 
-/** What the proxy reads of a request's headers, and those that go on to the provider. */
+/** The request headers that the proxy uses, and those that it forwards to the provider. */
 export type RequestHeaders = {
   api_key: string
   authorization: string
   content_type: string
-  /** -1 when not declared: the body is chunked, or there is none. */
+  /** -1 when not declared: the body is chunked, or empty. */
   content_length: number
   provider: string
   task_id: string
@@ -19,14 +19,14 @@ export type RequestHeaders = {
   baggage: string
   /** Name, value, name, value, as the client wrote them. */
   forwarded: string[]
-  /** A header of ours that came more than once; empty when none did. */
+  /** A header of ours that came more than once; empty when there is none. */
   repeated: string
 }
 
 type Field = Exclude<keyof RequestHeaders, 'forwarded' | 'repeated' | 'content_length'>
 type Role =
   | { kind: 'forward' | 'strip' | 'connection' | 'length' }
-  /** `sent`: goes on to the provider too. `once`: may come only once. */
+  /** `sent`: it is forwarded too. `once`: it may come only once. */
   | { kind: 'field'; field: Field; sent: boolean; once: boolean }
 
 const forward: Role = { kind: 'forward' }
@@ -37,8 +37,8 @@ function ours(field: Field): Role {
 }
 
 /**
- * Lower-case names that mean something here; all others are forwarded. Hop-by-hop headers
- * (RFC 9110, 7.6.1) end at this hop, and so do those that undici writes itself.
+ * Lower-case names of headers that are not simply forwarded. Hop-by-hop headers (RFC 9110, 7.6.1)
+ * are dropped here, and so are those that undici writes itself.
  */
 const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
   ['x-api-key', ours('api_key')],
@@ -69,13 +69,13 @@ const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
   ].map((name): [string, Role] => [name, strip]),
 ])
 
-/** Makes a reader of `rawHeaders`. */
+/** Makes a reader of node's `rawHeaders`. */
 export function createRequestHeaderReader(): (rawHeaders: readonly string[]) => RequestHeaders {
   const table = createHeaderRoles(roles)
   return (rawHeaders) => readHeaders(rawHeaders, (name) => table.of(name) ?? unnamedRole(name))
 }
 
-/** X-Task- headers are ours, known or not. */
+/** Every X-Task- header is ours, known or not. */
 function unnamedRole(name: string): Role {
   const isOurs = name.charCodeAt(2) === lowerT || name.charCodeAt(2) === upperT
   return isOurs && /^x-task-/i.test(name) ? strip : forward
@@ -136,8 +136,8 @@ function readField(
 }
 
 /**
- * Takes those out that a Connection header names: they are for this hop only. `connection` is the
- * values of all Connection headers, each after a comma.
+ * Removes the headers that a Connection header names, which are for this hop only. `connection` is
+ * the values of all Connection headers, each after a comma.
  */
 export function withoutNamed(flat: string[], connection: string): string[] {
   if (connection === ',keep-alive' || connection === ',close') return flat
@@ -150,7 +150,7 @@ export function withoutNamed(flat: string[], connection: string): string[] {
   return kept
 }
 
-/** What the agent-context headers of a call say; empty where one did not come. */
+/** The values of the agent-context headers of a call; empty when absent. */
 export type CallContext = {
   task_id: string
   task_name: string
@@ -165,10 +165,10 @@ export const noContext: CallContext = {
   user_id: '',
 }
 
-/** A context header may have so many characters. */
+/** Maximum characters of a context header. */
 const contextCharacters_max = 256
 
-/** Reads the agent-context headers. Throws `invalid_request` naming the header. */
+/** Reads the agent-context headers. Throws `invalid_request`, naming the header. */
 export function contextOf(headers: RequestHeaders): CallContext {
   return {
     task_id: contextValue('X-Task-ID', headers.task_id),
@@ -198,21 +198,21 @@ function invalid(name: string, fault: string) {
   return problem('invalid_request', { detail, faults: [{ pointer: name, detail }] })
 }
 
-/** Node reads header bytes as Latin-1; text that is valid UTF-8 was meant as that. */
+/** Decodes text that is valid UTF-8, because node reads header bytes as Latin-1. */
 function decoded(latin1: string): string {
   const bytes = Buffer.from(latin1, 'latin1')
   return isUtf8(bytes) ? bytes.toString('utf8') : latin1
 }
 
-/** Where a call stands in the caller's trace. */
+/** The position of a call in the caller's trace. */
 type TraceParent = { trace_id: string; parent_observation_id: string }
 
 const version00 = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/
 const laterVersion = /^(?!ff|00)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?$/
 
 /**
- * Reads a `traceparent` header (W3C Trace Context, level 2). Undefined when it is not valid, and
- * then the call starts a trace of its own, as the recommendation asks.
+ * Parses a `traceparent` header (W3C Trace Context, level 2). Returns undefined for an invalid one;
+ * the call then starts a new trace, as the recommendation asks.
  */
 export function parseTraceparent(header: string): TraceParent | undefined {
   const match = version00.exec(header) ?? laterVersion.exec(header)
@@ -223,20 +223,20 @@ export function parseTraceparent(header: string): TraceParent | undefined {
 }
 
 /**
- * A table of header names that mean something; each has a role. Most names mean nothing, and are
- * told apart by their length and first letter, without being hashed or lower-cased.
+ * A table from header names to roles. Most names have no role; a filter on length and first letter
+ * rejects those without hashing or lower-casing them.
  */
 export type HeaderRoles<Role> = {
-  /** The role of a name in any spelling, or undefined. */
+  /** Returns the role of a name in any spelling, or undefined. */
   of(name: string): Role | undefined
 }
 
-/** Spellings that are remembered, so that a name is lower-cased once. */
+/** Spellings remembered, so that each is lower-cased only once. */
 const spellings_max = 512
-/** Names of this length and more share one place in the filter. */
+/** Names of this length or more share one slot of the filter. */
 const length_max = 63
 
-/** Makes the table; the names are lower-case. Each table keeps its own memory of spellings. */
+/** Makes the table from lower-case names. Each table remembers spellings of its own. */
 export function createHeaderRoles<Role>(roles: ReadonlyMap<string, Role>): HeaderRoles<Role> {
   const spelled = new Map<string, Role | undefined>()
   const filter = new Uint8Array((length_max + 1) * 32)
@@ -253,7 +253,7 @@ export function createHeaderRoles<Role>(roles: ReadonlyMap<string, Role>): Heade
   }
 }
 
-/** Five bits of the first letter are the same in both cases. */
+/** The low five bits of the first letter are the same in both cases. */
 function placeOf(name: string): number {
   return Math.min(name.length, length_max) * 32 + (name.charCodeAt(0) & 31)
 }

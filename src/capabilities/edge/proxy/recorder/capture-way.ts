@@ -14,15 +14,15 @@ import {
 import type { Enqueuer } from '../../enqueue/index.ts'
 import type { LossReason } from './record-ledger.ts'
 
-/** What became of a call that was not recorded as it came. */
+/** The fate of a call that was recorded under a capture policy. */
 type CaptureOutcome =
   | { state: 'published' }
   | { state: 'refused'; reason: string }
   | { state: 'lost'; reason: LossReason; cause: unknown }
 
-/** The way of calls of projects that do not let everything be recorded. */
+/** Records the calls of projects whose capture policy leaves something out. */
 export type CaptureWay = {
-  /** See `CapturePolicies`: a promise that never rejects, when the project is not known yet. */
+  /** Returns the policy of a project; while it is unknown, a promise that never rejects. */
   policyOf(project_id: string): CapturePolicy | Promise<CapturePolicy>
   /** Resolves when the call is durable, refused or lost; never rejects. */
   take(
@@ -34,16 +34,15 @@ export type CaptureWay = {
 export type CaptureWayOptions = {
   policies: Pick<CapturePolicies, 'policyOf'>
   enqueuer: Pick<Enqueuer, 'enqueue'>
-  /** What a compressed answer may grow to. 32 MiB when left out. */
+  /** Maximum bytes of a decompressed answer, by default 32 MiB. */
   response_bytes_max?: number
-  /** How often a call is handed to the queue, and the first delay between tries; it doubles. */
+  /** Attempts to enqueue a call, and the first delay between them; the delay doubles. */
   retry?: RetryLimits
 }
 
 /**
- * Makes the way: the call is mapped here, its policy applied, and only what is left goes to the
- * queue, so that nothing else is ever written down. That is work of milliseconds for large calls,
- * so it is done in turns between which the calls in flight go on.
+ * Maps each call here, applies its policy, and enqueues only the rest, so that nothing else is ever
+ * written. A large call takes milliseconds, so the event loop runs in between.
  */
 export function createCaptureWay(options: CaptureWayOptions): CaptureWay {
   const takeTurn = createTurns()
@@ -71,7 +70,7 @@ export function createCaptureWay(options: CaptureWayOptions): CaptureWay {
 const defaultResponse_bytes_max = 32 * 1024 * 1024
 const turn_ms = 2
 
-/** Gives out turns: after 2 ms of work the event loop goes round once. */
+/** Returns a function that yields to the event loop after each 2 ms of work. */
 function createTurns(): () => Promise<void> {
   let started_ms = Number.NEGATIVE_INFINITY
   let last: Promise<void> = Promise.resolve()
@@ -87,7 +86,7 @@ function createTurns(): () => Promise<void> {
   }
 }
 
-/** The mapping cuts long texts; what a mask matches must be gone before a cut can halve it. */
+/** Masks before the mapping, which cuts long texts: a cut could halve a match. */
 function masked(exchange: Exchange, { masker }: CapturePolicy): Exchange {
   if (masker === undefined) return exchange
   const { facts, request, response } = exchange
@@ -122,14 +121,14 @@ async function enqueued(
   }
 }
 
-/** Turns a call into its records. */
+/** Maps a call to its records. */
 type EdgeMapping = (exchange: Exchange) => IngestRecords
 
 /**
- * The mapping of calls for an edge, loaded when it is needed first: with the price table it weighs
- * 12 MB of heap, which most proxies never need and every collection would pay for. The worker
- * counts the tokens of a call whose provider gave no usage with a tokenizer; its loading alone
- * would hold all calls up for a quarter of a second, so that here characters are counted.
+ * Loads the mapping of calls on first use. With its price table it needs 12 MB of heap, which most
+ * proxies never use and every garbage collection would traverse. Unlike the worker, it estimates
+ * missing token counts from characters: loading a tokenizer would stop all calls for a quarter of a
+ * second.
  */
 function createEdgeMapping(response_bytes_max: number): () => Promise<EdgeMapping> {
   let loaded: Promise<EdgeMapping> | undefined

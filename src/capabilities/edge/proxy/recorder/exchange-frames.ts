@@ -23,17 +23,17 @@ import type { LossReason, RecordLedger } from './record-ledger.ts'
 /** An exchange with its facts as JSON text, and the bytes it takes in a frame. */
 export type PackedExchange = Omit<Exchange, 'facts'> & { facts: string; bytes: number }
 
-/** Makes the text of an exchange's facts and counts its bytes. */
+/** Serializes an exchange's facts and counts its bytes in a frame. */
 export function packed({ facts, request, response }: Exchange): PackedExchange {
   const text = JSON.stringify(facts)
   const bytes = exchangeOverhead_bytes + Buffer.byteLength(text) + request.length + response.length
   return { facts: text, request, response, bytes }
 }
 
-/** A frame that is being filled, in a buffer of the pool. */
+/** A frame being filled, in a buffer of the pool. */
 export class OpenFrame {
   readonly project_id: string
-  /** The calls in it, as the ledger knows them. */
+  /** The calls in the frame, as the ledger identifies them. */
   readonly calls: LedgerRequest[] = []
   readonly #buffer: Buffer
   #end: number
@@ -44,7 +44,7 @@ export class OpenFrame {
     this.#end = startFrame(buffer)
   }
 
-  /** What the exchanges take, without the frame's own header. */
+  /** Bytes of the exchanges, without the frame's own header. */
   get held_bytes(): number {
     return this.#end - frameHeader_bytes
   }
@@ -53,15 +53,16 @@ export class OpenFrame {
     return this.#end + bytes <= frame_bytes_max
   }
 
-  /** Copies an exchange in; there must be room for it. */
+  /** Copies an exchange into the frame, which must have room for it. */
   append(exchange: PackedExchange, call: LedgerRequest): void {
     this.#end = writeExchange(this.#buffer, this.#end, exchange)
     this.calls.push(call)
   }
 
   /**
-   * The frame to publish, and its buffer for when that is done. A frame that is mostly empty is
-   * copied and its buffer free at once, so that small frames that wait don't hold large buffers.
+   * Returns the data to publish, and the buffer to return to the pool afterwards. A mostly empty
+   * frame is copied and its buffer returned at once, so that small waiting frames hold no large
+   * buffers.
    */
   seal(pool: FramePool): { data: Buffer; buffer: Buffer | undefined } {
     const data = this.#buffer.subarray(0, this.#end)
@@ -164,7 +165,7 @@ export class ExchangePublisher {
   }
 }
 
-/** A call as the ledger knows it. It came in when it began; nanoseconds are cut to milliseconds. */
+/** Identifies a call for the ledger. Its arrival is its start, cut to milliseconds. */
 export function requestOf({
   project_id,
   ingest_request_id = '',
@@ -177,9 +178,8 @@ export function requestOf({
 const compress = promisify(zstdCompress)
 
 /**
- * The compressed frame of one large exchange, made off the event loop. What does not fit into
- * `frame_bytes_max` goes: the request first, then the answer, and never the facts. Undefined when
- * the facts alone don't fit.
+ * Compresses a large exchange off the event loop, to at most `frame_bytes_max`. Drops the request
+ * if it does not fit, then also the answer. Returns undefined when the facts alone do not fit.
  */
 export async function fittingFrame(
   exchange: Exchange,

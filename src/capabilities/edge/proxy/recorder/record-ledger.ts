@@ -1,10 +1,10 @@
 import type { Metrics } from '../../../../platform/telemetry/index.ts'
 
-/** At any time `seen = published + refused + lost + pending`. */
+/** Counts of records. At any time `seen = published + refused + lost + pending`. */
 export type RecorderStats = {
   seen: number
   published: number
-  /** Not recorded because the project's policy says so. */
+  /** Left out because the project's policy says so. */
   refused: number
   lost: number
   pending: number
@@ -19,20 +19,23 @@ export type LossReason =
   | 'not_mapped'
   | 'closed'
 
-/** Counts what became of records, so that nothing is lost in silence. */
+/** Counts what became of each record, so that no loss is silent. */
 export type RecordLedger = {
   seen(): void
   published(records: number): void
   lost(records: number, reason: LossReason): void
   refused(reason: string): void
-  /** Bytes that wait to be published. */
+  /** Counts bytes that wait to be published. */
   hold(bytes: number): void
   release(bytes: number): void
   inflightBytes(): number
   stats(): RecorderStats
 }
 
-/** Makes a ledger that is also a metric; in both, `seen = published + refused + lost + pending`. */
+/**
+ * Makes a ledger that is exported as metrics too. In both, `seen = published + refused + lost +
+ * pending`.
+ */
 export function createRecordLedger(metrics: Metrics): RecordLedger {
   const settled = metrics.counter({
     name: 'looptrace_proxy_records_total',

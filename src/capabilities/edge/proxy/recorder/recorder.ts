@@ -31,31 +31,31 @@ export type RecorderOptions = PublishOptions & {
 
 export type Recorder = ExchangeRecorder & {
   stats(): RecorderStats
-  /** Publishes what is open and resolves when everything seen so far is published or lost. */
+  /** Publishes the open frames; resolves when every record so far is published or lost. */
   flush(): Promise<void>
-  /** Flushes; records that come later are lost and counted. */
+  /** Flushes; later records are lost and counted. */
   close(): Promise<void>
 }
 
 /**
- * Packs the records of each project into frames and publishes those. A record that is larger than
- * a frame goes alone, compressed. Of a project that does not let everything be recorded nothing
- * goes raw: its records take the way of `capture`. Nothing here waits for the queue: what it does
- * not take in time is bounded in bytes, and what is over the bound is counted as lost.
+ * Packs the records of each project into frames and publishes them. A record larger than a frame is
+ * compressed into a message of its own. A project whose policy leaves something out has no raw
+ * records: `capture` records its calls. Nothing waits for the queue; bytes beyond the bound are
+ * counted as lost.
  */
 export function createRecorder(options: RecorderOptions): Recorder {
   return new FramingRecorder(options)
 }
 
 const logInterval_ms = 1_000
-/** Projects whose frames are open at one time; with more, all frames are published early. */
+/** Maximum projects with an open frame; beyond it all frames are published early. */
 const openFrames_max = 64
 /**
- * Exchanges are packed so many at a time: one by one, between all else that a call does, it takes
- * several times as long.
+ * Exchanges packed at once. Packing them one by one, amid the work of a call, takes several times
+ * as long.
  */
 const batch_exchanges = 32
-/** What the facts of an exchange are taken for until they are packed. */
+/** Estimated bytes of an exchange's facts until it is packed. */
 const facts_bytes = 1024
 
 class FramingRecorder implements Recorder {
@@ -100,7 +100,7 @@ class FramingRecorder implements Recorder {
     }
   }
 
-  /** Calls that waited for their project's policy are packed in the second round. */
+  /** The second round packs the calls that waited for their project's policy. */
   async flush(): Promise<void> {
     for (let round = 1; round <= 2; round += 1) {
       this.#sendAll()
@@ -201,7 +201,7 @@ class FramingRecorder implements Recorder {
 
 type UnderWay = Listed & { work: Promise<void> }
 
-/** What an exchange is taken for until it is packed. */
+/** Estimated bytes of an exchange until it is packed. */
 function heldAtFirst({ request, response }: Exchange): number {
   return facts_bytes + request.length + response.length
 }

@@ -8,8 +8,8 @@ import type { RelayedCall } from './relayed-call.ts'
 import { endsEvent, UsageChunkFilter } from './usage-chunk-filter.ts'
 
 /**
- * Writes a provider's answer to the client as it comes, without the usage chunk that only we asked
- * for, and holds the provider back when the client is slow.
+ * Writes a provider's answer to the client as it comes, without the usage chunk that only the proxy
+ * asked for. Pauses the provider while the client is slow.
  */
 export class AnswerWriter {
   readonly #call: RelayedCall
@@ -17,11 +17,11 @@ export class AnswerWriter {
   readonly #controller: Dispatcher.DispatchController
   #body: ChunkedBody | undefined
   #filter: UsageChunkFilter | undefined
-  /** True for an event stream that is not compressed: the client can be told what went wrong. */
+  /** True for an uncompressed event stream, which can carry an error event. */
   #streams = false
   #bytes = 0
   #content_length = -1
-  /** The last bytes: of a stream those written last, else those that complete the answer. */
+  /** The last bytes: those written last of a stream, else those that complete the answer. */
   #last: Buffer | undefined
   #listens = false
 
@@ -59,15 +59,15 @@ export class AnswerWriter {
     else this.#pass(chunk)
   }
 
-  /** The answer is whole; its last bytes and its end go out in one write. */
+  /** Ends a complete answer; its last bytes and its end go out in one write. */
   end(): void {
     this.#call.setBlocked(true)
     this.#body?.end(this.#filter ? this.#filter.end() : this.#completing())
   }
 
   /**
-   * The provider failed in the middle. A stream gets one error event and ends without `[DONE]`;
-   * of any other answer the client can only see that it was cut.
+   * Ends an answer whose provider failed in the middle. A stream gets an error event and ends
+   * without `[DONE]`; any other answer is cut.
    */
   breakOff(fault: Problem): void {
     if (!this.#streams) {
@@ -97,7 +97,7 @@ export class AnswerWriter {
     })
   }
 
-  /** A provider that thinks before its first token has answered: the client is told so. */
+  /** Sends the head of an answer early, when its provider is still working on the first token. */
   #flushHead(): void {
     const { isClosed, response, hasEnded } = this.#call
     if (this.#bytes === 0 && !isClosed && !hasEnded) response.flushHeaders()
@@ -108,7 +108,7 @@ function isPlain(content_encoding: string): boolean {
   return content_encoding === '' || content_encoding.toLowerCase() === 'identity'
 }
 
-/** A stream may lose a chunk or gain an error event: it is sent chunked. */
+/** Removes Content-Length: a stream may lose a chunk or gain an error event, so it is chunked. */
 function dropContentLength(head: string[]): void {
   for (let i = 0; i < head.length; i += 2) {
     if (head[i]?.toLowerCase() === 'content-length') {
@@ -118,7 +118,7 @@ function dropContentLength(head: string[]): void {
   }
 }
 
-/** A provider's answer head: what goes on to the client, and what the proxy reads of it. */
+/** The head of a provider's answer: the headers to forward, and those that the proxy uses. */
 export type ResponseHeaders = {
   /** Name, value, name, value, as the provider wrote them, without hop-by-hop headers. */
   forwarded: string[]
@@ -194,15 +194,15 @@ function text(part: Buffer | string | undefined): string {
   return typeof part === 'string' ? part : (part?.toString('latin1') ?? '')
 }
 
-/** A longer piece is written beside its frame instead of copied into it. */
+/** A longer piece is written beside its frame instead of being copied into it. */
 const copied_bytes_max = 16 * 1024
 const lineEnd = Buffer.from('\r\n')
 const lastChunk = Buffer.from('0\r\n\r\n')
 
 /**
- * Writes the body of an answer whose head was written. Where the body goes out in chunks, it
- * frames them itself, each in one piece: node:http hands four pieces a chunk to the socket, which
- * costs more than all else that a streamed chunk takes.
+ * Writes the body of an answer whose head was written. It frames chunks itself, each in one piece,
+ * because node:http passes four pieces a chunk to the socket. That costs more than all other work
+ * of a streamed chunk.
  */
 class ChunkedBody {
   readonly #response: ServerResponse
@@ -214,7 +214,7 @@ class ChunkedBody {
     if (this.#framed) response.chunkedEncoding = false
   }
 
-  /** False when the client is slower than the provider. */
+  /** Returns false when the client is slower than the provider. */
   write(bytes: Buffer): boolean {
     if (!this.#framed) return this.#response.write(bytes)
     if (bytes.length === 0) return true
@@ -232,14 +232,14 @@ class ChunkedBody {
     else this.#response.end(lastChunk)
   }
 
-  /** As Latin-1 text, node:http sends bytes in one piece with the head; as a buffer, in two. */
+  /** node:http sends Latin-1 text in one piece with the head, but a buffer separately. */
   #endWhole(bytes: Buffer): void {
     if (bytes.length > copied_bytes_max) this.#response.end(bytes)
     else this.#response.end(bytes.toString('latin1'), 'latin1')
   }
 }
 
-/** Bytes as one chunk of the chunked encoding (RFC 9112, 7.1), with the last chunk if asked. */
+/** Frames bytes as one chunk (RFC 9112, 7.1), followed by the last chunk if `isLast`. */
 function chunkOf(bytes: Buffer, isLast: boolean): Buffer {
   const size = bytes.length.toString(16)
   const from = size.length + 2

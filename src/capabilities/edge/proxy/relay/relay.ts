@@ -19,8 +19,8 @@ export type RelayServices = {
 }
 
 /**
- * The provider's side of one call: sends the request, passes the answer on as it comes and keeps a
- * bounded copy of it.
+ * The provider's side of one call. It sends the request, passes the answer on as it comes and keeps
+ * a bounded copy.
  */
 export class Relay implements Dispatcher.DispatchHandler, CallRelay {
   readonly answer = new ProviderAnswer()
@@ -38,7 +38,7 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
     this.#services = services
   }
 
-  /** Sends the request, with a request for usage unless the client made a choice. */
+  /** Sends the request; adds a request for usage unless the client made a choice. */
   start(): void {
     const { start_ms, body } = this.#call
     const refused = start_ms < this.#upstream.usageRefusedUntil_ms
@@ -176,7 +176,7 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
     for (const chunk of refusal.chunks) this.#relay(chunk)
   }
 
-  /** Sends the request once more, as the client wrote it. */
+  /** Sends the request again, as the client wrote it. */
   #retry(): void {
     this.#refusal = undefined
     this.#retried = true
@@ -193,17 +193,17 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
   }
 }
 
-/** Thrown to undici to stop a call whose client has its answer or is gone. */
+/** Passed to undici to stop a call that has ended. */
 class CallEnded extends Error {
   override readonly name = 'CallEnded'
 }
 
-/** A longer answer is passed on unread: no provider refuses a field at such length. */
+/** A longer answer is passed on unread: no refusal of a field is that long. */
 const refusal_bytes_max = 64 * 1024
 
 /**
- * An answer of 400 to a call for whose usage we asked. It is held until it is known whether it
- * refuses just that; if not, the client gets it unchanged.
+ * A status 400 for a call to which the proxy added a request for usage. It is held back until it is
+ * clear whether it refuses that addition; if not, the client gets it unchanged.
  */
 class UsageRefusal {
   readonly headers: ResponseHeaders
@@ -225,7 +225,7 @@ class UsageRefusal {
     return this.#bytes > refusal_bytes_max
   }
 
-  /** True when the answer names what we added. */
+  /** Returns true when the answer names our addition. */
   namesUsage(): boolean {
     const body = Buffer.concat(this.chunks)
     return body.includes('stream_options') || body.includes('include_usage')
@@ -239,7 +239,7 @@ const timeoutCodes: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
 ])
 
-/** What an error of undici means for the client and for the record. */
+/** Classifies an error of undici for the client and for the record. */
 function upstreamFault(
   error: Error,
   call: { provider: string; sent: boolean },

@@ -4,10 +4,10 @@ import type { Outcome } from '../../../../model/observation.ts'
 import type { ProviderAnswer } from '../call/bodies.ts'
 import type { Ending, Endpoint } from '../contract.ts'
 
-/** A call as its relay sees it: the request to send, and a sink for what comes of it. */
+/** A call as its relay sees it: the request to send, and a sink for the answer. */
 export type RelayedCall = RelayRequest & RelaySink
 
-/** The client's request, read to its end, and the response to write to. */
+/** The client's request, completely read, and the response to write to. */
 export type RelayRequest = {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -27,9 +27,9 @@ export type RelaySink = {
   elapsed_ms(): number
   /** Adds the headers that identify the call to the head of an answer. */
   addIdHeaders(head: string[], hasRequestId: boolean): void
-  /** Marks whether the client lags behind: it has not taken the bytes written so far. */
+  /** Marks whether the client lags behind, that is, has not taken all written bytes. */
   setBlocked(isBlocked: boolean): void
-  /** Drops the relay: nothing is left to stop at the provider. */
+  /** Detaches the relay once nothing is left to stop at the provider. */
   detachRelay(): void
   /** Sets the ending of the call; the first one counts. */
   settle(ending: Ending): void
@@ -42,6 +42,6 @@ export type CallRelay = {
   readonly answer: ProviderAnswer
   /** Stops the call to the provider at once. */
   abort(): void
-  /** Ends an answer that has begun with an error, as far as its format can carry one. */
+  /** Ends an answer that has begun with an error, if its format can carry one. */
   breakOff(fault: Problem): void
 }

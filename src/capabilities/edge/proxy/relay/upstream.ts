@@ -7,9 +7,11 @@ export type Upstream = {
   readonly provider: ProviderName
   readonly pool: Pool
   readonly paths: Readonly<Record<Endpoint, string>>
-  /** Calls that wait for this provider now. */
+  /** Calls that wait for this provider. */
   inFlight: number
-  /** Until then the provider is not asked for usage: it refused `stream_options`. */
+  /**
+   * Until this instant the provider is not asked for usage, because it refused `stream_options`.
+   */
   usageRefusedUntil_ms: number
 }
 
@@ -20,7 +22,10 @@ export type Upstreams = {
   close(): Promise<void>
 }
 
-/** Connects to the providers when first called. Throws when a base URL is no http(s) URL. */
+/**
+ * Makes the connection pools of the providers; they connect on first use. Throws when a base URL is
+ * no http(s) URL.
+ */
 export function createUpstreams(
   baseUrls: Partial<Record<ProviderName, string>>,
   settings: ProxySettings,
@@ -54,7 +59,7 @@ export function createUpstreams(
   }
 }
 
-/** Answer heads of providers are larger than most: rate limits, cookies, tracing. */
+/** Larger than usual: providers send rate limits, cookies and tracing headers. */
 const responseHeader_bytes_max = 64 * 1024
 
 function poolOptions(settings: ProxySettings): Pool.Options {

@@ -1,21 +1,21 @@
 const usageKey = Buffer.from('"usage"')
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
-/** An event longer than this is no usage chunk: it passes without being held back. */
+/** An event longer than this cannot be a usage chunk: it passes without being held back. */
 const heldEvent_bytes_max = 64 * 1024
 
 /**
- * Takes out of an event stream what is only there because we asked for usage: the usage chunk (no
- * choices, a usage object), and `"usage":null` in the others. Leaves all other bytes as they are.
- * An event that is not complete yet is held back until it is, because only
- * then it is known; a network chunk of whole events that can't be that chunk passes uncopied.
+ * Removes from an event stream what is there only because the proxy asked for usage: the usage
+ * chunk (no choices, a usage object) and `"usage":null` in the others. All other bytes pass
+ * unchanged. An incomplete event is held back, since only a complete one can be judged. A network
+ * chunk of complete events without that chunk passes uncopied.
  */
 export class UsageChunkFilter {
   #held: Buffer | undefined
-  /** Inside an event that grew too long to be held. */
+  /** True inside an event that is too long to be held back. */
   #passing = false
 
-  /** The bytes to pass on now; undefined when there are none. */
+  /** Returns the bytes to pass on now; undefined when there are none. */
   push(chunk: Buffer): Buffer | undefined {
     if (this.#held === undefined && !this.#passing) {
       const usual = withoutLastNullUsage(chunk)
@@ -29,7 +29,7 @@ export class UsageChunkFilter {
     return this.#sift(bytes)
   }
 
-  /** What was held back when the stream ends; undefined when nothing was, or a usage chunk. */
+  /** Returns the bytes held back at the end of the stream; undefined for none, or a usage chunk. */
   end(): Buffer | undefined {
     const held = this.#held
     this.#held = undefined
@@ -58,7 +58,7 @@ export class UsageChunkFilter {
     return all && withoutNullUsage(all)
   }
 
-  /** Passes the rest of an event that was too long; what follows it is looked at again. */
+  /** Passes the rest of an event that is too long, then filters again. */
   #passOn(chunk: Buffer): Buffer {
     const until = eventEnd(chunk, 0)
     if (until === -1) return chunk
@@ -71,7 +71,7 @@ export class UsageChunkFilter {
   }
 }
 
-/** True when the bytes end with the blank line that ends an event. */
+/** Returns true when the bytes end with the blank line that ends an event. */
 export function endsEvent(bytes: Buffer): boolean {
   const end = bytes.length
   if (bytes[end - 1] !== lineFeed) return false
@@ -81,8 +81,8 @@ export function endsEvent(bytes: Buffer): boolean {
 }
 
 /**
- * Where the event that starts at `from` ends, after its blank line; -1 when it does not end here.
- * A carriage return at the very end waits for the line feed that may follow.
+ * Returns the end of the event that starts at `from`, after its blank line; -1 when it is
+ * incomplete. A carriage return as the last byte waits for a possible line feed.
  */
 function eventEnd(bytes: Buffer, from: number): number {
   let lineFrom = from
@@ -100,7 +100,7 @@ function eventEnd(bytes: Buffer, from: number): number {
   return -1
 }
 
-/** False when no `"usage"` with a value other than null stands in the bytes. */
+/** Returns true when the bytes contain a `"usage"` with a value other than null. */
 function mayHoldUsage(bytes: Buffer): boolean {
   let at = bytes.indexOf(usageKey)
   while (at !== -1) {
@@ -132,7 +132,7 @@ function isUsageChunk(event: Buffer): boolean {
   }
 }
 
-/** The data of an event: its `data` lines, joined. */
+/** Returns the data of an event: its `data` lines, joined. */
 function dataOf(event: Buffer): string {
   const data: string[] = []
   for (const line of event
@@ -156,10 +156,9 @@ const openBrace = 0x7b
 const closeBrace = 0x7d
 
 /**
- * The events without the member `"usage":null` that providers put into each chunk when they are
- * asked for usage (https://platform.openai.com/docs/api-reference/chat/create, `stream_options`).
- * Only a member of the outermost object of an event in one line goes. The same buffer when there
- * is none.
+ * Removes the member `"usage":null`, which providers put into each chunk when asked for usage
+ * (https://platform.openai.com/docs/api-reference/chat/create, `stream_options`). Only a member of
+ * the outermost object of a one-line event is removed. Returns the same buffer when there is none.
  */
 export function withoutNullUsage(events: Buffer): Buffer {
   let kept: Buffer[] | undefined
@@ -183,8 +182,8 @@ const lastMember = Buffer.from(',"usage":null}\n\n')
 const afterLastMember = Buffer.from('}\n\n')
 
 /**
- * The same for what comes most, one event whose last member that is, in a third of the time.
- * Undefined for anything else.
+ * Does the same for the most frequent case, one event that ends with this member, in a third of the
+ * time. Returns undefined in any other case.
  */
 export function withoutLastNullUsage(event: Buffer): Buffer | undefined {
   const from = event.length - lastMember.length
@@ -199,7 +198,7 @@ export function withoutLastNullUsage(event: Buffer): Buffer | undefined {
   return left
 }
 
-/** Where the member stands, with the comma that goes with it; undefined when it has to stay. */
+/** Returns the range of the member with its comma; undefined when it must stay. */
 function nullMember(bytes: Buffer, key: number): { from: number; until: number } | undefined {
   let at = afterSpace(bytes, key + usageKey.length)
   if (bytes[at] !== colon) return undefined
@@ -220,7 +219,7 @@ function afterSpace(bytes: Buffer, from: number): number {
   return at
 }
 
-/** True when what follows, up to the end of the line, closes one object and no more. */
+/** Returns true when the rest of the line closes exactly one object. */
 function isOutermost(bytes: Buffer, from: number): boolean {
   let depth = 1
   for (let at = from; at < bytes.length; at += 1) {
@@ -233,7 +232,7 @@ function isOutermost(bytes: Buffer, from: number): boolean {
   return depth === 0
 }
 
-/** The quote that ends the string which starts at `from`, or the end of the bytes. */
+/** Returns the position of the quote that ends the string at `from`, or the end of the bytes. */
 function stringEnd(bytes: Buffer, from: number): number {
   let at = from + 1
   while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1
