@@ -26,16 +26,16 @@ import { failureKind, whileStoresAreAway } from './store-failures.ts'
 import { type Refused, writeMessages } from './write-messages.ts'
 import { type SecondStore, type WritePorts, writeRows } from './write-rows.ts'
 
-/** What the recording works on. */
+/** The dependencies of ingest. */
 export type IngestOptions = {
   queue: Queue
   store: ObservationStore
   records: Pick<RecordStore, 'insertRows'>
   ledger: Pick<LedgerStore, 'insertEntries'>
   db: Kysely<TaskTables>
-  /** Where rows of some projects go too. */
+  /** A second store for the rows of some projects. */
   second?: SecondStore
-  /** Told of settled entries of canonical batches, before their messages are acknowledged. */
+  /** Receives the settled entries of canonical batches before their messages are acknowledged. */
   settleRequests?: (entries: readonly LedgerEntry[]) => Promise<void>
   clock: Clock
   logger: Logger
@@ -44,12 +44,12 @@ export type IngestOptions = {
 }
 
 /**
- * Starts writing what the queue brings: rows as they are, exchanges as observations; then their
- * tasks and conversations are rolled up and the ledger is written; then, and only then, a message
- * is acknowledged. What can not be stored is set apart with its reason; while a store is away,
- * messages wait. A few batches are under way at once, so that one is read while another is stored.
- * Beside them, roll-ups of large tasks and conversations are refreshed.
- * `stop` lets the running batches end (one that waits for a store goes back) and resolves.
+ * Starts consuming the queue. Rows are written as they are, exchanges as observations; then tasks
+ * and conversations are rolled up and the ledger is written; only then is a message acknowledged. A
+ * message that cannot be stored is dead-lettered with its reason; while a store is unavailable,
+ * messages wait. A few batches run concurrently, so that one is read while another is stored.
+ * Roll-ups of large tasks and conversations are refreshed in the background. `stop` waits for the
+ * running batches; one that waits for a store returns to the queue.
  */
 export async function startIngest(options: IngestOptions): Promise<Consumer> {
   const { queue, settings } = options
@@ -102,7 +102,7 @@ type Worker = WritePorts &
     settings: IngestSettings
     reading: ReadingContext
     tries: Tries
-    /** Whether rows went in since a write failed for a reason that nobody can name. */
+    /** True when rows were written since the last unclassified failure. */
     storeWorks: boolean
   }
 
@@ -121,7 +121,7 @@ async function takeBatch(
   }
 }
 
-/** Reads messages until there is enough for one insert, so that no batch can fill the memory. */
+/** Yields messages in parts of one insert each, which bounds memory. */
 async function* partsOf(
   { settings, reading }: Worker,
   batch: readonly Delivery[],
@@ -140,7 +140,7 @@ async function* partsOf(
       rows = 0
       bytes = 0
     }
-    // Reading takes the processor: whoever else lives in this process gets a turn in between.
+    // Reading occupies the processor, so other work of this process runs in between.
     await nextTurn()
   }
   if (part.length > 0) yield part
@@ -189,17 +189,17 @@ async function writePart(
   )
 }
 
-/** Messages whose tries are remembered; above, those that failed longest ago begin anew. */
+/** Messages whose failures are remembered; beyond it the oldest ones are forgotten. */
 const messages_max = 10_000
 
 /**
- * Counts the failed tries of messages in this process. Deliveries can not stand for them: an outage
- * of a store costs deliveries too, and is nothing that a message did.
+ * Counts failed attempts by message, in this process. The queue's delivery count is no substitute:
+ * outages of a store use up deliveries too.
  */
 class Tries {
   readonly #failed = new BoundedCache<string, number>(messages_max)
 
-  /** How often writing this message has failed. */
+  /** Returns how often writing this message has failed. */
   of(message_id: string): number {
     return this.#failed.get(message_id) ?? 0
   }

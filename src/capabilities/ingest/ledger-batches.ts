@@ -13,9 +13,9 @@ type LedgerPorts = Parameters<typeof whileStoresAreAway>[0] & {
 }
 
 /**
- * Takes messages of the kind `ledger`: what edges say that they accepted, refused or lost. The
- * entries of a batch are written by one insert; a message that is none is set apart, and so is one
- * whose entries the store refuses. A message that comes again replaces its own entries.
+ * Makes the handler of messages of the kind `ledger`, with the entries of edges. One insert writes
+ * the entries of a batch. An invalid message is dead-lettered, and so is one whose entries the
+ * store refuses. A redelivered message replaces its own entries.
  */
 export function ledgerBatches(ports: LedgerPorts, stopping: AbortSignal): BatchHandler {
   return async (batch, signal) => {
@@ -50,7 +50,7 @@ async function insert(
   ports.meters.ledger_entries.inc({ side: 'accepted' }, entries.length)
 }
 
-/** One message after the other, to find the one that the store refuses. */
+/** Inserts message by message, to find the one that the store refuses. */
 async function insertEach(
   ports: LedgerPorts,
   messages: readonly { delivery: Delivery; entries: LedgerEntry[] }[],
@@ -73,7 +73,9 @@ async function bury({ logger, meters }: LedgerPorts, delivery: Delivery, reason:
   meters.poisoned.inc()
 }
 
-/** The entries of a message `{"entries": […]}`, or why it is none. Never throws. */
+/**
+ * Reads the entries of a message `{"entries": […]}`, or the fault of an invalid one. Never throws.
+ */
 function readLedgerMessage(delivery: Delivery): { entries: LedgerEntry[]; fault?: string } {
   try {
     const { data, subject } = delivery

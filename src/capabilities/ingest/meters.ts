@@ -1,9 +1,9 @@
 import type { Metrics } from '../../platform/telemetry/index.ts'
 
-/** What the recording counts of itself. */
+/** The metrics of ingest. */
 export type IngestMeters = ReturnType<typeof ingestMeters>
 
-/** Registers the recording's metrics; once per process. */
+/** Registers the metrics of ingest; once per process. */
 export function ingestMeters(metrics: Metrics) {
   return {
     rows: metrics.counter({

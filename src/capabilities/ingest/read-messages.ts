@@ -21,7 +21,7 @@ import {
   type ReadMessage,
 } from './message-rows.ts'
 
-/** Reads a queue message. Never throws; a message that is no frame is all fault. */
+/** Reads a queue message. Never throws; an invalid frame becomes a fault. */
 export function readMessage(delivery: Delivery, context: ReadingContext): ReadMessage {
   const message: ReadMessage = { delivery, receipts: [], rows: emptyRows(), faults: [] }
   try {
@@ -36,8 +36,8 @@ export function readMessage(delivery: Delivery, context: ReadingContext): ReadMe
 }
 
 /**
- * Reads a frame of encoded rows into the message: rows stay as they are, and of observations only
- * what roll-ups need is read. Throws MalformedFrame, and TypeError for a project that is none.
+ * Reads a frame of encoded rows into the message. Rows stay encoded; of observations only the
+ * fields for roll-ups are read. Throws MalformedFrame, and TypeError for an invalid project id.
  */
 function readRows(message: ReadMessage, frame_bytes_max: number): void {
   const { subject, data } = message.delivery
@@ -53,7 +53,10 @@ function readRows(message: ReadMessage, frame_bytes_max: number): void {
   addRows(message, frame)
 }
 
-/** A row that says it is another project's is a fault: subjects are what keeps projects apart. */
+/**
+ * Adds the rows of a frame. A row of another project is a fault, because the subject of a message
+ * is what separates projects.
+ */
 function addRows(message: ReadMessage, frame: RowFrame): void {
   const { rows } = message
   const { bytes } = frame
@@ -75,7 +78,7 @@ function addRows(message: ReadMessage, frame: RowFrame): void {
   })
 }
 
-/** The column `project_id` comes first in every kind of row. */
+/** Throws unless the row belongs to the project. `project_id` is the first column of every kind. */
 function assertProject(bytes: Buffer, start: number, project: Buffer): void {
   if (bytes.compare(project, 0, uuid_bytes, start, start + uuid_bytes) !== 0) {
     throw new MalformedFrame('expected a row of the project of its frame')
@@ -91,8 +94,8 @@ function uuidBytes(uuid: string): Buffer {
 }
 
 /**
- * Reads a frame of raw exchanges into the message: each becomes an observation, and correlations
- * for the W3C headers that came with it. Each is a request of its own. Throws MalformedFrame.
+ * Reads a frame of raw exchanges into the message. Each is a request of its own and becomes an
+ * observation, with correlations for its W3C headers. Throws MalformedFrame.
  */
 function readExchanges(message: ReadMessage, context: ReadingContext): void {
   const { data, id } = message.delivery
@@ -123,7 +126,7 @@ function readExchanges(message: ReadMessage, context: ReadingContext): void {
   message.rows.bytes = out.written()
 }
 
-/** What the columns beside the content take, about. */
+/** Estimated bytes of the columns beside the content. */
 const row_bytes = 1_024
 
 type RecordsToAdd = {
@@ -176,14 +179,17 @@ function receiptOf(facts: ExchangeFacts, correlations: number): MessageReceipt {
 
 const nsPerMs = 1_000_000n
 
-/** A proxy of an older version gives no id: one that is the same at each delivery stands in. */
+/**
+ * Returns the id of the request. For an older proxy, which sends none, it derives an id that is the
+ * same at each delivery.
+ */
 function requestIdOf(facts: ExchangeFacts): string {
   const { project_id, ingest_request_id, trace_id, observation_id } = facts
   if (ingest_request_id !== undefined && isUuid(ingest_request_id)) return ingest_request_id
   return derivedId(project_id, `${trace_id} ${observation_id}`)
 }
 
-/** The receipt of an exchange that can't be stored, if its facts are good enough for one. */
+/** Adds a receipt for an exchange that cannot be stored, if its facts allow one. */
 function refusedReceipt(message: ReadMessage, facts: ExchangeFacts) {
   const isKnown =
     isUuid(facts?.project_id ?? '') &&

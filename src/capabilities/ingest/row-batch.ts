@@ -3,24 +3,24 @@ import { type RowKind, rowKinds } from '../../model/row-frame.ts'
 import type { ObservationHead } from '../storage/row-format/index.ts'
 import type { ReadMessage } from './message-rows.ts'
 
-/** Rows of a message that are written together, from one place to before another. */
+/** Consecutive rows of a message that are written together, from `from` to before `to`. */
 export type RowUnit = { message: ReadMessage; from: number; to: number }
 
 /** Rows of many messages that are written together. */
 export type RowBatch = {
-  /** The same for the same rows in whatever order their messages came; another for a part. */
+  /** Identifies the rows, in any order of their messages; a part of them has another token. */
   token: string
-  /** The rows of each kind one after the other, as they are inserted. */
+  /** The rows of each kind, concatenated for the insert. */
   rows: { kind: RowKind; bytes: Buffer; count: number }[]
-  /** Of the observations. */
+  /** The heads of the observations. */
   heads: ObservationHead[]
-  /** What was put together. */
+  /** The rows' origins. */
   units: readonly RowUnit[]
 }
 
 /**
- * Puts rows of many messages together. Nothing is encoded again: bytes are copied once, to where
- * `take` has room for so many.
+ * Concatenates the rows of many messages without encoding them again. The bytes are copied once,
+ * into buffers from `take`.
  */
 export function batchOf(
   units: readonly RowUnit[],
@@ -88,14 +88,14 @@ function tokenOf(units: readonly RowUnit[]): string {
   return hash.digest('hex')
 }
 
-/** Smaller bodies are allocated as they come: to keep them would save nothing. */
+/** Smaller bodies are allocated each time, since keeping them saves nothing. */
 const kept_bytes_min = 1024 * 1024
-/** Sizes are rounded up to this, so that bodies of about the same size fit the same buffer. */
+/** Sizes are rounded up to a multiple of this, so that similar bodies fit the same buffer. */
 const step_bytes = 4 * 1024 * 1024
 
 /**
- * Buffers for the bodies of inserts, used again: each is tens of megabytes, and the system takes
- * longer to find fresh memory for them than we take to fill it. Keeps `kept_max` of them.
+ * Reuses buffers for the bodies of inserts. Each is tens of megabytes, and the system needs longer
+ * to provide fresh memory than the copy takes. Keeps up to `kept_max` buffers.
  */
 export class BodyBuffers {
   readonly #kept_max: number
@@ -105,18 +105,18 @@ export class BodyBuffers {
     this.#kept_max = kept_max
   }
 
-  /** A body of that size; what is in it is left over from others. */
+  /** Returns a buffer of that size with arbitrary content. */
   take(size_bytes: number): Buffer {
     if (size_bytes < kept_bytes_min) return Buffer.allocUnsafe(size_bytes)
     const at = this.#kept.findIndex(({ byteLength }) => byteLength >= size_bytes)
     const [found] = this.#kept.splice(Math.max(0, at), 1)
-    // One that is too small makes room for a larger one, or none would ever fit.
+    // A buffer that is too small is dropped, to make room for a larger one.
     const kept = at < 0 ? undefined : found
     const fresh = () => new ArrayBuffer(Math.ceil(size_bytes / step_bytes) * step_bytes)
     return Buffer.from(kept ?? fresh(), 0, size_bytes)
   }
 
-  /** Takes a body back that nobody reads any more. One that is not given back is no loss. */
+  /** Takes back a buffer that is no longer read. A buffer that is never returned does no harm. */
   give({ buffer }: Buffer): void {
     const isOurs = buffer instanceof ArrayBuffer && buffer.byteLength >= kept_bytes_min
     if (isOurs && this.#kept.length < this.#kept_max) this.#kept.push(buffer)

@@ -11,10 +11,10 @@ import type { MessageReceipt, ReadMessage } from './message-rows.ts'
 import type { IngestMeters } from './meters.ts'
 import type { Refused } from './write-messages.ts'
 
-/** What settling works on. */
+/** The dependencies of settling messages. */
 export type SettlePorts = {
   ledger: Pick<LedgerStore, 'insertEntries'>
-  /** Told of settled entries of canonical batches before their messages are acknowledged. */
+  /** Receives the settled entries of canonical batches before their messages are acknowledged. */
   settleRequests?: ((entries: readonly LedgerEntry[]) => Promise<void>) | undefined
   clock: Clock
   logger: Logger
@@ -22,16 +22,16 @@ export type SettlePorts = {
   items: LedgerMeters
 }
 
-/** Messages that are written, as far as they can be, and what the ledger says of them. */
+/** Written messages, and their ledger entries. */
 type Settlement = {
   messages: readonly ReadMessage[]
-  /** By message id: why it is set apart. */
+  /** Reasons of dead letters, by message id. */
   reasons: ReadonlyMap<string, string>
   entries: LedgerEntry[]
   token: string
 }
 
-/** Says of each message what became of it. */
+/** Returns the fate of each message. */
 export function settlementOf(
   messages: readonly ReadMessage[],
   refused: readonly Refused[],
@@ -47,7 +47,10 @@ export function settlementOf(
   return { messages, reasons, entries, token: newId() }
 }
 
-/** Writes the ledger and tells requests. Repeating it is harmless. Rejects with a store's error. */
+/**
+ * Writes the ledger, and the status of requests. Repeating it is harmless. Rejects with a store's
+ * error.
+ */
 export async function recordSettlement(ports: SettlePorts, settlement: Settlement): Promise<void> {
   const { entries, token } = settlement
   if (entries.length === 0) return
@@ -57,7 +60,7 @@ export async function recordSettlement(ports: SettlePorts, settlement: Settlemen
   if (ofRequests.length > 0) await ports.settleRequests(ofRequests)
 }
 
-/** Acknowledges what is stored and sets apart what is at fault, each message by itself. */
+/** Acknowledges stored messages and dead-letters faulty ones. */
 export async function settleMessages(ports: SettlePorts, settlement: Settlement): Promise<void> {
   const { messages, reasons, entries } = settlement
   countItems(ports.items, entries)
@@ -99,7 +102,7 @@ function reasonFrom(faults: readonly string[]): string {
   return scrubbed(more > 0 ? `${shown}; and ${more} more` : shown).slice(0, reason_chars_max)
 }
 
-/** Entries of one project and path come together: they are counted at once. */
+/** Counts items. Consecutive entries of one project and path are counted together. */
 function countItems(items: LedgerMeters, entries: readonly LedgerEntry[]): void {
   let stored = 0
   for (const [at, entry] of entries.entries()) {
@@ -116,12 +119,12 @@ function countItems(items: LedgerMeters, entries: readonly LedgerEntry[]): void 
   }
 }
 
-/** Why the ledger says that items were not stored. */
+/** Why items were not stored, in the ledger. */
 type RejectReason = 'refused_by_store' | 'dead_letter'
 
 /**
- * The settled side of the ledger of a message, an entry for each of its receipts, and again what
- * the edge says that it refused: an edge that died meanwhile told nobody else.
+ * Returns the settled entries of a message, one for each of its receipts. It repeats the edge's
+ * rejected items, in case the edge died before it reported them.
  */
 function settledEntries(
   message: ReadMessage,
@@ -147,12 +150,12 @@ function settledEntries(
 }
 
 /**
- * What the edge itself says is newer than this and wins: it may have refused more by then than it
- * knew when it sent the message.
+ * Older than any entry of the edge itself, which wins: the edge may have rejected more items after
+ * it sent the message.
  */
 const beforeTheEdge_ms = -1
 
-/** What became of a receipt's items and records. */
+/** The accounts of one receipt: what became of its items and records. */
 type Book = {
   receipt: MessageReceipt
   stored: number
@@ -166,7 +169,7 @@ function newBook(receipt: MessageReceipt): Book {
 
 const noneRejected: Readonly<Partial<Record<RejectReason, number>>> = Object.freeze({})
 
-/** Takes a row, or without a kind everything, out of what is stored. */
+/** Moves a row, or without a kind everything, from stored to rejected. */
 function strike(book: Book | undefined, kind: RowKind | undefined, reason: RejectReason): void {
   if (book === undefined) return
   const { receipt, records } = book
@@ -182,8 +185,8 @@ function strike(book: Book | undefined, kind: RowKind | undefined, reason: Rejec
 const noRecords: RecordCounts = { traces: 0, observations: 0, events: 0, links: 0, correlations: 0 }
 
 /**
- * Items that a row stands for: one where each row is an item, as in canonical batches and logs;
- * else one for an observation, and none for what came along with it.
+ * Returns the items that a row stands for. Where each row is an item, as in canonical batches and
+ * logs, it is one; otherwise only observations are items.
  */
 function itemsOf({ items, rows, records }: MessageReceipt, kind: RowKind): number {
   return items >= rows || records.observations === 0 || kind === 'observations' ? 1 : 0

@@ -11,12 +11,12 @@ import type { Logger } from '../../platform/telemetry/index.ts'
 import type { IngestSettings } from './settings.ts'
 
 /**
- * What a failed write means: `outage`, the store is away and the same write works later;
- * `refused`, the store says that a value can't be stored; `unknown`, anything else.
+ * The kind of a failed write. `outage`: the store is unavailable, and the same write succeeds
+ * later. `refused`: the store rejects a value. `unknown`: anything else.
  */
 type FailureKind = 'outage' | 'refused' | 'unknown'
 
-/** Tells what a store's error means, by it and what caused it. */
+/** Classifies a store's error by itself and its causes. */
 export function failureKind(error: unknown): FailureKind {
   for (let at = error, depth = 0; at instanceof Error && depth < causes_max; depth++) {
     if (at instanceof Problem && at.code === 'store_unavailable') return 'outage'
@@ -37,19 +37,20 @@ function isRefusal(error: Error): boolean {
 }
 
 /**
- * ClickHouse's error codes that a value in the rows brings about (ErrorCodes.cpp): 6, 26, 27, 33,
- * 38, 41, 69, 70, 72, 117 for what can't be read as its column's type, 128, 131 and 190 for sizes,
- * 321, 349 and 407 for ranges, 469 for a constraint. PostgreSQL's are SQLSTATE classes 22 and 23.
+ * ClickHouse error codes that a value in the rows causes (ErrorCodes.cpp): 6, 26, 27, 33, 38, 41,
+ * 69, 70, 72, 117 for values that cannot be read as their column's type, 128, 131 and 190 for
+ * sizes, 321, 349 and 407 for ranges, 469 for a constraint. PostgreSQL's are SQLSTATE classes 22
+ * and 23.
  */
 const dataErrors = new Set([
   6, 26, 27, 33, 38, 41, 69, 70, 72, 117, 128, 131, 190, 321, 349, 407, 469,
 ])
 
 /**
- * Repeats some work while a store is away, with a doubling wait, for half the time that the queue
- * leaves a batch with us. Waiting here, instead of giving the batch back at once, spares reading
- * the whole backlog again and again. Rejects with the last error when that time is over, when the
- * signal aborts, and with any other error at once.
+ * Repeats some work while a store is unavailable, with a doubling wait, for half of `ack_wait_ms`.
+ * Waiting here, instead of returning the batch at once, avoids reading the whole backlog
+ * repeatedly. Rejects with the last error when that time is over or the signal aborts, and with any
+ * other error at once.
  */
 export async function whileStoresAreAway<T>(
   about: {

@@ -14,7 +14,7 @@ import { touchedBy } from './roll-up/touched.ts'
 import type { BodyBuffers, RowBatch, RowUnit } from './row-batch.ts'
 import type { IngestSettings } from './settings.ts'
 
-/** What rows are written with. */
+/** The dependencies of writing rows. */
 export type WritePorts = {
   records: Pick<RecordStore, 'insertRows'>
   store: ObservationStore
@@ -22,16 +22,15 @@ export type WritePorts = {
   clock: Clock
   meters: IngestMeters
   bodies: BodyBuffers
-  /** Where rows of some projects go too. */
+  /** A second store for the rows of some projects. */
   second?: SecondStore | undefined
   settings: Pick<IngestSettings, 'large_rollup_from'>
 }
 
 /**
- * Writes a batch for good: rows of each kind by one insert, then what goes to a second store, then
- * the roll-ups of the tasks and conversations that it touched. `inserted` remembers by their tokens
- * which batches are in and since when, so that waiting for PostgreSQL does not insert them again
- * and again. Rejects with a store's error.
+ * Writes a batch durably: one insert for each kind of row, then the second store, then the roll-ups
+ * of its tasks and conversations. `inserted` remembers inserted batches by token, with their time,
+ * so that waiting for PostgreSQL does not insert them repeatedly. Rejects with a store's error.
  */
 export async function writeRows(
   ports: WritePorts,
@@ -50,14 +49,14 @@ export async function writeRows(
   observeLag(ports, batch.heads)
 }
 
-/** Waits for all of them: a repeat must not run beside an insert that is still under way. */
+/** Waits for all inserts, because a repeat must not run beside an unfinished one. */
 async function insertRows(
   { records, bodies }: WritePorts,
   { rows, token }: RowBatch,
 ): Promise<void> {
   const inserts = rows.map(({ kind, bytes }) => records.insertRows(kind, [bytes], { token }))
   const failed = (await Promise.allSettled(inserts)).find(({ status }) => status === 'rejected')
-  // After a failure somebody may still be sending them.
+  // After a failure the buffers may still be in use, so they are not reused.
   if (failed?.status === 'rejected') throw failed.reason
   for (const { bytes } of rows) bodies.give(bytes)
 }
@@ -71,20 +70,20 @@ function observeLag({ clock, meters }: WritePorts, heads: readonly ObservationHe
   }
 }
 
-/** Rows that are in ClickHouse, for a second store. */
+/** Rows in ClickHouse, for a second store. */
 export type StoredRows = {
-  /** The projects that they are of. */
+  /** The projects of the rows. */
   project_ids: ReadonlySet<string>
-  /** Before they were stored; milliseconds since 1970. */
+  /** Milliseconds since 1970; before the rows were stored. */
   ingested_at_ms: number
-  /** Reads those of some projects: nothing is read for the others. */
+  /** Decodes the rows of some projects only. */
   of(project_ids: ReadonlySet<string>): { observations: Observation[]; traces: StoredTrace[] }
 }
 
-/** Where rows go when they are in ClickHouse: resolves when they are there, or noted as missing. */
+/** A second store. Resolves when the rows are stored there, or recorded as missing. */
 export type SecondStore = { write(rows: StoredRows): Promise<void> }
 
-/** The rows of a batch that a second store may want. */
+/** Returns the rows of a batch for a second store. */
 function storedRows(units: readonly RowUnit[], ingested_at_ms: number): StoredRows {
   const project_ids = new Set<string>()
   for (const { message } of units) {

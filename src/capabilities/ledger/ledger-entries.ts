@@ -1,7 +1,7 @@
 import type { IngestPath } from '../../model/ingest-records.ts'
 import type { LedgerEntry } from '../../model/ledger-entry.ts'
 
-/** Which request an entry of the edge is about. */
+/** The request that a ledger entry of the edge belongs to. */
 export type LedgerRequest = {
   project_id: string
   ingest_request_id: string
@@ -18,7 +18,7 @@ const noRecords = Object.freeze({
   correlations: 0,
 })
 
-/** The accepted side of the items of a request that a message has taken, once it is durable. */
+/** Returns the entry of items that are durable in a message. */
 export function acceptedEntry(
   request: LedgerRequest,
   message_id: string,
@@ -28,7 +28,7 @@ export function acceptedEntry(
   return entryOf(request, { message_id, items, masked, rejected: none, lost: none })
 }
 
-/** The items of a request that the edge refused, by reason. */
+/** Returns the entry of items that the edge rejected, by reason. */
 export function rejectedEntry(
   request: LedgerRequest,
   rejected: Readonly<Record<string, number>>,
@@ -37,7 +37,7 @@ export function rejectedEntry(
   return entryOf(request, { message_id: '', masked, items: sum(rejected), rejected, lost: none })
 }
 
-/** The items of a request that the edge lost, by reason. */
+/** Returns the entry of items that the edge lost, by reason. */
 export function lostEntry(
   request: LedgerRequest,
   lost: Readonly<Record<string, number>>,
@@ -75,10 +75,10 @@ function sum(counts: Readonly<Record<string, number>>): number {
 }
 
 /**
- * Entries that are in no message yet, by project; at most `entries_max` of them. Above that,
- * entries that only the edge knows of (items refused or lost, which no message names) are merged:
- * one for each project, path and day keeps their sums, so that no item goes out of the books. When
- * that is not enough the oldest entries of messages are dropped, as the worker tells of those too.
+ * Unpublished entries by project, at most `entries_max`. Beyond it, entries that only the edge
+ * knows (rejected or lost items, which are in no message) are merged into one for each project,
+ * path and day, which keeps their sums. If that is not enough, the oldest entries with a message
+ * are dropped, because the worker reports those too.
  */
 export class WaitingEntries {
   readonly #entries_max: number
@@ -93,14 +93,14 @@ export class WaitingEntries {
     return this.#size
   }
 
-  /** Adds entries. Returns how many had to be dropped for them. */
+  /** Adds entries. Returns how many were dropped. */
   add(entries: readonly LedgerEntry[]): number {
     for (const entry of entries) this.#listOf(entry.project_id).push(entry)
     this.#size += entries.length
     return this.#size > this.#entries_max ? this.#shrink() : 0
   }
 
-  /** Takes entries of one project, at most so many; the project goes to the end of the line. */
+  /** Removes and returns up to `count_max` entries of one project, which then moves to the end. */
   take(count_max: number): LedgerEntry[] {
     for (const [project_id, list] of this.#projects) {
       const taken = list.splice(0, count_max)
@@ -112,7 +112,7 @@ export class WaitingEntries {
     return []
   }
 
-  /** Gives entries of one project back that were taken last. */
+  /** Puts back entries of one project that were taken last. */
   putBack(entries: readonly LedgerEntry[]): void {
     const [first] = entries
     if (first === undefined) return
@@ -128,7 +128,7 @@ export class WaitingEntries {
     return list
   }
 
-  /** Makes room for a tenth more than what is over, so that this is done seldom. */
+  /** Shrinks to nine tenths of the limit, so that it runs rarely. */
   #shrink(): number {
     const wanted = Math.floor(this.#entries_max * 0.9)
     for (const [project_id, list] of this.#projects) {
@@ -151,7 +151,7 @@ export class WaitingEntries {
 
 const day_ms = 86_400_000
 
-/** Merges those that name no message; the others stay as they are, in their order. */
+/** Merges entries without a message; keeps the others in order. */
 function mergedAlone(entries: readonly LedgerEntry[]): LedgerEntry[] {
   const sums = new Map<string, LedgerEntry>()
   const kept: LedgerEntry[] = []
@@ -167,7 +167,7 @@ function mergedAlone(entries: readonly LedgerEntry[]): LedgerEntry[] {
   return [...sums.values(), ...kept]
 }
 
-/** Drops as many entries of messages as are too many, as far as there are. */
+/** Drops up to `tooMany` entries with a message. */
 function withoutOldest(entries: readonly LedgerEntry[], tooMany: number): LedgerEntry[] {
   let left = tooMany
   return entries.filter(({ message_id }) => {

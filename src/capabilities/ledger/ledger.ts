@@ -7,21 +7,21 @@ import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { type Queue, QueueUnavailable } from '../../platform/queue/index.ts'
 import type { LedgerStore, LedgerSums } from '../storage/index.ts'
 
-/** What the ledger's route needs. */
+/** The dependencies of the ledger's route. */
 export type LedgerDeps = {
   ledger: Pick<LedgerStore, 'sums'>
   queue: Pick<Queue, 'stats'>
   clock: Clock
   /**
-   * How much older than the oldest message in the queue an unsettled entry must be to be lost:
-   * clocks differ, and replicas lag behind. 60,000 when left out.
+   * How much older than the oldest queued message an unsettled entry must be to count as lost, by
+   * default 60,000. It covers clock differences and replication lag.
    */
   lost_margin_ms?: number
 }
 
 /**
- * GET /api/v2/observability/ledger: what became of everything that was accepted. The queue is asked
- * before the ledger: what left the queue earlier is settled by the time the ledger is read.
+ * GET /api/v2/observability/ledger: counts of accepted items by fate. The queue is read before the
+ * ledger, so a message that has left the queue is already settled in the ledger.
  */
 export function getLedger(deps: LedgerDeps): Route {
   return defineRoute({
@@ -70,13 +70,13 @@ const querySchema = z.strictObject({
 const day_ms = 86_400_000
 const ns_per_ms = 1_000_000n
 
-/** Windows are whole milliseconds; both ends are rounded down. */
+/** Returns a window of whole milliseconds; both ends are rounded down. */
 function windowFrom(
   { from, to }: z.output<typeof querySchema>,
   now_ms: number,
 ): { from_ms: number; to_ms: number } {
   checkWindow({ from, to })
-  // Now is exclusive as any end, and a request of this very millisecond has to be inside.
+  // The end is exclusive, and a request of this very millisecond must be inside.
   const to_ms = to === undefined ? now_ms + 1 : Number(to / ns_per_ms)
   const from_ms = from === undefined ? Math.max(0, to_ms - day_ms) : Number(from / ns_per_ms)
   checkWindow({ from: BigInt(from_ms) * ns_per_ms, to: BigInt(to_ms) * ns_per_ms })
@@ -85,7 +85,7 @@ function windowFrom(
 
 type QueueStats = Awaited<ReturnType<Queue['stats']>>
 
-/** Undefined when the queue can not be asked: then nothing may be called lost. */
+/** Returns undefined when the queue is unavailable: then nothing may be reported as lost. */
 async function statsIfReachable(queue: LedgerDeps['queue']): Promise<QueueStats | undefined> {
   try {
     return await queue.stats()
@@ -97,7 +97,7 @@ async function statsIfReachable(queue: LedgerDeps['queue']): Promise<QueueStats 
 
 const lostMargin_ms = 60_000
 
-/** Before this instant, no message was written that the queue still has. */
+/** Returns an instant before which no queued message was written. */
 function lostBefore(stats: QueueStats, now_ms: number, margin_ms = lostMargin_ms): number {
   const oldest_ms = stats.pending === 0 ? now_ms : now_ms - stats.oldest_age_ms
   return Math.max(0, Math.floor(oldest_ms) - margin_ms)
@@ -148,7 +148,7 @@ const pathSumsSchema = z
   .meta({ id: 'LedgerPath' })
 type PathSums = z.infer<typeof pathSumsSchema>
 
-/** The answer of the ledger. */
+/** The reply of the ledger. */
 const ledgerSchema = z
   .strictObject({
     window: windowSchema.describe('By the arrival of requests.'),
@@ -168,7 +168,7 @@ const ledgerSchema = z
   })
   .meta({ id: 'Ledger' })
 
-/** The sums of a path; zeros when it took no request. */
+/** Returns the sums of a path; zeros when it received no request. */
 function pathSumsFrom(path: IngestPath, all: readonly LedgerSums[]): PathSums {
   const found = all.find((one) => one.path === path)
   const rejected_by_reason = reasonsOf(found?.rejected ?? {})
@@ -187,7 +187,7 @@ function pathSumsFrom(path: IngestPath, all: readonly LedgerSums[]): PathSums {
   }
 }
 
-/** What all paths sum up to. */
+/** Returns the sums over all paths. */
 function totalsOf(paths: readonly PathSums[]): z.infer<typeof ledgerSchema>['totals'] {
   const total = (name: keyof typeof sums) => paths.reduce((sum, path) => sum + path[name], 0)
   return {

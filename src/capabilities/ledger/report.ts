@@ -12,30 +12,30 @@ export type LedgerReporterOptions = {
   clock: Clock
   metrics: Metrics
   logger: Logger
-  /** How long an entry waits for others at most. 1,000 when left out. */
+  /** Maximum time that an entry waits to be published, by default 1,000. */
   interval_ms?: number
-  /** Entries kept in memory while neither queue nor spool takes them. 100,000 when left out. */
+  /** Maximum entries in memory while neither queue nor spool accepts them, by default 100,000. */
   entries_max?: number
 }
 
-/** Tells the ledger what an edge has accepted. */
+/** Publishes the edge's side of the ledger. */
 export type LedgerReporter = {
-  /** Takes entries of items that are durable, refused or lost. Never throws, never waits. */
+  /** Accepts entries of durable, rejected or lost items. Never throws and never waits. */
   accepted(entries: readonly LedgerEntry[]): void
-  /** Publishes what waits; resolves when it is durable or could not be published now. */
+  /** Publishes the waiting entries; resolves when they are durable or the attempt has failed. */
   flush(): Promise<void>
-  /** Flushes, with a few tries, and counts what could not be told as dropped. */
+  /** Flushes with a few attempts; counts the entries that could not be published as dropped. */
   close(): Promise<void>
 }
 
 /**
- * Keeps the accepted side of the ledger in memory and publishes it at most `interval_ms` later, a
- * message or more for each project, on `ledger.<project_id>`. What fails is published again under
- * the same id, so that it is stored once.
+ * Makes a reporter that keeps entries in memory and publishes them at most `interval_ms` later, in
+ * one or more messages for each project on `ledger.<project_id>`. A failed message is published
+ * again under the same id, so that it is stored once.
  *
- * A process that is killed takes at most a second of entries with it. Those of items in a message
- * are made good by the worker, whose own side of the ledger names the same message. Memory is
- * bounded: see `WaitingEntries`.
+ * A killed process loses at most a second of entries. The worker makes up for those of durable
+ * items, since its own side of the ledger names the same messages. Memory is bounded: see
+ * `WaitingEntries`.
  */
 export function createLedgerReporter(options: LedgerReporterOptions): LedgerReporter {
   return new Reporter(options)
@@ -43,7 +43,7 @@ export function createLedgerReporter(options: LedgerReporterOptions): LedgerRepo
 
 const interval_ms_default = 1_000
 const entries_max_default = 100_000
-/** Messages made and not durable yet, over all projects: what bounds their bytes, to 4 MiB. */
+/** Maximum unpublished messages over all projects, which limits their bytes to 4 MiB. */
 const messages_max = 16
 const closeTries_max = 5
 const closePause_ms = 200
@@ -53,7 +53,7 @@ class Reporter implements LedgerReporter {
   readonly #meters
   readonly #dropped
   readonly #waiting: WaitingEntries
-  /** Made, published once at least, and not known to be durable. */
+  /** Messages that were published at least once and are not known to be durable. */
   #unsettled: LedgerMessage[] = []
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
@@ -114,7 +114,7 @@ class Reporter implements LedgerReporter {
     this.#options.logger.warn({ entries }, 'ledger entries were dropped: the queue is away')
   }
 
-  /** Publishes until nothing waits, or until some message is not taken. */
+  /** Publishes until nothing waits or a message fails. */
   async #publishAll(): Promise<void> {
     for (;;) {
       while (this.#unsettled.length < messages_max) {
@@ -141,8 +141,8 @@ class Reporter implements LedgerReporter {
 }
 
 /**
- * Counts what entries of the accepted side say. Entries of one request or frame come together, so
- * those in a row of one project and path are counted at once: a label look-up costs more than a sum.
+ * Counts the items of accepted entries. Consecutive entries of one project and path are counted
+ * together, because a label lookup costs more than a sum.
  */
 function countEntries(meters: LedgerMeters, entries: readonly LedgerEntry[]): void {
   let items = 0
@@ -175,15 +175,15 @@ function countReasons(
   }
 }
 
-/** A message of the kind `ledger` and how many entries it holds. */
+/** A message of the kind `ledger`, and its number of entries. */
 type LedgerMessage = { outgoing: OutgoingMessage; entries: number }
 
-/** A message ends after the entry that brings it here: a stream takes at least 1 MiB. */
+/** Size at which a message is complete; a stream accepts at least 1 MiB. */
 const message_chars_max = 240 * 1024
-/** Entries of a message at most: about what fills it. */
+/** Maximum entries of a message, about what fills it. */
 const messageEntries_max = 1_000
 
-/** Takes entries of one project and makes their message; undefined when none wait. */
+/** Makes a message of entries of one project; undefined when none wait. */
 function takeMessage(waiting: WaitingEntries, newId: () => string): LedgerMessage | undefined {
   const entries = waiting.take(messageEntries_max)
   const [first] = entries
@@ -201,8 +201,8 @@ function takeMessage(waiting: WaitingEntries, newId: () => string): LedgerMessag
 }
 
 /**
- * An entry as JSON. A plain accepted one, of which there is one a call, is put together by hand,
- * which costs a third: its texts are ids and words of ours and need no escapes.
+ * Serializes an entry. A plain accepted entry, one for each call, is written by hand at a third of
+ * the cost: its texts are ids and words of ours, which need no escaping.
  */
 function entryText(entry: LedgerEntry): string {
   if (entry.message_id === '' || !isPlain(entry)) return JSON.stringify(entry)
@@ -213,7 +213,7 @@ function entryText(entry: LedgerEntry): string {
 const restOfPlain =
   '"records":{"traces":0,"observations":0,"events":0,"links":0,"correlations":0},"attempts":0,"settled_at_ms":0,"error_reason":""}'
 
-/** A UUID has so many characters; whatever has others is written with care. */
+/** Length of a UUID. An id of another length is serialized by JSON.stringify. */
 const uuid_chars = 36
 
 function isPlain({ rejected, lost, ingest_request_id, message_id, project_id }: LedgerEntry) {

@@ -11,23 +11,23 @@ import {
 } from '../../records/schema/index.ts'
 import { type W3cContext, w3cOfBatch } from './w3c-context.ts'
 
-/** Records of all kinds in one batch. */
+/** Maximum records of all kinds in one batch. */
 const items_max = 50_000
 
-/** A batch whose envelope is right; its records are not looked at yet. */
+/** A batch with a valid envelope; its records are not validated yet. */
 export type Batch = {
-  /** Undefined when the client gave none. */
+  /** Undefined when the client sent none. */
   idempotency_key: string | undefined
   schema: SchemaVersion
   lists: Record<RecordKind, readonly unknown[]>
   items: number
-  /** Of its fields, and of the headers where it has none. */
+  /** From its fields, and from the headers where a field is absent. */
   w3c: W3cContext
-  /** Of its fields alone: a repeated call has other headers, and is the same batch. */
+  /** From its fields alone, because a repeated batch may have other headers. */
   w3c_of_body: W3cContext
 }
 
-/** What makes a body a batch. Its records are validated one by one, so that good ones are taken. */
+/** The schema of a batch. Its records are validated one by one, so that valid ones are accepted. */
 export const batchSchema = record('IngestRequest', {
   idempotency_key: z
     .string()
@@ -48,7 +48,7 @@ export const batchSchema = record('IngestRequest', {
   baggage: w3cText('w3c_baggage'),
 })
 
-/** Reads the envelope and what headers say beside it. Throws 400 when it is no batch at all. */
+/** Reads the envelope and the headers that belong to it. Throws 400 for an invalid envelope. */
 export function batchFrom(body: z.output<typeof batchSchema>, headers: RequestHeaders): Batch {
   const lists = {
     traces: body.traces ?? [],

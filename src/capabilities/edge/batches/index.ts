@@ -6,7 +6,7 @@ export type { CaptureBatch, IngestRequestDeps, IngestRequestSettings } from './r
 export { markProcessing, settleRequests } from './settle-requests.ts'
 export { deleteExpiredIngestRequests } from './store.ts'
 
-/** The routes under `/api/v2/observability/ingest`. */
+/** Returns the routes under `/api/v2/observability/ingest`. */
 export function ingestRequestRoutes(deps: IngestRequestDeps): Route[] {
   const settings = {
     items_in_flight_max: 200_000,

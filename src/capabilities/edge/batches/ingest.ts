@@ -16,8 +16,8 @@ import { findRequest } from './store.ts'
 import { requestHeaders, takeBatch } from './take-batch.ts'
 
 /**
- * POST /api/v2/observability/ingest: takes a canonical batch. It answers 202 once every record that
- * is valid is durable in the queue; the record says what was not.
+ * POST /api/v2/observability/ingest: accepts a canonical batch. It answers 202 once every valid
+ * record is durable in the queue; the status record lists the rejected ones.
  */
 export function postIngest(context: RequestContext): Route {
   return defineRoute({
@@ -68,7 +68,10 @@ async function recordNow({ db }: RequestContext, { project_id, id }: Which): Pro
   return recordOfRow(row)
 }
 
-/** The record at its end, or as it is when the wait is over or too many wait already. */
+/**
+ * Waits for the end of a request. Returns its current record when the wait runs out, or when too
+ * many calls wait already.
+ */
 async function endOf(
   context: RequestContext,
   { signal, ...which }: Which & { signal: AbortSignal },
@@ -82,7 +85,7 @@ async function endOf(
   }
 }
 
-/** GET /api/v2/observability/ingest/{ingest_request_id}: what a request came to, however it came. */
+/** GET /api/v2/observability/ingest/{ingest_request_id}: the status of a request by any way in. */
 export function getIngestRequest({ db, receipts }: IngestRequestDeps): Route {
   return defineRoute({
     method: 'GET',

@@ -4,10 +4,10 @@ import type { TokenBuckets } from '../../records/pricing/index.ts'
 import type { ObservationRecord, TraceRecord } from '../../records/schema/index.ts'
 import { conversationOf, type DraftContext, pairsOf, shown, textOf } from './draft-context.ts'
 
-/** Version of this mapping; it stands in every row that it made. */
+/** Version of this mapping, stored in each of its rows. */
 const contract_version = 'canonical-2026-02-23'
 
-/** A valid record as it is stored. Who it belongs to it inherits from its trace's record. */
+/** Maps a valid record to a draft. Ownership fields are inherited from its trace's record. */
 export function observationDraft(
   record: ObservationRecord,
   context: DraftContext,
@@ -68,7 +68,7 @@ function ownerColumns(
   trace: TraceRecord | undefined,
   context: DraftContext,
 ) {
-  // A task's name goes with its id: that of another task would be a wrong one.
+  // A task's name belongs to its id, so it is never taken from another task.
   const ownTask = record.task_id || undefined
   const task_id = ownTask ?? (trace?.task_id || undefined)
   const named = record.conversation_id || trace?.conversation_id || ''
@@ -110,7 +110,7 @@ type UsageColumns = Pick<
   keyof TokenBuckets | 'usage_source' | 'usage_semantics' | 'cost_usd' | 'price_version'
 >
 
-/** The columns of tokens and money of a record whose counts fit each other. */
+/** Returns the token and cost columns of a record whose counts are consistent. */
 function usageColumns(record: ObservationRecord, { pricing }: DraftContext): UsageColumns {
   const columns = countsOf(record)
   const isKnown = isCounted(columns)
@@ -178,7 +178,7 @@ function bucketsOf(columns: UsageColumns): TokenBuckets {
   }
 }
 
-/** Half a nano-dollar rounds up, as in the prices that we compute. */
+/** toFixed rounds half a nano-dollar up, as our own prices do. */
 function dollarText(given: string | number): string {
   return typeof given === 'string' ? given : given.toFixed(9)
 }

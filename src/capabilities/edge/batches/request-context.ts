@@ -4,7 +4,7 @@ import type { IngestTables, Kysely } from '../../../platform/relational/index.ts
 import type { Pricing } from '../../records/pricing/index.ts'
 import type { Enqueuer } from '../enqueue/index.ts'
 
-/** What is taken of a batch by the project's capture policy: sampled, masked, without content. */
+/** Applies the project's capture policy to a batch: sampling, masks, content. */
 export type CaptureBatch = (
   records: IngestRecords,
   project_id: string,
@@ -17,14 +17,14 @@ type CapturedBatch = {
   masked: number
 }
 
-/** What the routes of canonical ingest need. */
+/** The dependencies of the routes of canonical ingest. */
 export type IngestRequestDeps = {
   db: Kysely<IngestTables>
   enqueuer: Enqueuer
   pricing: Pricing
-  /** Left out, everything is taken as it came. */
+  /** Without it every batch is accepted as it came. */
   capture?: CaptureBatch
-  /** Receipts of the other ways in, as the LedgerStore gives them. */
+  /** Reads the receipts of the other ways in from the LedgerStore. */
   receipts: {
     receipt(projectId: string, ingestRequestId: string): Promise<readonly LedgerEntry[]>
   }
@@ -32,32 +32,37 @@ export type IngestRequestDeps = {
 }
 
 export type IngestRequestSettings = {
-  /** Bytes of a batch; above, 413. */
+  /** Maximum bytes of a batch; a larger one is refused with 413. */
   body_bytes_max: number
-  /** Records of batches that are being taken at one time; above, 503. 200,000 when left out. */
+  /**
+   * Maximum records being accepted at one time, by default 200,000; beyond it batches are refused
+   * with 503.
+   */
   items_in_flight_max?: number
-  /** Calls that wait for a request's end at one time; others are answered at once. 256. */
+  /**
+   * Maximum calls that wait for the end of a request, by default 256; others are answered at once.
+   */
   waiters_max?: number
-  /** How long `?wait=true` waits, at most. 10,000. */
+  /** Maximum wait of `?wait=true`, by default 10,000. */
   wait_ms_max?: number
-  /** A batch that a call claimed longer ago and never published is another call's. 30,000. */
+  /** Age of an unpublished claim at which another call may take it over, by default 30,000. */
   take_over_after_ms?: number
-  /** How long a call waits for another one that is taking the same batch. 10,000. */
+  /** Maximum wait for another call that is accepting the same batch, by default 10,000. */
   claim_wait_ms_max?: number
 }
 
-/** The dependencies, with what left-out settings are and with the bounds of this process. */
+/** The dependencies with all settings, and the limits of this process. */
 export type RequestContext = IngestRequestDeps & {
   settings: Required<IngestRequestSettings>
-  /** Records that are being taken. */
+  /** Limits the records being accepted. */
   items: Gate
-  /** Calls that wait. */
+  /** Limits the calls that wait. */
   waiters: Gate
 }
 
-/** Lets so much in at one time and no more. */
+/** A counter with a limit. */
 type Gate = {
-  /** Takes room for so many; false when there is none. A first one gets in, however large it is. */
+  /** Takes room for `amount`. Returns false when there is none; the first one always gets in. */
   enter(amount: number): boolean
   leave(amount: number): void
 }

@@ -8,7 +8,7 @@ import type { RequestRow } from './store.ts'
 
 const count = z.int().nonnegative()
 
-/** What a request came to, as the API tells it. */
+/** The status of a request in the API. */
 export const statusRecordSchema = record('IngestStatus', {
   ingest_request_id: z.uuid(),
   idempotency_key: z.string().describe('Empty for requests that came another way than the API.'),
@@ -43,7 +43,7 @@ export const statusRecordSchema = record('IngestStatus', {
 })
 export type StatusRecord = z.output<typeof statusRecordSchema>
 
-/** A request that came in as a canonical batch. */
+/** Returns the status of a request that came as a canonical batch. */
 export function recordOfRow(row: RequestRow): StatusRecord {
   const rejected = row.rejected + row.refused
   return {
@@ -69,7 +69,7 @@ export function recordOfRow(row: RequestRow): StatusRecord {
   }
 }
 
-/** True when nothing more will happen by itself. */
+/** Returns true when the status changes only by a replay. */
 export function hasEnded({ status }: StatusRecord): boolean {
   return status === 'succeeded' || status === 'failed'
 }
@@ -84,8 +84,8 @@ function statusOfRow(row: RequestRow): StatusRecord['status'] {
 }
 
 /**
- * A request that came another way, from its entries in the ledger; undefined when there are none.
- * Each entry stands for one message, or for items that no message took.
+ * Returns the status of a request by another way in, from its ledger entries; undefined without
+ * entries. Each entry stands for one message, or for items that no message contains.
  */
 export function recordOfReceipt(entries: readonly LedgerEntry[]): StatusRecord | undefined {
   const [first] = entries
@@ -159,7 +159,7 @@ function statusOfReceipt(
   return nothingStored || settled.some(isDeadLetter) ? 'failed' : 'succeeded'
 }
 
-/** Items that the project's own policy keeps out: that went as it should. */
+/** Counts items that the project's own policy leaves out, which is no failure. */
 function leftOutBy(entries: readonly LedgerEntry[]): number {
   let items = 0
   for (const { rejected } of entries) {

@@ -3,34 +3,35 @@ import { type IngestTables, type Kysely, sql } from '../../../platform/relationa
 
 type Db = Kysely<IngestTables>
 
-/** A batch that asks for its key. */
+/** A batch that claims its idempotency key. */
 type BatchClaim = {
-  /** The id of the request, should the key be new. */
+  /** The id of the request if the key is new. */
   ingest_request_id: string
   project_id: string
   idempotency_key: string
   body_hash: Buffer
   schema_version: string
   items: number
-  /** Names this call; whoever claims later has another one. */
+  /** Identifies this call among those that claim the same key. */
   claim_id: string
 }
 
-/** What a claim came to. Instants are ISO 8601. */
+/** The result of a claim. Instants are ISO 8601. */
 export type ClaimOutcome =
-  /** This call is to hand the batch to the queue, under this id and time. */
+  /** This call must publish the batch, under this id and arrival time. */
   | { state: 'claimed'; ingest_request_id: string; first_seen_at: string }
-  /** It was handed over before. */
+  /** The batch was published before. */
   | { state: 'published'; ingest_request_id: string }
-  /** Another call is about to hand it over. */
+  /** Another call is publishing it. */
   | { state: 'busy'; ingest_request_id?: string }
-  /** The key came with another body. */
+  /** The key belongs to a batch with another body. */
   | { state: 'conflict'; ingest_request_id: string }
 
 /**
- * Claims a key for this call: a new key, one that a failed call gave back, and one that a call
- * claimed more than `take_over_after_ms` ago and never published (its process died). One statement
- * decides, so of calls at the same time one claims. Throws `store_unavailable`.
+ * Claims a key for this call. A key can be claimed when it is new, when a failed call released it,
+ * or when its claim is older than `take_over_after_ms` and was never published (its process died).
+ * One statement decides, so only one of several concurrent calls gets the claim. Throws
+ * `store_unavailable`.
  */
 export async function claimBatch(
   db: Db,
@@ -77,7 +78,7 @@ export async function countReplay(db: Db, ingest_request_id: string): Promise<vo
     .execute()
 }
 
-/** What a batch came to at the edge. */
+/** The result of publishing a batch. */
 export type Published = {
   messages_total: number
   rejected: number
@@ -87,8 +88,8 @@ export type Published = {
 }
 
 /**
- * Notes that the batch is durable in the queue; once noted, it stays as it is. Whoever made it
- * durable may say so, with the claim or without. Throws `store_unavailable`.
+ * Records that the batch is durable in the queue; later calls change nothing. It needs no claim.
+ * Throws `store_unavailable`.
  */
 export async function markPublished(
   db: Db,
@@ -104,8 +105,8 @@ export async function markPublished(
 }
 
 /**
- * Gives a claim back after a failure: the next call with the key tries again, under the same id, so
- * that what the queue took already is not doubled. Throws `store_unavailable`.
+ * Releases a claim after a failure. The next call with the key uses the same id, so that messages
+ * already in the queue are not duplicated. Throws `store_unavailable`.
  */
 export async function releaseClaim(db: Db, claim_id: string, id: string): Promise<void> {
   await db
@@ -117,13 +118,13 @@ export async function releaseClaim(db: Db, claim_id: string, id: string): Promis
     .execute()
 }
 
-/** Keys and records of requests are kept so long after their first call. */
+/** Retention of keys and records of requests, from their first call. */
 const kept = '7 days'
 const deleted_max = 10_000
 
 /**
- * Deletes requests that are older than 7 days, at most 10,000 a call; a job of the control plane.
- * Resolves with how many. Throws `store_unavailable`.
+ * Deletes requests older than 7 days, at most 10,000 per call; a job of the control plane. Resolves
+ * with their number. Throws `store_unavailable`.
  */
 export async function deleteExpiredIngestRequests(db: Db): Promise<number> {
   const deleted = await sql`
@@ -143,7 +144,7 @@ export type RequestRow = {
   replayed_hits: number
   messages_total: number
   items: number
-  /** Records that the edge refused. */
+  /** Records that the edge rejected. */
   rejected: number
   errors: Fault[]
   errors_left_out: number
@@ -154,7 +155,7 @@ export type RequestRow = {
   failed: number
   attempts: number
   stored: number
-  /** Records that were refused after the edge had taken them. */
+  /** Records that were rejected after the edge had accepted them. */
   refused: number
   lost: number
   traces: number
@@ -162,14 +163,14 @@ export type RequestRow = {
   events: number
   links: number
   correlations: number
-  /** Why messages were not stored whole. */
+  /** Reasons for which messages were not stored completely. */
   reasons: string[]
 }
 
-/** Reasons of settled messages that one record tells. */
+/** Maximum reasons in one status record. */
 const reasons_max = 5
 
-/** One request of a project, or undefined. Throws `store_unavailable`. */
+/** Returns a request of a project, or undefined. Throws `store_unavailable`. */
 export async function findRequest(
   db: Kysely<IngestTables>,
   project_id: string,

@@ -18,10 +18,10 @@ import {
 import { toDrafts } from './to-drafts.ts'
 
 /**
- * Hands a batch to the queue, once for its key; resolves with the id of its request when all of it
- * is durable there. Throws `idempotency_conflict`, `overloaded`, `store_unavailable`; after the
- * last two the same call may be made again, and doubles nothing. They name the request that holds
- * the key, where there is one, as an answer does.
+ * Publishes a batch, once for its key. Resolves with the id of its request when the batch is
+ * durable in the queue. Throws `idempotency_conflict`, `overloaded` or `store_unavailable`; after
+ * the last two the call may be repeated without duplicating anything. Errors carry the id of the
+ * request that holds the key, if there is one, as answers do.
  */
 export async function takeBatch(
   context: RequestContext,
@@ -66,14 +66,14 @@ async function take(
     const published = await publish(context, { batch, read, request })
     await markPublished(context.db, ingest_request_id, published)
   } catch (error) {
-    // The store may be what failed; then the claim runs out by itself.
+    // If the store is what failed, the claim expires by itself.
     await releaseClaim(context.db, claim.claim_id, ingest_request_id).catch(() => undefined)
     throw error instanceof Problem ? error.withHeaders(requestHeaders(ingest_request_id)) : error
   }
   return ingest_request_id
 }
 
-/** Names the request in an answer; none, when its id is not known. */
+/** Returns the header with the id of the request; no header when the id is unknown. */
 export function requestHeaders(ingest_request_id: string | undefined): Record<string, string> {
   return ingest_request_id === undefined ? {} : { 'x-ingest-request-id': ingest_request_id }
 }
@@ -108,7 +108,9 @@ function claimOf(batch: Batch, about: { project_id: string; body_hash: Buffer })
   }
 }
 
-/** A call that finds another one at the same batch waits for it: its answer must be as true. */
+/**
+ * Claims the key. Waits while another call publishes the same batch, so that both answers are true.
+ */
 async function claimed(
   { db, settings, waiters }: RequestContext,
   claim: ReturnType<typeof claimOf>,
@@ -135,7 +137,8 @@ async function publish(context: RequestContext, taken: Taken): Promise<Published
   const { batch, read, request } = taken
   const about = { ...request, w3c: batch.w3c, pricing: context.pricing }
   const drafts = await toDrafts(read, about)
-  // What W3C contexts add are records of their own, so the ledger counts them as items too.
+  // Correlations from W3C fields are records of their own, so the ledger counts them as items
+  // too.
   const added = recordsIn(drafts) - (batch.items - read.rejected)
   const captured =
     (await context.capture?.(drafts, request.project_id, recordKinds)) ?? uncaptured(drafts)

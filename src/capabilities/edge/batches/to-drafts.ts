@@ -24,7 +24,7 @@ import { observationDraft } from './observation-draft.ts'
 import { inSlices, type ReadRecords } from './read-records.ts'
 import type { W3cContext } from './w3c-context.ts'
 
-/** What a batch says beside its records. */
+/** Properties of a batch beside its records. */
 type BatchAbout = {
   project_id: string
   received_at_ms: number
@@ -32,7 +32,7 @@ type BatchAbout = {
   pricing: Pricing
 }
 
-/** Makes what is stored of the valid records of a batch: the same each time it is called. */
+/** Maps the valid records of a batch to drafts. The same batch always gives the same drafts. */
 export async function toDrafts(
   { records }: ReadRecords,
   { w3c, pricing, project_id, received_at_ms }: BatchAbout,
@@ -108,7 +108,7 @@ async function addLinks(
   })
 }
 
-/** The context of the batch is one of each trace that it names. */
+/** Adds the W3C fields of the batch to each trace in it. */
 async function addW3cOfBatch(w3c: W3cContext, context: DraftContext): Promise<void> {
   if (w3c.traceparent === '' && w3c.tracestate === '' && w3c.baggage === '') return
   const { drafts, received_at } = context
@@ -122,7 +122,7 @@ async function addW3cOfBatch(w3c: W3cContext, context: DraftContext): Promise<vo
   })
 }
 
-/** A trace as it is stored. */
+/** Maps a trace record to a draft. */
 function traceDraft(record: TraceRecord, context: DraftContext): TraceDraft {
   const { conversation_id, external_id } = conversationOf(context, shown(record.conversation_id))
   return {
@@ -144,7 +144,7 @@ function traceDraft(record: TraceRecord, context: DraftContext): TraceDraft {
   }
 }
 
-/** An event as it is stored; `place` counts its siblings of the same time that came before it. */
+/** Maps an event record to a draft; `place` is its index among siblings of the same time. */
 function eventDraft(record: EventRecord, context: DraftContext, place: number): EventDraft {
   return {
     project_id: context.project_id,
@@ -160,7 +160,7 @@ function eventDraft(record: EventRecord, context: DraftContext, place: number): 
   }
 }
 
-/** A link as it is stored; `start` is when its observation began, where the batch says so. */
+/** Maps a link record to a draft; `start` is the start of its observation, if the batch has it. */
 function linkDraft(
   record: LinkRecord,
   context: DraftContext,
@@ -180,7 +180,7 @@ function linkDraft(
   }
 }
 
-/** A correlation as it is stored. */
+/** Maps a correlation record to a draft. */
 function correlationDraft(record: CorrelationRecord, context: DraftContext): CorrelationDraft {
   return {
     project_id: context.project_id,

@@ -3,8 +3,8 @@ import type { Metrics } from '../../../platform/telemetry/index.ts'
 import type { SealedFrame } from './open-frame.ts'
 
 /**
- * Why records did not reach the queue: too much in flight, a publish that failed, a row that is too
- * large or has a value that its column can't take, a process that ends.
+ * Why records did not reach the queue: too much in flight, a failed publish, a row that is too
+ * large or has a value that does not fit its column, a closing process.
  */
 type EnqueueFailure =
   | 'inflight_full'
@@ -20,7 +20,7 @@ export type EnqueueMeters = {
   contentDropped(): void
 }
 
-/** Counts what goes into the queue. `inflight_bytes` is asked when somebody scrapes. */
+/** Makes the metrics of publishing. `inflight_bytes` is called at each scrape. */
 export function createEnqueueMeters(metrics: Metrics, inflight_bytes: () => number): EnqueueMeters {
   const items = metrics.counter({
     name: 'looptrace_enqueued_items_total',

@@ -19,36 +19,38 @@ import { bytesOf, PendingRequest } from './pending-request.ts'
 
 export type EnqueuerOptions = {
   /**
-   * Resolves once the message is durable; from then on its `data` is used for the next frame. A
-   * rejected publish is repeated with the same id.
+   * Resolves once the message is durable; its `data` is then reused for the next frame. A rejected
+   * publish is repeated with the same id.
    */
   publish(message: OutgoingMessage): Promise<void>
-  /** What the queue takes in one message; read each time, as it may change. */
+  /** Largest message that the queue accepts. It may change, so it is read for each message. */
   readonly message_bytes_max: number
-  /** A frame is published when the next row would make it larger. 128 KiB when not given. */
+  /**
+   * Maximum bytes of a frame, by default 128 KiB; the row that would exceed it starts the next one.
+   */
   frame_bytes?: number
-  /** A frame that several requests may share is published when it is so old. 5 when not given. */
+  /** Age at which a shared frame is published, by default 5. */
   frame_age_ms?: number
   /**
-   * Bytes of the requests that are on their way; one that comes when there are more is refused.
-   * One request alone may be larger.
+   * Maximum bytes of the requests in flight; beyond it requests are refused. A single request may
+   * be larger.
    */
   inflight_bytes_max: number
-  /** Publishes in flight; at most 64 messages and 32 MiB when not given. */
+  /** Limits on concurrent publishes, by default 64 messages and 32 MiB. */
   window?: WindowLimits
   clock: Clock
   newId: () => string
   metrics: Metrics
   logger: Logger
-  /** Told of each durable message, and of items that the edge refused; must not throw. */
+  /** Receives the ledger entries of durable messages and of rejected items; must not throw. */
   onAccepted(entries: readonly LedgerEntry[]): void
-  /** How often a publish is tried, and the first delay between tries; it doubles. */
+  /** Attempts of a publish, and the first delay between them; the delay doubles. */
   retry?: RetryLimits
 }
 
 /**
- * Makes the way of records into the queue: each record is encoded once, into the open frame of its
- * project, and a request is answered when all frames that carry it are durable.
+ * Makes an enqueuer. It encodes each record once, into the open frame of its project, and settles a
+ * request when all frames with its records are durable.
  */
 export function createEnqueuer(options: EnqueuerOptions): Enqueuer {
   return new FramingEnqueuer(options)
@@ -58,9 +60,9 @@ const defaultFrame_bytes = 128 * 1024
 const defaultFrame_age_ms = 5
 const defaultWindow: WindowLimits = { messages_max: 64, bytes_max: 32 * 1024 * 1024 }
 const defaultRetry: RetryLimits = { attempts_max: 3, delay_ms: 100 }
-/** Room in a buffer after a full frame, so that its last text is written without a look ahead. */
+/** Room after a full frame, so that its last text is written without measuring it first. */
 const slack_bytes = 4096
-/** Projects whose frames are open at one time; with more, all frames are published early. */
+/** Maximum projects with an open frame; beyond it all frames are published early. */
 const openFrames_max = 64
 const retryAfter_s = 2
 
@@ -73,7 +75,7 @@ class FramingEnqueuer implements Enqueuer {
   readonly #publisher: FramePublisher
   /** The open frames that requests share, by project. */
   readonly #frames = new Map<string, OpenFrame>()
-  /** The open frames of requests that go alone. */
+  /** The open frames of requests with `alone`. */
   readonly #ownFrames = new Map<PendingRequest, OpenFrame>()
   #timer: NodeJS.Timeout | undefined
   #pending = 0
@@ -125,7 +127,7 @@ class FramingEnqueuer implements Enqueuer {
     return Promise.reject(problem(code, { retry_after_s: retryAfter_s }))
   }
 
-  /** Runs without a pause until the window is full; never rejects. */
+  /** Encodes a request without a pause until the window is full; never rejects. */
   async #encode(pending: PendingRequest): Promise<void> {
     try {
       if (this.#publisher.window.isBusy) await this.#publisher.window.turn()
@@ -155,7 +157,7 @@ class FramingEnqueuer implements Enqueuer {
     }
   }
 
-  /** Encodes a row into the open frame. Answers what to wait for before the next row, if anything. */
+  /** Encodes a row into the open frame. Returns a promise when the next row must wait. */
   #put<Kind extends RowKind>(
     pending: PendingRequest,
     place: Place<Kind>,
@@ -184,7 +186,7 @@ class FramingEnqueuer implements Enqueuer {
     return this.#publisher.window.isFull ? this.#publisher.window.turn() : undefined
   }
 
-  /** A row that is larger than a frame goes compressed in a message of its own. */
+  /** Publishes a row larger than a frame in a compressed message of its own. */
   async #putAlone<Kind extends RowKind>(
     pending: PendingRequest,
     place: Place<Kind>,
@@ -257,7 +259,7 @@ class FramingEnqueuer implements Enqueuer {
     pending.options.on_refused?.(place.kind, place.index, reason)
   }
 
-  /** Answers the request once nothing of it is on its way. */
+  /** Settles the request once all its messages are. */
   #settle(pending: PendingRequest): void {
     if (!pending.isEncoded || pending.underWay > 0) return
     this.#pending -= 1

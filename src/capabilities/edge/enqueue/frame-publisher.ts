@@ -21,13 +21,13 @@ type FramePublisherOptions = {
   logger: Logger
   meters: EnqueueMeters
   onAccepted(entries: readonly LedgerEntry[]): void
-  /** Told of each request of a frame once that is durable or has failed. */
+  /** Called for each request of a frame once the frame is durable or has failed. */
   onSettled(pending: PendingRequest): void
 }
 
 const logInterval_ms = 1_000
 
-/** Publishes frames, and gives their buffers to the next ones. */
+/** Publishes frames, and reuses their buffers. */
 export class FramePublisher {
   readonly pool: FramePool
   readonly window: PublishWindow
@@ -40,7 +40,7 @@ export class FramePublisher {
     this.window = new PublishWindow(options.window)
   }
 
-  /** Never rejects: the requests of the frame learn how it went. */
+  /** Publishes a frame and settles its requests. Never rejects. */
   async publish(frame: SealedFrame): Promise<void> {
     const { project_id, message_id: id, data, requests, buffer } = frame
     const { publish, retry, meters, onSettled } = this.#options
@@ -63,7 +63,7 @@ export class FramePublisher {
     }
   }
 
-  /** Hands entries to the ledger. */
+  /** Passes entries to the ledger. */
   tell(entries: readonly LedgerEntry[]): void {
     try {
       this.#options.onAccepted(entries)
@@ -72,7 +72,7 @@ export class FramePublisher {
     }
   }
 
-  /** Says it in the log, at most once in a second. */
+  /** Logs an error, at most once a second. */
   log(error: unknown, message: string): void {
     const now_ms = this.#options.clock.now_ms()
     if (now_ms - this.#logged_ms < logInterval_ms) return
@@ -84,8 +84,8 @@ export class FramePublisher {
 export type WindowLimits = { messages_max: number; bytes_max: number }
 
 /**
- * Bounds the publishes in flight. Who would fill another frame waits for room first, in the order
- * of asking. Frames that are open when the window gets full may still be published.
+ * Limits concurrent publishes. A caller that fills another frame waits for room first, in order of
+ * arrival. Frames that are open when the window fills up may still be published.
  */
 class PublishWindow {
   readonly #limits: WindowLimits
@@ -101,7 +101,7 @@ class PublishWindow {
     return this.#messages >= this.#limits.messages_max || this.#bytes >= this.#limits.bytes_max
   }
 
-  /** True when one that comes now has to wait. */
+  /** True when a new caller has to wait. */
   get isBusy(): boolean {
     return this.isFull || this.#waiting.length > 0
   }
@@ -117,7 +117,7 @@ class PublishWindow {
     this.pass()
   }
 
-  /** Resolves when it is the caller's turn; it calls `pass` when it needs no more room. */
+  /** Resolves when the caller may proceed. The caller runs `pass` when it needs no more room. */
   turn(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve)
@@ -125,13 +125,13 @@ class PublishWindow {
     })
   }
 
-  /** Wakes the next one when there is room. */
+  /** Wakes the next caller if there is room. */
   pass(): void {
     if (!this.isFull) this.#waiting.shift()?.()
   }
 }
 
-/** What the ledger is told of a durable message: an entry for each of its receipts. */
+/** Returns the ledger entries of a durable message, one for each of its receipts. */
 function acceptedEntries({ project_id, message_id, receipts }: SealedFrame): LedgerEntry[] {
   return receipts.map(({ ingest_request_id, path, received_at_ms, items, masked }) => {
     const request = { project_id, ingest_request_id, path, received_at_ms }
@@ -139,7 +139,7 @@ function acceptedEntries({ project_id, message_id, receipts }: SealedFrame): Led
   })
 }
 
-/** What the ledger is told of items that the edge refused; undefined when it took all of them. */
+/** Returns the ledger entry of items that the edge rejected; undefined when there are none. */
 export function refusedEntry(pending: PendingRequest): LedgerEntry | undefined {
   const { request, messages } = pending
   const refused = pending.allRefused()

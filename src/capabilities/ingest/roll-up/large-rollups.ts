@@ -13,21 +13,24 @@ import { writeConversations } from './conversation-store.ts'
 import { lockTasks, uncounted, writeTasks } from './task-store.ts'
 import { nsFromIso } from './touched.ts'
 
-/** What large roll-ups are refreshed with. */
+/** The dependencies of a refresh. */
 type RefreshPorts = { db: Kysely<TaskTables>; store: ObservationStore; clock: Clock }
 
-/** How large roll-ups are refreshed; every one has a default in `defaultIngestSettings`. */
+/** Settings for refreshing large roll-ups; `defaultIngestSettings` has the defaults. */
 export type RefreshSettings = {
-  /** How often it is looked whether one is due. */
+  /** Interval between polls for a roll-up that is due. */
   refresh_poll_ms: number
-  /** A refresh that has not ended by then is begun again by whoever looks next. */
+  /** Lease of a refresh; after it another worker may refresh the same roll-up. */
   refresh_lease_ms: number
-  /** Between two refreshes of one roll-up, at least; and this many times what the last one took. */
+  /**
+   * Minimum pause between two refreshes of one roll-up, and the same as a multiple of the duration
+   * of the last one.
+   */
   refresh_rest_ms: number
   refresh_rest_factor: number
 }
 
-/** Refreshes large roll-ups as they become due. `stop` lets the one under way end. */
+/** Starts refreshing large roll-ups as they become due. `stop` waits for the running refresh. */
 export function startRefreshing(
   ports: RefreshPorts & {
     logger: Logger
@@ -61,8 +64,8 @@ export function startRefreshing(
 }
 
 /**
- * Refreshes the roll-up that has been due the longest; false when none is. The observations are
- * read without holding a lock: what is stored meanwhile has marked it, and leaves it due.
+ * Refreshes the roll-up that has been due longest. Returns false when none is due. It reads
+ * observations without a lock: rows stored meanwhile mark the roll-up again, so it stays due.
  */
 export async function refreshOne(ports: RefreshPorts, settings: RefreshSettings): Promise<boolean> {
   const { db, clock } = ports
@@ -75,14 +78,14 @@ export async function refreshOne(ports: RefreshPorts, settings: RefreshSettings)
   const took_ms = clock.now_ms() - start_ms
   const rest_ms = Math.max(settings.refresh_rest_ms, took_ms * settings.refresh_rest_factor)
   await db.transaction().execute(async (trx) => {
-    // In this order: who marks one as touched holds the task's row by then.
+    // In this order, because a writer that marks a task holds the lock on its row.
     await write(trx)
     if (!(await settleLarge(trx, claimed, { rest_ms }))) throw new ClaimLost()
   })
   return true
 }
 
-/** It took longer than the lease: somebody else has begun, whose outcome is newer. */
+/** The refresh outlasted its lease, and another worker has a newer result. */
 class ClaimLost extends Error {
   override readonly name = 'ClaimLost'
 }
@@ -110,7 +113,7 @@ async function recomputed({ db, store }: RefreshPorts, claimed: ClaimedRollUp): 
 
 async function noWork(): Promise<void> {}
 
-/** When its first call began; undefined when it is gone. */
+/** Returns the start of its first call; undefined when the row is gone. */
 async function startOf(
   db: Kysely<TaskTables>,
   { project_id, kind, id }: ClaimedRollUp,
@@ -134,13 +137,13 @@ async function startOf(
 
 type Trx = Transaction<TaskTables>
 
-/** A task or a conversation; `id` is its own. */
+/** The key of a task or a conversation; `id` is its own. */
 export type RollUpKey = { project_id: string; kind: 'task' | 'conversation'; id: string }
 
-/** A large roll-up that is due, held by whoever claimed it; `touches` is how often it was marked. */
+/** A large roll-up that a worker has claimed; `touches` counts how often it was marked. */
 type ClaimedRollUp = RollUpKey & { claim: string; touches: string }
 
-/** Of the given ones those that are large, which are due from now on. Locks them in key order. */
+/** Marks the large ones of these keys as due and returns them. Locks them in key order. */
 export async function markLarge(trx: Trx, keys: readonly RollUpKey[]): Promise<RollUpKey[]> {
   if (keys.length === 0) return []
   const { rows } = await sql<RollUpKey>`
@@ -157,7 +160,10 @@ export async function markLarge(trx: Trx, keys: readonly RollUpKey[]): Promise<R
   return rows
 }
 
-/** Remembers that these are large. They are due: what they hold may be older than a refresh. */
+/**
+ * Registers these roll-ups as large. They are due at once, since they may contain older data than a
+ * refresh would read.
+ */
 export async function noteLarge(trx: Trx, keys: readonly RollUpKey[]): Promise<void> {
   if (keys.length === 0) return
   await sql`
@@ -167,7 +173,9 @@ export async function noteLarge(trx: Trx, keys: readonly RollUpKey[]): Promise<v
   `.execute(trx)
 }
 
-/** Claims the one that has been due the longest, for so long; undefined when none is. */
+/**
+ * Claims the roll-up that has been due longest, for `lease_ms`. Returns undefined when none is due.
+ */
 async function claimLarge(
   trx: Trx,
   { claim, lease_ms }: { claim: string; lease_ms: number },
@@ -187,8 +195,9 @@ async function claimLarge(
 }
 
 /**
- * Ends a claim; false when somebody else has claimed it since. What was marked meanwhile stays due,
- * but not before the rest is over, so that refreshing one never takes all of a store's time.
+ * Ends a claim. Returns false when another worker has claimed it since. A roll-up that was marked
+ * meanwhile stays due, but only after a pause, so that refreshing one never uses all of a store's
+ * time.
  */
 async function settleLarge(
   trx: Trx,

@@ -23,25 +23,25 @@ import {
 } from './task-store.ts'
 import { isoFromMs, msFromNs, nsFromIso, type Touched, type TouchedTask } from './touched.ts'
 
-/** Tasks or conversations of one question to the observation store; its own bound. */
+/** Maximum tasks or conversations in one query to the observation store. */
 const rollups_max = 1_000
 
-/** What roll-ups are made with. */
+/** The dependencies of roll-ups. */
 type RollUpPorts = {
   db: Kysely<TaskTables>
   store: ObservationStore
-  /** Observations from which on a roll-up is refreshed by and by, not by every batch. */
+  /** Observations from which a roll-up is refreshed asynchronously, not by every batch. */
   large_from: number
 }
 
 /**
- * Brings the tasks and conversations of a batch up to date, in one transaction: makes the new
- * tasks of the batch alone, adds to those of which it is sure that nothing of the batch is counted
- * yet, locks the others, recomputes those from the stored observations, and writes what came out.
- * Large ones are only marked: they are refreshed by and by (docs/decisions/0019). All tasks are
- * marked for detection.
- * The locks come first, so that of two workers the second one knows what the first one counted.
- * Repeating it does no harm: what is counted already is recomputed (docs/decisions/0018).
+ * Updates the tasks and conversations of a batch in one transaction. New tasks are inserted from
+ * the batch alone. A batch is added to a task when none of its observations can be counted there
+ * yet. All other tasks are locked and recomputed from the stored observations. Large ones are only
+ * marked, and refreshed asynchronously (docs/decisions/0019). All tasks are marked for detection.
+ *
+ * Locks come first, so that the second of two workers sees what the first has counted. Repeating
+ * the update is harmless, since counted observations lead to a recomputation (docs/decisions/0018).
  */
 export async function rollUp(ports: RollUpPorts, touched: Touched): Promise<void> {
   if (touched.tasks.length === 0 && touched.conversations.length === 0) return
@@ -79,7 +79,7 @@ function textOf({ project_id, kind, id }: RollUpKey): string {
   return `${project_id} ${kind} ${id}`
 }
 
-/** The tasks as they are when no call of them was ever seen before. */
+/** Returns the rows that the tasks would have if the batch were their first one. */
 function newTasks(tasks: readonly TouchedTask[]): TaskToPut[] {
   const eventId = idsFrom(newId())
   return tasks.map((touched) => {
@@ -90,7 +90,7 @@ function newTasks(tasks: readonly TouchedTask[]): TaskToPut[] {
   })
 }
 
-/** Answers the tasks that have become large. */
+/** Rolls up the tasks. Returns those that have become large. */
 async function rollUpTasks(
   trx: Transaction<TaskTables>,
   ports: RollUpPorts,
@@ -162,7 +162,7 @@ function lateActivityOf({ touched, ...locked }: TaskToRecompute): NewTaskEvent[]
   return [{ id: newId(), project_id, task_id, kind: 'late_activity', at, actor_kind: 'call' }]
 }
 
-/** Answers the conversations that have become large. */
+/** Rolls up the conversations. Returns those that have become large. */
 async function rollUpConversations(
   trx: Transaction<TaskTables>,
   ports: RollUpPorts,
@@ -192,7 +192,7 @@ function projectOf(chunk: readonly { project_id: string }[]): string {
   return chunk[0]?.project_id ?? ''
 }
 
-/** Runs of one project, none longer than a question may be; the rows come in project order. */
+/** Splits rows, which are in project order, into chunks of one project and limited length. */
 function chunksByProject<T extends { project_id: string }>(rows: readonly T[]): T[][] {
   const chunks: T[][] = []
   for (const row of rows) {
@@ -208,8 +208,8 @@ const digits = 12
 const numbers = 2 ** (4 * digits)
 
 /**
- * Ids that follow one after the other from a UUIDv7, itself the first: as unique as that one, which
- * begins anywhere among 2^48, and much cheaper than a new one each, of which a batch may need
+ * Returns a generator of consecutive ids that starts at a UUIDv7. They are as unique as the first
+ * one, which starts at a random one of 2^48 values, and much cheaper than new ids: a batch may need
  * ten thousand.
  */
 export function idsFrom(first: string): () => string {

@@ -6,10 +6,10 @@ import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { type DeadLetter, type Queue, QueueUnavailable } from '../../../platform/queue/index.ts'
 
-/** Names the list in its cursors. */
+/** The name of the list in its cursors. */
 const list = 'dead-letters'
 
-/** GET /api/v2/observability/dead-letters: what could not be stored, those set apart first first. */
+/** GET /api/v2/observability/dead-letters: the dead letters of a project, oldest first. */
 export function listDeadLetters({ queue }: DeadLetterDeps): Route {
   return defineRoute({
     method: 'GET',
@@ -52,7 +52,7 @@ function placeIn(cursor: string): string {
   })
 }
 
-/** A message that was set apart, as people read it. */
+/** A dead letter in the API and on the command line. */
 const deadLetterSchema = record('DeadLetter', {
   dead_letter_id: z.string().describe('Names the message, here and in receipts.'),
   kind: z.string().describe('`ingest`: records; `ledger`: counts of what was accepted.'),
@@ -67,20 +67,19 @@ const replySchema = record('DeadLetterList', {
   next_cursor: z.string().nullable().describe('Where the next page begins; null on the last.'),
 })
 
-/** A dead letter as the API and the command line show it. */
 export type ReadDeadLetter = z.infer<typeof deadLetterSchema>
 
-/** Shapes a dead letter of the queue. */
+/** Formats a dead letter of the queue. */
 export function letterOf(letter: DeadLetter): ReadDeadLetter {
   const { id, subject, reason, attempts, bytes, buried_at } = letter
   const [kind = ''] = subject.split('.')
   return { dead_letter_id: id, kind, reason, attempts, bytes, buried_at }
 }
 
-/** What the routes of dead letters need. */
+/** The dependencies of the routes of dead letters. */
 export type DeadLetterDeps = { queue: Pick<Queue, 'deadLetters' | 'replayDeadLetter'> }
 
-/** Says in the words of the API that the queue is out of reach. */
+/** Translates an unavailable queue into an error of the API. */
 export async function asQueueFailure<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

@@ -6,8 +6,8 @@ import type { DeadLetter, Queue } from '../../../platform/queue/index.ts'
 import { asQueueFailure, type DeadLetterDeps } from './dead-letters.ts'
 
 /**
- * POST /api/v2/observability/dead-letters/{dead_letter_id}/replay: back to the end of the queue. A
- * message that fails again is set apart again, under the same id.
+ * POST /api/v2/observability/dead-letters/{dead_letter_id}/replay: returns a message to the end of
+ * the queue. If it fails again, it is dead-lettered under the same id.
  */
 export function replayDeadLetter({ queue }: DeadLetterDeps): Route {
   return defineRoute({
@@ -42,10 +42,10 @@ const replySchema = record('ReplayedDeadLetter', {
   state: z.literal('queued').describe('It waits in the queue again.'),
 })
 
-/** Dead letters of one question to the queue; its own bound. */
+/** Dead letters in one page of the queue's list. */
 const page_max = 1_000
 
-/** All dead letters of the queue, page by page. */
+/** Yields all dead letters of the queue, page by page. */
 export async function* everyDeadLetter(
   queue: Pick<Queue, 'deadLetters'>,
 ): AsyncGenerator<DeadLetter> {
@@ -58,8 +58,8 @@ export async function* everyDeadLetter(
 }
 
 /**
- * Puts every dead letter that was buried until `until_ms` back into the queue; those that fail
- * again meanwhile stay. Yields each one that was there.
+ * Replays every dead letter that was dead-lettered by `until_ms`, so messages that fail again are
+ * not replayed twice. Yields each replayed one.
  */
 export async function* replayAll(
   queue: Pick<Queue, 'deadLetters' | 'replayDeadLetter'>,

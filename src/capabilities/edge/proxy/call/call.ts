@@ -98,9 +98,7 @@ export class Call implements RelayedCall {
     return this.#isClosed
   }
 
-  /**
-   * The id of this call in the ledger. It is made on first use, because few calls need it early.
-   */
+  /** The id of this call in the ledger, made on first use. */
   get ingest_request_id(): string {
     if (this.#ingestRequestId === '') {
       this.#ingestRequestId = this.services.ids.uuid(this.start_ms)
