@@ -1,15 +1,16 @@
-/** How an OTLP request was encoded, and so how its answer is. */
+/** The encoding of an OTLP request, and of its reply. */
 export type OtlpEncoding = 'protobuf' | 'json'
 
-/** What an export request carries. */
+/** The kind of items in an export request. */
 export type OtlpSignal = 'traces' | 'logs'
 
-/** What was not taken, or a warning when `rejected` is 0. */
+/** Rejected items, or a warning when `rejected` is 0. */
 type PartialSuccess = { rejected: number; error_message: string }
 
 /**
- * The body of a 200: ExportTraceServiceResponse or ExportLogsServiceResponse. `partial_success` is
- * unset when nothing was rejected and there is nothing to say (OTLP specification, Full Success).
+ * Encodes the body of a 200: ExportTraceServiceResponse or ExportLogsServiceResponse. Leaves
+ * `partial_success` unset when nothing was rejected and there is no warning (OTLP specification,
+ * Full Success).
  */
 export function encodeExportResponse(
   encoding: OtlpEncoding,
@@ -28,24 +29,24 @@ function jsonResponse(signal: OtlpSignal, { rejected, error_message }: PartialSu
   if (rejected === 0 && error_message === '') return Buffer.from('{}')
   const name = signal === 'traces' ? 'rejectedSpans' : 'rejectedLogRecords'
   const partialSuccess = {
-    // 64-bit integers are text in the JSON of protobuf.
+    // protobuf's JSON has 64-bit integers as text.
     ...(rejected === 0 ? {} : { [name]: String(rejected) }),
     ...(error_message === '' ? {} : { errorMessage: error_message }),
   }
   return Buffer.from(JSON.stringify({ partialSuccess }))
 }
 
-/** What a request is refused with: `code` is one of google.rpc.Code. */
+/** The status of a refused request; `code` is one of google.rpc.Code. */
 type RpcStatus = {
   code: number
   message: string
-  /** When the client may come back, in milliseconds; sent as a RetryInfo. */
+  /** Milliseconds after which the client may retry; sent as a RetryInfo. */
   retry_delay_ms?: number | undefined
 }
 
 const retryInfo = 'type.googleapis.com/google.rpc.RetryInfo'
 
-/** The body of a refusal: a google.rpc.Status in the encoding of the request. */
+/** Encodes the body of a refusal: a google.rpc.Status in the encoding of the request. */
 export function encodeStatus(encoding: OtlpEncoding, status: RpcStatus): Buffer {
   return encoding === 'json' ? jsonStatus(status) : protobufStatus(status)
 }
@@ -76,14 +77,14 @@ function durationOf(ms: number): { seconds: number; nanos: number } {
   return { seconds: Math.floor(whole_ms / 1_000), nanos: (whole_ms % 1_000) * 1_000_000 }
 }
 
-/** A field that holds text, a message or bytes. Absent when empty, as proto3 has it. */
+/** Encodes a field with text, a message or bytes. Empty content is left out, as in proto3. */
 function lengthField(field: number, content: string | Uint8Array): Buffer {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
   if (bytes.length === 0) return Buffer.alloc(0)
   return Buffer.concat([varint(field * 8 + 2), varint(bytes.length), bytes])
 }
 
-/** A field that holds a whole number, 0 to 2^53 - 1. Absent when 0, as proto3 has it. */
+/** Encodes a field with a whole number, 0 to 2^53 - 1. Zero is left out, as in proto3. */
 function numberField(field: number, value: number): Buffer {
   return value === 0 ? Buffer.alloc(0) : Buffer.concat([varint(field * 8), varint(value)])
 }

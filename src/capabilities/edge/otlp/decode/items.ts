@@ -9,7 +9,7 @@ import type {
 } from '../contract.ts'
 import type { Tally } from './tally.ts'
 
-/** A span without anything; the decoders fill it, so that every span has one shape in memory. */
+/** Returns an empty span for the decoders to fill, so that all spans have one shape in memory. */
 export function emptySpan(): OtlpSpan {
   return {
     trace_id: '',
@@ -79,22 +79,22 @@ const kindMax = 5
 const statusMax = 2
 const severityMax = 24
 
-/** SpanKind; 0 (unspecified), with a warning, for a number that has no meaning. */
+/** Returns a SpanKind; 0 (unspecified), with a warning, for an unknown number. */
 export function spanKind(value: number, tally: Tally): number {
   return enumValue(value, kindMax, tally, 'unknown_span_kind')
 }
 
-/** StatusCode; 0 (unset), with a warning, for a number that has no meaning. */
+/** Returns a StatusCode; 0 (unset), with a warning, for an unknown number. */
 export function statusCode(value: number, tally: Tally): number {
   return enumValue(value, statusMax, tally, 'unknown_status_code')
 }
 
-/** SeverityNumber; 0 (unspecified), with a warning, for a number that has no meaning. */
+/** Returns a SeverityNumber; 0 (unspecified), with a warning, for an unknown number. */
 export function severityNumber(value: number, tally: Tally): number {
   return enumValue(value, severityMax, tally, 'unknown_severity_number')
 }
 
-/** What the sender dropped and what we did, as a uint32, which is what both ends keep. */
+/** Adds the dropped counts of the sender and of the decoder, as a uint32. */
 export function droppedCount(sent: number, cut: number): number {
   return Math.min(sent + cut, uint32Max)
 }
@@ -106,8 +106,8 @@ function enumValue(value: number, most: number, tally: Tally, warning: string): 
 }
 
 /**
- * What is known once all fields are read: the event's name may stand in the attribute
- * `event.name` (before LogRecord.event_name), and a span id alone says nothing.
+ * Completes a record once all fields are read. Its event name may be in the attribute `event.name`
+ * (before LogRecord.event_name); a span id without a trace id is dropped.
  */
 export function finishLogRecord(record: OtlpLogRecord, tally: Tally): void {
   if (record.trace_id === '' && record.span_id !== '') {
@@ -120,8 +120,8 @@ export function finishLogRecord(record: OtlpLogRecord, tally: Tally): void {
 }
 
 /**
- * Keys that no attribute and no map may have: assigned to an object, they reach its prototype.
- * Told by their lengths first, as this is asked for every attribute.
+ * Returns true for keys that no attribute and no map may have, because they would reach an object's
+ * prototype. It compares lengths first, since it runs for every attribute.
  */
 export function isForbiddenKey(key: string): boolean {
   if (key.length === 9) return key === '__proto__' || key === 'prototype'

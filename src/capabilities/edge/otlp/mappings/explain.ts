@@ -69,7 +69,7 @@ const replySchema = z
   })
   .meta({ id: 'OtlpMappingExplanation' })
 
-/** GET /api/v2/observability/mappings/otlp/explain: which key gave each field of a stored span. */
+/** GET /api/v2/observability/mappings/otlp/explain: the source of each field of a stored span. */
 export function explainOtlpMapping(deps: { store: Pick<ObservationStore, 'observation'> }): Route {
   const explain = createExplain()
   return defineRoute({

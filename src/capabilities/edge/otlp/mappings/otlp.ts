@@ -93,7 +93,7 @@ const replySchema = z
   .meta({ id: 'OtlpMapping' })
 
 /**
- * GET /api/v2/observability/mappings/otlp: the very contract that spans are mapped by
+ * GET /api/v2/observability/mappings/otlp: the contract that maps spans, as it is executed
  * (specification 2.6 and 4.6).
  */
 export function getOtlpMapping({ contract }: { contract: MappingContract }): Route {
@@ -114,7 +114,7 @@ export function getOtlpMapping({ contract }: { contract: MappingContract }): Rou
   })
 }
 
-/** The reference page of a contract: a table for each level, made of the contract itself. */
+/** Formats the reference page of a contract, with a table for each level. */
 export function mappingPage(contract: MappingContract): string {
   return [
     '# How OTLP becomes observations',

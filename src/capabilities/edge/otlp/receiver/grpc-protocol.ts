@@ -10,10 +10,10 @@ import { quoted } from './http-export.ts'
 import { tooLarge } from './inflight-bytes.ts'
 import { messageOf, retryAfter_s, rpcCodeOf, rpcCodes } from './status-codes.ts'
 
-/** What a call is, by its headers. */
+/** The properties of a call, from its headers. */
 export type GrpcHead = {
   signal: OtlpSignal
-  /** The encoding of its message, where that says it is packed. */
+  /** The encoding of the message if its frame marks it as compressed. */
   packing: 'identity' | 'gzip'
 }
 
@@ -22,7 +22,7 @@ const signals: ReadonlyMap<string, OtlpSignal> = new Map([
   ['/opentelemetry.proto.collector.logs.v1.LogsService/Export', 'logs'],
 ])
 
-/** True for what a client of gRPC sends; any other is answered with a status of HTTP. */
+/** Returns true for a gRPC request; any other is answered with an HTTP status. */
 export function isGrpc(headers: IncomingHttpHeaders): boolean {
   return headers[':method'] === 'POST' && contentType.test(headers['content-type'] ?? '')
 }
@@ -30,8 +30,8 @@ export function isGrpc(headers: IncomingHttpHeaders): boolean {
 const contentType = /^application\/grpc(?:\+proto)? *(?:;|$)/i
 
 /**
- * Throws `method_not_allowed` or `unsupported_media_type` for what is no gRPC, `route_not_found`
- * for a method that is not served, `unsupported_media_type` for an encoding that is not read.
+ * Throws `method_not_allowed` or `unsupported_media_type` for a request that is no gRPC,
+ * `route_not_found` for an unknown method, `unsupported_media_type` for an unknown encoding.
  */
 export function grpcHeadOf(headers: IncomingHttpHeaders): GrpcHead {
   if (!isGrpc(headers)) throw noGrpc(headers)
@@ -61,8 +61,8 @@ function noGrpc({
 }
 
 /**
- * Milliseconds that the client waits (`grpc-timeout`: at most eight digits and a unit), no finer
- * than a tenth of a second; undefined when it does not say, or not in these words.
+ * Returns the client's timeout in milliseconds (`grpc-timeout`: at most eight digits and a unit),
+ * rounded up to a tenth of a second; undefined when it is absent or invalid.
  */
 export function timeoutOf_ms({ 'grpc-timeout': text }: IncomingHttpHeaders): number | undefined {
   const [, digits, unit = ''] = /^(\d{1,8})([HMSmun])$/.exec(String(text ?? '')) ?? []
@@ -72,9 +72,11 @@ export function timeoutOf_ms({ 'grpc-timeout': text }: IncomingHttpHeaders): num
   return timeout_ms > timer_ms_max ? undefined : timeout_ms
 }
 
-/** Timers of one duration share a list; those of clients would all differ by a little. */
+/**
+ * node keeps timers of one duration in one list, and clients' timeouts would all differ a little.
+ */
 const timeoutStep_ms = 100
-/** Node's timers hold no more; nobody waits for that. */
+/** The longest timer that node supports. */
 const timer_ms_max = 2 ** 31 - 1
 
 const unitsOf_ms: Readonly<Record<string, number>> = {
@@ -86,19 +88,19 @@ const unitsOf_ms: Readonly<Record<string, number>> = {
   n: 0.000001,
 }
 
-/** In front of a message: one byte that says whether it is packed, four with its length. */
+/** The prefix of a message: one byte that marks it as compressed, four with its length. */
 const prefix_bytes = 5
 
 /**
- * Follows the body of a unary call, which is one message in its frame (Length-Prefixed-Message of
- * gRPC over HTTP/2), and refuses it as soon as it can't be just that.
+ * Checks the body of a unary call, which is one framed message (Length-Prefixed-Message of gRPC
+ * over HTTP/2), and refuses anything else as early as possible.
  */
 export class MessageFrame {
   readonly #bytes_max: number
   readonly #prefix = Buffer.alloc(prefix_bytes)
   #seen_bytes = 0
 
-  /** A message of more than `bytes_max` is refused once its length has come. */
+  /** A message of more than `bytes_max` is refused once its length is known. */
   constructor(bytes_max: number) {
     this.#bytes_max = bytes_max
   }
@@ -107,7 +109,7 @@ export class MessageFrame {
     return this.#prefix[0] === 1
   }
 
-  /** Looks at the next piece. Throws `invalid_request` or `body_too_large`. */
+  /** Checks the next piece. Throws `invalid_request` or `body_too_large`. */
   inspect(piece: Buffer): void {
     if (this.#seen_bytes < prefix_bytes) piece.copy(this.#prefix, this.#seen_bytes)
     this.#seen_bytes += piece.length
@@ -119,7 +121,7 @@ export class MessageFrame {
     if (this.#seen_bytes > prefix_bytes + length) throw notOneMessage('more came after it')
   }
 
-  /** The message in the body that was inspected. Throws `invalid_request` when it was cut off. */
+  /** Returns the message in an inspected body. Throws `invalid_request` when it is incomplete. */
   messageIn(body: Buffer): Buffer {
     const length = this.#prefix.readUInt32BE(1)
     if (body.length !== prefix_bytes + length) throw notOneMessage('it is cut off')
@@ -127,7 +129,7 @@ export class MessageFrame {
   }
 }
 
-/** Puts an answer into its frame. */
+/** Frames a reply. */
 function framed(message: Buffer): Buffer {
   const frame = Buffer.allocUnsafe(prefix_bytes + message.length)
   frame[0] = 0
@@ -136,7 +138,7 @@ function framed(message: Buffer): Buffer {
   return frame
 }
 
-/** The longest body with a message of `message_bytes`. */
+/** Returns the length of a body with a message of `message_bytes`. */
 export function framedBytes(message_bytes: number): number {
   return prefix_bytes + message_bytes
 }
@@ -145,12 +147,12 @@ function notOneMessage(reason: string): Problem {
   return problem('invalid_request', { detail: `the call must hold one message: ${reason}` })
 }
 
-/** Characters of an error's text that are sent. */
+/** Maximum characters of an error's text. */
 const messageCharacters_max = 1_000
 
 const successHead = { ':status': 200, 'content-type': 'application/grpc' }
 
-/** Answers with the message; the ids go with the status, in the trailers. */
+/** Answers with a message; the trailers carry the ids and the status. */
 export function sendMessage(
   stream: ServerHttp2Stream,
   message: Buffer,
@@ -165,8 +167,8 @@ export function sendMessage(
 }
 
 /**
- * Answers with an error: the status is in the only headers, and a client that is still sending is
- * told to stop. One that does not speak gRPC gets the status of HTTP alone.
+ * Answers with an error. The only headers carry the status, and a client that is still sending is
+ * stopped. A client that does not speak gRPC gets an HTTP status only.
  */
 export function sendRefusal(
   stream: ServerHttp2Stream,
@@ -181,7 +183,7 @@ export function sendRefusal(
   if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR)
 }
 
-/** With RetryInfo in its details where the call may be repeated. */
+/** Returns the headers of a status, with RetryInfo in its details if the call may be retried. */
 function grpcStatus(fault: Problem): OutgoingHttpHeaders {
   const code = codeOf(fault)
   const message = messageOf(fault)
@@ -199,7 +201,9 @@ function grpcStatus(fault: Problem): OutgoingHttpHeaders {
   return headers
 }
 
-/** Of the media types of a gRPC call only the encoding is at fault, which has a code of its own. */
+/**
+ * Here an unsupported media type means the message encoding, for which gRPC has a code of its own.
+ */
 function codeOf(fault: Problem): number {
   return fault.code === 'unsupported_media_type' ? rpcCodes.unimplemented : rpcCodeOf(fault)
 }
@@ -208,7 +212,7 @@ function httpStatus(fault: Problem): OutgoingHttpHeaders {
   return { ':status': fault.status, ...(fault.code === 'method_not_allowed' && { allow: 'POST' }) }
 }
 
-/** Printable ASCII but for the percent sign goes as it is (gRPC over HTTP/2, Status-Message). */
+/** Leaves printable ASCII except the percent sign as it is (gRPC over HTTP/2, Status-Message). */
 function percentEncoded(text: string): string {
   return text.toWellFormed().replaceAll(/[^ -$&-~]+/g, encodeURIComponent)
 }

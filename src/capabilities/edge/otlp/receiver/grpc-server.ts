@@ -26,21 +26,21 @@ import { ClientGone, readBody, unpack } from './intake.ts'
 import type { ReceiverServices } from './services.ts'
 import { problemOf } from './status-codes.ts'
 
-/** Without a sign of life for so long after it was asked for, a connection is closed. */
+/** A connection that does not answer a ping within this time is closed. */
 const keepaliveTimeout_ms = 20_000
 
 /**
- * What a client may send ahead, also while its key is looked up; the 64 KiB of HTTP/2 make it stop
- * and wait in most requests.
+ * Bytes that a client may send ahead, even while its key is looked up. HTTP/2's default of 64 KiB
+ * would pause most requests.
  */
 const flowWindow_bytes = 256 * 1024
 
-/** Of all headers of a call: a key, a baggage of 8 KiB and what gateways add. */
+/** Maximum bytes of a call's headers: a key, a baggage of 8 KiB and additions of gateways. */
 const headers_bytes_max = 32 * 1024
 
 /**
- * Listens for exports over gRPC: unary calls over HTTP/2 without TLS (h2c), all that OTLP needs of
- * it. Throws AddressUnavailable when it can't.
+ * Listens for gRPC: unary calls over HTTP/2 without TLS (h2c), which is all that OTLP needs. Throws
+ * AddressUnavailable when the address is taken.
  */
 export async function startGrpc(
   services: ReceiverServices,
@@ -94,7 +94,7 @@ function listening(server: Http2Server, host: string, port: number): Promise<num
   }).catch(addressTaken(host, port))
 }
 
-/** A peer that is gone without a word, or speaks no HTTP/2, never answers. */
+/** Pings the connection, and closes it when the peer is gone or does not speak HTTP/2. */
 function keepAlive(session: ServerHttp2Session, every_ms: number): void {
   let unanswered: NodeJS.Timeout | undefined
   const ping = () => {
@@ -112,22 +112,22 @@ function keepAlive(session: ServerHttp2Session, every_ms: number): void {
   })
 }
 
-/** One call on its way through. */
+/** One call in progress. */
 type GrpcExport = {
   stream: ServerHttp2Stream
   headers: IncomingHttpHeaders
   held: BodyBytes
-  /** What is to be counted, once it is answered. */
+  /** The result to count; empty until the call is answered. */
   result: string
 }
 
-/** Makes what answers one gRPC call. It never throws. */
+/** Makes the handler of gRPC calls. It never throws. */
 function createGrpcExport(
   services: ReceiverServices,
 ): (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void {
   return (stream, headers) => {
     const call: GrpcExport = { stream, headers, held: new BodyBytes(services.inflight), result: '' }
-    // What a client does to its own stream; its close says the same.
+    // Errors of the stream are the client's; its close event reports the same.
     stream.on('error', () => undefined)
     services.began()
     const timer = deadlineOf(call, services)
@@ -142,14 +142,17 @@ function createGrpcExport(
   }
 }
 
-/** What is under way by then goes on, for a queue can't take back what it was given. */
+/**
+ * Answers at the client's deadline. Work in progress continues, because the queue cannot return a
+ * message.
+ */
 function deadlineOf(call: GrpcExport, services: ReceiverServices): NodeJS.Timeout | undefined {
   const timeout_ms = timeoutOf_ms(call.headers)
   if (timeout_ms === undefined) return undefined
   return setTimeout(() => refuse(call, services, late(timeout_ms)), timeout_ms)
 }
 
-/** Rejects with what is to be answered. */
+/** Serves a call. Rejects with the error to answer. */
 async function serve(call: GrpcExport, services: ReceiverServices): Promise<void> {
   const { headers, stream } = call
   const head = grpcHeadOf(headers)
@@ -192,7 +195,7 @@ async function messageOf(
   return body
 }
 
-/** Answers with the error, unless the call has its answer or the client has left. */
+/** Answers with an error, unless the call is answered or the client has left. */
 function refuse(call: GrpcExport, { quietLog }: ReceiverServices, error: unknown): void {
   if (call.result !== '') return
   if (error instanceof ClientGone) {
@@ -208,7 +211,7 @@ function refuse(call: GrpcExport, { quietLog }: ReceiverServices, error: unknown
   settle(call, fault.code)
 }
 
-/** What is said first counts. */
+/** Sets the result of the call; the first one counts. */
 function settle(call: GrpcExport, result: string): void {
   if (call.result === '') call.result = result
 }

@@ -12,18 +12,18 @@ import { ClientGone, type ExportCredentials, readBody, unpack } from './intake.t
 import type { ReceiverServices } from './services.ts'
 import { messageOf, problemOf, retryAfter_s, rpcCodeOf } from './status-codes.ts'
 
-/** One HTTP request on its way through. */
+/** One HTTP request in progress. */
 type HttpExport = {
   request: IncomingMessage
   response: ServerResponse
   signal: OtlpSignal | 'metrics'
-  /** Of the answer; that of the request where it is one of the two. */
+  /** The encoding of the reply, which is the request's if it is supported. */
   encoding: OtlpEncoding
   request_id: string
   held: BodyBytes
 }
 
-/** Makes what answers one HTTP request to the path of a signal. It never throws. */
+/** Makes the handler of HTTP requests to the path of a signal. It never throws. */
 export function createHttpExport(
   services: ReceiverServices,
 ): (request: IncomingMessage, response: ServerResponse, signal: HttpExport['signal']) => void {
@@ -62,7 +62,7 @@ export function refuseRequest(
   })
 }
 
-/** Resolves with the result to count; rejects with what is to be answered. */
+/** Serves a request. Resolves with the result to count; rejects with the error to answer. */
 async function serve(call: HttpExport, services: ReceiverServices): Promise<string> {
   const { request, signal, encoding } = call
   if (request.method !== 'POST') throw methodRefused(request)
@@ -102,7 +102,7 @@ async function bodyOf(call: HttpExport, services: ReceiverServices): Promise<Buf
   return body
 }
 
-/** Answers with the error, unless the client has left; returns what is to be counted. */
+/** Answers with an error, unless the client has left. Returns the result to count. */
 function refuse(
   call: HttpExport,
   { quietLog }: ReceiverServices,
@@ -128,7 +128,7 @@ function methodRefused({ method }: IncomingMessage): Problem {
   return problem('method_not_allowed', { detail })
 }
 
-/** The encoding by the content type, of which parameters are ignored; undefined for any other. */
+/** Returns the encoding of a content type, ignoring its parameters; undefined for any other. */
 function encodingOf({ headers }: IncomingMessage): OtlpEncoding | undefined {
   const type = headers['content-type'] ?? ''
   const end = type.indexOf(';')
@@ -137,7 +137,7 @@ function encodingOf({ headers }: IncomingMessage): OtlpEncoding | undefined {
   return media === 'application/json' ? 'json' : undefined
 }
 
-/** Where a project key may stand. */
+/** Returns the headers that may carry a project key. */
 export function credentialsOf({ headers }: Pick<IncomingMessage, 'headers'>): ExportCredentials {
   const api_key = headers['x-api-key']
   return {
@@ -146,7 +146,10 @@ export function credentialsOf({ headers }: Pick<IncomingMessage, 'headers'>): Ex
   }
 }
 
-/** Throws `unsupported_media_type`, `body_too_large` or `overloaded` before any byte is read. */
+/**
+ * Checks the headers before any byte is read. Throws `unsupported_media_type`, `body_too_large` or
+ * `overloaded`.
+ */
 function checkHead(request: IncomingMessage, services: ReceiverServices): void {
   const { 'content-type': type = '', 'content-length': declared } = request.headers
   if (encodingOf(request) === undefined) {
@@ -173,12 +176,12 @@ function packingOf({ headers }: IncomingMessage): string {
   return (headers['content-encoding'] ?? '').trim().toLowerCase()
 }
 
-/** What a client sent, cut, so that an answer does not grow with it. */
+/** Quotes a client's value, cut to a bounded length. */
 export function quoted(value: string): string {
   return JSON.stringify(value.slice(0, 100))
 }
 
-/** Up to so many bytes that nobody wants are read, so that the connection can be used again. */
+/** Maximum unread bytes that are drained, so that the connection can be reused. */
 const discarded_bytes_max = 64 * 1024
 
 const mediaTypes: Record<OtlpEncoding, string> = {
@@ -186,7 +189,7 @@ const mediaTypes: Record<OtlpEncoding, string> = {
   json: 'application/json',
 }
 
-/** Answers with 200 and the response message. */
+/** Answers 200 with the response message. */
 function sendResult(
   response: ServerResponse,
   encoding: OtlpEncoding,
@@ -201,8 +204,8 @@ function sendResult(
 }
 
 /**
- * Answers with an error, as a google.rpc.Status. When much of the request is still to come, the
- * connection is closed after the client had time to read the answer.
+ * Answers with an error as a google.rpc.Status. If much of the request is still to come, the
+ * connection is closed once the client had time to read the reply.
  */
 function sendFault(
   exchange: { request: IncomingMessage; response: ServerResponse },

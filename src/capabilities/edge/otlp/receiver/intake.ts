@@ -8,18 +8,20 @@ import type { OtlpDependencies } from './contract.ts'
 import { type BodyBytes, tooLarge } from './inflight-bytes.ts'
 import { problemOf } from './status-codes.ts'
 
-/** The headers, or the metadata, in which a client may send its key. */
+/** The headers, or the metadata, that may carry a key. */
 export type ExportCredentials = {
   api_key: string | undefined
   authorization: string | undefined
 }
 
-/** The key, or the refusal with headers that go with it. */
+/** The key, or a refusal with its headers. */
 type Admission =
   | { key: ProjectKey; fault?: never }
   | { key?: never; fault: Problem; headers: readonly string[] }
 
-/** Lets a request in by its key: who it is, what it may do, how often. At once when it can. */
+/**
+ * Checks a request's key, its scope and the rate limit. It is synchronous when the key is known.
+ */
 export type Admit = (credentials: ExportCredentials) => Admission | Promise<Admission>
 
 /** Makes the check that HTTP and gRPC share. Its promise never rejects. */
@@ -49,7 +51,7 @@ export function createAdmission(options: {
   }
 }
 
-/** An `Authorization` of another kind than Bearer may belong to a gateway on the way: it is no key. */
+/** Returns the key. An `Authorization` other than Bearer may be for a gateway, so it is ignored. */
 function keyIn({ api_key, authorization }: ExportCredentials): string | undefined {
   if (api_key !== undefined && api_key !== '') return api_key
   const bearer = /^bearer +(\S+) *$/i.exec(authorization ?? '')
@@ -79,24 +81,24 @@ function missingScope(): Problem {
   return problem('permission_denied', { detail: 'the key lacks the scope ingest:write' })
 }
 
-/** The client closed the connection before its request was whole; there is nobody to answer. */
+/** The client closed the connection before its request was complete, so there is no reply. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone'
 }
 
-/** A request of HTTP/1.1 or a stream of HTTP/2; `aborted` once the client took it back. */
+/** A request of HTTP/1.1 or a stream of HTTP/2; `aborted` once the client has cancelled it. */
 type BodySource = Readable & { readonly aborted: boolean }
 
 type BodyLimits = {
   bytes_max: number
   idle_timeout_ms: number
-  /** Sees each piece as it comes; what it throws refuses the request. */
+  /** Receives each piece; an error that it throws refuses the request. */
   inspect?: (piece: Buffer) => void
 }
 
 /**
- * Reads a request's body to its end; nobody may look at it after `held` is released. Rejects with
- * `body_too_large` at the first byte too many, `overloaded` when there is no room,
+ * Reads a request's body to its end; it must not be read after `held` is released. Rejects with
+ * `body_too_large` at the first byte over the limit, `overloaded` when the bytes cannot be held,
  * `request_timeout` after `idle_timeout_ms` of silence, and ClientGone.
  */
 export function readBody(
@@ -128,7 +130,7 @@ export function readBody(
       chunks.push(chunk)
     }
     const end = () => {
-      // HTTP/2 ends the stream of a call that was cancelled, too.
+      // HTTP/2 ends the stream of a cancelled call too.
       if (request.aborted) return gone()
       clearTimeout(timer)
       request.off('close', gone)
@@ -149,16 +151,19 @@ function silent(idle_timeout_ms: number): Error {
   return problem('request_timeout', { detail })
 }
 
-/** Bodies up to this size are unpacked at once, which costs less than the way to a thread. */
+/**
+ * Maximum compressed bytes of a body that is decompressed synchronously, which is cheaper than a
+ * thread.
+ */
 const atOncePacked_bytes = 64 * 1024
-/** A small body that grows beyond this is unpacked in pieces after all. */
+/** Maximum decompressed bytes of the same; a larger body is decompressed in pieces. */
 const atOnceUnpacked_bytes = 1024 * 1024
-/** Unpacked at a time by a thread. */
+/** Bytes that a thread decompresses at a time. */
 const piece_bytes = 128 * 1024
 
 /**
- * Unpacks a gzip body. Throws `body_too_large` as soon as more than `bytes_max` came out of it,
- * `overloaded` when there is no room for that, `invalid_request` when it is broken or cut off.
+ * Decompresses a gzip body. Throws `body_too_large` as soon as the output exceeds `bytes_max`,
+ * `overloaded` when it cannot be held, `invalid_request` when the input is corrupt or incomplete.
  */
 export async function unpack(packed: Buffer, bytes_max: number, held: BodyBytes): Promise<Buffer> {
   const isSmall = packed.length <= atOncePacked_bytes && toldLength(packed) <= atOnceUnpacked_bytes
@@ -168,12 +173,15 @@ export async function unpack(packed: Buffer, bytes_max: number, held: BodyBytes)
   return atOnce
 }
 
-/** What the trailer says (RFC 1952, ISIZE): not to be relied on, but it spares unpacking twice. */
+/**
+ * Returns the length that the trailer declares (RFC 1952, ISIZE). It may be wrong, but often avoids
+ * decompressing twice.
+ */
 function toldLength(packed: Buffer): number {
   return packed.length < 4 ? 0 : packed.readUInt32LE(packed.length - 4)
 }
 
-/** Undefined when it is too large for that; not to know better is left to the other way. */
+/** Decompresses synchronously. Returns undefined when the output is too large for that. */
 function unpackAtOnce(packed: Buffer, bytes_max: number): Buffer | undefined {
   try {
     return gunzipSync(packed, { maxOutputLength: Math.min(bytes_max, atOnceUnpacked_bytes) })

@@ -3,21 +3,21 @@ import type { OtlpEncoding, OtlpSignal } from '../decode/answers.ts'
 import type { OtlpTransport } from './contract.ts'
 import type { InflightBytes } from './inflight-bytes.ts'
 
-/** One request that has ended, as it is counted. */
+/** One finished request, as it is counted. */
 export type EndedExport = {
   transport: OtlpTransport
   encoding: OtlpEncoding | 'none'
-  /** `ok`, `partial`, `client_gone` or a code of the catalogue. */
+  /** `ok`, `partial`, `client_gone` or a code of the error catalogue. */
   result: string
 }
 
-/** What the receiver counts. */
+/** The metrics of the receiver. */
 export type OtlpMeters = {
-  /** Counts a request that has ended. */
+  /** Counts a finished request. */
   ended(about: EndedExport): void
-  /** Bytes of one request, as it came and unpacked. */
+  /** Counts the bytes of one request, compressed and decompressed. */
   received(transport: OtlpTransport, packed: number, unpacked: number): void
-  /** `items` of a request, of which those in `rejected` were not taken. */
+  /** Counts the items of a request; those in `rejected` were not accepted. */
   took(signal: OtlpSignal, items: number, rejected: Readonly<Record<string, number>>): void
   warned(warnings: ReadonlyMap<string, number>): void
 }

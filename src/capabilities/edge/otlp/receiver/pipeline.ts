@@ -9,34 +9,34 @@ import type { Mapped, MappedRequest } from '../mapping/mapper-contract.ts'
 import type { OtlpDependencies } from './contract.ts'
 import type { OtlpMeters } from './meters.ts'
 
-/** One export request, authenticated and unpacked. */
+/** One export request, authenticated and decompressed. */
 type ExportRequest = MappedRequest & {
   signal: OtlpSignal
   encoding: OtlpEncoding
   body: Buffer
 }
 
-/** What became of it. */
+/** The result of an export request. */
 type ExportResult = {
-  /** Items that are not taken, and what was wrong with the first; 0 and empty when all are. */
+  /** Rejected items, and the fault of the first one; 0 and empty without any. */
   rejected: number
   message: string
-  /** Names the receipt; empty when the request held nothing. */
+  /** The id of the receipt; empty when the request was empty. */
   ingest_request_id: string
 }
 
 /**
- * Takes an export request into the queue: resolves once every item in it is durable or rejected.
- * Rejects with `invalid_request` when it can't be read, and with what the queue says.
+ * Processes an export request; resolves once every item is durable or rejected. Rejects with
+ * `invalid_request` for an undecodable request, and with the errors of the queue.
  */
 export type Pipeline = (request: ExportRequest) => Promise<ExportResult>
 
-/** Longer bodies are mapped in slices, so that other requests get their turn in between. */
+/** Longer bodies are mapped in slices, so that other requests run in between. */
 const slicedFrom_bytes = 1024 * 1024
-/** A slice of the largest spans that are usual takes some milliseconds. */
+/** Items of a slice; with the largest usual spans it takes some milliseconds. */
 const sliceItems = 256
 
-/** Makes the way that both transports share. */
+/** Makes the pipeline that both transports share. */
 export function createPipeline(
   { decoders, mapper, capture, enqueuer }: PipelineParts,
   meters: OtlpMeters,
@@ -62,7 +62,7 @@ export function createPipeline(
       rejected: sumOf(refused, Object.entries(kept?.rejected ?? {})),
       masked: kept?.masked ?? 0,
       records: kept?.records ?? mapped.records,
-      // A log record becomes one event and nothing else.
+      // A log record becomes exactly one event.
       ...(item_kind === 'events' && { every_record_is_an_item: true }),
     }
     await enqueuer.enqueue(ingest, {
@@ -83,7 +83,7 @@ export function createPipeline(
 
 type PipelineParts = Pick<OtlpDependencies, 'decoders' | 'mapper' | 'capture' | 'enqueuer'>
 
-/** How items of one signal are read and mapped, and which records they become. */
+/** How items of one signal are decoded and mapped, and the kind of record that they become. */
 type ItemKind<Item> = {
   item_kind: 'observations' | 'events'
   decode: (body: Buffer) => OtlpRequest<Item>
@@ -123,7 +123,7 @@ function noRecords(): IngestRecords {
   return { traces: [], observations: [], events: [], links: [], correlations: [] }
 }
 
-/** Pushed one by one: a spread of many thousands would overflow the stack. */
+/** Pushes records one by one, because spreading many thousands would overflow the stack. */
 function append(all: IngestRecords, more: IngestRecords): void {
   for (const record of more.traces) all.traces.push(record)
   for (const record of more.observations) all.observations.push(record)
@@ -141,8 +141,8 @@ function sumOf(counts: Counts, more: Iterable<readonly [string, number]>): Recor
 }
 
 /**
- * What the client is told of items that can't be taken. Those that a policy of its own project
- * keeps out are no fault of the client, so it is not told of them.
+ * Describes the rejected items for the client. Items that its project's own policy leaves out are
+ * not the client's fault, so they are not reported.
  */
 function rejectionOf<Item>(
   refused: Counts,
@@ -156,7 +156,7 @@ function rejectionOf<Item>(
   return { rejected, message: `${rejected} of ${items} rejected: ${counts}${first}` }
 }
 
-/** A part of a request: its groups, of which `last` belongs to the group of `source`. */
+/** A part of a request. Its last group has items of the group `source`. */
 type Slice<Item> = {
   groups: OtlpGroup<Item>[]
   items: number
@@ -164,9 +164,9 @@ type Slice<Item> = {
 }
 
 /**
- * Cuts a request into ones of about `items_max` items. The items of a trace stay together, and in
- * order, as the mapper lets them say things of each other; so a large trace makes a large slice.
- * Counts of the whole stay with the whole.
+ * Splits a request into slices of about `items_max` items. The items of a trace stay together and
+ * in order, because the mapper relates them; so a large trace makes a large slice. Counts of the
+ * whole request are not split.
  */
 export function slicesOf<Item extends { trace_id: string }>(
   request: OtlpRequest<Item>,

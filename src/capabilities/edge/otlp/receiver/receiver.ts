@@ -15,10 +15,10 @@ import { createOtlpMeters } from './meters.ts'
 import { createPipeline } from './pipeline.ts'
 import type { ReceiverServices } from './services.ts'
 
-/** A fault that hits many requests is logged so often. */
+/** Minimum interval between logs of the same fault. */
 const logInterval_ms = 1_000
 
-/** Makes the receiver. It listens for gRPC only when it is told to. */
+/** Makes the receiver. It serves gRPC only after `listenGrpc`. */
 export function createOtlpReceiver(dependencies: OtlpDependencies): OtlpReceiver {
   const { settings, clock, metrics, logger, keys } = dependencies
   const inflight = createInflightBytes(settings.inflight_bytes_max)
@@ -58,7 +58,7 @@ export function createOtlpReceiver(dependencies: OtlpDependencies): OtlpReceiver
   }
 }
 
-/** The paths that exporters send to; they answer every method themselves, in OTLP's own words. */
+/** Returns the routes of exporters. They answer every method themselves, in the format of OTLP. */
 export function otlpRoutes(receiver: OtlpReceiver): RawRoute[] {
   return [
     defineRawRoute({

@@ -17,8 +17,8 @@ import { listOf, objectOf, textOf, uint32Of } from './json-scalars.ts'
 import { readAttributes } from './json-values.ts'
 
 /**
- * Decodes OTLP/JSON: the JSON of protobuf, but ids are hex. Names may be lowerCamelCase or as in
- * the .proto files; unknown fields are ignored.
+ * Makes a decoder of OTLP/JSON: protobuf's JSON, but with hex ids. Names may be lowerCamelCase or
+ * as in the .proto files; unknown fields are ignored.
  */
 export function jsonDecoder(limits: DecodeLimits = defaultDecodeLimits): OtlpDecoder {
   return {
@@ -27,7 +27,7 @@ export function jsonDecoder(limits: DecodeLimits = defaultDecodeLimits): OtlpDec
   }
 }
 
-/** The names of one signal's fields, each in both spellings. */
+/** Field names of one signal, each in both spellings. */
 type Signal<Item> = {
   resources: readonly [string, string]
   scopes: readonly [string, string]
@@ -85,7 +85,7 @@ function requestOf(body: Buffer, tally: Tally): JsonFields {
   throw new OtlpDecodeError('the body is JSON, but no object')
 }
 
-/** Bounds the memory that parsing takes: `{},` is three bytes here, and an object there. */
+/** Limits the memory for parsing: `{},` is three bytes here, and an object once parsed. */
 function checkOpenings(body: Buffer, most: number): void {
   if (body.length <= most) return
   let openings = 0

@@ -49,7 +49,7 @@ type JsonSpan = {
   status?: unknown
 }
 
-/** Reads a span; undefined when its ids or its times are invalid, and then it is rejected. */
+/** Reads a span; rejects it and returns undefined when its ids or times are invalid. */
 export function readJsonSpan(raw: unknown, ids: JsonIds, tally: Tally): OtlpSpan | undefined {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
     return rejected(tally, 'invalid_item', 'the span is no object')
@@ -140,7 +140,7 @@ type JsonLink = {
   dropped_attributes_count?: unknown
 }
 
-/** Reads the events of a span. Returns how many the limits dropped. */
+/** Reads the events of a span. Returns how many exceeded the limits. */
 function readEvents(raw: unknown, events: OtlpEvent[], tally: Tally): number {
   const items = listOf(raw, tally)
   for (let i = 0; i < items.length; i++) {
@@ -153,7 +153,7 @@ function readEvents(raw: unknown, events: OtlpEvent[], tally: Tally): number {
   return 0
 }
 
-/** Reads the links of a span, but for those with invalid ids. Returns how many the limits dropped. */
+/** Reads the links of a span that have valid ids. Returns how many exceeded the limits. */
 function readLinks(raw: unknown, links: OtlpLink[], ids: JsonIds, tally: Tally): number {
   const items = listOf(raw, tally)
   for (let i = 0; i < items.length; i++) {
@@ -213,7 +213,10 @@ type JsonLogRecord = {
   flags?: unknown
 }
 
-/** Reads a log record; undefined when it is no object or its times are none: it is rejected then. */
+/**
+ * Reads a log record; rejects it and returns undefined when it is no object or its times are
+ * invalid.
+ */
 export function readJsonLogRecord(
   raw: unknown,
   ids: JsonIds,
@@ -252,7 +255,7 @@ function readRecordTimes(json: JsonLogRecord, record: OtlpLogRecord, tally: Tall
   return true
 }
 
-/** Invalid ids are dropped with a warning: the record stands alone then. */
+/** Reads the ids; invalid ones are dropped with a warning, and the record belongs to no span. */
 function readRecordIds(
   json: JsonLogRecord,
   record: OtlpLogRecord,

@@ -17,10 +17,10 @@ import type { WireReader } from './wire-reader.ts'
 const spanFields = 0x1_fffe
 const statusFields = 0b1100
 
-/** What the limits dropped of one span. */
+/** Counts of the parts of one span that exceeded the limits. */
 type Cut = { attributes: number; events: number; links: number }
 
-/** Reads the fields of a Span; undefined when its ids are invalid, and then it is rejected. */
+/** Reads the fields of a Span; rejects it and returns undefined when its ids are invalid. */
 export function readSpan(wire: WireReader): OtlpSpan | undefined {
   const span = emptySpan()
   let traceFault = missingId
@@ -61,7 +61,7 @@ export function readSpan(wire: WireReader): OtlpSpan | undefined {
   return span
 }
 
-/** The fields that most spans are without, or have once. */
+/** Reads the fields that are absent from most spans or occur once. */
 function readMore(wire: WireReader, tag: number, span: OtlpSpan, cut: Cut): void {
   switch (tag) {
     case 26:
@@ -118,7 +118,7 @@ function rejected(wire: WireReader, reason: string, detail: string): undefined {
 const eventFields = 0b1_1110
 const linkFields = 0b111_1110
 
-/** Reads one of `Span.events` into the span. Returns how many the limits dropped: 1 or 0. */
+/** Reads one of `Span.events` into the span. Returns how many exceeded the limits: 1 or 0. */
 function readEvent(wire: WireReader, span: OtlpSpan): 0 | 1 {
   const full = span.events.length >= wire.tally.limits.events_per_span
   if (full || !wire.tally.takesCompound()) {
@@ -134,8 +134,8 @@ function readEvent(wire: WireReader, span: OtlpSpan): 0 | 1 {
 }
 
 /**
- * Reads one of `Span.links` into the span, unless its ids are invalid. Returns how many
- * the limits dropped: 1 or 0.
+ * Reads one of `Span.links` into the span, unless its ids are invalid. Returns how many exceeded
+ * the limits: 1 or 0.
  */
 function readLink(wire: WireReader, span: OtlpSpan): 0 | 1 {
   const full = span.links.length >= wire.tally.limits.links_per_span
@@ -184,7 +184,10 @@ function readLinkFields(wire: WireReader, link: OtlpLink): void {
 
 const logRecordFields = 0b1_1111_1110_1110
 
-/** Reads the fields of a LogRecord. Invalid ids are dropped with a warning: it stands alone then. */
+/**
+ * Reads the fields of a LogRecord. Invalid ids are dropped with a warning; the record then belongs
+ * to no span.
+ */
 export function readLogRecord(wire: WireReader): OtlpLogRecord {
   const record = emptyLogRecord()
   let cut = 0

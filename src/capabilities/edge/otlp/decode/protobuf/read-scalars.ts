@@ -2,11 +2,11 @@ import { isUtf8 } from 'node:buffer'
 import { cachedText_bytes_max } from './text-cache.ts'
 import type { WireReader } from './wire-reader.ts'
 
-/** Text from this length on stays bytes until somebody reads it. */
+/** Length from which a text stays bytes until it is read. */
 const keptBytes_min = 64
 const replacement = '\ufffd'
 
-/** The key of an attribute. */
+/** Reads the key of an attribute. */
 export function readKey(wire: WireReader, field: string): string {
   const end = wire.until(field)
   const start = wire.position
@@ -18,7 +18,7 @@ export function readKey(wire: WireReader, field: string): string {
   return decodedText(wire, start, end)
 }
 
-/** Text of any length as a string. */
+/** Reads text of any length as a string. */
 export function readText(wire: WireReader, field: string): string {
   const end = wire.until(field)
   const start = wire.position
@@ -26,7 +26,7 @@ export function readText(wire: WireReader, field: string): string {
   return textOf(wire, start, end)
 }
 
-/** The text of a value: bytes when it is long. */
+/** Reads the text of a value; long text stays bytes. */
 export function readValueText(wire: WireReader, field: string): string | Buffer {
   const end = wire.until(field)
   const start = wire.position
@@ -46,7 +46,7 @@ function textOf(wire: WireReader, start: number, end: number): string {
   return decodedText(wire, start, end)
 }
 
-/** proto3 text is UTF-8; what is not is replaced, rather than losing the span. */
+/** Decodes UTF-8. Invalid bytes are replaced with a warning, rather than losing the span. */
 function decodedText(wire: WireReader, start: number, end: number): string {
   const text = wire.bytes.toString('utf8', start, end)
   if (text.includes(replacement) && !isUtf8(wire.bytes.subarray(start, end))) {
@@ -55,10 +55,13 @@ function decodedText(wire: WireReader, start: number, end: number): string {
   return text
 }
 
-/** What an id that was not sent has wrong. */
+/** The fault of an id that was not sent. */
 export const missingId = 'is missing'
 
-/** Reads a trace id as a UUID; '' with `wire.idFault` when it is not 16 bytes, not all zero. */
+/**
+ * Reads a trace id as a UUID. Returns '' and sets `wire.idFault` unless it is 16 bytes, not all
+ * zero.
+ */
 export function readTraceId(wire: WireReader, field: string): string {
   const end = wire.until(field)
   const start = wire.position
@@ -68,7 +71,10 @@ export function readTraceId(wire: WireReader, field: string): string {
   return id
 }
 
-/** Reads a span id as 16 hex digits; '' with `wire.idFault` when not 8 bytes, not all zero. */
+/**
+ * Reads a span id as 16 hex digits. Returns '' and sets `wire.idFault` unless it is 8 bytes, not
+ * all zero.
+ */
 export function readSpanId(wire: WireReader, field: string): string {
   const end = wire.until(field)
   const start = wire.position
@@ -78,7 +84,7 @@ export function readSpanId(wire: WireReader, field: string): string {
   return id
 }
 
-/** Reads the id of a parent. Empty bytes are a root's; what is no id is dropped with a warning. */
+/** Reads the id of a parent, empty for a root. An invalid one is dropped with a warning. */
 export function readParentId(wire: WireReader, field: string): string {
   const id = readSpanId(wire, field)
   if (id === '' && wire.idFault !== missingId) wire.tally.warn('invalid_parent_id')

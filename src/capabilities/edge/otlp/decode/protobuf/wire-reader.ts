@@ -2,27 +2,27 @@ import { OtlpDecodeError } from '../../contract.ts'
 import type { Tally } from '../tally.ts'
 import type { TextCaches } from './text-cache.ts'
 
-/** Groups (a form of protobuf 1) within groups, in fields that we don't know. */
+/** Maximum nesting of groups (a feature of proto2) in unknown fields. */
 const groupLevels = 32
 const varintBytes = 10
 const fieldMax = 2 ** 29 - 1
 
 /**
- * Reads the wire format of protobuf from a body, never beyond the end of the message it is in.
- * `field` and `message` are names for the error: OtlpDecodeError says where, and what was expected.
+ * Reads protobuf's wire format from a body, never beyond the end of the current message. `field`
+ * and `message` are names for OtlpDecodeError, which says where and what was expected.
  */
 export class WireReader {
   readonly bytes: Buffer
   readonly view: DataView
   readonly tally: Tally
   readonly caches: TextCaches
-  /** The next byte to read. */
+  /** Offset of the next byte to read. */
   position = 0
-  /** Where the message that is being read ends. */
+  /** End of the current message. */
   end: number
-  /** The upper 32 bits of the varint that was read last. */
+  /** The upper 32 bits of the last varint. */
   high = 0
-  /** What was wrong with the id that was read last, when it was none. */
+  /** The fault of the last id, if it was invalid. */
   idFault = ''
 
   constructor(bytes: Buffer, tally: Tally, caches: TextCaches) {
@@ -33,7 +33,7 @@ export class WireReader {
     this.end = bytes.length
   }
 
-  /** Field number × 8 + wire type. Only to be asked while `position` is before `end`. */
+  /** Returns field number × 8 + wire type. `position` must be before `end`. */
   tag(message: string): number {
     const byte = this.bytes[this.position] as number
     if (byte < 0x80 && byte >= 8) {
@@ -43,7 +43,7 @@ export class WireReader {
     return this.longTag(message)
   }
 
-  /** Enters a message; returns what `leave` takes: the end of the message around it. */
+  /** Enters a message. Returns the end of the outer message, for `leave`. */
   enter(field: string): number {
     const around = this.end
     this.end = this.until(field)
@@ -55,7 +55,7 @@ export class WireReader {
     this.end = around
   }
 
-  /** Reads the length of a field; returns where its content, which begins at `position`, ends. */
+  /** Reads the length of a field. Returns the end of its content, which starts at `position`. */
   until(field: string): number {
     const length = this.varint(field)
     const left = this.end - this.position
@@ -64,7 +64,7 @@ export class WireReader {
     throw this.fault(field, `a length of ${told} bytes, and ${left} are left in the message`)
   }
 
-  /** The lower 32 bits of a varint, as an unsigned number; `high` has the upper ones. */
+  /** Returns the lower 32 bits of a varint as an unsigned number; `high` has the upper ones. */
   varint(field: string): number {
     if (this.position < this.end) {
       const byte = this.bytes[this.position] as number
@@ -77,7 +77,7 @@ export class WireReader {
     return this.longVarint(field)
   }
 
-  /** A signed 64-bit integer: a number while that is exact. */
+  /** Reads a signed 64-bit integer, as a number while that is exact. */
   int64(field: string): number | bigint {
     const low = this.varint(field)
     if (this.high === 0) return low
@@ -107,8 +107,8 @@ export class WireReader {
   }
 
   /**
-   * Passes over a field that the caller does not read. `known` has the bit of each field number
-   * that it does: one of those comes here when its wire type is wrong.
+   * Skips a field that the caller does not read. `known` has a bit for each field number that it
+   * does read; such a field comes here only with a wrong wire type.
    */
   skip(tag: number, message: string, known: number): void {
     const field = tag >>> 3
