@@ -33,7 +33,7 @@ type Draft = {
   gates: Map<string, (scope: string) => boolean>
 }
 
-/** Makes a contract executable; nothing but the contract decides what is mapped how. */
+/** Compiles a contract. The mapping depends on nothing else. */
 export function compileContract(contract: AnyMappingContract): CompiledContract {
   const rules = rulesOf(contract)
   const numbers = Object.fromEntries(rules.map(([name], at) => [name, at]))
@@ -75,7 +75,10 @@ export function compileContract(contract: AnyMappingContract): CompiledContract 
   return { contract, shape, fields, field, ...rest, gates: [...gates.values()] }
 }
 
-/** The rule of every field, in one order; a field that the contract lacks has no sources. */
+/**
+ * Returns the rule of every field, always in the same order; a field that is missing from the
+ * contract has no sources.
+ */
 function rulesOf({ trace_level, span_level }: AnyMappingContract): [FieldName, FieldRule][] {
   const rules: Partial<Record<FieldName, FieldRule>> = {
     ...trace_level.fields,
@@ -88,7 +91,9 @@ function rulesOf({ trace_level, span_level }: AnyMappingContract): [FieldName, F
 
 const noSources: FieldRule = { reads: 'text', sources: [] }
 
-/** Whether a source that was there and did not give the field is worth telling. */
+/**
+ * Returns true when it is worth recording that the source was present but did not give the field.
+ */
 function isTold(source: Source, rule: FieldRule): boolean {
   if (rule.reads === 'tool_calls' || rule.reads === 'tool_results') return false
   if (source.gives !== undefined || source.only || source.path || source.silent) return false
@@ -101,7 +106,7 @@ type Placed = {
   rank: number
   hit: number
   first_hit_word: number
-  /** The number of the field that the source is of. */
+  /** The number of the source's field. */
   number: number
   field: Readonly<Record<FieldName, number>>
   context: ReaderContext
@@ -173,7 +178,10 @@ function gateOf(draft: Draft, { in_scopes, except_scopes }: Source): number {
 
 const readLate = new Set<Source['from']>(['attributes', 'indexed', 'span', 'event', 'events'])
 
-/** The condition that a source sets on the span. Throws for a source that is read too early. */
+/**
+ * Compiles the condition of a source on the span. Throws for a source that is read before the
+ * condition is known.
+ */
 function conditionOf(source: Source, field: Placed['field']): Condition | undefined {
   const { of_types, except_types, with_event } = source
   const types = of_types ?? except_types

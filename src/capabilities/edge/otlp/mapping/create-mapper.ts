@@ -24,7 +24,7 @@ import {
 } from './trace-records.ts'
 import { globPattern } from './value-table.ts'
 
-/** Makes a mapper that executes the contract; one serves any number of requests, one at a time. */
+/** Makes a mapper that executes the contract. It serves any number of requests, one at a time. */
 export function createMapper(options: MapperOptions): OtlpMapper {
   const compiled = compileContract(options.contract)
   const genAiEvents = options.contract.span_level.genai_events.map(globPattern)
@@ -134,7 +134,7 @@ function refusalOf(tools: MapperTools, name: string, { trace_id }: OtlpLogRecord
   return trace_id === '' ? 'no_trace_id' : ''
 }
 
-/** Conversations remembered, at most; then all are forgotten. A new one costs a hash. */
+/** Maximum conversations remembered; then all are forgotten. A new one costs a hash. */
 const conversations_max = 10_000
 
 function rememberedConversations(): MapperTools['conversationOf'] {

@@ -18,7 +18,7 @@ import {
 
 type Place = { project_id: string; start_time: bigint }
 
-/** The events of a span. */
+/** Maps the events of a span. */
 export function spanEvents(
   tools: MapperTools,
   { project_id, start_time }: Place,
@@ -43,7 +43,7 @@ export function spanEvents(
   })
 }
 
-/** The event that a log record is; its id is the same when it is sent again. */
+/** Maps a log record to an event, with the same id when it is sent again. */
 export function logEvent(
   tools: MapperTools,
   about: { project_id: string; received_at: bigint; name: string },
@@ -108,12 +108,12 @@ function tellDropped({ compiled }: MapperTools, row: RowAttributes, count: numbe
   tellLosses(row)
 }
 
-/** Adds the time that was sent as an attribute when it cannot be stored. */
+/** Keeps the sent time as an attribute when it cannot be stored. */
 function noteSentTime(pairs: Text[], time: bigint): void {
   if (time !== 0n && !isStorableInstant(time)) pairs.push('mapping.time', `${time}`)
 }
 
-/** Keys of events that hold what was said, beside those that do so in spans. */
+/** Keys of events with content, in addition to those of spans. */
 const saidKeys = new Set([
   'content',
   'message',
@@ -123,7 +123,7 @@ const saidKeys = new Set([
   'gen_ai.input.messages',
 ])
 
-/** Attributes apart from what was said. */
+/** Separates the attributes of an event from its content. */
 function eventAttributes(
   tools: MapperTools,
   event: Pick<OtlpEvent, 'attributes' | 'dropped_attributes_count'>,
@@ -143,7 +143,7 @@ function eventAttributes(
   return { pairs: row.attributes, said }
 }
 
-/** The body itself, the one thing said, or all that was said as JSON. */
+/** Returns the body of an event: its own, or a single content attribute, or all content as JSON. */
 function bodyOf(
   { options }: MapperTools,
   said: OtlpAttributes,
@@ -166,13 +166,13 @@ function hashOf(parts: readonly Text[]): string {
   return hash.digest('hex').slice(0, 32)
 }
 
-/** The number counts; its text is what is left without one, such as `WARN` or `INFO2`. */
+/** Returns the level by severity number, else by its text, such as `WARN` or `INFO2`. */
 function levelOf({ severity_number, severity_text }: OtlpLogRecord): Observation['level'] {
   if (severity_number !== 0) return levelFromSeverityNumber(severity_number)
   return levelFromSeverity(severity_text.replace(/[2-4]$/, '')) ?? ''
 }
 
-/** The name of a log record, wherever its version of the protocol puts it. */
+/** Returns the name of a log record in any version of the protocol. */
 export function logName({ event_name, attributes }: OtlpLogRecord): string {
   if (event_name !== '') return event_name
   const at = attributes.keys.indexOf('event.name')

@@ -6,21 +6,21 @@ import { type FieldName, type FieldRule, traceFieldNames } from './contracts/con
 import { contractOf } from './contracts/registry.ts'
 import { type ReadMappedFrom, readMappedFrom } from './mapped-from.ts'
 
-/** Why an observation looks as it does. */
+/** How an observation was mapped. */
 export type Explanation = {
   contract_version: string
-  /** False when this build does not have the contract; then places and reasons are not known. */
+  /** False when this build does not have the contract; then ranks and reasons are unknown. */
   is_contract_known: boolean
   fields: ExplainedField[]
-  /** Keys that held what was said, lost, and so are nowhere in the row. */
+  /** Keys with content that gave no field; their values are not stored. */
   dropped_content_keys: string[]
-  /** Fields that the client did not send and that were set. */
+  /** Fields that the client did not send, set to a default. */
   defaults: string[]
   /** Fields that were cut. */
   cut: string[]
-  /** Fields of which the values themselves told more than the contract. */
+  /** Fields set from the values themselves, because they contradict the contract. */
   implied: string[]
-  /** The prices that `cost_usd` was made with; '' when there is no cost. */
+  /** The prices behind `cost_usd`; empty without a cost. */
   price_version: string
   attributes: { cut: number; dropped: number; dropped_keys: string[] }
 }
@@ -28,18 +28,21 @@ export type Explanation = {
 type ExplainedField = {
   field: string
   level: 'trace' | 'span'
-  /** Cut to 200 characters; null when there is none, or it is not shortText by itself. */
+  /** Cut to 200 characters; null when it is empty or not stored on its own. */
   value: string | null
-  /** Null when nothing gave it. */
+  /** Null when no source gave it. */
   source: string | null
-  /** `rule`: a source of the list; `default`: its last word; `trace`: another span of the trace. */
+  /**
+   * `rule`: a source of the list; `default`: the list's last source; `trace`: another span of the
+   * trace.
+   */
   given_by: 'rule' | 'default' | 'trace' | 'nothing'
-  /** The place of the source in the field's list, from 1. */
+  /** Position of the source in the field's list, from 1. */
   place: number | null
   lost: { key: string; place: number; reason: 'lower_priority' | 'not_usable' }[]
 }
 
-/** Says which source gave each field. Throws problem('not_mapped_from_otlp'). */
+/** Explains the source of each field. Throws problem('not_mapped_from_otlp'). */
 type Explain = (row: Observation) => Explanation
 
 /** Makes an explainer for rows of every contract in the registry. */
@@ -108,7 +111,10 @@ function explained(field: CompiledField, from: ReadMappedFrom, value: string): E
   return { ...given, source: name, given_by: 'default', place: last + 1, lost }
 }
 
-/** A trace's word that no source of this span gave came with the request, or from another span. */
+/**
+ * Returns true for a value of the request; any other value without a source in this span came from
+ * another span of the trace.
+ */
 function isDefaultValue(field: CompiledField, value: string): boolean {
   if (field.name === 'environment' || field.name === 'release') return true
   return field.name === 'task_id' && value.endsWith(implicitTask)
@@ -143,7 +149,7 @@ function shortText(value: string): string | null {
   return value.length <= value_chars_max ? value : `${value.slice(0, value_chars_max)}…`
 }
 
-/** Lost keys of fields that hold content, but those that gave another field. */
+/** Returns the keys of unused sources of content fields, except those that gave another field. */
 function droppedContent({ contract }: CompiledContract, fields: readonly ExplainedField[]) {
   const rules: Partial<Record<string, FieldRule>> = {
     ...contract.trace_level.fields,
@@ -156,16 +162,16 @@ function droppedContent({ contract }: CompiledContract, fields: readonly Explain
   return [...new Set(lost)].filter((key) => !used.has(keyOf(key)))
 }
 
-/** A source's name without the type of spans that it is for. */
+/** Removes the types of spans from the name of a source. */
 function keyOf(source: string): string {
   const at = source.indexOf('@')
   return at === -1 ? source : source.slice(0, at)
 }
 
-/** How a task that is the trace itself is numberText. */
+/** Suffix of a task id that is the id of the trace. */
 const implicitTask = ' (the trace)'
 
-/** The value of each field of a contract as the row has it; '' when it has none. */
+/** Returns the value of each field of a contract in the row; '' without one. */
 function shownValues(row: Observation): Record<FieldName, string> {
   const tool = row.type === 'tool' ? row.tool_calls[0] : undefined
   return {

@@ -7,10 +7,10 @@ import { type TransformContext, transforms } from './transforms.ts'
 import type { TableLookup } from './value-table.ts'
 import { columnText, decoded, isMap, jsonIn, plainOf, stringOf, textOf } from './value-text.ts'
 
-/** Reads a source's value; undefined when it is not usable. */
+/** Reads the value of a source; undefined when it is unusable. */
 export type Reader = (value: OtlpValue, state: SpanState) => FieldValue | undefined
 
-/** Reads a source's value from gathered attributes; undefined when it is not usable. */
+/** Reads the value of a source from gathered attributes; undefined when it is unusable. */
 export type GatherReader = (gathered: Gathered, state: SpanState) => FieldValue | undefined
 
 export type ReaderContext = {
@@ -18,10 +18,10 @@ export type ReaderContext = {
   tables: ReadonlyMap<string, TableLookup>
 }
 
-/** Tokens of one call, at most: more is a fault, and sums stay exact. */
+/** Maximum tokens of one call. More must be an error, and sums stay exact below. */
 const tokens_max = 1_000_000_000
 
-/** Compiles how one source of a field is read. */
+/** Compiles the reader of one source of a field. */
 export function readerOf(source: Source, rule: FieldRule, context: ReaderContext): Reader {
   const { limits } = context.contract
   const prepare = preparation(source, context)
@@ -39,7 +39,7 @@ export function readerOf(source: Source, rule: FieldRule, context: ReaderContext
 
 type Finish = (value: OtlpValue) => FieldValue | undefined
 
-/** What a source makes of the text of a value; undefined when it takes values as they are. */
+/** Compiles the conditions and the table of a source; undefined when it has neither. */
 function judgement(source: Source, table: TableLookup | undefined, read: Finish) {
   const { gives } = source
   if (!source.only && !source.except && !table) {
@@ -62,7 +62,7 @@ function judgement(source: Source, table: TableLookup | undefined, read: Finish)
 
 type Preparation = (value: OtlpValue, state: SpanState) => OtlpValue | undefined
 
-/** The steps before a value is read as what it is. */
+/** Compiles the steps before a value is read as its type. */
 function preparation(source: Source, context: ReaderContext): Preparation | undefined {
   const { json_bytes_max } = context.contract.limits
   const about: TransformContext = { json_bytes_max }
@@ -77,7 +77,7 @@ function preparation(source: Source, context: ReaderContext): Preparation | unde
   }
 }
 
-/** Several fields look into one value: it is parsed once for them. */
+/** Parses the JSON of a value once for all fields that read it. */
 function parsedIn(value: OtlpValue, state: SpanState, bytes_max: number): unknown {
   if (state.parsed?.value !== value) state.parsed = { value, json: jsonIn(value, bytes_max) }
   return state.parsed.json
@@ -134,16 +134,19 @@ function kindReader(
 }
 
 /**
- * Spares the parsing of texts in which there is nothing to find: in JSON a call or a result has a
- * key or a type that begins so. The searches begin with a quote, which content has few of: searches
- * for `tool` stop at every t and take eight times longer.
+ * Avoids parsing texts without calls or results, which have a key or a type that starts like this.
+ * The needles start with a quote, which is rare in content: a search for `tool` stops at every t
+ * and takes eight times longer.
  */
 function mayHoldTools(value: OtlpValue, needles: readonly string[]): boolean {
   if (typeof value !== 'string' && !Buffer.isBuffer(value)) return true
   return needles.some((needle) => value.includes(needle))
 }
 
-/** Items of OpenAI's APIs come whole in few sources; elsewhere a second search would find nothing. */
+/**
+ * Only these sources contain complete items of OpenAI's APIs; elsewhere the second search would
+ * find nothing.
+ */
 function needlesOf({ from }: Source): readonly string[] {
   return from === 'attributes' ? ['"tool', '"function_call'] : ['"tool']
 }
@@ -171,7 +174,7 @@ function millisecondsFrom(value: OtlpValue): number | undefined {
   return duration !== undefined && Number.isFinite(duration) && duration >= 0 ? duration : undefined
 }
 
-/** Dollars in all, at most, of one call: what the column holds. */
+/** Maximum dollars of one call: the limit of the column. */
 const dollars_max = 999_999_999
 
 function dollarsOf(value: OtlpValue): string | undefined {
@@ -181,7 +184,7 @@ function dollarsOf(value: OtlpValue): string | undefined {
   return text.replace(/\.?0+$/, '')
 }
 
-/** Compiles how a field is read from gathered attributes. */
+/** Compiles the reader of one source of gathered attributes. */
 export function gatherReader(
   source: Source,
   rule: FieldRule,
@@ -213,8 +216,8 @@ const system = 'gen_ai.system_instructions'
 const asked = 'gen_ai.input.messages'
 
 /**
- * The messages as they came; system instructions become a first message. Both are JSON texts, so
- * they are joined as bytes. Of several events with one of them the first counts.
+ * Joins system instructions, as a first message, with the messages. Both are JSON texts, so their
+ * bytes are joined. Of several events the first counts.
  */
 function systemThenMessages(gathered: Gathered): Uint8Array | string | undefined {
   let instructions: string | Uint8Array = ''
@@ -251,7 +254,9 @@ function systemThenMessages(gathered: Gathered): Uint8Array | string | undefined
   return Buffer.concat([head, Buffer.from(comma), rest])
 }
 
-/** Attributes are gathered by the places of their keys, events by the keys themselves. */
+/**
+ * Returns the key of a gathered value: attributes are numbered by key, events have it in the path.
+ */
 function keyAt({ paths, places }: Gathered, at: number): string | number | undefined {
   const [key] = paths[at] ?? []
   return key ?? (places[at] === 0 ? system : asked)

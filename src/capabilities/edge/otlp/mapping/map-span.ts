@@ -25,10 +25,10 @@ import { columnText, cutText, decoded, name_chars_max } from './value-text.ts'
 
 type Fields = Readonly<Record<FieldName, number>>
 
-/** What a span became; the state still holds what it said. */
+/** A mapped span; the state still holds its fields. */
 export type MappedSpan = { draft: ObservationDraft; reading: SpanReading }
 
-/** Makes the observation of one span. */
+/** Maps one span to an observation. */
 export function mapSpan(
   tools: MapperTools,
   context: RequestContext,
@@ -51,8 +51,8 @@ export function mapSpan(
 }
 
 /**
- * A start for a span that tells none. It is a part of what the observation is known by, so that a
- * span that is sent again should get the same: its end, and only without that its arrival.
+ * Returns a start for a span without one: its end, else its arrival. The start is part of the
+ * observation's identity, so a span that is sent again should get the same one.
  */
 function standInStart(span: OtlpSpan, context: RequestContext): bigint {
   return isStorableInstant(span.end_time) ? span.end_time : context.received_at
@@ -183,7 +183,10 @@ function usageOf(state: SpanState, f: Fields): DisjointUsage | undefined {
 
 const semanticsWords = ['inclusive', 'exclusive'] as const
 
-/** Reported, else computed for calls of models: what agents and chains report repeats those. */
+/**
+ * Returns the reported cost, else computes it for model calls only, because agents and chains
+ * repeat their usage.
+ */
 function priceOf(
   { state, compiled, options }: MapperTools,
   about: {
@@ -210,7 +213,10 @@ const noPrice: MappedPrice = { cost_usd: null, price_version: '' }
 
 const none: readonly never[] = []
 
-/** Those that a model asked for; a tool's own span is the one call that it names. */
+/**
+ * Returns the calls that a model requested. A tool's own span has exactly the one call that it
+ * names.
+ */
 function toolCallsOf(
   { state, compiled }: MapperTools,
   type: Observation['type'],

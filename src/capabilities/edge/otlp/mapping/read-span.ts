@@ -8,7 +8,7 @@ import type { MappedRequest, MapperOptions } from './mapper-contract.ts'
 import { addAttribute, addMetadata, drop, type RowAttributes } from './row-attributes.ts'
 import { type FieldValue, forgetSpan, isPresent, noSource, type SpanState } from './span-state.ts'
 
-/** What a mapper keeps between requests: nothing of any request, only what spares work. */
+/** State of a mapper across requests. It contains no data of requests, only caches. */
 export type MapperTools = {
   compiled: CompiledContract
   plans: KeyPlans
@@ -20,14 +20,14 @@ export type MapperTools = {
 }
 export type Conversation = { conversation_id: string; external_id: string }
 
-/** One request on its way. */
+/** One request in progress. */
 export type RequestContext = {
   about: MappedRequest
   received_at: bigint
   records: IngestRecords
 }
 
-/** What all spans of one resource and scope have in common. */
+/** The state that all spans of one resource and scope start from. */
 export type GroupStart = {
   words: Int32Array
   values: readonly (FieldValue | undefined)[]
@@ -35,7 +35,7 @@ export type GroupStart = {
   cut: number
 }
 
-/** Reads resource and scope once, so that their spans start from there. */
+/** Reads resource and scope once for all their spans. */
 export function startGroup(
   tools: MapperTools,
   { about }: RequestContext,
@@ -86,15 +86,15 @@ function resourceAttributes(
   return row
 }
 
-/** `service.*` fits what begins so; without a star it is the key itself. */
+/** Returns true when the key equals `kept`, or begins with it up to a final star (`service.*`). */
 function fits(kept: string, key: string): boolean {
   return kept.endsWith('*') ? key.startsWith(kept.slice(0, -1)) : key === kept
 }
 
-/** The attributes of a span that are for others than its row. */
+/** The attributes of a span, with the baggage of its trace. */
 export type SpanReading = RowAttributes & { baggage: string }
 
-/** Reads all that a span says into the state; answers its attributes. */
+/** Reads a span into the state. Returns its attributes. */
 export function readSpan(tools: MapperTools, start: GroupStart, span: OtlpSpan): SpanReading {
   const { compiled, state } = tools
   state.words.set(start.words)
@@ -165,7 +165,7 @@ function placeAttribute(
   else addMetadata(row, plan.metadata_key, value, contract.limits)
 }
 
-/** Baggage is short by its specification; what is not is cut with the correlation. */
+/** Baggage is short by its specification; a longer one is cut with the correlation. */
 function shortText(value: OtlpValue): string {
   if (typeof value === 'string') return value.toWellFormed()
   return Buffer.isBuffer(value) ? value.toString('utf8', 0, 2_048) : ''
@@ -205,7 +205,9 @@ function readEvent({ compiled, state }: MapperTools, event: OtlpEvent | undefine
 
 const noMessage = new Set(['gen_ai.system', 'gen_ai.provider.name', 'event.name'])
 
-/** Adds an event as a message: `gen_ai.user.message` has the role `user`, other names have no role. */
+/**
+ * Adds an event as a message. `gen_ai.user.message` has the role `user`; other names have no role.
+ */
 function takeMessage(into: Gathered, { name, attributes }: OtlpEvent, at: number): void {
   const put = (key: string, value: OtlpValue) => {
     into.places[into.length] = at

@@ -10,7 +10,7 @@ import type { MapperTools, RequestContext } from './read-span.ts'
 import { contentIn, isPresent, textIn } from './span-state.ts'
 import { cutText } from './value-text.ts'
 
-/** What is known of one trace of the request while its spans pass. */
+/** State of one trace of the request while its spans are mapped. */
 export type TraceOnItsWay = {
   /** The root, else the first span. */
   first: ObservationDraft
@@ -19,7 +19,10 @@ export type TraceOnItsWay = {
   drafts: ObservationDraft[]
   trace_state: string
   baggage: string
-  /** Words that any span says, and that all say; where both are the same nobody needs one. */
+  /**
+   * Ownership fields that any span has, and that all spans have, as bits. If both are equal, no
+   * span needs to inherit.
+   */
   any_say: number
   all_say: number
   trace: TraceDraft | undefined
@@ -31,7 +34,7 @@ export function beginTrace(draft: ObservationDraft, flags: number): TraceOnItsWa
   return { first: draft, flags, has_root, drafts: [], ...said }
 }
 
-/** Notes what one span says of its trace; the first word holds. */
+/** Records the trace-level fields of one span; the first value counts. */
 export function noteSpan(
   trace: TraceOnItsWay,
   span: OtlpSpan,
@@ -52,7 +55,7 @@ export function noteSpan(
 
 const value_chars_max = 2_048
 
-/** The names under which others know a trace: one of each kind. */
+/** Returns the correlations of a trace, one of each kind. */
 export function traceCorrelations(
   { w3c_propagation }: AnyMappingContract,
   trace: TraceOnItsWay,
@@ -83,7 +86,7 @@ export function traceCorrelations(
   return drafts
 }
 
-/** The record of the trace itself, where a span names it or says what went in or came out. */
+/** Returns the record of the trace itself, if a span has its name, input or output. */
 export function traceDraftOf(
   { state, compiled, options }: MapperTools,
   { about }: RequestContext,
@@ -114,7 +117,7 @@ export function traceDraftOf(
   }
 }
 
-/** What a span can say for the others of its trace. */
+/** Ownership fields that spans of a trace inherit from each other. */
 type Words = Pick<
   ObservationDraft,
   | 'task_id'
@@ -125,10 +128,10 @@ type Words = Pick<
   | 'user_id'
 >
 
-/** How far up a word is looked for; what is deeper takes the first word of its trace. */
+/** Maximum ancestors searched for a field; a deeper span takes the trace's first value. */
 const steps_max = 64
 
-/** Which words a span says, as bits: task, its name, conversation, user. */
+/** Returns the ownership fields of a span, as bits: task, task name, conversation, user. */
 function wordsSaid(draft: ObservationDraft): number {
   return (
     (draft.task_implicit ? 0 : 1) |
@@ -139,8 +142,9 @@ function wordsSaid(draft: ObservationDraft): number {
 }
 
 /**
- * Gives the spans of one trace that name no task, conversation or user those of their next ancestor
- * in the request, else of the first span that names one. A task's name goes with its id.
+ * Fills in task, conversation and user of the spans of one trace. A span without one inherits it
+ * from its nearest ancestor in the request that has it, else from the first span that has it. A
+ * task's name goes with its id.
  */
 export function shareWords(drafts: readonly ObservationDraft[]): void {
   const own = new Map(drafts.map((draft) => [draft.observation_id, wordsOf(draft)]))
@@ -201,7 +205,7 @@ function giveTask(draft: ObservationDraft, words: Words): void {
   if (words.task_name !== '') draft.task_name = words.task_name
 }
 
-/** Only within one task: the name of another would rename this one. */
+/** Only within one task, because the name of another would rename this one. */
 function giveName(draft: ObservationDraft, words: Words): void {
   if (words.task_id === draft.task_id) draft.task_name = words.task_name
 }

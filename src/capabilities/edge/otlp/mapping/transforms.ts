@@ -7,14 +7,14 @@ import { jsonIn, stringOf } from './value-text.ts'
 
 export type TransformContext = { json_bytes_max: number }
 
-/** A named step from a value to another; undefined when the value is not usable so. */
+/** A named conversion of a value; undefined when the value is unusable. */
 type Transform = (
   value: OtlpValue,
   start_time: bigint,
   context: TransformContext,
 ) => OtlpValue | undefined
 
-/** The transforms that work on one value; lists of messages are read where they are gathered. */
+/** The transforms of one value. Lists of messages are read where they are gathered. */
 export const transforms: Readonly<Record<TransformName, Transform>> = {
   seconds_to_ms: (value) => {
     const seconds = typeof value === 'number' ? value : Number.parseFloat(stringOf(value))
@@ -53,7 +53,10 @@ export const transforms: Readonly<Record<TransformName, Transform>> = {
   call_id: (value, _start, about) => contentText(idWrappedIn(wrapper(value, about))),
 }
 
-/** The JSON of a text that may wrap a call or a result: each has a key or a type that begins so. */
+/**
+ * Parses the JSON of a text that may wrap a call or a result, by a key or type that starts like
+ * this.
+ */
 function wrapper(value: OtlpValue, { json_bytes_max }: TransformContext): unknown {
   const isText = typeof value === 'string' || Buffer.isBuffer(value)
   return isText && !value.includes('"tool_call') ? undefined : jsonIn(value, json_bytes_max)
@@ -64,16 +67,16 @@ function contentText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : jsonText(value)
 }
 
-/** ISO 8601, also where it came as a JSON text, in nanoseconds since 1970. */
+/** Parses ISO 8601, also as a JSON text, to nanoseconds since 1970. */
 function instantFrom(text: string): bigint | undefined {
   const at_ms = Date.parse(text.replaceAll('"', ''))
   return Number.isNaN(at_ms) ? undefined : BigInt(at_ms) * 1_000_000n
 }
 
 /**
- * Returns the arguments of the one call in the input of a tool's span: one message with one part, or
- * the object that LangChain hands to a callback when a tool starts. Undefined for anything else, such
- * as a history.
+ * Returns the arguments of the one call in the input of a tool's span: one message with one part,
+ * or the object that LangChain passes to a callback when a tool starts. Returns undefined for
+ * anything else, such as a history.
  */
 function argumentsWrappedIn(json: unknown): unknown {
   const part = onlyPart(json)
@@ -103,7 +106,7 @@ function onlyItem(list: unknown): JsonObject | undefined {
   return Array.isArray(list) && list.length === 1 ? objectFrom(list[0]) : undefined
 }
 
-/** Keys that instrumentations of LangChain wrap a ToolMessage in, from the outside in. */
+/** Keys in which instrumentations of LangChain wrap a ToolMessage, from the outside in. */
 const wrappers = ['output', 'data', 'kwargs'] as const
 
 function toolMessageIn(json: unknown): JsonObject | undefined {

@@ -17,19 +17,19 @@ const empty = { except: ['{}', '"{}"'] }
 /** The text that OpenInference writes in place of hidden content. */
 const hidden = { except: ['__REDACTED__'] }
 const ofTool = { of_types: ['tool'] }
-/** Attributes of a tool's own span that may wrap the one call or the one result. */
+/** Attributes of a tool's own span that may wrap its one call or result. */
 const ofCall = (transform: TransformName, ...keys: string[]): Source[] =>
   keys.map((key) => ({ from: 'attributes', keys: [key], transform, ...ofTool }))
 const exceptTool = { except_types: ['tool'] }
 const generation = { of_types: ['generation'] }
-/** Spans around model calls and tools repeat what those say. */
+/** Spans around model calls and tools repeat their content. */
 const notAround = { except_types: ['tool', 'chain', 'agent'] }
 
 /**
- * Input, output and tool traffic. The span of a tool has the arguments as its input and the result as
- * its output: messages there, and objects of LangChain's callbacks, are searched for the one call or
- * the one result in them. Strands Agents reports the arguments in the event `gen_ai.tool.message` and
- * the result in `gen_ai.choice`; elsewhere `gen_ai.tool.message` is a result, as in the conventions.
+ * Input, output and tool traffic. The input of a tool's span is the arguments and its output the
+ * result, so messages and objects of LangChain's callbacks there are searched for the one call or
+ * result. Strands Agents reports the arguments in the event `gen_ai.tool.message` and the result in
+ * `gen_ai.choice`; elsewhere `gen_ai.tool.message` is a result, as in the conventions.
  */
 export const contentFields: Record<Name, FieldRule> = {
   input: rule(

@@ -14,18 +14,21 @@ import { valueTables as firstValueTables } from './phase9/value-tables.ts'
 import { phase9OtlpV1 } from './phase9-otlp-v1.ts'
 import { attribute, attributes, otherwise, rule } from './sources.ts'
 
-/** As in the first contract, but for a span that only looks like a tool. */
+/** The first contract's fields, except for a span that only looks like a tool. */
 const callFields: typeof firstCallFields = {
   ...firstCallFields,
   type: rule(
     'text',
-    // Google ADK repeats the results of tools that ran side by side in a span of this name.
+    // Google ADK repeats the results of parallel tools in a span of this name.
     attribute('gen_ai.tool.name', { only: ['(merged tools)'], gives: 'span', silent: true }),
     [...firstCallFields.type.sources],
   ),
 }
 
-/** As in the first contract; `finish_reason` and the time to the first token have further sources. */
+/**
+ * The first contract's fields, with more sources of `finish_reason` and the time to the first
+ * token.
+ */
 const endingFields: typeof firstEndingFields = {
   ...firstEndingFields,
   finish_reason: rule('text', [
@@ -47,15 +50,16 @@ const endingFields: typeof firstEndingFields = {
   ]),
   time_to_first_token_ms: rule('milliseconds', [
     ...firstEndingFields.time_to_first_token_ms.sources,
-    // Strands Agents names it as the metric of the conventions, which has seconds, in milliseconds.
+    // Strands Agents uses the name of the conventions' metric, which is in seconds, for
+    // milliseconds.
     attribute('gen_ai.server.time_to_first_token', { in_scopes: ['strands*'] }),
   ]),
 }
 
-/** OpenLLMetry calls each node of a graph a task: its ids would tear a run apart. */
+/** OpenLLMetry calls each node of a graph a task; its ids would split a run into many tasks. */
 const exceptNodes = { except_scopes: ['opentelemetry.instrumentation.langchain*'] }
 
-/** As in the first contract, but for tasks that are nodes of a graph. */
+/** The first contract's fields, except for tasks that are nodes of a graph. */
 const traceFields: typeof firstTraceFields = {
   ...firstTraceFields,
   task_id: rule('text', attributes('looptrace.task.id'), attribute('gen_ai.task.id', exceptNodes), {
@@ -70,7 +74,7 @@ const traceFields: typeof firstTraceFields = {
   ),
 }
 
-/** The value tables of phase9-otlp-v1.1: those of the first contract, with the words added since. */
+/** The value tables of phase9-otlp-v1.1: those of the first contract, with new words. */
 const valueTables: Readonly<Record<string, ValueTable>> = {
   ...firstValueTables,
   operation_names: {
@@ -92,28 +96,28 @@ const claudeCode = ['com.anthropic.claude_code*']
 const usageDetails = 'langfuse.observation.usage_details'
 const inDetails = (...path: string[]): Source => attribute(usageDetails, { path })
 const metadata = 'ai.response.providerMetadata'
-/** The usage of Anthropic's own response, as the AI SDK passes it on. */
+/** The usage in Anthropic's own response, which the AI SDK passes on. */
 const inAnthropic = (name: string): Source =>
   attribute(metadata, { path: ['anthropic', 'usage', name] })
-/** Of Google ADK before 2.3, whose output count leaves them out. */
+/** Reasoning tokens of Google ADK before 2.3, whose output count excludes them. */
 const thoughts = 'gen_ai.usage.experimental.reasoning_tokens'
-/** The sources of the first contract that are not Langfuse's; Langfuse's own come before them. */
+/** The first contract's sources except Langfuse's, whose own keys come before them. */
 const others = (name: keyof typeof firstUsageFields): Source[] =>
   firstUsageFields[name].sources.filter(
     (source) => !('key' in source && source.key === usageDetails),
   )
 
 /**
- * Tokens and money as they were reported. `usage_semantics` says whether the input count holds the
- * cached tokens, `output_semantics` whether the output count holds the reasoning.
+ * Reported tokens and cost. `usage_semantics` says whether the input count includes the cached
+ * tokens, `output_semantics` whether the output count includes the reasoning.
  *
- * Langfuse takes usage in two shapes. Its own keys (`input`, `input_cached_tokens`, `output`,
- * `output_reasoning_tokens`) are disjoint. What OpenAI's
- * APIs answer (`prompt_tokens` or `input_tokens` with `…_details`) it passes on as it is; there the
- * details are parts of the totals.
+ * Langfuse accepts usage in two forms. Its own keys (`input`, `input_cached_tokens`, `output`,
+ * `output_reasoning_tokens`) are disjoint. The usage of OpenAI's APIs (`prompt_tokens` or
+ * `input_tokens` with `…_details`) is passed on unchanged; there the details are parts of the
+ * totals.
  *
- * The AI SDK's input count of an Anthropic model holds the cached tokens since release 6 and does not
- * before. The counts that Anthropic answered never do, and name what was written to the cache.
+ * The AI SDK's input count of an Anthropic model includes the cached tokens since release 6.
+ * Anthropic's own counts never do, and include the tokens written to the cache.
  */
 const usageFields: Record<UsageField, FieldRule> = {
   ...firstUsageFields,
@@ -189,9 +193,9 @@ const usageFields: Record<UsageField, FieldRule> = {
 }
 
 /**
- * The first contract, revised: spans of tools are read as calls with a result (Strands Agents,
- * LangChain), usage and tool calls of Langfuse are found in each of its shapes. Everything else is as
- * in the first. Rows name this contract, so it never changes what a source means: add a version.
+ * The first contract, revised. Spans of tools are read as calls with a result (Strands Agents,
+ * LangChain); usage and tool calls of Langfuse are found in all their forms. Rows refer to this
+ * contract, so the meaning of a source never changes: add a version instead.
  */
 export const phase9OtlpV1x1: MappingContract = {
   ...phase9OtlpV1,

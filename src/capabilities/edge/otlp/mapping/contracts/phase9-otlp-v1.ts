@@ -24,10 +24,10 @@ const calls = { transform: 'tool_calls' } as const
 const results = { transform: 'tool_results' } as const
 const pydantic = { in_scopes: ['pydantic-ai', 'logfire*'] }
 const empty = { except: ['{}', '"{}"'] }
-/** What OpenInference writes instead of what it is told to hide. */
+/** The text that OpenInference writes in place of hidden content. */
 const hidden = { except: ['__REDACTED__'] }
 
-/** What went in, what came out, and the tools in between. */
+/** Input, output and tool traffic. */
 const contentFields: Record<ContentField, FieldRule> = {
   input: rule(
     'content',
@@ -106,7 +106,10 @@ const contentFields: Record<ContentField, FieldRule> = {
   ),
 }
 
-/** The first contract. Rows name it, so it never changes what a source means: add a version. */
+/**
+ * The first contract. Rows refer to it, so the meaning of a source never changes: add a version
+ * instead.
+ */
 export const phase9OtlpV1: MappingContract<FirstSpanFieldName> = {
   version: 'phase9-otlp-v1',
   direction: 'otlp_to_observability',

@@ -2,17 +2,17 @@ import type { FieldRule, Source, ValueKind } from './contract-shape.ts'
 
 type More = Omit<Source, 'from' | 'key' | 'keys' | 'event' | 'present'>
 
-/** Attributes of the span, in this order. */
+/** Returns sources for attributes of the span, in this order. */
 export function attributes(...keys: string[]): Source[] {
   return keys.map((key) => ({ from: 'attribute', key }))
 }
 
-/** An attribute of the span, read in some way. */
+/** Returns a source for an attribute of the span, with options. */
 export function attribute(key: string, more: More): Source {
   return { from: 'attribute', key, ...more }
 }
 
-/** For each key the attribute of the span, then that of its resource. */
+/** Returns sources for each key: the attribute of the span, then that of its resource. */
 export function attributesOrResource(...keys: string[]): Source[] {
   return keys.flatMap((key): Source[] => [
     { from: 'attribute', key },
@@ -20,17 +20,19 @@ export function attributesOrResource(...keys: string[]): Source[] {
   ])
 }
 
-/** A field and its sources, first hit wins. */
+/** Returns the rule of a field; the first usable source gives it. */
 export function rule(reads: ValueKind, ...sources: (Source | Source[])[]): FieldRule {
   return { reads, sources: sources.flat() }
 }
 
-/** What holds when nothing was said. */
+/** Returns the source of a default value. */
 export function otherwise(gives: string): Source {
   return { from: 'constant', gives }
 }
 
-/** How `mapped_from` and explanations name a source; unique within its field. */
+/**
+ * Returns the name of a source in `mapped_from` and in explanations; it is unique within its field.
+ */
 export function sourceName(source: Source): string {
   const { path, only, of_types, with_event } = source
   const step = path === undefined ? '' : `#${path.join('.')}`
