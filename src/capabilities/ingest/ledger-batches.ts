@@ -68,7 +68,7 @@ async function insertEach(
 }
 
 async function bury({ logger, meters }: LedgerPorts, delivery: Delivery, reason: string) {
-  logger.error({ message_id: delivery.id, reason }, 'a message of the ledger was set apart')
+  logger.error({ message_id: delivery.id, reason }, 'a ledger message was dead-lettered')
   await delivery.bury(reason)
   meters.poisoned.inc()
 }

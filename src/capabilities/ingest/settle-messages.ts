@@ -68,7 +68,7 @@ export async function settleMessages(ports: SettlePorts, settlement: Settlement)
     messages.map(async ({ delivery }) => {
       const reason = reasons.get(delivery.id)
       if (reason === undefined) return delivery.ack()
-      ports.logger.error({ message_id: delivery.id, reason }, 'a message was set apart')
+      ports.logger.error({ message_id: delivery.id, reason }, 'a message was dead-lettered')
       await delivery.bury(reason)
       ports.meters.poisoned.inc()
     }),

@@ -71,7 +71,7 @@ export async function whileStoresAreAway<T>(
       if (failureKind(error) !== 'outage' || signal.aborted) throw error
       const wait_ms = backOff({ base_ms, max_ms }, attempt)
       if (clock.now_ms() + wait_ms > until_ms) throw error
-      logger.warn({ err: error, wait_ms }, 'a store is away; the batch waits')
+      logger.warn({ err: error, wait_ms }, 'a store is unavailable; the batch waits')
       await sleep(wait_ms, signal)
       if (signal.aborted) throw error
     }

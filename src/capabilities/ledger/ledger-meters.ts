@@ -35,7 +35,7 @@ export function ledgerMeters(metrics: Metrics): LedgerMeters {
 function makeMeters(metrics: Metrics): LedgerMeters {
   const items_total = metrics.counter({
     name: 'looptrace_ledger_items_total',
-    help: 'Items that clients sent, by project, way in and what became of them.',
+    help: 'Items that clients sent, by project, path and outcome.',
     labels: ['project', 'path', 'outcome', 'reason'],
   })
   const projects = new Set<string>()

@@ -28,7 +28,7 @@ export function getLedger(deps: LedgerDeps): Route {
     method: 'GET',
     url: '/api/v2/observability/ledger',
     id: 'getLedger',
-    summary: 'What became of the items that were accepted, by path and reason',
+    summary: 'Get the fate of accepted items, by path and reason',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: ['query:run', 'traces:read'] },
     query: querySchema,
@@ -58,13 +58,15 @@ export function getLedger(deps: LedgerDeps): Route {
 }
 
 const querySchema = z.strictObject({
-  from: instantParameter('Only requests that came at or after this; 24 hours before `to`.'),
-  to: instantParameter('Only requests that came before this; now when left out.'),
+  from: instantParameter(
+    'Only requests that arrived at or after this, by default 24 hours before `to`.',
+  ),
+  to: instantParameter('Only requests that arrived before this, by default now.'),
   path: z
     .enum(ingestPaths, { error: expected(`one of ${ingestPaths.join(', ')}`) })
     .optional()
     .describe('Only requests of this path.'),
-  reason: textParameter('Only messages of which items were refused or lost for this reason.'),
+  reason: textParameter('Only messages with items that were rejected or lost for this reason.'),
 })
 
 const day_ms = 86_400_000
@@ -119,19 +121,19 @@ const count = z.int().nonnegative()
 const instant = z.iso.datetime({ offset: false })
 
 const sums = {
-  requests: count.describe('Requests that were accepted.'),
-  accepted: count.describe('Items of them: `stored` + `rejected` + `pending` + `lost`, always.'),
-  stored: count.describe('Items that can be read.'),
-  rejected: count.describe('Items that were refused, by the edge or when they were to be stored.'),
-  pending: count.describe('Items on their way.'),
-  lost: count.describe('Items that nothing accounts for; 0 in a healthy system.'),
-  masked: count.describe('Items of which content was masked or left out on purpose.'),
+  requests: count.describe('Accepted requests.'),
+  accepted: count.describe('Their items. Always `stored` + `rejected` + `pending` + `lost`.'),
+  stored: count.describe('Items that are stored and can be queried.'),
+  rejected: count.describe('Items rejected by the edge or by the store.'),
+  pending: count.describe('Items that wait in the queue or are being stored.'),
+  lost: count.describe('Items that are unaccounted for; 0 in a healthy system.'),
+  masked: count.describe('Items with content that a capture policy masked or dropped.'),
 }
 
 const byReason = z.array(
   record('ReasonCount', {
-    reason: z.string().describe('Why, in one word.'),
-    items: count.describe('How many.'),
+    reason: z.string().describe('The reason, one word.'),
+    items: count.describe('Number of items.'),
   }),
 )
 
@@ -139,10 +141,10 @@ const pathSumsSchema = z
   .strictObject({
     path: z.enum(ingestPaths).meta({ id: 'IngestPath' }).describe('The way in.'),
     ...sums,
-    rejected_by_reason: byReason.describe('Most items first; they add up to `rejected`.'),
+    rejected_by_reason: byReason.describe('Reasons with most items first; the sum is `rejected`.'),
     lost_by_reason: byReason.describe(
-      'Most items first; they add up to `lost`. `not_settled`: no queue has them any more and no ' +
-        'worker told of them. `not_explained`: a worker told of fewer items than there were.',
+      'Reasons with most items first; the sum is `lost`. `not_settled`: they left the queue and no ' +
+        'worker reported them. `not_explained`: a worker reported fewer items than it received.',
     ),
   })
   .meta({ id: 'LedgerPath' })
@@ -151,20 +153,22 @@ type PathSums = z.infer<typeof pathSumsSchema>
 /** The reply of the ledger. */
 const ledgerSchema = z
   .strictObject({
-    window: windowSchema.describe('By the arrival of requests.'),
-    totals: record('LedgerTotals', sums).describe('Over the paths.'),
-    paths: z.array(pathSumsSchema).describe('Every path that was asked for.'),
+    window: windowSchema.describe('The window, by arrival of the requests.'),
+    totals: record('LedgerTotals', sums).describe('Sums over all paths.'),
+    paths: z.array(pathSumsSchema).describe('The requested paths.'),
     queue: z
       .strictObject({
         reachable: z
           .boolean()
-          .describe('`false`: the queue could not be asked, so nothing is called lost.'),
+          .describe('`false`: the queue is unavailable, so no item is reported as lost.'),
         pending_messages: count.nullable().describe('Messages of all projects in the queue.'),
-        oldest_pending_at: instant.nullable().describe('When the oldest of them was enqueued.'),
+        oldest_pending_at: instant
+          .nullable()
+          .describe('Instant at which the oldest of them was enqueued.'),
       })
       .meta({ id: 'LedgerQueue' })
-      .describe('What tells pending items from lost ones.'),
-    as_of: instant.describe('When this was read.'),
+      .describe('State of the queue, which separates pending items from lost ones.'),
+    as_of: instant.describe('Instant at which the ledger was read.'),
   })
   .meta({ id: 'Ledger' })
 

@@ -64,11 +64,11 @@ class Reporter implements LedgerReporter {
     this.#waiting = new WaitingEntries(options.entries_max ?? entries_max_default)
     this.#dropped = options.metrics.counter({
       name: 'looptrace_ledger_entries_dropped_total',
-      help: 'Ledger entries of the edge that neither queue nor spool took in time.',
+      help: 'Ledger entries of the edge that were dropped because queue and spool were unavailable.',
     })
     options.metrics.gauge({
       name: 'looptrace_ledger_entries_pending',
-      help: 'Ledger entries of the edge that are not published yet.',
+      help: 'Ledger entries of the edge that wait to be published.',
       collect: (gauge) => gauge.set(this.#pending()),
     })
   }
@@ -111,7 +111,7 @@ class Reporter implements LedgerReporter {
 
   #drop(entries: number): void {
     this.#dropped.inc(entries)
-    this.#options.logger.warn({ entries }, 'ledger entries were dropped: the queue is away')
+    this.#options.logger.warn({ entries }, 'ledger entries were dropped: the queue is unavailable')
   }
 
   /** Publishes until nothing waits or a message fails. */
@@ -134,7 +134,10 @@ class Reporter implements LedgerReporter {
       await this.#options.publish(outgoing)
       return true
     } catch (error) {
-      this.#options.logger.warn({ err: error, entries }, 'ledger entries wait: not published')
+      this.#options.logger.warn(
+        { err: error, entries },
+        'publishing ledger entries failed; they wait',
+      )
       return false
     }
   }

@@ -33,11 +33,14 @@ export const batchSchema = record('IngestRequest', {
     .string()
     .optional()
     .describe(
-      '1 to 256 printable characters; the header `Idempotency-Key` says the same. The same batch ' +
-        'under the same key is taken once in 7 days. Left out, one is made of the id of the ' +
-        'request, and a repeated call is another request.',
+      '1 to 256 printable characters; also accepted as header `Idempotency-Key`. The same batch ' +
+        'under the same key is stored once within 7 days. By default derived from the id of the ' +
+        'request, so that a repeated call is a new request.',
     ),
-  schema_version: z.string().optional().describe('The newest active one when left out.'),
+  schema_version: z
+    .string()
+    .optional()
+    .describe('Schema version of the records, by default the newest active one.'),
   traces: recordList('traces'),
   observations: recordList('observations'),
   events: recordList('events'),
@@ -103,5 +106,7 @@ function w3cText(type: string) {
     .string()
     .max(8192)
     .nullish()
-    .describe(`Kept as a correlation \`${type}\` of each trace; else the header of this name.`)
+    .describe(
+      `Kept as a correlation \`${type}\` of each trace; by default the header of this name.`,
+    )
 }

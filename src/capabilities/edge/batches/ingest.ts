@@ -24,25 +24,25 @@ export function postIngest(context: RequestContext): Route {
     method: 'POST',
     url: '/api/v2/observability/ingest',
     id: 'ingestBatch',
-    summary: 'Take a batch of traces, observations, events, links and correlations',
+    summary: 'Ingest a batch of traces, observations, events, links and correlations',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'editor', key: 'ingest:write' },
     status: 202,
     body_bytes_max: context.settings.body_bytes_max,
     any_json_keys: true,
     query: z.strictObject({
-      wait: flagParameter('`true`: answer when the batch has ended, or after 10 s.'),
+      wait: flagParameter('`true`: answer when the batch is settled, or after 10 s.'),
     }),
     headers: [
       {
         name: 'Idempotency-Key',
         required: false,
-        description: 'The same as `idempotency_key` of the body, which it must not contradict.',
+        description: 'Equals `idempotency_key` of the body, if both are sent.',
       },
       ...['traceparent', 'tracestate', 'baggage'].map((name) => ({
         name,
         required: false,
-        description: `W3C propagation; \`${name}\` of the body goes before it.`,
+        description: `W3C propagation; \`${name}\` of the body takes precedence.`,
       })),
     ],
     body: batchSchema,
@@ -64,7 +64,8 @@ type Which = { project_id: string; id: string }
 
 async function recordNow({ db }: RequestContext, { project_id, id }: Which): Promise<StatusRecord> {
   const row = await findRequest(db, project_id, id)
-  if (row === undefined) throw new Error(`ingest request ${id} is gone though it was just taken`)
+  if (row === undefined)
+    throw new Error(`ingest request ${id} vanished right after it was accepted`)
   return recordOfRow(row)
 }
 
@@ -91,7 +92,7 @@ export function getIngestRequest({ db, receipts }: IngestRequestDeps): Route {
     method: 'GET',
     url: '/api/v2/observability/ingest/{ingest_request_id}',
     id: 'getIngestRequest',
-    summary: 'What became of an ingest request: batch, OTLP export or proxied call',
+    summary: 'Get the status of an ingest request: batch, OTLP export or proxied call',
     auth: 'jwt_or_key',
     scope: {
       level: 'project',
@@ -101,7 +102,7 @@ export function getIngestRequest({ db, receipts }: IngestRequestDeps): Route {
     params: z.strictObject({
       ingest_request_id: z
         .guid({ error: 'expected the UUID of X-Ingest-Request-ID' })
-        .describe('What the header X-Ingest-Request-ID said.'),
+        .describe('The value of the header X-Ingest-Request-ID.'),
     }),
     reply: statusRecordSchema,
     errors: ['ingest_request_not_found'],
@@ -112,7 +113,9 @@ export function getIngestRequest({ db, receipts }: IngestRequestDeps): Route {
         ? recordOfRow(row)
         : recordOfReceipt(await receipts.receipt(caller.project_id, id))
       if (record === undefined) {
-        throw problem('ingest_request_not_found', { detail: `There is no ingest request ${id}` })
+        throw problem('ingest_request_not_found', {
+          detail: `ingest_request_id: got "${id}", which is no ingest request of this project`,
+        })
       }
       return new Answer(record, { headers: requestHeaders(id) })
     },

@@ -11,35 +11,35 @@ const count = z.int().nonnegative()
 /** The status of a request in the API. */
 export const statusRecordSchema = record('IngestStatus', {
   ingest_request_id: z.uuid(),
-  idempotency_key: z.string().describe('Empty for requests that came another way than the API.'),
+  idempotency_key: z.string().describe('Empty for requests that did not come by this API.'),
   schema_version: z.string(),
   status: z
     .enum(['queued', 'processing', 'succeeded', 'failed'])
     .meta({ id: 'IngestState' })
     .describe(
-      'succeeded: everything is settled, though some records may be refused; see error_reason. ' +
-        'failed: nothing was taken, or a part became a dead letter, whose replay can still succeed.',
+      'succeeded: all records are settled, though some may be rejected; see error_reason. ' +
+        'failed: no record was stored, or a part is dead-lettered, whose replay may still succeed.',
     ),
-  attempts: count.describe('Deliveries that the worker needed, of the message with the most.'),
+  attempts: count.describe('Deliveries of the message that needed the most.'),
   first_seen_at: z.iso.datetime(),
   last_seen_at: z.iso.datetime(),
   replayed_hits: count.describe('Repeated calls with the same key and body.'),
-  error_reason: z.string().nullable().describe('Why records were refused; null when none was.'),
+  error_reason: z.string().nullable().describe('Why records were rejected; null when none were.'),
   result_payload: z
     .strictObject({
       traces: count,
       observations: count,
       events: count,
       links: count,
-      correlations: count.describe('Those of W3C contexts too.'),
-      rejected: count.describe('Records that were refused, at the edge or by the store.'),
+      correlations: count.describe('Includes those made from W3C fields.'),
+      rejected: count.describe('Records rejected at the edge or by the store.'),
       errors: z
         .array(faultSchema)
-        .describe('What was wrong with records, with JSON pointers into the batch; at most 100.'),
-      errors_left_out: count.describe('Faults beyond those in errors.'),
+        .describe('Faults of records, with JSON pointers into the batch, at most 100.'),
+      errors_left_out: count.describe('Number of faults beyond those in `errors`.'),
     })
     .meta({ id: 'IngestResult' })
-    .describe('Records that are stored by now, by kind.'),
+    .describe('Records stored so far, by kind.'),
 })
 export type StatusRecord = z.output<typeof statusRecordSchema>
 

@@ -28,7 +28,7 @@ export async function takeBatch(
   batch: Batch,
   about: { project_id: string; signal: AbortSignal },
 ): Promise<string> {
-  if (!context.items.enter(batch.items)) throw tooMuch('Too many records are being taken')
+  if (!context.items.enter(batch.items)) throw tooMuch('Too many records are in flight')
   try {
     return await take(context, batch, about)
   } finally {
@@ -46,12 +46,12 @@ async function take(
   const outcome = await claimed(context, claim, signal)
   if (outcome.state === 'conflict') {
     throw problem('idempotency_conflict', {
-      detail: `idempotency_key: ${JSON.stringify(claim.idempotency_key)} came with another batch`,
+      detail: `idempotency_key: ${JSON.stringify(claim.idempotency_key)} belongs to another batch`,
       headers: requestHeaders(outcome.ingest_request_id),
     })
   }
   if (outcome.state === 'busy') {
-    const busy = tooMuch('Another call is still taking this batch')
+    const busy = tooMuch('Another call is still processing this batch')
     throw busy.withHeaders(requestHeaders(outcome.ingest_request_id))
   }
   const { ingest_request_id } = outcome

@@ -137,7 +137,7 @@ class FramingEnqueuer implements Enqueuer {
     } catch (error) {
       pending.failure = error
       this.#meters.failed('failed')
-      this.#publisher.log(error, 'records of a request could not be framed')
+      this.#publisher.log(error, 'encoding the records of a request failed')
     }
     const ownFrame = this.#ownFrames.get(pending)
     if (ownFrame) this.#seal(ownFrame, pending)
@@ -167,7 +167,7 @@ class FramingEnqueuer implements Enqueuer {
     try {
       start = frame.write(place.kind, place.draft)
     } catch (error) {
-      this.#publisher.log(error, 'a record can not be encoded')
+      this.#publisher.log(error, 'encoding a record failed')
       this.#refuseRow(pending, place, 'not_encodable')
       return undefined
     }
@@ -271,7 +271,10 @@ class FramingEnqueuer implements Enqueuer {
     } else {
       const about = { cause: pending.failure, retry_after_s: retryAfter_s }
       pending.reject(
-        problem('overloaded', { ...about, detail: 'the queue does not take records now' }),
+        problem('overloaded', {
+          ...about,
+          detail: 'the queue does not accept records now; send the request again',
+        }),
       )
     }
     if (this.#pending === 0) for (const done of this.#flushes.splice(0)) done()

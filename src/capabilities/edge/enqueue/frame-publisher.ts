@@ -53,7 +53,7 @@ export class FramePublisher {
       this.tell(acceptedEntries(frame))
     } else {
       meters.failed('not_published')
-      this.log(failure, 'records did not reach the queue')
+      this.log(failure, 'publishing records failed')
     }
     this.window.remove(data.length)
     for (const pending of requests) {
@@ -68,7 +68,7 @@ export class FramePublisher {
     try {
       this.#options.onAccepted(entries)
     } catch (error) {
-      this.log(error, 'the ledger was not told of records')
+      this.log(error, 'passing entries to the ledger failed')
     }
   }
 

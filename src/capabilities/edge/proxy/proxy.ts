@@ -113,13 +113,13 @@ export function proxyRoutes(proxy: CompletionProxy): RawRoute[] {
       endpoint: 'chat.completions',
       url: '/v1/chat/completions',
       id: 'createChatCompletion',
-      summary: 'Passes a chat completion on to a model provider and records it',
+      summary: 'Forward a chat completion to a model provider and record it',
     }),
     completionRoute(proxy, {
       endpoint: 'completions',
       url: '/v1/completions',
       id: 'createCompletion',
-      summary: 'Passes a legacy completion on to a model provider and records it',
+      summary: 'Forward a legacy completion to a model provider and record it',
     }),
   ]
 }
@@ -129,7 +129,7 @@ const headers: RawRoute['headers'] = [
   {
     name: 'Authorization',
     required: true,
-    description: 'Bearer and your own key for the model provider; never stored or logged',
+    description: 'Bearer, then your key for the model provider; never stored or logged',
   },
   {
     name: 'X-Provider',

@@ -49,7 +49,7 @@ export function startRefreshing(
         }
       } catch (error) {
         meters.refreshed.inc({ result: 'failed' })
-        logger.warn({ err: error }, 'a large roll-up could not be refreshed; it stays due')
+        logger.warn({ err: error }, 'refreshing a large roll-up failed; it stays due')
       }
       await sleep(settings.refresh_poll_ms, stopping.signal)
     }

@@ -15,7 +15,7 @@ export function listDeadLetters({ queue }: DeadLetterDeps): Route {
     method: 'GET',
     url: '/api/v2/observability/dead-letters',
     id: 'listDeadLetters',
-    summary: 'Messages that could not be stored and were set apart',
+    summary: 'List dead letters: messages that could not be stored',
     auth: 'jwt',
     scope: { level: 'project', role: 'viewer', key: 'traces:read' },
     query: querySchema,
@@ -39,7 +39,7 @@ const querySchema = z.strictObject({
     minimum: 1,
     maximum: 500,
     default: 50,
-    description: 'Items of a page, 1 to 500.',
+    description: 'Maximum items of a page, 1 to 500.',
   }),
   cursor: cursorParameter,
 })
@@ -54,17 +54,20 @@ function placeIn(cursor: string): string {
 
 /** A dead letter in the API and on the command line. */
 const deadLetterSchema = record('DeadLetter', {
-  dead_letter_id: z.string().describe('Names the message, here and in receipts.'),
-  kind: z.string().describe('`ingest`: records; `ledger`: counts of what was accepted.'),
-  reason: z.string().describe('Why it could not be stored.'),
-  attempts: z.int().nonnegative().describe('Deliveries that it had, tries or not.'),
+  dead_letter_id: z.string().describe('Id of the message, here and in receipts.'),
+  kind: z.string().describe('`ingest`: records; `ledger`: counts of accepted items.'),
+  reason: z.string().describe('Reason for which it could not be stored.'),
+  attempts: z
+    .int()
+    .nonnegative()
+    .describe('Deliveries of the message, including those during outages.'),
   bytes: z.int().nonnegative().describe('Size of the message.'),
-  buried_at: z.iso.datetime().describe('When it was set apart.'),
+  buried_at: z.iso.datetime().describe('Instant at which it was dead-lettered.'),
 })
 
 const replySchema = record('DeadLetterList', {
-  dead_letters: z.array(deadLetterSchema).describe('The page, in the order of burial.'),
-  next_cursor: z.string().nullable().describe('Where the next page begins; null on the last.'),
+  dead_letters: z.array(deadLetterSchema).describe('The page, oldest dead letter first.'),
+  next_cursor: z.string().nullable().describe('Cursor of the next page; null on the last page.'),
 })
 
 export type ReadDeadLetter = z.infer<typeof deadLetterSchema>
@@ -86,7 +89,7 @@ export async function asQueueFailure<T>(work: Promise<T>): Promise<T> {
   } catch (cause) {
     if (!(cause instanceof QueueUnavailable)) throw cause
     throw problem('store_unavailable', {
-      detail: 'The queue is out of reach; try again shortly.',
+      detail: 'The queue is unavailable. Try again shortly.',
       retry_after_s: 1,
       cause,
     })

@@ -14,7 +14,7 @@ export function replayDeadLetter({ queue }: DeadLetterDeps): Route {
     method: 'POST',
     url: '/api/v2/observability/dead-letters/{dead_letter_id}/replay',
     id: 'replayDeadLetter',
-    summary: 'Puts a message that was set apart back into the queue',
+    summary: 'Replay a dead letter: return it to the queue',
     status: 202,
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: null },
@@ -39,7 +39,7 @@ export function replayDeadLetter({ queue }: DeadLetterDeps): Route {
 
 const replySchema = record('ReplayedDeadLetter', {
   dead_letter_id: z.string(),
-  state: z.literal('queued').describe('It waits in the queue again.'),
+  state: z.literal('queued').describe('The message waits in the queue again.'),
 })
 
 /** Dead letters in one page of the queue's list. */

@@ -31,7 +31,7 @@ describe('an export response', () => {
 
 describe('a status', () => {
   test('has its code and message', () => {
-    const status = { code: 3, message: 'Span.name at byte 7: the varint is cut off' }
+    const status = { code: 3, message: 'Span.name at byte 7: the varint is incomplete' }
     expect(readBack('RpcStatus', encodeStatus('protobuf', status))).toEqual(status)
     expect(JSON.parse(encodeStatus('json', status).toString())).toEqual(status)
   })

@@ -28,8 +28,8 @@ export class Tally {
     this.reject(
       'too_many_items',
       this.items > most
-        ? `a request takes ${most} items`
-        : `a request takes ${this.limits.values_per_request} values`,
+        ? `a request may have at most ${most} items`
+        : `a request may have at most ${this.limits.values_per_request} values`,
     )
     return false
   }

@@ -187,7 +187,9 @@ function conditionOf(source: Source, field: Placed['field']): Condition | undefi
   const types = of_types ?? except_types
   if (types === undefined && with_event === undefined) return undefined
   if (!readLate.has(source.from)) {
-    throw new Error(`${sourceName(source)}: from "${source.from}" the type is not known yet`)
+    throw new Error(
+      `${sourceName(source)}: the type of the span is not known yet when "${source.from}" is read`,
+    )
   }
   const isOf = of_types !== undefined
   return (state) => {

@@ -509,7 +509,9 @@ test('a source that asks for the type of a span must be read after its attribute
   const { span_level } = currentContract
   const fields = { ...span_level.fields, input }
   const contract = { ...currentContract, span_level: { ...span_level, fields } }
-  expect(() => testMapper({ contract })).toThrow(`${key}@tool: from "attribute"`)
+  expect(() => testMapper({ contract })).toThrow(
+    `${key}@tool: the type of the span is not known yet when "attribute"`,
+  )
 })
 
 test('arguments of any depth are kept or left out, and never thrown over', () => {

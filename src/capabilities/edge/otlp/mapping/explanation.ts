@@ -59,7 +59,7 @@ export function createExplain(): Explain {
   }
   return (row) => {
     if (row.source !== 'otlp') {
-      const detail = `got a row of "${row.contract_version}", expected one that came as OTLP`
+      const detail = `got a row of "${row.contract_version}", expected a row mapped from OTLP`
       throw problem('not_mapped_from_otlp', { detail })
     }
     return explanation(row, compiledOf(row.contract_version))

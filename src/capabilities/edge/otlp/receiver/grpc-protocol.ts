@@ -38,7 +38,7 @@ export function grpcHeadOf(headers: IncomingHttpHeaders): GrpcHead {
   const path = headers[':path'] ?? ''
   const signal = signals.get(path)
   if (signal === undefined) {
-    const detail = `${quoted(path)} is not served: TraceService/Export and LogsService/Export are`
+    const detail = `${quoted(path)}is unknown: expected TraceService/Export or LogsService/Export`
     throw problem('route_not_found', { detail })
   }
   const packing = headers['grpc-encoding'] ?? 'identity'
@@ -118,13 +118,13 @@ export class MessageFrame {
     if (this.#seen_bytes < prefix_bytes) return
     const length = this.#prefix.readUInt32BE(1)
     if (length > this.#bytes_max) throw tooLarge(this.#bytes_max)
-    if (this.#seen_bytes > prefix_bytes + length) throw notOneMessage('more came after it')
+    if (this.#seen_bytes > prefix_bytes + length) throw notOneMessage('more bytes follow it')
   }
 
   /** Returns the message in an inspected body. Throws `invalid_request` when it is incomplete. */
   messageIn(body: Buffer): Buffer {
     const length = this.#prefix.readUInt32BE(1)
-    if (body.length !== prefix_bytes + length) throw notOneMessage('it is cut off')
+    if (body.length !== prefix_bytes + length) throw notOneMessage('it is incomplete')
     return body.subarray(prefix_bytes)
   }
 }
@@ -144,7 +144,9 @@ export function framedBytes(message_bytes: number): number {
 }
 
 function notOneMessage(reason: string): Problem {
-  return problem('invalid_request', { detail: `the call must hold one message: ${reason}` })
+  return problem('invalid_request', {
+    detail: `the call must contain exactly one message: ${reason}`,
+  })
 }
 
 /** Maximum characters of an error's text. */

@@ -217,11 +217,11 @@ function settle(call: GrpcExport, result: string): void {
 }
 
 function late(timeout_ms: number): Problem {
-  const detail = `the call was not answered within the ${timeout_ms} ms of its grpc-timeout`
+  const detail = `the call took longer than its grpc-timeout of ${timeout_ms} ms`
   return problem('request_timeout', { detail })
 }
 
 function packedUnsaid(): Problem {
-  const detail = 'the message says it is packed, but no grpc-encoding came'
+  const detail = 'the message is marked as compressed, but grpc-encoding is missing'
   return problem('invalid_request', { detail })
 }

@@ -121,7 +121,7 @@ function refuse(
   return fault.code
 }
 
-const noMetrics = 'metrics are not taken: send traces to /v1/traces and logs to /v1/logs'
+const noMetrics = 'metrics are not supported: send traces to /v1/traces and logs to /v1/logs'
 
 function methodRefused({ method }: IncomingMessage): Problem {
   const detail = `expected POST, got ${method}`

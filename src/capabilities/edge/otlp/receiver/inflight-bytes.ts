@@ -73,7 +73,7 @@ export class BodyBytes {
 
 /** Returns the refusal of a request that exceeds the limit on held bytes. */
 export function overloaded(): Problem {
-  const detail = 'too many export requests are in flight; send it again'
+  const detail = 'too many export requests are in flight; try again'
   return problem('overloaded', { detail, retry_after_s: 1 })
 }
 
@@ -82,7 +82,7 @@ export function overloaded(): Problem {
  * `bytes_max`.
  */
 export function tooLarge(bytes_max: number): Problem {
-  const detail = `the request is longer than ${bytes_max} bytes, packed or unpacked`
+  const detail = `the request is longer than ${bytes_max} bytes, compressed or decompressed`
   return problem('body_too_large', { detail })
 }
 

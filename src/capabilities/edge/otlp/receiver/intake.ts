@@ -67,13 +67,13 @@ function failed(error: unknown): Admission {
 }
 
 function noKey(): Problem {
-  const detail = 'no project key came: expected X-API-Key: lt_… or Authorization: Bearer lt_…'
+  const detail = 'the project key is missing: send X-API-Key: lt_… or Authorization: Bearer lt_…'
   return problem('credentials_missing', { detail })
 }
 
 function unknownKey(): Problem {
   return problem('credentials_invalid', {
-    detail: 'this is no project key that is known and valid',
+    detail: 'the project key is unknown or revoked',
   })
 }
 
@@ -107,7 +107,8 @@ export function readBody(
   held: BodyBytes,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    if (request.destroyed) return reject(new ClientGone('the client left before its request came'))
+    if (request.destroyed)
+      return reject(new ClientGone('the client closed the connection before it sent the request'))
     const chunks: Buffer[] = []
     let length = 0
     const stop = (error: unknown) => {
@@ -136,7 +137,8 @@ export function readBody(
       request.off('close', gone)
       resolve(held.joined(chunks, length))
     }
-    const gone = () => stop(new ClientGone('the client left in the middle of its request'))
+    const gone = () =>
+      stop(new ClientGone('the client closed the connection while it sent the request'))
     const late = () => stop(silent(limits.idle_timeout_ms))
     const timer = setTimeout(late, limits.idle_timeout_ms)
     request.on('data', take)
@@ -147,7 +149,7 @@ export function readBody(
 }
 
 function silent(idle_timeout_ms: number): Error {
-  const detail = `no byte of the request came for ${idle_timeout_ms} ms`
+  const detail = `the client sent nothing for ${idle_timeout_ms} ms`
   return problem('request_timeout', { detail })
 }
 
@@ -211,7 +213,7 @@ async function unpackInPieces(packed: Buffer, bytes_max: number, held: BodyBytes
 }
 
 function notGzip(cause: unknown): Error {
-  return problem('invalid_request', { detail: 'the body is no gzip, or was cut off', cause })
+  return problem('invalid_request', { detail: 'the body is not valid gzip, or incomplete', cause })
 }
 
 function codeOf(error: unknown): string | undefined {

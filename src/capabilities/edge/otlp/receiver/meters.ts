@@ -26,27 +26,27 @@ export type OtlpMeters = {
 export function createOtlpMeters(metrics: Metrics, inflight: InflightBytes): OtlpMeters {
   const requests = metrics.counter({
     name: 'looptrace_otlp_requests_total',
-    help: 'Export requests that have ended: ok, partial, client_gone, or the error they met.',
+    help: 'Finished export requests, by result: ok, partial, client_gone, or an error code.',
     labels: ['transport', 'encoding', 'result'],
   })
   const items = metrics.counter({
     name: 'looptrace_otlp_items_total',
-    help: 'Spans and log records in answered requests: accepted, or why they were rejected.',
+    help: 'Spans and log records in answered requests, by result: accepted, or a reason for rejection.',
     labels: ['signal', 'result'],
   })
   const bytes = metrics.counter({
     name: 'looptrace_otlp_received_bytes_total',
-    help: 'Bytes of export requests, as they came (packed) and as they were read (unpacked).',
+    help: 'Bytes of export requests, compressed (packed) and decompressed (unpacked).',
     labels: ['transport', 'state'],
   })
   const warnings = metrics.counter({
     name: 'looptrace_otlp_warnings_total',
-    help: 'What was taken though it was not as specified, by kind.',
+    help: 'Accepted deviations from the OTLP specification, by kind.',
     labels: ['warning'],
   })
   metrics.gauge({
     name: 'looptrace_otlp_inflight_bytes',
-    help: 'Bytes of export requests that are held now.',
+    help: 'Bytes of export requests in memory.',
     collect: (gauge) => gauge.set(inflight.held_bytes),
   })
   return {

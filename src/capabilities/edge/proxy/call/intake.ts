@@ -86,17 +86,17 @@ export function createIntake(options: IntakeOptions): (call: Call) => void {
 function apiKeyOf({ headers }: Call): string {
   if (headers.repeated === '') {
     if (headers.api_key !== '') return headers.api_key
-    const detail = 'X-API-Key is missing: it takes a project key, lt_…'
+    const detail = 'X-API-Key is missing: send a project key, lt_…'
     throw problem('credentials_missing', { detail, faults: [{ pointer: 'X-API-Key', detail }] })
   }
-  const detail = `${headers.repeated}: came more than once, expected one`
+  const detail = `${headers.repeated}: sent more than once, expected one`
   throw problem('invalid_request', { detail, faults: [{ pointer: headers.repeated, detail }] })
 }
 
 /** Throws `credentials_invalid` for an unknown key, `permission_denied` for a missing scope. */
 function checkKey(key: ProjectKey | undefined): ProjectKey {
   if (!key) {
-    const detail = 'X-API-Key: this is no project key that is known and not revoked'
+    const detail = 'X-API-Key: the project key is unknown or revoked'
     throw problem('credentials_invalid', { detail, faults: [{ pointer: 'X-API-Key', detail }] })
   }
   if (!key.scopes.has('proxy:write')) {
@@ -138,7 +138,7 @@ function checkContentType(value: string): void {
 /** Checks the scheme only: the key is for the provider and is never read here. */
 function checkAuthorization(value: string): void {
   if (/^bearer +\S/i.test(value)) return
-  const detail = `Authorization is ${value === '' ? 'missing' : 'not of the Bearer scheme'}: it takes "Bearer " and your key for the model provider`
+  const detail = `Authorization is ${value === '' ? 'missing' : 'not of the Bearer scheme'}: send "Bearer " and your key for the model provider`
   throw problem('provider_authorization_missing', {
     detail,
     faults: [{ pointer: 'Authorization', detail }],

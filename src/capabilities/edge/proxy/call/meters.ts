@@ -35,7 +35,7 @@ export function createProxyMeters(metrics: Metrics, inFlight: () => number): Pro
   const waiting: EndedCall[] = []
   metrics.gauge({
     name: 'looptrace_proxy_in_flight_calls',
-    help: 'Calls that have not ended yet.',
+    help: 'Calls in progress.',
     collect: (gauge) => {
       countWaiting()
       gauge.set(inFlight())
@@ -43,23 +43,23 @@ export function createProxyMeters(metrics: Metrics, inFlight: () => number): Pro
   })
   const errors = metrics.counter({
     name: 'looptrace_proxy_errors_total',
-    help: 'Calls that did not end well, by what went wrong: a code of ours or the provider’s status.',
+    help: 'Failed calls, by error: a code of the error catalogue or the provider’s status.',
     labels: ['endpoint', 'provider', 'outcome', 'error_type'],
   })
   const malformed = metrics.counter({
     name: 'looptrace_proxy_malformed_requests_total',
-    help: 'Requests that were not valid HTTP, by the status they were answered with.',
+    help: 'Requests that were not valid HTTP, by the status of the answer.',
     labels: ['status'],
   })
   const duration = metrics.histogram({
     name: 'looptrace_proxy_call_duration_seconds',
-    help: 'From the headers of a request to the end of its answer; its count is that of all calls.',
+    help: 'Duration of calls, from the request’s headers to the end of the answer.',
     labels: ['endpoint', 'provider', 'outcome'],
     buckets: seconds,
   })
   const firstByte = metrics.histogram({
     name: 'looptrace_proxy_first_byte_seconds',
-    help: 'Of a streamed answer: from the headers of its request to its first content.',
+    help: 'Time from the request’s headers to the first content of a streamed answer.',
     labels: ['endpoint', 'provider'],
     buckets: seconds,
   })

@@ -184,12 +184,9 @@ function contextValue(name: string, sent: string): string {
   if (sent === '') return ''
   const value = (printableAscii.test(sent) ? sent : decoded(sent)).trim()
   if (value.length > contextCharacters_max) {
-    throw invalid(
-      name,
-      `got ${value.length} characters, at most ${contextCharacters_max} are taken`,
-    )
+    throw invalid(name, `got ${value.length} characters, expected at most ${contextCharacters_max}`)
   }
-  if (/\p{Cc}/u.test(value)) throw invalid(name, 'it holds a control character')
+  if (/\p{Cc}/u.test(value)) throw invalid(name, 'it contains a control character')
   return value
 }
 

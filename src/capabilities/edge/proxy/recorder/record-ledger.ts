@@ -39,7 +39,7 @@ export type RecordLedger = {
 export function createRecordLedger(metrics: Metrics): RecordLedger {
   const settled = metrics.counter({
     name: 'looptrace_proxy_records_total',
-    help: 'Records of calls that reached the queue (published), were not wanted (refused) or did not (lost).',
+    help: 'Records of calls by result: published to the queue, refused by a capture policy, or lost.',
     labels: ['result', 'reason'],
   })
   let seen = 0
@@ -56,12 +56,12 @@ export function createRecordLedger(metrics: Metrics): RecordLedger {
   })
   metrics.gauge({
     name: 'looptrace_proxy_records_pending',
-    help: 'Records of calls that are neither published nor lost yet.',
+    help: 'Records of calls that wait to be published.',
     collect: (gauge) => gauge.set(stats().pending),
   })
   metrics.gauge({
     name: 'looptrace_proxy_records_pending_bytes',
-    help: 'Bytes of the records that are neither published nor lost yet.',
+    help: 'Bytes of the records that wait to be published.',
     collect: (gauge) => gauge.set(inflight_bytes),
   })
   return {

@@ -248,21 +248,23 @@ function upstreamFault(
   const { provider, sent } = call
   const about = (detail: string) => ({ detail: `the provider ${provider} ${detail}`, cause: error })
   if (timeoutCodes.has(code)) {
-    const detail = sent ? 'was silent for too long' : 'took too long to connect to'
+    const detail = sent
+      ? 'sent nothing within the idle timeout'
+      : 'did not accept a connection in time'
     return { outcome: 'timeout', fault: problem('provider_timeout', about(detail)) }
   }
   if (code === 'UND_ERR_INVALID_ARG') {
-    const detail = `the request can not be passed on: ${error.message}`
+    const detail = `the request cannot be forwarded: ${error.message}`
     return { outcome: 'refused', fault: problem('invalid_request', { detail, cause: error }) }
   }
   if (!sent) {
     return {
       outcome: 'upstream_cut',
-      fault: problem('provider_unreachable', about('can not be reached')),
+      fault: problem('provider_unreachable', about('cannot be reached')),
     }
   }
   const detail = code.startsWith('HPE_')
-    ? 'sent what is no HTTP'
-    : 'closed the connection before the answer was whole'
+    ? 'sent an invalid HTTP response'
+    : 'closed the connection before the answer was complete'
   return { outcome: 'upstream_cut', fault: problem('provider_cut', about(detail)) }
 }

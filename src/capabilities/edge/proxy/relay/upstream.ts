@@ -48,7 +48,7 @@ export function createUpstreams(
     })
   }
   const first = byName.get(providers[0].name)
-  if (!first) throw new Error('there is no provider')
+  if (!first) throw new Error(`the provider ${providers[0].name} has no base URL`)
   return {
     first,
     get: (name) => byName.get(name),

@@ -192,21 +192,21 @@ describe('what is wrong in one span', () => {
     [
       { ...ids, startTimeUnixNano: 'now' },
       'invalid_time',
-      'start_time_unix_nano is no whole number of nanoseconds',
+      'start_time_unix_nano is not a whole number of nanoseconds',
     ],
     [
       { ...ids, endTimeUnixNano: -1 },
       'invalid_time',
-      'end_time_unix_nano is no whole number of nanoseconds',
+      'end_time_unix_nano is not a whole number of nanoseconds',
     ],
     [
       { ...ids, endTimeUnixNano: '18446744073709551616' },
       'invalid_time',
-      'end_time_unix_nano is no whole number of nanoseconds',
+      'end_time_unix_nano is not a whole number of nanoseconds',
     ],
-    [null, 'invalid_item', 'the span is no object'],
-    ['text', 'invalid_item', 'the span is no object'],
-    [[], 'invalid_item', 'the span is no object'],
+    [null, 'invalid_item', 'the span is not an object'],
+    ['text', 'invalid_item', 'the span is not an object'],
+    [[], 'invalid_item', 'the span is not an object'],
   ])('rejects it alone: %j', (bad, reason, detail) => {
     const request = decode([ids, bad, ids])
     expect(request.groups[0]?.items).toHaveLength(2)
@@ -293,15 +293,15 @@ test('limits cut and count', () => {
 
 describe('a body', () => {
   test.each([
-    ['', /^the body is no JSON: /],
-    ['{"resourceSpans":', /^the body is no JSON: /],
+    ['', /^the body is not valid JSON: /],
+    ['{"resourceSpans":', /^the body is not valid JSON: /],
     ['{"a":NaN}', /NaN and Infinity are written as text/],
     ['{"a":Infinity}', /NaN and Infinity are written as text/],
-    ['[]', /^the body is JSON, but no object/],
-    ['null', /^the body is JSON, but no object/],
-    ['"text"', /^the body is JSON, but no object/],
-    ['{"resourceSpans":{}}', /^resourceSpans: a list expected, got object/],
-    [`${'['.repeat(100_000)}`, /^the body is no JSON: /],
+    ['[]', /^the body is JSON, but not an object/],
+    ['null', /^the body is JSON, but not an object/],
+    ['"text"', /^the body is JSON, but not an object/],
+    ['{"resourceSpans":{}}', /^resourceSpans: expected a list, got object/],
+    [`${'['.repeat(100_000)}`, /^the body is not valid JSON: /],
   ])('is refused: %.30j', (text, message) => {
     expect(() => decoder.traces(Buffer.from(text))).toThrow(OtlpDecodeError)
     expect(() => decoder.traces(Buffer.from(text))).toThrow(message)
@@ -321,7 +321,7 @@ describe('a body', () => {
     const small = jsonDecoder({ ...defaultDecodeLimits, json_openings_per_request: 7 })
     expect(small.traces(bodyOf([ids])).items).toBe(1)
     expect(() => small.traces(bodyOf([ids, ids]))).toThrow(
-      'at most 7 objects and lists expected, the body opens 8',
+      'expected at most 7 objects and lists, got 8',
     )
   })
 

@@ -56,7 +56,7 @@ function decode<Item>(body: Buffer, tally: Tally, signal: Signal<Item>): OtlpReq
   const groups: OtlpGroup<Item>[] = []
   const resources = either(request, signal.resources)
   if (resources !== undefined && resources !== null && !Array.isArray(resources)) {
-    throw new OtlpDecodeError(`${signal.resources[0]}: a list expected, got ${typeof resources}`)
+    throw new OtlpDecodeError(`${signal.resources[0]}: expected a list, got ${typeof resources}`)
   }
   const ids = new JsonIds()
   for (const raw of listOf(resources, tally)) {
@@ -82,7 +82,7 @@ function requestOf(body: Buffer, tally: Tally): JsonFields {
   if (typeof request === 'object' && request !== null && !Array.isArray(request)) {
     return request as JsonFields
   }
-  throw new OtlpDecodeError('the body is JSON, but no object')
+  throw new OtlpDecodeError('the body is JSON, but not an object')
 }
 
 /** Limits the memory for parsing: `{},` is three bytes here, and an object once parsed. */
@@ -94,9 +94,7 @@ function checkOpenings(body: Buffer, most: number): void {
     if (byte === 0x7b || byte === 0x5b) openings++
   }
   if (openings > most) {
-    throw new OtlpDecodeError(
-      `at most ${most} objects and lists expected, the body opens ${openings}`,
-    )
+    throw new OtlpDecodeError(`expected at most ${most} objects and lists, got ${openings}`)
   }
 }
 
@@ -108,7 +106,7 @@ function parsed(text: string): unknown {
     const hint = /Unexpected token '[NI]'/.test(said)
       ? ' (NaN and Infinity are written as text: "NaN")'
       : ''
-    throw new OtlpDecodeError(`the body is no JSON: ${said}${hint}`, { cause })
+    throw new OtlpDecodeError(`the body is not valid JSON: ${said}${hint}`, { cause })
   }
 }
 

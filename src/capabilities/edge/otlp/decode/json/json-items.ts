@@ -52,7 +52,7 @@ type JsonSpan = {
 /** Reads a span; rejects it and returns undefined when its ids or times are invalid. */
 export function readJsonSpan(raw: unknown, ids: JsonIds, tally: Tally): OtlpSpan | undefined {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
-    return rejected(tally, 'invalid_item', 'the span is no object')
+    return rejected(tally, 'invalid_item', 'the span is not an object')
   }
   const json = raw as JsonSpan
   const span = emptySpan()
@@ -99,7 +99,7 @@ function readTimes(json: JsonSpan, span: OtlpSpan, tally: Tally): boolean {
   const end = timeOf(json.endTimeUnixNano ?? json.end_time_unix_nano, tally)
   if (start === undefined || end === undefined) {
     const field = start === undefined ? 'start_time_unix_nano' : 'end_time_unix_nano'
-    tally.reject('invalid_time', `${field} is no whole number of nanoseconds`)
+    tally.reject('invalid_time', `${field} is not a whole number of nanoseconds`)
     return false
   }
   span.start_time = start
@@ -223,7 +223,7 @@ export function readJsonLogRecord(
   tally: Tally,
 ): OtlpLogRecord | undefined {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
-    tally.reject('invalid_item', 'the log record is no object')
+    tally.reject('invalid_item', 'the log record is not an object')
     return undefined
   }
   const json = raw as JsonLogRecord
@@ -247,7 +247,7 @@ function readRecordTimes(json: JsonLogRecord, record: OtlpLogRecord, tally: Tall
   const observed = timeOf(json.observedTimeUnixNano ?? json.observed_time_unix_nano, tally)
   if (time === undefined || observed === undefined) {
     const field = time === undefined ? 'time_unix_nano' : 'observed_time_unix_nano'
-    tally.reject('invalid_time', `${field} is no whole number of nanoseconds`)
+    tally.reject('invalid_time', `${field} is not a whole number of nanoseconds`)
     return false
   }
   record.time = time

@@ -60,8 +60,8 @@ export class WireReader {
     const length = this.varint(field)
     const left = this.end - this.position
     if (this.high === 0 && length <= left) return this.position + length
-    const told = this.high === 0 ? length : 'more than 4294967295'
-    throw this.fault(field, `a length of ${told} bytes, and ${left} are left in the message`)
+    const shownLength = this.high === 0 ? length : 'more than 4294967295'
+    throw this.fault(field, `the length is ${shownLength} bytes, but the message has ${left} left`)
   }
 
   /** Returns the lower 32 bits of a varint as an unsigned number; `high` has the upper ones. */
@@ -113,7 +113,7 @@ export class WireReader {
   skip(tag: number, message: string, known: number): void {
     const field = tag >>> 3
     if (field < 32 && ((known >>> field) & 1) === 1) {
-      throw this.fault(`${message} field ${field}`, `wire type ${tag & 7}, which it does not have`)
+      throw this.fault(`${message} field ${field}`, `wire type ${tag & 7} does not fit the field`)
     }
     if ((tag & 7) === 3) this.skipGroup(field, message)
     else this.skipContent(tag & 7, message)
@@ -126,7 +126,7 @@ export class WireReader {
   private forward(bytes: number, field: string): number {
     const at = this.position
     if (this.end - at < bytes) {
-      throw this.fault(field, `${bytes} bytes expected, ${this.end - at} are left in the message`)
+      throw this.fault(field, `expected ${bytes} bytes, but the message has ${this.end - at} left`)
     }
     this.position = at + bytes
     return at
@@ -136,14 +136,14 @@ export class WireReader {
     const tag = this.varint(message)
     const field = tag >>> 3
     if (this.high === 0 && field > 0 && field <= fieldMax) return tag
-    throw this.fault(message, `a field number from 1 to ${fieldMax} expected`)
+    throw this.fault(message, `expected a field number from 1 to ${fieldMax}`)
   }
 
   private longVarint(field: string): number {
     let low = 0
     let high = 0
     for (let i = 0; i < varintBytes; i++) {
-      if (this.position + i >= this.end) throw this.fault(field, 'the varint is cut off')
+      if (this.position + i >= this.end) throw this.fault(field, 'the varint is incomplete')
       const byte = this.bytes[this.position + i] as number
       const bits = byte & 0x7f
       if (i < 5) low |= bits << (i * 7)
@@ -156,18 +156,20 @@ export class WireReader {
         return low >>> 0
       }
     }
-    throw this.fault(field, 'a varint of at most 64 bits in 10 bytes expected')
+    throw this.fault(field, 'expected a varint of at most 64 bits in 10 bytes')
   }
 
   private skipGroup(first: number, message: string): void {
     const open = [first]
     while (open.length > 0) {
-      if (this.position >= this.end) throw this.fault(message, `group ${open.at(-1)} has no end`)
+      if (this.position >= this.end) throw this.fault(message, `group ${open.at(-1)} does not end`)
       const tag = this.tag(message)
       const type = tag & 7
       if (type === 3) open.push(tag >>> 3)
-      if (open.length > groupLevels) throw this.fault(message, `over ${groupLevels} nested groups`)
-      if (type === 4 && open.pop() !== tag >>> 3) throw this.fault(message, 'another group ends')
+      if (open.length > groupLevels)
+        throw this.fault(message, `more than ${groupLevels} nested groups`)
+      if (type === 4 && open.pop() !== tag >>> 3)
+        throw this.fault(message, 'the end of another group')
       if (type !== 3 && type !== 4) this.skipContent(type, message)
     }
   }
@@ -177,6 +179,6 @@ export class WireReader {
     else if (type === 1) this.forward(8, message)
     else if (type === 2) this.position = this.until(message)
     else if (type === 5) this.forward(4, message)
-    else throw this.fault(message, `wire type 0, 1, 2, 3 or 5 expected, got ${type}`)
+    else throw this.fault(message, `expected wire type 0, 1, 2, 3 or 5, got ${type}`)
   }
 }

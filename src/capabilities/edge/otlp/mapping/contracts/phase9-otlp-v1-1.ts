@@ -117,7 +117,7 @@ const others = (name: keyof typeof firstUsageFields): Source[] =>
  * totals.
  *
  * The AI SDK's input count of an Anthropic model includes the cached tokens since release 6.
- * Anthropic's own counts never do, and include the tokens written to the cache.
+ * Anthropic's own counts never do, and report the tokens written to the cache separately.
  */
 const usageFields: Record<UsageField, FieldRule> = {
   ...firstUsageFields,
