@@ -1,6 +1,6 @@
 import {
   type CompletionProxy,
-  createCaptureWay,
+  createCaptureRecorder,
   createProxy,
   createRecorder,
   type ProjectKeys,
@@ -36,7 +36,7 @@ export function openRecorder(
     metrics,
     logger,
     onAccepted: (entries) => intake.reporter.accepted(entries),
-    capture: createCaptureWay(intake),
+    capture: createCaptureRecorder(intake),
   })
   parts.defer(() => recorder.close())
   return recorder

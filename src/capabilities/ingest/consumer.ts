@@ -17,12 +17,12 @@ import { startRefreshing } from './roll-up/large-rollups.ts'
 import { BodyBuffers } from './row-batch.ts'
 import type { IngestSettings } from './settings.ts'
 import {
+  createSettlement,
   recordSettlement,
   type SettlePorts,
   settleMessages,
-  settlementOf,
 } from './settle-messages.ts'
-import { failureKind, whileStoresAreAway } from './store-failures.ts'
+import { classifyFailure, retryOutages } from './store-failures.ts'
 import { type Refused, writeMessages } from './write-messages.ts'
 import { type SecondStore, type WritePorts, writeRows } from './write-rows.ts'
 
@@ -61,7 +61,7 @@ export async function startIngest(options: IngestOptions): Promise<Consumer> {
     meters: ingestMeters(options.metrics),
     items: ledgerMeters(options.metrics),
     reading: { ...settings, pricing: createPricing(), countTokens },
-    tries: new Tries(),
+    failedAttempts: new FailedAttempts(),
     bodies: new BodyBuffers(settings.batches_max),
     storeWorks: false,
   }
@@ -101,7 +101,7 @@ type Worker = WritePorts &
   SettlePorts & {
     settings: IngestSettings
     reading: ReadingContext
-    tries: Tries
+    failedAttempts: FailedAttempts
     /** True when rows were written since the last unclassified failure. */
     storeWorks: boolean
   }
@@ -116,7 +116,7 @@ async function takeBatch(
     worker.meters.batches.inc({ result: 'stored' })
   } catch (error) {
     worker.meters.batches.inc({ result: 'given_back' })
-    if (failureKind(error) === 'unknown') worker.storeWorks = false
+    if (classifyFailure(error) === 'unknown') worker.storeWorks = false
     throw error
   }
 }
@@ -153,13 +153,13 @@ async function takePart(
 ): Promise<void> {
   try {
     const refused = await writePart(worker, part, signal)
-    const settlement = settlementOf(part, refused, worker.clock)
-    await whileStoresAreAway(worker, signal, () => recordSettlement(worker, settlement))
+    const settlement = createSettlement(part, refused, worker.clock)
+    await retryOutages(worker, signal, () => recordSettlement(worker, settlement))
     await settleMessages(worker, settlement)
-    for (const { delivery } of part) worker.tries.settled(delivery.id)
+    for (const { delivery } of part) worker.failedAttempts.forget(delivery.id)
   } catch (error) {
-    if (failureKind(error) !== 'outage') {
-      for (const { delivery } of part) worker.tries.failed(delivery.id)
+    if (classifyFailure(error) !== 'outage') {
+      for (const { delivery } of part) worker.failedAttempts.add(delivery.id)
     }
     throw error
   }
@@ -170,10 +170,12 @@ async function writePart(
   part: readonly ReadMessage[],
   signal: AbortSignal,
 ): Promise<Refused[]> {
-  const tries = Math.max(...part.map(({ delivery }) => worker.tries.of(delivery.id) + 1))
-  const isolates = tries >= worker.settings.suspect_attempts
+  const attempts = Math.max(
+    ...part.map(({ delivery }) => worker.failedAttempts.count(delivery.id) + 1),
+  )
+  const isolates = attempts >= worker.settings.suspect_attempts
   const inserted = new Map<string, number>()
-  return whileStoresAreAway(worker, signal, () =>
+  return retryOutages(worker, signal, () =>
     writeMessages(
       part,
       async (batch) => {
@@ -196,19 +198,19 @@ const messages_max = 10_000
  * Counts failed attempts by message, in this process. The queue's delivery count is no substitute:
  * outages of a store use up deliveries too.
  */
-class Tries {
+class FailedAttempts {
   readonly #failed = new BoundedCache<string, number>(messages_max)
 
   /** Returns how often writing this message has failed. */
-  of(message_id: string): number {
+  count(message_id: string): number {
     return this.#failed.get(message_id) ?? 0
   }
 
-  failed(message_id: string): void {
-    this.#failed.set(message_id, this.of(message_id) + 1)
+  add(message_id: string): void {
+    this.#failed.set(message_id, this.count(message_id) + 1)
   }
 
-  settled(message_id: string): void {
+  forget(message_id: string): void {
     this.#failed.delete(message_id)
   }
 }

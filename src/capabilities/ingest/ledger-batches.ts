@@ -5,9 +5,9 @@ import type { LedgerEntry } from '../../model/ledger-entry.ts'
 import type { BatchHandler, Delivery } from '../../platform/queue/index.ts'
 import type { LedgerStore } from '../storage/index.ts'
 import type { IngestMeters } from './meters.ts'
-import { failureKind, whileStoresAreAway } from './store-failures.ts'
+import { classifyFailure, retryOutages } from './store-failures.ts'
 
-type LedgerPorts = Parameters<typeof whileStoresAreAway>[0] & {
+type LedgerPorts = Parameters<typeof retryOutages>[0] & {
   ledger: Pick<LedgerStore, 'insertEntries'>
   meters: IngestMeters
 }
@@ -22,7 +22,7 @@ export function ledgerBatches(ports: LedgerPorts, stopping: AbortSignal): BatchH
     const either = AbortSignal.any([signal, stopping])
     const read = batch.map((delivery) => ({ delivery, ...readLedgerMessage(delivery) }))
     for (const { delivery, fault } of read) {
-      if (fault !== undefined) await bury(ports, delivery, fault)
+      if (fault !== undefined) await deadLetter(ports, delivery, fault)
     }
     const good = read.filter(({ fault }) => fault === undefined)
     try {
@@ -32,7 +32,7 @@ export function ledgerBatches(ports: LedgerPorts, stopping: AbortSignal): BatchH
         either,
       )
     } catch (error) {
-      if (failureKind(error) !== 'refused') throw error
+      if (classifyFailure(error) !== 'refused') throw error
       return insertEach(ports, good, either)
     }
     await Promise.all(good.map(({ delivery }) => delivery.ack()))
@@ -46,7 +46,7 @@ async function insert(
 ): Promise<void> {
   if (entries.length === 0) return
   const token = newId()
-  await whileStoresAreAway(ports, signal, () => ports.ledger.insertEntries(entries, { token }))
+  await retryOutages(ports, signal, () => ports.ledger.insertEntries(entries, { token }))
   ports.meters.ledger_entries.inc({ side: 'accepted' }, entries.length)
 }
 
@@ -61,13 +61,13 @@ async function insertEach(
       await insert(ports, entries, signal)
       await delivery.ack()
     } catch (error) {
-      if (failureKind(error) !== 'refused') throw error
-      await bury(ports, delivery, String(error))
+      if (classifyFailure(error) !== 'refused') throw error
+      await deadLetter(ports, delivery, String(error))
     }
   }
 }
 
-async function bury({ logger, meters }: LedgerPorts, delivery: Delivery, reason: string) {
+async function deadLetter({ logger, meters }: LedgerPorts, delivery: Delivery, reason: string) {
   logger.error({ message_id: delivery.id, reason }, 'a ledger message was dead-lettered')
   await delivery.bury(reason)
   meters.poisoned.inc()

@@ -22,7 +22,7 @@ export type RowBatch = {
  * Concatenates the rows of many messages without encoding them again. The bytes are copied once,
  * into buffers from `take`.
  */
-export function batchOf(
+export function createRowBatch(
   units: readonly RowUnit[],
   take: (size_bytes: number) => Buffer = Buffer.allocUnsafe,
 ): RowBatch {

@@ -32,7 +32,7 @@ type Settlement = {
 }
 
 /** Returns the fate of each message. */
-export function settlementOf(
+export function createSettlement(
   messages: readonly ReadMessage[],
   refused: readonly Refused[],
   clock: Clock,
@@ -133,12 +133,16 @@ function settledEntries(
 ): LedgerEntry[] {
   const books = message.receipts.map(newBook)
   for (const { receipt, kind } of message.faults) {
-    if (receipt !== undefined) strike(books[receipt], kind, 'dead_letter')
+    if (receipt !== undefined) moveToRejected(books[receipt], kind, 'dead_letter')
   }
   const { kinds, receipts } = message.rows
   for (const { from, to, by_store } of refused) {
     for (let row = from; row < to; row++) {
-      strike(books[receipts[row] ?? 0], kinds[row], by_store ? 'refused_by_store' : 'dead_letter')
+      moveToRejected(
+        books[receipts[row] ?? 0],
+        kinds[row],
+        by_store ? 'refused_by_store' : 'dead_letter',
+      )
     }
   }
   const entries = books.map((book) => entryOf(message, book, about))
@@ -170,7 +174,11 @@ function newBook(receipt: MessageReceipt): Book {
 const noneRejected: Readonly<Partial<Record<RejectReason, number>>> = Object.freeze({})
 
 /** Moves a row, or without a kind everything, from stored to rejected. */
-function strike(book: Book | undefined, kind: RowKind | undefined, reason: RejectReason): void {
+function moveToRejected(
+  book: Book | undefined,
+  kind: RowKind | undefined,
+  reason: RejectReason,
+): void {
   if (book === undefined) return
   const { receipt, records } = book
   const items = kind === undefined ? book.stored : Math.min(book.stored, itemsOf(receipt, kind))

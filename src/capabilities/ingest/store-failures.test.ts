@@ -5,7 +5,7 @@ import {
   ColumnarUnavailable,
   RowBinaryError,
 } from '../../platform/columnar/index.ts'
-import { failureKind } from './store-failures.ts'
+import { classifyFailure } from './store-failures.ts'
 
 const columnar = (code: number) => new ColumnarError({ code, type: 'X', message: 'm' })
 const sqlState = (code: string) => Object.assign(new Error('m'), { code })
@@ -28,11 +28,11 @@ test.each([
   ['a bug', new TypeError('m'), 'unknown'],
   ['no error at all', 'text', 'unknown'],
 ])('%s', (_name, error, kind) => {
-  expect(failureKind(error)).toBe(kind)
+  expect(classifyFailure(error)).toBe(kind)
 })
 
 test('causes in a circle end', () => {
   const error = new Error('a')
   error.cause = error
-  expect(failureKind(error)).toBe('unknown')
+  expect(classifyFailure(error)).toBe('unknown')
 })

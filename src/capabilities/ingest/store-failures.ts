@@ -17,7 +17,7 @@ import type { IngestSettings } from './settings.ts'
 type FailureKind = 'outage' | 'refused' | 'unknown'
 
 /** Classifies a store's error by itself and its causes. */
-export function failureKind(error: unknown): FailureKind {
+export function classifyFailure(error: unknown): FailureKind {
   for (let at = error, depth = 0; at instanceof Error && depth < causes_max; depth++) {
     if (at instanceof Problem && at.code === 'store_unavailable') return 'outage'
     if (at instanceof ColumnarUnavailable || isRelationalUnavailable(at)) return 'outage'
@@ -52,7 +52,7 @@ const dataErrors = new Set([
  * repeatedly. Rejects with the last error when that time is over or the signal aborts, and with any
  * other error at once.
  */
-export async function whileStoresAreAway<T>(
+export async function retryOutages<T>(
   about: {
     clock: Clock
     logger: Logger
@@ -68,7 +68,7 @@ export async function whileStoresAreAway<T>(
     try {
       return await work()
     } catch (error) {
-      if (failureKind(error) !== 'outage' || signal.aborted) throw error
+      if (classifyFailure(error) !== 'outage' || signal.aborted) throw error
       const wait_ms = backOff({ base_ms, max_ms }, attempt)
       if (clock.now_ms() + wait_ms > until_ms) throw error
       logger.warn({ err: error, wait_ms }, 'a store is unavailable; the batch waits')

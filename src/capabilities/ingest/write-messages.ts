@@ -1,6 +1,6 @@
 import type { ReadMessage } from './message-rows.ts'
-import { batchOf, type RowBatch, type RowUnit } from './row-batch.ts'
-import { failureKind } from './store-failures.ts'
+import { createRowBatch, type RowBatch, type RowUnit } from './row-batch.ts'
+import { classifyFailure } from './store-failures.ts'
 
 /** Writes rows durably; the same token always has the same rows. Rejects with a store's error. */
 type WriteRows = (batch: RowBatch) => Promise<void>
@@ -47,13 +47,13 @@ type Run = {
 
 async function writeUnits(run: Run, units: readonly RowUnit[]): Promise<void> {
   try {
-    await run.write(batchOf(units, run.takeBody))
+    await run.write(createRowBatch(units, run.takeBody))
     run.storeWorks = true
   } catch (error) {
-    const kind = failureKind(error)
+    const kind = classifyFailure(error)
     if (kind === 'outage' || (kind === 'unknown' && !run.isolates)) throw error
     if (kind === 'unknown') run.unknown = error
-    const halves = halvesOf(units)
+    const halves = halve(units)
     const isSearchedOut = halves === undefined || run.refused.length >= refusals_max
     if (isSearchedOut) refuse(run, units, error)
     else for (const half of halves) await writeUnits(run, half)
@@ -66,13 +66,13 @@ async function writeUnits(run: Run, units: readonly RowUnit[]): Promise<void> {
 const refusals_max = 100
 
 function refuse(run: Run, units: readonly RowUnit[], error: unknown): void {
-  const by_store = failureKind(error) === 'refused'
+  const by_store = classifyFailure(error) === 'refused'
   if (!by_store && !run.storeWorks && units.length > 1) throw error
   for (const unit of units) run.refused.push({ ...unit, reason: reasonOf(error), by_store })
 }
 
 /** Halves a list of messages, or the rows of a single one. Returns undefined for a single row. */
-function halvesOf(units: readonly RowUnit[]): [RowUnit[], RowUnit[]] | undefined {
+function halve(units: readonly RowUnit[]): [RowUnit[], RowUnit[]] | undefined {
   const [only] = units
   if (units.length > 1 || only === undefined) {
     const middle = Math.ceil(units.length / 2)

@@ -10,7 +10,7 @@ import {
 } from '../storage/row-format/index.ts'
 import type { IngestMeters } from './meters.ts'
 import { rollUp } from './roll-up/roll-up.ts'
-import { touchedBy } from './roll-up/touched.ts'
+import { collectTouched } from './roll-up/touched.ts'
 import type { BodyBuffers, RowBatch, RowUnit } from './row-batch.ts'
 import type { IngestSettings } from './settings.ts'
 
@@ -44,7 +44,7 @@ export async function writeRows(
   }
   await ports.second?.write(storedRows(batch.units, ingested_at_ms))
   const large_from = ports.settings.large_rollup_from
-  await rollUp({ ...ports, large_from }, touchedBy(batch.heads))
+  await rollUp({ ...ports, large_from }, collectTouched(batch.heads))
   for (const { kind, count } of batch.rows) ports.meters.rows.inc({ kind }, count)
   observeLag(ports, batch.heads)
 }

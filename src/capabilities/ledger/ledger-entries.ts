@@ -25,7 +25,7 @@ export function acceptedEntry(
   items: number,
   masked = 0,
 ): LedgerEntry {
-  return entryOf(request, { message_id, items, masked, rejected: none, lost: none })
+  return createEntry(request, { message_id, items, masked, rejected: none, lost: none })
 }
 
 /** Returns the entry of items that the edge rejected, by reason. */
@@ -34,7 +34,13 @@ export function rejectedEntry(
   rejected: Readonly<Record<string, number>>,
   masked = 0,
 ): LedgerEntry {
-  return entryOf(request, { message_id: '', masked, items: sum(rejected), rejected, lost: none })
+  return createEntry(request, {
+    message_id: '',
+    masked,
+    items: sum(rejected),
+    rejected,
+    lost: none,
+  })
 }
 
 /** Returns the entry of items that the edge lost, by reason. */
@@ -42,10 +48,10 @@ export function lostEntry(
   request: LedgerRequest,
   lost: Readonly<Record<string, number>>,
 ): LedgerEntry {
-  return entryOf(request, { message_id: '', masked: 0, items: sum(lost), rejected: none, lost })
+  return createEntry(request, { message_id: '', masked: 0, items: sum(lost), rejected: none, lost })
 }
 
-function entryOf(
+function createEntry(
   request: LedgerRequest,
   about: Pick<LedgerEntry, 'message_id' | 'items' | 'masked' | 'rejected' | 'lost'>,
 ): LedgerEntry {
@@ -132,14 +138,14 @@ export class WaitingEntries {
   #shrink(): number {
     const wanted = Math.floor(this.#entries_max * 0.9)
     for (const [project_id, list] of this.#projects) {
-      const merged = mergedAlone(list)
+      const merged = mergeWithoutMessage(list)
       this.#size += merged.length - list.length
       this.#projects.set(project_id, merged)
     }
     let dropped = 0
     for (const [project_id, list] of this.#projects) {
       if (this.#size <= wanted) break
-      const kept = withoutOldest(list, this.#size - wanted)
+      const kept = dropOldest(list, this.#size - wanted)
       dropped += list.length - kept.length
       this.#size -= list.length - kept.length
       if (kept.length > 0) this.#projects.set(project_id, kept)
@@ -152,7 +158,7 @@ export class WaitingEntries {
 const day_ms = 86_400_000
 
 /** Merges entries without a message; keeps the others in order. */
-function mergedAlone(entries: readonly LedgerEntry[]): LedgerEntry[] {
+function mergeWithoutMessage(entries: readonly LedgerEntry[]): LedgerEntry[] {
   const sums = new Map<string, LedgerEntry>()
   const kept: LedgerEntry[] = []
   for (const entry of entries) {
@@ -162,13 +168,13 @@ function mergedAlone(entries: readonly LedgerEntry[]): LedgerEntry[] {
     }
     const key = `${entry.path} ${Math.floor(entry.received_at_ms / day_ms)}`
     const sum = sums.get(key)
-    sums.set(key, sum === undefined ? entry : mergedEntry(sum, entry))
+    sums.set(key, sum === undefined ? entry : mergeEntries(sum, entry))
   }
   return [...sums.values(), ...kept]
 }
 
 /** Drops up to `tooMany` entries with a message. */
-function withoutOldest(entries: readonly LedgerEntry[], tooMany: number): LedgerEntry[] {
+function dropOldest(entries: readonly LedgerEntry[], tooMany: number): LedgerEntry[] {
   let left = tooMany
   return entries.filter(({ message_id }) => {
     if (message_id === '' || left === 0) return true
@@ -177,7 +183,7 @@ function withoutOldest(entries: readonly LedgerEntry[], tooMany: number): Ledger
   })
 }
 
-function mergedEntry(sum: LedgerEntry, entry: LedgerEntry): LedgerEntry {
+function mergeEntries(sum: LedgerEntry, entry: LedgerEntry): LedgerEntry {
   return {
     ...sum,
     items: sum.items + entry.items,

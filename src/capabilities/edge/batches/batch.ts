@@ -9,7 +9,7 @@ import {
   type SchemaVersion,
   schemaVersionNamed,
 } from '../../records/schema/index.ts'
-import { type W3cContext, w3cOfBatch } from './w3c-context.ts'
+import { readW3c, type W3cContext } from './w3c-context.ts'
 
 /** Maximum records of all kinds in one batch. */
 const items_max = 50_000
@@ -69,8 +69,8 @@ export function batchFrom(body: z.output<typeof batchSchema>, headers: RequestHe
     schema: schemaVersionNamed(body.schema_version),
     lists,
     items,
-    w3c: w3cOfBatch(body, headers),
-    w3c_of_body: w3cOfBatch(body, noHeaders),
+    w3c: readW3c(body, headers),
+    w3c_of_body: readW3c(body, noHeaders),
   }
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createBodyHash, depth_max } from './body-hash.ts'
 
-function hashOf(...values: unknown[]): string {
+function hashBatch(...values: unknown[]): string {
   const hash = createBodyHash()
   for (const value of values) expect(hash.add(value)).toBe(true)
   return hash.digest().toString('hex')
@@ -14,7 +14,7 @@ test('the same JSON value has the same hash, whatever the order of its keys', ()
   fc.assert(
     fc.property(json, (value) => {
       const copy: unknown = JSON.parse(JSON.stringify(value, null, 2))
-      expect(hashOf(reversed(copy))).toBe(hashOf(JSON.parse(JSON.stringify(value))))
+      expect(hashBatch(reversed(copy))).toBe(hashBatch(JSON.parse(JSON.stringify(value))))
     }),
   )
 })
@@ -23,7 +23,7 @@ test('other JSON values have other hashes', () => {
   fc.assert(
     fc.property(json, json, (one, other) => {
       const same = JSON.stringify(sorted(one)) === JSON.stringify(sorted(other))
-      expect(hashOf(one) === hashOf(other)).toBe(same)
+      expect(hashBatch(one) === hashBatch(other)).toBe(same)
     }),
   )
 })
@@ -50,7 +50,7 @@ describe('what could pass for something else does not', () => {
       [2, 1],
     ],
   ])('%j and %j', (one, other) => {
-    expect(hashOf(one)).not.toBe(hashOf(other))
+    expect(hashBatch(one)).not.toBe(hashBatch(other))
   })
 })
 

@@ -31,7 +31,7 @@ export function conversationOf(context: DraftContext, named: string): Conversati
 const noConversation: Conversation = { conversation_id: '', external_id: null }
 
 /** Returns an optional text, empty when absent. */
-export function shown<Value extends string>(value: Value | null | undefined): Value | '' {
+export function orEmpty<Value extends string>(value: Value | null | undefined): Value | '' {
   return value ?? ''
 }
 
@@ -44,7 +44,7 @@ export function textOf(value: unknown): string {
 const none: TextPairs = []
 
 /** Formats labels for storage; leaves out those that are null. */
-export function pairsOf(labels: Readonly<Record<string, unknown>> | null | undefined): TextPairs {
+export function toPairs(labels: Readonly<Record<string, unknown>> | null | undefined): TextPairs {
   if (labels === null || labels === undefined) return none
   const pairs: Text[] = []
   for (const key of Object.keys(labels)) {

@@ -7,9 +7,9 @@ import { batchFrom, batchSchema } from './batch.ts'
 import type { IngestRequestDeps, RequestContext } from './request-context.ts'
 import {
   hasEnded,
-  recordOfReceipt,
-  recordOfRow,
   type StatusRecord,
+  statusFromReceipt,
+  statusFromRow,
   statusRecordSchema,
 } from './status-record.ts'
 import { findRequest } from './store.ts'
@@ -53,7 +53,7 @@ export function postIngest(context: RequestContext): Route {
       const { project_id } = caller
       const id = await takeBatch(context, batch, { project_id, signal })
       const record = query.wait
-        ? await endOf(context, { project_id, id, signal })
+        ? await waitForEnd(context, { project_id, id, signal })
         : await recordNow(context, { project_id, id })
       return new Answer(record, { headers: requestHeaders(id) })
     },
@@ -66,14 +66,14 @@ async function recordNow({ db }: RequestContext, { project_id, id }: Which): Pro
   const row = await findRequest(db, project_id, id)
   if (row === undefined)
     throw new Error(`ingest request ${id} vanished right after it was accepted`)
-  return recordOfRow(row)
+  return statusFromRow(row)
 }
 
 /**
  * Waits for the end of a request. Returns its current record when the wait runs out, or when too
  * many calls wait already.
  */
-async function endOf(
+async function waitForEnd(
   context: RequestContext,
   { signal, ...which }: Which & { signal: AbortSignal },
 ): Promise<StatusRecord> {
@@ -110,8 +110,8 @@ export function getIngestRequest({ db, receipts }: IngestRequestDeps): Route {
       const id = params.ingest_request_id.toLowerCase()
       const row = await findRequest(db, caller.project_id, id)
       const record = row
-        ? recordOfRow(row)
-        : recordOfReceipt(await receipts.receipt(caller.project_id, id))
+        ? statusFromRow(row)
+        : statusFromReceipt(await receipts.receipt(caller.project_id, id))
       if (record === undefined) {
         throw problem('ingest_request_not_found', {
           detail: `ingest_request_id: got "${id}", which is no ingest request of this project`,

@@ -2,7 +2,7 @@ import type { ObservationDraft } from '../../../model/ingest-records.ts'
 import type { Observation, ToolCall, ToolResult } from '../../../model/observation.ts'
 import type { TokenBuckets } from '../../records/pricing/index.ts'
 import type { ObservationRecord, TraceRecord } from '../../records/schema/index.ts'
-import { conversationOf, type DraftContext, pairsOf, shown, textOf } from './draft-context.ts'
+import { conversationOf, type DraftContext, orEmpty, textOf, toPairs } from './draft-context.ts'
 
 /** Version of this mapping, stored in each of its rows. */
 const contract_version = 'canonical-2026-02-23'
@@ -17,49 +17,49 @@ export function observationDraft(
     project_id: context.project_id,
     trace_id: record.trace_id,
     observation_id: record.observation_id,
-    parent_observation_id: shown(record.parent_observation_id),
+    parent_observation_id: orEmpty(record.parent_observation_id),
     type: record.type ?? 'span',
-    name: shown(record.name),
+    name: orEmpty(record.name),
     start_time,
     end_time: record.end_time ?? start_time,
     status: statusOf(record),
     status_code: record.status_code ?? 0,
-    outcome: shown(record.outcome),
-    error_type: shown(record.error_type),
-    error_message: shown(record.error_message),
+    outcome: orEmpty(record.outcome),
+    error_type: orEmpty(record.error_type),
+    error_message: orEmpty(record.error_message),
     source: 'api',
     contract_version,
-    provider: shown(record.provider),
-    model_requested: shown(record.model_requested),
-    model: shown(record.model),
-    endpoint: shown(record.endpoint),
+    provider: orEmpty(record.provider),
+    model_requested: orEmpty(record.model_requested),
+    model: orEmpty(record.model),
+    endpoint: orEmpty(record.endpoint),
     ...ownerColumns(record, context.traces.get(record.trace_id), context),
-    service_name: shown(record.service_name),
-    agent_name: shown(record.agent_name),
-    span_kind: shown(record.span_kind),
-    level: shown(record.level),
+    service_name: orEmpty(record.service_name),
+    agent_name: orEmpty(record.agent_name),
+    span_kind: orEmpty(record.span_kind),
+    level: orEmpty(record.level),
     input: textOf(record.input),
     output: textOf(record.output),
     content_state: record.content_state ?? 'full',
     tool_calls: toolCallsOf(record),
     tool_results: toolResultsOf(record),
     streamed: record.streamed ?? false,
-    finish_reason: shown(record.finish_reason),
+    finish_reason: orEmpty(record.finish_reason),
     ...usageColumns(record, context),
     time_to_first_token_ms: record.time_to_first_token_ms ?? null,
     request_bytes: record.request_bytes ?? 0,
     response_bytes: record.response_bytes ?? 0,
-    attributes: pairsOf(record.attributes),
-    metadata: pairsOf(record.metadata),
+    attributes: toPairs(record.attributes),
+    metadata: toPairs(record.metadata),
     mapped_from: '',
   }
 }
 
 function statusOf(record: ObservationRecord): ObservationDraft['status'] {
-  return record.status ?? (tellsOfError(record) ? 'error' : 'ok')
+  return record.status ?? (hasError(record) ? 'error' : 'ok')
 }
 
-function tellsOfError({ error_type, error_message, status_code }: ObservationRecord): boolean {
+function hasError({ error_type, error_message, status_code }: ObservationRecord): boolean {
   return Boolean(error_type || error_message) || (status_code ?? 0) >= 400
 }
 
@@ -112,7 +112,7 @@ type UsageColumns = Pick<
 
 /** Returns the token and cost columns of a record whose counts are consistent. */
 function usageColumns(record: ObservationRecord, { pricing }: DraftContext): UsageColumns {
-  const columns = countsOf(record)
+  const columns = toCounts(record)
   const isKnown = isCounted(columns)
   if (isKnown) {
     columns.usage_source = record.usage_source ?? 'provider'
@@ -120,12 +120,12 @@ function usageColumns(record: ObservationRecord, { pricing }: DraftContext): Usa
   }
   if (record.cost_usd != null) columns.cost_usd = dollarText(record.cost_usd)
   else if (isKnown && (record.model || record.model_requested)) {
-    Object.assign(columns, pricing(pricedCall(record), bucketsOf(columns)))
+    Object.assign(columns, pricing(pricedCall(record), toBuckets(columns)))
   }
   return columns
 }
 
-function countsOf(record: ObservationRecord): UsageColumns {
+function toCounts(record: ObservationRecord): UsageColumns {
   const cache_read_tokens = record.cache_read_tokens ?? null
   const cache_write_tokens = record.cache_write_tokens ?? null
   const reasoning_tokens = record.reasoning_tokens ?? null
@@ -168,7 +168,7 @@ function pricedCall(record: ObservationRecord) {
   }
 }
 
-function bucketsOf(columns: UsageColumns): TokenBuckets {
+function toBuckets(columns: UsageColumns): TokenBuckets {
   return {
     input_uncached_tokens: columns.input_uncached_tokens ?? 0,
     cache_read_tokens: columns.cache_read_tokens ?? 0,

@@ -44,7 +44,7 @@ export const statusRecordSchema = record('IngestStatus', {
 export type StatusRecord = z.output<typeof statusRecordSchema>
 
 /** Returns the status of a request that came as a canonical batch. */
-export function recordOfRow(row: RequestRow): StatusRecord {
+export function statusFromRow(row: RequestRow): StatusRecord {
   const rejected = row.rejected + row.refused
   return {
     ingest_request_id: row.ingest_request_id,
@@ -55,7 +55,7 @@ export function recordOfRow(row: RequestRow): StatusRecord {
     first_seen_at: row.first_seen_at,
     last_seen_at: row.last_seen_at,
     replayed_hits: row.replayed_hits,
-    error_reason: reasonFrom([row.error_reason ?? '', ...row.reasons, lostReason(row.lost)]),
+    error_reason: reasonFrom([row.error_reason ?? '', ...row.reasons, describeLost(row.lost)]),
     result_payload: {
       traces: row.traces,
       observations: row.observations,
@@ -87,7 +87,7 @@ function statusOfRow(row: RequestRow): StatusRecord['status'] {
  * Returns the status of a request by another way in, from its ledger entries; undefined without
  * entries. Each entry stands for one message, or for items that no message contains.
  */
-export function recordOfReceipt(entries: readonly LedgerEntry[]): StatusRecord | undefined {
+export function statusFromReceipt(entries: readonly LedgerEntry[]): StatusRecord | undefined {
   const [first] = entries
   if (first === undefined) return undefined
   const totals = totalsOf(entries)
@@ -104,7 +104,7 @@ export function recordOfReceipt(entries: readonly LedgerEntry[]): StatusRecord |
     error_reason: reasonFrom([
       ...entries.map(({ error_reason }) => error_reason),
       ...entries.flatMap(({ rejected }) => Object.keys(rejected)),
-      lostReason(totals.lost),
+      describeLost(totals.lost),
     ]),
     result_payload: {
       traces: totals.traces,
@@ -175,6 +175,6 @@ function reasonFrom(reasons: readonly string[]): string | null {
   return told.length === 0 ? null : told.join('; ').slice(0, reason_characters_max)
 }
 
-function lostReason(lost: number): string {
+function describeLost(lost: number): string {
   return lost > 0 ? `${lost} records are lost` : ''
 }

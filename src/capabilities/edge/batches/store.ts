@@ -39,7 +39,7 @@ export async function claimBatch(
   take_over_after_ms: number,
 ): Promise<ClaimOutcome> {
   const { ingest_request_id, project_id, idempotency_key, body_hash, claim_id } = claim
-  const claimed = await sql<{ ingest_request_id: string; first_seen_at: string }>`
+  const claimOrWait = await sql<{ ingest_request_id: string; first_seen_at: string }>`
     insert into ingest_requests as known
       (ingest_request_id, project_id, idempotency_key, body_hash, schema_version, items,
        claim_id, claimed_at)
@@ -52,7 +52,7 @@ export async function claimBatch(
         and (known.claimed_at is null
           or known.claimed_at <= now() - ${take_over_after_ms} * interval '1 millisecond')
     returning ingest_request_id, first_seen_at`.execute(db)
-  const [row] = claimed.rows
+  const [row] = claimOrWait.rows
   if (row !== undefined) return { state: 'claimed', ...row }
   const known = await db
     .selectFrom('ingest_requests')

@@ -28,7 +28,7 @@ export async function takeBatch(
   batch: Batch,
   about: { project_id: string; signal: AbortSignal },
 ): Promise<string> {
-  if (!context.items.enter(batch.items)) throw tooMuch('Too many records are in flight')
+  if (!context.items.enter(batch.items)) throw overloaded('Too many records are in flight')
   try {
     return await take(context, batch, about)
   } finally {
@@ -41,9 +41,9 @@ async function take(
   batch: Batch,
   { project_id, signal }: { project_id: string; signal: AbortSignal },
 ): Promise<string> {
-  const { body_hash, too_deep } = await hashOf(batch)
-  const claim = claimOf(batch, { project_id, body_hash })
-  const outcome = await claimed(context, claim, signal)
+  const { body_hash, too_deep } = await hashBatch(batch)
+  const claim = newClaim(batch, { project_id, body_hash })
+  const outcome = await claimOrWait(context, claim, signal)
   if (outcome.state === 'conflict') {
     throw problem('idempotency_conflict', {
       detail: `idempotency_key: ${JSON.stringify(claim.idempotency_key)} belongs to another batch`,
@@ -51,7 +51,7 @@ async function take(
     })
   }
   if (outcome.state === 'busy') {
-    const busy = tooMuch('Another call is still processing this batch')
+    const busy = overloaded('Another call is still processing this batch')
     throw busy.withHeaders(requestHeaders(outcome.ingest_request_id))
   }
   const { ingest_request_id } = outcome
@@ -78,11 +78,11 @@ export function requestHeaders(ingest_request_id: string | undefined): Record<st
   return ingest_request_id === undefined ? {} : { 'x-ingest-request-id': ingest_request_id }
 }
 
-function tooMuch(detail: string) {
+function overloaded(detail: string) {
   return problem('overloaded', { detail: `${detail}; try again`, retry_after_s: 1 })
 }
 
-async function hashOf(batch: Batch): Promise<{ body_hash: Buffer; too_deep: Set<string> }> {
+async function hashBatch(batch: Batch): Promise<{ body_hash: Buffer; too_deep: Set<string> }> {
   const hash = createBodyHash()
   const too_deep = new Set<string>()
   hash.add([batch.schema.version, batch.w3c_of_body])
@@ -96,7 +96,7 @@ async function hashOf(batch: Batch): Promise<{ body_hash: Buffer; too_deep: Set<
   return { body_hash: hash.digest(), too_deep }
 }
 
-function claimOf(batch: Batch, about: { project_id: string; body_hash: Buffer }) {
+function newClaim(batch: Batch, about: { project_id: string; body_hash: Buffer }) {
   const ingest_request_id = newId()
   return {
     ...about,
@@ -111,9 +111,9 @@ function claimOf(batch: Batch, about: { project_id: string; body_hash: Buffer })
 /**
  * Claims the key. Waits while another call publishes the same batch, so that both answers are true.
  */
-async function claimed(
+async function claimOrWait(
   { db, settings, waiters }: RequestContext,
-  claim: ReturnType<typeof claimOf>,
+  claim: ReturnType<typeof newClaim>,
   signal: AbortSignal,
 ): Promise<ClaimOutcome> {
   const ask = () => claimBatch(db, claim, settings.take_over_after_ms)
@@ -148,7 +148,7 @@ async function publish(context: RequestContext, taken: Taken): Promise<Published
       ...request,
       path: 'api',
       items: batch.items + added,
-      rejected: rejectedBy(captured.rejected, read.rejected),
+      rejected: countRejected(captured.rejected, read.rejected),
       masked: captured.masked,
       records: captured.records,
       every_record_is_an_item: true,
@@ -177,7 +177,7 @@ function recordsIn(records: IngestRecords): number {
   return recordKinds.reduce((total, kind) => total + records[kind].length, 0)
 }
 
-function rejectedBy(captured: Readonly<Record<string, number>>, invalid: number) {
+function countRejected(captured: Readonly<Record<string, number>>, invalid: number) {
   return invalid === 0 ? captured : { ...captured, invalid_record: invalid }
 }
 

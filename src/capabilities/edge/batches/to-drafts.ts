@@ -16,9 +16,9 @@ import {
   addW3c,
   conversationOf,
   type DraftContext,
-  pairsOf,
-  shown,
+  orEmpty,
   textOf,
+  toPairs,
 } from './draft-context.ts'
 import { observationDraft } from './observation-draft.ts'
 import { inSlices, type ReadRecords } from './read-records.ts'
@@ -124,23 +124,23 @@ async function addW3cOfBatch(w3c: W3cContext, context: DraftContext): Promise<vo
 
 /** Maps a trace record to a draft. */
 function traceDraft(record: TraceRecord, context: DraftContext): TraceDraft {
-  const { conversation_id, external_id } = conversationOf(context, shown(record.conversation_id))
+  const { conversation_id, external_id } = conversationOf(context, orEmpty(record.conversation_id))
   return {
     project_id: context.project_id,
     trace_id: record.trace_id,
     time: record.time ?? context.received_at,
-    name: shown(record.name),
+    name: orEmpty(record.name),
     source: 'api',
-    task_id: shown(record.task_id),
-    task_name: shown(record.task_name),
+    task_id: orEmpty(record.task_id),
+    task_name: orEmpty(record.task_name),
     conversation_id,
     conversation_external_id: external_id ?? '',
-    user_id: shown(record.user_id),
-    environment: shown(record.environment),
-    release: shown(record.release),
+    user_id: orEmpty(record.user_id),
+    environment: orEmpty(record.environment),
+    release: orEmpty(record.release),
     input: textOf(record.input),
     output: textOf(record.output),
-    metadata: pairsOf(record.metadata),
+    metadata: toPairs(record.metadata),
   }
 }
 
@@ -149,14 +149,14 @@ function eventDraft(record: EventRecord, context: DraftContext, place: number): 
   return {
     project_id: context.project_id,
     trace_id: record.trace_id,
-    observation_id: shown(record.observation_id),
+    observation_id: orEmpty(record.observation_id),
     event_id: record.event_id || `${record.time}-${place}`,
     time: record.time,
     name: record.name,
-    level: shown(record.level),
+    level: orEmpty(record.level),
     source: 'api',
     body: textOf(record.body),
-    attributes: pairsOf(record.attributes),
+    attributes: toPairs(record.attributes),
   }
 }
 
@@ -166,7 +166,7 @@ function linkDraft(
   context: DraftContext,
   start: bigint | undefined,
 ): LinkDraft {
-  const linked_observation_id = shown(record.linked_observation_id)
+  const linked_observation_id = orEmpty(record.linked_observation_id)
   return {
     project_id: context.project_id,
     trace_id: record.trace_id,
@@ -176,7 +176,7 @@ function linkDraft(
     linked_trace_id: record.linked_trace_id,
     linked_observation_id,
     source: 'api',
-    attributes: pairsOf(record.attributes),
+    attributes: toPairs(record.attributes),
   }
 }
 
@@ -185,11 +185,11 @@ function correlationDraft(record: CorrelationRecord, context: DraftContext): Cor
   return {
     project_id: context.project_id,
     trace_id: record.trace_id,
-    observation_id: shown(record.observation_id),
+    observation_id: orEmpty(record.observation_id),
     correlation_type: record.correlation_type,
     correlation_value: record.correlation_value,
     time: record.time ?? context.received_at,
     source: 'api',
-    metadata: pairsOf(record.metadata),
+    metadata: toPairs(record.metadata),
   }
 }

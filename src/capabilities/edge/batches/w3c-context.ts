@@ -12,13 +12,13 @@ type W3cFields = {
 }
 
 /** Returns the context of all traces of a batch: its fields, else its headers. */
-export function w3cOfBatch(fields: W3cFields, headers: RequestHeaders): W3cContext {
-  const traceparent = fields.traceparent ?? single(headers['traceparent'])
+export function readW3c(fields: W3cFields, headers: RequestHeaders): W3cContext {
+  const traceparent = fields.traceparent ?? joinHeader(headers['traceparent'])
   return {
     // An invalid traceparent in header or field is ignored, as W3C asks.
     traceparent: traceparentField.safeParse(traceparent).success ? traceparent : '',
-    tracestate: storable(fields.tracestate ?? single(headers['tracestate'])),
-    baggage: storable(fields.baggage ?? single(headers['baggage'])),
+    tracestate: withoutNul(fields.tracestate ?? joinHeader(headers['tracestate'])),
+    baggage: withoutNul(fields.baggage ?? joinHeader(headers['baggage'])),
   }
 }
 
@@ -41,10 +41,10 @@ function wholeMembers(list: string): string {
   return list.slice(0, end > 0 ? end : value_characters_max)
 }
 
-function single(header: string | string[] | undefined): string {
+function joinHeader(header: string | string[] | undefined): string {
   return Array.isArray(header) ? header.join(',') : (header ?? '')
 }
 
-function storable(text: string): string {
+function withoutNul(text: string): string {
   return text.replaceAll('\u0000', '')
 }

@@ -14,8 +14,8 @@ import { type DraftOf, rowFormat } from '../../storage/row-format/index.ts'
 import type { EnqueueOptions, Enqueuer, IngestRequest, RecordRefusal } from './contract.ts'
 import { createEnqueueMeters, type EnqueueMeters } from './enqueue-meters.ts'
 import { FramePublisher, refusedEntry, type WindowLimits } from './frame-publisher.ts'
-import { compressedRow, OpenFrame, trailerBytes_max, trailerOf } from './open-frame.ts'
-import { bytesOf, PendingRequest } from './pending-request.ts'
+import { compressRow, encodeTrailer, OpenFrame, trailerBytes_max } from './open-frame.ts'
+import { estimateBytes, PendingRequest } from './pending-request.ts'
 
 export type EnqueuerOptions = {
   /**
@@ -66,7 +66,7 @@ const slack_bytes = 4096
 const openFrames_max = 64
 const retryAfter_s = 2
 
-type Place<Kind extends RowKind> = { kind: Kind; draft: DraftOf<Kind>; index: number }
+type RowDraft<Kind extends RowKind> = { kind: Kind; draft: DraftOf<Kind>; index: number }
 
 class FramingEnqueuer implements Enqueuer {
   readonly #options: EnqueuerOptions
@@ -100,7 +100,7 @@ class FramingEnqueuer implements Enqueuer {
 
   enqueue(request: IngestRequest, options: EnqueueOptions = {}): Promise<number> {
     if (this.#closed) return this.#refused('closed')
-    const held_bytes = bytesOf(request.records)
+    const held_bytes = estimateBytes(request.records)
     const isOver = this.#inflight_bytes + held_bytes > this.#options.inflight_bytes_max
     if (isOver && this.#pending > 0) return this.#refused('inflight_full')
     const pending = new PendingRequest(request, held_bytes, options)
@@ -130,7 +130,7 @@ class FramingEnqueuer implements Enqueuer {
   /** Encodes a request without a pause until the window is full; never rejects. */
   async #encode(pending: PendingRequest): Promise<void> {
     try {
-      if (this.#publisher.window.isBusy) await this.#publisher.window.turn()
+      if (this.#publisher.window.isBusy) await this.#publisher.window.waitForRoom()
       for (const kind of rowKinds) {
         if (pending.request.records[kind].length > 0) await this.#encodeKind(pending, kind)
       }
@@ -143,7 +143,7 @@ class FramingEnqueuer implements Enqueuer {
     if (ownFrame) this.#seal(ownFrame, pending)
     if (this.#flushes.length > 0) this.#sealAll()
     pending.isEncoded = true
-    this.#publisher.window.pass()
+    this.#publisher.window.wakeNext()
     this.#settle(pending)
   }
 
@@ -160,59 +160,64 @@ class FramingEnqueuer implements Enqueuer {
   /** Encodes a row into the open frame. Returns a promise when the next row must wait. */
   #put<Kind extends RowKind>(
     pending: PendingRequest,
-    place: Place<Kind>,
+    rowDraft: RowDraft<Kind>,
   ): Promise<void> | undefined {
     const frame = this.#frameFor(pending)
     let start: number
     try {
-      start = frame.write(place.kind, place.draft)
+      start = frame.write(rowDraft.kind, rowDraft.draft)
     } catch (error) {
       this.#publisher.log(error, 'encoding a record failed')
-      this.#refuseRow(pending, place, 'not_encodable')
+      this.#refuseRow(pending, rowDraft, 'not_encodable')
       return undefined
     }
     const frame_bytes_max = Math.min(this.#frame_bytes, this.#options.message_bytes_max)
     if (frame.fits(pending, frame_bytes_max)) {
-      frame.keep(pending, place.kind)
+      frame.keep(pending, rowDraft.kind)
       return undefined
     }
     const row = frame.takeBack(start)
     const needed_bytes = rowFrameHeader_bytes + row.length + trailerBytes_max(pending)
-    if (needed_bytes > frame_bytes_max) return this.#putAlone(pending, place, row)
+    if (needed_bytes > frame_bytes_max) return this.#putAlone(pending, rowDraft, row)
     this.#seal(frame, pending)
     const next = this.#frameFor(pending)
     next.add(row)
-    next.keep(pending, place.kind)
-    return this.#publisher.window.isFull ? this.#publisher.window.turn() : undefined
+    next.keep(pending, rowDraft.kind)
+    return this.#publisher.window.isFull ? this.#publisher.window.waitForRoom() : undefined
   }
 
   /** Publishes a row larger than a frame in a compressed message of its own. */
   async #putAlone<Kind extends RowKind>(
     pending: PendingRequest,
-    place: Place<Kind>,
+    rowDraft: RowDraft<Kind>,
     row: Buffer,
   ): Promise<void> {
     const { project_id } = pending.request
     const message_id = this.#messageIdFor(pending)
     const other_bytes = rowFrameHeader_bytes + trailerBytes_max(pending)
-    const compressed = await compressedRow(
-      { kind: place.kind, draft: place.draft, row, message_id: Buffer.from(message_id, 'latin1') },
+    const compressed = await compressRow(
+      {
+        kind: rowDraft.kind,
+        draft: rowDraft.draft,
+        row,
+        message_id: Buffer.from(message_id, 'latin1'),
+      },
       this.#options.message_bytes_max - other_bytes,
     )
     if (compressed === undefined) {
-      this.#refuseRow(pending, place, 'too_large')
+      this.#refuseRow(pending, rowDraft, 'too_large')
       return
     }
     if (compressed.is_content_dropped) this.#meters.contentDropped()
     const { rows } = compressed
     const receipt = pending.newReceipt()
     pending.join(receipt)
-    pending.count(receipt, place.kind)
+    pending.count(receipt, rowDraft.kind)
     const about = { compressed: true, row_format: rowFormat, rows_bytes: rows.length }
-    const data = Buffer.concat([rowFrameHeader(about), rows, trailerOf(project_id, [receipt])])
+    const data = Buffer.concat([rowFrameHeader(about), rows, encodeTrailer(project_id, [receipt])])
     const frame = { project_id, message_id, data, receipts: [receipt], requests: [pending] }
     void this.#publisher.publish({ ...frame, buffer: undefined })
-    if (this.#publisher.window.isFull) await this.#publisher.window.turn()
+    if (this.#publisher.window.isFull) await this.#publisher.window.waitForRoom()
   }
 
   #frameFor(pending: PendingRequest): OpenFrame {
@@ -253,10 +258,10 @@ class FramingEnqueuer implements Enqueuer {
     if (sealed) void this.#publisher.publish(sealed)
   }
 
-  #refuseRow(pending: PendingRequest, place: Place<RowKind>, reason: RecordRefusal): void {
-    pending.refuse(place.kind, reason)
+  #refuseRow(pending: PendingRequest, rowDraft: RowDraft<RowKind>, reason: RecordRefusal): void {
+    pending.refuse(rowDraft.kind, reason)
     this.#meters.failed(reason)
-    pending.options.on_refused?.(place.kind, place.index, reason)
+    pending.options.on_refused?.(rowDraft.kind, rowDraft.index, reason)
   }
 
   /** Settles the request once all its messages are. */
@@ -266,7 +271,7 @@ class FramingEnqueuer implements Enqueuer {
     this.#inflight_bytes -= pending.held_bytes
     if (pending.failure === undefined) {
       const entry = refusedEntry(pending)
-      if (entry) this.#publisher.tell([entry])
+      if (entry) this.#publisher.report([entry])
       pending.resolve(pending.messages)
     } else {
       const about = { cause: pending.failure, retry_after_s: retryAfter_s }

@@ -50,7 +50,7 @@ export class FramePublisher {
     if (failure === undefined) {
       if (buffer) this.pool.give(buffer)
       meters.durable(frame)
-      this.tell(acceptedEntries(frame))
+      this.report(acceptedEntries(frame))
     } else {
       meters.failed('not_published')
       this.log(failure, 'publishing records failed')
@@ -64,7 +64,7 @@ export class FramePublisher {
   }
 
   /** Passes entries to the ledger. */
-  tell(entries: readonly LedgerEntry[]): void {
+  report(entries: readonly LedgerEntry[]): void {
     try {
       this.#options.onAccepted(entries)
     } catch (error) {
@@ -114,19 +114,19 @@ class PublishWindow {
   remove(bytes: number): void {
     this.#messages -= 1
     this.#bytes -= bytes
-    this.pass()
+    this.wakeNext()
   }
 
-  /** Resolves when the caller may proceed. The caller runs `pass` when it needs no more room. */
-  turn(): Promise<void> {
+  /** Resolves when the caller may proceed. The caller runs `wakeNext` when it needs no more room. */
+  waitForRoom(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve)
-      this.pass()
+      this.wakeNext()
     })
   }
 
   /** Wakes the next caller if there is room. */
-  pass(): void {
+  wakeNext(): void {
     if (!this.isFull) this.#waiting.shift()?.()
   }
 }

@@ -115,7 +115,7 @@ export class OpenFrame {
       return undefined
     }
     const rows_bytes = writer.at - rowFrameHeader_bytes
-    writer.raw(trailerOf(this.project_id, this.#receipts))
+    writer.raw(encodeTrailer(this.project_id, this.#receipts))
     const written = writer.written()
     written.set(rowFrameHeader({ compressed: false, row_format: rowFormat, rows_bytes }))
     const isMostlyEmpty = written.length * 2 <= this.#pooled.length
@@ -134,7 +134,7 @@ export function trailerBytes_max(pending: PendingRequest): number {
 }
 
 /** Returns the end of a frame. */
-export function trailerOf(project_id: string, receipts: readonly FrameReceipt[]): Buffer {
+export function encodeTrailer(project_id: string, receipts: readonly FrameReceipt[]): Buffer {
   return Buffer.from(JSON.stringify({ project_id, receipts }))
 }
 
@@ -156,7 +156,7 @@ type CompressedRow = { rows: Buffer; is_content_dropped: boolean }
  * content, then its tool calls and their results. Returns undefined when the rest does not fit
  * either.
  */
-export async function compressedRow<Kind extends RowKind>(
+export async function compressRow<Kind extends RowKind>(
   large: LargeRow<Kind>,
   bytes_max: number,
 ): Promise<CompressedRow | undefined> {
@@ -165,8 +165,8 @@ export async function compressedRow<Kind extends RowKind>(
   const whole = await compress(large.row)
   if (whole.length <= bytes_max) return { rows: whole, is_content_dropped: false }
   for (const dropped of [noContent, { ...noContent, tool_calls: [], tool_results: [] }]) {
-    const draft = withFieldsOf(large.draft, dropped)
-    const rows = await compress(encoded(kind, draft, message_id))
+    const draft = replaceFields(large.draft, dropped)
+    const rows = await compress(encodeRow(kind, draft, message_id))
     if (rows.length <= bytes_max) return { rows, is_content_dropped: true }
   }
   return undefined
@@ -176,12 +176,12 @@ const noContent = { input: '', output: '', body: '', content_state: 'dropped' }
 const writer_bytes = 4096
 
 /** Returns the draft with those of `fields` that it has. */
-function withFieldsOf<Draft extends object>(draft: Draft, fields: object): Draft {
+function replaceFields<Draft extends object>(draft: Draft, fields: object): Draft {
   const known = Object.entries(fields).filter(([name]) => Object.hasOwn(draft, name))
   return { ...draft, ...Object.fromEntries(known) }
 }
 
-function encoded<Kind extends RowKind>(kind: Kind, draft: DraftOf<Kind>, message_id: Buffer) {
+function encodeRow<Kind extends RowKind>(kind: Kind, draft: DraftOf<Kind>, message_id: Buffer) {
   const writer = new ByteWriter(Buffer.allocUnsafe(writer_bytes))
   writer.skip(rowHeader_bytes)
   rowWriters[kind](writer, draft, message_id)

@@ -42,7 +42,7 @@ export class PendingRequest {
     const rejected_bytes = refused_items > 0 ? JSON.stringify(request.rejected).length : 0
     this.receipt_bytes = receipt_bytes + rejected_bytes
     this.#items_left = Math.max(0, request.items - refused_items)
-    this.#itemsWithoutRow = Math.max(0, this.#items_left - itemRowsOf(request))
+    this.#itemsWithoutRow = Math.max(0, this.#items_left - countItemRows(request))
     this.settled = new Promise((resolve, reject) => {
       this.resolve = resolve
       this.reject = reject
@@ -117,7 +117,7 @@ export function sumOf(counts: Readonly<Record<string, number>>): number {
   return sum
 }
 
-function itemRowsOf({ records, every_record_is_an_item }: IngestRequest): number {
+function countItemRows({ records, every_record_is_an_item }: IngestRequest): number {
   if (every_record_is_an_item !== true) return records.observations.length
   const { observations, traces, events, links, correlations } = records
   return observations.length + traces.length + events.length + links.length + correlations.length
@@ -127,7 +127,7 @@ function itemRowsOf({ records, every_record_is_an_item }: IngestRequest): number
 const record_bytes = 1024
 
 /** Estimates the memory that the records of a request hold until they are durable. */
-export function bytesOf(records: IngestRecords): number {
+export function estimateBytes(records: IngestRecords): number {
   let bytes = 0
   for (const { input, output, attributes, metadata } of records.observations) {
     bytes += record_bytes + input.length + output.length + lengthOf(attributes) + lengthOf(metadata)

@@ -11,10 +11,10 @@ export {
 export type { Provider } from './providers.ts'
 export { createProxy, proxyRoutes } from './proxy.ts'
 export {
-  type CaptureWay,
-  type CaptureWayOptions,
-  createCaptureWay,
-} from './recorder/capture-way.ts'
+  type CaptureRecorder,
+  type CaptureRecorderOptions,
+  createCaptureRecorder,
+} from './recorder/capture-recorder.ts'
 export {
   createRecorder,
   type Recorder,

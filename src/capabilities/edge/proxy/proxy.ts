@@ -11,7 +11,7 @@ import { Call, type CallServices } from './call/call.ts'
 import { createCallIds } from './call/call-ids.ts'
 import { createIntake } from './call/intake.ts'
 import { createProxyMeters } from './call/meters.ts'
-import { inProviderFormat, refuseRequest } from './call/provider-error.ts'
+import { refuseRequest, toProviderFormat } from './call/provider-error.ts'
 import { createRequestHeaderReader } from './call/request-headers.ts'
 import { SlotList } from './call/slot-list.ts'
 import type { CompletionProxy, Endpoint, ProxyDependencies } from './contract.ts'
@@ -68,7 +68,7 @@ export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
       intake(new Call(services, endpoint, { request, response, headers }))
     },
     onClientError(error, socket) {
-      const status = answerClientError(error, socket, inProviderFormat)
+      const status = answerClientError(error, socket, toProviderFormat)
       if (status !== 0) services.meters.malformed(status)
     },
     refuse: refuseRequest,

@@ -10,7 +10,7 @@ import type { Logger } from '../../../platform/telemetry/index.ts'
 import type { ObservationStore } from '../../storage/index.ts'
 import type { IngestMeters } from '../meters.ts'
 import { writeConversations } from './conversation-store.ts'
-import { lockTasks, uncounted, writeTasks } from './task-store.ts'
+import { lockTasks, withoutFingerprints, writeTasks } from './task-store.ts'
 import { nsFromIso } from './touched.ts'
 
 /** The dependencies of a refresh. */
@@ -74,7 +74,7 @@ export async function refreshOne(ports: RefreshPorts, settings: RefreshSettings)
   const claimed = await db.transaction().execute((trx) => claimLarge(trx, { claim, lease_ms }))
   if (claimed === undefined) return false
   const start_ms = clock.now_ms()
-  const write = await recomputed(ports, claimed)
+  const write = await recompute(ports, claimed)
   const took_ms = clock.now_ms() - start_ms
   const rest_ms = Math.max(settings.refresh_rest_ms, took_ms * settings.refresh_rest_factor)
   await db.transaction().execute(async (trx) => {
@@ -92,9 +92,9 @@ class ClaimLost extends Error {
 
 type Write = (trx: Transaction<TaskTables>) => Promise<void>
 
-async function recomputed({ db, store }: RefreshPorts, claimed: ClaimedRollUp): Promise<Write> {
+async function recompute({ db, store }: RefreshPorts, claimed: ClaimedRollUp): Promise<Write> {
   const { project_id, kind, id } = claimed
-  const started_at = await startOf(db, claimed)
+  const started_at = await findStart(db, claimed)
   if (started_at === undefined) return noWork
   const from = nsFromIso(started_at)
   if (kind === 'conversation') {
@@ -107,14 +107,14 @@ async function recomputed({ db, store }: RefreshPorts, claimed: ClaimedRollUp): 
     const [task] = await lockTasks(trx, [{ project_id, task_id: id }])
     if (!(task && rollup)) return
     const implicit = task.implicit && rollup.implicit
-    await writeTasks(trx, [{ ...task, project_id, rollup: uncounted(rollup), implicit }])
+    await writeTasks(trx, [{ ...task, project_id, rollup: withoutFingerprints(rollup), implicit }])
   }
 }
 
 async function noWork(): Promise<void> {}
 
 /** Returns the start of its first call; undefined when the row is gone. */
-async function startOf(
+async function findStart(
   db: Kysely<TaskTables>,
   { project_id, kind, id }: ClaimedRollUp,
 ): Promise<string | undefined> {

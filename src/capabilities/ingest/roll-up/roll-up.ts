@@ -8,7 +8,7 @@ import {
   writeConversations,
 } from './conversation-store.ts'
 import { markLarge, noteLarge, type RollUpKey } from './large-rollups.ts'
-import { taskRollupOf } from './rollup-of-rows.ts'
+import { computeTaskRollup } from './rollup-of-rows.ts'
 import { lateStart, newTaskState, taskStateAfter } from './task-state.ts'
 import {
   type LockedTask,
@@ -16,7 +16,7 @@ import {
   putTasks,
   type TaskActivity,
   type TaskToPut,
-  uncounted,
+  withoutFingerprints,
   writeTaskEvents,
   writeTaskStates,
   writeTasks,
@@ -84,7 +84,7 @@ function newTasks(tasks: readonly TouchedTask[]): TaskToPut[] {
   const eventId = idsFrom(newId())
   return tasks.map((touched) => {
     const { project_id, task_id, rows } = touched
-    const rollup = taskRollupOf(task_id, rows)
+    const rollup = computeTaskRollup(task_id, rows)
     const state = taskStateAfter(newTaskState, touched, rollup)
     return { project_id, event_id: eventId(), rollup, ...state }
   })
@@ -107,8 +107,8 @@ async function rollUpTasks(
     return touched === undefined ? [] : [{ ...task, touched }]
   })
   const isLarge = (task: LockedTask) => about.large.has(textOf(taskKey(task)))
-  await writeTaskStates(trx, locked.filter(isLarge).map(statesOfLarge))
-  await writeTaskEvents(trx, locked.flatMap(lateActivityOf))
+  await writeTaskStates(trx, locked.filter(isLarge).map(toActivity))
+  await writeTaskEvents(trx, locked.flatMap(lateActivityEvents))
   const grown: RollUpKey[] = []
   for (const chunk of chunksByProject(locked.filter((task) => !isLarge(task)))) {
     const rollups = await taskRollups(ports.store, chunk)
@@ -119,14 +119,14 @@ async function rollUpTasks(
       if (isLarge) grown.push(taskKey(task))
       const state = taskStateAfter(task, task.touched, rollup)
       const { project_id } = task
-      return [{ project_id, rollup: isLarge ? uncounted(rollup) : rollup, ...state }]
+      return [{ project_id, rollup: isLarge ? withoutFingerprints(rollup) : rollup, ...state }]
     })
     await writeTasks(trx, updates)
   }
   return grown
 }
 
-function statesOfLarge(task: TaskToRecompute): TaskActivity {
+function toActivity(task: TaskToRecompute): TaskActivity {
   const { project_id, task_id, touched } = task
   const implicit = touched.rows.every(({ task_implicit }) => task_implicit)
   return {
@@ -154,7 +154,7 @@ function firstStart({ started_at, touched }: TaskToRecompute): bigint {
   return first
 }
 
-function lateActivityOf({ touched, ...locked }: TaskToRecompute): NewTaskEvent[] {
+function lateActivityEvents({ touched, ...locked }: TaskToRecompute): NewTaskEvent[] {
   const late_ms = locked.late_activity ? undefined : lateStart(locked, touched)
   if (late_ms === undefined) return []
   const { project_id, task_id } = locked

@@ -12,7 +12,7 @@ import type { ObservationHead } from '../../storage/row-format/index.ts'
  * same rows (a contract test compares the two). A new task then needs no query to the store, which
  * saves most of the work when every trace is a task of its own.
  */
-export function taskRollupOf(
+export function computeTaskRollup(
   task_id: string,
   observations: readonly ObservationHead[],
 ): TaskRollup {

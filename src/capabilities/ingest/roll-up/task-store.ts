@@ -10,7 +10,7 @@ type Trx = Transaction<TaskTables>
 type TaskUpdate = { project_id: string; rollup: TaskRollup } & TaskState
 
 /** Returns a roll-up that is always recomputed and never added to. */
-export function uncounted(rollup: TaskRollup): TaskRollup {
+export function withoutFingerprints(rollup: TaskRollup): TaskRollup {
   return { ...rollup, fingerprints: undefined }
 }
 

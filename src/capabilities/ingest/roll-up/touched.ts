@@ -45,11 +45,11 @@ const nsPerMs = 1_000_000n
  * task: the calls inside it cover the same time, and a trace of only such spans is no work of an
  * agent.
  */
-export function touchedBy(rows: readonly ObservationHead[]): Touched {
+export function collectTouched(rows: readonly ObservationHead[]): Touched {
   const tasks = new Map<string, Map<string, TouchedTask>>()
   const conversations = new Map<string, Map<string, TouchedConversation>>()
   for (const row of rows) {
-    if (countsInTask(row)) addToTask(ofProject(tasks, row.project_id), row)
+    if (isCountedInTask(row)) addToTask(ofProject(tasks, row.project_id), row)
     if (row.conversation_id !== '') addToConversation(ofProject(conversations, row.project_id), row)
   }
   return {
@@ -62,7 +62,7 @@ export function touchedBy(rows: readonly ObservationHead[]): Touched {
  * Returns true when a task's roll-up counts the observation; the store's roll-ups use the same
  * rule.
  */
-export function countsInTask({ type, task_implicit, task_id }: ObservationHead): boolean {
+export function isCountedInTask({ type, task_implicit, task_id }: ObservationHead): boolean {
   return task_id !== '' && !(task_implicit && type === 'span')
 }
 

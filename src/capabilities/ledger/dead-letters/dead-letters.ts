@@ -22,12 +22,12 @@ export function listDeadLetters({ queue }: DeadLetterDeps): Route {
     reply: replySchema,
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { limit, cursor }, caller: { project_id } }) => {
-      const after = cursor === undefined ? {} : { after: placeIn(cursor) }
-      const rows = await asQueueFailure(queue.deadLetters(limit + 1, { project_id, ...after }))
+      const after = cursor === undefined ? {} : { after: positionFrom(cursor) }
+      const rows = await translateQueueError(queue.deadLetters(limit + 1, { project_id, ...after }))
       const page = rows.slice(0, limit)
       const last = rows.length > limit ? page.at(-1) : undefined
       return {
-        dead_letters: page.map(letterOf),
+        dead_letters: page.map(toDeadLetterRecord),
         next_cursor: last === undefined ? null : encodeCursor(list, [last.position]),
       }
     },
@@ -44,7 +44,7 @@ const querySchema = z.strictObject({
   cursor: cursorParameter,
 })
 
-function placeIn(cursor: string): string {
+function positionFrom(cursor: string): string {
   const [position] = decodeCursor(list, cursor, 1)
   if (typeof position === 'string' && /^\d{1,20}(:\d{1,20})?$/.test(position)) return position
   throw problem('invalid_cursor', {
@@ -73,7 +73,7 @@ const replySchema = record('DeadLetterList', {
 export type ReadDeadLetter = z.infer<typeof deadLetterSchema>
 
 /** Formats a dead letter of the queue. */
-export function letterOf(letter: DeadLetter): ReadDeadLetter {
+export function toDeadLetterRecord(letter: DeadLetter): ReadDeadLetter {
   const { id, subject, reason, attempts, bytes, buried_at } = letter
   const [kind = ''] = subject.split('.')
   return { dead_letter_id: id, kind, reason, attempts, bytes, buried_at }
@@ -83,7 +83,7 @@ export function letterOf(letter: DeadLetter): ReadDeadLetter {
 export type DeadLetterDeps = { queue: Pick<Queue, 'deadLetters' | 'replayDeadLetter'> }
 
 /** Translates an unavailable queue into an error of the API. */
-export async function asQueueFailure<T>(work: Promise<T>): Promise<T> {
+export async function translateQueueError<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (cause) {

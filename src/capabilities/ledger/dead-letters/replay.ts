@@ -3,7 +3,7 @@ import { problem } from '../../../kernel/problem.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { DeadLetter, Queue } from '../../../platform/queue/index.ts'
-import { asQueueFailure, type DeadLetterDeps } from './dead-letters.ts'
+import { type DeadLetterDeps, translateQueueError } from './dead-letters.ts'
 
 /**
  * POST /api/v2/observability/dead-letters/{dead_letter_id}/replay: returns a message to the end of
@@ -27,7 +27,7 @@ export function replayDeadLetter({ queue }: DeadLetterDeps): Route {
     reply: replySchema,
     errors: ['dead_letter_not_found', 'store_unavailable'],
     handle: async ({ params: { dead_letter_id }, caller: { project_id } }) => {
-      if (!(await asQueueFailure(queue.replayDeadLetter(dead_letter_id, { project_id })))) {
+      if (!(await translateQueueError(queue.replayDeadLetter(dead_letter_id, { project_id })))) {
         throw problem('dead_letter_not_found', {
           detail: `dead_letter_id: got "${dead_letter_id}", which is no dead letter of this project`,
         })

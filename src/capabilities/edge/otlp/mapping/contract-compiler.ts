@@ -15,7 +15,7 @@ import {
   traceFieldNames,
 } from './contracts/contract-shape.ts'
 import { sourceName } from './contracts/sources.ts'
-import { gatherReader, type ReaderContext, readerOf } from './field-readers.ts'
+import { compileGatherReader, compileReader, type ReaderContext } from './field-readers.ts'
 import { hasEvent, textIn } from './span-state.ts'
 import { compileTable, globPattern } from './value-table.ts'
 
@@ -57,7 +57,7 @@ export function compileContract(contract: AnyMappingContract): CompiledContract 
   let hits = 0
   const fields = rules.map(([name, rule]): CompiledField => {
     const sources = rule.sources.map((source, rank): CompiledSource => {
-      const hit = isTold(source, rule) ? hits++ : -1
+      const hit = isPresenceRecorded(source, rule) ? hits++ : -1
       const about = { source, rule, rank, hit, first_hit_word: rules.length, field }
       place(draft, { ...about, number: field[name], context: { contract, tables } })
       const is_default = source.from === 'constant' || source.from === 'request'
@@ -94,7 +94,7 @@ const noSources: FieldRule = { reads: 'text', sources: [] }
 /**
  * Returns true when it is worth recording that the source was present but did not give the field.
  */
-function isTold(source: Source, rule: FieldRule): boolean {
+function isPresenceRecorded(source: Source, rule: FieldRule): boolean {
   if (rule.reads === 'tool_calls' || rule.reads === 'tool_results') return false
   if (source.gives !== undefined || source.only || source.path || source.silent) return false
   return !['constant', 'request', 'fields', 'span', 'scope', 'prefix'].includes(source.from)
@@ -123,13 +123,13 @@ function place(draft: Draft, about: Placed): void {
       draft.requests.push({ field: number, rank, key: source.key })
       return
     case 'attribute':
-      listIn(draft.attributes, source.key).push(target)
+      listAt(draft.attributes, source.key).push(target)
       return
     case 'prefix':
       draft.prefixes.push({ prefix: source.key, target })
       return
     case 'resource':
-      listIn(draft.resource, source.key).push(target)
+      listAt(draft.resource, source.key).push(target)
       return
     case 'scope':
       draft.scope.push(target)
@@ -138,7 +138,7 @@ function place(draft: Draft, about: Placed): void {
       draft.span[source.key].push(target)
       return
     case 'event':
-      listIn(draft.events, source.event).push({ key: source.key, target })
+      listAt(draft.events, source.event).push({ key: source.key, target })
       return
     case 'fields':
       draft.derived.push({
@@ -160,7 +160,7 @@ function targetOf(draft: Draft, { source, rule, rank, hit, ...about }: Placed): 
     hit_bit: hit === -1 ? 0 : 1 << (hit & 31),
     gate: gateOf(draft, source),
     condition: conditionOf(source, about.field),
-    read: readerOf(source, rule, about.context),
+    read: compileReader(source, rule, about.context),
   }
 }
 
@@ -222,10 +222,10 @@ function placeGather(
     gather = { kind: source.from, keys, without, matches, targets: [] }
     draft.gathers.push(gather)
   }
-  gather.targets.push({ ...target, read: gatherReader(source, about.rule, about.context) })
+  gather.targets.push({ ...target, read: compileGatherReader(source, about.rule, about.context) })
 }
 
-function listIn<Item>(map: Map<string, Item[]>, key: string): Item[] {
+function listAt<Item>(map: Map<string, Item[]>, key: string): Item[] {
   const known = map.get(key)
   if (known) return known
   const made: Item[] = []

@@ -16,11 +16,11 @@ import {
 import { createState } from './span-state.ts'
 import {
   beginTrace,
-  noteSpan,
-  shareWords,
-  type TraceOnItsWay,
+  inheritOwnership,
+  recordSpan,
+  type TraceState,
+  toTraceDraft,
   traceCorrelations,
-  traceDraftOf,
 } from './trace-records.ts'
 import { globPattern } from './value-table.ts'
 
@@ -34,13 +34,13 @@ export function createMapper(options: MapperOptions): OtlpMapper {
     mappedFrom: createMappedFrom(compiled),
     options: { content_bytes_max: 1_048_576, ...options },
     state: createState(compiled.shape),
-    conversationOf: rememberedConversations(),
+    conversationOf: createConversationCache(),
     isGenAiEvent: (name) => genAiEvents.some((one) => one.test(name)),
   }
   return {
     traces: (request, about) => {
       const context = contextOf(about)
-      const traces = new Map<string, TraceOnItsWay>()
+      const traces = new Map<string, TraceState>()
       for (const group of request.groups) mapGroup(tools, context, group, traces)
       for (const trace of traces.values()) settleTrace(tools, context, trace)
       return { records: context.records, rejected: new Map() }
@@ -69,10 +69,10 @@ function mapGroup(
   tools: MapperTools,
   context: RequestContext,
   group: OtlpGroup<OtlpSpan>,
-  traces: Map<string, TraceOnItsWay>,
+  traces: Map<string, TraceState>,
 ): void {
   const start = startGroup(tools, context, group)
-  let trace: TraceOnItsWay | undefined
+  let trace: TraceState | undefined
   for (const span of group.items) {
     const mapped = mapSpan(tools, context, start, span)
     const { draft } = mapped
@@ -80,8 +80,8 @@ function mapGroup(
       trace = traces.get(span.trace_id) ?? beginTrace(draft, span.flags)
       traces.set(span.trace_id, trace)
     }
-    noteSpan(trace, span, mapped)
-    trace.trace ??= traceDraftOf(tools, context, draft)
+    recordSpan(trace, span, mapped)
+    trace.trace ??= toTraceDraft(tools, context, draft)
     context.records.observations.push(draft)
     addParts(tools, context.records, draft, span)
   }
@@ -104,9 +104,9 @@ function addParts(
 function settleTrace(
   { compiled }: MapperTools,
   { about, records }: RequestContext,
-  trace: TraceOnItsWay,
+  trace: TraceState,
 ): void {
-  if (trace.any_say !== trace.all_say) shareWords(trace.drafts)
+  if (trace.has_any !== trace.has_all) inheritOwnership(trace.drafts)
   if (trace.trace) records.traces.push(trace.trace)
   const drafts = traceCorrelations(compiled.contract, trace, about.baggage ?? '')
   for (const draft of drafts) records.correlations.push(draft)
@@ -137,7 +137,7 @@ function refusalOf(tools: MapperTools, name: string, { trace_id }: OtlpLogRecord
 /** Maximum conversations remembered; then all are forgotten. A new one costs a hash. */
 const conversations_max = 10_000
 
-function rememberedConversations(): MapperTools['conversationOf'] {
+function createConversationCache(): MapperTools['conversationOf'] {
   const known = new Map<string, Conversation>()
   const nobody: Conversation = { conversation_id: '', external_id: '' }
   return (projectId, value) => {

@@ -5,7 +5,7 @@ import type { Observation } from '../../../../model/observation.ts'
 import { levelFromSeverity, levelFromSeverityNumber } from '../../../../model/severity.ts'
 import type { OtlpAttributes, OtlpEvent, OtlpLogRecord, OtlpSpan } from '../contract.ts'
 import type { MapperTools } from './read-span.ts'
-import { addAttribute, drop, type RowAttributes, tellLosses } from './row-attributes.ts'
+import { addAttribute, drop, type RowAttributes, reportLosses } from './row-attributes.ts'
 import {
   columnText,
   cutText,
@@ -25,8 +25,8 @@ export function spanEvents(
   span: OtlpSpan,
 ): EventDraft[] {
   return span.events.map((event, at): EventDraft => {
-    const isSaid = tools.isGenAiEvent(event.name)
-    const { pairs, said } = eventAttributes(tools, event, isSaid)
+    const isGenAi = tools.isGenAiEvent(event.name)
+    const { pairs, content } = eventAttributes(tools, event, isGenAi)
     noteSentTime(pairs, event.time)
     return {
       project_id,
@@ -37,7 +37,7 @@ export function spanEvents(
       name: columnText(event.name, name_chars_max),
       level: event.name === 'exception' ? 'error' : '',
       source: 'otlp',
-      body: bodyOf(tools, said, undefined),
+      body: bodyOf(tools, content, undefined),
       attributes: pairs,
     }
   })
@@ -49,9 +49,9 @@ export function logEvent(
   about: { project_id: string; received_at: bigint; name: string },
   record: OtlpLogRecord,
 ): EventDraft {
-  const { pairs, said } = eventAttributes(tools, record, true)
+  const { pairs, content } = eventAttributes(tools, record, true)
   noteSentTime(pairs, record.time)
-  const body = bodyOf(tools, said, record.body)
+  const body = bodyOf(tools, content, record.body)
   const times = [record.time, record.observed_time]
   return {
     project_id: about.project_id,
@@ -76,7 +76,7 @@ export function spanLinks(
     const row = emptyRow()
     addAll(tools, row, link.attributes)
     if (link.trace_state !== '') row.attributes.push('otel.trace_state', link.trace_state)
-    tellDropped(tools, row, link.dropped_attributes_count)
+    reportDropped(tools, row, link.dropped_attributes_count)
     return {
       project_id,
       trace_id: span.trace_id,
@@ -102,10 +102,10 @@ function addAll({ plans, compiled }: MapperTools, row: RowAttributes, given: Otl
   }
 }
 
-function tellDropped({ compiled }: MapperTools, row: RowAttributes, count: number) {
+function reportDropped({ compiled }: MapperTools, row: RowAttributes, count: number) {
   const { limits } = compiled.contract
   if (count > 0) addAttribute(row, 'otel.dropped_attributes_count', count, limits)
-  tellLosses(row)
+  reportLosses(row)
 }
 
 /** Keeps the sent time as an attribute when it cannot be stored. */
@@ -114,7 +114,7 @@ function noteSentTime(pairs: Text[], time: bigint): void {
 }
 
 /** Keys of events with content, in addition to those of spans. */
-const saidKeys = new Set([
+const contentKeys = new Set([
   'content',
   'message',
   'tool_calls',
@@ -127,36 +127,36 @@ const saidKeys = new Set([
 function eventAttributes(
   tools: MapperTools,
   event: Pick<OtlpEvent, 'attributes' | 'dropped_attributes_count'>,
-  isSaid: boolean,
-): { pairs: Text[]; said: OtlpAttributes } {
+  isGenAi: boolean,
+): { pairs: Text[]; content: OtlpAttributes } {
   const { keys, values } = event.attributes
-  const said: OtlpAttributes = { keys: [], values: [] }
+  const content: OtlpAttributes = { keys: [], values: [] }
   const rest: OtlpAttributes = { keys: [], values: [] }
   for (const [at, key] of keys.entries()) {
-    const to = (isSaid && saidKeys.has(key)) || tools.plans(key).is_content ? said : rest
+    const to = (isGenAi && contentKeys.has(key)) || tools.plans(key).is_content ? content : rest
     to.keys.push(key)
     to.values.push(values[at] ?? null)
   }
   const row = emptyRow()
   addAll(tools, row, rest)
-  tellDropped(tools, row, event.dropped_attributes_count)
-  return { pairs: row.attributes, said }
+  reportDropped(tools, row, event.dropped_attributes_count)
+  return { pairs: row.attributes, content }
 }
 
 /** Returns the body of an event: its own, or a single content attribute, or all content as JSON. */
 function bodyOf(
   { options }: MapperTools,
-  said: OtlpAttributes,
+  content: OtlpAttributes,
   body: OtlpLogRecord['body'] | undefined,
 ): Text {
-  return cutText(wholeBody(said, body ?? null), options.content_bytes_max)
+  return cutText(wholeBody(content, body ?? null), options.content_bytes_max)
 }
 
-function wholeBody(said: OtlpAttributes, body: OtlpLogRecord['body']): Text {
-  if (said.keys.length === 0) return textOf(body)
-  const isAlone = said.keys.length === 1 && body === null
-  if (isAlone) return textOf(said.values[0])
-  const map = plainOf({ map: said }) as Record<string, unknown>
+function wholeBody(content: OtlpAttributes, body: OtlpLogRecord['body']): Text {
+  if (content.keys.length === 0) return textOf(body)
+  const isAlone = content.keys.length === 1 && body === null
+  if (isAlone) return textOf(content.values[0])
+  const map = plainOf({ map: content }) as Record<string, unknown>
   return JSON.stringify(body === null ? map : { ...map, body: plainOf(body) })
 }
 

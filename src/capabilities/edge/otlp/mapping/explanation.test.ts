@@ -10,9 +10,9 @@ import {
 import { mappingPage } from '../mappings/otlp.ts'
 import { currentContract } from './contracts/registry.ts'
 import { sourceName } from './contracts/sources.ts'
-import { createExplain, type Explanation } from './explanation.ts'
+import { createExplainer, type Explanation } from './explanation.ts'
 
-const explain = createExplain()
+const explain = createExplainer()
 
 function fieldOf({ fields }: Explanation, name: string) {
   const found = fields.find(({ field }) => field === name)
@@ -33,7 +33,7 @@ const draft = mapAttributes(
   },
   { span: { end_time: 0n }, resource: { 'service.name': 'shop' } },
 )
-const explained = explain(storedFrom(draft))
+const explainField = explain(storedFrom(draft))
 
 test('what mapped_from says is short', () => {
   expect(draft.mapped_from).toBe(
@@ -46,7 +46,7 @@ test('what mapped_from says is short', () => {
 })
 
 test('a field has its value, source, place and what lost, with the reason', () => {
-  expect(fieldOf(explained, 'model')).toEqual({
+  expect(fieldOf(explainField, 'model')).toEqual({
     field: 'model',
     level: 'span',
     value: 'm-2',
@@ -58,17 +58,17 @@ test('a field has its value, source, place and what lost, with the reason', () =
       { key: 'ai.response.model', place: 4, reason: 'lower_priority' },
     ],
   })
-  expect(fieldOf(explained, 'input_tokens')).toMatchObject({ value: '10', place: 5, lost: [] })
+  expect(fieldOf(explainField, 'input_tokens')).toMatchObject({ value: '10', place: 5, lost: [] })
 })
 
 test('defaults, nothing, and words of other spans are told apart', () => {
-  expect(fieldOf(explained, 'status')).toMatchObject({ value: 'ok', given_by: 'default' })
-  expect(fieldOf(explained, 'task_id')).toMatchObject({
+  expect(fieldOf(explainField, 'status')).toMatchObject({ value: 'ok', given_by: 'default' })
+  expect(fieldOf(explainField, 'task_id')).toMatchObject({
     value: `${draft.trace_id} (the trace)`,
     source: 'request:trace_id',
     given_by: 'default',
   })
-  expect(fieldOf(explained, 'user_id')).toMatchObject({ value: null, given_by: 'nothing' })
+  expect(fieldOf(explainField, 'user_id')).toMatchObject({ value: null, given_by: 'nothing' })
   const [, child] = mapSpans([
     otlpSpan({ 'user.id': 'ada', 'looptrace.task.id': 't' }),
     otlpSpan({}, { span_id: 'bbbbbbbbbbbbbbbb', parent_span_id: '00f067aa0ba902b7' }),
@@ -80,7 +80,7 @@ test('defaults, nothing, and words of other spans are told apart', () => {
 })
 
 test('dropped content, defaults and refused keys are named', () => {
-  expect(explained).toMatchObject({
+  expect(explainField).toMatchObject({
     contract_version: 'phase9-otlp-v1.1',
     is_contract_known: true,
     dropped_content_keys: ['input.value'],
@@ -95,7 +95,7 @@ test('the prices that a cost was made with are named', () => {
   expect(explain(row).price_version).toBe('a table by model')
 })
 
-test('a row of an earlier contract is explained by that', () => {
+test('a row of an earlier contract is explainField by that', () => {
   const row = { ...storedFrom(draft), contract_version: 'phase9-otlp-v1' }
   const found = explain(row)
   expect(found.is_contract_known).toBe(true)

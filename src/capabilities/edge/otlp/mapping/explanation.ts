@@ -46,7 +46,7 @@ type ExplainedField = {
 type Explain = (row: Observation) => Explanation
 
 /** Makes an explainer for rows of every contract in the registry. */
-export function createExplain(): Explain {
+export function createExplainer(): Explain {
   const compiled = new Map<string, CompiledContract>()
   const compiledOf = (version: string): CompiledContract | undefined => {
     const known = compiled.get(version)
@@ -62,23 +62,23 @@ export function createExplain(): Explain {
       const detail = `got a row of "${row.contract_version}", expected a row mapped from OTLP`
       throw problem('not_mapped_from_otlp', { detail })
     }
-    return explanation(row, compiledOf(row.contract_version))
+    return explainRow(row, compiledOf(row.contract_version))
   }
 }
 
-function explanation(row: Observation, compiled: CompiledContract | undefined): Explanation {
+function explainRow(row: Observation, compiled: CompiledContract | undefined): Explanation {
   const from = readMappedFrom(row.mapped_from)
   const values = shownValues(row)
   const fields = compiled
     ? compiled.fields
         .filter(({ sources }) => sources.length > 0)
-        .map((field) => explained(field, from, values[field.name]))
-    : [...from.given].map(([field, source]) => unplaced(field, source, values))
+        .map((field) => explainField(field, from, values[field.name]))
+    : [...from.given].map(([field, source]) => explainUnknown(field, source, values))
   return {
     contract_version: row.contract_version,
     is_contract_known: compiled !== undefined,
     fields,
-    dropped_content_keys: compiled ? droppedContent(compiled, fields) : [],
+    dropped_content_keys: compiled ? findDroppedContent(compiled, fields) : [],
     defaults: from.defaults,
     cut: from.cut,
     implied: from.implied,
@@ -93,7 +93,7 @@ function explanation(row: Observation, compiled: CompiledContract | undefined): 
 
 const traceFields: ReadonlySet<string> = new Set(traceFieldNames)
 
-function explained(field: CompiledField, from: ReadMappedFrom, value: string): ExplainedField {
+function explainField(field: CompiledField, from: ReadMappedFrom, value: string): ExplainedField {
   const source = from.given.get(field.name)
   const rank = field.sources.findIndex(({ name }) => name === source)
   const given = { field: field.name, level: levelOf(field.name), value: shortText(value) }
@@ -129,7 +129,7 @@ function lostOf(field: CompiledField, rank: number, from: ReadMappedFrom): Expla
   })
 }
 
-function unplaced(
+function explainUnknown(
   field: string,
   source: string,
   values: Readonly<Record<string, string>>,
@@ -150,7 +150,7 @@ function shortText(value: string): string | null {
 }
 
 /** Returns the keys of unused sources of content fields, except those that gave another field. */
-function droppedContent({ contract }: CompiledContract, fields: readonly ExplainedField[]) {
+function findDroppedContent({ contract }: CompiledContract, fields: readonly ExplainedField[]) {
   const rules: Partial<Record<string, FieldRule>> = {
     ...contract.trace_level.fields,
     ...contract.span_level.fields,

@@ -22,13 +22,13 @@ export type ReaderContext = {
 const tokens_max = 1_000_000_000
 
 /** Compiles the reader of one source of a field. */
-export function readerOf(source: Source, rule: FieldRule, context: ReaderContext): Reader {
+export function compileReader(source: Source, rule: FieldRule, context: ReaderContext): Reader {
   const { limits } = context.contract
-  const prepare = preparation(source, context)
+  const prepare = compileSteps(source, context)
   const table = source.table === undefined ? undefined : context.tables.get(source.table)
   const chars_max = rule.chars_max ?? limits.text_chars_max
   const read = kindReader(rule, chars_max, { ...context, needles: needlesOf(source) })
-  const judge = judgement(source, table, read)
+  const judge = compileConditions(source, table, read)
   if (judge === undefined && prepare === undefined) return read
   const finish = judge ?? read
   return (value, state) => {
@@ -40,7 +40,7 @@ export function readerOf(source: Source, rule: FieldRule, context: ReaderContext
 type Finish = (value: OtlpValue) => FieldValue | undefined
 
 /** Compiles the conditions and the table of a source; undefined when it has neither. */
-function judgement(source: Source, table: TableLookup | undefined, read: Finish) {
+function compileConditions(source: Source, table: TableLookup | undefined, read: Finish) {
   const { gives } = source
   if (!source.only && !source.except && !table) {
     return gives === undefined ? undefined : () => gives
@@ -63,7 +63,7 @@ function judgement(source: Source, table: TableLookup | undefined, read: Finish)
 type Preparation = (value: OtlpValue, state: SpanState) => OtlpValue | undefined
 
 /** Compiles the steps before a value is read as its type. */
-function preparation(source: Source, context: ReaderContext): Preparation | undefined {
+function compileSteps(source: Source, context: ReaderContext): Preparation | undefined {
   const { json_bytes_max } = context.contract.limits
   const about: TransformContext = { json_bytes_max }
   const transform = source.transform && transforms[source.transform]
@@ -185,14 +185,14 @@ function dollarsOf(value: OtlpValue): string | undefined {
 }
 
 /** Compiles the reader of one source of gathered attributes. */
-export function gatherReader(
+export function compileGatherReader(
   source: Source,
   rule: FieldRule,
   context: ReaderContext,
 ): GatherReader {
   if (source.transform === 'system_then_messages') return systemThenMessages
   if (source.from === 'attributes') {
-    const read = readerOf(source, rule, context)
+    const read = compileReader(source, rule, context)
     return ({ values }, state) => read(values[0] ?? null, state)
   }
   const { limits } = context.contract

@@ -18,7 +18,7 @@ import {
   readSpan,
   type SpanReading,
 } from './read-span.ts'
-import { addAttribute, tellLosses } from './row-attributes.ts'
+import { addAttribute, reportLosses } from './row-attributes.ts'
 import { contentIn, noteIn, notes, numberIn, type SpanState, textIn } from './span-state.ts'
 import { type DisjointUsage, disjointUsage } from './usage-buckets.ts'
 import { columnText, cutText, decoded, name_chars_max } from './value-text.ts'
@@ -37,7 +37,7 @@ export function mapSpan(
 ): MappedSpan {
   const { state, compiled } = tools
   const isTimed = isStorableInstant(span.start_time)
-  const start_time = isTimed ? span.start_time : standInStart(span, context)
+  const start_time = isTimed ? span.start_time : fallbackStart(span, context)
   const isEnded = span.end_time >= start_time && isStorableInstant(span.end_time)
   state.start_time = start_time
   const reading = readSpan(tools, start, span)
@@ -45,8 +45,8 @@ export function mapSpan(
   if (!isEnded) noteIn(state, notes.end_time)
   const times = { start_time, end_time: isEnded ? span.end_time : start_time }
   const draft = observationOf(tools, { context, span, times, reading })
-  tellCounts(reading, span, compiled.contract.limits)
-  tellLosses(reading)
+  reportCounts(reading, span, compiled.contract.limits)
+  reportLosses(reading)
   return { draft, reading }
 }
 
@@ -54,7 +54,7 @@ export function mapSpan(
  * Returns a start for a span without one: its end, else its arrival. The start is part of the
  * observation's identity, so a span that is sent again should get the same one.
  */
-function standInStart(span: OtlpSpan, context: RequestContext): bigint {
+function fallbackStart(span: OtlpSpan, context: RequestContext): bigint {
   return isStorableInstant(span.end_time) ? span.end_time : context.received_at
 }
 
@@ -251,7 +251,7 @@ function shortContent(bytes_max: number, content: Text): string {
   return decoded(cutText(content, bytes_max))
 }
 
-function tellCounts(
+function reportCounts(
   reading: SpanReading,
   span: OtlpSpan,
   limits: Parameters<typeof addAttribute>[3],

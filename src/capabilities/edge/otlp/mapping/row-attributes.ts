@@ -57,7 +57,7 @@ export function drop(row: RowAttributes, key: string): void {
 }
 
 /** Adds attributes that report cut and dropped values, if there are any. */
-export function tellLosses(row: RowAttributes): void {
+export function reportLosses(row: RowAttributes): void {
   if (row.cut > 0) row.attributes.push('mapping.cut', `${row.cut}`)
   if (row.dropped === 0) return
   row.attributes.push('mapping.dropped', `${row.dropped}`)

@@ -11,7 +11,7 @@ import { contentIn, isPresent, textIn } from './span-state.ts'
 import { cutText } from './value-text.ts'
 
 /** State of one trace of the request while its spans are mapped. */
-export type TraceOnItsWay = {
+export type TraceState = {
   /** The root, else the first span. */
   first: ObservationDraft
   flags: number
@@ -23,27 +23,27 @@ export type TraceOnItsWay = {
    * Ownership fields that any span has, and that all spans have, as bits. If both are equal, no
    * span needs to inherit.
    */
-  any_say: number
-  all_say: number
+  has_any: number
+  has_all: number
   trace: TraceDraft | undefined
 }
 
-export function beginTrace(draft: ObservationDraft, flags: number): TraceOnItsWay {
+export function beginTrace(draft: ObservationDraft, flags: number): TraceState {
   const has_root = draft.parent_observation_id === ''
-  const said = { trace_state: '', baggage: '', any_say: 0, all_say: -1, trace: undefined }
-  return { first: draft, flags, has_root, drafts: [], ...said }
+  const empty = { trace_state: '', baggage: '', has_any: 0, has_all: -1, trace: undefined }
+  return { first: draft, flags, has_root, drafts: [], ...empty }
 }
 
 /** Records the trace-level fields of one span; the first value counts. */
-export function noteSpan(
-  trace: TraceOnItsWay,
+export function recordSpan(
+  trace: TraceState,
   span: OtlpSpan,
   { draft, reading }: MappedSpan,
 ): void {
   trace.drafts.push(draft)
-  const said = wordsSaid(draft)
-  trace.any_say |= said
-  trace.all_say &= said
+  const bits = ownershipBits(draft)
+  trace.has_any |= bits
+  trace.has_all &= bits
   if (!trace.has_root && draft.parent_observation_id === '') {
     trace.first = draft
     trace.flags = span.flags
@@ -58,19 +58,19 @@ const value_chars_max = 2_048
 /** Returns the correlations of a trace, one of each kind. */
 export function traceCorrelations(
   { w3c_propagation }: AnyMappingContract,
-  trace: TraceOnItsWay,
+  trace: TraceState,
   baggage: string,
 ): CorrelationDraft[] {
   const { first } = trace
   const hex = first.trace_id.replaceAll('-', '')
   const flags = (trace.flags & 0xff).toString(16).padStart(2, '0')
-  const said = [
+  const values = [
     [w3c_propagation.traceparent, `00-${hex}-${first.observation_id}-${flags}`],
     [w3c_propagation.tracestate, trace.trace_state],
     [w3c_propagation.baggage, trace.baggage === '' ? baggage : trace.baggage],
   ] as const
   const drafts: CorrelationDraft[] = []
-  for (const [target, value] of said) {
+  for (const [target, value] of values) {
     if (value === '') continue
     drafts.push({
       project_id: first.project_id,
@@ -87,7 +87,7 @@ export function traceCorrelations(
 }
 
 /** Returns the record of the trace itself, if a span has its name, input or output. */
-export function traceDraftOf(
+export function toTraceDraft(
   { state, compiled, options }: MapperTools,
   { about }: RequestContext,
   draft: ObservationDraft,
@@ -118,7 +118,7 @@ export function traceDraftOf(
 }
 
 /** Ownership fields that spans of a trace inherit from each other. */
-type Words = Pick<
+type Ownership = Pick<
   ObservationDraft,
   | 'task_id'
   | 'task_name'
@@ -132,7 +132,7 @@ type Words = Pick<
 const steps_max = 64
 
 /** Returns the ownership fields of a span, as bits: task, task name, conversation, user. */
-function wordsSaid(draft: ObservationDraft): number {
+function ownershipBits(draft: ObservationDraft): number {
   return (
     (draft.task_implicit ? 0 : 1) |
     (draft.task_name === '' ? 0 : 2) |
@@ -146,75 +146,75 @@ function wordsSaid(draft: ObservationDraft): number {
  * from its nearest ancestor in the request that has it, else from the first span that has it. A
  * task's name goes with its id.
  */
-export function shareWords(drafts: readonly ObservationDraft[]): void {
-  const own = new Map(drafts.map((draft) => [draft.observation_id, wordsOf(draft)]))
-  share(drafts, own, { isSaid: hasTask, give: giveTask })
-  share(drafts, own, { isSaid: hasName, give: giveName })
-  share(drafts, own, { isSaid: hasTalk, give: giveTalk })
-  share(drafts, own, { isSaid: hasUser, give: giveUser })
+export function inheritOwnership(drafts: readonly ObservationDraft[]): void {
+  const own = new Map(drafts.map((draft) => [draft.observation_id, ownershipOf(draft)]))
+  share(drafts, own, { has: hasTask, give: giveTask })
+  share(drafts, own, { has: hasName, give: giveName })
+  share(drafts, own, { has: hasConversation, give: giveConversation })
+  share(drafts, own, { has: hasUser, give: giveUser })
 }
 
-type Kept = Words & { parent: string }
+type Owned = Ownership & { parent: string }
 type Sharing = {
-  isSaid: (words: Words) => boolean
-  give: (draft: ObservationDraft, words: Words) => void
+  has: (ownership: Ownership) => boolean
+  give: (draft: ObservationDraft, ownership: Ownership) => void
 }
 
 function share(
   drafts: readonly ObservationDraft[],
-  own: ReadonlyMap<string, Kept>,
-  { isSaid, give }: Sharing,
+  own: ReadonlyMap<string, Owned>,
+  { has, give }: Sharing,
 ): void {
-  const first = drafts.find(isSaid)
+  const first = drafts.find(has)
   if (first === undefined) return
-  const words = own.get(first.observation_id) ?? first
+  const ownership = own.get(first.observation_id) ?? first
   for (const draft of drafts) {
-    if (!isSaid(draft)) give(draft, above(draft, own, isSaid) ?? words)
+    if (!has(draft)) give(draft, inheritedFrom(draft, own, has) ?? ownership)
   }
 }
 
-function above(
+function inheritedFrom(
   draft: ObservationDraft,
-  own: ReadonlyMap<string, Kept>,
-  isSaid: Sharing['isSaid'],
-): Kept | undefined {
+  own: ReadonlyMap<string, Owned>,
+  has: Sharing['has'],
+): Owned | undefined {
   let at = draft.parent_observation_id
   for (let step = 0; step < steps_max && at !== ''; step++) {
-    const words = own.get(at)
-    if (words === undefined || isSaid(words)) return words
-    at = words.parent
+    const ownership = own.get(at)
+    if (ownership === undefined || has(ownership)) return ownership
+    at = ownership.parent
   }
   return undefined
 }
 
-function wordsOf(draft: ObservationDraft): Kept {
+function ownershipOf(draft: ObservationDraft): Owned {
   const { task_id, task_name, task_implicit, user_id } = draft
   const { conversation_id, conversation_external_id, parent_observation_id: parent } = draft
   const talk = { conversation_id, conversation_external_id }
   return { task_id, task_name, task_implicit, user_id, ...talk, parent }
 }
 
-const hasTask = (words: Words) => !words.task_implicit
-const hasName = (words: Words) => words.task_name !== ''
-const hasTalk = (words: Words) => words.conversation_id !== ''
-const hasUser = (words: Words) => words.user_id !== ''
+const hasTask = (ownership: Ownership) => !ownership.task_implicit
+const hasName = (ownership: Ownership) => ownership.task_name !== ''
+const hasConversation = (ownership: Ownership) => ownership.conversation_id !== ''
+const hasUser = (ownership: Ownership) => ownership.user_id !== ''
 
-function giveTask(draft: ObservationDraft, words: Words): void {
-  draft.task_id = words.task_id
+function giveTask(draft: ObservationDraft, ownership: Ownership): void {
+  draft.task_id = ownership.task_id
   draft.task_implicit = false
-  if (words.task_name !== '') draft.task_name = words.task_name
+  if (ownership.task_name !== '') draft.task_name = ownership.task_name
 }
 
 /** Only within one task, because the name of another would rename this one. */
-function giveName(draft: ObservationDraft, words: Words): void {
-  if (words.task_id === draft.task_id) draft.task_name = words.task_name
+function giveName(draft: ObservationDraft, ownership: Ownership): void {
+  if (ownership.task_id === draft.task_id) draft.task_name = ownership.task_name
 }
 
-function giveTalk(draft: ObservationDraft, words: Words): void {
-  draft.conversation_id = words.conversation_id
-  draft.conversation_external_id = words.conversation_external_id
+function giveConversation(draft: ObservationDraft, ownership: Ownership): void {
+  draft.conversation_id = ownership.conversation_id
+  draft.conversation_external_id = ownership.conversation_external_id
 }
 
-function giveUser(draft: ObservationDraft, words: Words): void {
-  draft.user_id = words.user_id
+function giveUser(draft: ObservationDraft, ownership: Ownership): void {
+  draft.user_id = ownership.user_id
 }

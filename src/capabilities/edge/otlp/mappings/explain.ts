@@ -4,7 +4,7 @@ import { problem } from '../../../../kernel/problem.ts'
 import { traceIdSchema } from '../../../../model/observation.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { ObservationStore } from '../../../storage/index.ts'
-import { createExplain } from '../mapping/explanation.ts'
+import { createExplainer } from '../mapping/explanation.ts'
 
 const querySchema = z.object({
   trace_id: z
@@ -74,7 +74,7 @@ const replySchema = z
 
 /** GET /api/v2/observability/mappings/otlp/explain: the source of each field of a stored span. */
 export function explainOtlpMapping(deps: { store: Pick<ObservationStore, 'observation'> }): Route {
-  const explain = createExplain()
+  const explain = createExplainer()
   return defineRoute({
     method: 'GET',
     url: '/api/v2/observability/mappings/otlp/explain',

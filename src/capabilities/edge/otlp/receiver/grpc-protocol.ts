@@ -8,7 +8,7 @@ import { type Problem, problem } from '../../../../kernel/problem.ts'
 import { encodeStatus, type OtlpSignal } from '../decode/answers.ts'
 import { quoted } from './http-export.ts'
 import { tooLarge } from './inflight-bytes.ts'
-import { messageOf, retryAfter_s, rpcCodeOf, rpcCodes } from './status-codes.ts'
+import { clientMessage, retryAfter_s, rpcCodeFor, rpcCodes } from './status-codes.ts'
 
 /** The properties of a call, from its headers. */
 export type GrpcHead = {
@@ -188,7 +188,7 @@ export function sendRefusal(
 /** Returns the headers of a status, with RetryInfo in its details if the call may be retried. */
 function grpcStatus(fault: Problem): OutgoingHttpHeaders {
   const code = codeOf(fault)
-  const message = messageOf(fault)
+  const message = clientMessage(fault)
   const headers: OutgoingHttpHeaders = {
     ...successHead,
     'grpc-status': String(code),
@@ -207,7 +207,7 @@ function grpcStatus(fault: Problem): OutgoingHttpHeaders {
  * Here an unsupported media type means the message encoding, for which gRPC has a code of its own.
  */
 function codeOf(fault: Problem): number {
-  return fault.code === 'unsupported_media_type' ? rpcCodes.unimplemented : rpcCodeOf(fault)
+  return fault.code === 'unsupported_media_type' ? rpcCodes.unimplemented : rpcCodeFor(fault)
 }
 
 function httpStatus(fault: Problem): OutgoingHttpHeaders {

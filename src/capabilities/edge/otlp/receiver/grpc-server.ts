@@ -24,7 +24,7 @@ import { credentialsOf } from './http-export.ts'
 import { BodyBytes } from './inflight-bytes.ts'
 import { ClientGone, readBody, unpack } from './intake.ts'
 import type { ReceiverServices } from './services.ts'
-import { problemOf } from './status-codes.ts'
+import { toProblem } from './status-codes.ts'
 
 /** A connection that does not answer a ping within this time is closed. */
 const keepaliveTimeout_ms = 20_000
@@ -202,7 +202,7 @@ function refuse(call: GrpcExport, { quietLog }: ReceiverServices, error: unknown
     settle(call, 'client_gone')
     return
   }
-  const fault = problemOf(error)
+  const fault = toProblem(error)
   if (fault.status >= 500) {
     quietLog(`OTLP over gRPC: ${fault.code}`, { err: fault.cause ?? fault })
   }

@@ -10,7 +10,7 @@ import {
 import { BodyBytes, overloaded, tooLarge } from './inflight-bytes.ts'
 import { ClientGone, type ExportCredentials, readBody, unpack } from './intake.ts'
 import type { ReceiverServices } from './services.ts'
-import { messageOf, problemOf, retryAfter_s, rpcCodeOf } from './status-codes.ts'
+import { clientMessage, retryAfter_s, rpcCodeFor, toProblem } from './status-codes.ts'
 
 /** One HTTP request in progress. */
 type HttpExport = {
@@ -109,7 +109,7 @@ function refuse(
   { fault: error, headers }: { fault: unknown; headers: readonly string[] },
 ): string {
   if (error instanceof ClientGone) return 'client_gone'
-  const fault = problemOf(error)
+  const fault = toProblem(error)
   if (fault.status >= 500) {
     quietLog(`OTLP over HTTP: ${fault.code}`, { err: fault.cause ?? fault })
   }
@@ -215,8 +215,8 @@ function sendFault(
   const { request, response } = exchange
   const retry_after_s = retryAfter_s(fault)
   const body = encodeStatus(about.encoding, {
-    code: rpcCodeOf(fault),
-    message: messageOf(fault),
+    code: rpcCodeFor(fault),
+    message: clientMessage(fault),
     retry_delay_ms: retry_after_s === undefined ? undefined : retry_after_s * 1000,
   })
   const close = fault.code === 'shutting_down' || restIsLarge(request)

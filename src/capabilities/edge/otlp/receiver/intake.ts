@@ -6,7 +6,7 @@ import type { RateLimiter } from '../../../../platform/http/index.ts'
 import type { ProjectKey } from '../../../access/index.ts'
 import type { OtlpDependencies } from './contract.ts'
 import { type BodyBytes, tooLarge } from './inflight-bytes.ts'
-import { problemOf } from './status-codes.ts'
+import { toProblem } from './status-codes.ts'
 
 /** The headers, or the metadata, that may carry a key. */
 export type ExportCredentials = {
@@ -63,7 +63,7 @@ function refused(fault: Problem): Admission {
 }
 
 function failed(error: unknown): Admission {
-  return refused(problemOf(error))
+  return refused(toProblem(error))
 }
 
 function noKey(): Problem {
@@ -168,7 +168,8 @@ const piece_bytes = 128 * 1024
  * `overloaded` when it cannot be held, `invalid_request` when the input is corrupt or incomplete.
  */
 export async function unpack(packed: Buffer, bytes_max: number, held: BodyBytes): Promise<Buffer> {
-  const isSmall = packed.length <= atOncePacked_bytes && toldLength(packed) <= atOnceUnpacked_bytes
+  const isSmall =
+    packed.length <= atOncePacked_bytes && declaredLength(packed) <= atOnceUnpacked_bytes
   const atOnce = isSmall ? unpackAtOnce(packed, bytes_max) : undefined
   if (atOnce === undefined) return unpackInPieces(packed, bytes_max, held)
   held.take(atOnce.length)
@@ -179,7 +180,7 @@ export async function unpack(packed: Buffer, bytes_max: number, held: BodyBytes)
  * Returns the length that the trailer declares (RFC 1952, ISIZE). It may be wrong, but often avoids
  * decompressing twice.
  */
-function toldLength(packed: Buffer): number {
+function declaredLength(packed: Buffer): number {
   return packed.length < 4 ? 0 : packed.readUInt32LE(packed.length - 4)
 }
 

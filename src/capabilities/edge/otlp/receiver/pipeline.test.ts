@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { OtlpGroup, OtlpRequest } from '../contract.ts'
-import { slicesOf } from './pipeline.ts'
+import { splitIntoSlices } from './pipeline.ts'
 
 type Item = { trace_id: string; place: number }
 
@@ -28,7 +28,7 @@ const request = fc.array(fc.array(trace, { maxLength: 10 }), { maxLength: 6 }).m
 test('every item is in one slice, with its resource, and traces are whole and in order', () => {
   fc.assert(
     fc.property(request, fc.integer({ min: 1, max: 8 }), (whole, items_max) => {
-      const slices = slicesOf(whole, items_max)
+      const slices = splitIntoSlices(whole, items_max)
       const found = new Map<number, OtlpGroup<Item>>()
       const sliceOfTrace = new Map<string, number>()
       slices.forEach(({ groups, items }, at) => {
@@ -55,6 +55,6 @@ test('every item is in one slice, with its resource, and traces are whole and in
 })
 
 test('a slice takes no new trace once it is full', () => {
-  const slices = slicesOf(requestOf([['a', 'a', 'a', 'b', 'c', '', '', 'b']]), 2)
+  const slices = splitIntoSlices(requestOf([['a', 'a', 'a', 'b', 'c', '', '', 'b']]), 2)
   expect(slices.map(({ items }) => items)).toEqual([3, 3, 2])
 })

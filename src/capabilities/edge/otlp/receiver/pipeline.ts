@@ -45,10 +45,10 @@ export function createPipeline(
     request: ExportRequest,
     { decode, map, item_kind }: ItemKind<Item>,
   ): Promise<ExportResult> {
-    const found = decodedBy(decode, request.body)
+    const found = decodeBody(decode, request.body)
     meters.warned(found.warnings)
     if (found.items === 0) return nothing
-    const mapped = await mappedInSlices(request, found, map)
+    const mapped = await mapInSlices(request, found, map)
     const asked = capture?.(mapped.records, request.project_id, [item_kind])
     const kept = asked instanceof Promise ? await asked : asked
     const ingest_request_id = newId()
@@ -71,7 +71,7 @@ export function createPipeline(
       },
     })
     meters.took(request.signal, found.items, refused)
-    return { ...rejectionOf(refused, found), ingest_request_id }
+    return { ...describeRejection(refused, found), ingest_request_id }
   }
   return (request) => {
     const decoder = decoders[request.encoding]
@@ -92,7 +92,7 @@ type ItemKind<Item> = {
 
 const nothing: ExportResult = { rejected: 0, message: '', ingest_request_id: '' }
 
-function decodedBy<Item>(decode: ItemKind<Item>['decode'], body: Buffer): OtlpRequest<Item> {
+function decodeBody<Item>(decode: ItemKind<Item>['decode'], body: Buffer): OtlpRequest<Item> {
   try {
     return decode(body)
   } catch (cause) {
@@ -101,14 +101,14 @@ function decodedBy<Item>(decode: ItemKind<Item>['decode'], body: Buffer): OtlpRe
   }
 }
 
-async function mappedInSlices<Item extends { trace_id: string }>(
+async function mapInSlices<Item extends { trace_id: string }>(
   request: ExportRequest,
   found: OtlpRequest<Item>,
   map: ItemKind<Item>['map'],
 ): Promise<Mapped> {
   if (request.body.length < slicedFrom_bytes) return map(found, request)
   const all: Mapped = { records: noRecords(), rejected: new Map() }
-  for (const slice of slicesOf(found, sliceItems)) {
+  for (const slice of splitIntoSlices(found, sliceItems)) {
     await setImmediate()
     const { records, rejected } = map(slice, request)
     append(all.records, records)
@@ -144,7 +144,7 @@ function sumOf(counts: Counts, more: Iterable<readonly [string, number]>): Recor
  * Describes the rejected items for the client. Items that its project's own policy leaves out are
  * not the client's fault, so they are not reported.
  */
-function rejectionOf<Item>(
+function describeRejection<Item>(
   refused: Counts,
   { items, first_rejection }: OtlpRequest<Item>,
 ): Pick<ExportResult, 'rejected' | 'message'> {
@@ -168,7 +168,7 @@ type Slice<Item> = {
  * in order, because the mapper relates them; so a large trace makes a large slice. Counts of the
  * whole request are not split.
  */
-export function slicesOf<Item extends { trace_id: string }>(
+export function splitIntoSlices<Item extends { trace_id: string }>(
   request: OtlpRequest<Item>,
   items_max: number,
 ): OtlpRequest<Item>[] {

@@ -15,17 +15,17 @@ export const rpcCodes = {
 } as const
 
 /** Returns the google.rpc.Code of an error of the catalogue. */
-export function rpcCodeOf({ code, status }: Problem): number {
+export function rpcCodeFor({ code, status }: Problem): number {
   return codesByProblem[code] ?? (status < 500 ? rpcCodes.invalid_argument : rpcCodes.internal)
 }
 
 /** Converts anything thrown while serving an export to an error of the catalogue. */
-export function problemOf(error: unknown): Problem {
+export function toProblem(error: unknown): Problem {
   return error instanceof Problem ? error : problem('internal_error', { cause: error })
 }
 
 /** Returns the message for the client, which hides the cause of an internal error. */
-export function messageOf(fault: Problem): string {
+export function clientMessage(fault: Problem): string {
   return fault.status === 500 ? fault.title : fault.message
 }
 

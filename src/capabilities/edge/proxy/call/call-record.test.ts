@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nsText, withoutKey } from './call-record.ts'
+import { formatNs, redactKey } from './call-record.ts'
 
 test.each([
   [1_790_000_000_123, '1790000000123000000'],
@@ -8,7 +8,7 @@ test.each([
   [1_790_000_000_001.25, '1790000000001250000'],
   [0, '0000000000'],
 ])('%d ms are %s ns', (ms, text) => {
-  expect(nsText(ms)).toBe(text)
+  expect(formatNs(ms)).toBe(text)
   expect(Number(BigInt(text)) / 1e6).toBeCloseTo(ms, 2)
 })
 
@@ -18,30 +18,30 @@ const streamed = { failed: false, streamed: true }
 
 test('every repetition of the key goes from an error', () => {
   const answer = Buffer.from(`{"error":"${key} is no key: ${key}"}`)
-  const said = withoutKey(answer, `Bearer  ${key}`, failed)
+  const said = redactKey(answer, `Bearer  ${key}`, failed)
   expect(said.toString()).toBe('{"error":"[redacted] is no key: [redacted]"}')
   expect(answer.toString()).toContain(key)
 })
 
 test('a long error is searched from its beginning', () => {
-  const said = withoutKey(Buffer.from(key + '.'.repeat(10_000)), `bearer ${key}`, failed)
+  const said = redactKey(Buffer.from(key + '.'.repeat(10_000)), `bearer ${key}`, failed)
   expect(said.includes(key)).toBe(false)
   expect(said).toHaveLength('[redacted]'.length + 10_000)
 })
 
 test('an error at the end of a stream is found', () => {
   const answer = Buffer.from(`data: ${'.'.repeat(10_000)}\n\ndata: {"error":"${key}"}\n\n`)
-  expect(withoutKey(answer, `Bearer ${key}`, streamed).includes(key)).toBe(false)
+  expect(redactKey(answer, `Bearer ${key}`, streamed).includes(key)).toBe(false)
 })
 
 test('what holds no key, and what is no error, is handed back as it is', () => {
   const error = Buffer.from('{"error":"overloaded"}')
-  expect(withoutKey(error, `Bearer ${key}`, failed)).toBe(error)
+  expect(redactKey(error, `Bearer ${key}`, failed)).toBe(error)
   const answer = Buffer.from(`{"choices":["${key}"]}`)
-  expect(withoutKey(answer, `Bearer ${key}`, { failed: false, streamed: false })).toBe(answer)
+  expect(redactKey(answer, `Bearer ${key}`, { failed: false, streamed: false })).toBe(answer)
 })
 
 test('a short word is no key', () => {
   const error = Buffer.from('{"error":"a test failed"}')
-  expect(withoutKey(error, 'Bearer test', failed)).toBe(error)
+  expect(redactKey(error, 'Bearer test', failed)).toBe(error)
 })

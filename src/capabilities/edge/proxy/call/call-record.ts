@@ -38,7 +38,7 @@ export type CallResult = {
 }
 
 /** Returns the facts of a finished call for its record, as the worker reads them. */
-export function factsOf(call: RecordedCall, result: CallResult): ExchangeFacts {
+export function toExchangeFacts(call: RecordedCall, result: CallResult): ExchangeFacts {
   const { key, context, answer, ending } = result
   return {
     ingest_request_id: call.ingest_request_id,
@@ -48,8 +48,8 @@ export function factsOf(call: RecordedCall, result: CallResult): ExchangeFacts {
     parent_observation_id: call.parent_observation_id,
     endpoint: call.endpoint,
     provider: result.provider,
-    start_time: nsText(call.start_ms),
-    end_time: nsText(call.start_ms + result.ended_ms),
+    start_time: formatNs(call.start_ms),
+    end_time: formatNs(call.start_ms + result.ended_ms),
     first_token_time: firstTokenTime(call.start_ms, answer),
     outcome: ending.outcome,
     status_code: ending.status_code,
@@ -76,7 +76,7 @@ export function factsOf(call: RecordedCall, result: CallResult): ExchangeFacts {
  * Formats milliseconds with fractions as nanoseconds. A double holds today's microseconds exactly.
  * Seconds and microseconds are formatted separately, because small integers cost a third.
  */
-export function nsText(instant_ms: number): string {
+export function formatNs(instant_ms: number): string {
   const at_s = Math.floor(instant_ms / 1000)
   const below_us = Math.floor((instant_ms - at_s * 1000) * 1000)
   return `${at_s}${String(1_000_000 + below_us).slice(1)}000`
@@ -85,7 +85,7 @@ export function nsText(instant_ms: number): string {
 /** Only a stream has a first token; any other answer arrives as a whole. */
 function firstTokenTime(start_ms: number, answer: ProviderAnswer | undefined): string | null {
   if (!answer?.isStream || answer.firstByte_ms === undefined) return null
-  return nsText(start_ms + answer.firstByte_ms)
+  return formatNs(start_ms + answer.firstByte_ms)
 }
 
 function contentState(call: RecordedCall, result: CallResult): ExchangeFacts['content_state'] {
@@ -122,7 +122,7 @@ type AnswerKind = { failed: boolean; streamed: boolean }
  * repeat a wrong key in their errors. Searches an error completely and a stream at its end; returns
  * any other answer unchanged. `authorization` is the value of the header.
  */
-export function withoutKey(answer: Buffer, authorization: string, kind: AnswerKind): Buffer {
+export function redactKey(answer: Buffer, authorization: string, kind: AnswerKind): Buffer {
   if (!kind.failed && !kind.streamed) return answer
   const key = authorization.replace(/^bearer +/i, '').trim()
   if (key.length < key_characters_min) return answer
@@ -138,7 +138,7 @@ export function withoutKey(answer: Buffer, authorization: string, kind: AnswerKi
 }
 
 /** Returns the ending of a call whose client left; `status_code` is 0 before a head was sent. */
-export function clientGone(
+export function clientGoneEnding(
   status_code: number,
   body: RecordedCall['body'],
   answer: ProviderAnswer | undefined,
@@ -147,11 +147,11 @@ export function clientGone(
     outcome: 'client_gone',
     status_code: status_code === 0 ? 499 : status_code,
     error_type: 'client_gone',
-    error_message: `the client closed the connection ${phaseOf(body, answer)}`,
+    error_message: `the client closed the connection ${describePhase(body, answer)}`,
   }
 }
 
-function phaseOf(body: RecordedCall['body'], answer: ProviderAnswer | undefined): string {
+function describePhase(body: RecordedCall['body'], answer: ProviderAnswer | undefined): string {
   if (!body.isComplete) return 'while it sent the body'
   return (answer?.body?.bytes ?? 0) === 0
     ? 'before the first byte of the answer'
@@ -164,12 +164,12 @@ export function complete(status_code: number): Ending {
 }
 
 /** Returns true when the provider's answer arrived, even if it is an error. */
-export function endedWell({ outcome }: Ending): boolean {
+export function hasAnswer({ outcome }: Ending): boolean {
   return outcome === 'complete' || outcome === 'provider_error'
 }
 
 /** Returns the ending that an error of ours causes. */
-export function endingOf(outcome: Outcome, fault: Problem): Ending {
+export function endingFrom(outcome: Outcome, fault: Problem): Ending {
   return {
     outcome,
     status_code: fault.status,

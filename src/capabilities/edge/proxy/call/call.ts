@@ -9,7 +9,14 @@ import type { CallRelay, RelayedCall } from '../relay/relayed-call.ts'
 import type { Upstream } from '../relay/upstream.ts'
 import { noBytes, type ProviderAnswer, RequestBody } from './bodies.ts'
 import type { CallIds } from './call-ids.ts'
-import { clientGone, complete, endedWell, endingOf, factsOf, withoutKey } from './call-record.ts'
+import {
+  clientGoneEnding,
+  complete,
+  endingFrom,
+  hasAnswer,
+  redactKey,
+  toExchangeFacts,
+} from './call-record.ts'
 import type { ProxyMeters } from './meters.ts'
 import { writeProviderError } from './provider-error.ts'
 import {
@@ -155,7 +162,7 @@ export class Call implements RelayedCall {
 
   /** Answers with an error of ours before the provider was called. */
   refuse(fault: Problem, headers: readonly string[] = []): void {
-    this.settle(endingOf('refused', fault))
+    this.settle(endingFrom('refused', fault))
     const close = fault.code === 'shutting_down' || this.#restIsLarge()
     this.#sendError(fault, close ? [...headers, 'Connection', 'close'] : headers)
     if (close) discardRest(this.request, this.response, this.services.settings.body_bytes_max)
@@ -163,7 +170,7 @@ export class Call implements RelayedCall {
   }
 
   fail(outcome: Outcome, fault: Problem): void {
-    this.settle(endingOf(outcome, fault))
+    this.settle(endingFrom(outcome, fault))
     this.#sendError(fault, ['x-should-retry', 'false'])
     this.response.end()
   }
@@ -179,7 +186,7 @@ export class Call implements RelayedCall {
     const fault = problem('shutting_down', { retry_after_s: 1 })
     const began = this.response.headersSent
     this.settle({
-      ...endingOf('upstream_cut', fault),
+      ...endingFrom('upstream_cut', fault),
       ...(began && { status_code: this.#statusCode() }),
     })
     relay?.abort()
@@ -221,7 +228,7 @@ export class Call implements RelayedCall {
     const { writableFinished } = this.response
     const delivered = writableFinished || this.#tookWholeStream()
     if (delivered && !writableFinished) this.settle(complete(this.#statusCode()))
-    if (!this.#ending || (!delivered && endedWell(this.#ending))) this.#clientGone()
+    if (!this.#ending || (!delivered && hasAnswer(this.#ending))) this.#clientGone()
     this.#relay?.abort()
     this.services.inFlight.remove(this)
     this.services.bodyBytesInFlight -= this.body.bytes
@@ -242,13 +249,13 @@ export class Call implements RelayedCall {
 
   #clientGone(): void {
     const status_code = this.response.headersSent ? this.#statusCode() : 0
-    this.#ending = clientGone(status_code, this.body, this.#answer)
+    this.#ending = clientGoneEnding(status_code, this.body, this.#answer)
     this.#endedAt_ms = this.elapsed_ms()
   }
 
   #report(): void {
     const answer = this.#answer
-    const ending = this.#ending ?? endingOf('refused', problem('internal_error'))
+    const ending = this.#ending ?? endingFrom('refused', problem('internal_error'))
     const provider = this.#upstream?.provider ?? ''
     const first_ms = answer?.isStream ? answer.firstByte_ms : undefined
     this.services.meters.ended({
@@ -262,7 +269,7 @@ export class Call implements RelayedCall {
     if (!this.#key) return
     const { capture_request_bytes_max } = this.services.settings
     const isRequestCaptured = this.body.isCaptured(capture_request_bytes_max)
-    const facts = factsOf(this, {
+    const facts = toExchangeFacts(this, {
       key: this.#key,
       context: this.#context,
       provider,
@@ -272,7 +279,7 @@ export class Call implements RelayedCall {
       ended_ms: this.#endedAt_ms,
     })
     const request = isRequestCaptured ? this.body.received() : noBytes
-    const response = withoutKey(answer?.body?.take() ?? noBytes, this.headers.authorization, {
+    const response = redactKey(answer?.body?.take() ?? noBytes, this.headers.authorization, {
       failed: this.#statusCode() >= 400,
       streamed: facts.streamed,
     })

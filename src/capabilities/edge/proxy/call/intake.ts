@@ -5,7 +5,7 @@ import type { ProjectKey, ProjectKeys } from '../contract.ts'
 import { Relay, type RelayServices } from '../relay/relay.ts'
 import type { Upstream, Upstreams } from '../relay/upstream.ts'
 import type { Call } from './call.ts'
-import { contextOf } from './request-headers.ts'
+import { readContext } from './request-headers.ts'
 
 type IntakeOptions = {
   keys: ProjectKeys
@@ -26,7 +26,7 @@ export function createIntake(options: IntakeOptions): (call: Call) => void {
 
   function take(call: Call): void {
     if (options.stopping()) throw problem('shutting_down', { retry_after_s: 1 })
-    const key = keys.authenticate(apiKeyOf(call))
+    const key = keys.authenticate(readApiKey(call))
     if (key instanceof Promise) acceptLater(call, key)
     else accept(call, key)
   }
@@ -83,7 +83,7 @@ export function createIntake(options: IntakeOptions): (call: Call) => void {
 }
 
 /** Returns the value of X-API-Key. Throws `credentials_missing` or `invalid_request`. */
-function apiKeyOf({ headers }: Call): string {
+function readApiKey({ headers }: Call): string {
   if (headers.repeated === '') {
     if (headers.api_key !== '') return headers.api_key
     const detail = 'X-API-Key is missing: send a project key, lt_…'
@@ -112,11 +112,11 @@ function checkKey(key: ProjectKey | undefined): ProjectKey {
  */
 function admit(call: Call, upstreams: Upstreams): Upstream {
   const { headers, services } = call
-  call.setContext(contextOf(headers))
+  call.setContext(readContext(headers))
   checkContentType(headers.content_type)
   checkAuthorization(headers.authorization)
   const upstream =
-    headers.provider === '' ? upstreams.first : upstreamOf(headers.provider, upstreams)
+    headers.provider === '' ? upstreams.first : findUpstream(headers.provider, upstreams)
   if (headers.content_length > services.settings.body_bytes_max) {
     throw bodyTooLarge(services.settings.body_bytes_max)
   }
@@ -145,7 +145,7 @@ function checkAuthorization(value: string): void {
   })
 }
 
-function upstreamOf(name: string, upstreams: Upstreams): Upstream {
+function findUpstream(name: string, upstreams: Upstreams): Upstream {
   const upstream = upstreams.get(name.trim().toLowerCase())
   if (upstream) return upstream
   const detail = `X-Provider: got ${quoted(name)}, expected one of ${upstreams.names.join(', ')}`

@@ -5,11 +5,11 @@ import { discardRest, requestIdFrom } from '../../../../platform/http/index.ts'
 /**
  * Formats an error of ours as the providers do. `param` names the faulty header, if there is one.
  */
-export function providerError(problem: Problem): string {
+export function formatProviderError(problem: Problem): string {
   return JSON.stringify({
     error: {
       message: problem.status >= 500 ? `Looptrace: ${problem.message}` : problem.message,
-      type: typeOf(problem.status),
+      type: errorTypeFor(problem.status),
       param: problem.faults[0]?.pointer ?? null,
       code: problem.code,
     },
@@ -17,7 +17,7 @@ export function providerError(problem: Problem): string {
 }
 
 /** Returns the error type that clients of the providers know. */
-function typeOf(status: number): string {
+function errorTypeFor(status: number): string {
   if (status === 401) return 'authentication_error'
   if (status === 403) return 'permission_error'
   if (status === 429) return 'rate_limit_error'
@@ -27,8 +27,8 @@ function typeOf(status: number): string {
 const media_type = 'application/json; charset=utf-8'
 
 /** Formats an error of ours as a response in the providers' format. */
-export function inProviderFormat(fault: Problem): { media_type: string; body: string } {
-  return { media_type, body: providerError(fault) }
+export function toProviderFormat(fault: Problem): { media_type: string; body: string } {
+  return { media_type, body: formatProviderError(fault) }
 }
 
 /** Writes the head and the body of an error of ours; the caller ends the response. */
@@ -37,7 +37,7 @@ export function writeProviderError(
   fault: Problem,
   headers: { ids: readonly string[]; more: readonly string[] },
 ): void {
-  const body = Buffer.from(providerError(fault))
+  const body = Buffer.from(formatProviderError(fault))
   response.writeHead(fault.status, [
     'Content-Type',
     media_type,
@@ -59,7 +59,7 @@ export function refuseRequest(
   response: ServerResponse,
   fault: Problem,
 ): void {
-  const body = providerError(fault)
+  const body = formatProviderError(fault)
   response.writeHead(fault.status, {
     ...fault.headers,
     'Content-Type': media_type,

@@ -101,7 +101,7 @@ function readHeaders(
     } else if (role.kind === 'connection') connection += `,${value}`
     else if (role.kind === 'length') headers.content_length = Number(value)
   }
-  if (connection !== '') headers.forwarded = withoutNamed(headers.forwarded, connection)
+  if (connection !== '') headers.forwarded = removeNamed(headers.forwarded, connection)
   return headers
 }
 
@@ -139,7 +139,7 @@ function readField(
  * Removes the headers that a Connection header names, which are for this hop only. `connection` is
  * the values of all Connection headers, each after a comma.
  */
-export function withoutNamed(flat: string[], connection: string): string[] {
+export function removeNamed(flat: string[], connection: string): string[] {
   if (connection === ',keep-alive' || connection === ',close') return flat
   const named = new Set(connection.split(',').map((token) => token.trim().toLowerCase()))
   const kept: string[] = []
@@ -169,20 +169,20 @@ export const noContext: CallContext = {
 const contextCharacters_max = 256
 
 /** Reads the agent-context headers. Throws `invalid_request`, naming the header. */
-export function contextOf(headers: RequestHeaders): CallContext {
+export function readContext(headers: RequestHeaders): CallContext {
   return {
-    task_id: contextValue('X-Task-ID', headers.task_id),
-    task_name: contextValue('X-Task-Name', headers.task_name),
-    conversation_id: contextValue('X-Conversation-ID', headers.conversation_id),
-    user_id: contextValue('X-User-ID', headers.user_id),
+    task_id: readContextValue('X-Task-ID', headers.task_id),
+    task_name: readContextValue('X-Task-Name', headers.task_name),
+    conversation_id: readContextValue('X-Conversation-ID', headers.conversation_id),
+    user_id: readContextValue('X-User-ID', headers.user_id),
   }
 }
 
 const printableAscii = /^[\x20-\x7e]*$/
 
-function contextValue(name: string, sent: string): string {
+function readContextValue(name: string, sent: string): string {
   if (sent === '') return ''
-  const value = (printableAscii.test(sent) ? sent : decoded(sent)).trim()
+  const value = (printableAscii.test(sent) ? sent : decodeHeader(sent)).trim()
   if (value.length > contextCharacters_max) {
     throw invalid(name, `got ${value.length} characters, expected at most ${contextCharacters_max}`)
   }
@@ -196,7 +196,7 @@ function invalid(name: string, fault: string) {
 }
 
 /** Decodes text that is valid UTF-8, because node reads header bytes as Latin-1. */
-function decoded(latin1: string): string {
+function decodeHeader(latin1: string): string {
   const bytes = Buffer.from(latin1, 'latin1')
   return isUtf8(bytes) ? bytes.toString('utf8') : latin1
 }
@@ -237,10 +237,10 @@ const length_max = 63
 export function createHeaderRoles<Role>(roles: ReadonlyMap<string, Role>): HeaderRoles<Role> {
   const spelled = new Map<string, Role | undefined>()
   const filter = new Uint8Array((length_max + 1) * 32)
-  for (const name of roles.keys()) filter[placeOf(name)] = 1
+  for (const name of roles.keys()) filter[slotOf(name)] = 1
   return {
     of(name) {
-      if (filter[placeOf(name)] === 0) return undefined
+      if (filter[slotOf(name)] === 0) return undefined
       const known = spelled.get(name)
       if (known !== undefined) return known
       const role = roles.get(name.toLowerCase())
@@ -251,6 +251,6 @@ export function createHeaderRoles<Role>(roles: ReadonlyMap<string, Role>): Heade
 }
 
 /** The low five bits of the first letter are the same in both cases. */
-function placeOf(name: string): number {
+function slotOf(name: string): number {
   return Math.min(name.length, length_max) * 32 + (name.charCodeAt(0) & 31)
 }

@@ -24,7 +24,7 @@ import type { LossReason, RecordLedger } from './record-ledger.ts'
 export type PackedExchange = Omit<Exchange, 'facts'> & { facts: string; bytes: number }
 
 /** Serializes an exchange's facts and counts its bytes in a frame. */
-export function packed({ facts, request, response }: Exchange): PackedExchange {
+export function packExchange({ facts, request, response }: Exchange): PackedExchange {
   const text = JSON.stringify(facts)
   const bytes = exchangeOverhead_bytes + Buffer.byteLength(text) + request.length + response.length
   return { facts: text, request, response, bytes }
@@ -127,9 +127,9 @@ export class ExchangePublisher {
 
   /** Publishes an exchange larger than a frame in a compressed message of its own. */
   async publishAlone(exchange: Exchange, held_bytes: number): Promise<void> {
-    const pending = { calls: [requestOf(exchange.facts)], held_bytes, buffer: undefined }
+    const pending = { calls: [toLedgerRequest(exchange.facts)], held_bytes, buffer: undefined }
     try {
-      const frame = await fittingFrame(exchange, this.#options.message_bytes_max)
+      const frame = await compressToFit(exchange, this.#options.message_bytes_max)
       if (frame) await this.#publish(exchange.facts.project_id, frame, pending)
       else this.#drop(pending, 'too_large')
     } catch (error) {
@@ -166,7 +166,7 @@ export class ExchangePublisher {
 }
 
 /** Identifies a call for the ledger. Its arrival is its start, cut to milliseconds. */
-export function requestOf({
+export function toLedgerRequest({
   project_id,
   ingest_request_id = '',
   start_time,
@@ -181,7 +181,7 @@ const compress = promisify(zstdCompress)
  * Compresses a large exchange off the event loop, to at most `frame_bytes_max`. Drops the request
  * if it does not fit, then also the answer. Returns undefined when the facts alone do not fit.
  */
-export async function fittingFrame(
+export async function compressToFit(
   exchange: Exchange,
   frame_bytes_max: number,
 ): Promise<Buffer | undefined> {

@@ -11,7 +11,7 @@ import { MessageTooLarge, type OutgoingMessage } from '../../../../platform/queu
 import { createLogger, createMetrics } from '../../../../platform/telemetry/index.ts'
 import { compilePolicy } from '../../../records/capture/index.ts'
 import type { IngestRequest } from '../../enqueue/index.ts'
-import { createCaptureWay } from './capture-way.ts'
+import { createCaptureRecorder } from './capture-recorder.ts'
 import { createRecorder, type RecorderOptions } from './recorder.ts'
 
 const decompressed_bytes_max = 64 * 1024 * 1024
@@ -337,7 +337,12 @@ describe('the ledger', () => {
 })
 
 describe('a project that does not let everything be recorded', () => {
-  const mail = { name: 'mail', pattern: '[a-z]+@[a-z.]+', keys: null, replacement: '[masked:mail]' }
+  const mail = {
+    name: 'mail',
+    pattern: '[a-z]+@[a-z.]+',
+    keys: null,
+    replacement: '[maskExchange:mail]',
+  }
   const request = Buffer.from(
     JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'I am a@b.example' }] }),
   )
@@ -359,7 +364,7 @@ describe('a project that does not let everything be recorded', () => {
     const retry = { attempts_max: 2, delay_ms: 0 }
     const made = recorderOf({
       onAccepted: (entries) => told.push(...entries),
-      capture: createCaptureWay({ policies: { policyOf }, enqueuer: { enqueue }, retry }),
+      capture: createCaptureRecorder({ policies: { policyOf }, enqueuer: { enqueue }, retry }),
     })
     return { ...made, requests, told }
   }
@@ -379,7 +384,7 @@ describe('a project that does not let everything be recorded', () => {
       expect(sent).toMatchObject({ items: 1, masked: 1, rejected: {}, path: 'proxy' })
       expect(sent?.ingest_request_id).toBe(exchange.facts.ingest_request_id)
       expect(sent?.records.observations[0]).toMatchObject({
-        input: '[{"role":"user","content":"I am [masked:mail]"}]',
+        input: '[{"role":"user","content":"I am [maskExchange:mail]"}]',
         model_requested: 'gpt-4o',
         content_state: 'full',
       })

@@ -6,14 +6,14 @@ import { type LedgerRequest, rejectedEntry } from '../../../ledger/index.ts'
 import type { CapturePolicy } from '../../../records/capture/index.ts'
 import { type Listed, SlotList } from '../call/slot-list.ts'
 import type { ExchangeRecorder } from '../contract.ts'
-import type { CaptureWay } from './capture-way.ts'
+import type { CaptureRecorder } from './capture-recorder.ts'
 import {
   ExchangePublisher,
   OpenFrame,
   type PackedExchange,
   type PublishOptions,
-  packed,
-  requestOf,
+  packExchange,
+  toLedgerRequest,
 } from './exchange-frames.ts'
 import { createRecordLedger, type RecorderStats, type RecordLedger } from './record-ledger.ts'
 
@@ -26,7 +26,7 @@ export type RecorderOptions = PublishOptions & {
   metrics: Metrics
   logger: Logger
   /** Applies the capture policies of projects; without it every exchange is recorded as it came. */
-  capture?: CaptureWay
+  capture?: CaptureRecorder
 }
 
 export type Recorder = ExchangeRecorder & {
@@ -82,10 +82,10 @@ class FramingRecorder implements Recorder {
 
   record(exchange: Exchange): void {
     this.#ledger.seen()
-    const bytes = heldAtFirst(exchange)
-    if (this.#closed) this.#publisher.lose('closed', [requestOf(exchange.facts)])
+    const bytes = estimateBytes(exchange)
+    if (this.#closed) this.#publisher.lose('closed', [toLedgerRequest(exchange.facts)])
     else if (this.#ledger.inflightBytes() + bytes > this.#options.inflight_bytes_max) {
-      this.#publisher.lose('inflight_full', [requestOf(exchange.facts)])
+      this.#publisher.lose('inflight_full', [toLedgerRequest(exchange.facts)])
     } else {
       this.#ledger.hold(bytes)
       this.#waiting.push(exchange)
@@ -138,11 +138,11 @@ class FramingRecorder implements Recorder {
 
   #pack(exchange: Exchange): void {
     const frame_bytes_max = Math.min(this.#options.frame_bytes, this.#options.message_bytes_max)
-    const entry = packed(exchange)
-    this.#ledger.hold(entry.bytes - heldAtFirst(exchange))
+    const entry = packExchange(exchange)
+    this.#ledger.hold(entry.bytes - estimateBytes(exchange))
     const isLarge = entry.bytes + frameHeader_bytes > frame_bytes_max
     if (isLarge) this.#run(this.#publisher.publishAlone(exchange, entry.bytes))
-    else this.#append(entry, requestOf(exchange.facts), frame_bytes_max)
+    else this.#append(entry, toLedgerRequest(exchange.facts), frame_bytes_max)
   }
 
   #append(entry: PackedExchange, call: LedgerRequest, frame_bytes_max: number): void {
@@ -161,15 +161,19 @@ class FramingRecorder implements Recorder {
     this.#sendSoon()
   }
 
-  async #capture(way: CaptureWay, exchange: Exchange, policy: CapturePolicy): Promise<void> {
-    const call = requestOf(exchange.facts)
-    const outcome = await way.take(exchange, { policy, call })
+  async #capture(
+    capture: CaptureRecorder,
+    exchange: Exchange,
+    policy: CapturePolicy,
+  ): Promise<void> {
+    const call = toLedgerRequest(exchange.facts)
+    const outcome = await capture.take(exchange, { policy, call })
     if (outcome.state === 'lost') this.#publisher.lose(outcome.reason, [call], outcome.cause)
     else if (outcome.state === 'refused') {
       this.#ledger.refused(outcome.reason)
       this.#options.onAccepted?.([rejectedEntry(call, { [outcome.reason]: 1 })])
     } else this.#ledger.published(1)
-    this.#ledger.release(heldAtFirst(exchange))
+    this.#ledger.release(estimateBytes(exchange))
   }
 
   #sendSoon(): void {
@@ -202,6 +206,6 @@ class FramingRecorder implements Recorder {
 type UnderWay = Listed & { work: Promise<void> }
 
 /** Estimated bytes of an exchange until it is packed. */
-function heldAtFirst({ request, response }: Exchange): number {
+function estimateBytes({ request, response }: Exchange): number {
   return facts_bytes + request.length + response.length
 }

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http'
 import type { Dispatcher } from 'undici'
 import type { Problem } from '../../../../kernel/problem.ts'
 import type { ProviderAnswer } from '../call/bodies.ts'
-import { providerError } from '../call/provider-error.ts'
-import { createHeaderRoles, type HeaderRoles, withoutNamed } from '../call/request-headers.ts'
+import { formatProviderError } from '../call/provider-error.ts'
+import { createHeaderRoles, type HeaderRoles, removeNamed } from '../call/request-headers.ts'
 import type { RelayedCall } from './relayed-call.ts'
 import { endsEvent, UsageChunkFilter } from './usage-chunk-filter.ts'
 
@@ -75,7 +75,7 @@ export class AnswerWriter {
       return
     }
     const separator = this.#last === undefined || endsEvent(this.#last) ? '' : '\n\n'
-    this.#body?.end(Buffer.from(`${separator}data: ${providerError(fault)}\n\n`))
+    this.#body?.end(Buffer.from(`${separator}data: ${formatProviderError(fault)}\n\n`))
   }
 
   #completing(): Buffer | undefined {
@@ -179,7 +179,7 @@ function readHeaders(raw: RawHeaders, table: HeaderRoles<Role>): ResponseHeaders
     else headers.forwarded.push(name, value)
     if (role !== undefined) note(headers, role, value)
   }
-  if (connection !== '') headers.forwarded = withoutNamed(headers.forwarded, connection)
+  if (connection !== '') headers.forwarded = removeNamed(headers.forwarded, connection)
   return headers
 }
 
@@ -218,7 +218,7 @@ class ChunkedBody {
   write(bytes: Buffer): boolean {
     if (!this.#framed) return this.#response.write(bytes)
     if (bytes.length === 0) return true
-    if (bytes.length <= copied_bytes_max) return this.#response.write(chunkOf(bytes, false))
+    if (bytes.length <= copied_bytes_max) return this.#response.write(frameChunk(bytes, false))
     this.#response.write(`${bytes.length.toString(16)}\r\n`, 'latin1')
     this.#response.write(bytes)
     return this.#response.write(lineEnd)
@@ -228,7 +228,7 @@ class ChunkedBody {
     if (!this.#framed) {
       if (bytes) this.#endWhole(bytes)
       else this.#response.end()
-    } else if (bytes && bytes.length > 0) this.#response.end(chunkOf(bytes, true))
+    } else if (bytes && bytes.length > 0) this.#response.end(frameChunk(bytes, true))
     else this.#response.end(lastChunk)
   }
 
@@ -240,7 +240,7 @@ class ChunkedBody {
 }
 
 /** Frames bytes as one chunk (RFC 9112, 7.1), followed by the last chunk if `isLast`. */
-function chunkOf(bytes: Buffer, isLast: boolean): Buffer {
+function frameChunk(bytes: Buffer, isLast: boolean): Buffer {
   const size = bytes.length.toString(16)
   const from = size.length + 2
   const until = from + bytes.length

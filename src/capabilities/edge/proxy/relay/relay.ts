@@ -7,7 +7,7 @@ import { BodyCapture, ProviderAnswer } from '../call/bodies.ts'
 import type { ProxySettings } from '../contract.ts'
 import { AnswerWriter, type RawHeaders, type ResponseHeaders } from './answer-writer.ts'
 import type { CallRelay, RelayedCall } from './relayed-call.ts'
-import { editedBody, usageEdit } from './stream-options.ts'
+import { applyEdit, findUsageEdit } from './stream-options.ts'
 import type { Upstream } from './upstream.ts'
 
 /** Services that all relays of a proxy share. */
@@ -42,9 +42,9 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
   start(): void {
     const { start_ms, body } = this.#call
     const refused = start_ms < this.#upstream.usageRefusedUntil_ms
-    const edit = refused ? undefined : usageEdit(body.whole)
+    const edit = refused ? undefined : findUsageEdit(body.whole)
     this.answer.isUsageOurs = edit !== undefined
-    this.#dispatch(edit ? editedBody(body.whole, edit) : body.whole)
+    this.#dispatch(edit ? applyEdit(body.whole, edit) : body.whole)
   }
 
   abort(): void {
@@ -128,7 +128,7 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
     if (call.hasEnded || error instanceof CallEnded) return
     const { provider } = this.#upstream
     const sent = this.#controller !== undefined
-    const { outcome, fault } = upstreamFault(error, { provider, sent })
+    const { outcome, fault } = classifyUpstreamError(error, { provider, sent })
     this.#services.quietLog('a call to a provider failed', {
       provider,
       code: fault.code,
@@ -240,7 +240,7 @@ const timeoutCodes: ReadonlySet<string> = new Set([
 ])
 
 /** Classifies an error of undici for the client and for the record. */
-function upstreamFault(
+function classifyUpstreamError(
   error: Error,
   call: { provider: string; sent: boolean },
 ): { outcome: Outcome; fault: Problem } {

@@ -24,10 +24,10 @@ const closeBrace = 0x7d
  * Agrees with JSON.parse about which `stream` counts: only a top-level one, and the last of
  * several. It misses a key with needless escapes (`"\u0073tream"`).
  */
-export function usageEdit(body: Buffer): BodyEdit | undefined {
+export function findUsageEdit(body: Buffer): BodyEdit | undefined {
   if (!mayStream(body)) return undefined
   const open = skipSpace(body, 0)
-  const members = membersOf(body, open, ['stream', 'stream_options'])
+  const members = findMembers(body, open, ['stream', 'stream_options'])
   const stream = members?.[0]
   if (!stream || !spells(body, stream, 'true')) return undefined
   const options = members[1]
@@ -39,7 +39,7 @@ export function usageEdit(body: Buffer): BodyEdit | undefined {
 }
 
 /** Returns the body with the edit applied. */
-export function editedBody(body: Buffer, edit: BodyEdit): Buffer {
+export function applyEdit(body: Buffer, edit: BodyEdit): Buffer {
   return Buffer.concat([
     body.subarray(0, edit.from),
     Buffer.from(edit.text),
@@ -70,7 +70,7 @@ function isTrueMember(body: Buffer, from: number): boolean {
 
 function editOfOptions(body: Buffer, options: Span): BodyEdit | undefined {
   if (body[options.from] !== openBrace) return undefined
-  const members = membersOf(body, options.from, ['include_usage'])
+  const members = findMembers(body, options.from, ['include_usage'])
   if (!members || members[0]) return undefined
   const empty = body[skipSpace(body, options.from + 1)] === closeBrace
   return insertion(options.from, empty ? '"include_usage":true' : '"include_usage":true,')
@@ -84,7 +84,7 @@ function insertion(open: number, text: string): BodyEdit {
  * Finds the values of these keys in the object that opens at `open`; the last one of several.
  * Returns undefined for anything but a complete object.
  */
-function membersOf(
+function findMembers(
   body: Buffer,
   open: number,
   keys: readonly string[],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { UsageChunkFilter, withoutLastNullUsage, withoutNullUsage } from './usage-chunk-filter.ts'
+import { removeLastNullUsage, removeNullUsage, UsageChunkFilter } from './usage-chunk-filter.ts'
 
 const usage = '{"id":"c","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}'
 const asked = '{"id":"c","choices":[{"index":0,"delta":{"content":"héllo ✓ 😀"}}],"usage":null}'
@@ -104,7 +104,7 @@ test('an event too long to be held passes as it comes, and what follows is looke
 })
 
 function without(text: string): string {
-  return withoutNullUsage(Buffer.from(text)).toString()
+  return removeNullUsage(Buffer.from(text)).toString()
 }
 
 test.each([
@@ -135,7 +135,7 @@ test.each([
   ['one that begins a line', 'data: {"a":1,\ndata: "usage":null}\n\n'],
 ])('leaves %s', (_, given) => {
   const bytes = Buffer.from(given)
-  expect(withoutNullUsage(bytes)).toBe(bytes)
+  expect(removeNullUsage(bytes)).toBe(bytes)
 })
 
 test('takes out the outermost member of any JSON, and nothing else', () => {
@@ -163,5 +163,5 @@ test.each([
   ['}\n\n', undefined],
   ['', undefined],
 ])('the usual event, %j, is shortened to %j', (given, left) => {
-  expect(withoutLastNullUsage(Buffer.from(given))?.toString()).toBe(left)
+  expect(removeLastNullUsage(Buffer.from(given))?.toString()).toBe(left)
 })

@@ -18,11 +18,11 @@ export class UsageChunkFilter {
   /** Returns the bytes to pass on now; undefined when there are none. */
   push(chunk: Buffer): Buffer | undefined {
     if (this.#held === undefined && !this.#passing) {
-      const usual = withoutLastNullUsage(chunk)
+      const usual = removeLastNullUsage(chunk)
       if (usual !== undefined) return usual
       if (!endsEvent(chunk)) return this.#sift(chunk)
       if (!chunk.includes(usageKey)) return chunk
-      return mayHoldUsage(chunk) ? this.#sift(chunk) : withoutNullUsage(chunk)
+      return mayHoldUsage(chunk) ? this.#sift(chunk) : removeNullUsage(chunk)
     }
     if (this.#passing) return this.#passOn(chunk)
     const bytes = this.#held === undefined ? chunk : Buffer.concat([this.#held, chunk])
@@ -33,7 +33,7 @@ export class UsageChunkFilter {
   end(): Buffer | undefined {
     const held = this.#held
     this.#held = undefined
-    return held === undefined || isUsageChunk(held) ? undefined : withoutNullUsage(held)
+    return held === undefined || isUsageChunk(held) ? undefined : removeNullUsage(held)
   }
 
   #sift(bytes: Buffer): Buffer | undefined {
@@ -55,7 +55,7 @@ export class UsageChunkFilter {
     }
     if (from > keptFrom) kept.push(bytes.subarray(keptFrom, from))
     const all = kept.length > 1 ? Buffer.concat(kept) : kept[0]
-    return all && withoutNullUsage(all)
+    return all && removeNullUsage(all)
   }
 
   /** Passes the rest of an event that is too long, then filters again. */
@@ -122,7 +122,7 @@ function isNullMember(bytes: Buffer, from: number): boolean {
 function isUsageChunk(event: Buffer): boolean {
   if (!mayHoldUsage(event)) return false
   try {
-    const chunk: unknown = JSON.parse(dataOf(event))
+    const chunk: unknown = JSON.parse(eventData(event))
     if (typeof chunk !== 'object' || chunk === null) return false
     const { choices, usage } = chunk as { choices?: unknown; usage?: unknown }
     const isEmpty = Array.isArray(choices) && choices.length === 0
@@ -133,7 +133,7 @@ function isUsageChunk(event: Buffer): boolean {
 }
 
 /** Returns the data of an event: its `data` lines, joined. */
-function dataOf(event: Buffer): string {
+function eventData(event: Buffer): string {
   const data: string[] = []
   for (const line of event
     .toString('utf8')
@@ -160,7 +160,7 @@ const closeBrace = 0x7d
  * (https://platform.openai.com/docs/api-reference/chat/create, `stream_options`). Only a member of
  * the outermost object of a one-line event is removed. Returns the same buffer when there is none.
  */
-export function withoutNullUsage(events: Buffer): Buffer {
+export function removeNullUsage(events: Buffer): Buffer {
   let kept: Buffer[] | undefined
   let from = 0
   let at = events.indexOf(usageKey)
@@ -185,7 +185,7 @@ const afterLastMember = Buffer.from('}\n\n')
  * Does the same for the most frequent case, one event that ends with this member, in a third of the
  * time. Returns undefined in any other case.
  */
-export function withoutLastNullUsage(event: Buffer): Buffer | undefined {
+export function removeLastNullUsage(event: Buffer): Buffer | undefined {
   const from = event.length - lastMember.length
   for (let i = 0; i < lastMember.length; i += 1) {
     if (event[from + i] !== lastMember[i]) return undefined

@@ -102,11 +102,11 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    const said = cause instanceof Error ? cause.message : String(cause)
-    const hint = /Unexpected token '[NI]'/.test(said)
+    const message = cause instanceof Error ? cause.message : String(cause)
+    const hint = /Unexpected token '[NI]'/.test(message)
       ? ' (NaN and Infinity are written as text: "NaN")'
       : ''
-    throw new OtlpDecodeError(`the body is not valid JSON: ${said}${hint}`, { cause })
+    throw new OtlpDecodeError(`the body is not valid JSON: ${message}${hint}`, { cause })
   }
 }
 

@@ -21,7 +21,7 @@ type CaptureOutcome =
   | { state: 'lost'; reason: LossReason; cause: unknown }
 
 /** Records the calls of projects whose capture policy leaves something out. */
-export type CaptureWay = {
+export type CaptureRecorder = {
   /** Returns the policy of a project; while it is unknown, a promise that never rejects. */
   policyOf(project_id: string): CapturePolicy | Promise<CapturePolicy>
   /** Resolves when the call is durable, refused or lost; never rejects. */
@@ -31,7 +31,7 @@ export type CaptureWay = {
   ): Promise<CaptureOutcome>
 }
 
-export type CaptureWayOptions = {
+export type CaptureRecorderOptions = {
   policies: Pick<CapturePolicies, 'policyOf'>
   enqueuer: Pick<Enqueuer, 'enqueue'>
   /** Maximum bytes of a decompressed answer, by default 32 MiB. */
@@ -44,8 +44,8 @@ export type CaptureWayOptions = {
  * Maps each call here, applies its policy, and enqueues only the rest, so that nothing else is ever
  * written. A large call takes milliseconds, so the event loop runs in between.
  */
-export function createCaptureWay(options: CaptureWayOptions): CaptureWay {
-  const takeTurn = createTurns()
+export function createCaptureRecorder(options: CaptureRecorderOptions): CaptureRecorder {
+  const yieldIfDue = createYielder()
   const mapping = createEdgeMapping(options.response_bytes_max ?? defaultResponse_bytes_max)
   return {
     policyOf: (project_id) => options.policies.policyOf(project_id),
@@ -54,12 +54,12 @@ export function createCaptureWay(options: CaptureWayOptions): CaptureWay {
       if (refusal !== undefined) return { state: 'refused', reason: refusal }
       try {
         const toRecords = await mapping()
-        await takeTurn()
-        const before = masked(exchange, policy)
+        await yieldIfDue()
+        const before = maskExchange(exchange, policy)
         const after = applyCapture(policy, toRecords(before))
         const isMasked = before !== exchange || after.masked > 0
         const request = { ...call, ...after, items: 1, masked: isMasked ? 1 : 0 }
-        return await enqueued(options, request)
+        return await enqueueWithRetries(options, request)
       } catch (cause) {
         return { state: 'lost', reason: 'not_mapped', cause }
       }
@@ -71,7 +71,7 @@ const defaultResponse_bytes_max = 32 * 1024 * 1024
 const turn_ms = 2
 
 /** Returns a function that yields to the event loop after each 2 ms of work. */
-function createTurns(): () => Promise<void> {
+function createYielder(): () => Promise<void> {
   let started_ms = Number.NEGATIVE_INFINITY
   let last: Promise<void> = Promise.resolve()
   const next = async (before: Promise<void>) => {
@@ -87,7 +87,7 @@ function createTurns(): () => Promise<void> {
 }
 
 /** Masks before the mapping, which cuts long texts: a cut could halve a match. */
-function masked(exchange: Exchange, { masker }: CapturePolicy): Exchange {
+function maskExchange(exchange: Exchange, { masker }: CapturePolicy): Exchange {
   if (masker === undefined) return exchange
   const { facts, request, response } = exchange
   const text = Buffer.from(request.buffer, request.byteOffset, request.length).toString('utf8')
@@ -106,8 +106,8 @@ function masked(exchange: Exchange, { masker }: CapturePolicy): Exchange {
 
 const defaultRetry: RetryLimits = { attempts_max: 5, delay_ms: 100 }
 
-async function enqueued(
-  { enqueuer, retry = defaultRetry }: CaptureWayOptions,
+async function enqueueWithRetries(
+  { enqueuer, retry = defaultRetry }: CaptureRecorderOptions,
   request: Parameters<Enqueuer['enqueue']>[0],
 ): Promise<CaptureOutcome> {
   for (let attempt = 1; ; attempt += 1) {
