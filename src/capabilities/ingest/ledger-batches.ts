@@ -5,9 +5,9 @@ import type { LedgerEntry } from '../../model/ledger-entry.ts'
 import type { BatchHandler, Delivery } from '../../platform/queue/index.ts'
 import type { LedgerStore } from '../storage/index.ts'
 import type { IngestMeters } from './meters.ts'
-import { classifyFailure, retryOutages } from './store-failures.ts'
+import { classifyFailure, type RetryContext, retryOutages } from './store-failures.ts'
 
-type LedgerPorts = Parameters<typeof retryOutages>[0] & {
+type LedgerPorts = RetryContext & {
   ledger: Pick<LedgerStore, 'insertEntries'>
   meters: IngestMeters
 }

@@ -129,7 +129,7 @@ type RejectReason = 'refused_by_store' | 'dead_letter'
 function settledEntries(
   message: ReadMessage,
   refused: readonly Refused[],
-  about: { settled_at_ms: number; reason: string },
+  outcome: { settled_at_ms: number; reason: string },
 ): LedgerEntry[] {
   const books = message.receipts.map(newBook)
   for (const { receipt, kind } of message.faults) {
@@ -145,7 +145,7 @@ function settledEntries(
       )
     }
   }
-  const entries = books.map((book) => entryOf(message, book, about))
+  const entries = books.map((book) => entryOf(message, book, outcome))
   for (const receipt of message.receipts) {
     if (!hasAny(receipt.rejected)) continue
     entries.push({ ...rejectedEntry(receipt, receipt.rejected), settled_at_ms: beforeTheEdge_ms })
@@ -203,7 +203,7 @@ function itemsOf({ items, rows, records }: MessageReceipt, kind: RowKind): numbe
 function entryOf(
   { delivery }: ReadMessage,
   { receipt, stored, rejected, records }: Book,
-  about: { settled_at_ms: number; reason: string },
+  outcome: { settled_at_ms: number; reason: string },
 ): LedgerEntry {
   return {
     project_id: receipt.project_id,
@@ -219,8 +219,8 @@ function entryOf(
     masked: receipt.masked,
     records,
     attempts: delivery.attempt,
-    settled_at_ms: about.settled_at_ms,
-    error_reason: stored < receipt.items || records !== receipt.records ? about.reason : '',
+    settled_at_ms: outcome.settled_at_ms,
+    error_reason: stored < receipt.items || records !== receipt.records ? outcome.reason : '',
   }
 }
 

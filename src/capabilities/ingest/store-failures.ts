@@ -46,6 +46,13 @@ const dataErrors = new Set([
   6, 26, 27, 33, 38, 41, 69, 70, 72, 117, 128, 131, 190, 321, 349, 407, 469,
 ])
 
+/** Services and limits for repeating work. */
+export type RetryContext = {
+  clock: Clock
+  logger: Logger
+  settings: Pick<IngestSettings, 'ack_wait_ms' | 'retry_delay_ms' | 'retry_delay_ms_max'>
+}
+
 /**
  * Repeats some work while a store is unavailable, with a doubling wait, for half of `ack_wait_ms`.
  * Waiting here, instead of returning the batch at once, avoids reading the whole backlog
@@ -53,15 +60,11 @@ const dataErrors = new Set([
  * other error at once.
  */
 export async function retryOutages<T>(
-  about: {
-    clock: Clock
-    logger: Logger
-    settings: Pick<IngestSettings, 'ack_wait_ms' | 'retry_delay_ms' | 'retry_delay_ms_max'>
-  },
+  context: RetryContext,
   signal: AbortSignal,
   work: () => Promise<T>,
 ): Promise<T> {
-  const { clock, logger, settings } = about
+  const { clock, logger, settings } = context
   const until_ms = clock.now_ms() + settings.ack_wait_ms / 2
   const { retry_delay_ms: base_ms, retry_delay_ms_max: max_ms } = settings
   for (let attempt = 1; ; attempt += 1) {

@@ -22,9 +22,9 @@ export type Refused = RowUnit & {
 export async function writeMessages(
   messages: readonly ReadMessage[],
   write: WriteRows,
-  about: { isolates: boolean; storeWorks: boolean; takeBody?: Run['takeBody'] },
+  options: WriteOptions,
 ): Promise<Refused[]> {
-  const run: Run = { write, ...about, refused: [], unknown: undefined }
+  const run: Run = { write, ...options, refused: [], unknown: undefined }
   const units = messages
     .filter(({ rows }) => rows.kinds.length > 0)
     .map((message) => ({ message, from: 0, to: message.rows.kinds.length }))
@@ -32,6 +32,9 @@ export async function writeMessages(
   if (run.unknown !== undefined && !run.storeWorks) throw run.unknown
   return run.refused
 }
+
+/** Options of a write; see `writeMessages`. */
+type WriteOptions = Pick<Run, 'isolates' | 'storeWorks' | 'takeBody'>
 
 type Run = {
   write: WriteRows

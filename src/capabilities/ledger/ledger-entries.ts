@@ -53,20 +53,20 @@ export function lostEntry(
 
 function createEntry(
   request: LedgerRequest,
-  about: Pick<LedgerEntry, 'message_id' | 'items' | 'masked' | 'rejected' | 'lost'>,
+  fields: Pick<LedgerEntry, 'message_id' | 'items' | 'masked' | 'rejected' | 'lost'>,
 ): LedgerEntry {
   return {
     project_id: request.project_id,
     ingest_request_id: request.ingest_request_id,
-    message_id: about.message_id,
+    message_id: fields.message_id,
     side: 'accepted',
     path: request.path,
     received_at_ms: request.received_at_ms,
-    items: about.items,
+    items: fields.items,
     stored: 0,
-    rejected: about.rejected,
-    lost: about.lost,
-    masked: about.masked,
+    rejected: fields.rejected,
+    lost: fields.lost,
+    masked: fields.masked,
     records: noRecords,
     attempts: 0,
     settled_at_ms: 0,

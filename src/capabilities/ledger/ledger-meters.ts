@@ -13,7 +13,7 @@ export type LedgerCount = {
 }
 
 /** Counts items as `looptrace_ledger_items_total`. */
-export type LedgerMeters = { count(about: LedgerCount, items: number): void }
+export type LedgerMeters = { count(labels: LedgerCount, items: number): void }
 
 /** Maximum projects with a label of their own; later ones share the label `other`. */
 const projects_max = 1_000

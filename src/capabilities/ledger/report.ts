@@ -159,9 +159,9 @@ function countEntries(meters: LedgerMeters, entries: readonly LedgerEntry[]): vo
     countReasons(meters, entry, 'lost')
     const next = entries[at + 1]
     if (next?.project_id === entry.project_id && next.path === entry.path) continue
-    const about = { project_id: entry.project_id, path: entry.path, reason: '' }
-    meters.count({ ...about, outcome: 'accepted' }, items)
-    meters.count({ ...about, outcome: 'masked' }, masked)
+    const labels = { project_id: entry.project_id, path: entry.path, reason: '' }
+    meters.count({ ...labels, outcome: 'accepted' }, items)
+    meters.count({ ...labels, outcome: 'masked' }, masked)
     items = 0
     masked = 0
   }

@@ -58,17 +58,17 @@ export function toPairs(labels: Readonly<Record<string, unknown>> | null | undef
 export function addW3c(
   context: DraftContext,
   fields: Parameters<typeof eachW3cValue>[0],
-  about: { trace_id: string; observation_id: string; time: bigint },
+  owner: { trace_id: string; observation_id: string; time: bigint },
 ): void {
   if (!(fields.traceparent || fields.tracestate || fields.baggage)) return
   eachW3cValue(fields, (correlation_type, correlation_value) => {
     context.drafts.correlations.push({
       project_id: context.project_id,
-      trace_id: about.trace_id,
-      observation_id: about.observation_id,
+      trace_id: owner.trace_id,
+      observation_id: owner.observation_id,
       correlation_type,
       correlation_value,
-      time: about.time,
+      time: owner.time,
       source: 'api',
       metadata: none,
     })

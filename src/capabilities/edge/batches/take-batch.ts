@@ -26,11 +26,11 @@ import { toDrafts } from './to-drafts.ts'
 export async function takeBatch(
   context: RequestContext,
   batch: Batch,
-  about: { project_id: string; signal: AbortSignal },
+  caller: { project_id: string; signal: AbortSignal },
 ): Promise<string> {
   if (!context.items.enter(batch.items)) throw overloaded('Too many records are in flight')
   try {
-    return await take(context, batch, about)
+    return await take(context, batch, caller)
   } finally {
     context.items.leave(batch.items)
   }
@@ -96,10 +96,10 @@ async function hashBatch(batch: Batch): Promise<{ body_hash: Buffer; too_deep: S
   return { body_hash: hash.digest(), too_deep }
 }
 
-function newClaim(batch: Batch, about: { project_id: string; body_hash: Buffer }) {
+function newClaim(batch: Batch, identity: { project_id: string; body_hash: Buffer }) {
   const ingest_request_id = newId()
   return {
-    ...about,
+    ...identity,
     ingest_request_id,
     idempotency_key: batch.idempotency_key ?? `request-${ingest_request_id}`,
     schema_version: batch.schema.version,
@@ -135,8 +135,8 @@ type Taken = {
 
 async function publish(context: RequestContext, taken: Taken): Promise<Published> {
   const { batch, read, request } = taken
-  const about = { ...request, w3c: batch.w3c, pricing: context.pricing }
-  const drafts = await toDrafts(read, about)
+  const caller = { ...request, w3c: batch.w3c, pricing: context.pricing }
+  const drafts = await toDrafts(read, caller)
   // Correlations from W3C fields are records of their own, so the ledger counts them as items
   // too.
   const added = recordsIn(drafts) - (batch.items - read.rejected)

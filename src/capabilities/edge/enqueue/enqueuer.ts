@@ -213,8 +213,8 @@ class FramingEnqueuer implements Enqueuer {
     const receipt = pending.newReceipt()
     pending.join(receipt)
     pending.count(receipt, rowDraft.kind)
-    const about = { compressed: true, row_format: rowFormat, rows_bytes: rows.length }
-    const data = Buffer.concat([rowFrameHeader(about), rows, encodeTrailer(project_id, [receipt])])
+    const header = { compressed: true, row_format: rowFormat, rows_bytes: rows.length }
+    const data = Buffer.concat([rowFrameHeader(header), rows, encodeTrailer(project_id, [receipt])])
     const frame = { project_id, message_id, data, receipts: [receipt], requests: [pending] }
     void this.#publisher.publish({ ...frame, buffer: undefined })
     if (this.#publisher.window.isFull) await this.#publisher.window.waitForRoom()
@@ -274,10 +274,10 @@ class FramingEnqueuer implements Enqueuer {
       if (entry) this.#publisher.report([entry])
       pending.resolve(pending.messages)
     } else {
-      const about = { cause: pending.failure, retry_after_s: retryAfter_s }
+      const fault = { cause: pending.failure, retry_after_s: retryAfter_s }
       pending.reject(
         problem('overloaded', {
-          ...about,
+          ...fault,
           detail: 'the queue does not accept records now; send the request again',
         }),
       )

@@ -151,9 +151,9 @@ const anyObject = z.record(z.string(), z.unknown())
 
 function completionRoute(
   proxy: CompletionProxy,
-  about: { endpoint: Endpoint; url: string; id: string; summary: string },
+  route: { endpoint: Endpoint; url: string; id: string; summary: string },
 ): RawRoute {
-  const { endpoint, ...docs } = about
+  const { endpoint, ...docs } = route
   return defineRawRoute({
     ...docs,
     method: 'POST',

@@ -90,23 +90,26 @@ function newTasks(tasks: readonly TouchedTask[]): TaskToPut[] {
   })
 }
 
+/** The tasks of a batch: those to recompute, with their rows, and the keys of the large ones. */
+type TaskBatch = {
+  locked: readonly LockedTask[]
+  touched: readonly TouchedTask[]
+  large: ReadonlySet<string>
+}
+
 /** Rolls up the tasks. Returns those that have become large. */
 async function rollUpTasks(
   trx: Transaction<TaskTables>,
   ports: RollUpPorts,
-  about: {
-    locked: readonly LockedTask[]
-    touched: readonly TouchedTask[]
-    large: ReadonlySet<string>
-  },
+  batch: TaskBatch,
 ): Promise<RollUpKey[]> {
-  if (about.locked.length === 0) return []
-  const touchedByKey = new Map(about.touched.map((task) => [textOf(taskKey(task)), task]))
-  const locked = about.locked.flatMap((task) => {
+  if (batch.locked.length === 0) return []
+  const touchedByKey = new Map(batch.touched.map((task) => [textOf(taskKey(task)), task]))
+  const locked = batch.locked.flatMap((task) => {
     const touched = touchedByKey.get(textOf(taskKey(task)))
     return touched === undefined ? [] : [{ ...task, touched }]
   })
-  const isLarge = (task: LockedTask) => about.large.has(textOf(taskKey(task)))
+  const isLarge = (task: LockedTask) => batch.large.has(textOf(taskKey(task)))
   await writeTaskStates(trx, locked.filter(isLarge).map(toActivity))
   await writeTaskEvents(trx, locked.flatMap(lateActivityEvents))
   const grown: RollUpKey[] = []

@@ -58,8 +58,8 @@ export function compileContract(contract: AnyMappingContract): CompiledContract 
   const fields = rules.map(([name, rule]): CompiledField => {
     const sources = rule.sources.map((source, rank): CompiledSource => {
       const hit = isPresenceRecorded(source, rule) ? hits++ : -1
-      const about = { source, rule, rank, hit, first_hit_word: rules.length, field }
-      place(draft, { ...about, number: field[name], context: { contract, tables } })
+      const input = { source, rule, rank, hit, first_hit_word: rules.length, field }
+      addSource(draft, { ...input, number: field[name], context: { contract, tables } })
       const is_default = source.from === 'constant' || source.from === 'request'
       return { name: sourceName(source), hit, is_default }
     })
@@ -100,7 +100,7 @@ function isPresenceRecorded(source: Source, rule: FieldRule): boolean {
   return !['constant', 'request', 'fields', 'span', 'scope', 'prefix'].includes(source.from)
 }
 
-type Placed = {
+type SourceInput = {
   source: Source
   rule: FieldRule
   rank: number
@@ -112,9 +112,9 @@ type Placed = {
   context: ReaderContext
 }
 
-function place(draft: Draft, about: Placed): void {
-  const { source, rank, number } = about
-  const target = targetOf(draft, about)
+function addSource(draft: Draft, input: SourceInput): void {
+  const { source, rank, number } = input
+  const target = targetOf(draft, input)
   switch (source.from) {
     case 'constant':
       draft.constants.push({ field: number, rank, value: source.gives ?? '' })
@@ -143,24 +143,24 @@ function place(draft: Draft, about: Placed): void {
     case 'fields':
       draft.derived.push({
         target,
-        present: source.present.map((name) => about.field[name]),
+        present: source.present.map((name) => input.field[name]),
         value: source.gives ?? '',
       })
       return
     default:
-      placeGather(draft, { about, source, target })
+      addGather(draft, { input, source, target })
   }
 }
 
-function targetOf(draft: Draft, { source, rule, rank, hit, ...about }: Placed): Target {
+function targetOf(draft: Draft, { source, rule, rank, hit, ...input }: SourceInput): Target {
   return {
-    field: about.number,
+    field: input.number,
     rank,
-    hit_word: about.first_hit_word + (hit === -1 ? 0 : hit >> 5),
+    hit_word: input.first_hit_word + (hit === -1 ? 0 : hit >> 5),
     hit_bit: hit === -1 ? 0 : 1 << (hit & 31),
     gate: gateOf(draft, source),
-    condition: conditionOf(source, about.field),
-    read: compileReader(source, rule, about.context),
+    condition: conditionOf(source, input.field),
+    read: compileReader(source, rule, input.context),
   }
 }
 
@@ -182,7 +182,7 @@ const readLate = new Set<Source['from']>(['attributes', 'indexed', 'span', 'even
  * Compiles the condition of a source on the span. Throws for a source that is read before the
  * condition is known.
  */
-function conditionOf(source: Source, field: Placed['field']): Condition | undefined {
+function conditionOf(source: Source, field: SourceInput['field']): Condition | undefined {
   const { of_types, except_types, with_event } = source
   const types = of_types ?? except_types
   if (types === undefined && with_event === undefined) return undefined
@@ -198,16 +198,16 @@ function conditionOf(source: Source, field: Placed['field']): Condition | undefi
   }
 }
 
-function placeGather(
+function addGather(
   draft: Draft,
-  given: {
-    about: Placed
+  gathered: {
+    input: SourceInput
     source: Extract<Source, { from: 'attributes' | 'indexed' | 'events' }>
     target: Target
   },
 ): void {
-  const { source, about } = given
-  const { read: _read, ...target } = given.target
+  const { source, input } = gathered
+  const { read: _read, ...target } = gathered.target
   const keys =
     source.from === 'attributes'
       ? source.keys
@@ -222,7 +222,7 @@ function placeGather(
     gather = { kind: source.from, keys, without, matches, targets: [] }
     draft.gathers.push(gather)
   }
-  gather.targets.push({ ...target, read: compileGatherReader(source, about.rule, about.context) })
+  gather.targets.push({ ...target, read: compileGatherReader(source, input.rule, input.context) })
 }
 
 function listAt<Item>(map: Map<string, Item[]>, key: string): Item[] {

@@ -38,15 +38,15 @@ export function createMapper(options: MapperOptions): OtlpMapper {
     isGenAiEvent: (name) => genAiEvents.some((one) => one.test(name)),
   }
   return {
-    traces: (request, about) => {
-      const context = contextOf(about)
+    traces: (request, origin) => {
+      const context = contextOf(origin)
       const traces = new Map<string, TraceState>()
       for (const group of request.groups) mapGroup(tools, context, group, traces)
       for (const trace of traces.values()) settleTrace(tools, context, trace)
       return { records: context.records, rejected: new Map() }
     },
-    logs: (request, about) => {
-      const context = contextOf(about)
+    logs: (request, origin) => {
+      const context = contextOf(origin)
       const rejected = new Map<string, number>()
       for (const { items } of request.groups) mapLogs(tools, context, items, rejected)
       return { records: context.records, rejected }
@@ -54,7 +54,7 @@ export function createMapper(options: MapperOptions): OtlpMapper {
   }
 }
 
-function contextOf(about: MappedRequest): RequestContext {
+function contextOf(origin: MappedRequest): RequestContext {
   const records: IngestRecords = {
     traces: [],
     observations: [],
@@ -62,7 +62,7 @@ function contextOf(about: MappedRequest): RequestContext {
     links: [],
     correlations: [],
   }
-  return { about, received_at: BigInt(about.received_at_ms) * 1_000_000n, records }
+  return { origin, received_at: BigInt(origin.received_at_ms) * 1_000_000n, records }
 }
 
 function mapGroup(
@@ -103,18 +103,18 @@ function addParts(
 
 function settleTrace(
   { compiled }: MapperTools,
-  { about, records }: RequestContext,
+  { origin, records }: RequestContext,
   trace: TraceState,
 ): void {
   if (trace.has_any !== trace.has_all) inheritOwnership(trace.drafts)
   if (trace.trace) records.traces.push(trace.trace)
-  const drafts = traceCorrelations(compiled.contract, trace, about.baggage ?? '')
+  const drafts = traceCorrelations(compiled.contract, trace, origin.baggage ?? '')
   for (const draft of drafts) records.correlations.push(draft)
 }
 
 function mapLogs(
   tools: MapperTools,
-  { about, received_at, records }: RequestContext,
+  { origin, received_at, records }: RequestContext,
   items: readonly OtlpLogRecord[],
   rejected: Map<string, number>,
 ): void {
@@ -123,7 +123,7 @@ function mapLogs(
     const reason = refusalOf(tools, name, record)
     if (reason !== '') rejected.set(reason, (rejected.get(reason) ?? 0) + 1)
     else {
-      const { project_id } = about
+      const { project_id } = origin
       records.events.push(logEvent(tools, { project_id, received_at, name }, record))
     }
   }

@@ -46,7 +46,7 @@ export function spanEvents(
 /** Maps a log record to an event, with the same id when it is sent again. */
 export function logEvent(
   tools: MapperTools,
-  about: { project_id: string; received_at: bigint; name: string },
+  context: { project_id: string; received_at: bigint; name: string },
   record: OtlpLogRecord,
 ): EventDraft {
   const { pairs, content } = eventAttributes(tools, record, true)
@@ -54,12 +54,12 @@ export function logEvent(
   const body = bodyOf(tools, content, record.body)
   const times = [record.time, record.observed_time]
   return {
-    project_id: about.project_id,
+    project_id: context.project_id,
     trace_id: record.trace_id,
     observation_id: record.span_id,
-    event_id: hashOf([`${record.time}`, about.name, body, ...pairs]),
-    time: times.find(isStorableInstant) ?? about.received_at,
-    name: columnText(about.name, name_chars_max),
+    event_id: hashOf([`${record.time}`, context.name, body, ...pairs]),
+    time: times.find(isStorableInstant) ?? context.received_at,
+    name: columnText(context.name, name_chars_max),
     level: levelOf(record),
     source: 'otlp',
     body,

@@ -65,15 +65,15 @@ type Preparation = (value: OtlpValue, state: SpanState) => OtlpValue | undefined
 /** Compiles the steps before a value is read as its type. */
 function compileSteps(source: Source, context: ReaderContext): Preparation | undefined {
   const { json_bytes_max } = context.contract.limits
-  const about: TransformContext = { json_bytes_max }
+  const limits: TransformContext = { json_bytes_max }
   const transform = source.transform && transforms[source.transform]
   const { path } = source
   if (path === undefined) {
-    return transform && ((value, state) => transform(value, state.start_time, about))
+    return transform && ((value, state) => transform(value, state.start_time, limits))
   }
   return (value, state) => {
     const found = valueAt(parsedIn(value, state, json_bytes_max), path)
-    return found !== undefined && transform ? transform(found, state.start_time, about) : found
+    return found !== undefined && transform ? transform(found, state.start_time, limits) : found
   }
 }
 

@@ -58,18 +58,18 @@ function fallbackStart(span: OtlpSpan, context: RequestContext): bigint {
   return isStorableInstant(span.end_time) ? span.end_time : context.received_at
 }
 
-type About = {
+type ObservationParts = {
   context: RequestContext
   span: OtlpSpan
   times: { start_time: bigint; end_time: bigint }
   reading: SpanReading
 }
 
-function observationOf(tools: MapperTools, about: About): ObservationDraft {
+function observationOf(tools: MapperTools, parts: ObservationParts): ObservationDraft {
   const { state, options } = tools
-  const { span, times, reading } = about
+  const { span, times, reading } = parts
   const f: Fields = tools.compiled.field
-  const { project_id } = about.context.about
+  const { project_id } = parts.context.origin
   const input = boundedContent(state, f.input, notes.input_cut, options.content_bytes_max)
   const output = boundedContent(state, f.output, notes.output_cut, options.content_bytes_max)
   const type = oneOf(observationTypes, textIn(state, f.type), 'span')
@@ -189,24 +189,25 @@ const semanticsWords = ['inclusive', 'exclusive'] as const
  */
 function priceOf(
   { state, compiled, options }: MapperTools,
-  about: {
-    type: Observation['type']
-    usage: DisjointUsage | undefined
-    start_time: bigint
-  },
+  { type, usage, start_time }: PricedObservation,
 ): MappedPrice {
   const f = compiled.field
   const cost_usd = textIn(state, f.cost_usd)
   if (cost_usd !== '') return { cost_usd, price_version: 'reported' }
-  const { type, usage } = about
   if (usage === undefined || (type !== 'generation' && type !== 'embedding')) return noPrice
   const call = {
     provider: textIn(state, f.provider),
     model: textIn(state, f.model) || textIn(state, f.model_requested),
     model_requested: textIn(state, f.model_requested),
-    at_ms: Number(about.start_time / 1_000_000n),
+    at_ms: Number(start_time / 1_000_000n),
   }
   return options.pricing(call, usage.buckets)
+}
+
+type PricedObservation = {
+  type: Observation['type']
+  usage: DisjointUsage | undefined
+  start_time: bigint
 }
 
 const noPrice: MappedPrice = { cost_usd: null, price_version: '' }

@@ -47,7 +47,7 @@ export type Mapped = { records: IngestRecords; rejected: Map<string, number> }
  * request.
  */
 export type OtlpMapper = {
-  traces(request: OtlpRequest<OtlpSpan>, about: MappedRequest): Mapped
+  traces(request: OtlpRequest<OtlpSpan>, origin: MappedRequest): Mapped
   /** Rejects items with `no_trace_id` and `not_a_genai_event`. */
-  logs(request: OtlpRequest<OtlpLogRecord>, about: MappedRequest): Mapped
+  logs(request: OtlpRequest<OtlpLogRecord>, origin: MappedRequest): Mapped
 }

@@ -22,7 +22,7 @@ export type Conversation = { conversation_id: string; external_id: string }
 
 /** One request in progress. */
 export type RequestContext = {
-  about: MappedRequest
+  origin: MappedRequest
   received_at: bigint
   records: IngestRecords
 }
@@ -38,7 +38,7 @@ export type GroupStart = {
 /** Reads resource and scope once for all their spans. */
 export function startGroup(
   tools: MapperTools,
-  { about }: RequestContext,
+  { origin }: RequestContext,
   group: Pick<OtlpGroup<unknown>, 'resource' | 'scope'>,
 ): GroupStart {
   const { compiled, state } = tools
@@ -52,7 +52,8 @@ export function startGroup(
     state.values[field] = value
   }
   for (const { field, rank, key } of compiled.requests) {
-    const value = key === 'environment' ? about.environment : key === 'release' ? about.release : ''
+    const value =
+      key === 'environment' ? origin.environment : key === 'release' ? origin.release : ''
     if (value === '') continue
     state.words[field] = rank
     state.values[field] = value

@@ -89,7 +89,7 @@ export function traceCorrelations(
 /** Returns the record of the trace itself, if a span has its name, input or output. */
 export function toTraceDraft(
   { state, compiled, options }: MapperTools,
-  { about }: RequestContext,
+  { origin }: RequestContext,
   draft: ObservationDraft,
 ): TraceDraft | undefined {
   const f = compiled.field
@@ -99,7 +99,7 @@ export function toTraceDraft(
     isPresent(state, f.trace_output)
   if (!isSaid) return undefined
   return {
-    project_id: about.project_id,
+    project_id: origin.project_id,
     trace_id: draft.trace_id,
     time: draft.start_time,
     name: textIn(state, f.trace_name),

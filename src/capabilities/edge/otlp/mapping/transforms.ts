@@ -48,9 +48,10 @@ export const transforms: Readonly<Record<TransformName, Transform>> = {
   messages: (value) => value,
   tool_calls: (value) => value,
   tool_results: (value) => value,
-  call_arguments: (value, _start, about) => contentText(argumentsWrappedIn(wrapper(value, about))),
-  call_result: (value, _start, about) => contentText(resultWrappedIn(wrapper(value, about))),
-  call_id: (value, _start, about) => contentText(idWrappedIn(wrapper(value, about))),
+  call_arguments: (value, _start, limits) =>
+    contentText(argumentsWrappedIn(wrapper(value, limits))),
+  call_result: (value, _start, limits) => contentText(resultWrappedIn(wrapper(value, limits))),
+  call_id: (value, _start, limits) => contentText(idWrappedIn(wrapper(value, limits))),
 }
 
 /**

@@ -158,11 +158,11 @@ const successHead = { ':status': 200, 'content-type': 'application/grpc' }
 export function sendMessage(
   stream: ServerHttp2Stream,
   message: Buffer,
-  about: { request_id: string; ingest_request_id: string },
+  reply: { request_id: string; ingest_request_id: string },
 ): void {
   if (stream.closed || stream.destroyed) return
-  const trailers: OutgoingHttpHeaders = { 'grpc-status': '0', 'x-request-id': about.request_id }
-  if (about.ingest_request_id !== '') trailers['x-ingest-request-id'] = about.ingest_request_id
+  const trailers: OutgoingHttpHeaders = { 'grpc-status': '0', 'x-request-id': reply.request_id }
+  if (reply.ingest_request_id !== '') trailers['x-ingest-request-id'] = reply.ingest_request_id
   stream.respond(successHead, { waitForTrailers: true })
   stream.once('wantTrailers', () => stream.sendTrailers(trailers))
   stream.end(framed(message))
@@ -175,11 +175,11 @@ export function sendMessage(
 export function sendRefusal(
   stream: ServerHttp2Stream,
   fault: Problem,
-  about: { request_id: string; asGrpc: boolean },
+  reply: { request_id: string; asGrpc: boolean },
 ): void {
   if (stream.closed || stream.destroyed) return
-  const headers = about.asGrpc ? grpcStatus(fault) : httpStatus(fault)
-  headers['x-request-id'] = about.request_id
+  const headers = reply.asGrpc ? grpcStatus(fault) : httpStatus(fault)
+  headers['x-request-id'] = reply.request_id
   stream.respond(headers, { endStream: true })
   stream.resume()
   if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR)

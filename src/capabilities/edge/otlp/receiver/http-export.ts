@@ -210,17 +210,17 @@ function sendResult(
 function sendFault(
   exchange: { request: IncomingMessage; response: ServerResponse },
   fault: Problem,
-  about: { encoding: OtlpEncoding; request_id: string; headers: readonly string[] },
+  reply: { encoding: OtlpEncoding; request_id: string; headers: readonly string[] },
 ): void {
   const { request, response } = exchange
   const retry_after_s = retryAfter_s(fault)
-  const body = encodeStatus(about.encoding, {
+  const body = encodeStatus(reply.encoding, {
     code: rpcCodeFor(fault),
     message: clientMessage(fault),
     retry_delay_ms: retry_after_s === undefined ? undefined : retry_after_s * 1000,
   })
   const close = fault.code === 'shutting_down' || restIsLarge(request)
-  const headers = [...headersOf(about.encoding, body, about.request_id), ...about.headers]
+  const headers = [...headersOf(reply.encoding, body, reply.request_id), ...reply.headers]
   if (retry_after_s !== undefined) headers.push('Retry-After', String(retry_after_s))
   if (close) headers.push('Connection', 'close')
   response.writeHead(fault.status, headers)

@@ -14,7 +14,7 @@ export type EndedExport = {
 /** The metrics of the receiver. */
 export type OtlpMeters = {
   /** Counts a finished request. */
-  ended(about: EndedExport): void
+  ended(request: EndedExport): void
   /** Counts the bytes of one request, compressed and decompressed. */
   received(transport: OtlpTransport, packed: number, unpacked: number): void
   /** Counts the items of a request; those in `rejected` were not accepted. */
@@ -50,7 +50,7 @@ export function createOtlpMeters(metrics: Metrics, inflight: InflightBytes): Otl
     collect: (gauge) => gauge.set(inflight.held_bytes),
   })
   return {
-    ended: (about) => requests.inc(about),
+    ended: (request) => requests.inc(request),
     received(transport, packed, unpacked) {
       bytes.inc({ transport, state: 'packed' }, packed)
       bytes.inc({ transport, state: 'unpacked' }, unpacked)

@@ -87,7 +87,7 @@ type PipelineParts = Pick<OtlpDependencies, 'decoders' | 'mapper' | 'capture' | 
 type ItemKind<Item> = {
   item_kind: 'observations' | 'events'
   decode: (body: Buffer) => OtlpRequest<Item>
-  map: (request: OtlpRequest<Item>, about: MappedRequest) => Mapped
+  map: (request: OtlpRequest<Item>, origin: MappedRequest) => Mapped
 }
 
 const nothing: ExportResult = { rejected: 0, message: '', ingest_request_id: '' }

@@ -38,8 +38,8 @@ export function createOtlpReceiver(dependencies: OtlpDependencies): OtlpReceiver
     began: () => {
       requests += 1
     },
-    ended: (about) => {
-      meters.ended(about)
+    ended: (request) => {
+      meters.ended(request)
       requests -= 1
       if (requests === 0) for (const resolve of waiting.splice(0)) resolve()
     },

@@ -17,5 +17,5 @@ export type ReceiverServices = {
   quietLog: QuietLog
   /** Starts counting a request as in flight; `ended` stops it. */
   began(): void
-  ended(about: EndedExport): void
+  ended(request: EndedExport): void
 }

@@ -27,7 +27,7 @@ export type CaptureRecorder = {
   /** Resolves when the call is durable, refused or lost; never rejects. */
   take(
     exchange: Exchange,
-    about: { policy: CapturePolicy; call: LedgerRequest },
+    context: { policy: CapturePolicy; call: LedgerRequest },
   ): Promise<CaptureOutcome>
 }
 

@@ -246,12 +246,15 @@ function classifyUpstreamError(
 ): { outcome: Outcome; fault: Problem } {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   const { provider, sent } = call
-  const about = (detail: string) => ({ detail: `the provider ${provider} ${detail}`, cause: error })
+  const withDetail = (detail: string) => ({
+    detail: `the provider ${provider} ${detail}`,
+    cause: error,
+  })
   if (timeoutCodes.has(code)) {
     const detail = sent
       ? 'sent nothing within the idle timeout'
       : 'did not accept a connection in time'
-    return { outcome: 'timeout', fault: problem('provider_timeout', about(detail)) }
+    return { outcome: 'timeout', fault: problem('provider_timeout', withDetail(detail)) }
   }
   if (code === 'UND_ERR_INVALID_ARG') {
     const detail = `the request cannot be forwarded: ${error.message}`
@@ -260,11 +263,11 @@ function classifyUpstreamError(
   if (!sent) {
     return {
       outcome: 'upstream_cut',
-      fault: problem('provider_unreachable', about('cannot be reached')),
+      fault: problem('provider_unreachable', withDetail('cannot be reached')),
     }
   }
   const detail = code.startsWith('HPE_')
     ? 'sent an invalid HTTP response'
     : 'closed the connection before the answer was complete'
-  return { outcome: 'upstream_cut', fault: problem('provider_cut', about(detail)) }
+  return { outcome: 'upstream_cut', fault: problem('provider_cut', withDetail(detail)) }
 }
