@@ -114,7 +114,7 @@ export const longHealthyRuns: readonly LabelledRun[] = [
     'each step of a browser says scrolled, and the page comes as a message',
     (run) => {
       run
-        .system('You act in a browser. The page is orEmpty after each action.')
+        .system('You act in a browser. The page is shown after each action.')
         .user('Find the price of the tent. Page: Home')
       for (const page of ['Shoes', 'Jackets', 'Bags', 'Stoves']) {
         run.tool({ name: 'scroll', args: { dy: 800 } }, 'Scrolled.').user(`Page: ${page}`)

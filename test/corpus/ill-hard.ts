@@ -192,7 +192,7 @@ export const hardRuns: readonly LabelledRun[] = [
         .user('Compare tea and coffee.')
         .mark()
         .assistant(
-          `| drink | caffeine |\n|---|---|\n| tea | 40 mg |\n| coffee | 95 mg |\n\nIn short: ${'coffee has more caffeine than tea, and tea has less caffeine than coffee, '.repeat(20)}as orEmpty.`,
+          `| drink | caffeine |\n|---|---|\n| tea | 40 mg |\n| coffee | 95 mg |\n\nIn short: ${'coffee has more caffeine than tea, and tea has less caffeine than coffee, '.repeat(20)}as shown.`,
         ),
     { streamed: true, may: ['output_truncated'] },
   ),

@@ -72,7 +72,7 @@ describe.each(['as stored', 'proxy', 'otlp', 'otlp_no_content', 'api'] as const)
         const rows = inOrder(source === 'as stored' ? run.observations() : run.toldBy(source))
         const [timeline, toolCalls] = [inTimeline(rows), inToolCalls(rows)]
         const isSame = timeline.join('\n') === toolCalls.join('\n')
-        const first = timeline.findIndex((orEmpty, index) => orEmpty !== toolCalls[index])
+        const first = timeline.findIndex((shown, index) => shown !== toolCalls[index])
         const about = { of: [timeline.length, toolCalls.length] }
         return isSame
           ? []

@@ -53,7 +53,7 @@ function table(kind: string, rows: readonly TypeScore[]): string[] {
     .filter((row) => row.kind === kind)
     .map(
       ({ type, runs, labels, found, wrong, precision, recall }) =>
-        `| \`${type}\` | ${runs} | ${found} of ${labels} | ${wrong} | ${orEmpty(precision)} | ${orEmpty(recall)} |`,
+        `| \`${type}\` | ${runs} | ${found} of ${labels} | ${wrong} | ${shown(precision)} | ${shown(recall)} |`,
     )
   return [
     `## ${titles[kind] ?? kind}`,
@@ -65,7 +65,7 @@ function table(kind: string, rows: readonly TypeScore[]): string[] {
   ]
 }
 
-function orEmpty(value: number | null): string {
+function shown(value: number | null): string {
   return value === null ? '–' : value.toFixed(3)
 }
 

@@ -3,7 +3,7 @@ import { BodyBuffers } from './row-batch.ts'
 
 const mib = 1024 * 1024
 
-test('a body that was given back is used again, for a smaller one too', () => {
+test('a returned buffer is reused, also for a smaller body', () => {
   const bodies = new BodyBuffers(2)
   const first = bodies.take(5 * mib)
   expect(first).toHaveLength(5 * mib)
@@ -14,7 +14,7 @@ test('a body that was given back is used again, for a smaller one too', () => {
   expect(bodies.take(2 * mib).buffer).not.toBe(first.buffer)
 })
 
-test('no more are kept than allowed, and a larger body takes the place of a smaller one', () => {
+test('the limit on kept buffers holds, and a larger buffer replaces a smaller one', () => {
   const bodies = new BodyBuffers(1)
   const [small, other] = [bodies.take(2 * mib), bodies.take(2 * mib)]
   bodies.give(small)
@@ -26,7 +26,7 @@ test('no more are kept than allowed, and a larger body takes the place of a smal
   expect(bodies.take(2 * mib).buffer).not.toBe(other.buffer)
 })
 
-test('small bodies are not kept: others may live in the same memory', () => {
+test('small buffers are not kept, because they may share memory', () => {
   const bodies = new BodyBuffers(2)
   const small = bodies.take(100)
   expect(small).toHaveLength(100)

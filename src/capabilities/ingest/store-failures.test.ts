@@ -31,7 +31,7 @@ test.each([
   expect(classifyFailure(error)).toBe(kind)
 })
 
-test('causes in a circle end', () => {
+test('circular causes end', () => {
   const error = new Error('a')
   error.cause = error
   expect(classifyFailure(error)).toBe('unknown')

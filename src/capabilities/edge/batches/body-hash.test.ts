@@ -10,7 +10,7 @@ function hashBatch(...values: unknown[]): string {
 
 const json = fc.jsonValue({ maxDepth: 4 })
 
-test('the same JSON value has the same hash, whatever the order of its keys', () => {
+test('the same JSON value has the same hash in any order of its keys', () => {
   fc.assert(
     fc.property(json, (value) => {
       const copy: unknown = JSON.parse(JSON.stringify(value, null, 2))
@@ -19,7 +19,7 @@ test('the same JSON value has the same hash, whatever the order of its keys', ()
   )
 })
 
-test('other JSON values have other hashes', () => {
+test('different JSON values have different hashes', () => {
   fc.assert(
     fc.property(json, json, (one, other) => {
       const same = JSON.stringify(sorted(one)) === JSON.stringify(sorted(other))
@@ -28,7 +28,7 @@ test('other JSON values have other hashes', () => {
   )
 })
 
-describe('what could pass for something else does not', () => {
+describe('similar encodings do not collide', () => {
   test.each([
     [['a', 'b'], ['a"1:b']],
     [
@@ -54,7 +54,7 @@ describe('what could pass for something else does not', () => {
   })
 })
 
-test('a value is read down to the deepest level that is taken, and says when there is more', () => {
+test('a value is read to the maximum depth, and a deeper one is reported', () => {
   const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`)
   expect(createBodyHash().add(nested(depth_max))).toBe(true)
   expect(createBodyHash().add(nested(depth_max + 1))).toBe(false)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { isUuid } from '../../../kernel/ids.ts'
 import { idsFrom } from './roll-up.ts'
 
-test('the ids begin with the one given, and each is another UUID', () => {
+test('the ids start with the given one, and each is a different UUID', () => {
   const first = '019a0000-0000-7000-8000-0000000000fe'
   const next = idsFrom(first)
   const ids = Array.from({ length: 1_000 }, next)

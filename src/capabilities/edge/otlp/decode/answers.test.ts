@@ -3,7 +3,7 @@ import { otlpMessage } from '../../../../../test/support/otlp-messages.ts'
 import { encodeExportResponse, encodeStatus } from './answers.ts'
 
 describe('an export response', () => {
-  test('is empty when everything was taken', () => {
+  test('is empty when every item was accepted', () => {
     for (const signal of ['traces', 'logs'] as const) {
       expect(encodeExportResponse('protobuf', signal)).toHaveLength(0)
       expect(encodeExportResponse('json', signal).toString()).toBe('{}')
@@ -41,7 +41,7 @@ describe('a status', () => {
     [1_500, '1.5s', { seconds: '1', nanos: 500_000_000 }],
     [60_000, '60s', { seconds: '60' }],
     [0.2, '0.001s', { nanos: 1_000_000 }],
-  ])('tells when to come back: after %d ms', (retry_delay_ms, retryDelay, duration) => {
+  ])('has the retry delay: %d ms', (retry_delay_ms, retryDelay, duration) => {
     const status = { code: 14, message: 'the queue is full', retry_delay_ms }
     const typeUrl = 'type.googleapis.com/google.rpc.RetryInfo'
     const read = otlpMessage('RpcStatus').decode(encodeStatus('protobuf', status))

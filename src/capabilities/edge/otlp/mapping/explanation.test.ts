@@ -35,7 +35,7 @@ const draft = mapAttributes(
 )
 const explainField = explain(storedFrom(draft))
 
-test('what mapped_from says is short', () => {
+test('mapped_from is short', () => {
   expect(draft.mapped_from).toBe(
     'type=fields:model+input_tokens;model=llm.response.model_name;service_name=resource:service.name;' +
       'input=gen_ai.system_instructions+gen_ai.input.messages;' +
@@ -45,7 +45,7 @@ test('what mapped_from says is short', () => {
   )
 })
 
-test('a field has its value, source, place and what lost, with the reason', () => {
+test('a field has its value, source, position, and the unused sources with reasons', () => {
   expect(fieldOf(explainField, 'model')).toEqual({
     field: 'model',
     level: 'span',
@@ -61,7 +61,7 @@ test('a field has its value, source, place and what lost, with the reason', () =
   expect(fieldOf(explainField, 'input_tokens')).toMatchObject({ value: '10', place: 5, lost: [] })
 })
 
-test('defaults, nothing, and words of other spans are told apart', () => {
+test('defaults, missing values and inherited values are distinguished', () => {
   expect(fieldOf(explainField, 'status')).toMatchObject({ value: 'ok', given_by: 'default' })
   expect(fieldOf(explainField, 'task_id')).toMatchObject({
     value: `${draft.trace_id} (the trace)`,
@@ -90,12 +90,12 @@ test('dropped content, defaults and refused keys are named', () => {
   })
 })
 
-test('the prices that a cost was made with are named', () => {
+test('the price table of a cost is named', () => {
   const row = { ...storedFrom(draft), cost_usd: '0.5', price_version: 'a table by model' }
   expect(explain(row).price_version).toBe('a table by model')
 })
 
-test('a row of an earlier contract is explainField by that', () => {
+test('a row of an earlier contract is explained by that contract', () => {
   const row = { ...storedFrom(draft), contract_version: 'phase9-otlp-v1' }
   const found = explain(row)
   expect(found.is_contract_known).toBe(true)
@@ -103,7 +103,7 @@ test('a row of an earlier contract is explainField by that', () => {
   expect(found.fields.map(({ field }) => field)).not.toContain('total_tokens')
 })
 
-test('a row of a contract that this build lacks says what it can', () => {
+test('a row of an unknown contract is explained as far as possible', () => {
   const row = { ...storedFrom(draft), contract_version: 'phase99' }
   const found = explain(row)
   expect(found.is_contract_known).toBe(false)
@@ -113,12 +113,12 @@ test('a row of a contract that this build lacks says what it can', () => {
   })
 })
 
-test('a proxied call has no mapping of OTLP', () => {
+test('a proxied call has no OTLP mapping', () => {
   const row = observationOf({ project_id: mappedRequest.project_id, source: 'proxy' })
   expect(() => explain(row)).toThrow(expect.objectContaining({ code: 'not_mapped_from_otlp' }))
 })
 
-test('sources of a field have names of their own, but for what the span says of its status', () => {
+test("the names of a field's sources are unique, except for the span's status", () => {
   const { trace_level, span_level } = currentContract
   for (const [field, { sources }] of Object.entries({
     ...trace_level.fields,

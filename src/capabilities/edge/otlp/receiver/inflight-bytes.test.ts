@@ -4,7 +4,7 @@ import { BodyBytes, createBodyBuffers, createInflightBytes } from './inflight-by
 const kib = 1024
 const mib = 1024 * kib
 
-test('a buffer is used again once it was given back, never before', () => {
+test('a buffer is reused only after it is given back', () => {
   const buffers = createBodyBuffers(4 * mib)
   const one = buffers.take(mib)
   const other = buffers.take(mib)
@@ -13,7 +13,7 @@ test('a buffer is used again once it was given back, never before', () => {
   expect(buffers.take(mib - 5)).toBe(one)
 })
 
-test('what is taken is as long as was asked for', () => {
+test('a buffer has at least the requested length', () => {
   const buffers = createBodyBuffers(64 * mib)
   for (const length of [1, 128 * kib, 128 * kib + 1, 8 * mib, 8 * mib + 1, 20 * mib]) {
     const buffer = buffers.take(length)
@@ -22,7 +22,7 @@ test('what is taken is as long as was asked for', () => {
   }
 })
 
-test('no more than its bound is kept, and nothing very large', () => {
+test('free buffers stay within the limit, and very large ones are not kept', () => {
   const buffers = createBodyBuffers(2 * mib)
   const taken = [buffers.take(mib), buffers.take(mib), buffers.take(mib)]
   for (const buffer of taken) buffers.give(buffer)

@@ -4,7 +4,7 @@ import { BodyCapture, endsStream, streamEnd_bytes } from './bodies.ts'
 
 const tail_bytes = 64 * 1024
 
-test('keeps a body below the bound as it is, and one chunk uncopied', () => {
+test('keeps a body below the limit unchanged, and a single chunk uncopied', () => {
   const chunk = Buffer.from('all of it')
   const capture = new BodyCapture(100)
   capture.add(chunk)
@@ -36,7 +36,7 @@ test('keeps head and tail of any longer body', () => {
   )
 })
 
-test('is empty after it was taken', () => {
+test('is empty after `take`', () => {
   const capture = new BodyCapture(4)
   capture.add(Buffer.from('123456'))
   capture.take()
@@ -53,7 +53,7 @@ test.each(['data: [DONE]\n\n', 'data:[DONE]\r\n\r\n', 'data: {"id":"c"}\n\ndata:
 )
 
 test.each(['', 'data: {"content":"data: [DONE]"}\n\n', 'data: [DONE]\n\ndata: {"id":"c"}\n\n'])(
-  '%j is none',
+  '%j is not an end',
   (stream) => {
     expect(endsStream(lastOf(stream))).toBe(false)
   },

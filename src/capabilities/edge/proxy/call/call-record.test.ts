@@ -16,7 +16,7 @@ const key = '7c1e9d4b2a8f4e0db35c6f9a1d2e8b40'
 const failed = { failed: true, streamed: false }
 const streamed = { failed: false, streamed: true }
 
-test('every repetition of the key goes from an error', () => {
+test('every repetition of the key is redacted from an error', () => {
   const answer = Buffer.from(`{"error":"${key} is no key: ${key}"}`)
   const said = redactKey(answer, `Bearer  ${key}`, failed)
   expect(said.toString()).toBe('{"error":"[redacted] is no key: [redacted]"}')
@@ -34,14 +34,14 @@ test('an error at the end of a stream is found', () => {
   expect(redactKey(answer, `Bearer ${key}`, streamed).includes(key)).toBe(false)
 })
 
-test('what holds no key, and what is no error, is handed back as it is', () => {
+test('an answer without the key, or without an error, is returned unchanged', () => {
   const error = Buffer.from('{"error":"overloaded"}')
   expect(redactKey(error, `Bearer ${key}`, failed)).toBe(error)
   const answer = Buffer.from(`{"choices":["${key}"]}`)
   expect(redactKey(answer, `Bearer ${key}`, { failed: false, streamed: false })).toBe(answer)
 })
 
-test('a short word is no key', () => {
+test('a short word is not treated as a key', () => {
   const error = Buffer.from('{"error":"a test failed"}')
   expect(redactKey(error, 'Bearer test', failed)).toBe(error)
 })

@@ -20,13 +20,13 @@ test.each([
 })
 
 test.each(['', 'x', 'x-api-kez', 'y-api-key', '8-api-key', 'tf', 'accept', 'x'.repeat(300)])(
-  '%s has none',
+  '%s has no role',
   (name) => {
     expect(roles.of(name)).toBeUndefined()
   },
 )
 
-test('more spellings than are remembered still have their role', () => {
+test('spellings beyond the cache still have their role', () => {
   const letters = [...'x-api-key']
   for (let spelling = 0; spelling < 512; spelling += 1) {
     const cased = letters.map((letter, i) => (spelling & (1 << i) ? letter.toUpperCase() : letter))

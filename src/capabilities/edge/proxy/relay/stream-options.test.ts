@@ -113,7 +113,7 @@ test('never makes valid JSON of invalid JSON, and never throws', () => {
   )
 })
 
-test('a deeply nested body costs no stack', () => {
+test('a deeply nested body uses no stack', () => {
   const deep = '['.repeat(200_000) + ']'.repeat(200_000)
   const body = Buffer.from(`{"a":${deep},"stream":true}`)
   expect(findUsageEdit(body)?.from).toBe(1)

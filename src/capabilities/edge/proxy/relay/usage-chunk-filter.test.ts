@@ -41,7 +41,7 @@ const streams: Record<string, { kept: string[]; removed: string }> = {
 describe.each(Object.entries(streams))('%s', (_, { kept, removed }) => {
   const stream = `${kept[0]}${removed}${kept[1]}`.replaceAll(delta, asked)
 
-  test('the usage chunk is gone, wherever the bytes are split', () => {
+  test('the usage chunk is removed with the bytes split anywhere', () => {
     for (let at = 0; at <= Buffer.byteLength(stream); at += 1) {
       expect(through(splitAt(stream, at)), `split at ${at}`).toBe(kept.join(''))
     }
@@ -66,7 +66,7 @@ test.each([
   expect(through([Buffer.from(stream)])).toBe(stream)
 })
 
-test('any bytes in any pieces come out as they went in, but for usage', () => {
+test('any bytes in any pieces pass unchanged except for usage', () => {
   const event = fc.oneof(
     fc.constant(`data: ${asked}\n\n`),
     fc.constant(`data: ${usage}\n\n`),
@@ -93,7 +93,7 @@ test('a chunk of whole events passes uncopied', () => {
   expect(new UsageChunkFilter().push(chunk)).toBe(chunk)
 })
 
-test('an event too long to be held passes as it comes, and what follows is looked at', () => {
+test('an event too long to be held passes at once, and later events are filtered', () => {
   const long = `data: {"choices":[{"delta":{"content":"${'x'.repeat(200_000)}"}}]}\n\n`
   const filter = new UsageChunkFilter()
   const bytes = Buffer.from(long)
@@ -138,7 +138,7 @@ test.each([
   expect(removeNullUsage(bytes)).toBe(bytes)
 })
 
-test('takes out the outermost member of any JSON, and nothing else', () => {
+test('removes the outermost member of any JSON, and nothing else', () => {
   const value = fc.jsonValue({ maxDepth: 3 })
   const named = fc.dictionary(fc.constantFrom('usage', 'a', 'b"', 'c\\'), value, { maxKeys: 4 })
   fc.assert(
@@ -162,6 +162,6 @@ test.each([
   ['data: {"id":"c","usage":null}\r\n\r\n', undefined],
   ['}\n\n', undefined],
   ['', undefined],
-])('the usual event, %j, is shortened to %j', (given, left) => {
+])('the most frequent event, %j, is shortened to %j', (given, left) => {
   expect(removeLastNullUsage(Buffer.from(given))?.toString()).toBe(left)
 })
