@@ -13,8 +13,8 @@ const sqlState = (code: string) => Object.assign(new Error('m'), { code })
 test.each([
   ['the store says so', problem('store_unavailable'), 'outage'],
   ['as a cause', new Error('insert', { cause: problem('store_unavailable') }), 'outage'],
-  ['ClickHouse is out of reach', new ColumnarUnavailable('m'), 'outage'],
-  ['PostgreSQL is out of reach', sqlState('ECONNREFUSED'), 'outage'],
+  ['ClickHouse is unavailable', new ColumnarUnavailable('m'), 'outage'],
+  ['PostgreSQL is unavailable', sqlState('ECONNREFUSED'), 'outage'],
   ['PostgreSQL stops', sqlState('57P01'), 'outage'],
   ['a value out of range', columnar(407), 'refused'],
   ['a value that does not fit its column', new RowBinaryError('a', 0, 'too large'), 'refused'],

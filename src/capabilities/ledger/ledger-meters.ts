@@ -4,7 +4,7 @@ import type { Metrics } from '../../platform/telemetry/index.ts'
 /** The fate of an item. The edge reports the first four, the worker `stored` and `rejected`. */
 export type LedgerOutcome = 'accepted' | 'rejected' | 'lost' | 'masked' | 'stored'
 
-/** Items of one project and path with the same fate. `reason` is empty when it has none. */
+/** Items of one project and path with the same fate. `reason` may be empty. */
 export type LedgerCount = {
   project_id: string
   path: IngestPath

@@ -62,7 +62,7 @@ export type RequestContext = IngestRequestDeps & {
 
 /** A counter with a limit. */
 type Gate = {
-  /** Takes room for `amount`. Returns false when there is none; the first one always gets in. */
+  /** Takes room for `amount`. Returns false at the limit; the first caller always gets in. */
   enter(amount: number): boolean
   leave(amount: number): void
 }

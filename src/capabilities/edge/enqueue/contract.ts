@@ -17,7 +17,7 @@ export type IngestRequest = {
   records: IngestRecords
   /**
    * True when each record is an item, as in canonical batches. Otherwise each observation is one
-   * item, and records that came with it (events, links, correlations of a span) are none.
+   * item, and records that came with it (events, links, correlations of a span) are not.
    */
   every_record_is_an_item?: boolean
 }

@@ -117,7 +117,7 @@ class PublishWindow {
     this.wakeNext()
   }
 
-  /** Resolves when the caller may proceed. The caller runs `wakeNext` when it needs no more room. */
+  /** Resolves when the caller may proceed. The caller then runs `wakeNext` once it is done. */
   waitForRoom(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve)
@@ -139,7 +139,7 @@ function acceptedEntries({ project_id, message_id, receipts }: SealedFrame): Led
   })
 }
 
-/** Returns the ledger entry of items that the edge rejected; undefined when there are none. */
+/** Returns the ledger entry of items that the edge rejected; undefined without such items. */
 export function refusedEntry(pending: PendingRequest): LedgerEntry | undefined {
   const { request, messages } = pending
   const refused = pending.allRefused()

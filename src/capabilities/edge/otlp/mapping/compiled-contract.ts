@@ -61,7 +61,7 @@ export type CompiledGather = {
   readonly targets: GatherTarget[]
 }
 
-/** Sets a field to a value that is usable, if the field has none of an earlier source. */
+/** Sets a field to a usable value, unless an earlier source has set it. */
 export function offer(state: SpanState, target: Target, value: Parameters<Reader>[0]): void {
   if (isWanted(state, target)) take(state, target, target.read(value, state))
 }

@@ -139,9 +139,9 @@ const conversations_max = 10_000
 
 function createConversationCache(): MapperTools['conversationOf'] {
   const known = new Map<string, Conversation>()
-  const nobody: Conversation = { conversation_id: '', external_id: '' }
+  const noConversation: Conversation = { conversation_id: '', external_id: '' }
   return (projectId, value) => {
-    if (value === '') return nobody
+    if (value === '') return noConversation
     const key = `${projectId} ${value}`
     const remembered = known.get(key)
     if (remembered !== undefined) return remembered

@@ -1,7 +1,7 @@
 import type { CompiledContract, Target } from './compiled-contract.ts'
 import { type KeyPath, keyPath } from './gathered-messages.ts'
 
-/** What happens to an attribute with a certain key. */
+/** The treatment of attributes with a certain key. */
 export type KeyPlan = {
   readonly targets: readonly Target[]
   /** The gathers that collect it, with its location in them. */

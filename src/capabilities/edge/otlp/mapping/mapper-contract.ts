@@ -31,7 +31,7 @@ export type MapperOptions = {
 /** Properties of a request that apply to all its items. */
 export type MappedRequest = {
   project_id: string
-  /** Used when the resource has none; '' when unknown. */
+  /** The default for a resource without an environment; '' when unknown. */
   environment: string
   release: string
   received_at_ms: number
@@ -43,7 +43,7 @@ export type MappedRequest = {
 export type Mapped = { records: IngestRecords; rejected: Map<string, number> }
 
 /**
- * Maps decoded requests to records. It never throws, whatever the input, and keeps nothing of a
+ * Maps decoded requests to records. It never throws on any input, and keeps nothing of a
  * request.
  */
 export type OtlpMapper = {

@@ -86,7 +86,10 @@ function argumentsWrappedIn(json: unknown): unknown {
   return started !== undefined && 'input_str' in started ? objectFrom(started['inputs']) : undefined
 }
 
-/** Returns the one result in the output of a tool's span: one message with one part, or a ToolMessage. */
+/**
+ * Returns the one result in the output of a tool's span: one message with one part, or a
+ * ToolMessage.
+ */
 function resultWrappedIn(json: unknown): unknown {
   const part = onlyPart(json)
   if (part !== undefined) return isResultPart(part) ? contentOf(part) : undefined

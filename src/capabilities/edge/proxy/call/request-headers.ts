@@ -19,7 +19,7 @@ export type RequestHeaders = {
   baggage: string
   /** Name, value, name, value, as the client wrote them. */
   forwarded: string[]
-  /** A header of ours that came more than once; empty when there is none. */
+  /** A header of ours that came more than once; empty if all came once. */
   repeated: string
 }
 

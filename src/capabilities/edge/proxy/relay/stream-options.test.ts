@@ -83,7 +83,7 @@ function membersText(of: fc.Arbitrary<string>): fc.Arbitrary<string> {
   return fc.array(member, { maxLength: 5 }).map((members) => `{${members.join(',')}}`)
 }
 
-/** What the edit must do, said with JSON.parse. */
+/** The expected edit, computed with JSON.parse. */
 function expectedOf(parsed: Record<string, unknown>): Record<string, unknown> {
   if (parsed['stream'] !== true) return parsed
   const options = parsed['stream_options']

@@ -15,7 +15,7 @@ export class UsageChunkFilter {
   /** True inside an event that is too long to be held back. */
   #passing = false
 
-  /** Returns the bytes to pass on now; undefined when there are none. */
+  /** Returns the bytes to pass on now, or undefined. */
   push(chunk: Buffer): Buffer | undefined {
     if (this.#held === undefined && !this.#passing) {
       const usual = removeLastNullUsage(chunk)
@@ -158,7 +158,7 @@ const closeBrace = 0x7d
 /**
  * Removes the member `"usage":null`, which providers put into each chunk when asked for usage
  * (https://platform.openai.com/docs/api-reference/chat/create, `stream_options`). Only a member of
- * the outermost object of a one-line event is removed. Returns the same buffer when there is none.
+ * the outermost object of a one-line event is removed. Without it the same buffer is returned.
  */
 export function removeNullUsage(events: Buffer): Buffer {
   let kept: Buffer[] | undefined
