@@ -140,15 +140,6 @@ export default {
       to: { path: '^src/operator/runtime/' },
     },
     {
-      name: 'providers-apart',
-      severity: 'error',
-      from: { path: '^src/capabilities/edge/proxy/providers/(?!registry)([^/]+)\\.ts$' },
-      to: {
-        path: '^src/capabilities/edge/proxy/providers/',
-        pathNot: ['/contract\\.ts$', '/$1\\.ts$'],
-      },
-    },
-    {
       name: 'no-tests-in-the-product',
       severity: 'error',
       from: { path: '^src/', pathNot: '\\.test\\.ts$' },

@@ -1,4 +1,8 @@
-import { everyDeadLetter, letterOf, replayAll } from '../capabilities/ledger/dead-letters/index.ts'
+import {
+  everyDeadLetter,
+  replayAll,
+  toDeadLetterRecord,
+} from '../capabilities/ledger/dead-letters/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import type { DeadLetter, Queue } from '../platform/queue/index.ts'
 import { openClusterQueue, openFileQueue } from './queues.ts'
@@ -47,5 +51,5 @@ async function withQueue(config: Config, work: (queue: Queue) => Promise<number>
 
 function toLine(letter: DeadLetter): object {
   const [, project_id = ''] = letter.subject.split('.')
-  return { project_id, ...letterOf(letter) }
+  return { project_id, ...toDeadLetterRecord(letter) }
 }

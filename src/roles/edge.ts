@@ -11,7 +11,7 @@ import {
 } from '../capabilities/edge/otlp/index.ts'
 import {
   type CompletionProxy,
-  createCaptureWay,
+  createCaptureRecorder,
   createProxy,
   createRecorder,
   type ProjectKeys,
@@ -50,7 +50,7 @@ export function openRecorder(
     metrics,
     logger,
     onAccepted: (entries) => intake.reporter.accepted(entries),
-    capture: createCaptureWay(intake),
+    capture: createCaptureRecorder(intake),
   })
   parts.defer(() => recorder.close())
   return recorder

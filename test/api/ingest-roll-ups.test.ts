@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { markDue } from '../../src/capabilities/detection/index.ts'
 import { ingestMeters } from '../../src/capabilities/ingest/meters.ts'
-import { refreshOne, startRefreshing } from '../../src/capabilities/ingest/roll-up/refresh-large.ts'
+import { refreshOne, startRefreshing } from '../../src/capabilities/ingest/roll-up/large-rollups.ts'
 import { rollUp } from '../../src/capabilities/ingest/roll-up/roll-up.ts'
-import { taskRollupOf } from '../../src/capabilities/ingest/roll-up/rollup-of-rows.ts'
-import { countsInTask, touchedBy } from '../../src/capabilities/ingest/roll-up/touched.ts'
+import { computeTaskRollup } from '../../src/capabilities/ingest/roll-up/rollup-of-rows.ts'
+import { collectTouched, isCountedInTask } from '../../src/capabilities/ingest/roll-up/touched.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { openRelational, sql, type TaskTables } from '../../src/platform/relational/index.ts'
@@ -53,9 +53,9 @@ function countingStore() {
       const rollups = tasks.flatMap(({ task_id, from }) => {
         asked.push(task_id)
         const rows = rowsOf(project_id, task_id).filter(
-          (row) => row.start_time >= from && countsInTask(row),
+          (row) => row.start_time >= from && isCountedInTask(row),
         )
-        return rows.length === 0 ? [] : [taskRollupOf(task_id, rows)]
+        return rows.length === 0 ? [] : [computeTaskRollup(task_id, rows)]
       })
       await between()
       return rollups
@@ -181,7 +181,7 @@ test('a roll-up that is marked during its refresh stays due, after a pause', asy
   const rows = [0, 1, 2].map((id) => rowOf(project_id, { ...plain, id, task: 1 }))
   const deliver = async () => {
     await store.insert(rows, { token: randomUUID() })
-    await rollUp({ ...ports(store), large_from: 2 }, touchedBy(rows))
+    await rollUp({ ...ports(store), large_from: 2 }, collectTouched(rows))
   }
   await deliver()
   await deliver()
@@ -202,7 +202,8 @@ async function rolledUp(
   { large_from, store = countingStore() }: { large_from: number; store?: CountingStore },
 ) {
   const project_id = randomUUID()
-  const roll = (rows: Observation[]) => rollUp({ ...ports(store), large_from }, touchedBy(rows))
+  const roll = (rows: Observation[]) =>
+    rollUp({ ...ports(store), large_from }, collectTouched(rows))
   const deliver = async (rows: Observation[], dies: string) => {
     await store.insert(rows, { token: randomUUID() })
     if (dies !== 'before the roll-up') await roll(rows)

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { taskRollupOf } from '../../src/capabilities/ingest/roll-up/rollup-of-rows.ts'
-import { touchedBy } from '../../src/capabilities/ingest/roll-up/touched.ts'
+import { computeTaskRollup } from '../../src/capabilities/ingest/roll-up/rollup-of-rows.ts'
+import { collectTouched } from '../../src/capabilities/ingest/roll-up/touched.ts'
 import { acceptedEntry, rejectedEntry } from '../../src/capabilities/ledger/index.ts'
 import {
   openClickHouseLedgerStore,
@@ -217,12 +217,12 @@ test("a roll-up computed from rows equals the store's", async () => {
       await store.insert(unique, { token: project_id })
       const hints = [{ task_id: 't', from: 0n }]
       const [stored] = await store.taskRollups(project_id, hints)
-      const [touched] = touchedBy(unique).tasks
+      const [touched] = collectTouched(unique).tasks
       if (touched === undefined) {
         expect(stored).toBeUndefined()
         return
       }
-      const { cost_usd, fingerprints, ...made } = taskRollupOf('t', touched.rows)
+      const { cost_usd, fingerprints, ...made } = computeTaskRollup('t', touched.rows)
       expect(stored).toMatchObject({ ...made, cost_usd: stored?.cost_usd })
       expect(stored?.fingerprints?.toSorted()).toEqual(fingerprints?.toSorted())
       expect(nanoDollarsFrom(stored?.cost_usd ?? '')).toBe(nanoDollarsFrom(cost_usd))
@@ -261,7 +261,7 @@ test("rows of a frame are stored unchanged; the edge's refusals take precedence"
 
 test('the later version of a batch counts', () => {
   const row = observationOf({ project_id: randomUUID(), task_id: 't' })
-  const rollup = taskRollupOf('t', [row, { ...row, status: 'error' }])
+  const rollup = computeTaskRollup('t', [row, { ...row, status: 'error' }])
   expect(rollup).toMatchObject({ calls: 1, errors: 1, observations: 1 })
 })
 

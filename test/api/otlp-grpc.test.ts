@@ -134,7 +134,7 @@ describe('an accepted call', () => {
 describe('a refusal', () => {
   test.each<[string, Record<string, string>, number, RegExp]>([
     ['without a key', {}, 16, /x-api-key/i],
-    ['with an unknown key', { 'x-api-key': 'lt_nobody' }, 16, /no project key/],
+    ['with an unknown key', { 'x-api-key': 'lt_nobody' }, 16, /project key is unknown/],
     ['without the scope', { 'x-api-key': 'lt_reader' }, 7, /ingest:write/],
   ])('%s', async (_, headers, code, message) => {
     await using receiver = await testReceiver()

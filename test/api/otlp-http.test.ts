@@ -221,7 +221,12 @@ describe('a refusal', () => {
   const typed = { 'Content-Type': 'application/json' }
   test.each<[string, Record<string, string>, [number, number], RegExp]>([
     ['without a key', typed, [401, 16], /X-API-Key/],
-    ['with an unknown key', { ...typed, 'X-API-Key': 'lt_nobody' }, [401, 16], /no project key/],
+    [
+      'with an unknown key',
+      { ...typed, 'X-API-Key': 'lt_nobody' },
+      [401, 16],
+      /project key is unknown/,
+    ],
     ['with a scheme of others', { ...typed, Authorization: 'Basic eDp5' }, [401, 16], /X-API-Key/],
     ['without the scope', { ...typed, 'X-API-Key': 'lt_reader' }, [403, 7], /ingest:write/],
     ['of another type', { ...good, 'Content-Type': 'text/plain' }, [415, 3], /"text\/plain"/],
@@ -283,7 +288,7 @@ describe('a refusal', () => {
     expect(answer.status).toBe(404)
     expect(await answer.json()).toMatchObject({
       code: 12,
-      message: expect.stringMatching(/metrics are not taken/),
+      message: expect.stringMatching(/metrics are not supported/),
     })
   })
 
@@ -419,7 +424,7 @@ describe('the limits', () => {
     await using client = await rawClient(receiver)
     client.write(`${head(1000)}{"resourceSpans"`)
     await client.receives('HTTP/1.1 408')
-    await client.receives('no byte of the request came for 100 ms')
+    await client.receives('the client sent nothing for 100 ms')
     expect(await receiver.counted('looptrace_otlp_inflight_bytes')).toBe(0)
   })
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { mappingRoutes } from '../../src/capabilities/edge/otlp/index.ts'
 import { currentContract } from '../../src/capabilities/edge/otlp/mapping/contracts/registry.ts'
-import { mappingRoutes } from '../../src/capabilities/edge/otlp/mappings/mapping-routes.ts'
 import { problem } from '../../src/kernel/problem.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { observationOf } from '../support/observations.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createEnqueuer } from '../../src/capabilities/edge/enqueue/index.ts'
-import { createCaptureWay, createRecorder } from '../../src/capabilities/edge/proxy/index.ts'
+import { createCaptureRecorder, createRecorder } from '../../src/capabilities/edge/proxy/index.ts'
 import { createLedgerReporter } from '../../src/capabilities/ledger/index.ts'
 import { type CaptureRules, compilePolicy } from '../../src/capabilities/records/capture/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
@@ -46,7 +46,7 @@ async function openEdge(rules: Partial<CaptureRules>) {
     ...edge,
     frame_bytes: 100_000,
     frame_age_ms: 5,
-    capture: createCaptureWay({ policies: { policyOf: () => policy }, enqueuer }),
+    capture: createCaptureRecorder({ policies: { policyOf: () => policy }, enqueuer }),
   })
   return {
     recorder,

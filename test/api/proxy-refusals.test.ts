@@ -133,7 +133,7 @@ const recorded: [string, Record<string, string | string[]>, Refusal][] = [
         status: 400,
         type: 'invalid_request_error',
         code: 'invalid_request',
-        says: new RegExp(`${name}: got 257 characters, at most 256`),
+        says: new RegExp(`${name}: got 257 characters, expected at most 256`),
         param: name,
       },
     ],
@@ -145,7 +145,7 @@ const recorded: [string, Record<string, string | string[]>, Refusal][] = [
       status: 400,
       type: 'invalid_request_error',
       code: 'invalid_request',
-      says: /X-Task-ID: it holds a control character/,
+      says: /X-Task-ID: it contains a control character/,
     },
   ],
 ]

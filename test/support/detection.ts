@@ -8,7 +8,7 @@ import {
   startDetection,
 } from '../../src/capabilities/detection/index.ts'
 import { rollUp } from '../../src/capabilities/ingest/roll-up/roll-up.ts'
-import { touchedBy } from '../../src/capabilities/ingest/roll-up/touched.ts'
+import { collectTouched } from '../../src/capabilities/ingest/roll-up/touched.ts'
 import { type ObservationStore, openClickHouseStore } from '../../src/capabilities/storage/index.ts'
 import { taskRoutes } from '../../src/capabilities/tasks/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
@@ -74,7 +74,7 @@ export async function openDetectionBench(): Promise<DetectionBench> {
     },
     bring: async (observations) => {
       await store.insert(observations, { token: newId() })
-      await rollUp({ db, store, markDue, large_from: 2_000 }, touchedBy(observations))
+      await rollUp({ db, store, markDue, large_from: 2_000 }, collectTouched(observations))
     },
     startWorker: (options = {}) => {
       const ports = { db, store, logger, clock: systemClock, metrics: createMetrics() }

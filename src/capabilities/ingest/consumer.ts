@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { BoundedCache } from '../../kernel/bounded-cache.ts'
 import type { Clock } from '../../kernel/time.ts'
 import type { LedgerEntry } from '../../model/ledger-entry.ts'
 import type { ConsumeOptions, Consumer, Delivery, Queue } from '../../platform/queue/index.ts'
@@ -8,37 +9,34 @@ import { ledgerMeters } from '../ledger/index.ts'
 import { countTokens } from '../records/exchanges/index.ts'
 import { createPricing } from '../records/pricing/index.ts'
 import type { LedgerStore, ObservationStore, RecordStore } from '../storage/index.ts'
-import { BodyBuffers } from './body-buffers.ts'
-import { failureKind } from './failure-kind.ts'
 import { ledgerBatches } from './ledger-batches.ts'
 import type { ReadingContext, ReadMessage } from './message-rows.ts'
 import { ingestMeters } from './meters.ts'
 import { readMessage } from './read-messages.ts'
-import { startRefreshing } from './roll-up/refresh-large.ts'
+import { startRefreshing } from './roll-up/large-rollups.ts'
 import type { RollUpPorts } from './roll-up/roll-up.ts'
+import { BodyBuffers } from './row-batch.ts'
 import type { IngestSettings } from './settings.ts'
 import {
+  createSettlement,
   recordSettlement,
   type SettlePorts,
   settleMessages,
-  settlementOf,
 } from './settle-messages.ts'
-import type { SecondStore } from './stored-rows.ts'
-import { Tries } from './tries.ts'
-import { whileStoresAreAway } from './while-stores-are-away.ts'
+import { classifyFailure, retryOutages } from './store-failures.ts'
 import { type Refused, writeMessages } from './write-messages.ts'
-import { type WritePorts, writeRows } from './write-rows.ts'
+import { type SecondStore, type WritePorts, writeRows } from './write-rows.ts'
 
-/** What the recording works on. */
+/** The dependencies of ingest. */
 export type IngestOptions = {
   queue: Queue
   store: ObservationStore
   records: Pick<RecordStore, 'insertRows'>
   ledger: Pick<LedgerStore, 'insertEntries'>
   db: Kysely<TaskTables>
-  /** Where rows of some projects go too. */
+  /** A second store for the rows of some projects. */
   second?: SecondStore
-  /** Told of settled entries of canonical batches, before their messages are acknowledged. */
+  /** Receives the settled entries of canonical batches before their messages are acknowledged. */
   settleRequests?: (entries: readonly LedgerEntry[]) => Promise<void>
   markDue: RollUpPorts['markDue']
   clock: Clock
@@ -48,12 +46,12 @@ export type IngestOptions = {
 }
 
 /**
- * Starts writing what the queue brings: rows as they are, exchanges as observations; then their
- * tasks and conversations are rolled up and the ledger is written; then, and only then, a message
- * is acknowledged. What can not be stored is set apart with its reason; while a store is away,
- * messages wait. A few batches are under way at once, so that one is read while another is stored.
- * Beside them, roll-ups of large tasks and conversations are refreshed.
- * `stop` lets the running batches end (one that waits for a store goes back) and resolves.
+ * Starts consuming the queue. Rows are written as they are, exchanges as observations; then tasks
+ * and conversations are rolled up and the ledger is written; only then is a message acknowledged. A
+ * message that cannot be stored is dead-lettered with its reason; while a store is unavailable,
+ * messages wait. A few batches run concurrently, so that one is read while another is stored.
+ * Roll-ups of large tasks and conversations are refreshed in the background. `stop` waits for the
+ * running batches; one that waits for a store returns to the queue.
  */
 export async function startIngest(options: IngestOptions): Promise<Consumer> {
   const { queue, settings } = options
@@ -65,7 +63,7 @@ export async function startIngest(options: IngestOptions): Promise<Consumer> {
     meters: ingestMeters(options.metrics),
     items: ledgerMeters(options.metrics),
     reading: { ...settings, pricing: createPricing(), countTokens },
-    tries: new Tries(),
+    failedAttempts: new FailedAttempts(),
     bodies: new BodyBuffers(settings.batches_max),
     storeWorks: false,
   }
@@ -105,8 +103,8 @@ type Worker = WritePorts &
   SettlePorts & {
     settings: IngestSettings
     reading: ReadingContext
-    tries: Tries
-    /** Whether rows went in since a write failed for a reason that nobody can name. */
+    failedAttempts: FailedAttempts
+    /** True when rows were written since the last unclassified failure. */
     storeWorks: boolean
   }
 
@@ -120,12 +118,12 @@ async function takeBatch(
     worker.meters.batches.inc({ result: 'stored' })
   } catch (error) {
     worker.meters.batches.inc({ result: 'given_back' })
-    if (failureKind(error) === 'unknown') worker.storeWorks = false
+    if (classifyFailure(error) === 'unknown') worker.storeWorks = false
     throw error
   }
 }
 
-/** Reads messages until there is enough for one insert, so that no batch can fill the memory. */
+/** Yields messages in parts of one insert each, which bounds memory. */
 async function* partsOf(
   { settings, reading }: Worker,
   batch: readonly Delivery[],
@@ -144,7 +142,7 @@ async function* partsOf(
       rows = 0
       bytes = 0
     }
-    // Reading takes the processor: whoever else lives in this process gets a turn in between.
+    // Reading occupies the processor, so other work of this process runs in between.
     await nextTurn()
   }
   if (part.length > 0) yield part
@@ -157,13 +155,13 @@ async function takePart(
 ): Promise<void> {
   try {
     const refused = await writePart(worker, part, signal)
-    const settlement = settlementOf(part, refused, worker.clock)
-    await whileStoresAreAway(worker, signal, () => recordSettlement(worker, settlement))
+    const settlement = createSettlement(part, refused, worker.clock)
+    await retryOutages(worker, signal, () => recordSettlement(worker, settlement))
     await settleMessages(worker, settlement)
-    for (const { delivery } of part) worker.tries.settled(delivery.id)
+    for (const { delivery } of part) worker.failedAttempts.forget(delivery.id)
   } catch (error) {
-    if (failureKind(error) !== 'outage') {
-      for (const { delivery } of part) worker.tries.failed(delivery.id)
+    if (classifyFailure(error) !== 'outage') {
+      for (const { delivery } of part) worker.failedAttempts.add(delivery.id)
     }
     throw error
   }
@@ -174,10 +172,12 @@ async function writePart(
   part: readonly ReadMessage[],
   signal: AbortSignal,
 ): Promise<Refused[]> {
-  const tries = Math.max(...part.map(({ delivery }) => worker.tries.of(delivery.id) + 1))
-  const isolates = tries >= worker.settings.suspect_attempts
+  const attempts = Math.max(
+    ...part.map(({ delivery }) => worker.failedAttempts.count(delivery.id) + 1),
+  )
+  const isolates = attempts >= worker.settings.suspect_attempts
   const inserted = new Map<string, number>()
-  return whileStoresAreAway(worker, signal, () =>
+  return retryOutages(worker, signal, () =>
     writeMessages(
       part,
       async (batch) => {
@@ -191,4 +191,28 @@ async function writePart(
       },
     ),
   )
+}
+
+/** Messages whose failures are remembered; beyond it the oldest ones are forgotten. */
+const messages_max = 10_000
+
+/**
+ * Counts failed attempts by message, in this process. The queue's delivery count is no substitute:
+ * outages of a store use up deliveries too.
+ */
+class FailedAttempts {
+  readonly #failed = new BoundedCache<string, number>(messages_max)
+
+  /** Returns how often writing this message has failed. */
+  count(message_id: string): number {
+    return this.#failed.get(message_id) ?? 0
+  }
+
+  add(message_id: string): void {
+    this.#failed.set(message_id, this.count(message_id) + 1)
+  }
+
+  forget(message_id: string): void {
+    this.#failed.delete(message_id)
+  }
 }

@@ -1,3 +1,3 @@
 export { type IngestOptions, startIngest } from './consumer.ts'
 export { defaultIngestSettings, type IngestSettings } from './settings.ts'
-export type { SecondStore, StoredRows } from './stored-rows.ts'
+export type { SecondStore, StoredRows } from './write-rows.ts'

@@ -4,26 +4,29 @@ import type { MappingContext } from '../records/exchanges/index.ts'
 import type { ObservationHead } from '../storage/row-format/index.ts'
 
 /**
- * Rows of one message as they go into the store, in their order. Lists side by side instead of a
- * list of objects: there are tens of thousands a second.
+ * The rows of one message in order, as they are inserted. Parallel lists replace a list of objects,
+ * because there are tens of thousands of rows a second.
  */
-export type EncodedRows = {
-  /** Where the rows lie. */
+type EncodedRows = {
+  /** The encoded rows. */
   bytes: Buffer
   kinds: RowKind[]
-  /** Places in `bytes`. */
+  /** Offsets into `bytes`. */
   starts: number[]
   ends: number[]
-  /** Which of the message's receipts a row belongs to. */
+  /** Index of each row's receipt in the message. */
   receipts: number[]
-  /** What roll-ups need of observations; undefined for what they do not count. */
+  /** Fields of observations that roll-ups need; undefined for rows that do not count. */
   heads: (ObservationHead | undefined)[]
 }
 
-/** What a message brings of one request of one project. */
+/** The part of a message that belongs to one request of one project. */
 export type MessageReceipt = FrameReceipt & { project_id: string }
 
-/** A queue message as rows. What could not become a row is in `faults`: it is to be set apart. */
+/**
+ * A queue message as rows. `faults` lists the parts that could not become rows, for the dead
+ * letter.
+ */
 export type ReadMessage = {
   delivery: Delivery
   receipts: MessageReceipt[]
@@ -32,22 +35,22 @@ export type ReadMessage = {
 }
 
 /**
- * Why something of the message can not be stored, and which receipt counts it, if any does: a row
- * of a kind, or all that the receipt tells of.
+ * Why a part of the message cannot be stored, and the receipt that counts it, if there is one. The
+ * part is one row of `kind`, or without a kind the whole receipt.
  */
 export type MessageFault = { reason: string; receipt?: number; kind?: RowKind }
 
-/** What reading needs beside the message. */
+/** Settings and services for reading messages. */
 export type ReadingContext = MappingContext & { frame_bytes_max: number }
 
-/** No rows yet. */
+/** Returns an empty list of rows. */
 export function emptyRows(): EncodedRows {
   return { bytes: nothing, kinds: [], starts: [], ends: [], receipts: [], heads: [] }
 }
 
 const nothing = Buffer.alloc(0)
 
-/** Adds a row that lies from `start` to `end`. */
+/** Adds the row from `start` to before `end`. */
 export function addRow(
   rows: EncodedRows,
   row: { kind: RowKind; start: number; end: number; receipt: number },

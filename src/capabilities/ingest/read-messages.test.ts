@@ -75,7 +75,7 @@ test('every exchange of a frame is a row that names its message', () => {
   expect(faults).toEqual([])
 })
 
-test('a compressed frame is read, one that grows too much is not', () => {
+test('a compressed frame is read, unless it exceeds the limit', () => {
   const small = Buffer.concat(partsOf({}))
   expect(read(compressedFrameOf(zstdCompressSync(small))).rows.kinds).toEqual(['observations'])
   const large = zstdCompressSync(Buffer.alloc(200_000))
@@ -99,14 +99,14 @@ test.each([
   expect(message.faults).toEqual([{ reason: expect.stringMatching(fault) }])
 })
 
-test('a trace id may be any 16 bytes, whatever a UUID has in their place', () => {
+test('a trace id may be any 16 bytes, also with other UUID versions', () => {
   const trace_id = '5b8efff7-9803-f103-0269-b633813fc60c'
   const { rows, faults } = read(frameOf(partsOf({ trace_id })))
   expect(observationsIn(rows.bytes).map((row) => row.trace_id)).toEqual([trace_id])
   expect(faults).toEqual([])
 })
 
-describe('facts that can not be stored', () => {
+describe('facts that cannot be stored', () => {
   test.each([
     ['project_id', { project_id: 'p' }],
     ['trace_id', { trace_id: '' }],
@@ -125,7 +125,7 @@ describe('facts that can not be stored', () => {
     ['request_bytes', { request_bytes: 1.5 }],
     ['user_id', { user_id: null }],
     ['attributes', { attributes: [] }],
-  ])('%s: the neighbours are read', (field, given) => {
+  ])('%s: the other exchanges are read', (field, given) => {
     const { rows, faults } = read(frameOf([...partsOf(given), ...partsOf({})]))
     expect(rows.kinds).toEqual(['observations'])
     expect(faults).toEqual([

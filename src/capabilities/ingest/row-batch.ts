@@ -3,26 +3,26 @@ import { type RowKind, rowKinds } from '../../model/row-frame.ts'
 import type { ObservationHead } from '../storage/row-format/index.ts'
 import type { ReadMessage } from './message-rows.ts'
 
-/** Rows of a message that are written together, from one place to before another. */
+/** Consecutive rows of a message that are written together, from `from` to before `to`. */
 export type RowUnit = { message: ReadMessage; from: number; to: number }
 
 /** Rows of many messages that are written together. */
 export type RowBatch = {
-  /** The same for the same rows in whatever order their messages came; another for a part. */
+  /** Identifies the rows, in any order of their messages; a part of them has another token. */
   token: string
-  /** The rows of each kind one after the other, as they are inserted. */
+  /** The rows of each kind, concatenated for the insert. */
   rows: { kind: RowKind; bytes: Buffer; count: number }[]
-  /** Of the observations. */
+  /** The heads of the observations. */
   heads: ObservationHead[]
-  /** What was put together. */
+  /** The rows' origins. */
   units: readonly RowUnit[]
 }
 
 /**
- * Puts rows of many messages together. Nothing is encoded again: bytes are copied once, to where
- * `take` has room for so many.
+ * Concatenates the rows of many messages without encoding them again. The bytes are copied once,
+ * into buffers from `take`.
  */
-export function batchOf(
+export function createRowBatch(
   units: readonly RowUnit[],
   take: (size_bytes: number) => Buffer = Buffer.allocUnsafe,
 ): RowBatch {
@@ -86,4 +86,39 @@ function tokenOf(units: readonly RowUnit[]): string {
   const hash = createHash('sha256')
   for (const name of names.toSorted()) hash.update(name).update('\n')
   return hash.digest('hex')
+}
+
+/** Smaller bodies are allocated each time, since keeping them saves nothing. */
+const kept_bytes_min = 1024 * 1024
+/** Sizes are rounded up to a multiple of this, so that similar bodies fit the same buffer. */
+const step_bytes = 4 * 1024 * 1024
+
+/**
+ * Reuses buffers for the bodies of inserts. Each is tens of megabytes, and the system needs longer
+ * to provide fresh memory than the copy takes. Keeps up to `kept_max` buffers.
+ */
+export class BodyBuffers {
+  readonly #kept_max: number
+  readonly #kept: ArrayBuffer[] = []
+
+  constructor(kept_max: number) {
+    this.#kept_max = kept_max
+  }
+
+  /** Returns a buffer of that size with arbitrary content. */
+  take(size_bytes: number): Buffer {
+    if (size_bytes < kept_bytes_min) return Buffer.allocUnsafe(size_bytes)
+    const at = this.#kept.findIndex(({ byteLength }) => byteLength >= size_bytes)
+    const [found] = this.#kept.splice(Math.max(0, at), 1)
+    // A buffer that is too small is dropped, to make room for a larger one.
+    const kept = at < 0 ? undefined : found
+    const fresh = () => new ArrayBuffer(Math.ceil(size_bytes / step_bytes) * step_bytes)
+    return Buffer.from(kept ?? fresh(), 0, size_bytes)
+  }
+
+  /** Takes back a buffer that is no longer read. A buffer that is never returned does no harm. */
+  give({ buffer }: Buffer): void {
+    const isOurs = buffer instanceof ArrayBuffer && buffer.byteLength >= kept_bytes_min
+    if (isOurs && this.#kept.length < this.#kept_max) this.#kept.push(buffer)
+  }
 }

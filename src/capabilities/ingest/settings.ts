@@ -1,42 +1,42 @@
-import type { RefreshSettings } from './roll-up/refresh-large.ts'
+import type { RefreshSettings } from './roll-up/large-rollups.ts'
 
-/** Bounds of the worker's recording; every one has a default in `defaultIngestSettings`. */
+/** Limits of ingest; `defaultIngestSettings` has the defaults. */
 export type IngestSettings = RefreshSettings & {
-  /** Queue messages handed over at once, at most. */
+  /** Maximum queue messages in one batch. */
   batch_messages_max: number
   batch_bytes_max: number
-  /** How long a started batch waits for more messages. */
+  /** How long a batch that has messages waits for more. */
   batch_wait_ms: number
-  /** A message not settled by then is delivered again; half of it a batch waits for a store. */
+  /** A message that is not settled by then is redelivered; a batch waits half of it for a store. */
   ack_wait_ms: number
-  /** Deliveries of a message, for whatever reason, before the queue sets it apart. */
+  /** Deliveries of a message, for any reason, before the queue dead-letters it. */
   attempts_max: number
-  /** Batches under way at once: while one is stored, another is read. */
+  /** Concurrent batches: while one is stored, another is read. */
   batches_max: number
   /**
-   * From this try on, a failure that nobody can name is looked for message by message, and the one
-   * at fault is set apart. An outage of a store is no try.
+   * Failed attempts from which an unclassified failure is bisected, message by message, and the
+   * faulty message dead-lettered. Outages of a store do not count as attempts.
    */
   suspect_attempts: number
-  /** What a compressed queue message may grow to. */
+  /** Maximum bytes of a decompressed queue message. */
   frame_bytes_max: number
-  /** Rows written by one insert, about: a message is never split over two inserts. */
+  /** Approximate rows of one insert; a message is never split over two inserts. */
   insert_rows_max: number
-  /** Bytes of messages held for one insert, about. */
+  /** Approximate bytes of messages for one insert. */
   insert_bytes_max: number
-  /** What a compressed answer of a provider may grow to; one that is larger is not read. */
+  /** Maximum bytes of a decompressed answer of a provider; a larger one is not read. */
   response_bytes_max: number
-  /** Waits between tries while a store is down: doubled from the first to the second figure. */
+  /** First and longest wait between attempts while a store is unavailable; the wait doubles. */
   retry_delay_ms: number
   retry_delay_ms_max: number
-  /** Observations of a task or conversation from which on its roll-up is refreshed by and by. */
+  /** Observations of a task or conversation from which its roll-up is refreshed asynchronously. */
   large_rollup_from: number
 }
 
 /**
- * A user sees a call within 2 s, of which 250 ms go to collecting. 10,000 rows is where inserts
- * stop getting cheaper. The attempts outlast an outage of days (two or fewer a minute), because
- * what is at fault by itself is set apart long before.
+ * A user sees a call within 2 s, of which 250 ms are for collecting a batch. Inserts get no cheaper
+ * beyond 10,000 rows. The attempts, two or fewer a minute, outlast an outage of days; a faulty
+ * message is dead-lettered long before.
  */
 export const defaultIngestSettings: IngestSettings = {
   batch_messages_max: 512,

@@ -1,19 +1,20 @@
 import { newId } from '../../kernel/ids.ts'
 import type { Clock } from '../../kernel/time.ts'
+import type { RecordCounts } from '../../model/ingest-records.ts'
 import type { LedgerEntry } from '../../model/ledger-entry.ts'
+import type { RowKind } from '../../model/row-frame.ts'
 import type { Logger } from '../../platform/telemetry/index.ts'
-import type { LedgerMeters } from '../ledger/index.ts'
+import { type LedgerMeters, rejectedEntry } from '../ledger/index.ts'
 import { scrubbed } from '../records/exchanges/index.ts'
 import type { LedgerStore } from '../storage/index.ts'
-import type { ReadMessage } from './message-rows.ts'
+import type { MessageReceipt, ReadMessage } from './message-rows.ts'
 import type { IngestMeters } from './meters.ts'
-import { settledEntries } from './settled-entries.ts'
 import type { Refused } from './write-messages.ts'
 
-/** What settling works on. */
+/** The dependencies of settling messages. */
 export type SettlePorts = {
   ledger: Pick<LedgerStore, 'insertEntries'>
-  /** Told of settled entries of canonical batches before their messages are acknowledged. */
+  /** Receives the settled entries of canonical batches before their messages are acknowledged. */
   settleRequests?: ((entries: readonly LedgerEntry[]) => Promise<void>) | undefined
   clock: Clock
   logger: Logger
@@ -21,17 +22,17 @@ export type SettlePorts = {
   items: LedgerMeters
 }
 
-/** Messages that are written, as far as they can be, and what the ledger says of them. */
-export type Settlement = {
+/** Written messages, and their ledger entries. */
+type Settlement = {
   messages: readonly ReadMessage[]
-  /** By message id: why it is set apart. */
+  /** Reasons of dead letters, by message id. */
   reasons: ReadonlyMap<string, string>
   entries: LedgerEntry[]
   token: string
 }
 
-/** Says of each message what became of it. */
-export function settlementOf(
+/** Returns the fate of each message. */
+export function createSettlement(
   messages: readonly ReadMessage[],
   refused: readonly Refused[],
   clock: Clock,
@@ -46,7 +47,10 @@ export function settlementOf(
   return { messages, reasons, entries, token: newId() }
 }
 
-/** Writes the ledger and tells requests. Repeating it is harmless. Rejects with a store's error. */
+/**
+ * Writes the ledger, and the status of requests. Repeating it is harmless. Rejects with a store's
+ * error.
+ */
 export async function recordSettlement(ports: SettlePorts, settlement: Settlement): Promise<void> {
   const { entries, token } = settlement
   if (entries.length === 0) return
@@ -56,7 +60,7 @@ export async function recordSettlement(ports: SettlePorts, settlement: Settlemen
   if (ofRequests.length > 0) await ports.settleRequests(ofRequests)
 }
 
-/** Acknowledges what is stored and sets apart what is at fault, each message by itself. */
+/** Acknowledges stored messages and dead-letters faulty ones. */
 export async function settleMessages(ports: SettlePorts, settlement: Settlement): Promise<void> {
   const { messages, reasons, entries } = settlement
   countItems(ports.items, entries)
@@ -64,7 +68,7 @@ export async function settleMessages(ports: SettlePorts, settlement: Settlement)
     messages.map(async ({ delivery }) => {
       const reason = reasons.get(delivery.id)
       if (reason === undefined) return delivery.ack()
-      ports.logger.error({ message_id: delivery.id, reason }, 'a message was set apart')
+      ports.logger.error({ message_id: delivery.id, reason }, 'a message was dead-lettered')
       await delivery.bury(reason)
       ports.meters.poisoned.inc()
     }),
@@ -98,7 +102,7 @@ function reasonFrom(faults: readonly string[]): string {
   return scrubbed(more > 0 ? `${shown}; and ${more} more` : shown).slice(0, reason_chars_max)
 }
 
-/** Entries of one project and path come together: they are counted at once. */
+/** Counts items. Consecutive entries of one project and path are counted together. */
 function countItems(items: LedgerMeters, entries: readonly LedgerEntry[]): void {
   let stored = 0
   for (const [at, entry] of entries.entries()) {
@@ -113,4 +117,116 @@ function countItems(items: LedgerMeters, entries: readonly LedgerEntry[]): void 
     items.count({ project_id, path, outcome: 'stored', reason: '' }, stored)
     stored = 0
   }
+}
+
+/** Why items were not stored, in the ledger. */
+type RejectReason = 'refused_by_store' | 'dead_letter'
+
+/**
+ * Returns the settled entries of a message, one for each of its receipts. It repeats the edge's
+ * rejected items, in case the edge died before it reported them.
+ */
+function settledEntries(
+  message: ReadMessage,
+  refused: readonly Refused[],
+  outcome: { settled_at_ms: number; reason: string },
+): LedgerEntry[] {
+  const books = message.receipts.map(newBook)
+  for (const { receipt, kind } of message.faults) {
+    if (receipt !== undefined) moveToRejected(books[receipt], kind, 'dead_letter')
+  }
+  const { kinds, receipts } = message.rows
+  for (const { from, to, by_store } of refused) {
+    for (let row = from; row < to; row++) {
+      moveToRejected(
+        books[receipts[row] ?? 0],
+        kinds[row],
+        by_store ? 'refused_by_store' : 'dead_letter',
+      )
+    }
+  }
+  const entries = books.map((book) => entryOf(message, book, outcome))
+  for (const receipt of message.receipts) {
+    if (!hasAny(receipt.rejected)) continue
+    entries.push({ ...rejectedEntry(receipt, receipt.rejected), settled_at_ms: beforeTheEdge_ms })
+  }
+  return entries
+}
+
+/**
+ * Older than any entry of the edge itself, which wins: the edge may have rejected more items after
+ * it sent the message.
+ */
+const beforeTheEdge_ms = -1
+
+/** The accounts of one receipt: what became of its items and records. */
+type Book = {
+  receipt: MessageReceipt
+  stored: number
+  rejected: Partial<Record<RejectReason, number>>
+  records: RecordCounts
+}
+
+function newBook(receipt: MessageReceipt): Book {
+  return { receipt, stored: receipt.items, rejected: noneRejected, records: receipt.records }
+}
+
+const noneRejected: Readonly<Partial<Record<RejectReason, number>>> = Object.freeze({})
+
+/** Moves a row, or without a kind everything, from stored to rejected. */
+function moveToRejected(
+  book: Book | undefined,
+  kind: RowKind | undefined,
+  reason: RejectReason,
+): void {
+  if (book === undefined) return
+  const { receipt, records } = book
+  const items = kind === undefined ? book.stored : Math.min(book.stored, itemsOf(receipt, kind))
+  book.stored -= items
+  book.records =
+    kind === undefined ? noRecords : { ...records, [kind]: Math.max(0, records[kind] - 1) }
+  if (items > 0) {
+    book.rejected = { ...book.rejected, [reason]: (book.rejected[reason] ?? 0) + items }
+  }
+}
+
+const noRecords: RecordCounts = { traces: 0, observations: 0, events: 0, links: 0, correlations: 0 }
+
+/**
+ * Returns the items that a row stands for. Where each row is an item, as in canonical batches and
+ * logs, it is one; otherwise only observations are items.
+ */
+function itemsOf({ items, rows, records }: MessageReceipt, kind: RowKind): number {
+  return items >= rows || records.observations === 0 || kind === 'observations' ? 1 : 0
+}
+
+function entryOf(
+  { delivery }: ReadMessage,
+  { receipt, stored, rejected, records }: Book,
+  outcome: { settled_at_ms: number; reason: string },
+): LedgerEntry {
+  return {
+    project_id: receipt.project_id,
+    ingest_request_id: receipt.ingest_request_id,
+    message_id: delivery.id,
+    side: 'settled',
+    path: receipt.path,
+    received_at_ms: receipt.received_at_ms,
+    items: receipt.items,
+    stored,
+    rejected,
+    lost: none,
+    masked: receipt.masked,
+    records,
+    attempts: delivery.attempt,
+    settled_at_ms: outcome.settled_at_ms,
+    error_reason: stored < receipt.items || records !== receipt.records ? outcome.reason : '',
+  }
+}
+
+const none: Readonly<Record<string, number>> = Object.freeze({})
+
+function hasAny(counts: Readonly<Record<string, number>>): boolean {
+  for (const _reason in counts) return true
+  return false
 }

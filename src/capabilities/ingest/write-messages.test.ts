@@ -70,7 +70,7 @@ const writeAll = (
   { isolates = false, storeWorks = false } = {},
 ) => writeMessages(messages, store.write, { isolates, storeWorks })
 
-test('all rows of all messages go in at once', async () => {
+test('all rows of all messages are written at once', async () => {
   const store = badRows(bug)
   expect(
     await writeAll(store, [messageOf('m1', 'a', 'b'), messageOf('m2'), messageOf('m3', 'c')]),
@@ -79,13 +79,13 @@ test('all rows of all messages go in at once', async () => {
   expect(store.tokens).toHaveLength(1)
 })
 
-test('no rows, no write', async () => {
+test('without rows nothing is written', async () => {
   const store = badRows(bug)
   expect(await writeAll(store, [messageOf('m1')])).toEqual([])
   expect(store.tokens).toEqual([])
 })
 
-test('the token is that of the messages, whatever their order, and no other’s', async () => {
+test('the token identifies the messages in any order', async () => {
   const [m1, m2, m3] = [messageOf('m1', 'a'), messageOf('m2', 'b'), messageOf('m3', 'c')]
   const store = badRows(bug)
   for (const batch of [[m1, m2], [m2, m1], [m1, m3], [m1]]) await writeAll(store, batch)
@@ -94,7 +94,7 @@ test('the token is that of the messages, whatever their order, and no other’s'
   expect(new Set([first, third, fourth]).size).toBe(3)
 })
 
-test('refused rows stand alone in the end; their neighbours are stored, of the same message too', async () => {
+test('refused rows are isolated; all others are stored, also of the same message', async () => {
   const store = badRows(refusal, 'c', 'f')
   const messages = [
     messageOf('m1', 'a', 'b'),
@@ -108,8 +108,8 @@ test('refused rows stand alone in the end; their neighbours are stored, of the s
   expect(new Set(store.tokens).size).toBe(store.tokens.length)
 })
 
-describe('what is not the rows’ fault', () => {
-  test('an outage is thrown on', async () => {
+describe('a failure that the rows did not cause', () => {
+  test('an outage is rethrown', async () => {
     const outage = problem('store_unavailable')
     const store = badRows(outage, 'b')
     await expect(
@@ -118,13 +118,13 @@ describe('what is not the rows’ fault', () => {
     expect(store.tokens).toHaveLength(1)
   })
 
-  test('so is an error that nobody can name, at first', async () => {
+  test('an unclassified error is rethrown at first', async () => {
     const store = badRows(bug, 'b')
     await expect(writeAll(store, [messageOf('m1', 'a'), messageOf('m2', 'b')])).rejects.toBe(bug)
     expect(store.tokens).toHaveLength(1)
   })
 
-  test('later it is searched for, if other rows go in', async () => {
+  test('later it is bisected, if other rows are written', async () => {
     const store = badRows(bug, 'b')
     const refused = await writeAll(store, [messageOf('m1', 'a'), messageOf('m2', 'b')], {
       isolates: true,
@@ -133,13 +133,13 @@ describe('what is not the rows’ fault', () => {
     expect(store.stored).toEqual(['a'])
   })
 
-  test('or if other batches went in since it failed', async () => {
+  test('or if other batches were written since the failure', async () => {
     const given = { isolates: true, storeWorks: true }
     const refused = await writeAll(badRows(bug, 'a'), [messageOf('m1', 'a')], given)
     expect(refused.map(({ message }) => message.delivery.id)).toEqual(['m1'])
   })
 
-  test('when nothing goes in, nothing is set apart', async () => {
+  test('when nothing is written, nothing is dead-lettered', async () => {
     const messages = Array.from({ length: 300 }, (_, at) => messageOf(`m${at}`, `r${at}`))
     await expect(
       writeAll(
@@ -158,14 +158,14 @@ describe('what is not the rows’ fault', () => {
   })
 })
 
-test('the search for refused rows ends after a hundred of them', async () => {
+test('the bisection ends after a hundred refused rows', async () => {
   const messages = Array.from({ length: 1_000 }, (_, at) => messageOf(`m${at}`, `r${at}`))
   const store = storeThat(() => refusal)
   expect(await writeAll(store, messages)).toHaveLength(1_000)
   expect(store.tokens.length).toBeLessThan(300)
 })
 
-test('any bad rows anywhere: the good ones are stored once, the messages of the bad ones told', async () => {
+test('with any faulty rows, the others are stored once, and the faulty messages returned', async () => {
   const shape = fc.array(fc.array(fc.boolean(), { maxLength: 4 }), { minLength: 1, maxLength: 8 })
   await fc.assert(
     fc.asyncProperty(shape, async (batch) => {

@@ -1,30 +1,30 @@
-import { failureKind } from './failure-kind.ts'
 import type { ReadMessage } from './message-rows.ts'
-import { batchOf, type RowBatch, type RowUnit } from './row-batch.ts'
+import { createRowBatch, type RowBatch, type RowUnit } from './row-batch.ts'
+import { classifyFailure } from './store-failures.ts'
 
-/** Writes rows for good; the same token brings the same rows. Rejects with a store's error. */
-export type WriteRows = (batch: RowBatch) => Promise<void>
+/** Writes rows durably; the same token always has the same rows. Rejects with a store's error. */
+type WriteRows = (batch: RowBatch) => Promise<void>
 
 /** Rows of a message that could not be written, and why. */
 export type Refused = RowUnit & {
   reason: string
-  /** Whether the store refused a value in them; else nobody can name what is wrong with them. */
+  /** True when the store refused one of their values; false for an unclassified failure. */
   by_store: boolean
 }
 
 /**
- * Writes the rows of messages together. When the store refuses a value, the batch is halved until
- * the rows at fault stand alone: those are answered, all others are written. Rejects with the
- * error when a store is away. An error that nobody can name is thrown as well, unless `isolates`
- * is set and other rows went in, now or (`storeWorks`) since it came last: a fault of the store
- * itself must not empty the queue.
+ * Writes the rows of messages together. When the store refuses a value, the batch is bisected until
+ * the faulty rows are alone; returns those and writes all others. Rejects with the error of an
+ * outage. An unclassified error is thrown too, unless `isolates` is set and other rows were
+ * written, now or since the last such error (`storeWorks`): a faulty store must not dead-letter the
+ * whole queue.
  */
 export async function writeMessages(
   messages: readonly ReadMessage[],
   write: WriteRows,
-  about: { isolates: boolean; storeWorks: boolean; takeBody?: Run['takeBody'] },
+  options: WriteOptions,
 ): Promise<Refused[]> {
-  const run: Run = { write, ...about, refused: [], unknown: undefined }
+  const run: Run = { write, ...options, refused: [], unknown: undefined }
   const units = messages
     .filter(({ rows }) => rows.kinds.length > 0)
     .map((message) => ({ message, from: 0, to: message.rows.kinds.length }))
@@ -33,13 +33,16 @@ export async function writeMessages(
   return run.refused
 }
 
+/** Options of a write; see `writeMessages`. */
+type WriteOptions = Pick<Run, 'isolates' | 'storeWorks' | 'takeBody'>
+
 type Run = {
   write: WriteRows
   isolates: boolean
-  /** True once rows went in. */
+  /** True once rows were written. */
   storeWorks: boolean
   refused: Refused[]
-  /** Where bodies of inserts get their memory. */
+  /** Provides the buffers for the bodies of inserts. */
   takeBody?: ((size_bytes: number) => Buffer) | undefined
   /** An error that was neither an outage nor a refusal. */
   unknown: unknown
@@ -47,30 +50,32 @@ type Run = {
 
 async function writeUnits(run: Run, units: readonly RowUnit[]): Promise<void> {
   try {
-    await run.write(batchOf(units, run.takeBody))
+    await run.write(createRowBatch(units, run.takeBody))
     run.storeWorks = true
   } catch (error) {
-    const kind = failureKind(error)
+    const kind = classifyFailure(error)
     if (kind === 'outage' || (kind === 'unknown' && !run.isolates)) throw error
     if (kind === 'unknown') run.unknown = error
-    const halves = halvesOf(units)
+    const halves = halve(units)
     const isSearchedOut = halves === undefined || run.refused.length >= refusals_max
     if (isSearchedOut) refuse(run, units, error)
     else for (const half of halves) await writeUnits(run, half)
   }
 }
 
-/** After so many refused rows the search ends: the rest of the messages at fault goes as it is. */
+/**
+ * Refused rows at which the bisection ends; the remaining faulty messages are refused as they are.
+ */
 const refusals_max = 100
 
 function refuse(run: Run, units: readonly RowUnit[], error: unknown): void {
-  const by_store = failureKind(error) === 'refused'
+  const by_store = classifyFailure(error) === 'refused'
   if (!by_store && !run.storeWorks && units.length > 1) throw error
   for (const unit of units) run.refused.push({ ...unit, reason: reasonOf(error), by_store })
 }
 
-/** Halves of the messages; one message alone is halved by its rows; one row has none. */
-function halvesOf(units: readonly RowUnit[]): [RowUnit[], RowUnit[]] | undefined {
+/** Halves a list of messages, or the rows of a single one. Returns undefined for a single row. */
+function halve(units: readonly RowUnit[]): [RowUnit[], RowUnit[]] | undefined {
   const [only] = units
   if (units.length > 1 || only === undefined) {
     const middle = Math.ceil(units.length / 2)

@@ -1,16 +1,20 @@
 import type { Clock } from '../../kernel/time.ts'
+import type { Observation } from '../../model/observation.ts'
 import type { Kysely, TaskTables } from '../../platform/relational/index.ts'
 import type { ObservationStore, RecordStore } from '../storage/index.ts'
-import type { ObservationHead } from '../storage/row-format/index.ts'
-import type { BodyBuffers } from './body-buffers.ts'
+import {
+  type ObservationHead,
+  readObservation,
+  readTrace,
+  type StoredTrace,
+} from '../storage/row-format/index.ts'
 import type { IngestMeters } from './meters.ts'
 import { type RollUpPorts, rollUp } from './roll-up/roll-up.ts'
-import { touchedBy } from './roll-up/touched.ts'
-import type { RowBatch } from './row-batch.ts'
+import { collectTouched } from './roll-up/touched.ts'
+import type { BodyBuffers, RowBatch, RowUnit } from './row-batch.ts'
 import type { IngestSettings } from './settings.ts'
-import { type SecondStore, storedRows } from './stored-rows.ts'
 
-/** What rows are written with. */
+/** The dependencies of writing rows. */
 export type WritePorts = {
   records: Pick<RecordStore, 'insertRows'>
   store: ObservationStore
@@ -19,16 +23,15 @@ export type WritePorts = {
   meters: IngestMeters
   bodies: BodyBuffers
   markDue: RollUpPorts['markDue']
-  /** Where rows of some projects go too. */
+  /** A second store for the rows of some projects. */
   second?: SecondStore | undefined
   settings: Pick<IngestSettings, 'large_rollup_from'>
 }
 
 /**
- * Writes a batch for good: rows of each kind by one insert, then what goes to a second store, then
- * the roll-ups of the tasks and conversations that it touched. `inserted` remembers by their tokens
- * which batches are in and since when, so that waiting for PostgreSQL does not insert them again
- * and again. Rejects with a store's error.
+ * Writes a batch durably: one insert for each kind of row, then the second store, then the roll-ups
+ * of its tasks and conversations. `inserted` remembers inserted batches by token, with their time,
+ * so that waiting for PostgreSQL does not insert them repeatedly. Rejects with a store's error.
  */
 export async function writeRows(
   ports: WritePorts,
@@ -42,19 +45,19 @@ export async function writeRows(
   }
   await ports.second?.write(storedRows(batch.units, ingested_at_ms))
   const large_from = ports.settings.large_rollup_from
-  await rollUp({ ...ports, large_from }, touchedBy(batch.heads))
+  await rollUp({ ...ports, large_from }, collectTouched(batch.heads))
   for (const { kind, count } of batch.rows) ports.meters.rows.inc({ kind }, count)
   observeLag(ports, batch.heads)
 }
 
-/** Waits for all of them: a repeat must not run beside an insert that is still under way. */
+/** Waits for all inserts, because a repeat must not run beside an unfinished one. */
 async function insertRows(
   { records, bodies }: WritePorts,
   { rows, token }: RowBatch,
 ): Promise<void> {
   const inserts = rows.map(({ kind, bytes }) => records.insertRows(kind, [bytes], { token }))
   const failed = (await Promise.allSettled(inserts)).find(({ status }) => status === 'rejected')
-  // After a failure somebody may still be sending them.
+  // After a failure the buffers may still be in use, so they are not reused.
   if (failed?.status === 'rejected') throw failed.reason
   for (const { bytes } of rows) bodies.give(bytes)
 }
@@ -66,4 +69,42 @@ function observeLag({ clock, meters }: WritePorts, heads: readonly ObservationHe
   for (const { end_time } of heads) {
     meters.lag.observe(Math.max(0, now_ms - Number(end_time / nsPerMs)) / 1000)
   }
+}
+
+/** Rows in ClickHouse, for a second store. */
+export type StoredRows = {
+  /** The projects of the rows. */
+  project_ids: ReadonlySet<string>
+  /** Milliseconds since 1970; before the rows were stored. */
+  ingested_at_ms: number
+  /** Decodes the rows of some projects only. */
+  of(project_ids: ReadonlySet<string>): { observations: Observation[]; traces: StoredTrace[] }
+}
+
+/** A second store. Resolves when the rows are stored there, or recorded as missing. */
+export type SecondStore = { write(rows: StoredRows): Promise<void> }
+
+/** Returns the rows of a batch for a second store. */
+function storedRows(units: readonly RowUnit[], ingested_at_ms: number): StoredRows {
+  const project_ids = new Set<string>()
+  for (const { message } of units) {
+    for (const { project_id } of message.receipts) project_ids.add(project_id)
+  }
+  return { project_ids, ingested_at_ms, of: (wanted) => rowsOf(units, wanted) }
+}
+
+function rowsOf(units: readonly RowUnit[], wanted: ReadonlySet<string>) {
+  const observations: Observation[] = []
+  const traces: StoredTrace[] = []
+  for (const { message, from, to } of units) {
+    const { bytes, kinds, starts, ends, receipts } = message.rows
+    for (let row = from; row < to; row++) {
+      const receipt = message.receipts[receipts[row] ?? 0]
+      if (receipt === undefined || !wanted.has(receipt.project_id)) continue
+      const encoded = bytes.subarray(starts[row], ends[row])
+      if (kinds[row] === 'observations') observations.push(readObservation(encoded))
+      if (kinds[row] === 'traces') traces.push(readTrace(encoded))
+    }
+  }
+  return { observations, traces }
 }

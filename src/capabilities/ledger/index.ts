@@ -1,3 +1,6 @@
+import type { Route } from '../../platform/http/index.ts'
+import { getLedger, type LedgerDeps } from './ledger.ts'
+
 export type { LedgerDeps } from './ledger.ts'
 export { acceptedEntry, type LedgerRequest, lostEntry, rejectedEntry } from './ledger-entries.ts'
 export {
@@ -6,9 +9,13 @@ export {
   type LedgerOutcome,
   ledgerMeters,
 } from './ledger-meters.ts'
-export { ledgerRoutes } from './ledger-routes.ts'
 export {
   createLedgerReporter,
   type LedgerReporter,
   type LedgerReporterOptions,
 } from './report.ts'
+
+/** Returns the routes of the ledger. */
+export function ledgerRoutes(deps: LedgerDeps): Route[] {
+  return [getLedger(deps)]
+}

@@ -1,10 +1,10 @@
 import type { IngestPath } from '../../model/ingest-records.ts'
 import type { Metrics } from '../../platform/telemetry/index.ts'
 
-/** What became of items; the edge tells the first four, the worker `stored` and `rejected`. */
+/** The fate of an item. The edge reports the first four, the worker `stored` and `rejected`. */
 export type LedgerOutcome = 'accepted' | 'rejected' | 'lost' | 'masked' | 'stored'
 
-/** Items of one project and path that share a fate. `reason` is empty where there is none. */
+/** Items of one project and path with the same fate. `reason` may be empty. */
 export type LedgerCount = {
   project_id: string
   path: IngestPath
@@ -13,18 +13,18 @@ export type LedgerCount = {
 }
 
 /** Counts items as `looptrace_ledger_items_total`. */
-export type LedgerMeters = { count(about: LedgerCount, items: number): void }
+export type LedgerMeters = { count(labels: LedgerCount, items: number): void }
 
-/** Projects with a label of their own; those that come later share the label `other`. */
+/** Maximum projects with a label of their own; later ones share the label `other`. */
 const projects_max = 1_000
-/** Likewise for reasons, which are words of ours; a client can not make them up without end. */
+/** Maximum reasons with a label of their own. Clients cannot create reasons. */
 const reasons_max = 100
 
 const madeFor = new WeakMap<Metrics, LedgerMeters>()
 
 /**
- * The ledger as a metric, made once for a process: edge and worker of one process share it. The
- * labels are bounded, so that a service with many projects does not drown its Prometheus.
+ * Returns the ledger's metric, which edge and worker of one process share. Its labels are bounded,
+ * so that a service with many projects does not overload Prometheus.
  */
 export function ledgerMeters(metrics: Metrics): LedgerMeters {
   const made = madeFor.get(metrics) ?? makeMeters(metrics)
@@ -35,7 +35,7 @@ export function ledgerMeters(metrics: Metrics): LedgerMeters {
 function makeMeters(metrics: Metrics): LedgerMeters {
   const items_total = metrics.counter({
     name: 'looptrace_ledger_items_total',
-    help: 'Items that clients sent, by project, way in and what became of them.',
+    help: 'Items that clients sent, by project, path and outcome.',
     labels: ['project', 'path', 'outcome', 'reason'],
   })
   const projects = new Set<string>()

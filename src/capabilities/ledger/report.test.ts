@@ -43,7 +43,7 @@ function entriesOf({ subject, data }: OutgoingMessage): LedgerEntry[] {
 const byId = (entries: readonly LedgerEntry[]) =>
   entries.map((entry) => JSON.stringify(entry, Object.keys(entry).sort())).sort()
 
-test('what was accepted, refused or lost is published as it was told, a message per project', async () => {
+test('accepted, rejected and lost items are published unchanged, one message per project', async () => {
   const { reporter, stored, entries } = reporterOf()
   const told = [
     acceptedEntry(requestOf(), newId(), 1),
@@ -66,7 +66,7 @@ test('it publishes by itself', async () => {
   expect(entriesOf(await published.promise)).toHaveLength(1)
 })
 
-test('no message is over 256 KiB, and nothing is left out', async () => {
+test('no message exceeds 256 KiB, and no entry is left out', async () => {
   const { reporter, stored, entries } = reporterOf()
   const told = Array.from({ length: 5_000 }, () => acceptedEntry(requestOf(), newId(), 1))
   reporter.accepted(told)
@@ -76,7 +76,7 @@ test('no message is over 256 KiB, and nothing is left out', async () => {
   expect(byId(entries())).toEqual(byId(told))
 })
 
-test('items are counted by project, path and what became of them', async () => {
+test('items are counted by project, path and outcome', async () => {
   const { reporter, metrics } = reporterOf()
   reporter.accepted([
     acceptedEntry(requestOf(), newId(), 2, 1),
@@ -99,7 +99,7 @@ test('items are counted by project, path and what became of them', async () => {
   )
 })
 
-test('with more than a thousand projects the others share a label', async () => {
+test('beyond a thousand projects the others share a label', async () => {
   const { reporter, metrics } = reporterOf()
   for (let i = 0; i < 1_010; i += 1) {
     reporter.accepted([acceptedEntry({ ...requestOf(), project_id: `p${i}` }, newId(), 1)])
@@ -110,10 +110,10 @@ test('with more than a thousand projects the others share a label', async () => 
   expect(lines.at(-1)).toMatch(/project="other".* 10$/)
 })
 
-describe('while neither queue nor spool takes anything', () => {
+describe('while queue and spool are unavailable', () => {
   const away = { publish: () => Promise.reject(new Error('away')) }
 
-  test('the items of what only the edge knows stay in the books, merged', async () => {
+  test('items that only the edge knows are kept, merged', async () => {
     let isAway = true
     const stored: OutgoingMessage[] = []
     const { reporter, metrics } = reporterOf({
@@ -142,7 +142,7 @@ describe('while neither queue nor spool takes anything', () => {
     expect((await metrics.expose()).body).toContain('looptrace_ledger_entries_dropped_total 0')
   })
 
-  test('the oldest entries of messages go first, counted, and memory is bounded', async () => {
+  test('the oldest entries with messages are dropped first and counted, and memory is bounded', async () => {
     const { reporter, metrics } = reporterOf({ ...away, entries_max: 100 })
     for (let i = 0; i < 1_000; i += 1) reporter.accepted([acceptedEntry(requestOf(), newId(), 1)])
     const { body } = await metrics.expose()
@@ -153,7 +153,7 @@ describe('while neither queue nor spool takes anything', () => {
   })
 })
 
-test('whatever fails on the way, each entry is published once or stays to be', async () => {
+test('with any failures, each entry is published once or stays pending', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.nat(40), { minLength: 1, maxLength: 12 }),

@@ -1,12 +1,9 @@
-import type { Clock } from '../../kernel/time.ts'
-import { sleep } from '../../kernel/time.ts'
+import { type Clock, sleep } from '../../kernel/time.ts'
 import type { LedgerEntry } from '../../model/ledger-entry.ts'
 import type { OutgoingMessage } from '../../platform/queue/index.ts'
 import type { Logger, Metrics } from '../../platform/telemetry/index.ts'
-import { countEntries } from './count-entries.ts'
-import { type LedgerMessage, takeMessage } from './ledger-message.ts'
-import { ledgerMeters } from './ledger-meters.ts'
-import { WaitingEntries } from './waiting-entries.ts'
+import { WaitingEntries } from './ledger-entries.ts'
+import { type LedgerMeters, type LedgerOutcome, ledgerMeters } from './ledger-meters.ts'
 
 export type LedgerReporterOptions = {
   /** Resolves once the message is durable; repeated with the same id when it rejects. */
@@ -15,30 +12,30 @@ export type LedgerReporterOptions = {
   clock: Clock
   metrics: Metrics
   logger: Logger
-  /** How long an entry waits for others at most. 1,000 when left out. */
+  /** Maximum time that an entry waits to be published, by default 1,000. */
   interval_ms?: number
-  /** Entries kept in memory while neither queue nor spool takes them. 100,000 when left out. */
+  /** Maximum entries in memory while neither queue nor spool accepts them, by default 100,000. */
   entries_max?: number
 }
 
-/** Tells the ledger what an edge has accepted. */
+/** Publishes the edge's side of the ledger. */
 export type LedgerReporter = {
-  /** Takes entries of items that are durable, refused or lost. Never throws, never waits. */
+  /** Accepts entries of durable, rejected or lost items. Never throws and never waits. */
   accepted(entries: readonly LedgerEntry[]): void
-  /** Publishes what waits; resolves when it is durable or could not be published now. */
+  /** Publishes the waiting entries; resolves when they are durable or the attempt has failed. */
   flush(): Promise<void>
-  /** Flushes, with a few tries, and counts what could not be told as dropped. */
+  /** Flushes with a few attempts; counts the entries that could not be published as dropped. */
   close(): Promise<void>
 }
 
 /**
- * Keeps the accepted side of the ledger in memory and publishes it at most `interval_ms` later, a
- * message or more for each project, on `ledger.<project_id>`. What fails is published again under
- * the same id, so that it is stored once.
+ * Makes a reporter that keeps entries in memory and publishes them at most `interval_ms` later, in
+ * one or more messages for each project on `ledger.<project_id>`. A failed message is published
+ * again under the same id, so that it is stored once.
  *
- * A process that is killed takes at most a second of entries with it. Those of items in a message
- * are made good by the worker, whose own side of the ledger names the same message. Memory is
- * bounded: see `WaitingEntries`.
+ * A killed process loses at most a second of entries. The worker makes up for those of durable
+ * items, since its own side of the ledger names the same messages. Memory is bounded: see
+ * `WaitingEntries`.
  */
 export function createLedgerReporter(options: LedgerReporterOptions): LedgerReporter {
   return new Reporter(options)
@@ -46,7 +43,7 @@ export function createLedgerReporter(options: LedgerReporterOptions): LedgerRepo
 
 const interval_ms_default = 1_000
 const entries_max_default = 100_000
-/** Messages made and not durable yet, over all projects: what bounds their bytes, to 4 MiB. */
+/** Maximum unpublished messages over all projects, which limits their bytes to 4 MiB. */
 const messages_max = 16
 const closeTries_max = 5
 const closePause_ms = 200
@@ -56,7 +53,7 @@ class Reporter implements LedgerReporter {
   readonly #meters
   readonly #dropped
   readonly #waiting: WaitingEntries
-  /** Made, published once at least, and not known to be durable. */
+  /** Messages that were published at least once and are not known to be durable. */
   #unsettled: LedgerMessage[] = []
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
@@ -67,11 +64,11 @@ class Reporter implements LedgerReporter {
     this.#waiting = new WaitingEntries(options.entries_max ?? entries_max_default)
     this.#dropped = options.metrics.counter({
       name: 'looptrace_ledger_entries_dropped_total',
-      help: 'Ledger entries of the edge that neither queue nor spool took in time.',
+      help: 'Ledger entries of the edge that were dropped because queue and spool were unavailable.',
     })
     options.metrics.gauge({
       name: 'looptrace_ledger_entries_pending',
-      help: 'Ledger entries of the edge that are not published yet.',
+      help: 'Ledger entries of the edge that wait to be published.',
       collect: (gauge) => gauge.set(this.#pending()),
     })
   }
@@ -114,10 +111,10 @@ class Reporter implements LedgerReporter {
 
   #drop(entries: number): void {
     this.#dropped.inc(entries)
-    this.#options.logger.warn({ entries }, 'ledger entries were dropped: the queue is away')
+    this.#options.logger.warn({ entries }, 'ledger entries were dropped: the queue is unavailable')
   }
 
-  /** Publishes until nothing waits, or until some message is not taken. */
+  /** Publishes until nothing waits or a message fails. */
   async #publishAll(): Promise<void> {
     for (;;) {
       while (this.#unsettled.length < messages_max) {
@@ -137,8 +134,97 @@ class Reporter implements LedgerReporter {
       await this.#options.publish(outgoing)
       return true
     } catch (error) {
-      this.#options.logger.warn({ err: error, entries }, 'ledger entries wait: not published')
+      this.#options.logger.warn(
+        { err: error, entries },
+        'publishing ledger entries failed; they wait',
+      )
       return false
     }
   }
+}
+
+/**
+ * Counts the items of accepted entries. Consecutive entries of one project and path are counted
+ * together, because a label lookup costs more than a sum.
+ */
+function countEntries(meters: LedgerMeters, entries: readonly LedgerEntry[]): void {
+  let items = 0
+  let masked = 0
+  for (let at = 0; at < entries.length; at += 1) {
+    const entry = entries[at]
+    if (entry === undefined) continue
+    items += entry.items
+    masked += entry.masked
+    countReasons(meters, entry, 'rejected')
+    countReasons(meters, entry, 'lost')
+    const next = entries[at + 1]
+    if (next?.project_id === entry.project_id && next.path === entry.path) continue
+    const labels = { project_id: entry.project_id, path: entry.path, reason: '' }
+    meters.count({ ...labels, outcome: 'accepted' }, items)
+    meters.count({ ...labels, outcome: 'masked' }, masked)
+    items = 0
+    masked = 0
+  }
+}
+
+function countReasons(
+  meters: LedgerMeters,
+  entry: LedgerEntry,
+  outcome: Extract<LedgerOutcome, 'rejected' | 'lost'>,
+): void {
+  const { project_id, path } = entry
+  for (const reason in entry[outcome]) {
+    meters.count({ project_id, path, outcome, reason }, entry[outcome][reason] ?? 0)
+  }
+}
+
+/** A message of the kind `ledger`, and its number of entries. */
+type LedgerMessage = { outgoing: OutgoingMessage; entries: number }
+
+/** Size at which a message is complete; a stream accepts at least 1 MiB. */
+const message_chars_max = 240 * 1024
+/** Maximum entries of a message, about what fills it. */
+const messageEntries_max = 1_000
+
+/** Makes a message of entries of one project; undefined when none wait. */
+function takeMessage(waiting: WaitingEntries, newId: () => string): LedgerMessage | undefined {
+  const entries = waiting.take(messageEntries_max)
+  const [first] = entries
+  if (first === undefined) return undefined
+  let text = `{"entries":[${entryText(first)}`
+  let taken = 1
+  for (; taken < entries.length && text.length < message_chars_max; taken += 1) {
+    const entry = entries[taken]
+    if (entry) text += `,${entryText(entry)}`
+  }
+  waiting.putBack(entries.slice(taken))
+  const subject = `ledger.${first.project_id}`
+  const outgoing = { id: newId(), subject, data: Buffer.from(`${text}]}`) }
+  return { outgoing, entries: taken }
+}
+
+/**
+ * Serializes an entry. A plain accepted entry, one for each call, is written by hand at a third of
+ * the cost: its texts are ids and words of ours, which need no escaping.
+ */
+function entryText(entry: LedgerEntry): string {
+  if (entry.message_id === '' || !isPlain(entry)) return JSON.stringify(entry)
+  const { project_id, ingest_request_id, message_id, path, received_at_ms, items, masked } = entry
+  return `{"project_id":"${project_id}","ingest_request_id":"${ingest_request_id}","message_id":"${message_id}","side":"accepted","path":"${path}","received_at_ms":${received_at_ms},"items":${items},"stored":0,"rejected":{},"lost":{},"masked":${masked},${restOfPlain}`
+}
+
+const restOfPlain =
+  '"records":{"traces":0,"observations":0,"events":0,"links":0,"correlations":0},"attempts":0,"settled_at_ms":0,"error_reason":""}'
+
+/** Length of a UUID. An id of another length is serialized by JSON.stringify. */
+const uuid_chars = 36
+
+function isPlain({ rejected, lost, ingest_request_id, message_id, project_id }: LedgerEntry) {
+  for (const _ in rejected) return false
+  for (const _ in lost) return false
+  return (
+    ingest_request_id.length === uuid_chars &&
+    message_id.length === uuid_chars &&
+    project_id.length === uuid_chars
+  )
 }

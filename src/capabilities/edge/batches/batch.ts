@@ -9,35 +9,38 @@ import {
   type SchemaVersion,
   schemaVersionNamed,
 } from '../../records/schema/index.ts'
-import { type W3cContext, w3cOfBatch } from './w3c-context.ts'
+import { readW3c, type W3cContext } from './w3c-context.ts'
 
-/** Records of all kinds in one batch. */
-export const items_max = 50_000
+/** Maximum records of all kinds in one batch. */
+const items_max = 50_000
 
-/** A batch whose envelope is right; its records are not looked at yet. */
+/** A batch with a valid envelope; its records are not validated yet. */
 export type Batch = {
-  /** Undefined when the client gave none. */
+  /** Undefined when the client sent none. */
   idempotency_key: string | undefined
   schema: SchemaVersion
   lists: Record<RecordKind, readonly unknown[]>
   items: number
-  /** Of its fields, and of the headers where it has none. */
+  /** From its fields, and from the headers where a field is absent. */
   w3c: W3cContext
-  /** Of its fields alone: a repeated call has other headers, and is the same batch. */
+  /** From its fields alone, because a repeated batch may have other headers. */
   w3c_of_body: W3cContext
 }
 
-/** What makes a body a batch. Its records are validated one by one, so that good ones are taken. */
+/** The schema of a batch. Its records are validated one by one, so that valid ones are accepted. */
 export const batchSchema = record('IngestRequest', {
   idempotency_key: z
     .string()
     .optional()
     .describe(
-      '1 to 256 printable characters; the header `Idempotency-Key` says the same. The same batch ' +
-        'under the same key is taken once in 7 days. Left out, one is made of the id of the ' +
-        'request, and a repeated call is another request.',
+      '1 to 256 printable characters; also accepted as header `Idempotency-Key`. The same batch ' +
+        'under the same key is stored once within 7 days. By default derived from the id of the ' +
+        'request, so that a repeated call is a new request.',
     ),
-  schema_version: z.string().optional().describe('The newest active one when left out.'),
+  schema_version: z
+    .string()
+    .optional()
+    .describe('Schema version of the records, by default the newest active one.'),
   traces: recordList('traces'),
   observations: recordList('observations'),
   events: recordList('events'),
@@ -48,7 +51,7 @@ export const batchSchema = record('IngestRequest', {
   baggage: w3cText('w3c_baggage'),
 })
 
-/** Reads the envelope and what headers say beside it. Throws 400 when it is no batch at all. */
+/** Reads the envelope and the headers that belong to it. Throws 400 for an invalid envelope. */
 export function batchFrom(body: z.output<typeof batchSchema>, headers: RequestHeaders): Batch {
   const lists = {
     traces: body.traces ?? [],
@@ -66,8 +69,8 @@ export function batchFrom(body: z.output<typeof batchSchema>, headers: RequestHe
     schema: schemaVersionNamed(body.schema_version),
     lists,
     items,
-    w3c: w3cOfBatch(body, headers),
-    w3c_of_body: w3cOfBatch(body, noHeaders),
+    w3c: readW3c(body, headers),
+    w3c_of_body: readW3c(body, noHeaders),
   }
 }
 
@@ -103,5 +106,7 @@ function w3cText(type: string) {
     .string()
     .max(8192)
     .nullish()
-    .describe(`Kept as a correlation \`${type}\` of each trace; else the header of this name.`)
+    .describe(
+      `Kept as a correlation \`${type}\` of each trace; by default the header of this name.`,
+    )
 }

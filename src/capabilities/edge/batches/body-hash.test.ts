@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createBodyHash, depth_max } from './body-hash.ts'
 
-function hashOf(...values: unknown[]): string {
+function hashBatch(...values: unknown[]): string {
   const hash = createBodyHash()
   for (const value of values) expect(hash.add(value)).toBe(true)
   return hash.digest().toString('hex')
@@ -10,25 +10,25 @@ function hashOf(...values: unknown[]): string {
 
 const json = fc.jsonValue({ maxDepth: 4 })
 
-test('the same JSON value has the same hash, whatever the order of its keys', () => {
+test('the same JSON value has the same hash in any order of its keys', () => {
   fc.assert(
     fc.property(json, (value) => {
       const copy: unknown = JSON.parse(JSON.stringify(value, null, 2))
-      expect(hashOf(reversed(copy))).toBe(hashOf(JSON.parse(JSON.stringify(value))))
+      expect(hashBatch(reversed(copy))).toBe(hashBatch(JSON.parse(JSON.stringify(value))))
     }),
   )
 })
 
-test('other JSON values have other hashes', () => {
+test('different JSON values have different hashes', () => {
   fc.assert(
     fc.property(json, json, (one, other) => {
       const same = JSON.stringify(sorted(one)) === JSON.stringify(sorted(other))
-      expect(hashOf(one) === hashOf(other)).toBe(same)
+      expect(hashBatch(one) === hashBatch(other)).toBe(same)
     }),
   )
 })
 
-describe('what could pass for something else does not', () => {
+describe('similar encodings do not collide', () => {
   test.each([
     [['a', 'b'], ['a"1:b']],
     [
@@ -50,11 +50,11 @@ describe('what could pass for something else does not', () => {
       [2, 1],
     ],
   ])('%j and %j', (one, other) => {
-    expect(hashOf(one)).not.toBe(hashOf(other))
+    expect(hashBatch(one)).not.toBe(hashBatch(other))
   })
 })
 
-test('a value is read down to the deepest level that is taken, and says when there is more', () => {
+test('a value is read to the maximum depth, and a deeper one is reported', () => {
   const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`)
   expect(createBodyHash().add(nested(depth_max))).toBe(true)
   expect(createBodyHash().add(nested(depth_max + 1))).toBe(false)

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
 
-/** Deeper than this nothing is read: what lies below is refused with its record. */
+/** Maximum nesting that is read; a record with deeper values is rejected. */
 export const depth_max = 256
 
-/** A hash over parts of a batch, in the order in which they are added. */
-export type BodyHash = {
-  /** Adds a JSON value; false when it is nested deeper than `depth_max`. */
+/** A hash over parts of a batch, in the order of addition. */
+type BodyHash = {
+  /** Adds a JSON value. Returns false when it is nested deeper than `depth_max`. */
   add(value: unknown): boolean
   digest(): Buffer
 }
 
 /**
- * SHA-256 of JSON values: spaces, the order of an object's keys and the spelling of a number or of
- * an escape do not count; everything else does, the order of a list too.
+ * Makes a SHA-256 of JSON values. It ignores spaces, the order of keys, and the spelling of numbers
+ * and escapes; everything else counts, including the order of lists.
  */
 export function createBodyHash(): BodyHash {
   const hash = createHash('sha256')
@@ -29,7 +29,7 @@ export function createBodyHash(): BodyHash {
 
 type Writer = { text: string; too_deep: boolean }
 
-/** Texts are written with their length before them, so that none can pass for something else. */
+/** Writes each text after its length, so that different values never produce the same input. */
 function write(writer: Writer, value: unknown, depth: number): void {
   if (typeof value === 'string') {
     writer.text += `"${value.length}:${value}`

@@ -4,10 +4,10 @@ import type { Pricing } from '../../records/pricing/index.ts'
 import type { TraceRecord } from '../../records/schema/index.ts'
 import { eachW3cValue } from './w3c-context.ts'
 
-/** What the drafts of one batch are made with and put into. */
+/** The inputs and the output of mapping one batch to drafts. */
 export type DraftContext = {
   project_id: string
-  /** When the request came in, in nanoseconds since 1970: the same when it is taken over. */
+  /** Arrival of the request in nanoseconds since 1970; it stays the same after a takeover. */
   received_at: bigint
   pricing: Pricing
   /** The batch's trace records by trace id; observations inherit from them. */
@@ -18,7 +18,7 @@ export type DraftContext = {
 
 type Conversation = ReturnType<typeof conversationIdFrom>
 
-/** The columns of a conversation that a client named; the hash behind them is made once a batch. */
+/** Returns the columns of a conversation that a client named; its hash is computed once a batch. */
 export function conversationOf(context: DraftContext, named: string): Conversation {
   if (named === '') return noConversation
   const known = context.conversations.get(named)
@@ -30,12 +30,12 @@ export function conversationOf(context: DraftContext, named: string): Conversati
 
 const noConversation: Conversation = { conversation_id: '', external_id: null }
 
-/** A text that may be left out; what is not known is empty. */
-export function shown<Value extends string>(value: Value | null | undefined): Value | '' {
+/** Returns an optional text, empty when absent. */
+export function orEmpty<Value extends string>(value: Value | null | undefined): Value | '' {
   return value ?? ''
 }
 
-/** Content as it is stored: text stays text, other JSON is JSON text, nothing is empty. */
+/** Formats content for storage: text as it is, other JSON as JSON text, and empty when absent. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   return value === undefined || value === null ? '' : JSON.stringify(value)
@@ -43,8 +43,8 @@ export function textOf(value: unknown): string {
 
 const none: TextPairs = []
 
-/** Labels as they are stored; one that is null is left out. */
-export function pairsOf(labels: Readonly<Record<string, unknown>> | null | undefined): TextPairs {
+/** Formats labels for storage; leaves out those that are null. */
+export function toPairs(labels: Readonly<Record<string, unknown>> | null | undefined): TextPairs {
   if (labels === null || labels === undefined) return none
   const pairs: Text[] = []
   for (const key of Object.keys(labels)) {
@@ -54,21 +54,21 @@ export function pairsOf(labels: Readonly<Record<string, unknown>> | null | undef
   return pairs
 }
 
-/** Adds the correlations of what a record says of its place in W3C's world. */
+/** Adds the correlations of the W3C fields of a record. */
 export function addW3c(
   context: DraftContext,
   fields: Parameters<typeof eachW3cValue>[0],
-  about: { trace_id: string; observation_id: string; time: bigint },
+  owner: { trace_id: string; observation_id: string; time: bigint },
 ): void {
   if (!(fields.traceparent || fields.tracestate || fields.baggage)) return
   eachW3cValue(fields, (correlation_type, correlation_value) => {
     context.drafts.correlations.push({
       project_id: context.project_id,
-      trace_id: about.trace_id,
-      observation_id: about.observation_id,
+      trace_id: owner.trace_id,
+      observation_id: owner.observation_id,
       correlation_type,
       correlation_value,
-      time: about.time,
+      time: owner.time,
       source: 'api',
       metadata: none,
     })

@@ -1,41 +1,48 @@
 import { z } from 'zod'
 import { poll } from '../../../kernel/poll.ts'
+import { problem } from '../../../kernel/problem.ts'
 import { flagParameter } from '../../../model/list-query.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import { batchFrom, batchSchema } from './batch.ts'
-import type { RequestContext } from './deps.ts'
-import { findRequest } from './request-row.ts'
-import { hasEnded, recordOfRow, type StatusRecord, statusRecordSchema } from './status-record.ts'
+import type { IngestRequestDeps, RequestContext } from './request-context.ts'
+import {
+  hasEnded,
+  type StatusRecord,
+  statusFromReceipt,
+  statusFromRow,
+  statusRecordSchema,
+} from './status-record.ts'
+import { findRequest } from './store.ts'
 import { requestHeaders, takeBatch } from './take-batch.ts'
 
 /**
- * POST /api/v2/observability/ingest: takes a canonical batch. It answers 202 once every record that
- * is valid is durable in the queue; the record says what was not.
+ * POST /api/v2/observability/ingest: accepts a canonical batch. It answers 202 once every valid
+ * record is durable in the queue; the status record lists the rejected ones.
  */
 export function postIngest(context: RequestContext): Route {
   return defineRoute({
     method: 'POST',
     url: '/api/v2/observability/ingest',
     id: 'ingestBatch',
-    summary: 'Take a batch of traces, observations, events, links and correlations',
+    summary: 'Ingest a batch of traces, observations, events, links and correlations',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'editor', key: 'ingest:write' },
     status: 202,
     body_bytes_max: context.settings.body_bytes_max,
     any_json_keys: true,
     query: z.strictObject({
-      wait: flagParameter('`true`: answer when the batch has ended, or after 10 s.'),
+      wait: flagParameter('`true`: answer when the batch is settled, or after 10 s.'),
     }),
     headers: [
       {
         name: 'Idempotency-Key',
         required: false,
-        description: 'The same as `idempotency_key` of the body, which it must not contradict.',
+        description: 'Equals `idempotency_key` of the body, if both are sent.',
       },
       ...['traceparent', 'tracestate', 'baggage'].map((name) => ({
         name,
         required: false,
-        description: `W3C propagation; \`${name}\` of the body goes before it.`,
+        description: `W3C propagation; \`${name}\` of the body takes precedence.`,
       })),
     ],
     body: batchSchema,
@@ -46,7 +53,7 @@ export function postIngest(context: RequestContext): Route {
       const { project_id } = caller
       const id = await takeBatch(context, batch, { project_id, signal })
       const record = query.wait
-        ? await endOf(context, { project_id, id, signal })
+        ? await waitForEnd(context, { project_id, id, signal })
         : await recordNow(context, { project_id, id })
       return new Answer(record, { headers: requestHeaders(id) })
     },
@@ -57,12 +64,16 @@ type Which = { project_id: string; id: string }
 
 async function recordNow({ db }: RequestContext, { project_id, id }: Which): Promise<StatusRecord> {
   const row = await findRequest(db, project_id, id)
-  if (row === undefined) throw new Error(`ingest request ${id} is gone though it was just taken`)
-  return recordOfRow(row)
+  if (row === undefined)
+    throw new Error(`ingest request ${id} vanished right after it was accepted`)
+  return statusFromRow(row)
 }
 
-/** The record at its end, or as it is when the wait is over or too many wait already. */
-async function endOf(
+/**
+ * Waits for the end of a request. Returns its current record when the wait runs out, or when too
+ * many calls wait already.
+ */
+async function waitForEnd(
   context: RequestContext,
   { signal, ...which }: Which & { signal: AbortSignal },
 ): Promise<StatusRecord> {
@@ -73,4 +84,40 @@ async function endOf(
   } finally {
     context.waiters.leave(1)
   }
+}
+
+/** GET /api/v2/observability/ingest/{ingest_request_id}: the status of a request by any way in. */
+export function getIngestRequest({ db, receipts }: IngestRequestDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/ingest/{ingest_request_id}',
+    id: 'getIngestRequest',
+    summary: 'Get the status of an ingest request: batch, OTLP export or proxied call',
+    auth: 'jwt_or_key',
+    scope: {
+      level: 'project',
+      role: 'viewer',
+      key: ['ingest:write', 'traces:read', 'query:run'],
+    },
+    params: z.strictObject({
+      ingest_request_id: z
+        .guid({ error: 'expected the UUID of X-Ingest-Request-ID' })
+        .describe('The value of the header X-Ingest-Request-ID.'),
+    }),
+    reply: statusRecordSchema,
+    errors: ['ingest_request_not_found'],
+    handle: async ({ params, caller }) => {
+      const id = params.ingest_request_id.toLowerCase()
+      const row = await findRequest(db, caller.project_id, id)
+      const record = row
+        ? statusFromRow(row)
+        : statusFromReceipt(await receipts.receipt(caller.project_id, id))
+      if (record === undefined) {
+        throw problem('ingest_request_not_found', {
+          detail: `ingest_request_id: got "${id}", which is no ingest request of this project`,
+        })
+      }
+      return new Answer(record, { headers: requestHeaders(id) })
+    },
+  })
 }

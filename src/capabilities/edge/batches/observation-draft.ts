@@ -1,13 +1,13 @@
 import type { ObservationDraft } from '../../../model/ingest-records.ts'
-import type { ToolCall, ToolResult } from '../../../model/observation.ts'
+import type { Observation, ToolCall, ToolResult } from '../../../model/observation.ts'
+import type { TokenBuckets } from '../../records/pricing/index.ts'
 import type { ObservationRecord, TraceRecord } from '../../records/schema/index.ts'
-import { conversationOf, type DraftContext, pairsOf, shown, textOf } from './draft-context.ts'
-import { usageColumns } from './usage-columns.ts'
+import { conversationOf, type DraftContext, orEmpty, textOf, toPairs } from './draft-context.ts'
 
-/** Version of this mapping; it stands in every row that it made. */
+/** Version of this mapping, stored in each of its rows. */
 const contract_version = 'canonical-2026-02-23'
 
-/** A valid record as it is stored. Who it belongs to it inherits from its trace's record. */
+/** Maps a valid record to a draft. Ownership fields are inherited from its trace's record. */
 export function observationDraft(
   record: ObservationRecord,
   context: DraftContext,
@@ -17,49 +17,49 @@ export function observationDraft(
     project_id: context.project_id,
     trace_id: record.trace_id,
     observation_id: record.observation_id,
-    parent_observation_id: shown(record.parent_observation_id),
+    parent_observation_id: orEmpty(record.parent_observation_id),
     type: record.type ?? 'span',
-    name: shown(record.name),
+    name: orEmpty(record.name),
     start_time,
     end_time: record.end_time ?? start_time,
     status: statusOf(record),
     status_code: record.status_code ?? 0,
-    outcome: shown(record.outcome),
-    error_type: shown(record.error_type),
-    error_message: shown(record.error_message),
+    outcome: orEmpty(record.outcome),
+    error_type: orEmpty(record.error_type),
+    error_message: orEmpty(record.error_message),
     source: 'api',
     contract_version,
-    provider: shown(record.provider),
-    model_requested: shown(record.model_requested),
-    model: shown(record.model),
-    endpoint: shown(record.endpoint),
+    provider: orEmpty(record.provider),
+    model_requested: orEmpty(record.model_requested),
+    model: orEmpty(record.model),
+    endpoint: orEmpty(record.endpoint),
     ...ownerColumns(record, context.traces.get(record.trace_id), context),
-    service_name: shown(record.service_name),
-    agent_name: shown(record.agent_name),
-    span_kind: shown(record.span_kind),
-    level: shown(record.level),
+    service_name: orEmpty(record.service_name),
+    agent_name: orEmpty(record.agent_name),
+    span_kind: orEmpty(record.span_kind),
+    level: orEmpty(record.level),
     input: textOf(record.input),
     output: textOf(record.output),
     content_state: record.content_state ?? 'full',
     tool_calls: toolCallsOf(record),
     tool_results: toolResultsOf(record),
     streamed: record.streamed ?? false,
-    finish_reason: shown(record.finish_reason),
+    finish_reason: orEmpty(record.finish_reason),
     ...usageColumns(record, context),
     time_to_first_token_ms: record.time_to_first_token_ms ?? null,
     request_bytes: record.request_bytes ?? 0,
     response_bytes: record.response_bytes ?? 0,
-    attributes: pairsOf(record.attributes),
-    metadata: pairsOf(record.metadata),
+    attributes: toPairs(record.attributes),
+    metadata: toPairs(record.metadata),
     mapped_from: '',
   }
 }
 
 function statusOf(record: ObservationRecord): ObservationDraft['status'] {
-  return record.status ?? (tellsOfError(record) ? 'error' : 'ok')
+  return record.status ?? (hasError(record) ? 'error' : 'ok')
 }
 
-function tellsOfError({ error_type, error_message, status_code }: ObservationRecord): boolean {
+function hasError({ error_type, error_message, status_code }: ObservationRecord): boolean {
   return Boolean(error_type || error_message) || (status_code ?? 0) >= 400
 }
 
@@ -68,7 +68,7 @@ function ownerColumns(
   trace: TraceRecord | undefined,
   context: DraftContext,
 ) {
-  // A task's name goes with its id: that of another task would be a wrong one.
+  // A task's name belongs to its id, so it is never taken from another task.
   const ownTask = record.task_id || undefined
   const task_id = ownTask ?? (trace?.task_id || undefined)
   const named = record.conversation_id || trace?.conversation_id || ''
@@ -103,4 +103,82 @@ function toolResultsOf({ tool_results }: ObservationRecord): ToolResult[] {
     tool_call_id: result.tool_call_id,
     content: textOf(result.content),
   }))
+}
+
+type UsageColumns = Pick<
+  Observation,
+  keyof TokenBuckets | 'usage_source' | 'usage_semantics' | 'cost_usd' | 'price_version'
+>
+
+/** Returns the token and cost columns of a record whose counts are consistent. */
+function usageColumns(record: ObservationRecord, { pricing }: DraftContext): UsageColumns {
+  const columns = toCounts(record)
+  const isKnown = isCounted(columns)
+  if (isKnown) {
+    columns.usage_source = record.usage_source ?? 'provider'
+    columns.usage_semantics = record.input_tokens == null ? 'exclusive' : 'inclusive'
+  }
+  if (record.cost_usd != null) columns.cost_usd = dollarText(record.cost_usd)
+  else if (isKnown && (record.model || record.model_requested)) {
+    Object.assign(columns, pricing(pricedCall(record), toBuckets(columns)))
+  }
+  return columns
+}
+
+function toCounts(record: ObservationRecord): UsageColumns {
+  const cache_read_tokens = record.cache_read_tokens ?? null
+  const cache_write_tokens = record.cache_write_tokens ?? null
+  const reasoning_tokens = record.reasoning_tokens ?? null
+  const cached = (cache_read_tokens ?? 0) + (cache_write_tokens ?? 0)
+  return {
+    input_uncached_tokens:
+      rest(record.input_tokens, cached) ?? record.input_uncached_tokens ?? null,
+    cache_read_tokens,
+    cache_write_tokens,
+    output_visible_tokens:
+      rest(record.output_tokens, reasoning_tokens ?? 0) ?? record.output_visible_tokens ?? null,
+    reasoning_tokens,
+    usage_source: 'none',
+    usage_semantics: '',
+    cost_usd: null,
+    price_version: '',
+  }
+}
+
+function rest(total: number | null | undefined, parts: number): number | undefined {
+  return total == null ? undefined : total - parts
+}
+
+function isCounted(columns: UsageColumns): boolean {
+  return (
+    columns.input_uncached_tokens !== null ||
+    columns.output_visible_tokens !== null ||
+    columns.cache_read_tokens !== null ||
+    columns.cache_write_tokens !== null ||
+    columns.reasoning_tokens !== null
+  )
+}
+
+function pricedCall(record: ObservationRecord) {
+  return {
+    provider: record.provider ?? '',
+    model: record.model ?? '',
+    model_requested: record.model_requested ?? '',
+    at_ms: Number(record.start_time / 1_000_000n),
+  }
+}
+
+function toBuckets(columns: UsageColumns): TokenBuckets {
+  return {
+    input_uncached_tokens: columns.input_uncached_tokens ?? 0,
+    cache_read_tokens: columns.cache_read_tokens ?? 0,
+    cache_write_tokens: columns.cache_write_tokens ?? 0,
+    output_visible_tokens: columns.output_visible_tokens ?? 0,
+    reasoning_tokens: columns.reasoning_tokens ?? 0,
+  }
+}
+
+/** toFixed rounds half a nano-dollar up, as our own prices do. */
+function dollarText(given: string | number): string {
+  return typeof given === 'string' ? given : given.toFixed(9)
 }

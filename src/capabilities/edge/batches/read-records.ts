@@ -1,28 +1,28 @@
+import { setImmediate } from 'node:timers/promises'
 import type { z } from 'zod'
 import type { Fault } from '../../../kernel/problem.ts'
 import { type CanonicalRecords, type RecordKind, recordKinds } from '../../records/schema/index.ts'
 import type { Batch } from './batch.ts'
 import { depth_max } from './body-hash.ts'
-import { inSlices } from './yielding.ts'
 
-/** The valid records of a batch, and what was wrong with the others. */
+/** The valid records of a batch, and the faults of the others. */
 export type ReadRecords = {
   records: { [Kind in RecordKind]: CanonicalRecords[Kind][] }
-  /** Records that were not taken. */
+  /** Number of invalid records. */
   rejected: number
-  /** What was wrong, with pointers into the batch; the first ones. */
+  /** The first faults, with pointers into the batch. */
   errors: Fault[]
-  /** Faults that `errors` has no room for. */
+  /** Number of faults that did not fit into `errors`. */
   errors_left_out: number
 }
 
-/** Faults that a status record names. */
+/** Maximum faults in a status record. */
 const errors_max = 100
 const detail_characters_max = 300
 
 /**
- * Validates each record by itself. `too_deep` has the records, as `kind/index`, that are nested
- * deeper than anything is read.
+ * Validates each record on its own. `too_deep` contains the records, as `kind/index`, that are
+ * nested deeper than `depth_max`.
  */
 export async function readRecords(
   batch: Batch,
@@ -84,7 +84,27 @@ function addFault(read: ReadRecords, pointer: string, detail: string): void {
   })
 }
 
-/** RFC 6901. */
+/** Escapes a step of a JSON pointer (RFC 6901). */
 function escaped(step: PropertyKey): string {
   return String(step).replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+/** Time spent on one batch before other requests get the event loop. */
+const slice_ms = 8
+/** Records between two checks of the time. */
+const stride = 32
+
+/**
+ * Calls `step` for each index below `length`, in slices, so that a large batch does not block other
+ * requests.
+ */
+export async function inSlices(length: number, step: (index: number) => void): Promise<void> {
+  let end = performance.now() + slice_ms
+  for (let index = 0; index < length; index += 1) {
+    step(index)
+    if (index % stride === stride - 1 && performance.now() > end) {
+      await setImmediate()
+      end = performance.now() + slice_ms
+    }
+  }
 }

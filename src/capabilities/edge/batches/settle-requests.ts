@@ -4,14 +4,14 @@ import { type IngestTables, type Kysely, sql } from '../../../platform/relationa
 /** The reason under which a settled entry counts the items of a dead letter. */
 const deadLetterReason = 'dead_letter'
 
-/** Entries that one statement writes. */
+/** Maximum entries of one statement. */
 const entries_max = 500
 
 /**
- * Notes what became of messages of canonical batches; entries of other paths or sides are passed
- * over. A message that settles again replaces what it said before, an older word does not replace
- * a newer one, and a request that is gone is left out: so it may be repeated, whole or in part, and
- * a replayed dead letter turns `failed` into `succeeded`. Throws `store_unavailable`.
+ * Stores the settled entries of canonical batches; ignores entries of other paths or sides. An
+ * entry replaces an older one of its message, never a newer one. Entries of a deleted request are
+ * ignored. So calls may be repeated, in full or in part, and a replayed dead letter turns `failed`
+ * into `succeeded`. Throws `store_unavailable`.
  */
 export async function settleRequests(
   db: Kysely<IngestTables>,
@@ -23,7 +23,7 @@ export async function settleRequests(
   }
 }
 
-/** One statement can't write a row twice. */
+/** Returns one entry for each message, because one statement cannot write a row twice. */
 function latestOf(entries: readonly LedgerEntry[]): LedgerEntry[] {
   const latest = new Map<string, LedgerEntry>()
   for (const entry of entries) {
@@ -35,7 +35,7 @@ function latestOf(entries: readonly LedgerEntry[]): LedgerEntry[] {
   return [...latest.values()]
 }
 
-/** Rows are written in the order of their key, so that no two calls wait for each other. */
+/** Writes rows in the order of their key, so that concurrent calls do not deadlock. */
 async function write(db: Kysely<IngestTables>, entries: readonly LedgerEntry[]): Promise<void> {
   await sql`
     insert into ingest_request_messages as known
@@ -75,19 +75,19 @@ function rowOf(entry: LedgerEntry) {
   }
 }
 
-/** True for what the worker gave up on, so that a replay of the message may still succeed. */
+/** Returns true for a dead letter, whose replay may still succeed. */
 export function isDeadLetter(entry: LedgerEntry): boolean {
   return (entry.rejected[deadLetterReason] ?? 0) > 0 || (entry.lost[deadLetterReason] ?? 0) > 0
 }
 
-/** All items, whatever the reason. */
+/** Returns the sum of counts by reason. */
 export function sum(counts: Readonly<Record<string, number>>): number {
   let total = 0
   for (const reason in counts) total += counts[reason] ?? 0
   return total
 }
 
-/** Notes that a worker has taken messages of these requests; optional, once for each batch. */
+/** Records that a worker has started these requests. Optional; once for each batch is enough. */
 export async function markProcessing(
   db: Kysely<IngestTables>,
   ingestRequestIds: readonly string[],

@@ -3,48 +3,48 @@ import type { LedgerEntry } from '../../../model/ledger-entry.ts'
 import { faultSchema, record } from '../../../model/named-schemas.ts'
 import { captureReasons } from '../../records/capture/index.ts'
 import { schemaVersionNamed } from '../../records/schema/index.ts'
-import type { RequestRow } from './request-row.ts'
 import { isDeadLetter, sum } from './settle-requests.ts'
+import type { RequestRow } from './store.ts'
 
 const count = z.int().nonnegative()
 
-/** What a request came to, as the API tells it. */
+/** The status of a request in the API. */
 export const statusRecordSchema = record('IngestStatus', {
   ingest_request_id: z.uuid(),
-  idempotency_key: z.string().describe('Empty for requests that came another way than the API.'),
+  idempotency_key: z.string().describe('Empty for requests that did not come by this API.'),
   schema_version: z.string(),
   status: z
     .enum(['queued', 'processing', 'succeeded', 'failed'])
     .meta({ id: 'IngestState' })
     .describe(
-      'succeeded: everything is settled, though some records may be refused; see error_reason. ' +
-        'failed: nothing was taken, or a part became a dead letter, whose replay can still succeed.',
+      'succeeded: all records are settled, though some may be rejected; see error_reason. ' +
+        'failed: no record was stored, or a part is dead-lettered, whose replay may still succeed.',
     ),
-  attempts: count.describe('Deliveries that the worker needed, of the message with the most.'),
+  attempts: count.describe('Deliveries of the message that needed the most.'),
   first_seen_at: z.iso.datetime(),
   last_seen_at: z.iso.datetime(),
   replayed_hits: count.describe('Repeated calls with the same key and body.'),
-  error_reason: z.string().nullable().describe('Why records were refused; null when none was.'),
+  error_reason: z.string().nullable().describe('Why records were rejected; null when none were.'),
   result_payload: z
     .strictObject({
       traces: count,
       observations: count,
       events: count,
       links: count,
-      correlations: count.describe('Those of W3C contexts too.'),
-      rejected: count.describe('Records that were refused, at the edge or by the store.'),
+      correlations: count.describe('Includes those made from W3C fields.'),
+      rejected: count.describe('Records rejected at the edge or by the store.'),
       errors: z
         .array(faultSchema)
-        .describe('What was wrong with records, with JSON pointers into the batch; at most 100.'),
-      errors_left_out: count.describe('Faults beyond those in errors.'),
+        .describe('Faults of records, with JSON pointers into the batch, at most 100.'),
+      errors_left_out: count.describe('Number of faults beyond those in `errors`.'),
     })
     .meta({ id: 'IngestResult' })
-    .describe('Records that are stored by now, by kind.'),
+    .describe('Records stored so far, by kind.'),
 })
 export type StatusRecord = z.output<typeof statusRecordSchema>
 
-/** A request that came in as a canonical batch. */
-export function recordOfRow(row: RequestRow): StatusRecord {
+/** Returns the status of a request that came as a canonical batch. */
+export function statusFromRow(row: RequestRow): StatusRecord {
   const rejected = row.rejected + row.refused
   return {
     ingest_request_id: row.ingest_request_id,
@@ -55,7 +55,7 @@ export function recordOfRow(row: RequestRow): StatusRecord {
     first_seen_at: row.first_seen_at,
     last_seen_at: row.last_seen_at,
     replayed_hits: row.replayed_hits,
-    error_reason: reasonFrom([row.error_reason ?? '', ...row.reasons, lostReason(row.lost)]),
+    error_reason: reasonFrom([row.error_reason ?? '', ...row.reasons, describeLost(row.lost)]),
     result_payload: {
       traces: row.traces,
       observations: row.observations,
@@ -69,7 +69,7 @@ export function recordOfRow(row: RequestRow): StatusRecord {
   }
 }
 
-/** True when nothing more will happen by itself. */
+/** Returns true when the status changes only by a replay. */
 export function hasEnded({ status }: StatusRecord): boolean {
   return status === 'succeeded' || status === 'failed'
 }
@@ -84,10 +84,10 @@ function statusOfRow(row: RequestRow): StatusRecord['status'] {
 }
 
 /**
- * A request that came another way, from its entries in the ledger; undefined when there are none.
- * Each entry stands for one message, or for items that no message took.
+ * Returns the status of a request by another way in, from its ledger entries; undefined without
+ * entries. Each entry stands for one message, or for items that no message contains.
  */
-export function recordOfReceipt(entries: readonly LedgerEntry[]): StatusRecord | undefined {
+export function statusFromReceipt(entries: readonly LedgerEntry[]): StatusRecord | undefined {
   const [first] = entries
   if (first === undefined) return undefined
   const totals = totalsOf(entries)
@@ -104,7 +104,7 @@ export function recordOfReceipt(entries: readonly LedgerEntry[]): StatusRecord |
     error_reason: reasonFrom([
       ...entries.map(({ error_reason }) => error_reason),
       ...entries.flatMap(({ rejected }) => Object.keys(rejected)),
-      lostReason(totals.lost),
+      describeLost(totals.lost),
     ]),
     result_payload: {
       traces: totals.traces,
@@ -159,7 +159,7 @@ function statusOfReceipt(
   return nothingStored || settled.some(isDeadLetter) ? 'failed' : 'succeeded'
 }
 
-/** Items that the project's own policy keeps out: that went as it should. */
+/** Counts items that the project's own policy leaves out, which is no failure. */
 function leftOutBy(entries: readonly LedgerEntry[]): number {
   let items = 0
   for (const { rejected } of entries) {
@@ -175,6 +175,6 @@ function reasonFrom(reasons: readonly string[]): string | null {
   return told.length === 0 ? null : told.join('; ').slice(0, reason_characters_max)
 }
 
-function lostReason(lost: number): string {
+function describeLost(lost: number): string {
   return lost > 0 ? `${lost} records are lost` : ''
 }

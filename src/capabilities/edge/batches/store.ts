@@ -3,34 +3,35 @@ import { type IngestTables, type Kysely, sql } from '../../../platform/relationa
 
 type Db = Kysely<IngestTables>
 
-/** A batch that asks for its key. */
-export type BatchClaim = {
-  /** The id of the request, should the key be new. */
+/** A batch that claims its idempotency key. */
+type BatchClaim = {
+  /** The id of the request if the key is new. */
   ingest_request_id: string
   project_id: string
   idempotency_key: string
   body_hash: Buffer
   schema_version: string
   items: number
-  /** Names this call; whoever claims later has another one. */
+  /** Identifies this call among those that claim the same key. */
   claim_id: string
 }
 
-/** What a claim came to. Instants are ISO 8601. */
+/** The result of a claim. Instants are ISO 8601. */
 export type ClaimOutcome =
-  /** This call is to hand the batch to the queue, under this id and time. */
+  /** This call must publish the batch, under this id and arrival time. */
   | { state: 'claimed'; ingest_request_id: string; first_seen_at: string }
-  /** It was handed over before. */
+  /** The batch was published before. */
   | { state: 'published'; ingest_request_id: string }
-  /** Another call is about to hand it over. */
+  /** Another call is publishing it. */
   | { state: 'busy'; ingest_request_id?: string }
-  /** The key came with another body. */
+  /** The key belongs to a batch with another body. */
   | { state: 'conflict'; ingest_request_id: string }
 
 /**
- * Claims a key for this call: a new key, one that a failed call gave back, and one that a call
- * claimed more than `take_over_after_ms` ago and never published (its process died). One statement
- * decides, so of calls at the same time one claims. Throws `store_unavailable`.
+ * Claims a key for this call. A key can be claimed when it is new, when a failed call released it,
+ * or when its claim is older than `take_over_after_ms` and was never published (its process died).
+ * One statement decides, so only one of several concurrent calls gets the claim. Throws
+ * `store_unavailable`.
  */
 export async function claimBatch(
   db: Db,
@@ -38,7 +39,7 @@ export async function claimBatch(
   take_over_after_ms: number,
 ): Promise<ClaimOutcome> {
   const { ingest_request_id, project_id, idempotency_key, body_hash, claim_id } = claim
-  const claimed = await sql<{ ingest_request_id: string; first_seen_at: string }>`
+  const claimOrWait = await sql<{ ingest_request_id: string; first_seen_at: string }>`
     insert into ingest_requests as known
       (ingest_request_id, project_id, idempotency_key, body_hash, schema_version, items,
        claim_id, claimed_at)
@@ -51,7 +52,7 @@ export async function claimBatch(
         and (known.claimed_at is null
           or known.claimed_at <= now() - ${take_over_after_ms} * interval '1 millisecond')
     returning ingest_request_id, first_seen_at`.execute(db)
-  const [row] = claimed.rows
+  const [row] = claimOrWait.rows
   if (row !== undefined) return { state: 'claimed', ...row }
   const known = await db
     .selectFrom('ingest_requests')
@@ -77,7 +78,7 @@ export async function countReplay(db: Db, ingest_request_id: string): Promise<vo
     .execute()
 }
 
-/** What a batch came to at the edge. */
+/** The result of publishing a batch. */
 export type Published = {
   messages_total: number
   rejected: number
@@ -87,8 +88,8 @@ export type Published = {
 }
 
 /**
- * Notes that the batch is durable in the queue; once noted, it stays as it is. Whoever made it
- * durable may say so, with the claim or without. Throws `store_unavailable`.
+ * Records that the batch is durable in the queue; later calls change nothing. It needs no claim.
+ * Throws `store_unavailable`.
  */
 export async function markPublished(
   db: Db,
@@ -104,8 +105,8 @@ export async function markPublished(
 }
 
 /**
- * Gives a claim back after a failure: the next call with the key tries again, under the same id, so
- * that what the queue took already is not doubled. Throws `store_unavailable`.
+ * Releases a claim after a failure. The next call with the key uses the same id, so that messages
+ * already in the queue are not duplicated. Throws `store_unavailable`.
  */
 export async function releaseClaim(db: Db, claim_id: string, id: string): Promise<void> {
   await db
@@ -117,13 +118,13 @@ export async function releaseClaim(db: Db, claim_id: string, id: string): Promis
     .execute()
 }
 
-/** Keys and records of requests are kept so long after their first call. */
+/** Retention of keys and records of requests, from their first call. */
 const kept = '7 days'
 const deleted_max = 10_000
 
 /**
- * Deletes requests that are older than 7 days, at most 10,000 a call; a job of the control plane.
- * Resolves with how many. Throws `store_unavailable`.
+ * Deletes requests older than 7 days, at most 10,000 per call; a job of the control plane. Resolves
+ * with their number. Throws `store_unavailable`.
  */
 export async function deleteExpiredIngestRequests(db: Db): Promise<number> {
   const deleted = await sql`
@@ -131,4 +132,70 @@ export async function deleteExpiredIngestRequests(db: Db): Promise<number> {
       select ingest_request_id from ingest_requests
       where first_seen_at < now() - ${kept}::interval limit ${deleted_max})`.execute(db)
   return Number(deleted.numAffectedRows ?? 0)
+}
+
+/** A request that is durable in the queue, with the sums over its settled messages. */
+export type RequestRow = {
+  ingest_request_id: string
+  idempotency_key: string
+  schema_version: string
+  first_seen_at: string
+  last_seen_at: string
+  replayed_hits: number
+  messages_total: number
+  items: number
+  /** Records that the edge rejected. */
+  rejected: number
+  errors: Fault[]
+  errors_left_out: number
+  error_reason: string | null
+  processing_at: string | null
+  settled: number
+  /** Settled messages that are dead letters. */
+  failed: number
+  attempts: number
+  stored: number
+  /** Records that were rejected after the edge had accepted them. */
+  refused: number
+  lost: number
+  traces: number
+  observations: number
+  events: number
+  links: number
+  correlations: number
+  /** Reasons for which messages were not stored completely. */
+  reasons: string[]
+}
+
+/** Maximum reasons in one status record. */
+const reasons_max = 5
+
+/** Returns a request of a project, or undefined. Throws `store_unavailable`. */
+export async function findRequest(
+  db: Kysely<IngestTables>,
+  project_id: string,
+  ingest_request_id: string,
+): Promise<RequestRow | undefined> {
+  const found = await sql<RequestRow>`
+    select request.ingest_request_id, request.idempotency_key, request.schema_version,
+      request.first_seen_at, request.last_seen_at, request.replayed_hits, request.messages_total,
+      request.items, request.rejected, request.errors, request.errors_left_out,
+      request.error_reason, request.processing_at, message.*
+    from ingest_requests as request
+    cross join lateral (
+      select count(*) as settled, count(*) filter (where failed) as failed,
+        coalesce(max(attempts), 0) as attempts, ${sumOf('stored')}, ${sumOf('rejected', 'refused')},
+        ${sumOf('lost')}, ${sumOf('traces')}, ${sumOf('observations')}, ${sumOf('events')},
+        ${sumOf('links')}, ${sumOf('correlations')},
+        coalesce((array_agg(distinct error_reason) filter (where error_reason <> ''))
+          [1:${sql.lit(reasons_max)}], '{}') as reasons
+      from ingest_request_messages as settled
+      where settled.ingest_request_id = request.ingest_request_id) as message
+    where request.ingest_request_id = ${ingest_request_id} and request.project_id = ${project_id}
+      and request.messages_total is not null`.execute(db)
+  return found.rows[0]
+}
+
+function sumOf(column: string, name = column) {
+  return sql`coalesce(sum(${sql.ref(column)}), 0)::bigint as ${sql.ref(name)}`
 }

@@ -5,8 +5,8 @@ import type { IngestRecords } from '../../../model/ingest-records.ts'
 import { recordKinds } from '../../records/schema/index.ts'
 import type { Batch } from './batch.ts'
 import { createBodyHash } from './body-hash.ts'
-import type { RequestContext } from './deps.ts'
-import { type ReadRecords, readRecords } from './read-records.ts'
+import { inSlices, type ReadRecords, readRecords } from './read-records.ts'
+import type { RequestContext } from './request-context.ts'
 import {
   type ClaimOutcome,
   claimBatch,
@@ -16,22 +16,21 @@ import {
   releaseClaim,
 } from './store.ts'
 import { toDrafts } from './to-drafts.ts'
-import { inSlices } from './yielding.ts'
 
 /**
- * Hands a batch to the queue, once for its key; resolves with the id of its request when all of it
- * is durable there. Throws `idempotency_conflict`, `overloaded`, `store_unavailable`; after the
- * last two the same call may be made again, and doubles nothing. They name the request that holds
- * the key, where there is one, as an answer does.
+ * Publishes a batch, once for its key. Resolves with the id of its request when the batch is
+ * durable in the queue. Throws `idempotency_conflict`, `overloaded` or `store_unavailable`; after
+ * the last two the call may be repeated without duplicating anything. Errors carry the id of the
+ * request that holds the key, if there is one, as answers do.
  */
 export async function takeBatch(
   context: RequestContext,
   batch: Batch,
-  about: { project_id: string; signal: AbortSignal },
+  caller: { project_id: string; signal: AbortSignal },
 ): Promise<string> {
-  if (!context.items.enter(batch.items)) throw tooMuch('Too many records are being taken')
+  if (!context.items.enter(batch.items)) throw overloaded('Too many records are in flight')
   try {
-    return await take(context, batch, about)
+    return await take(context, batch, caller)
   } finally {
     context.items.leave(batch.items)
   }
@@ -42,17 +41,17 @@ async function take(
   batch: Batch,
   { project_id, signal }: { project_id: string; signal: AbortSignal },
 ): Promise<string> {
-  const { body_hash, too_deep } = await hashOf(batch)
-  const claim = claimOf(batch, { project_id, body_hash })
-  const outcome = await claimed(context, claim, signal)
+  const { body_hash, too_deep } = await hashBatch(batch)
+  const claim = newClaim(batch, { project_id, body_hash })
+  const outcome = await claimOrWait(context, claim, signal)
   if (outcome.state === 'conflict') {
     throw problem('idempotency_conflict', {
-      detail: `idempotency_key: ${JSON.stringify(claim.idempotency_key)} came with another batch`,
+      detail: `idempotency_key: ${JSON.stringify(claim.idempotency_key)} belongs to another batch`,
       headers: requestHeaders(outcome.ingest_request_id),
     })
   }
   if (outcome.state === 'busy') {
-    const busy = tooMuch('Another call is still taking this batch')
+    const busy = overloaded('Another call is still processing this batch')
     throw busy.withHeaders(requestHeaders(outcome.ingest_request_id))
   }
   const { ingest_request_id } = outcome
@@ -67,23 +66,23 @@ async function take(
     const published = await publish(context, { batch, read, request })
     await markPublished(context.db, ingest_request_id, published)
   } catch (error) {
-    // The store may be what failed; then the claim runs out by itself.
+    // If the store is what failed, the claim expires by itself.
     await releaseClaim(context.db, claim.claim_id, ingest_request_id).catch(() => undefined)
     throw error instanceof Problem ? error.withHeaders(requestHeaders(ingest_request_id)) : error
   }
   return ingest_request_id
 }
 
-/** Names the request in an answer; none, when its id is not known. */
+/** Returns the header with the id of the request; no header when the id is unknown. */
 export function requestHeaders(ingest_request_id: string | undefined): Record<string, string> {
   return ingest_request_id === undefined ? {} : { 'x-ingest-request-id': ingest_request_id }
 }
 
-function tooMuch(detail: string) {
+function overloaded(detail: string) {
   return problem('overloaded', { detail: `${detail}; try again`, retry_after_s: 1 })
 }
 
-async function hashOf(batch: Batch): Promise<{ body_hash: Buffer; too_deep: Set<string> }> {
+async function hashBatch(batch: Batch): Promise<{ body_hash: Buffer; too_deep: Set<string> }> {
   const hash = createBodyHash()
   const too_deep = new Set<string>()
   hash.add([batch.schema.version, batch.w3c_of_body])
@@ -97,10 +96,10 @@ async function hashOf(batch: Batch): Promise<{ body_hash: Buffer; too_deep: Set<
   return { body_hash: hash.digest(), too_deep }
 }
 
-function claimOf(batch: Batch, about: { project_id: string; body_hash: Buffer }) {
+function newClaim(batch: Batch, identity: { project_id: string; body_hash: Buffer }) {
   const ingest_request_id = newId()
   return {
-    ...about,
+    ...identity,
     ingest_request_id,
     idempotency_key: batch.idempotency_key ?? `request-${ingest_request_id}`,
     schema_version: batch.schema.version,
@@ -109,10 +108,12 @@ function claimOf(batch: Batch, about: { project_id: string; body_hash: Buffer })
   }
 }
 
-/** A call that finds another one at the same batch waits for it: its answer must be as true. */
-async function claimed(
+/**
+ * Claims the key. Waits while another call publishes the same batch, so that both answers are true.
+ */
+async function claimOrWait(
   { db, settings, waiters }: RequestContext,
-  claim: ReturnType<typeof claimOf>,
+  claim: ReturnType<typeof newClaim>,
   signal: AbortSignal,
 ): Promise<ClaimOutcome> {
   const ask = () => claimBatch(db, claim, settings.take_over_after_ms)
@@ -134,9 +135,10 @@ type Taken = {
 
 async function publish(context: RequestContext, taken: Taken): Promise<Published> {
   const { batch, read, request } = taken
-  const about = { ...request, w3c: batch.w3c, pricing: context.pricing }
-  const drafts = await toDrafts(read, about)
-  // What W3C contexts add are records of their own, so the ledger counts them as items too.
+  const caller = { ...request, w3c: batch.w3c, pricing: context.pricing }
+  const drafts = await toDrafts(read, caller)
+  // Correlations from W3C fields are records of their own, so the ledger counts them as items
+  // too.
   const added = recordsIn(drafts) - (batch.items - read.rejected)
   const captured =
     (await context.capture?.(drafts, request.project_id, recordKinds)) ?? uncaptured(drafts)
@@ -146,7 +148,7 @@ async function publish(context: RequestContext, taken: Taken): Promise<Published
       ...request,
       path: 'api',
       items: batch.items + added,
-      rejected: rejectedBy(captured.rejected, read.rejected),
+      rejected: countRejected(captured.rejected, read.rejected),
       masked: captured.masked,
       records: captured.records,
       every_record_is_an_item: true,
@@ -175,7 +177,7 @@ function recordsIn(records: IngestRecords): number {
   return recordKinds.reduce((total, kind) => total + records[kind].length, 0)
 }
 
-function rejectedBy(captured: Readonly<Record<string, number>>, invalid: number) {
+function countRejected(captured: Readonly<Record<string, number>>, invalid: number) {
   return invalid === 0 ? captured : { ...captured, invalid_record: invalid }
 }
 

@@ -1,22 +1,38 @@
-import type { IngestRecords } from '../../../model/ingest-records.ts'
+import type {
+  CorrelationDraft,
+  EventDraft,
+  IngestRecords,
+  LinkDraft,
+  TraceDraft,
+} from '../../../model/ingest-records.ts'
 import type { Pricing } from '../../records/pricing/index.ts'
-import type { EventRecord, LinkRecord } from '../../records/schema/index.ts'
-import { addW3c, type DraftContext } from './draft-context.ts'
+import type {
+  CorrelationRecord,
+  EventRecord,
+  LinkRecord,
+  TraceRecord,
+} from '../../records/schema/index.ts'
+import {
+  addW3c,
+  conversationOf,
+  type DraftContext,
+  orEmpty,
+  textOf,
+  toPairs,
+} from './draft-context.ts'
 import { observationDraft } from './observation-draft.ts'
-import type { ReadRecords } from './read-records.ts'
-import { correlationDraft, eventDraft, linkDraft, traceDraft } from './record-drafts.ts'
+import { inSlices, type ReadRecords } from './read-records.ts'
 import type { W3cContext } from './w3c-context.ts'
-import { inSlices } from './yielding.ts'
 
-/** What a batch says beside its records. */
-export type BatchAbout = {
+/** Properties of a batch beside its records. */
+type BatchAbout = {
   project_id: string
   received_at_ms: number
   w3c: W3cContext
   pricing: Pricing
 }
 
-/** Makes what is stored of the valid records of a batch: the same each time it is called. */
+/** Maps the valid records of a batch to drafts. The same batch always gives the same drafts. */
 export async function toDrafts(
   { records }: ReadRecords,
   { w3c, pricing, project_id, received_at_ms }: BatchAbout,
@@ -92,7 +108,7 @@ async function addLinks(
   })
 }
 
-/** The context of the batch is one of each trace that it names. */
+/** Adds the W3C fields of the batch to each trace in it. */
 async function addW3cOfBatch(w3c: W3cContext, context: DraftContext): Promise<void> {
   if (w3c.traceparent === '' && w3c.tracestate === '' && w3c.baggage === '') return
   const { drafts, received_at } = context
@@ -104,4 +120,76 @@ async function addW3cOfBatch(w3c: W3cContext, context: DraftContext): Promise<vo
   await each([...traces], (trace_id) => {
     addW3c(context, w3c, { trace_id, observation_id: '', time: received_at })
   })
+}
+
+/** Maps a trace record to a draft. */
+function traceDraft(record: TraceRecord, context: DraftContext): TraceDraft {
+  const { conversation_id, external_id } = conversationOf(context, orEmpty(record.conversation_id))
+  return {
+    project_id: context.project_id,
+    trace_id: record.trace_id,
+    time: record.time ?? context.received_at,
+    name: orEmpty(record.name),
+    source: 'api',
+    task_id: orEmpty(record.task_id),
+    task_name: orEmpty(record.task_name),
+    conversation_id,
+    conversation_external_id: external_id ?? '',
+    user_id: orEmpty(record.user_id),
+    environment: orEmpty(record.environment),
+    release: orEmpty(record.release),
+    input: textOf(record.input),
+    output: textOf(record.output),
+    metadata: toPairs(record.metadata),
+  }
+}
+
+/** Maps an event record to a draft; `place` is its index among siblings of the same time. */
+function eventDraft(record: EventRecord, context: DraftContext, place: number): EventDraft {
+  return {
+    project_id: context.project_id,
+    trace_id: record.trace_id,
+    observation_id: orEmpty(record.observation_id),
+    event_id: record.event_id || `${record.time}-${place}`,
+    time: record.time,
+    name: record.name,
+    level: orEmpty(record.level),
+    source: 'api',
+    body: textOf(record.body),
+    attributes: toPairs(record.attributes),
+  }
+}
+
+/** Maps a link record to a draft; `start` is the start of its observation, if the batch has it. */
+function linkDraft(
+  record: LinkRecord,
+  context: DraftContext,
+  start: bigint | undefined,
+): LinkDraft {
+  const linked_observation_id = orEmpty(record.linked_observation_id)
+  return {
+    project_id: context.project_id,
+    trace_id: record.trace_id,
+    observation_id: record.observation_id,
+    link_id: record.link_id || `${record.linked_trace_id}-${linked_observation_id}`,
+    time: record.time ?? start ?? context.received_at,
+    linked_trace_id: record.linked_trace_id,
+    linked_observation_id,
+    source: 'api',
+    attributes: toPairs(record.attributes),
+  }
+}
+
+/** Maps a correlation record to a draft. */
+function correlationDraft(record: CorrelationRecord, context: DraftContext): CorrelationDraft {
+  return {
+    project_id: context.project_id,
+    trace_id: record.trace_id,
+    observation_id: orEmpty(record.observation_id),
+    correlation_type: record.correlation_type,
+    correlation_value: record.correlation_value,
+    time: record.time ?? context.received_at,
+    source: 'api',
+    metadata: toPairs(record.metadata),
+  }
 }

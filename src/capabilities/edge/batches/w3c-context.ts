@@ -1,28 +1,28 @@
 import type { RequestHeaders } from '../../../platform/http/index.ts'
 import { traceparentField } from '../../records/schema/index.ts'
 
-/** Where something belongs in W3C's world; an empty text is not known. */
+/** Fields of W3C Trace Context and Baggage; an empty text means unknown. */
 export type W3cContext = { traceparent: string; tracestate: string; baggage: string }
 
-/** The fields of a record or a batch, as a client may send them. */
+/** The fields as a client may send them in a record or a batch. */
 type W3cFields = {
   traceparent?: string | null | undefined
   tracestate?: string | null | undefined
   baggage?: string | null | undefined
 }
 
-/** What a batch says of all its traces: its fields, and its headers where it has none. */
-export function w3cOfBatch(fields: W3cFields, headers: RequestHeaders): W3cContext {
-  const traceparent = fields.traceparent ?? single(headers['traceparent'])
+/** Returns the context of all traces of a batch: its fields, else its headers. */
+export function readW3c(fields: W3cFields, headers: RequestHeaders): W3cContext {
+  const traceparent = fields.traceparent ?? joinHeader(headers['traceparent'])
   return {
-    // Header or field, what is no traceparent is as good as none (W3C says: ignore it).
+    // An invalid traceparent in header or field is ignored, as W3C asks.
     traceparent: traceparentField.safeParse(traceparent).success ? traceparent : '',
-    tracestate: storable(fields.tracestate ?? single(headers['tracestate'])),
-    baggage: storable(fields.baggage ?? single(headers['baggage'])),
+    tracestate: withoutNul(fields.tracestate ?? joinHeader(headers['tracestate'])),
+    baggage: withoutNul(fields.baggage ?? joinHeader(headers['baggage'])),
   }
 }
 
-/** The types and values of the correlations that a context makes; called for each record. */
+/** Calls `add` with the type and value of each correlation of a context; runs for each record. */
 export function eachW3cValue(
   fields: W3cFields,
   add: (correlation_type: string, correlation_value: string) => void,
@@ -34,17 +34,17 @@ export function eachW3cValue(
 
 const value_characters_max = 2048
 
-/** Cuts a list of members between two of them, where it is too long for a correlation. */
+/** Cuts a list that is too long for a correlation, between two of its members. */
 function wholeMembers(list: string): string {
   if (list.length <= value_characters_max) return list
   const end = list.lastIndexOf(',', value_characters_max)
   return list.slice(0, end > 0 ? end : value_characters_max)
 }
 
-function single(header: string | string[] | undefined): string {
+function joinHeader(header: string | string[] | undefined): string {
   return Array.isArray(header) ? header.join(',') : (header ?? '')
 }
 
-function storable(text: string): string {
+function withoutNul(text: string): string {
   return text.replaceAll('\u0000', '')
 }

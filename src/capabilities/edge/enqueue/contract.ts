@@ -1,7 +1,7 @@
 import type { IngestPath, IngestRecords } from '../../../model/ingest-records.ts'
 import type { RowKind } from '../../../model/row-frame.ts'
 
-/** What one request of a client brings, once it is decoded, mapped, sampled and masked. */
+/** One request of a client, decoded, mapped, sampled and masked. */
 export type IngestRequest = {
   project_id: string
   path: IngestPath
@@ -10,50 +10,48 @@ export type IngestRequest = {
   received_at_ms: number
   /** Items that the client sent: spans and log records of OTLP, records of a batch, calls. */
   items: number
-  /** Items that were refused, by reason; a part of `items`. */
+  /** Rejected items by reason; they are included in `items`. */
   rejected: Readonly<Record<string, number>>
-  /** Items of which content was masked or left out on purpose. */
+  /** Items with content that was masked or left out on purpose. */
   masked: number
   records: IngestRecords
   /**
-   * How many of the items each record of `observations` stands for is 1; records that came with
-   * another item (a span's events, links and correlations) count for none. A canonical batch sets
-   * this: each of its records is an item.
+   * True when each record is an item, as in canonical batches. Otherwise each observation is one
+   * item, and records that came with it (events, links, correlations of a span) are not.
    */
   every_record_is_an_item?: boolean
 }
 
 export type EnqueueOptions = {
   /**
-   * The request shares no message with others, and message ids derive from its id, so that the same
-   * request handed over again is the same messages. Canonical batches need it.
+   * The request shares no message with others, and message ids derive from its id, so that a
+   * repeated request produces the same messages. Canonical batches need it.
    */
   alone?: boolean
   /**
-   * Told, before the promise settles, of each record that no message takes although the others
-   * are taken; `index` is its place among those of its kind. Those that are items count as
-   * refused in the ledger, under the same reason.
+   * Called, before the promise settles, for each record that no message can carry; `index` is its
+   * index among those of its kind. The ledger counts such an item as rejected, with the same
+   * reason.
    */
   on_refused?: (kind: RowKind, index: number, reason: RecordRefusal) => void
 }
 
 /**
- * Why a record is not taken: it does not fit into a message even compressed and without its
- * content, or a value does not fit its column (an id that is no UUID, a count below 0).
+ * Why a record is rejected: it does not fit into a message even compressed and without its content,
+ * or a value does not fit its column (an id that is no UUID, a count below 0).
  */
 export type RecordRefusal = 'too_large' | 'not_encodable'
 
-/** The way of records from an edge into the queue. */
+/** Encodes records at an edge and publishes them to the queue. */
 export type Enqueuer = {
   /**
-   * Resolves once every record is durable in the queue or in the spool; rejects with
-   * problem('overloaded') and `retry_after_s` when neither takes it or too much is in flight (then
-   * a part may be durable: the same records sent again replace themselves).
-   * Resolves with the number of messages that carry the records.
+   * Resolves with the number of messages once every record is durable in the queue or the spool.
+   * Rejects with problem('overloaded') and `retry_after_s` when neither accepts it or too much is
+   * in flight. A part may be durable then; records that are sent again replace themselves.
    */
   enqueue(request: IngestRequest, options?: EnqueueOptions): Promise<number>
-  /** Publishes what is open; resolves when nothing is in flight. */
+  /** Publishes the open frames; resolves when nothing is in flight. */
   flush(): Promise<void>
-  /** Flushes and refuses what comes later. */
+  /** Flushes, and refuses later requests. */
   close(): Promise<void>
 }

@@ -3,10 +3,10 @@ import type { Metrics } from '../../../platform/telemetry/index.ts'
 import type { SealedFrame } from './open-frame.ts'
 
 /**
- * Why records did not reach the queue: too much in flight, a publish that failed, a row that is too
- * large or has a value that its column can't take, a process that ends.
+ * Why records did not reach the queue: too much in flight, a failed publish, a row that is too
+ * large or has a value that does not fit its column, a closing process.
  */
-export type EnqueueFailure =
+type EnqueueFailure =
   | 'inflight_full'
   | 'not_published'
   | 'too_large'
@@ -20,11 +20,11 @@ export type EnqueueMeters = {
   contentDropped(): void
 }
 
-/** Counts what goes into the queue. `inflight_bytes` is asked when somebody scrapes. */
+/** Makes the metrics of publishing. `inflight_bytes` is called at each scrape. */
 export function createEnqueueMeters(metrics: Metrics, inflight_bytes: () => number): EnqueueMeters {
   const items = metrics.counter({
     name: 'looptrace_enqueued_items_total',
-    help: 'Items that are durable in the queue or the spool, by the way they came in.',
+    help: 'Items that are durable in the queue or the spool, by path.',
     labels: ['path'],
   })
   const rows = metrics.counter({
@@ -37,7 +37,7 @@ export function createEnqueueMeters(metrics: Metrics, inflight_bytes: () => numb
   })
   const bytes = metrics.counter({
     name: 'looptrace_enqueued_bytes_total',
-    help: 'Bytes of those messages.',
+    help: 'Bytes of messages of rows that are durable in the queue or the spool.',
   })
   const failures = metrics.counter({
     name: 'looptrace_enqueue_failures_total',
@@ -46,11 +46,11 @@ export function createEnqueueMeters(metrics: Metrics, inflight_bytes: () => numb
   })
   const dropped = metrics.counter({
     name: 'looptrace_enqueue_content_dropped_total',
-    help: 'Rows whose content was left out because no message takes it.',
+    help: 'Rows whose content was dropped because it does not fit into a message.',
   })
   metrics.gauge({
     name: 'looptrace_enqueue_inflight_bytes',
-    help: 'Bytes, about, of the requests whose records are not durable yet.',
+    help: 'Estimated bytes of the requests whose records are not durable yet.',
     collect: (gauge) => gauge.set(inflight_bytes()),
   })
   return {

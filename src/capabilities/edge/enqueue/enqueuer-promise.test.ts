@@ -28,7 +28,7 @@ const traffic = fc.record({
   ),
 })
 
-test('a request is answered well exactly when all its rows are durable, each once', async () => {
+test('a request resolves exactly when all its rows are durable, each once', async () => {
   const message_bytes_max = 6_000
   await fc.assert(
     fc.asyncProperty(traffic, async ({ frame_bytes, messages_max, failures, requests }) => {

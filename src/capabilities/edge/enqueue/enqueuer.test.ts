@@ -21,7 +21,7 @@ import { readObservation } from '../../storage/row-format/index.ts'
 const otherProject = projects[1] ?? ''
 
 describe('small requests', () => {
-  test('of a project share a message, and are answered when it is durable', async () => {
+  test('of a project share a message, and resolve when it is durable', async () => {
     const { enqueuer, messages, entries } = enqueuerOf()
     const [first, second] = [observation(), observation()]
     const one = requestOf([first], { masked: 1, rejected: { sampled: 2 } })
@@ -72,7 +72,7 @@ describe('small requests', () => {
     )
   })
 
-  test('without records are answered at once, and the ledger has their items', async () => {
+  test('without records resolve at once, and the ledger has their items', async () => {
     const { enqueuer, messages, entries } = enqueuerOf()
     expect(await enqueuer.enqueue(requestOf([], { items: 3, rejected: { sampled: 2 } }))).toBe(0)
     expect(messages).toEqual([])
@@ -81,7 +81,7 @@ describe('small requests', () => {
     ])
   })
 
-  test('a request whose items are no observations has them on its first message', async () => {
+  test('a request whose items are not observations counts them in its first message', async () => {
     const { enqueuer, messages } = enqueuerOf()
     const request = requestOf([], { items: 2 })
     request.records.events.push(eventOf(''), eventOf(''))
@@ -90,8 +90,8 @@ describe('small requests', () => {
   })
 })
 
-describe('a request that goes alone', () => {
-  test('shares no message, and is the same messages when it comes again', async () => {
+describe('a request with `alone`', () => {
+  test('shares no message, and produces the same messages when repeated', async () => {
     const observations = Array.from({ length: 40 }, () => observation({ input: 'x'.repeat(300) }))
     const request = requestOf(observations)
     const runs = await Promise.all(
@@ -113,7 +113,7 @@ describe('a request that goes alone', () => {
 })
 
 describe('a row that is larger than a frame', () => {
-  test('goes compressed in a message of its own', async () => {
+  test('is compressed in a message of its own', async () => {
     const { enqueuer, messages } = enqueuerOf()
     const large = observation({ input: 'large '.repeat(500_000) })
     const request = requestOf([observation(), large, observation()])
@@ -133,7 +133,7 @@ describe('a row that is larger than a frame', () => {
     ).toEqual([1, 2])
   })
 
-  test('does not part the receipt of its request, when others come in between', async () => {
+  test('does not split the receipt of its request when others interleave', async () => {
     const { enqueuer, messages } = enqueuerOf({ frame_age_ms: 60_000 })
     const request = requestOf([
       observation(),
@@ -155,7 +155,7 @@ describe('a row that is larger than a frame', () => {
   test.each([
     ['its content', { input: noise() }, true],
     ['tool calls too', { tool_calls: [{ id: '1', name: 'f', arguments: noise() }] }, false],
-  ])('loses %s when it does not fit even so', async (_, about, keepsCalls) => {
+  ])('drops %s when it still does not fit', async (_, about, keepsCalls) => {
     const { enqueuer, messages, metrics } = enqueuerOf({ message_bytes_max: 20_000 })
     const calls = [{ id: '1', name: 'f', arguments: '{}' }]
     await enqueuer.enqueue(requestOf([observation({ tool_calls: calls, ...about })]))
@@ -165,7 +165,7 @@ describe('a row that is larger than a frame', () => {
     expect((await metrics.expose()).body).toContain('looptrace_enqueue_content_dropped_total 1')
   })
 
-  test('is refused when the rest does not fit either; the others are taken', async () => {
+  test('is rejected when the rest does not fit either; the others are accepted', async () => {
     const { enqueuer, messages, entries } = enqueuerOf({ message_bytes_max: 20_000 })
     const refused: unknown[] = []
     const huge = observation({ attributes: ['a', noise()] })
@@ -181,7 +181,7 @@ describe('a row that is larger than a frame', () => {
   })
 })
 
-test('a row with a value that its column can not take is refused alone', async () => {
+test('only the row with a value that does not fit its column is rejected', async () => {
   const { enqueuer, messages, entries } = enqueuerOf()
   const refused: unknown[] = []
   const [good, bad] = [observation(), observation({ trace_id: 'no uuid' })]
@@ -200,7 +200,7 @@ describe('a publish that fails', () => {
   test.each([
     ['QueueUnavailable', new QueueUnavailable('full', { reason: 'full' }), 2],
     ['MessageTooLarge', new MessageTooLarge('no'), 1],
-  ])('%s refuses the requests with rows in it, and only those', async (_, failure, tries) => {
+  ])('%s fails only the requests with rows in it', async (_, failure, tries) => {
     let tried = 0
     const { enqueuer, entries } = enqueuerOf({
       publish: async ({ subject }) => {
@@ -225,7 +225,7 @@ describe('a publish that fails', () => {
 })
 
 describe('a queue that stalls', () => {
-  test('holds no more than the window, and all that waited goes on afterwards', async () => {
+  test('holds at most the window, and continues with everything afterwards', async () => {
     const stalled = Promise.withResolvers<void>()
     let waiting_bytes = 0
     let waiting = 0
@@ -250,7 +250,7 @@ describe('a queue that stalls', () => {
     expect(observationsIn(messages)).toHaveLength(600)
   })
 
-  test('what is over the bound is refused at once; one large request alone is not', async () => {
+  test('a request over the limit is refused at once; a single large request is not', async () => {
     const stalled = Promise.withResolvers<void>()
     const { enqueuer, metrics } = enqueuerOf({
       inflight_bytes_max: 10_000,
@@ -270,7 +270,7 @@ describe('a queue that stalls', () => {
 })
 
 describe('close', () => {
-  test('publishes what is open without waiting for its age, then refuses', async () => {
+  test('publishes open frames at once, then refuses', async () => {
     const { enqueuer, messages } = enqueuerOf({ frame_age_ms: 60_000 })
     const answers = [1, 2].map(() => enqueuer.enqueue(requestOf([observation()])))
     await enqueuer.close()
@@ -281,7 +281,7 @@ describe('close', () => {
     })
   })
 
-  test('flush answers at once when nothing is on its way', async () => {
+  test('flush resolves at once when nothing is in flight', async () => {
     await enqueuerOf().enqueuer.flush()
   })
 })

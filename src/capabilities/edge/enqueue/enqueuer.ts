@@ -11,48 +11,46 @@ import {
 import type { OutgoingMessage, RetryLimits } from '../../../platform/queue/index.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
 import { type DraftOf, rowFormat } from '../../storage/row-format/index.ts'
-import { refusedEntry } from './accepted-entries.ts'
 import type { EnqueueOptions, Enqueuer, IngestRequest, RecordRefusal } from './contract.ts'
 import { createEnqueueMeters, type EnqueueMeters } from './enqueue-meters.ts'
-import { FramePublisher } from './frame-publisher.ts'
-import { compressedRow } from './large-row.ts'
-import { OpenFrame, trailerBytes_max, trailerOf } from './open-frame.ts'
-import { PendingRequest } from './pending-request.ts'
-import type { WindowLimits } from './publish-window.ts'
-import { bytesOf } from './request-bytes.ts'
+import { FramePublisher, refusedEntry, type WindowLimits } from './frame-publisher.ts'
+import { compressRow, encodeTrailer, OpenFrame, trailerBytes_max } from './open-frame.ts'
+import { estimateBytes, PendingRequest } from './pending-request.ts'
 
 export type EnqueuerOptions = {
   /**
-   * Resolves once the message is durable; from then on its `data` is used for the next frame. A
-   * rejected publish is repeated with the same id.
+   * Resolves once the message is durable; its `data` is then reused for the next frame. A rejected
+   * publish is repeated with the same id.
    */
   publish(message: OutgoingMessage): Promise<void>
-  /** What the queue takes in one message; read each time, as it may change. */
+  /** Largest message that the queue accepts. It may change, so it is read for each message. */
   readonly message_bytes_max: number
-  /** A frame is published when the next row would make it larger. 128 KiB when not given. */
+  /**
+   * Maximum bytes of a frame, by default 128 KiB; the row that would exceed it starts the next one.
+   */
   frame_bytes?: number
-  /** A frame that several requests may share is published when it is so old. 5 when not given. */
+  /** Age at which a shared frame is published, by default 5. */
   frame_age_ms?: number
   /**
-   * Bytes of the requests that are on their way; one that comes when there are more is refused.
-   * One request alone may be larger.
+   * Maximum bytes of the requests in flight; beyond it requests are refused. A single request may
+   * be larger.
    */
   inflight_bytes_max: number
-  /** Publishes in flight; at most 64 messages and 32 MiB when not given. */
+  /** Limits on concurrent publishes, by default 64 messages and 32 MiB. */
   window?: WindowLimits
   clock: Clock
   newId: () => string
   metrics: Metrics
   logger: Logger
-  /** Told of each durable message, and of items that the edge refused; must not throw. */
+  /** Receives the ledger entries of durable messages and of rejected items; must not throw. */
   onAccepted(entries: readonly LedgerEntry[]): void
-  /** How often a publish is tried, and the first delay between tries; it doubles. */
+  /** Attempts of a publish, and the first delay between them; the delay doubles. */
   retry?: RetryLimits
 }
 
 /**
- * Makes the way of records into the queue: each record is encoded once, into the open frame of its
- * project, and a request is answered when all frames that carry it are durable.
+ * Makes an enqueuer. It encodes each record once, into the open frame of its project, and settles a
+ * request when all frames with its records are durable.
  */
 export function createEnqueuer(options: EnqueuerOptions): Enqueuer {
   return new FramingEnqueuer(options)
@@ -62,13 +60,13 @@ const defaultFrame_bytes = 128 * 1024
 const defaultFrame_age_ms = 5
 const defaultWindow: WindowLimits = { messages_max: 64, bytes_max: 32 * 1024 * 1024 }
 const defaultRetry: RetryLimits = { attempts_max: 3, delay_ms: 100 }
-/** Room in a buffer after a full frame, so that its last text is written without a look ahead. */
+/** Room after a full frame, so that its last text is written without measuring it first. */
 const slack_bytes = 4096
-/** Projects whose frames are open at one time; with more, all frames are published early. */
+/** Maximum projects with an open frame; beyond it all frames are published early. */
 const openFrames_max = 64
 const retryAfter_s = 2
 
-type Place<Kind extends RowKind> = { kind: Kind; draft: DraftOf<Kind>; index: number }
+type RowDraft<Kind extends RowKind> = { kind: Kind; draft: DraftOf<Kind>; index: number }
 
 class FramingEnqueuer implements Enqueuer {
   readonly #options: EnqueuerOptions
@@ -77,7 +75,7 @@ class FramingEnqueuer implements Enqueuer {
   readonly #publisher: FramePublisher
   /** The open frames that requests share, by project. */
   readonly #frames = new Map<string, OpenFrame>()
-  /** The open frames of requests that go alone. */
+  /** The open frames of requests with `alone`. */
   readonly #ownFrames = new Map<PendingRequest, OpenFrame>()
   #timer: NodeJS.Timeout | undefined
   #pending = 0
@@ -102,7 +100,7 @@ class FramingEnqueuer implements Enqueuer {
 
   enqueue(request: IngestRequest, options: EnqueueOptions = {}): Promise<number> {
     if (this.#closed) return this.#refused('closed')
-    const held_bytes = bytesOf(request.records)
+    const held_bytes = estimateBytes(request.records)
     const isOver = this.#inflight_bytes + held_bytes > this.#options.inflight_bytes_max
     if (isOver && this.#pending > 0) return this.#refused('inflight_full')
     const pending = new PendingRequest(request, held_bytes, options)
@@ -129,23 +127,23 @@ class FramingEnqueuer implements Enqueuer {
     return Promise.reject(problem(code, { retry_after_s: retryAfter_s }))
   }
 
-  /** Runs without a pause until the window is full; never rejects. */
+  /** Encodes a request without a pause until the window is full; never rejects. */
   async #encode(pending: PendingRequest): Promise<void> {
     try {
-      if (this.#publisher.window.isBusy) await this.#publisher.window.turn()
+      if (this.#publisher.window.isBusy) await this.#publisher.window.waitForRoom()
       for (const kind of rowKinds) {
         if (pending.request.records[kind].length > 0) await this.#encodeKind(pending, kind)
       }
     } catch (error) {
       pending.failure = error
       this.#meters.failed('failed')
-      this.#publisher.log(error, 'records of a request could not be framed')
+      this.#publisher.log(error, 'encoding the records of a request failed')
     }
     const ownFrame = this.#ownFrames.get(pending)
     if (ownFrame) this.#seal(ownFrame, pending)
     if (this.#flushes.length > 0) this.#sealAll()
     pending.isEncoded = true
-    this.#publisher.window.pass()
+    this.#publisher.window.wakeNext()
     this.#settle(pending)
   }
 
@@ -159,62 +157,67 @@ class FramingEnqueuer implements Enqueuer {
     }
   }
 
-  /** Encodes a row into the open frame. Answers what to wait for before the next row, if anything. */
+  /** Encodes a row into the open frame. Returns a promise when the next row must wait. */
   #put<Kind extends RowKind>(
     pending: PendingRequest,
-    place: Place<Kind>,
+    rowDraft: RowDraft<Kind>,
   ): Promise<void> | undefined {
     const frame = this.#frameFor(pending)
     let start: number
     try {
-      start = frame.write(place.kind, place.draft)
+      start = frame.write(rowDraft.kind, rowDraft.draft)
     } catch (error) {
-      this.#publisher.log(error, 'a record can not be encoded')
-      this.#refuseRow(pending, place, 'not_encodable')
+      this.#publisher.log(error, 'encoding a record failed')
+      this.#refuseRow(pending, rowDraft, 'not_encodable')
       return undefined
     }
     const frame_bytes_max = Math.min(this.#frame_bytes, this.#options.message_bytes_max)
     if (frame.fits(pending, frame_bytes_max)) {
-      frame.keep(pending, place.kind)
+      frame.keep(pending, rowDraft.kind)
       return undefined
     }
     const row = frame.takeBack(start)
     const needed_bytes = rowFrameHeader_bytes + row.length + trailerBytes_max(pending)
-    if (needed_bytes > frame_bytes_max) return this.#putAlone(pending, place, row)
+    if (needed_bytes > frame_bytes_max) return this.#putAlone(pending, rowDraft, row)
     this.#seal(frame, pending)
     const next = this.#frameFor(pending)
     next.add(row)
-    next.keep(pending, place.kind)
-    return this.#publisher.window.isFull ? this.#publisher.window.turn() : undefined
+    next.keep(pending, rowDraft.kind)
+    return this.#publisher.window.isFull ? this.#publisher.window.waitForRoom() : undefined
   }
 
-  /** A row that is larger than a frame goes compressed in a message of its own. */
+  /** Publishes a row larger than a frame in a compressed message of its own. */
   async #putAlone<Kind extends RowKind>(
     pending: PendingRequest,
-    place: Place<Kind>,
+    rowDraft: RowDraft<Kind>,
     row: Buffer,
   ): Promise<void> {
     const { project_id } = pending.request
     const message_id = this.#messageIdFor(pending)
     const other_bytes = rowFrameHeader_bytes + trailerBytes_max(pending)
-    const compressed = await compressedRow(
-      { kind: place.kind, draft: place.draft, row, message_id: Buffer.from(message_id, 'latin1') },
+    const compressed = await compressRow(
+      {
+        kind: rowDraft.kind,
+        draft: rowDraft.draft,
+        row,
+        message_id: Buffer.from(message_id, 'latin1'),
+      },
       this.#options.message_bytes_max - other_bytes,
     )
     if (compressed === undefined) {
-      this.#refuseRow(pending, place, 'too_large')
+      this.#refuseRow(pending, rowDraft, 'too_large')
       return
     }
     if (compressed.is_content_dropped) this.#meters.contentDropped()
     const { rows } = compressed
     const receipt = pending.newReceipt()
     pending.join(receipt)
-    pending.count(receipt, place.kind)
-    const about = { compressed: true, row_format: rowFormat, rows_bytes: rows.length }
-    const data = Buffer.concat([rowFrameHeader(about), rows, trailerOf(project_id, [receipt])])
+    pending.count(receipt, rowDraft.kind)
+    const header = { compressed: true, row_format: rowFormat, rows_bytes: rows.length }
+    const data = Buffer.concat([rowFrameHeader(header), rows, encodeTrailer(project_id, [receipt])])
     const frame = { project_id, message_id, data, receipts: [receipt], requests: [pending] }
     void this.#publisher.publish({ ...frame, buffer: undefined })
-    if (this.#publisher.window.isFull) await this.#publisher.window.turn()
+    if (this.#publisher.window.isFull) await this.#publisher.window.waitForRoom()
   }
 
   #frameFor(pending: PendingRequest): OpenFrame {
@@ -255,25 +258,28 @@ class FramingEnqueuer implements Enqueuer {
     if (sealed) void this.#publisher.publish(sealed)
   }
 
-  #refuseRow(pending: PendingRequest, place: Place<RowKind>, reason: RecordRefusal): void {
-    pending.refuse(place.kind, reason)
+  #refuseRow(pending: PendingRequest, rowDraft: RowDraft<RowKind>, reason: RecordRefusal): void {
+    pending.refuse(rowDraft.kind, reason)
     this.#meters.failed(reason)
-    pending.options.on_refused?.(place.kind, place.index, reason)
+    pending.options.on_refused?.(rowDraft.kind, rowDraft.index, reason)
   }
 
-  /** Answers the request once nothing of it is on its way. */
+  /** Settles the request once all its messages are. */
   #settle(pending: PendingRequest): void {
     if (!pending.isEncoded || pending.underWay > 0) return
     this.#pending -= 1
     this.#inflight_bytes -= pending.held_bytes
     if (pending.failure === undefined) {
       const entry = refusedEntry(pending)
-      if (entry) this.#publisher.tell([entry])
+      if (entry) this.#publisher.report([entry])
       pending.resolve(pending.messages)
     } else {
-      const about = { cause: pending.failure, retry_after_s: retryAfter_s }
+      const fault = { cause: pending.failure, retry_after_s: retryAfter_s }
       pending.reject(
-        problem('overloaded', { ...about, detail: 'the queue does not take records now' }),
+        problem('overloaded', {
+          ...fault,
+          detail: 'the queue does not accept records now; send the request again',
+        }),
       )
     }
     if (this.#pending === 0) for (const done of this.#flushes.splice(0)) done()

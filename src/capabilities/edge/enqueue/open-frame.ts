@@ -1,3 +1,5 @@
+import { promisify } from 'node:util'
+import { zstdCompress } from 'node:zlib'
 import {
   type FrameReceipt,
   type RowKind,
@@ -11,7 +13,7 @@ import type { FramePool } from '../../../platform/queue/index.ts'
 import { type DraftOf, rowFormat, rowWriters } from '../../storage/row-format/index.ts'
 import type { PendingRequest } from './pending-request.ts'
 
-/** A frame as it is published. `buffer` is for the pool once that is done. */
+/** A complete frame. `buffer` returns to the pool after the publish. */
 export type SealedFrame = {
   project_id: string
   message_id: string
@@ -22,10 +24,10 @@ export type SealedFrame = {
   requests: readonly PendingRequest[]
 }
 
-/** What the trailer takes beside its receipts: the project, and the names. */
+/** Bytes of the trailer without its receipts: the project and the field names. */
 const trailer_bytes = 100
 
-/** A frame that is being filled, in a buffer of the pool. */
+/** A frame being filled, in a buffer of the pool. */
 export class OpenFrame {
   readonly project_id: string
   readonly message_id: string
@@ -44,12 +46,12 @@ export class OpenFrame {
     this.#writer = new ByteWriter(buffer, rowFrameHeader_bytes)
   }
 
-  /** True when others' rows came after those of the request: its rows have to stand together. */
+  /** Returns true when rows of others follow those of the request: its rows must be contiguous. */
   isInterruptedFor(pending: PendingRequest): boolean {
     return pending.lastMessageId === this.message_id && this.#requests.at(-1) !== pending
   }
 
-  /** Encodes a row at the end; returns where it starts. Throws as the row writers do. */
+  /** Encodes a row at the end. Returns its start. Throws as the row writers do. */
   write<Kind extends RowKind>(kind: Kind, draft: DraftOf<Kind>): number {
     const writer = this.#writer
     const start = writer.skip(rowHeader_bytes)
@@ -64,13 +66,13 @@ export class OpenFrame {
     return start
   }
 
-  /** Whether the row that was written last leaves it within its size. */
+  /** Returns true when the frame, with the last row, is within its size. */
   fits(pending: PendingRequest, frame_bytes_max: number): boolean {
     const receipt_bytes = pending.lastMessageId === this.message_id ? 0 : pending.receipt_bytes
     return this.#writer.at + this.#trailer_bytes + receipt_bytes <= frame_bytes_max
   }
 
-  /** The row that was written last stays, and is the request's. */
+  /** Assigns the last row to the request. */
   keep(pending: PendingRequest, kind: RowKind): void {
     let receipt = this.#receipts.at(-1)
     if (receipt === undefined || this.#requests.at(-1) !== pending) {
@@ -84,7 +86,7 @@ export class OpenFrame {
     pending.count(receipt, kind)
   }
 
-  /** Takes the row from `start` on out of the frame. What answers is a copy. */
+  /** Removes the rows from `start` on. Returns a copy of them. */
   takeBack(start: number): Buffer {
     const writer = this.#writer
     const row = Buffer.from(writer.written().subarray(start))
@@ -96,15 +98,15 @@ export class OpenFrame {
     return row
   }
 
-  /** Adds an encoded row of another frame; the id of that message is replaced. */
+  /** Appends an encoded row of another frame, and replaces its message id. */
   add(row: Buffer): void {
     row.set(this.#messageId, row.length - this.#messageId.length)
     this.#writer.raw(row)
   }
 
   /**
-   * The frame to publish; undefined when it has no row. One that is mostly empty is copied and its buffer free at once, so that
-   * small frames that wait don't hold large buffers.
+   * Returns the frame to publish; undefined when it has no row. A mostly empty frame is copied and
+   * its buffer returned at once, so that small waiting frames hold no large buffers.
    */
   seal(pool: FramePool): SealedFrame | undefined {
     const writer = this.#writer
@@ -113,7 +115,7 @@ export class OpenFrame {
       return undefined
     }
     const rows_bytes = writer.at - rowFrameHeader_bytes
-    writer.raw(trailerOf(this.project_id, this.#receipts))
+    writer.raw(encodeTrailer(this.project_id, this.#receipts))
     const written = writer.written()
     written.set(rowFrameHeader({ compressed: false, row_format: rowFormat, rows_bytes }))
     const isMostlyEmpty = written.length * 2 <= this.#pooled.length
@@ -126,12 +128,64 @@ export class OpenFrame {
   }
 }
 
-/** Bytes of the trailer of a frame with rows of this request alone, at most. */
+/** Returns the maximum bytes of the trailer of a frame with rows of this request only. */
 export function trailerBytes_max(pending: PendingRequest): number {
   return trailer_bytes + pending.receipt_bytes
 }
 
-/** The end of a frame. */
-export function trailerOf(project_id: string, receipts: readonly FrameReceipt[]): Buffer {
+/** Returns the end of a frame. */
+export function encodeTrailer(project_id: string, receipts: readonly FrameReceipt[]): Buffer {
   return Buffer.from(JSON.stringify({ project_id, receipts }))
+}
+
+const compress = promisify(zstdCompress)
+
+/** An encoded row with its header that does not fit into a frame. */
+type LargeRow<Kind extends RowKind> = {
+  kind: Kind
+  draft: DraftOf<Kind>
+  row: Buffer
+  /** The id of the message that will contain the row. */
+  message_id: Buffer
+}
+
+type CompressedRow = { rows: Buffer; is_content_dropped: boolean }
+
+/**
+ * Compresses a row off the event loop, to at most `bytes_max`. If it does not fit, drops its
+ * content, then its tool calls and their results. Returns undefined when the rest does not fit
+ * either.
+ */
+export async function compressRow<Kind extends RowKind>(
+  large: LargeRow<Kind>,
+  bytes_max: number,
+): Promise<CompressedRow | undefined> {
+  const { kind, message_id } = large
+  large.row.set(message_id, large.row.length - message_id.length)
+  const whole = await compress(large.row)
+  if (whole.length <= bytes_max) return { rows: whole, is_content_dropped: false }
+  for (const dropped of [noContent, { ...noContent, tool_calls: [], tool_results: [] }]) {
+    const draft = replaceFields(large.draft, dropped)
+    const rows = await compress(encodeRow(kind, draft, message_id))
+    if (rows.length <= bytes_max) return { rows, is_content_dropped: true }
+  }
+  return undefined
+}
+
+const noContent = { input: '', output: '', body: '', content_state: 'dropped' }
+const writer_bytes = 4096
+
+/** Returns the draft with those of `fields` that it has. */
+function replaceFields<Draft extends object>(draft: Draft, fields: object): Draft {
+  const known = Object.entries(fields).filter(([name]) => Object.hasOwn(draft, name))
+  return { ...draft, ...Object.fromEntries(known) }
+}
+
+function encodeRow<Kind extends RowKind>(kind: Kind, draft: DraftOf<Kind>, message_id: Buffer) {
+  const writer = new ByteWriter(Buffer.allocUnsafe(writer_bytes))
+  writer.skip(rowHeader_bytes)
+  rowWriters[kind](writer, draft, message_id)
+  writer.putU8(0, rowKinds.indexOf(kind) + 1)
+  writer.putU32(1, writer.at - rowHeader_bytes)
+  return writer.written()
 }

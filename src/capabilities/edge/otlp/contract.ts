@@ -1,7 +1,7 @@
 /**
- * An AnyValue. Text of 64 bytes and more stays UTF-8 bytes (`Buffer`), checked to be valid, and is
- * decoded where somebody reads it; shorter text is a string. 64-bit integers are numbers while they
- * are exact, else bigints. Null is an empty value.
+ * An AnyValue. Text of 64 bytes and more stays a `Buffer` of valid UTF-8 and is decoded where it is
+ * read; shorter text is a string. 64-bit integers are numbers while they are exact, else bigints.
+ * Null is an empty value.
  */
 export type OtlpValue =
   | string
@@ -14,13 +14,13 @@ export type OtlpValue =
   | OtlpList
   | OtlpMap
 
-/** A `bytesValue`; shown as base64. */
-export type OtlpBytes = { readonly bytes: Uint8Array }
-export type OtlpList = readonly OtlpValue[]
-/** A `kvlistValue`. Tell lists first (`Array.isArray`): each has a method named `map`. */
+/** A `bytesValue`; formatted as base64. */
+type OtlpBytes = { readonly bytes: Uint8Array }
+type OtlpList = readonly OtlpValue[]
+/** A `kvlistValue`. Check for lists first (`Array.isArray`), which have a method named `map`. */
 export type OtlpMap = { readonly map: OtlpAttributes }
 
-/** Attributes in the order of the wire: `keys[i]` has `values[i]`. A key may come twice. */
+/** Attributes in wire order: `keys[i]` has `values[i]`. A key may occur twice. */
 export type OtlpAttributes = { readonly keys: string[]; readonly values: OtlpValue[] }
 
 export type OtlpResource = {
@@ -52,13 +52,13 @@ export type OtlpLink = {
   dropped_attributes_count: number
 }
 
-/** A span whose ids are valid. Times are nanoseconds since 1970, 0 when they were not sent. */
+/** A span with valid ids. Times are nanoseconds since 1970; 0 when they were not sent. */
 export type OtlpSpan = {
   /** The trace id as a UUID, lower case. */
   trace_id: string
   /** 16 hex digits, lower case. */
   span_id: string
-  /** 16 hex digits; empty at a root, and where it was not a valid id. */
+  /** 16 hex digits; empty for a root, and for an invalid id. */
   parent_span_id: string
   trace_state: string
   flags: number
@@ -94,28 +94,28 @@ export type OtlpLogRecord = {
   flags: number
 }
 
-/** Items of one resource and one scope, as they came. */
+/** Items of one resource and one scope, in wire order. */
 export type OtlpGroup<Item> = { resource: OtlpResource; scope: OtlpScope; items: Item[] }
 
-/** An export request, decoded. `rejected` items are not in `groups`; the others all are. */
+/** A decoded export request. `groups` contains every item that is not rejected. */
 export type OtlpRequest<Item> = {
   groups: OtlpGroup<Item>[]
-  /** Items in the request, those that were rejected too. */
+  /** Number of items in the request, including rejected ones. */
   items: number
-  /** Items that can not be taken, by reason (`invalid_trace_id`, `invalid_span_id`, …). */
+  /** Number of rejected items by reason (`invalid_trace_id`, `invalid_span_id`, …). */
   rejected: Map<string, number>
-  /** What the first rejected item had, for the answer's `error_message`; empty when none was. */
+  /** Fault of the first rejected item, for the `error_message` of the reply; empty without one. */
   first_rejection: string
-  /** What was taken though it is not as specified, e.g. `base64_id`; by name. */
+  /** Number of accepted deviations from the specification by name, e.g. `base64_id`. */
   warnings: Map<string, number>
 }
 
-/** The bytes are no export request at all: `detail` says where and what was expected. */
+/** The bytes are no export request. The message says where and what was expected. */
 export class OtlpDecodeError extends Error {
   override readonly name = 'OtlpDecodeError'
 }
 
-/** What decodes one encoding. Throws OtlpDecodeError. */
+/** Decodes one encoding. Throws OtlpDecodeError. */
 export type OtlpDecoder = {
   traces(body: Buffer): OtlpRequest<OtlpSpan>
   logs(body: Buffer): OtlpRequest<OtlpLogRecord>

@@ -1,11 +1,16 @@
+import type { Route } from '../../../platform/http/index.ts'
+import type { ObservationStore } from '../../storage/index.ts'
+import { currentContract } from './mapping/contracts/registry.ts'
+import { explainOtlpMapping } from './mappings/explain.ts'
+import { getOtlpMapping } from './mappings/otlp.ts'
+
 export { jsonDecoder } from './decode/json/decoder.ts'
 export { protobufDecoder } from './decode/protobuf/decoder.ts'
 export type { MappingContract } from './mapping/contracts/contract-shape.ts'
 export { currentContract } from './mapping/contracts/registry.ts'
 export { createMapper } from './mapping/create-mapper.ts'
 export type { MappedRequest, MapperOptions, OtlpMapper } from './mapping/mapper-contract.ts'
-export { mappingPage } from './mapping/mapping-page.ts'
-export { mappingRoutes } from './mappings/mapping-routes.ts'
+export { mappingPage } from './mappings/otlp.ts'
 export type {
   CaptureRecords,
   OtlpDependencies,
@@ -13,5 +18,9 @@ export type {
   OtlpReceiver,
   OtlpSettings,
 } from './receiver/contract.ts'
-export { createOtlpReceiver } from './receiver/receiver.ts'
-export { otlpRoutes } from './receiver/routes.ts'
+export { createOtlpReceiver, otlpRoutes } from './receiver/receiver.ts'
+
+/** Returns the routes under `/api/v2/observability/mappings`. */
+export function mappingRoutes(deps: { store: Pick<ObservationStore, 'observation'> }): Route[] {
+  return [getOtlpMapping({ contract: currentContract }), explainOtlpMapping(deps)]
+}

@@ -4,14 +4,23 @@ import type { Problem } from '../../../kernel/problem.ts'
 import type { KeyScope } from '../../../kernel/scopes.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import type { Exchange, ExchangeFacts } from '../../../model/exchange.ts'
+import type { Outcome } from '../../../model/observation.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
-import type { ProviderName } from './providers/registry.ts'
-import type { ProxySettings } from './settings.ts'
+import type { ProviderName } from './providers.ts'
 
-/** What the proxy serves: `/v1/chat/completions` and the legacy `/v1/completions`. */
+/** The endpoints of the proxy: `/v1/chat/completions` and the legacy `/v1/completions`. */
 export type Endpoint = ExchangeFacts['endpoint']
 
-/** What the proxy needs to know of an X-API-Key. `environment` goes into the records. */
+/** The end of a call, as it is counted and recorded. */
+export type Ending = {
+  outcome: Outcome
+  status_code: number
+  /** A code of the error catalogue, or the provider's status; empty after a good answer. */
+  error_type: string
+  error_message: string
+}
+
+/** The owner and rights of an X-API-Key. Records carry its `environment`. */
 export type ProjectKey = {
   readonly key_id: string
   readonly project_id: string
@@ -20,21 +29,21 @@ export type ProjectKey = {
 }
 
 /**
- * Looks a key up. A known answer comes at once, without a promise: the hot path then never waits.
- * `undefined` is a key that is wrong or revoked. Throws or rejects with `store_unavailable` when
- * it can't be known now.
+ * Looks up a key. Returns a known key without a promise, so that the hot path never waits. Returns
+ * undefined for an unknown or revoked key. Throws or rejects with `store_unavailable` when the
+ * lookup fails.
  */
 export type ProjectKeys = {
   authenticate(key: string): ProjectKey | undefined | Promise<ProjectKey | undefined>
 }
 
-/** Takes the record of a call that has ended. Never throws, never waits. */
+/** Accepts the record of a finished call. Never throws and never waits. */
 export type ExchangeRecorder = { record(exchange: Exchange): void }
 
 export type ProxyDependencies = {
   keys: ProjectKeys
   recorder: ExchangeRecorder
-  /** Base URLs that replace a provider's own, for instance `http://127.0.0.1:8000/v1`. */
+  /** Base URLs that replace the providers' own, for instance `http://127.0.0.1:8000/v1`. */
   base_urls?: Partial<Record<ProviderName, string>>
   settings: ProxySettings
   clock: Clock
@@ -43,14 +52,55 @@ export type ProxyDependencies = {
 }
 
 export type CompletionProxy = {
-  /** Serves one request; the answer, the provider call and the record are all its own. */
+  /** Serves one request: calls the provider, answers the client, records the call. */
   handle(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint): void
-  /** Answers a request beside the routes of the proxy with an error in the providers' format. */
+  /** Answers a request outside the routes of the proxy with an error in the providers' format. */
   refuse(request: IncomingMessage, response: ServerResponse, fault: Problem): void
-  /** Answers a request that is no valid HTTP; for the server's `clientError` event. */
+  /** Answers a request that is not valid HTTP; for the server's `clientError` event. */
   onClientError(error: Error, socket: Socket): void
-  /** From now on calls are refused with `shutting_down`; resolves when none is left in flight. */
+  /** Refuses new calls with `shutting_down`; resolves when no call is in flight. */
   drain(): Promise<void>
-  /** Ends what is still in flight and closes the connections to the providers. */
+  /** Ends the calls in flight and closes the connections to the providers. */
   close(): Promise<void>
+}
+
+/** The limits of the proxy. Each is a setting of the role. */
+export type ProxySettings = {
+  /** Maximum bytes of a request body; a longer one is refused with 413. */
+  body_bytes_max: number
+  /** Maximum bytes of all request bodies held; beyond it calls are refused with 503. */
+  body_bytes_inflight_max: number
+  /** Maximum bytes of a recorded request body; a longer one is forwarded but not recorded. */
+  capture_request_bytes_max: number
+  /** Bytes recorded of the head of an answer; of the rest, the last 64 KiB are recorded. */
+  capture_response_bytes_max: number
+  connect_timeout_ms: number
+  /**
+   * Longest silence of a provider, before its headers or in its body, and of a client that reads.
+   */
+  idle_timeout_ms: number
+  /** Maximum concurrent calls to one provider; beyond it calls are refused with 503. */
+  upstream_connections_max: number
+  /** How long an idle connection to a provider is kept, unless the provider sets a time itself. */
+  upstream_keep_alive_ms: number
+  /** Calls per minute and key; 0 means no limit. */
+  requests_per_minute: number
+  /** How long a provider that refused `stream_options` is not asked for usage again. */
+  usage_refusal_kept_ms: number
+}
+
+const mebibyte_bytes = 1024 * 1024
+
+/** The defaults; the settings of the role give the reasons. */
+export const defaultProxySettings: ProxySettings = {
+  body_bytes_max: 20 * mebibyte_bytes,
+  body_bytes_inflight_max: 256 * mebibyte_bytes,
+  capture_request_bytes_max: 8 * mebibyte_bytes,
+  capture_response_bytes_max: 4 * mebibyte_bytes,
+  connect_timeout_ms: 10_000,
+  idle_timeout_ms: 600_000,
+  upstream_connections_max: 1_024,
+  upstream_keep_alive_ms: 20_000,
+  requests_per_minute: 0,
+  usage_refusal_kept_ms: 600_000,
 }

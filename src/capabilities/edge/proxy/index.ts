@@ -1,22 +1,22 @@
-export type {
-  CompletionProxy,
-  Endpoint,
-  ExchangeRecorder,
-  ProjectKey,
-  ProjectKeys,
-  ProxyDependencies,
-} from './contract.ts'
-export type { Provider } from './providers/contract.ts'
-export { createProxy } from './proxy.ts'
 export {
-  type CaptureWay,
-  type CaptureWayOptions,
-  createCaptureWay,
-} from './recorder/capture-way.ts'
+  type CompletionProxy,
+  defaultProxySettings,
+  type Endpoint,
+  type ExchangeRecorder,
+  type ProjectKey,
+  type ProjectKeys,
+  type ProxyDependencies,
+  type ProxySettings,
+} from './contract.ts'
+export type { Provider } from './providers.ts'
+export { createProxy, proxyRoutes } from './proxy.ts'
+export {
+  type CaptureRecorder,
+  type CaptureRecorderOptions,
+  createCaptureRecorder,
+} from './recorder/capture-recorder.ts'
 export {
   createRecorder,
   type Recorder,
   type RecorderOptions,
 } from './recorder/recorder.ts'
-export { proxyRoutes } from './routes.ts'
-export { defaultProxySettings, type ProxySettings } from './settings.ts'

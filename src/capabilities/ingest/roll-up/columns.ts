@@ -1,12 +1,12 @@
 import { sql } from '../../../platform/relational/index.ts'
 
-/** Columns that are written, with their types. */
+/** Columns to write, with their types. */
 type Columns = { readonly [column: string]: string }
 
-/** Their names, for a list. */
+/** Returns the names of columns as an SQL list. */
 export const names = (columns: Columns) => sql.raw(Object.keys(columns).join(', '))
 
-/** Names and types, for records of JSON. */
+/** Returns names and types for `json_to_recordset`. */
 export const definitions = (columns: Columns) =>
   sql.raw(
     Object.entries(columns)
@@ -15,8 +15,8 @@ export const definitions = (columns: Columns) =>
   )
 
 /**
- * Assignments of what is `given`. A start never moves forward: a roll-up that was read before an
- * earlier call came must not hide that call from the next one, which reads from the start on.
+ * Returns assignments from `given`. A start never moves forward: a roll-up that was read before an
+ * earlier call arrived must not hide that call from the next one, which reads from the start on.
  */
 export const assignments = (table: 'tasks' | 'conversations', columns: Columns) =>
   sql.raw(

@@ -8,7 +8,7 @@ type Trx = Transaction<TaskTables>
 /** A conversation's row, locked until the transaction ends. */
 export type LockedConversation = { project_id: string; conversation_id: string; started_at: string }
 
-/** Makes the rows of new conversations, and locks all of them in the order given. */
+/** Inserts new conversations, and locks all of them in the given order. */
 export async function lockConversations(
   trx: Trx,
   conversations: readonly TouchedConversation[],
@@ -33,10 +33,10 @@ export async function lockConversations(
   return rows
 }
 
-/** What is written of a conversation. */
-export type ConversationUpdate = { project_id: string; rollup: ConversationRollup }
+/** The new roll-up of a conversation. */
+type ConversationUpdate = { project_id: string; rollup: ConversationRollup }
 
-/** Writes recomputed roll-ups of conversations that are locked. */
+/** Writes recomputed roll-ups of locked conversations. */
 export async function writeConversations(
   trx: Trx,
   updates: readonly ConversationUpdate[],
@@ -52,7 +52,7 @@ export async function writeConversations(
   `.execute(trx)
 }
 
-/** Columns that are written, with their types. */
+/** Columns to write, with their types. */
 const conversationColumns = {
   external_id: 'text',
   user_id: 'text',
@@ -68,8 +68,8 @@ const conversationColumns = {
 } as const
 
 /**
- * A conversation's roll-up as a record. What is not known is empty there and null here. Times are
- * whole milliseconds, as the columns hold them: a start never reads later than it was.
+ * Converts a conversation's roll-up to a record. Empty values become null. Times are cut to whole
+ * milliseconds, as the columns hold them, so a start is never stored later than it was.
  */
 function recordOf(rollup: ConversationRollup, more: object): object {
   const { first_start, last_end, ...columns } = rollup

@@ -1,14 +1,149 @@
-import { sql, type TaskTables, type Transaction } from '../../../platform/relational/index.ts'
+import { newId } from '../../../kernel/ids.ts'
+import { type Clock, sleep } from '../../../kernel/time.ts'
+import {
+  type Kysely,
+  sql,
+  type TaskTables,
+  type Transaction,
+} from '../../../platform/relational/index.ts'
+import type { Logger } from '../../../platform/telemetry/index.ts'
+import type { ObservationStore } from '../../storage/index.ts'
+import type { IngestMeters } from '../meters.ts'
+import { writeConversations } from './conversation-store.ts'
+import { lockTasks, withoutFingerprints, writeTasks } from './task-store.ts'
+import { nsFromIso } from './touched.ts'
+
+/** The dependencies of a refresh. */
+type RefreshPorts = { db: Kysely<TaskTables>; store: ObservationStore; clock: Clock }
+
+/** Settings for refreshing large roll-ups; `defaultIngestSettings` has the defaults. */
+export type RefreshSettings = {
+  /** Interval between polls for a roll-up that is due. */
+  refresh_poll_ms: number
+  /** Lease of a refresh; after it another worker may refresh the same roll-up. */
+  refresh_lease_ms: number
+  /**
+   * Minimum pause between two refreshes of one roll-up, and the same as a multiple of the duration
+   * of the last one.
+   */
+  refresh_rest_ms: number
+  refresh_rest_factor: number
+}
+
+/** Starts refreshing large roll-ups as they become due. `stop` waits for the running refresh. */
+export function startRefreshing(
+  ports: RefreshPorts & {
+    logger: Logger
+    meters: Pick<IngestMeters, 'refreshed'>
+    settings: RefreshSettings
+  },
+): { stop: () => Promise<void> } {
+  const { logger, meters, settings } = ports
+  const stopping = new AbortController()
+  const loop = async () => {
+    while (!stopping.signal.aborted) {
+      try {
+        if (await refreshOne(ports, settings)) {
+          meters.refreshed.inc({ result: 'refreshed' })
+          continue
+        }
+      } catch (error) {
+        meters.refreshed.inc({ result: 'failed' })
+        logger.warn({ err: error }, 'refreshing a large roll-up failed; it stays due')
+      }
+      await sleep(settings.refresh_poll_ms, stopping.signal)
+    }
+  }
+  const ended = loop()
+  return {
+    stop: async () => {
+      stopping.abort()
+      await ended
+    },
+  }
+}
+
+/**
+ * Refreshes the roll-up that has been due longest. Returns false when none is due. It reads
+ * observations without a lock: rows stored meanwhile mark the roll-up again, so it stays due.
+ */
+export async function refreshOne(ports: RefreshPorts, settings: RefreshSettings): Promise<boolean> {
+  const { db, clock } = ports
+  const claim = newId()
+  const lease_ms = settings.refresh_lease_ms
+  const claimed = await db.transaction().execute((trx) => claimLarge(trx, { claim, lease_ms }))
+  if (claimed === undefined) return false
+  const start_ms = clock.now_ms()
+  const write = await recompute(ports, claimed)
+  const took_ms = clock.now_ms() - start_ms
+  const rest_ms = Math.max(settings.refresh_rest_ms, took_ms * settings.refresh_rest_factor)
+  await db.transaction().execute(async (trx) => {
+    // In this order, because a writer that marks a task holds the lock on its row.
+    await write(trx)
+    if (!(await settleLarge(trx, claimed, { rest_ms }))) throw new ClaimLost()
+  })
+  return true
+}
+
+/** The refresh outlasted its lease, and another worker has a newer result. */
+class ClaimLost extends Error {
+  override readonly name = 'ClaimLost'
+}
+
+type Write = (trx: Transaction<TaskTables>) => Promise<void>
+
+async function recompute({ db, store }: RefreshPorts, claimed: ClaimedRollUp): Promise<Write> {
+  const { project_id, kind, id } = claimed
+  const started_at = await findStart(db, claimed)
+  if (started_at === undefined) return noWork
+  const from = nsFromIso(started_at)
+  if (kind === 'conversation') {
+    const hint = { conversation_id: id, from }
+    const [rollup] = await store.conversationRollups(project_id, [hint])
+    return (trx) => (rollup ? writeConversations(trx, [{ project_id, rollup }]) : noWork())
+  }
+  const [rollup] = await store.taskRollups(project_id, [{ task_id: id, from }])
+  return async (trx) => {
+    const [task] = await lockTasks(trx, [{ project_id, task_id: id }])
+    if (!(task && rollup)) return
+    const implicit = task.implicit && rollup.implicit
+    await writeTasks(trx, [{ ...task, project_id, rollup: withoutFingerprints(rollup), implicit }])
+  }
+}
+
+async function noWork(): Promise<void> {}
+
+/** Returns the start of its first call; undefined when the row is gone. */
+async function findStart(
+  db: Kysely<TaskTables>,
+  { project_id, kind, id }: ClaimedRollUp,
+): Promise<string | undefined> {
+  const row =
+    kind === 'task'
+      ? await db
+          .selectFrom('tasks')
+          .select('started_at')
+          .where('project_id', '=', project_id)
+          .where('task_id', '=', id)
+          .executeTakeFirst()
+      : await db
+          .selectFrom('conversations')
+          .select('started_at')
+          .where('project_id', '=', project_id)
+          .where('conversation_id', '=', id)
+          .executeTakeFirst()
+  return row?.started_at
+}
 
 type Trx = Transaction<TaskTables>
 
-/** A task or a conversation; `id` is its own. */
+/** The key of a task or a conversation; `id` is its own. */
 export type RollUpKey = { project_id: string; kind: 'task' | 'conversation'; id: string }
 
-/** A large roll-up that is due, held by whoever claimed it; `touches` is how often it was marked. */
-export type ClaimedRollUp = RollUpKey & { claim: string; touches: string }
+/** A large roll-up that a worker has claimed; `touches` counts how often it was marked. */
+type ClaimedRollUp = RollUpKey & { claim: string; touches: string }
 
-/** Of the given ones those that are large, which are due from now on. Locks them in key order. */
+/** Marks the large ones of these keys as due and returns them. Locks them in key order. */
 export async function markLarge(trx: Trx, keys: readonly RollUpKey[]): Promise<RollUpKey[]> {
   if (keys.length === 0) return []
   const { rows } = await sql<RollUpKey>`
@@ -25,7 +160,10 @@ export async function markLarge(trx: Trx, keys: readonly RollUpKey[]): Promise<R
   return rows
 }
 
-/** Remembers that these are large. They are due: what they hold may be older than a refresh. */
+/**
+ * Registers these roll-ups as large. They are due at once, since they may contain older data than a
+ * refresh would read.
+ */
 export async function noteLarge(trx: Trx, keys: readonly RollUpKey[]): Promise<void> {
   if (keys.length === 0) return
   await sql`
@@ -35,8 +173,10 @@ export async function noteLarge(trx: Trx, keys: readonly RollUpKey[]): Promise<v
   `.execute(trx)
 }
 
-/** Claims the one that has been due the longest, for so long; undefined when none is. */
-export async function claimLarge(
+/**
+ * Claims the roll-up that has been due longest, for `lease_ms`. Returns undefined when none is due.
+ */
+async function claimLarge(
   trx: Trx,
   { claim, lease_ms }: { claim: string; lease_ms: number },
 ): Promise<ClaimedRollUp | undefined> {
@@ -55,10 +195,11 @@ export async function claimLarge(
 }
 
 /**
- * Ends a claim; false when somebody else has claimed it since. What was marked meanwhile stays due,
- * but not before the rest is over, so that refreshing one never takes all of a store's time.
+ * Ends a claim. Returns false when another worker has claimed it since. A roll-up that was marked
+ * meanwhile stays due, but only after a pause, so that refreshing one never uses all of a store's
+ * time.
  */
-export async function settleLarge(
+async function settleLarge(
   trx: Trx,
   { project_id, kind, id, claim, touches }: ClaimedRollUp,
   { rest_ms }: { rest_ms: number },

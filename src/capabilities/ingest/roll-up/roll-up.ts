@@ -6,9 +6,8 @@ import {
   lockConversations,
   writeConversations,
 } from './conversation-store.ts'
-import { idsFrom } from './ids-from.ts'
 import { markLarge, noteLarge, type RollUpKey } from './large-rollups.ts'
-import { taskRollupOf } from './rollup-of-rows.ts'
+import { computeTaskRollup } from './rollup-of-rows.ts'
 import { lateStart, newTaskState, taskStateAfter } from './task-state.ts'
 import {
   type LockedTask,
@@ -16,34 +15,34 @@ import {
   putTasks,
   type TaskActivity,
   type TaskToPut,
-  uncounted,
+  withoutFingerprints,
   writeTaskEvents,
   writeTaskStates,
   writeTasks,
 } from './task-store.ts'
 import { isoFromMs, msFromNs, nsFromIso, type Touched, type TouchedTask } from './touched.ts'
 
-/** Tasks or conversations of one question to the observation store; its own bound. */
+/** Maximum tasks or conversations in one query to the observation store. */
 const rollups_max = 1_000
 
-/** What roll-ups are made with. */
+/** The dependencies of roll-ups. */
 export type RollUpPorts = {
   db: Kysely<TaskTables>
   store: ObservationStore
-  /** Observations from which on a roll-up is refreshed by and by, not by every batch. */
+  /** Observations from which a roll-up is refreshed asynchronously, not by every batch. */
   large_from: number
   /** Marks tasks as due for detection, in the transaction that has locked their rows. */
   markDue: (trx: Kysely<TaskTables>, tasks: readonly TaskId[]) => Promise<void>
 }
 
 /**
- * Brings the tasks and conversations of a batch up to date, in one transaction: makes the new
- * tasks of the batch alone, adds to those of which it is sure that nothing of the batch is counted
- * yet, locks the others, recomputes those from the stored observations, and writes what came out.
- * Large ones are only marked: they are refreshed by and by (docs/decisions/0019). All tasks are
- * marked for detection.
- * The locks come first, so that of two workers the second one knows what the first one counted.
- * Repeating it does no harm: what is counted already is recomputed (docs/decisions/0018).
+ * Updates the tasks and conversations of a batch in one transaction. New tasks are inserted from
+ * the batch alone. A batch is added to a task when none of its observations can be counted there
+ * yet. All other tasks are locked and recomputed from the stored observations. Large ones are only
+ * marked, and refreshed asynchronously (docs/decisions/0019). All tasks are marked for detection.
+ *
+ * Locks come first, so that the second of two workers sees what the first has counted. Repeating
+ * the update is harmless, since counted observations lead to a recomputation (docs/decisions/0018).
  */
 export async function rollUp(ports: RollUpPorts, touched: Touched): Promise<void> {
   if (touched.tasks.length === 0 && touched.conversations.length === 0) return
@@ -81,36 +80,39 @@ function textOf({ project_id, kind, id }: RollUpKey): string {
   return `${project_id} ${kind} ${id}`
 }
 
-/** The tasks as they are when no call of them was ever seen before. */
+/** Returns the rows that the tasks would have if the batch were their first one. */
 function newTasks(tasks: readonly TouchedTask[]): TaskToPut[] {
   const eventId = idsFrom(newId())
   return tasks.map((touched) => {
     const { project_id, task_id, rows } = touched
-    const rollup = taskRollupOf(task_id, rows)
+    const rollup = computeTaskRollup(task_id, rows)
     const state = taskStateAfter(newTaskState, touched, rollup)
     return { project_id, event_id: eventId(), rollup, ...state }
   })
 }
 
-/** Answers the tasks that have become large. */
+/** The tasks of a batch: those to recompute, with their rows, and the keys of the large ones. */
+type TaskBatch = {
+  locked: readonly LockedTask[]
+  touched: readonly TouchedTask[]
+  large: ReadonlySet<string>
+}
+
+/** Rolls up the tasks. Returns those that have become large. */
 async function rollUpTasks(
   trx: Transaction<TaskTables>,
   ports: RollUpPorts,
-  about: {
-    locked: readonly LockedTask[]
-    touched: readonly TouchedTask[]
-    large: ReadonlySet<string>
-  },
+  batch: TaskBatch,
 ): Promise<RollUpKey[]> {
-  if (about.locked.length === 0) return []
-  const touchedByKey = new Map(about.touched.map((task) => [textOf(taskKey(task)), task]))
-  const locked = about.locked.flatMap((task) => {
+  if (batch.locked.length === 0) return []
+  const touchedByKey = new Map(batch.touched.map((task) => [textOf(taskKey(task)), task]))
+  const locked = batch.locked.flatMap((task) => {
     const touched = touchedByKey.get(textOf(taskKey(task)))
     return touched === undefined ? [] : [{ ...task, touched }]
   })
-  const isLarge = (task: LockedTask) => about.large.has(textOf(taskKey(task)))
-  await writeTaskStates(trx, locked.filter(isLarge).map(statesOfLarge))
-  await writeTaskEvents(trx, locked.flatMap(lateActivityOf))
+  const isLarge = (task: LockedTask) => batch.large.has(textOf(taskKey(task)))
+  await writeTaskStates(trx, locked.filter(isLarge).map(toActivity))
+  await writeTaskEvents(trx, locked.flatMap(lateActivityEvents))
   const grown: RollUpKey[] = []
   for (const chunk of chunksByProject(locked.filter((task) => !isLarge(task)))) {
     const rollups = await taskRollups(ports.store, chunk)
@@ -121,14 +123,14 @@ async function rollUpTasks(
       if (isLarge) grown.push(taskKey(task))
       const state = taskStateAfter(task, task.touched, rollup)
       const { project_id } = task
-      return [{ project_id, rollup: isLarge ? uncounted(rollup) : rollup, ...state }]
+      return [{ project_id, rollup: isLarge ? withoutFingerprints(rollup) : rollup, ...state }]
     })
     await writeTasks(trx, updates)
   }
   return grown
 }
 
-function statesOfLarge(task: TaskToRecompute): TaskActivity {
+function toActivity(task: TaskToRecompute): TaskActivity {
   const { project_id, task_id, touched } = task
   const implicit = touched.rows.every(({ task_implicit }) => task_implicit)
   return {
@@ -156,7 +158,7 @@ function firstStart({ started_at, touched }: TaskToRecompute): bigint {
   return first
 }
 
-function lateActivityOf({ touched, ...locked }: TaskToRecompute): NewTaskEvent[] {
+function lateActivityEvents({ touched, ...locked }: TaskToRecompute): NewTaskEvent[] {
   const late_ms = locked.late_activity ? undefined : lateStart(locked, touched)
   if (late_ms === undefined) return []
   const { project_id, task_id } = locked
@@ -164,7 +166,7 @@ function lateActivityOf({ touched, ...locked }: TaskToRecompute): NewTaskEvent[]
   return [{ id: newId(), project_id, task_id, kind: 'late_activity', at, actor_kind: 'call' }]
 }
 
-/** Answers the conversations that have become large. */
+/** Rolls up the conversations. Returns those that have become large. */
 async function rollUpConversations(
   trx: Transaction<TaskTables>,
   ports: RollUpPorts,
@@ -194,7 +196,7 @@ function projectOf(chunk: readonly { project_id: string }[]): string {
   return chunk[0]?.project_id ?? ''
 }
 
-/** Runs of one project, none longer than a question may be; the rows come in project order. */
+/** Splits rows, which are in project order, into chunks of one project and limited length. */
 function chunksByProject<T extends { project_id: string }>(rows: readonly T[]): T[][] {
   const chunks: T[][] = []
   for (const row of rows) {
@@ -204,4 +206,22 @@ function chunksByProject<T extends { project_id: string }>(rows: readonly T[]): 
     else chunks.push([row])
   }
   return chunks
+}
+
+const digits = 12
+const numbers = 2 ** (4 * digits)
+
+/**
+ * Returns a generator of consecutive ids that starts at a UUIDv7. They are as unique as the first
+ * one, which starts at a random one of 2^48 values, and much cheaper than new ids: a batch may need
+ * ten thousand.
+ */
+export function idsFrom(first: string): () => string {
+  const head = first.slice(0, -digits)
+  let next = Number.parseInt(first.slice(-digits), 16)
+  return () => {
+    const id = head + next.toString(16).padStart(digits, '0')
+    next = (next + 1) % numbers
+    return id
+  }
 }

@@ -8,11 +8,11 @@ import {
 import type { ObservationHead } from '../../storage/row-format/index.ts'
 
 /**
- * The roll-up of a task whose observations are all at hand: what the store would answer if it had
- * no others (a contract test holds the two against each other). A new task needs no question to
- * the store then, which is most of the work where every trace is a task of its own.
+ * Computes the roll-up of a task from all its observations. It equals the store's answer for the
+ * same rows (a contract test compares the two). A new task then needs no query to the store, which
+ * saves most of the work when every trace is a task of its own.
  */
-export function taskRollupOf(
+export function computeTaskRollup(
   task_id: string,
   observations: readonly ObservationHead[],
 ): TaskRollup {
@@ -67,7 +67,7 @@ const noSums: CallSums = {
   providers: [],
 }
 
-/** Each observation once, the one written last, in the order that "latest" means. */
+/** Returns each observation once, in its last version, ordered as "latest" requires. */
 function latestVersions(observations: readonly ObservationHead[]): readonly ObservationHead[] {
   if (isInOrder(observations)) return observations
   const sorted = observations.toSorted(comparePositions)
@@ -77,7 +77,7 @@ function latestVersions(observations: readonly ObservationHead[]): readonly Obse
   })
 }
 
-/** True when each row comes after the one before it, so that none is there twice. */
+/** Returns true when the rows are in strict order, so that none is duplicated. */
 function isInOrder(rows: readonly ObservationHead[]): boolean {
   for (let at = 1; at < rows.length; at++) {
     const [before, row] = [rows[at - 1], rows[at]]
@@ -86,7 +86,7 @@ function isInOrder(rows: readonly ObservationHead[]): boolean {
   return true
 }
 
-/** 0 for the same observation. */
+/** Compares positions; 0 for the same observation. */
 function comparePositions(a: ObservationHead, b: ObservationHead): number {
   if (a.start_time !== b.start_time) return a.start_time < b.start_time ? -1 : 1
   if (a.observation_id !== b.observation_id) return a.observation_id < b.observation_id ? -1 : 1
@@ -111,7 +111,10 @@ function addTo(list: string[], text: string): void {
   if (text !== '' && list.length < listed_max && !list.includes(text)) list.push(text)
 }
 
-/** The rows come by position: a later non-empty name or id takes the place of an earlier one. */
+/**
+ * Adds times, names and ids. The rows are in order, so a later non-empty name or id replaces an
+ * earlier one.
+ */
 function addPlace(rollup: TaskRollup, row: ObservationHead): void {
   if (row.start_time < rollup.first_start) rollup.first_start = row.start_time
   if (row.start_time > rollup.last_start) rollup.last_start = row.start_time

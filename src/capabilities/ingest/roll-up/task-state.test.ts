@@ -35,14 +35,14 @@ const touched = ({
   last_status,
 })
 
-test('a task with an id of its own runs until somebody ends it', () => {
+test('a task with an id of its own runs until it is ended', () => {
   expect(taskStateAfter(running, touched({ last_status: 'error' }), { implicit: false })).toEqual(
     running,
   )
 })
 
-describe('a task that somebody ended', () => {
-  test('stays so; a call that began before is not late', () => {
+describe('a task that was ended explicitly', () => {
+  test('stays ended; a call that began before is not late', () => {
     const before = touched({ starts_ms: [at(9), at(10)], ended_ms: at(20) })
     expect(taskStateAfter(completed, before, { implicit: false })).toEqual(completed)
     expect(lateStart(completed, before)).toBeUndefined()
@@ -57,13 +57,13 @@ describe('a task that somebody ended', () => {
     expect(lateStart(completed, after)).toBe(at(20))
   })
 
-  test('does not forget it', () => {
+  test('keeps that record', () => {
     const late = { ...completed, late_activity: true }
     expect(taskStateAfter(late, touched({}), { implicit: false })).toEqual(late)
   })
 })
 
-describe('a task that is one trace', () => {
+describe('a task that is a single trace', () => {
   const fresh: TaskState = { ...running, implicit: true }
   const byCall = (state: TaskState['state'], s: number): TaskState => ({
     ...fresh,
@@ -97,7 +97,7 @@ describe('a task that is one trace', () => {
     expect(taskStateAfter(once, batch, implicit)).toEqual(once)
   })
 
-  test('runs once a call names it', () => {
+  test('runs again once a call names it', () => {
     expect(taskStateAfter(byCall('completed', 5), touched({}), { implicit: false })).toEqual(
       running,
     )

@@ -1,7 +1,7 @@
 import type { TaskRollup } from '../../storage/index.ts'
 import { isoFromMs, msFromNs, type TouchedTask } from './touched.ts'
 
-/** The columns of a task that say where it stands. Instants are ISO 8601. */
+/** The state columns of a task. Instants are ISO 8601. */
 export type TaskState = {
   implicit: boolean
   state: 'running' | 'completed' | 'failed'
@@ -10,10 +10,10 @@ export type TaskState = {
   late_activity: boolean
 }
 
-/** Stands in `ended_by` of a task without X-Task-ID, which ends whenever its calls do. */
+/** The value of `ended_by` for a task without X-Task-ID, which ends with its calls. */
 const endedByCall = 'call'
 
-/** A task before its first call. */
+/** The state of a task before its first call. */
 export const newTaskState: TaskState = {
   implicit: true,
   state: 'running',
@@ -23,9 +23,9 @@ export const newTaskState: TaskState = {
 }
 
 /**
- * Where a task stands after a batch. One that somebody ended stays so, and remembers calls that
- * began afterwards; one without X-Task-ID follows the call that ended last; any other is running.
- * The same batch again gives the same state.
+ * Returns the state of a task after a batch. A task that a user or client ended stays ended, and
+ * records later calls as late activity. A task without X-Task-ID follows the call that ended last;
+ * any other task is running. The same batch again gives the same state.
  */
 export function taskStateAfter(
   locked: TaskState,
@@ -53,7 +53,7 @@ export function taskStateAfter(
   }
 }
 
-/** When the first call began that came after somebody had ended the task; else undefined. */
+/** Returns the start of the first call after the task was ended; undefined without such a call. */
 export function lateStart(locked: TaskState, touched: TouchedTask): number | undefined {
   const { ended_at, ended_by } = locked
   if (ended_at === null || ended_by === endedByCall) return undefined

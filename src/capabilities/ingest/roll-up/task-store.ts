@@ -1,35 +1,33 @@
 import { sql, type TaskTables, type Transaction } from '../../../platform/relational/index.ts'
-import type { TaskRollup } from '../../storage/index.ts'
-import { additions, isSurelyNew } from './add-to-task.ts'
+import { fingerprints_max, type TaskRollup } from '../../storage/index.ts'
 import { assignments, definitions, names } from './columns.ts'
 import type { TaskState } from './task-state.ts'
 import { isoFromMs, msFromNs } from './touched.ts'
 
 type Trx = Transaction<TaskTables>
 
-/** What is written of a task: its roll-up and the state that follows from it. */
-export type TaskUpdate = { project_id: string; rollup: TaskRollup } & TaskState
+/** A task's new roll-up, and the state that follows from it. */
+type TaskUpdate = { project_id: string; rollup: TaskRollup } & TaskState
 
-/** A roll-up to which nothing is added: it is recomputed as a whole. */
-export function uncounted(rollup: TaskRollup): TaskRollup {
+/** Returns a roll-up that is always recomputed and never added to. */
+export function withoutFingerprints(rollup: TaskRollup): TaskRollup {
   return { ...rollup, fingerprints: undefined }
 }
 
-/** A task's row as it stands, locked until the transaction ends. Instants are ISO 8601. */
+/** A task's row, locked until the transaction ends. Instants are ISO 8601. */
 export type LockedTask = TaskState & {
   project_id: string
   task_id: string
   started_at: string
 }
 
-/** A task that may be new; `event_id` is for the event that tells of its creation. */
+/** A task that may be new; `event_id` is the id of its `created` event. */
 export type TaskToPut = TaskUpdate & { event_id: string }
 
 /**
- * Writes what a batch says of tasks: makes the rows of those that have none and tells of their
- * creation, and adds to those of which it is sure that none of the batch's observations is counted
- * yet, and that nobody ended. All others are locked and left as they are: they are answered, to be
- * recomputed. Locks in the order given.
+ * Inserts the new tasks of a batch with a `created` event. Adds to an existing task when it is not
+ * ended and none of the batch's observations can be counted yet. Locks all others and returns them,
+ * to be recomputed. Locks in the given order.
  */
 export async function putTasks(trx: Trx, tasks: readonly TaskToPut[]): Promise<LockedTask[]> {
   const { rows } = await sql<{ project_id: string; task_id: string }>`
@@ -68,10 +66,10 @@ export async function lockTasks(
   return rows
 }
 
-/** Where a task stands and when it was active. Instants are ISO 8601. */
+/** The state and the activity times of a task. Instants are ISO 8601. */
 export type TaskActivity = LockedTask & { last_activity_at: string }
 
-/** Writes where locked tasks stand; their sums stay as they are. */
+/** Writes the states of locked tasks; their sums do not change. */
 export async function writeTaskStates(trx: Trx, tasks: readonly TaskActivity[]): Promise<void> {
   if (tasks.length === 0) return
   await sql`
@@ -89,7 +87,7 @@ export async function writeTaskStates(trx: Trx, tasks: readonly TaskActivity[]):
   `.execute(trx)
 }
 
-/** Writes recomputed roll-ups and states of tasks that are locked. */
+/** Writes recomputed roll-ups and states of locked tasks. */
 export async function writeTasks(trx: Trx, tasks: readonly TaskUpdate[]): Promise<void> {
   if (tasks.length === 0) return
   await sql`
@@ -99,7 +97,7 @@ export async function writeTasks(trx: Trx, tasks: readonly TaskUpdate[]): Promis
   `.execute(trx)
 }
 
-/** Something that a call brought about; `at` is ISO 8601. */
+/** An event that a call caused; `at` is ISO 8601. */
 export type NewTaskEvent = {
   id: string
   project_id: string
@@ -109,7 +107,7 @@ export type NewTaskEvent = {
   actor_kind: 'call'
 }
 
-/** Writes down what happened to tasks by their calls. */
+/** Writes events of tasks that their calls caused. */
 export async function writeTaskEvents(trx: Trx, events: readonly NewTaskEvent[]): Promise<void> {
   if (events.length === 0) return
   await sql`
@@ -121,7 +119,7 @@ export async function writeTaskEvents(trx: Trx, events: readonly NewTaskEvent[])
   `.execute(trx)
 }
 
-/** Columns that are written, with their types. */
+/** Columns to write, with their types. */
 const taskColumns = {
   name: 'text',
   user_id: 'text',
@@ -154,7 +152,7 @@ const taskColumns = {
   counted: 'integer[]',
 } as const
 
-/** One parameter carries all rows, whatever their number. */
+/** Passes all rows in one parameter, regardless of their number. */
 function givenTasks(tasks: readonly (TaskUpdate & { event_id?: string })[]) {
   let text = '['
   for (const [at, task] of tasks.entries()) text += at === 0 ? taskText(task) : `,${taskText(task)}`
@@ -163,7 +161,9 @@ function givenTasks(tasks: readonly (TaskUpdate & { event_id?: string })[]) {
   )`
 }
 
-/** A task as JSON, by hand: there may be ten thousand in a batch. What is not known is null. */
+/**
+ * Serializes a task by hand, because a batch may contain ten thousand. Empty values become null.
+ */
 function taskText({ project_id, event_id, rollup, ...state }: TaskUpdate & { event_id?: string }) {
   const start_ms = msFromNs(rollup.first_start)
   const end_ms = msFromNs(rollup.last_end)
@@ -181,3 +181,74 @@ function countedText(fingerprints: readonly number[] | undefined): string {
 function textOrNull(text: string): string {
   return text === '' ? 'null' : JSON.stringify(text)
 }
+
+/** Maximum models and providers in the lists, as in the store's roll-ups. */
+const listed_max = 100
+
+/**
+ * SQL over `tasks` and `excluded` that is true when a batch's roll-up can be added to a task's.
+ * None of its fingerprints may be counted yet, the lists must have room, the task must not be ended
+ * by anyone but its calls, and the latest name and ids must be known without the observations: the
+ * batch is later than all counted rows, or does not contradict them. It is null, which acts as
+ * false, where the task's fingerprints are unknown.
+ */
+const isSurelyNew = `
+  not tasks.counted && excluded.counted
+  and cardinality(tasks.counted) + cardinality(excluded.counted) <= ${fingerprints_max}
+  and cardinality(tasks.models) + cardinality(excluded.models) <= ${listed_max}
+  and cardinality(tasks.providers) + cardinality(excluded.providers) <= ${listed_max}
+  and (tasks.ended_at is null or tasks.ended_by = 'call')
+  and (excluded.started_at > tasks.last_started_at or (
+    (tasks.name = '' or excluded.name in ('', tasks.name))
+    and coalesce(excluded.user_id = tasks.user_id, true)
+    and coalesce(excluded.conversation_id = tasks.conversation_id, true)
+    and coalesce(excluded.environment = tasks.environment, true)
+    and coalesce(excluded.release = tasks.release, true)))`
+
+const isBothImplicit = '(tasks.implicit and excluded.implicit)'
+
+const sums = [
+  'calls',
+  'errors',
+  'cancelled',
+  'input_uncached_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'output_visible_tokens',
+  'reasoning_tokens',
+  'total_tokens',
+  'estimated_calls',
+  'cost_usd',
+  'unpriced_calls',
+].map((column) => `${column} = tasks.${column} + excluded.${column}`)
+
+const latest = ['user_id', 'conversation_id', 'environment', 'release'].map(
+  (column) => `${column} = coalesce(excluded.${column}, tasks.${column})`,
+)
+
+const lists = ['models', 'providers'].map(
+  (column) => `${column} = case when tasks.${column} @> excluded.${column} then tasks.${column}
+    else array(select distinct item collate "C"
+      from unnest(tasks.${column} || excluded.${column}) as item order by 1) end`,
+)
+
+/**
+ * The assignments that add a batch's roll-up to a task's, with the state as `taskStateAfter` has
+ * it.
+ */
+const additions = `
+  name = coalesce(nullif(excluded.name, ''), tasks.name),
+  implicit = ${isBothImplicit},
+  state = case when not ${isBothImplicit} then 'running'
+    when excluded.ended_at < tasks.ended_at then tasks.state else excluded.state end,
+  ended_at = case when ${isBothImplicit} then greatest(tasks.ended_at, excluded.ended_at) end,
+  ended_by = case when ${isBothImplicit} then 'call' end,
+  started_at = least(tasks.started_at, excluded.started_at),
+  last_started_at = greatest(tasks.last_started_at, excluded.last_started_at),
+  last_activity_at = greatest(tasks.last_activity_at, excluded.last_activity_at),
+  duration_ms = 1000 * extract(epoch from
+    greatest(tasks.last_activity_at, excluded.last_activity_at)
+    - least(tasks.started_at, excluded.started_at)),
+  ${[...latest, ...sums, ...lists].join(',\n  ')},
+  counted = tasks.counted || excluded.counted,
+  updated_at = now()`

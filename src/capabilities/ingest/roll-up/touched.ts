@@ -1,6 +1,6 @@
 import type { ObservationHead } from '../../storage/row-format/index.ts'
 
-/** A task that a batch has rows of, and what the batch says of it. */
+/** A task with rows in a batch. */
 export type TouchedTask = {
   project_id: string
   task_id: string
@@ -10,7 +10,7 @@ export type TouchedTask = {
   last_status: ObservationHead['status']
 }
 
-/** A conversation that a batch has rows of. Nanoseconds since 1970. */
+/** A conversation with rows in a batch. Times are nanoseconds since 1970. */
 export type TouchedConversation = {
   project_id: string
   conversation_id: string
@@ -18,20 +18,22 @@ export type TouchedConversation = {
   last_end: bigint
 }
 
-/** Both in the order of their keys: whoever locks them does so in one order. */
+/**
+ * Tasks and conversations in the order of their keys, so that all writers lock them in one order.
+ */
 export type Touched = { tasks: TouchedTask[]; conversations: TouchedConversation[] }
 
-/** Milliseconds since 1970 as ISO 8601 UTC. */
+/** Formats milliseconds since 1970 as ISO 8601 UTC. */
 export function isoFromMs(instant_ms: number): string {
   return new Date(instant_ms).toISOString()
 }
 
-/** Nanoseconds since 1970 as whole milliseconds. */
+/** Converts nanoseconds since 1970 to whole milliseconds. */
 export function msFromNs(instant: bigint): number {
   return Number(instant / nsPerMs)
 }
 
-/** ISO 8601 as nanoseconds since 1970, to the millisecond. */
+/** Parses ISO 8601 as nanoseconds since 1970, to the millisecond. */
 export function nsFromIso(iso: string): bigint {
   return BigInt(Date.parse(iso)) * nsPerMs
 }
@@ -39,15 +41,15 @@ export function nsFromIso(iso: string): bigint {
 const nsPerMs = 1_000_000n
 
 /**
- * Which tasks and conversations the rows belong to. A plain span without a task of its own makes no
- * task and counts in none: what it times is told by the calls in it, and traces of nothing but
- * spans are not work that somebody gave an agent.
+ * Groups rows by task and conversation. A plain span without a task id of its own belongs to no
+ * task: the calls inside it cover the same time, and a trace of only such spans is no work of an
+ * agent.
  */
-export function touchedBy(rows: readonly ObservationHead[]): Touched {
+export function collectTouched(rows: readonly ObservationHead[]): Touched {
   const tasks = new Map<string, Map<string, TouchedTask>>()
   const conversations = new Map<string, Map<string, TouchedConversation>>()
   for (const row of rows) {
-    if (countsInTask(row)) addToTask(ofProject(tasks, row.project_id), row)
+    if (isCountedInTask(row)) addToTask(ofProject(tasks, row.project_id), row)
     if (row.conversation_id !== '') addToConversation(ofProject(conversations, row.project_id), row)
   }
   return {
@@ -56,8 +58,11 @@ export function touchedBy(rows: readonly ObservationHead[]): Touched {
   }
 }
 
-/** Whether a task's roll-up counts the observation; the store's roll-ups count the same ones. */
-export function countsInTask({ type, task_implicit, task_id }: ObservationHead): boolean {
+/**
+ * Returns true when a task's roll-up counts the observation; the store's roll-ups use the same
+ * rule.
+ */
+export function isCountedInTask({ type, task_implicit, task_id }: ObservationHead): boolean {
   return task_id !== '' && !(task_implicit && type === 'span')
 }
 

@@ -1,34 +1,34 @@
 import type { AnyMappingContract, FieldName } from './contracts/contract-shape.ts'
-import type { Reader } from './field-readers.ts'
+import type { GatherReader, Reader } from './field-readers.ts'
 import type { Gathered } from './gathered-messages.ts'
 import { type FieldValue, noSource, type SpanState, type StateShape } from './span-state.ts'
 
-/** A source of a field, ready to be offered values. */
+/** A source of a field, ready to receive values. */
 export type Target = {
   readonly field: number
-  /** The place in the field's list, from 0. */
+  /** The index in the field's list, from 0. */
   readonly rank: number
-  /** Which word of the state, and which bit of it, says that the source was present. */
+  /** The word of the state, and the bit of it, that marks the source as present. */
   readonly hit_word: number
-  /** 0 for sources whose presence is not worth telling. */
+  /** 0 for a source whose presence is not recorded. */
   readonly hit_bit: number
-  /** The gate that has to be open, -1 for none. */
+  /** Index of the gate that must be open; -1 for none. */
   readonly gate: number
   /** A condition on the span; undefined for none. */
   readonly condition: Condition | undefined
   readonly read: Reader
 }
 
-/** Decides, once the attributes of a span are read, whether a source counts in it. */
+/** Decides whether a source counts in a span, once the span's attributes are read. */
 export type Condition = (state: SpanState) => boolean
 
 /** A source that reads gathered attributes. */
 export type GatherTarget = Omit<Target, 'read'> & {
-  readonly read: (gathered: Gathered, state: SpanState) => FieldValue | undefined
+  readonly read: GatherReader
 }
 
 export type CompiledField = { name: FieldName; sources: readonly CompiledSource[] }
-/** `hit` is the source's number, which says where its presence stands; -1 when that is not told. */
+/** `hit` is the number of the source among those whose presence is recorded; -1 when it is not. */
 export type CompiledSource = { name: string; hit: number; is_default: boolean }
 
 /** A contract, ready to be executed. */
@@ -47,7 +47,7 @@ export type CompiledContract = {
   events: ReadonlyMap<string, readonly { key: string; target: Target }[]>
   derived: readonly { target: Target; present: readonly number[]; value: string }[]
   gathers: readonly CompiledGather[]
-  /** For each gate, which scopes open it. */
+  /** For each gate, the scopes that open it. */
   gates: readonly ((scope: string) => boolean)[]
 }
 
@@ -56,17 +56,17 @@ export type CompiledGather = {
   /** The keys for `attributes`, the key for `indexed`, the pattern of names for `events`. */
   readonly keys: readonly string[]
   readonly without: readonly string[]
-  /** Whether an event of this name is one of the gathered. */
+  /** Returns true for the name of an event to gather. */
   readonly matches: (name: string) => boolean
   readonly targets: GatherTarget[]
 }
 
-/** Takes a value when its source ranks before what the field has, and is usable. */
+/** Sets a field to a usable value, unless an earlier source has set it. */
 export function offer(state: SpanState, target: Target, value: Parameters<Reader>[0]): void {
   if (isWanted(state, target)) take(state, target, target.read(value, state))
 }
 
-/** The same for gathered attributes. */
+/** Does the same for gathered attributes. */
 export function offerGathered(state: SpanState, target: GatherTarget, gathered: Gathered): void {
   if (isWanted(state, target)) take(state, target, target.read(gathered, state))
 }

@@ -91,7 +91,7 @@ describe('a span of the current conventions', () => {
     })
   })
 
-  test('keeps its content as the bytes that came', () => {
+  test('keeps its content as the bytes received', () => {
     const draft = mapAttributes(attributes)
     expect(draft.output).toBe(answer)
     expect(textFrom(draft.input)).toBe(messages.toString())
@@ -211,7 +211,7 @@ describe('other conventions', () => {
     expect(mapAttributes({ 'llm.model_name': 'm' }).type).toBe('span')
   })
 
-  test('a span of a tool is the call that it names', () => {
+  test("a tool's span is the call that it names", () => {
     const draft = mapAttributes({
       'gen_ai.operation.name': 'execute_tool',
       'gen_ai.tool.name': 'find',
@@ -280,7 +280,7 @@ describe('times and places', () => {
     expect(none.mapped_from).toContain('|default:start_time,end_time')
   })
 
-  test('an orphan keeps its parent', () => {
+  test('a span without a known parent keeps its parent id', () => {
     const draft = mapAttributes({}, { span: { parent_span_id: 'aaaaaaaaaaaaaaaa' } })
     expect(draft.parent_observation_id).toBe('aaaaaaaaaaaaaaaa')
   })
@@ -317,7 +317,7 @@ describe('times and places', () => {
     expect(records.correlations[1]).toMatchObject({ correlation_value: 'k=v' })
   })
 
-  test('the word of an ancestor holds before that of another span', () => {
+  test("an ancestor's value takes precedence over another span's", () => {
     const span = (id: string, parent: string, attributes: Record<string, OtlpValue> = {}) =>
       otlpSpan(attributes, { span_id: id.repeat(16), parent_span_id: parent.repeat(16) })
     const { observations } = mapSpans([
@@ -336,7 +336,7 @@ describe('times and places', () => {
     expect(observations.some((one) => one.task_implicit)).toBe(false)
   })
 
-  test('what is said of a trace is a record of the trace', () => {
+  test('trace-level fields make a record of the trace', () => {
     const { traces } = mapSpans([
       otlpSpan({ 'langfuse.trace.name': 'Order', 'langfuse.trace.input': 'in', 'user.id': 'ada' }),
     ])
@@ -360,7 +360,7 @@ describe('bounds', () => {
     )
   })
 
-  test('content beyond the setting is truncated', () => {
+  test('content over the limit is truncated', () => {
     const mapper = testMapper({ content_bytes_max: 10 })
     const { records } = mapper.traces(
       otlpRequest([otlpSpan({ 'input.value': 'x'.repeat(11), 'output.value': 'ok' })]),
@@ -395,7 +395,7 @@ describe('bounds', () => {
     'ai.request.headers.X-Api-Key',
     'gen_ai.prompt.0.cookie',
     'authorization',
-  ])('%s is refused and noted', (key) => {
+  ])('%s is dropped and reported', (key) => {
     const attributes = otlpAttributes({})
     attributes.keys.push(key)
     attributes.values.push('bad')
@@ -424,7 +424,7 @@ describe('logs', () => {
   })
   const map = (items: OtlpLogRecord[]) => testMapper().logs(otlpRequest(items), mappedRequest)
 
-  test('a GenAI event is an event of its span, the same one when it is sent again', () => {
+  test('a GenAI event becomes an event of its span, with the same id when sent again', () => {
     const { records } = map([record()])
     expect(onlyOne(records.events)).toMatchObject({
       observation_id: '00f067aa0ba902b7',
@@ -450,7 +450,7 @@ describe('logs', () => {
     expect(onlyOne(events).level).toBe(level)
   })
 
-  test('what was said in attributes is the body', () => {
+  test('content in attributes becomes the body', () => {
     const event_name = 'gen_ai.client.inference.operation.details'
     const attributes = otlpAttributes({ 'gen_ai.input.messages': '[1]', 'gen_ai.system': 'x' })
     const { records } = map([record({ event_name, attributes, body: null })])
@@ -460,7 +460,7 @@ describe('logs', () => {
     })
   })
 
-  test('others are refused, by reason', () => {
+  test('others are rejected, by reason', () => {
     const { records, rejected } = map([
       record({ event_name: 'http.request' }),
       record({ event_name: '' }),
@@ -474,7 +474,7 @@ describe('logs', () => {
   })
 })
 
-test('the mapping executes the structure that it is given: a changed copy maps otherwise', () => {
+test('the mapper executes its contract: a changed copy maps differently', () => {
   const contract = structuredClone(currentContract)
   expect(JSON.parse(JSON.stringify(contract))).toEqual(currentContract)
   const changed = {
@@ -500,7 +500,7 @@ test('the mapping executes the structure that it is given: a changed copy maps o
   expect(records.correlations[0]?.correlation_type).toBe('other_parent')
 })
 
-test('a source that asks for the type of a span must be read after its attributes', () => {
+test("a source with a condition on the span's type must be read after the attributes", () => {
   const key = 'gen_ai.tool.call.arguments'
   const input = {
     reads: 'content' as const,
@@ -509,10 +509,12 @@ test('a source that asks for the type of a span must be read after its attribute
   const { span_level } = currentContract
   const fields = { ...span_level.fields, input }
   const contract = { ...currentContract, span_level: { ...span_level, fields } }
-  expect(() => testMapper({ contract })).toThrow(`${key}@tool: from "attribute"`)
+  expect(() => testMapper({ contract })).toThrow(
+    `${key}@tool: the type of the span is not known yet when "attribute"`,
+  )
 })
 
-test('arguments of any depth are kept or left out, and never thrown over', () => {
+test('arguments of any depth are kept or dropped without an error', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
   const part = `{"type":"tool_call","id":"c","name":"t","arguments":${deep}}`
   const messages = `[{"role":"tool","parts":[${part}]}]`
@@ -559,7 +561,7 @@ const everyKey = [currentContract.trace_level, currentContract.span_level]
     return 'key' in source ? [source.key] : []
   })
 
-test('no value anywhere throws, and texts of columns are bounded', () => {
+test('no value throws, and texts of columns are bounded', () => {
   const anyAttributes = fc
     .array(fc.tuple(fc.constantFrom(...everyKey, 'x', 'exception.type', 'content'), anyValue), {
       maxLength: 12,

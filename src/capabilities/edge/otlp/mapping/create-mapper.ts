@@ -1,7 +1,7 @@
 import { conversationIdFrom } from '../../../../kernel/ids.ts'
 import type { IngestRecords } from '../../../../model/ingest-records.ts'
 import type { OtlpGroup, OtlpLogRecord, OtlpSpan } from '../contract.ts'
-import { compileContract } from './compile-contract.ts'
+import { compileContract } from './contract-compiler.ts'
 import { logEvent, logName, spanEvents, spanLinks } from './event-drafts.ts'
 import { createKeyPlans } from './key-plans.ts'
 import { mapSpan } from './map-span.ts'
@@ -12,19 +12,19 @@ import {
   type MapperTools,
   type RequestContext,
   startGroup,
-} from './request-context.ts'
+} from './read-span.ts'
 import { createState } from './span-state.ts'
 import {
   beginTrace,
-  noteSpan,
-  type TraceOnItsWay,
+  inheritOwnership,
+  recordSpan,
+  type TraceState,
+  toTraceDraft,
   traceCorrelations,
-  traceDraftOf,
 } from './trace-records.ts'
-import { shareWords } from './trace-words.ts'
 import { globPattern } from './value-table.ts'
 
-/** Makes a mapper that executes the contract; one serves any number of requests, one at a time. */
+/** Makes a mapper that executes the contract. It serves any number of requests, one at a time. */
 export function createMapper(options: MapperOptions): OtlpMapper {
   const compiled = compileContract(options.contract)
   const genAiEvents = options.contract.span_level.genai_events.map(globPattern)
@@ -34,19 +34,19 @@ export function createMapper(options: MapperOptions): OtlpMapper {
     mappedFrom: createMappedFrom(compiled),
     options: { content_bytes_max: 1_048_576, ...options },
     state: createState(compiled.shape),
-    conversationOf: rememberedConversations(),
+    conversationOf: createConversationCache(),
     isGenAiEvent: (name) => genAiEvents.some((one) => one.test(name)),
   }
   return {
-    traces: (request, about) => {
-      const context = contextOf(about)
-      const traces = new Map<string, TraceOnItsWay>()
+    traces: (request, origin) => {
+      const context = contextOf(origin)
+      const traces = new Map<string, TraceState>()
       for (const group of request.groups) mapGroup(tools, context, group, traces)
       for (const trace of traces.values()) settleTrace(tools, context, trace)
       return { records: context.records, rejected: new Map() }
     },
-    logs: (request, about) => {
-      const context = contextOf(about)
+    logs: (request, origin) => {
+      const context = contextOf(origin)
       const rejected = new Map<string, number>()
       for (const { items } of request.groups) mapLogs(tools, context, items, rejected)
       return { records: context.records, rejected }
@@ -54,7 +54,7 @@ export function createMapper(options: MapperOptions): OtlpMapper {
   }
 }
 
-function contextOf(about: MappedRequest): RequestContext {
+function contextOf(origin: MappedRequest): RequestContext {
   const records: IngestRecords = {
     traces: [],
     observations: [],
@@ -62,17 +62,17 @@ function contextOf(about: MappedRequest): RequestContext {
     links: [],
     correlations: [],
   }
-  return { about, received_at: BigInt(about.received_at_ms) * 1_000_000n, records }
+  return { origin, received_at: BigInt(origin.received_at_ms) * 1_000_000n, records }
 }
 
 function mapGroup(
   tools: MapperTools,
   context: RequestContext,
   group: OtlpGroup<OtlpSpan>,
-  traces: Map<string, TraceOnItsWay>,
+  traces: Map<string, TraceState>,
 ): void {
   const start = startGroup(tools, context, group)
-  let trace: TraceOnItsWay | undefined
+  let trace: TraceState | undefined
   for (const span of group.items) {
     const mapped = mapSpan(tools, context, start, span)
     const { draft } = mapped
@@ -80,8 +80,8 @@ function mapGroup(
       trace = traces.get(span.trace_id) ?? beginTrace(draft, span.flags)
       traces.set(span.trace_id, trace)
     }
-    noteSpan(trace, span, mapped)
-    trace.trace ??= traceDraftOf(tools, context, draft)
+    recordSpan(trace, span, mapped)
+    trace.trace ??= toTraceDraft(tools, context, draft)
     context.records.observations.push(draft)
     addParts(tools, context.records, draft, span)
   }
@@ -103,18 +103,18 @@ function addParts(
 
 function settleTrace(
   { compiled }: MapperTools,
-  { about, records }: RequestContext,
-  trace: TraceOnItsWay,
+  { origin, records }: RequestContext,
+  trace: TraceState,
 ): void {
-  if (trace.any_say !== trace.all_say) shareWords(trace.drafts)
+  if (trace.has_any !== trace.has_all) inheritOwnership(trace.drafts)
   if (trace.trace) records.traces.push(trace.trace)
-  const drafts = traceCorrelations(compiled.contract, trace, about.baggage ?? '')
+  const drafts = traceCorrelations(compiled.contract, trace, origin.baggage ?? '')
   for (const draft of drafts) records.correlations.push(draft)
 }
 
 function mapLogs(
   tools: MapperTools,
-  { about, received_at, records }: RequestContext,
+  { origin, received_at, records }: RequestContext,
   items: readonly OtlpLogRecord[],
   rejected: Map<string, number>,
 ): void {
@@ -123,7 +123,7 @@ function mapLogs(
     const reason = refusalOf(tools, name, record)
     if (reason !== '') rejected.set(reason, (rejected.get(reason) ?? 0) + 1)
     else {
-      const { project_id } = about
+      const { project_id } = origin
       records.events.push(logEvent(tools, { project_id, received_at, name }, record))
     }
   }
@@ -134,14 +134,14 @@ function refusalOf(tools: MapperTools, name: string, { trace_id }: OtlpLogRecord
   return trace_id === '' ? 'no_trace_id' : ''
 }
 
-/** Conversations remembered, at most; then all are forgotten. A new one costs a hash. */
+/** Maximum conversations remembered; then all are forgotten. A new one costs a hash. */
 const conversations_max = 10_000
 
-function rememberedConversations(): MapperTools['conversationOf'] {
+function createConversationCache(): MapperTools['conversationOf'] {
   const known = new Map<string, Conversation>()
-  const nobody: Conversation = { conversation_id: '', external_id: '' }
+  const noConversation: Conversation = { conversation_id: '', external_id: '' }
   return (projectId, value) => {
-    if (value === '') return nobody
+    if (value === '') return noConversation
     const key = `${projectId} ${value}`
     const remembered = known.get(key)
     if (remembered !== undefined) return remembered

@@ -4,8 +4,8 @@ import type { EventDraft, LinkDraft, Text } from '../../../../model/ingest-recor
 import type { Observation } from '../../../../model/observation.ts'
 import { levelFromSeverity, levelFromSeverityNumber } from '../../../../model/severity.ts'
 import type { OtlpAttributes, OtlpEvent, OtlpLogRecord, OtlpSpan } from '../contract.ts'
-import type { MapperTools } from './request-context.ts'
-import { addAttribute, drop, type RowAttributes, tellLosses } from './row-attributes.ts'
+import type { MapperTools } from './read-span.ts'
+import { addAttribute, drop, type RowAttributes, reportLosses } from './row-attributes.ts'
 import {
   columnText,
   cutText,
@@ -18,15 +18,15 @@ import {
 
 type Place = { project_id: string; start_time: bigint }
 
-/** The events of a span. */
+/** Maps the events of a span. */
 export function spanEvents(
   tools: MapperTools,
   { project_id, start_time }: Place,
   span: OtlpSpan,
 ): EventDraft[] {
   return span.events.map((event, at): EventDraft => {
-    const isSaid = tools.isGenAiEvent(event.name)
-    const { pairs, said } = eventAttributes(tools, event, isSaid)
+    const isGenAi = tools.isGenAiEvent(event.name)
+    const { pairs, content } = eventAttributes(tools, event, isGenAi)
     noteSentTime(pairs, event.time)
     return {
       project_id,
@@ -37,29 +37,29 @@ export function spanEvents(
       name: columnText(event.name, name_chars_max),
       level: event.name === 'exception' ? 'error' : '',
       source: 'otlp',
-      body: bodyOf(tools, said, undefined),
+      body: bodyOf(tools, content, undefined),
       attributes: pairs,
     }
   })
 }
 
-/** The event that a log record is; its id is the same when it is sent again. */
+/** Maps a log record to an event, with the same id when it is sent again. */
 export function logEvent(
   tools: MapperTools,
-  about: { project_id: string; received_at: bigint; name: string },
+  context: { project_id: string; received_at: bigint; name: string },
   record: OtlpLogRecord,
 ): EventDraft {
-  const { pairs, said } = eventAttributes(tools, record, true)
+  const { pairs, content } = eventAttributes(tools, record, true)
   noteSentTime(pairs, record.time)
-  const body = bodyOf(tools, said, record.body)
+  const body = bodyOf(tools, content, record.body)
   const times = [record.time, record.observed_time]
   return {
-    project_id: about.project_id,
+    project_id: context.project_id,
     trace_id: record.trace_id,
     observation_id: record.span_id,
-    event_id: hashOf([`${record.time}`, about.name, body, ...pairs]),
-    time: times.find(isStorableInstant) ?? about.received_at,
-    name: columnText(about.name, name_chars_max),
+    event_id: hashOf([`${record.time}`, context.name, body, ...pairs]),
+    time: times.find(isStorableInstant) ?? context.received_at,
+    name: columnText(context.name, name_chars_max),
     level: levelOf(record),
     source: 'otlp',
     body,
@@ -76,7 +76,7 @@ export function spanLinks(
     const row = emptyRow()
     addAll(tools, row, link.attributes)
     if (link.trace_state !== '') row.attributes.push('otel.trace_state', link.trace_state)
-    tellDropped(tools, row, link.dropped_attributes_count)
+    reportDropped(tools, row, link.dropped_attributes_count)
     return {
       project_id,
       trace_id: span.trace_id,
@@ -102,19 +102,19 @@ function addAll({ plans, compiled }: MapperTools, row: RowAttributes, given: Otl
   }
 }
 
-function tellDropped({ compiled }: MapperTools, row: RowAttributes, count: number) {
+function reportDropped({ compiled }: MapperTools, row: RowAttributes, count: number) {
   const { limits } = compiled.contract
   if (count > 0) addAttribute(row, 'otel.dropped_attributes_count', count, limits)
-  tellLosses(row)
+  reportLosses(row)
 }
 
-/** Adds the time that was sent as an attribute when it cannot be stored. */
+/** Keeps the sent time as an attribute when it cannot be stored. */
 function noteSentTime(pairs: Text[], time: bigint): void {
   if (time !== 0n && !isStorableInstant(time)) pairs.push('mapping.time', `${time}`)
 }
 
-/** Keys of events that hold what was said, beside those that do so in spans. */
-const saidKeys = new Set([
+/** Keys of events with content, in addition to those of spans. */
+const contentKeys = new Set([
   'content',
   'message',
   'tool_calls',
@@ -123,40 +123,40 @@ const saidKeys = new Set([
   'gen_ai.input.messages',
 ])
 
-/** Attributes apart from what was said. */
+/** Separates the attributes of an event from its content. */
 function eventAttributes(
   tools: MapperTools,
   event: Pick<OtlpEvent, 'attributes' | 'dropped_attributes_count'>,
-  isSaid: boolean,
-): { pairs: Text[]; said: OtlpAttributes } {
+  isGenAi: boolean,
+): { pairs: Text[]; content: OtlpAttributes } {
   const { keys, values } = event.attributes
-  const said: OtlpAttributes = { keys: [], values: [] }
+  const content: OtlpAttributes = { keys: [], values: [] }
   const rest: OtlpAttributes = { keys: [], values: [] }
   for (const [at, key] of keys.entries()) {
-    const to = (isSaid && saidKeys.has(key)) || tools.plans(key).is_content ? said : rest
+    const to = (isGenAi && contentKeys.has(key)) || tools.plans(key).is_content ? content : rest
     to.keys.push(key)
     to.values.push(values[at] ?? null)
   }
   const row = emptyRow()
   addAll(tools, row, rest)
-  tellDropped(tools, row, event.dropped_attributes_count)
-  return { pairs: row.attributes, said }
+  reportDropped(tools, row, event.dropped_attributes_count)
+  return { pairs: row.attributes, content }
 }
 
-/** The body itself, the one thing said, or all that was said as JSON. */
+/** Returns the body of an event: its own, or a single content attribute, or all content as JSON. */
 function bodyOf(
   { options }: MapperTools,
-  said: OtlpAttributes,
+  content: OtlpAttributes,
   body: OtlpLogRecord['body'] | undefined,
 ): Text {
-  return cutText(wholeBody(said, body ?? null), options.content_bytes_max)
+  return cutText(wholeBody(content, body ?? null), options.content_bytes_max)
 }
 
-function wholeBody(said: OtlpAttributes, body: OtlpLogRecord['body']): Text {
-  if (said.keys.length === 0) return textOf(body)
-  const isAlone = said.keys.length === 1 && body === null
-  if (isAlone) return textOf(said.values[0])
-  const map = plainOf({ map: said }) as Record<string, unknown>
+function wholeBody(content: OtlpAttributes, body: OtlpLogRecord['body']): Text {
+  if (content.keys.length === 0) return textOf(body)
+  const isAlone = content.keys.length === 1 && body === null
+  if (isAlone) return textOf(content.values[0])
+  const map = plainOf({ map: content }) as Record<string, unknown>
   return JSON.stringify(body === null ? map : { ...map, body: plainOf(body) })
 }
 
@@ -166,13 +166,13 @@ function hashOf(parts: readonly Text[]): string {
   return hash.digest('hex').slice(0, 32)
 }
 
-/** The number counts; its text is what is left without one, such as `WARN` or `INFO2`. */
+/** Returns the level by severity number, else by its text, such as `WARN` or `INFO2`. */
 function levelOf({ severity_number, severity_text }: OtlpLogRecord): Observation['level'] {
   if (severity_number !== 0) return levelFromSeverityNumber(severity_number)
   return levelFromSeverity(severity_text.replace(/[2-4]$/, '')) ?? ''
 }
 
-/** The name of a log record, wherever its version of the protocol puts it. */
+/** Returns the name of a log record in any version of the protocol. */
 export function logName({ event_name, attributes }: OtlpLogRecord): string {
   if (event_name !== '') return event_name
   const at = attributes.keys.indexOf('event.name')

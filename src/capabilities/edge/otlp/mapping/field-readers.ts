@@ -1,30 +1,34 @@
 import type { OtlpValue } from '../contract.ts'
 import type { AnyMappingContract, FieldRule, Source } from './contracts/contract-shape.ts'
+import { type Gathered, messagesOf } from './gathered-messages.ts'
 import type { FieldValue, SpanState } from './span-state.ts'
 import { toolCallsIn, toolResultsIn } from './tool-traffic.ts'
 import { type TransformContext, transforms } from './transforms.ts'
 import type { TableLookup } from './value-table.ts'
-import { columnText, isMap, jsonIn, stringOf, textOf } from './value-text.ts'
+import { columnText, decoded, isMap, jsonIn, plainOf, stringOf, textOf } from './value-text.ts'
 
-/** Reads a source's value; undefined when it is not usable. */
+/** Reads the value of a source; undefined when it is unusable. */
 export type Reader = (value: OtlpValue, state: SpanState) => FieldValue | undefined
+
+/** Reads the value of a source from gathered attributes; undefined when it is unusable. */
+export type GatherReader = (gathered: Gathered, state: SpanState) => FieldValue | undefined
 
 export type ReaderContext = {
   contract: AnyMappingContract
   tables: ReadonlyMap<string, TableLookup>
 }
 
-/** Tokens of one call, at most: more is a fault, and sums stay exact. */
+/** Maximum tokens of one call. More must be an error, and sums stay exact below. */
 const tokens_max = 1_000_000_000
 
-/** Compiles how one source of a field is read. */
-export function readerOf(source: Source, rule: FieldRule, context: ReaderContext): Reader {
+/** Compiles the reader of one source of a field. */
+export function compileReader(source: Source, rule: FieldRule, context: ReaderContext): Reader {
   const { limits } = context.contract
-  const prepare = preparation(source, context)
+  const prepare = compileSteps(source, context)
   const table = source.table === undefined ? undefined : context.tables.get(source.table)
   const chars_max = rule.chars_max ?? limits.text_chars_max
   const read = kindReader(rule, chars_max, { ...context, needles: needlesOf(source) })
-  const judge = judgement(source, table, read)
+  const judge = compileConditions(source, table, read)
   if (judge === undefined && prepare === undefined) return read
   const finish = judge ?? read
   return (value, state) => {
@@ -35,8 +39,8 @@ export function readerOf(source: Source, rule: FieldRule, context: ReaderContext
 
 type Finish = (value: OtlpValue) => FieldValue | undefined
 
-/** What a source makes of the text of a value; undefined when it takes values as they are. */
-function judgement(source: Source, table: TableLookup | undefined, read: Finish) {
+/** Compiles the conditions and the table of a source; undefined when it has neither. */
+function compileConditions(source: Source, table: TableLookup | undefined, read: Finish) {
   const { gives } = source
   if (!source.only && !source.except && !table) {
     return gives === undefined ? undefined : () => gives
@@ -58,22 +62,22 @@ function judgement(source: Source, table: TableLookup | undefined, read: Finish)
 
 type Preparation = (value: OtlpValue, state: SpanState) => OtlpValue | undefined
 
-/** The steps before a value is read as what it is. */
-function preparation(source: Source, context: ReaderContext): Preparation | undefined {
+/** Compiles the steps before a value is read as its type. */
+function compileSteps(source: Source, context: ReaderContext): Preparation | undefined {
   const { json_bytes_max } = context.contract.limits
-  const about: TransformContext = { json_bytes_max }
+  const limits: TransformContext = { json_bytes_max }
   const transform = source.transform && transforms[source.transform]
   const { path } = source
   if (path === undefined) {
-    return transform && ((value, state) => transform(value, state.start_time, about))
+    return transform && ((value, state) => transform(value, state.start_time, limits))
   }
   return (value, state) => {
     const found = valueAt(parsedIn(value, state, json_bytes_max), path)
-    return found !== undefined && transform ? transform(found, state.start_time, about) : found
+    return found !== undefined && transform ? transform(found, state.start_time, limits) : found
   }
 }
 
-/** Several fields look into one value: it is parsed once for them. */
+/** Parses the JSON of a value once for all fields that read it. */
 function parsedIn(value: OtlpValue, state: SpanState, bytes_max: number): unknown {
   if (state.parsed?.value !== value) state.parsed = { value, json: jsonIn(value, bytes_max) }
   return state.parsed.json
@@ -130,16 +134,19 @@ function kindReader(
 }
 
 /**
- * Spares the parsing of texts in which there is nothing to find: in JSON a call or a result has a
- * key or a type that begins so. The searches begin with a quote, which content has few of: searches
- * for `tool` stop at every t and take eight times longer.
+ * Avoids parsing texts without calls or results, which have a key or a type that starts like this.
+ * The needles start with a quote, which is rare in content: a search for `tool` stops at every t
+ * and takes eight times longer.
  */
 function mayHoldTools(value: OtlpValue, needles: readonly string[]): boolean {
   if (typeof value !== 'string' && !Buffer.isBuffer(value)) return true
   return needles.some((needle) => value.includes(needle))
 }
 
-/** Items of OpenAI's APIs come whole in few sources; elsewhere a second search would find nothing. */
+/**
+ * Only these sources contain complete items of OpenAI's APIs; elsewhere the second search would
+ * find nothing.
+ */
 function needlesOf({ from }: Source): readonly string[] {
   return from === 'attributes' ? ['"tool', '"function_call'] : ['"tool']
 }
@@ -167,7 +174,7 @@ function millisecondsFrom(value: OtlpValue): number | undefined {
   return duration !== undefined && Number.isFinite(duration) && duration >= 0 ? duration : undefined
 }
 
-/** Dollars in all, at most, of one call: what the column holds. */
+/** Maximum dollars of one call: the limit of the column. */
 const dollars_max = 999_999_999
 
 function dollarsOf(value: OtlpValue): string | undefined {
@@ -175,4 +182,91 @@ function dollarsOf(value: OtlpValue): string | undefined {
   if (amount === undefined || !(amount >= 0) || amount > dollars_max) return undefined
   const text = amount.toFixed(9)
   return text.replace(/\.?0+$/, '')
+}
+
+/** Compiles the reader of one source of gathered attributes. */
+export function compileGatherReader(
+  source: Source,
+  rule: FieldRule,
+  context: ReaderContext,
+): GatherReader {
+  if (source.transform === 'system_then_messages') return systemThenMessages
+  if (source.from === 'attributes') {
+    const read = compileReader(source, rule, context)
+    return ({ values }, state) => read(values[0] ?? null, state)
+  }
+  const { limits } = context.contract
+  if (rule.reads === 'tool_calls') {
+    return (gathered) => unlessEmpty(toolCallsIn(messagesOf(gathered), limits))
+  }
+  if (rule.reads === 'tool_results') {
+    return (gathered) => unlessEmpty(toolResultsIn(messagesOf(gathered), limits))
+  }
+  return (gathered) => {
+    const list = messagesOf(gathered)
+    return list.length === 0 ? undefined : JSON.stringify(list)
+  }
+}
+
+function unlessEmpty<Item>(list: readonly Item[]): readonly Item[] | undefined {
+  return list.length === 0 ? undefined : list
+}
+
+const system = 'gen_ai.system_instructions'
+const asked = 'gen_ai.input.messages'
+
+/**
+ * Joins system instructions, as a first message, with the messages. Both are JSON texts, so their
+ * bytes are joined. Of several events the first counts.
+ */
+function systemThenMessages(gathered: Gathered): Uint8Array | string | undefined {
+  let instructions: string | Uint8Array = ''
+  let messages: string | Uint8Array = ''
+  for (let at = 0; at < gathered.length; at++) {
+    const key = keyAt(gathered, at)
+    if (key === system && instructions.length === 0) instructions = textOf(gathered.values[at])
+    if (key === asked && messages.length === 0) messages = textOf(gathered.values[at])
+  }
+  if (instructions.length === 0) {
+    if (messages.length === 0) return undefined
+    return messages
+  }
+  const parts = isJsonList(instructions)
+    ? instructions
+    : JSON.stringify(plainOf(decoded(instructions)))
+  const head = Buffer.concat([
+    Buffer.from('[{"role":"system","parts":'),
+    bytesOf(parts),
+    Buffer.from('}'),
+  ])
+  if (!isJsonList(messages)) {
+    return messages.length === 0
+      ? Buffer.concat([head, Buffer.from(']')])
+      : Buffer.concat([
+          head,
+          Buffer.from(','),
+          bytesOf(JSON.stringify(decoded(messages))),
+          Buffer.from(']'),
+        ])
+  }
+  const rest = bytesOf(messages).subarray(1)
+  const comma = rest.toString('latin1', 0, 64).trimStart()[0] === ']' ? '' : ','
+  return Buffer.concat([head, Buffer.from(comma), rest])
+}
+
+/**
+ * Returns the key of a gathered value: attributes are numbered by key, events have it in the path.
+ */
+function keyAt({ paths, places }: Gathered, at: number): string | number | undefined {
+  const [key] = paths[at] ?? []
+  return key ?? (places[at] === 0 ? system : asked)
+}
+
+function isJsonList(text: string | Uint8Array): boolean {
+  return typeof text === 'string' ? text[0] === '[' : text[0] === 0x5b
+}
+
+function bytesOf(text: string | Uint8Array): Buffer {
+  if (typeof text === 'string') return Buffer.from(text)
+  return Buffer.from(text.buffer, text.byteOffset, text.byteLength)
 }

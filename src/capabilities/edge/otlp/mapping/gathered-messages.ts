@@ -1,17 +1,17 @@
 import type { OtlpValue } from '../contract.ts'
 import { plainOf } from './value-text.ts'
 
-/** A part of an indexed key after its number: names, and numbers of places in lists. */
+/** The part of an indexed key after its number: names, and indexes into lists. */
 export type KeyPath = readonly (string | number)[]
 
-/** Attributes that belong together, in the order in which they came; reused for every span. */
+/** Attributes that belong together, in wire order; reused for every span. */
 export type Gathered = {
   length: number
-  /** The place in the list, for each. */
+  /** The list index of each value. */
   places: number[]
   paths: KeyPath[]
   values: OtlpValue[]
-  /** The list that they spell, once somebody asked. */
+  /** The list that the attributes form, once it was requested. */
   messages: unknown[] | undefined
 }
 
@@ -19,7 +19,7 @@ export function emptyGathered(): Gathered {
   return { length: 0, places: [], paths: [], values: [], messages: undefined }
 }
 
-/** Names that only wrap what they name. */
+/** Names that only wrap the next name. */
 const wrappers = new Set([
   'message',
   'message_content',
@@ -31,8 +31,8 @@ const wrappers = new Set([
 ])
 
 /**
- * What stands after `<prefix>.N.` as a path; undefined when it is too long or a number too large.
- * `message.tool_calls.0.tool_call.id` is `['tool_calls', 0, 'id']`.
+ * Parses the part after `<prefix>.N.` as a path; undefined when it is too long or an index too
+ * large. `message.tool_calls.0.tool_call.id` becomes `['tool_calls', 0, 'id']`.
  */
 export function keyPath(rest: string, index_end: number): KeyPath | undefined {
   const path: (string | number)[] = []
@@ -47,12 +47,15 @@ export function keyPath(rest: string, index_end: number): KeyPath | undefined {
   return path
 }
 
-/** Deeper paths are none of the conventions. */
+/** No convention has longer paths. */
 const path_max = 12
 
 type Node = Record<string, unknown> | unknown[]
 
-/** The list that the attributes spell, without holes: objects, or values where no path follows. */
+/**
+ * Returns the list that the attributes form, without holes. Its items are objects, or values
+ * without a path.
+ */
 export function messagesOf(gathered: Gathered): unknown[] {
   gathered.messages ??= messagesFrom(gathered)
   return gathered.messages
@@ -93,7 +96,7 @@ function put(root: Node, path: KeyPath, value: unknown): void {
   if (childOf(node, last) === undefined) setChild(node, last, value)
 }
 
-/** Objects without a prototype: a client names their keys. */
+/** Objects have no prototype, because clients choose their keys. */
 function newNode(key: string | number | undefined): Node {
   return typeof key === 'number' ? [] : Object.create(null)
 }

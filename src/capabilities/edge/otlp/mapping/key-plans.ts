@@ -1,32 +1,32 @@
 import type { CompiledContract, Target } from './compiled-contract.ts'
 import { type KeyPath, keyPath } from './gathered-messages.ts'
 
-/** What is done with an attribute of some key. */
+/** The treatment of attributes with a certain key. */
 export type KeyPlan = {
   readonly targets: readonly Target[]
-  /** The gathers that take it, and where in them it goes. */
+  /** The gathers that collect it, with its location in them. */
   readonly gathers: readonly GatherPlace[]
-  /** It holds what was said, and leaves the attributes. */
+  /** True for content, which is removed from the attributes. */
   readonly is_content: boolean
-  /** Its name among the labels of the client's own; '' when it is none. */
+  /** Its name as a label of the client; '' for other attributes. */
   readonly metadata_key: string
-  /** Why it is not taken; '' when it is. */
+  /** Why it is refused; '' when it is accepted. */
   readonly refused: '' | 'forbidden_key' | 'credential_key' | 'index_too_large'
-  /** Nothing but an attribute: most are. */
+  /** True for an attribute that is only kept, as most are. */
   readonly is_plain: boolean
-  /** It stays an attribute, and is no label and no baggage. */
+  /** True when it stays an attribute: no content, label or baggage. */
   readonly is_kept: boolean
-  /** Begins with `baggage.`. */
+  /** True for keys that begin with `baggage.`. */
   readonly is_baggage: boolean
 }
 export type GatherPlace = { gather: number; place: number; path: KeyPath }
 
-/** Finds plans; the same object for the same key while it is remembered. */
+/** Returns the plan of a key; the same object while it is remembered. */
 export type KeyPlans = (key: string) => KeyPlan
 
-/** Plans kept in memory, at most; then all are forgotten. A program uses few keys. */
+/** Maximum plans remembered; then all are forgotten. A program uses few keys. */
 const plans_max = 20_000
-/** Longer keys are planned each time. */
+/** Plans of longer keys are not remembered. */
 const key_chars_max = 256
 
 export function createKeyPlans(compiled: CompiledContract): KeyPlans {
@@ -45,7 +45,7 @@ export function createKeyPlans(compiled: CompiledContract): KeyPlans {
 
 const contentKinds = new Set(['content', 'tool_calls', 'tool_results'])
 
-/** Keys that give content to a field. */
+/** Returns the keys that give content to a field. */
 function contentKeys({ contract }: CompiledContract): Set<string> {
   const rules = { ...contract.trace_level.fields, ...contract.span_level.fields }
   const sources = Object.values(rules)
@@ -96,7 +96,10 @@ function isForbidden(key: string, forbidden: readonly string[]): boolean {
   return mayBe && key.split('.').some((part) => forbidden.includes(part))
 }
 
-/** `http.request.header.authorization`, `ai.request.headers.Authorization`. */
+/**
+ * Returns true for keys such as `http.request.header.authorization` and
+ * `ai.request.headers.Authorization`.
+ */
 function isCredential(key: string, credentials: readonly string[]): boolean {
   return credentials.includes(key.slice(key.lastIndexOf('.') + 1).toLowerCase())
 }

@@ -42,7 +42,7 @@ test('the usage of Langfuse comes before other usage of the span', () => {
   })
 })
 
-test('details that are no numbers, or lists, give nothing', () => {
+test('details that are lists or not numbers are ignored', () => {
   const row = rowOf({
     'langfuse.observation.usage_details': JSON.stringify({
       prompt_tokens: 10,

@@ -11,19 +11,24 @@ import {
 import type { OtlpSpan } from '../contract.ts'
 import type { FieldName } from './contracts/contract-shape.ts'
 import type { MappedPrice } from './mapper-contract.ts'
-import { readSpan, type SpanReading } from './read-span.ts'
-import type { GroupStart, MapperTools, RequestContext } from './request-context.ts'
-import { addAttribute, tellLosses } from './row-attributes.ts'
+import {
+  type GroupStart,
+  type MapperTools,
+  type RequestContext,
+  readSpan,
+  type SpanReading,
+} from './read-span.ts'
+import { addAttribute, reportLosses } from './row-attributes.ts'
 import { contentIn, noteIn, notes, numberIn, type SpanState, textIn } from './span-state.ts'
 import { type DisjointUsage, disjointUsage } from './usage-buckets.ts'
 import { columnText, cutText, decoded, name_chars_max } from './value-text.ts'
 
 type Fields = Readonly<Record<FieldName, number>>
 
-/** What a span became; the state still holds what it said. */
+/** A mapped span; the state still holds its fields. */
 export type MappedSpan = { draft: ObservationDraft; reading: SpanReading }
 
-/** Makes the observation of one span. */
+/** Maps one span to an observation. */
 export function mapSpan(
   tools: MapperTools,
   context: RequestContext,
@@ -32,7 +37,7 @@ export function mapSpan(
 ): MappedSpan {
   const { state, compiled } = tools
   const isTimed = isStorableInstant(span.start_time)
-  const start_time = isTimed ? span.start_time : standInStart(span, context)
+  const start_time = isTimed ? span.start_time : fallbackStart(span, context)
   const isEnded = span.end_time >= start_time && isStorableInstant(span.end_time)
   state.start_time = start_time
   const reading = readSpan(tools, start, span)
@@ -40,31 +45,31 @@ export function mapSpan(
   if (!isEnded) noteIn(state, notes.end_time)
   const times = { start_time, end_time: isEnded ? span.end_time : start_time }
   const draft = observationOf(tools, { context, span, times, reading })
-  tellCounts(reading, span, compiled.contract.limits)
-  tellLosses(reading)
+  reportCounts(reading, span, compiled.contract.limits)
+  reportLosses(reading)
   return { draft, reading }
 }
 
 /**
- * A start for a span that tells none. It is a part of what the observation is known by, so that a
- * span that is sent again should get the same: its end, and only without that its arrival.
+ * Returns a start for a span without one: its end, else its arrival. The start is part of the
+ * observation's identity, so a span that is sent again should get the same one.
  */
-function standInStart(span: OtlpSpan, context: RequestContext): bigint {
+function fallbackStart(span: OtlpSpan, context: RequestContext): bigint {
   return isStorableInstant(span.end_time) ? span.end_time : context.received_at
 }
 
-type About = {
+type ObservationParts = {
   context: RequestContext
   span: OtlpSpan
   times: { start_time: bigint; end_time: bigint }
   reading: SpanReading
 }
 
-function observationOf(tools: MapperTools, about: About): ObservationDraft {
+function observationOf(tools: MapperTools, parts: ObservationParts): ObservationDraft {
   const { state, options } = tools
-  const { span, times, reading } = about
+  const { span, times, reading } = parts
   const f: Fields = tools.compiled.field
-  const { project_id } = about.context.about
+  const { project_id } = parts.context.origin
   const input = boundedContent(state, f.input, notes.input_cut, options.content_bytes_max)
   const output = boundedContent(state, f.output, notes.output_cut, options.content_bytes_max)
   const type = oneOf(observationTypes, textIn(state, f.type), 'span')
@@ -178,34 +183,41 @@ function usageOf(state: SpanState, f: Fields): DisjointUsage | undefined {
 
 const semanticsWords = ['inclusive', 'exclusive'] as const
 
-/** Reported, else computed for calls of models: what agents and chains report repeats those. */
+/**
+ * Returns the reported cost, else computes it for model calls only, because agents and chains
+ * repeat their usage.
+ */
 function priceOf(
   { state, compiled, options }: MapperTools,
-  about: {
-    type: Observation['type']
-    usage: DisjointUsage | undefined
-    start_time: bigint
-  },
+  { type, usage, start_time }: PricedObservation,
 ): MappedPrice {
   const f = compiled.field
   const cost_usd = textIn(state, f.cost_usd)
   if (cost_usd !== '') return { cost_usd, price_version: 'reported' }
-  const { type, usage } = about
   if (usage === undefined || (type !== 'generation' && type !== 'embedding')) return noPrice
   const call = {
     provider: textIn(state, f.provider),
     model: textIn(state, f.model) || textIn(state, f.model_requested),
     model_requested: textIn(state, f.model_requested),
-    at_ms: Number(about.start_time / 1_000_000n),
+    at_ms: Number(start_time / 1_000_000n),
   }
   return options.pricing(call, usage.buckets)
+}
+
+type PricedObservation = {
+  type: Observation['type']
+  usage: DisjointUsage | undefined
+  start_time: bigint
 }
 
 const noPrice: MappedPrice = { cost_usd: null, price_version: '' }
 
 const none: readonly never[] = []
 
-/** Those that a model asked for; a tool's own span is the one call that it names. */
+/**
+ * Returns the calls that a model requested. A tool's own span has exactly the one call that it
+ * names.
+ */
 function toolCallsOf(
   { state, compiled }: MapperTools,
   type: Observation['type'],
@@ -240,7 +252,7 @@ function shortContent(bytes_max: number, content: Text): string {
   return decoded(cutText(content, bytes_max))
 }
 
-function tellCounts(
+function reportCounts(
   reading: SpanReading,
   span: OtlpSpan,
   limits: Parameters<typeof addAttribute>[3],

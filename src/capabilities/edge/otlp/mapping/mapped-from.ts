@@ -1,18 +1,19 @@
 import type { CompiledContract } from './compiled-contract.ts'
 import { noSource, notes, type SpanState } from './span-state.ts'
 
-/** The text of `mapped_from` for the span at hand. */
+/** Returns the `mapped_from` of the current span. */
 export type MappedFrom = (state: SpanState) => string
 
-/** Patterns remembered, at most; then all are forgotten. A program makes few. */
+/** Maximum patterns remembered; then all are forgotten. A program produces few. */
 const patterns_max = 4_096
 
 type Pattern = { words: Int32Array; text: string }
 
 /**
- * Says where each field came from: `model=gen_ai.response.model;input=…|lost:llm.model_name|…`.
- * `lost` are sources that were present and gave nothing, `default` and `cut` name fields. The same
- * pattern is the same text, so that the column stays one of few values.
+ * Makes the writer of `mapped_from`, which records the source of each field:
+ * `model=gen_ai.response.model;input=…|lost:llm.model_name|…`. `lost` lists sources that were
+ * present and gave nothing; `default` and `cut` list fields. Equal patterns share one text, so that
+ * the column has few values.
  */
 export function createMappedFrom(compiled: CompiledContract): MappedFrom {
   let known = new Map<number, Pattern>()
@@ -83,9 +84,9 @@ const noteSections = {
   implied: ['usage_semantics'],
 } as const satisfies Record<string, readonly (keyof typeof noteBits)[]>
 
-/** What `mapped_from` says, taken apart. */
+/** The parts of a `mapped_from`. */
 export type ReadMappedFrom = {
-  /** The source of each field that one gave. */
+  /** The source of each field. */
   given: Map<string, string>
   lost: string[]
   defaults: string[]
@@ -93,7 +94,7 @@ export type ReadMappedFrom = {
   implied: string[]
 }
 
-/** Reads the text back; a text that is none gives nothing. */
+/** Parses a `mapped_from`; an invalid text gives empty parts. */
 export function readMappedFrom(text: string): ReadMappedFrom {
   const [given = '', ...sections] = text.split('|')
   const listOf = (section: string) => {

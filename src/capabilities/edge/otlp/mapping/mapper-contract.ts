@@ -2,7 +2,7 @@ import type { IngestRecords } from '../../../../model/ingest-records.ts'
 import type { OtlpLogRecord, OtlpRequest, OtlpSpan } from '../contract.ts'
 import type { AnyMappingContract } from './contracts/contract-shape.ts'
 
-/** Tokens of one call in disjoint buckets. */
+/** Token counts of one call in disjoint buckets. */
 export type MappedBuckets = {
   input_uncached_tokens: number
   cache_read_tokens: number
@@ -11,8 +11,11 @@ export type MappedBuckets = {
   reasoning_tokens: number
 }
 
-/** The exact US dollars of a call as decimal text, null when there is no price; and by what prices. */
-export type MappedPricing = (
+/**
+ * Returns the exact US dollars of a call as decimal text, null without a price, and the version of
+ * the prices.
+ */
+type MappedPricing = (
   call: { provider: string; model: string; model_requested: string; at_ms: number },
   usage: MappedBuckets,
 ) => MappedPrice
@@ -21,14 +24,14 @@ export type MappedPrice = { cost_usd: string | null; price_version: string }
 export type MapperOptions = {
   contract: AnyMappingContract
   pricing: MappedPricing
-  /** Longer input and output is cut. Left out, 1 MiB. */
+  /** Maximum bytes of input and of output, by default 1 MiB; longer content is cut. */
   content_bytes_max?: number
 }
 
-/** What a request says of all its items. */
+/** Properties of a request that apply to all its items. */
 export type MappedRequest = {
   project_id: string
-  /** Holds where the resource says none; '' when the request says none. */
+  /** The default for a resource without an environment; '' when unknown. */
   environment: string
   release: string
   received_at_ms: number
@@ -36,12 +39,15 @@ export type MappedRequest = {
   baggage?: string
 }
 
-/** What became of a request: `rejected` are the items that the mapping refused, by reason. */
+/** The records of a request; `rejected` counts items that the mapping refused, by reason. */
 export type Mapped = { records: IngestRecords; rejected: Map<string, number> }
 
-/** Makes records of decoded requests. It throws on no shape of input, and keeps nothing of one. */
+/**
+ * Maps decoded requests to records. It never throws on any input, and keeps nothing of a
+ * request.
+ */
 export type OtlpMapper = {
-  traces(request: OtlpRequest<OtlpSpan>, about: MappedRequest): Mapped
-  /** Refuses `no_trace_id` and `not_a_genai_event`. */
-  logs(request: OtlpRequest<OtlpLogRecord>, about: MappedRequest): Mapped
+  traces(request: OtlpRequest<OtlpSpan>, origin: MappedRequest): Mapped
+  /** Rejects items with `no_trace_id` and `not_a_genai_event`. */
+  logs(request: OtlpRequest<OtlpLogRecord>, origin: MappedRequest): Mapped
 }

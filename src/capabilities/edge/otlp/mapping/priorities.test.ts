@@ -287,14 +287,14 @@ const rows: Row[] = [
 describe.each(rows.map((row) => [row.field, row] as const))('%s', (field, row) => {
   const about = row.scope === undefined ? {} : { scope: row.scope }
 
-  test.each(row.keys)('%s alone gives it', (key, value, gives) => {
+  test.each(row.keys)('%s alone gives the field', (key, value, gives) => {
     const draft = mapAttributes({ [key]: value }, about)
     expect(row.read(draft)).toEqual(gives)
     expect(readMappedFrom(draft.mapped_from).given.has(field)).toBe(true)
     expect(draft.contract_version).toBe('phase9-otlp-v1.1')
   })
 
-  test('of any of the keys in any order the first wins', () => {
+  test('of any keys in any order the first one wins', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray(row.keys, { minLength: 1 }), (keys) => {
         const draft = mapAttributes(Object.fromEntries(keys), about)

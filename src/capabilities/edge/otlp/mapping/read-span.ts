@@ -1,15 +1,101 @@
-import type { OtlpEvent, OtlpSpan, OtlpValue } from '../contract.ts'
+import type { IngestRecords, Text } from '../../../../model/ingest-records.ts'
+import type { OtlpEvent, OtlpGroup, OtlpSpan, OtlpValue } from '../contract.ts'
 import { type CompiledContract, offer, offerGathered, type Target } from './compiled-contract.ts'
 import type { Gathered } from './gathered-messages.ts'
-import type { GatherPlace, KeyPlan } from './key-plans.ts'
-import type { GroupStart, MapperTools } from './request-context.ts'
+import type { GatherPlace, KeyPlan, KeyPlans } from './key-plans.ts'
+import type { MappedFrom } from './mapped-from.ts'
+import type { MappedRequest, MapperOptions } from './mapper-contract.ts'
 import { addAttribute, addMetadata, drop, type RowAttributes } from './row-attributes.ts'
-import { forgetSpan, isPresent, noSource, type SpanState } from './span-state.ts'
+import { type FieldValue, forgetSpan, isPresent, noSource, type SpanState } from './span-state.ts'
 
-/** The attributes of a span that are for others than its row. */
+/** State of a mapper across requests. It contains no data of requests, only caches. */
+export type MapperTools = {
+  compiled: CompiledContract
+  plans: KeyPlans
+  mappedFrom: MappedFrom
+  options: MapperOptions & { content_bytes_max: number }
+  state: SpanState
+  conversationOf(projectId: string, value: string): Conversation
+  isGenAiEvent(name: string): boolean
+}
+export type Conversation = { conversation_id: string; external_id: string }
+
+/** One request in progress. */
+export type RequestContext = {
+  origin: MappedRequest
+  received_at: bigint
+  records: IngestRecords
+}
+
+/** The state that all spans of one resource and scope start from. */
+export type GroupStart = {
+  words: Int32Array
+  values: readonly (FieldValue | undefined)[]
+  attributes: readonly Text[]
+  cut: number
+}
+
+/** Reads resource and scope once for all their spans. */
+export function startGroup(
+  tools: MapperTools,
+  { origin }: RequestContext,
+  group: Pick<OtlpGroup<unknown>, 'resource' | 'scope'>,
+): GroupStart {
+  const { compiled, state } = tools
+  const { gates, shape } = compiled
+  state.words.fill(0)
+  state.words.fill(0x7fff_ffff, 0, shape.fields)
+  state.values.fill(undefined)
+  for (const [at, isOpen] of gates.entries()) state.gates[at] = isOpen(group.scope.name) ? 1 : 0
+  for (const { field, rank, value } of compiled.constants) {
+    state.words[field] = rank
+    state.values[field] = value
+  }
+  for (const { field, rank, key } of compiled.requests) {
+    const value =
+      key === 'environment' ? origin.environment : key === 'release' ? origin.release : ''
+    if (value === '') continue
+    state.words[field] = rank
+    state.values[field] = value
+  }
+  for (const target of compiled.scope) offer(state, target, group.scope.name)
+  const row = resourceAttributes(tools, group)
+  const words = state.words.slice()
+  return { words, values: state.values.slice(), attributes: row.attributes, cut: row.cut }
+}
+
+function resourceAttributes(
+  { compiled, state, plans }: MapperTools,
+  { resource, scope }: Pick<OtlpGroup<unknown>, 'resource' | 'scope'>,
+): RowAttributes {
+  const { limits, span_level } = compiled.contract
+  const row: RowAttributes = { attributes: [], metadata: [], cut: 0, dropped: 0, dropped_names: '' }
+  const { keys, values } = resource.attributes
+  for (let at = 0; at < keys.length; at++) {
+    const key = keys[at] ?? ''
+    const value = values[at] ?? null
+    for (const target of compiled.resource.get(key) ?? []) offer(state, target, value)
+    const isKept = span_level.resource_attributes.some((kept) => fits(kept, key))
+    if (isKept && plans(key).refused === '') addAttribute(row, `resource.${key}`, value, limits)
+  }
+  if (scope.name !== '') addAttribute(row, 'otel.scope.name', scope.name, limits)
+  if (scope.version !== '') addAttribute(row, 'otel.scope.version', scope.version, limits)
+  if (resource.dropped_attributes_count > 0) {
+    const count = resource.dropped_attributes_count
+    addAttribute(row, 'otel.resource.dropped_attributes_count', count, limits)
+  }
+  return row
+}
+
+/** Returns true when the key equals `kept`, or begins with it up to a final star (`service.*`). */
+function fits(kept: string, key: string): boolean {
+  return kept.endsWith('*') ? key.startsWith(kept.slice(0, -1)) : key === kept
+}
+
+/** The attributes of a span, with the baggage of its trace. */
 export type SpanReading = RowAttributes & { baggage: string }
 
-/** Reads all that a span says into the state; answers its attributes. */
+/** Reads a span into the state. Returns its attributes. */
 export function readSpan(tools: MapperTools, start: GroupStart, span: OtlpSpan): SpanReading {
   const { compiled, state } = tools
   state.words.set(start.words)
@@ -80,7 +166,7 @@ function placeAttribute(
   else addMetadata(row, plan.metadata_key, value, contract.limits)
 }
 
-/** Baggage is short by its specification; what is not is cut with the correlation. */
+/** Baggage is short by its specification; a longer one is cut with the correlation. */
 function shortText(value: OtlpValue): string {
   if (typeof value === 'string') return value.toWellFormed()
   return Buffer.isBuffer(value) ? value.toString('utf8', 0, 2_048) : ''
@@ -120,7 +206,9 @@ function readEvent({ compiled, state }: MapperTools, event: OtlpEvent | undefine
 
 const noMessage = new Set(['gen_ai.system', 'gen_ai.provider.name', 'event.name'])
 
-/** Adds an event as a message: `gen_ai.user.message` has the role `user`, other names have no role. */
+/**
+ * Adds an event as a message. `gen_ai.user.message` has the role `user`; other names have no role.
+ */
 function takeMessage(into: Gathered, { name, attributes }: OtlpEvent, at: number): void {
   const put = (key: string, value: OtlpValue) => {
     into.places[into.length] = at

@@ -3,18 +3,18 @@ import type { OtlpValue } from '../contract.ts'
 import type { MappingLimits } from './contracts/contract-shape.ts'
 import { cutText, textOf } from './value-text.ts'
 
-/** The attributes and labels of one row while they are collected. */
+/** The attributes and labels of one row during collection. */
 export type RowAttributes = {
   attributes: Text[]
   metadata: Text[]
-  /** Values that were cut. */
+  /** Number of cut values. */
   cut: number
-  /** Keys that were not taken, a few of them by name. */
+  /** Number of dropped keys, and the names of a few. */
   dropped: number
   dropped_names: string
 }
 
-/** Names of dropped keys that a row tells, and how much of each. */
+/** Maximum names of dropped keys in a row, and the length of each. */
 const names_max = 5
 const name_chars_max = 80
 
@@ -48,7 +48,7 @@ function boundedText(row: RowAttributes, value: OtlpValue, bytes_max: number): T
   return kept
 }
 
-/** Counts a key that is not taken, and names it while there are few. */
+/** Counts a dropped key, and adds its name while there are few. */
 export function drop(row: RowAttributes, key: string): void {
   row.dropped++
   if (row.dropped > names_max) return
@@ -56,8 +56,8 @@ export function drop(row: RowAttributes, key: string): void {
   row.dropped_names = row.dropped === 1 ? name : `${row.dropped_names},${name}`
 }
 
-/** Says on the row what was cut and dropped; a row of which nothing was says nothing. */
-export function tellLosses(row: RowAttributes): void {
+/** Adds attributes that report cut and dropped values, if there are any. */
+export function reportLosses(row: RowAttributes): void {
   if (row.cut > 0) row.attributes.push('mapping.cut', `${row.cut}`)
   if (row.dropped === 0) return
   row.attributes.push('mapping.dropped', `${row.dropped}`)

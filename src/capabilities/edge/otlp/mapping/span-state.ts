@@ -2,13 +2,13 @@ import type { ToolCall, ToolResult } from '../../../../model/observation.ts'
 import type { OtlpEvent, OtlpValue } from '../contract.ts'
 import { emptyGathered, type Gathered } from './gathered-messages.ts'
 
-/** What a field can hold. */
+/** The value of a field. */
 export type FieldValue = string | Uint8Array | number | readonly ToolCall[] | readonly ToolResult[]
 
-/** A rank no source has. */
+/** A rank greater than that of any source. */
 export const noSource = 0x7fff_ffff
 
-/** What was defaulted or cut, as bits of a span's notes. */
+/** Bits of a span's notes: fields that were set to a default or cut. */
 export const notes = {
   start_time: 1,
   end_time: 2,
@@ -18,21 +18,21 @@ export const notes = {
 } as const
 
 /**
- * What is known of the span at hand; one is reused for all. `words` holds, as one piece of memory
- * that identifies where everything came from: for each field the rank of the source that gave it,
- * a bit for each source that was present, and the notes.
+ * State of the current span; one object serves all spans. `words` identifies the origin of every
+ * field in one block of memory: for each field the rank of its source, a bit for each present
+ * source, and the notes.
  */
 export type SpanState = {
   readonly words: Int32Array
   readonly values: (FieldValue | undefined)[]
   readonly gathered: readonly Gathered[]
-  /** Which gates the scope at hand opens. */
+  /** The gates that the current scope opens. */
   readonly gates: Uint8Array
   start_time: bigint
   events: readonly OtlpEvent[]
-  /** The names of the events, once a source asked for one. */
+  /** The names of the events, once a source needs them. */
   event_names: ReadonlySet<string> | undefined
-  /** The value that was looked into last, and the JSON in it. */
+  /** The last value that was parsed, and its JSON. */
   parsed: { value: OtlpValue; json: unknown } | undefined
 }
 
@@ -53,14 +53,14 @@ export function createState(shape: StateShape): SpanState {
   }
 }
 
-/** Lets go of what belongs to the request of the span; its fields stay. */
+/** Drops references to the request of the span; fields stay. */
 export function forgetSpan(state: SpanState): void {
   state.events = []
   state.event_names = undefined
   state.parsed = undefined
 }
 
-/** Returns whether the span has an event of this name; the names are collected once. */
+/** Returns true when the span has an event of this name. The names are collected once. */
 export function hasEvent(state: SpanState, name: string): boolean {
   state.event_names ??= new Set(state.events.map((event) => event.name))
   return state.event_names.has(name)
@@ -75,19 +75,19 @@ export function noteIn(state: SpanState, note: number): void {
   state.words[last] = (state.words[last] ?? 0) | note
 }
 
-/** A text field; '' when it is not known. */
+/** Returns a text field; '' when unknown. */
 export function textIn(state: SpanState, field: number): string {
   const value = state.values[field]
   return typeof value === 'string' ? value : ''
 }
 
-/** A number field; undefined when it is not known. */
+/** Returns a number field; undefined when unknown. */
 export function numberIn(state: SpanState, field: number): number | undefined {
   const value = state.values[field]
   return typeof value === 'number' ? value : undefined
 }
 
-/** A content field; '' when it is not known. */
+/** Returns a content field; '' when unknown. */
 export function contentIn(state: SpanState, field: number): string | Uint8Array {
   const value = state.values[field]
   return typeof value === 'string' || value instanceof Uint8Array ? value : ''

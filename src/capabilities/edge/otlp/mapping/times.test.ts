@@ -10,7 +10,7 @@ import {
   testMapper,
   traceOne,
 } from '../../../../../test/support/otlp-spans.ts'
-import { emptyLogRecord } from '../decode/empty-items.ts'
+import { emptyLogRecord } from '../decode/items.ts'
 
 const logged = { trace_id: traceOne, event_name: 'gen_ai.choice' }
 const beyond = 2n ** 63n
@@ -26,13 +26,13 @@ const mapped = mapSpans([
   ),
 ])
 
-test('a span has its arrival in their place, and says so', () => {
+test('a span gets its arrival instead, and reports it', () => {
   const [span] = mapped.observations
   expect(span).toMatchObject({ start_time: arrival, end_time: arrival })
   expect(span?.mapped_from).toContain('|default:start_time,end_time')
 })
 
-test('an event has the start of its span, and what was sent as an attribute', () => {
+test('an event gets the start of its span, and keeps the sent time as an attribute', () => {
   const [far, none, near] = mapped.events
   const start = mapped.observations[0]?.start_time
   expect(far).toMatchObject({ time: start, attributes: ['mapping.time', `${beyond}`] })
@@ -40,7 +40,7 @@ test('an event has the start of its span, and what was sent as an attribute', ()
   expect(near).toMatchObject({ time: 7n, attributes: [] })
 })
 
-test('a log record has the time it was observed, else its arrival', () => {
+test('a log record gets its observed time, else its arrival', () => {
   const log = (given: { time: bigint; observed_time: bigint }) => {
     const request = otlpRequest([{ ...emptyLogRecord(), ...logged, ...given }])
     return onlyOne(testMapper().logs(request, mappedRequest).records.events)
@@ -55,7 +55,7 @@ test('a log record has the time it was observed, else its arrival', () => {
   })
 })
 
-test('a first chunk then is none', () => {
+test('a first chunk at such a time is ignored', () => {
   const events = [otlpEvent('gen_ai.content.completion.chunk', {}, beyond)]
   expect(mapAttributes({}, { span: { events } }).time_to_first_token_ms).toBeNull()
 })

@@ -2,14 +2,14 @@ import { type JsonObject, jsonText, objectFrom } from '../../../../kernel/json-v
 import type { ToolCall, ToolResult } from '../../../../model/observation.ts'
 import { columnText, cutText, decoded } from './value-text.ts'
 
-export type ToolLimits = { tool_calls_max: number; tool_bytes_max: number; text_chars_max: number }
+type ToolLimits = { tool_calls_max: number; tool_bytes_max: number; text_chars_max: number }
 
-/** Where a walk ends; messages, their parts and their calls are no deeper than this. */
+/** Maximum depth of the search; messages, parts and calls are never deeper. */
 const depth_max = 7
 
 /**
- * The tool calls in messages of any convention: parts of type tool_call, tool-call or tool_use,
- * `tool_calls` lists of OpenAI's kind, and lists of calls themselves.
+ * Returns the tool calls in messages of any convention: parts of type tool_call, tool-call or
+ * tool_use, `tool_calls` lists in OpenAI's format, and lists of calls.
  */
 export function toolCallsIn(json: unknown, limits: ToolLimits): ToolCall[] {
   const found: ToolCall[] = []
@@ -22,7 +22,10 @@ export function toolCallsIn(json: unknown, limits: ToolLimits): ToolCall[] {
   return found
 }
 
-/** The results in messages: parts of type tool_call_response or tool-result, messages of a tool. */
+/**
+ * Returns the results in messages: parts of type tool_call_response or tool-result, and messages of
+ * the role tool.
+ */
 export function toolResultsIn(json: unknown, limits: ToolLimits): ToolResult[] {
   const found: ToolResult[] = []
   walk(json, { depth: 0, within: '' }, (item) => {
@@ -37,7 +40,9 @@ export function toolResultsIn(json: unknown, limits: ToolLimits): ToolResult[] {
 type Place = { depth: number; within: string }
 type Visit = (item: JsonObject, within: string) => boolean
 
-/** Visits objects from the outside in; a visit that answers true ends the walk into the object. */
+/**
+ * Visits objects from the outside in. It does not descend into an object whose visit returns true.
+ */
 function walk(json: unknown, place: Place, visit: Visit): void {
   const depth = place.depth + 1
   if (typeof json !== 'object' || json === null || depth > depth_max) return
@@ -63,7 +68,7 @@ const innerKeys = [
   'body',
 ] as const
 
-/** Instrumentations put lists into texts. */
+/** Parses texts that contain lists or objects, as some instrumentations write them. */
 function fromText(value: unknown): unknown {
   if (typeof value !== 'string' || (value[0] !== '[' && value[0] !== '{')) return value
   try {
@@ -94,7 +99,7 @@ export function argumentsOf(item: JsonObject, called: JsonObject): unknown {
 
 const callTypes = new Set(['tool_call', 'tool-call', 'tool_use', 'function', 'function_call'])
 
-/** Returns whether an item is a call. Bedrock's blocks have no type, only a key of that name. */
+/** Returns true when an item is a call. Bedrock's blocks have no type, only a key of that name. */
 export function isCall(item: JsonObject, called: JsonObject): boolean {
   const type = item['type']
   if (typeof type === 'string') return callTypes.has(type)
@@ -108,7 +113,7 @@ const resultTypes = new Set([
   'function_call_output',
 ])
 
-/** Returns whether the type of an item is that of a result. */
+/** Returns true when the type of an item is that of a result. */
 export function isResultPart({ type }: JsonObject): boolean {
   return typeof type === 'string' && resultTypes.has(type)
 }
@@ -142,7 +147,7 @@ export function contentOf(result: JsonObject): unknown {
   )
 }
 
-/** The AI SDK says of each result what it is: `{"type":"json","value":…}`. */
+/** Unwraps the AI SDK's results, which carry a type: `{"type":"json","value":…}`. */
 function withoutWrapper(content: unknown): unknown {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) return content
   const { type, value, ...rest } = content as JsonObject

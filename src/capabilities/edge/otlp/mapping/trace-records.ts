@@ -6,13 +6,12 @@ import type {
 import type { OtlpSpan } from '../contract.ts'
 import type { AnyMappingContract } from './contracts/contract-shape.ts'
 import type { MappedSpan } from './map-span.ts'
-import type { MapperTools, RequestContext } from './request-context.ts'
+import type { MapperTools, RequestContext } from './read-span.ts'
 import { contentIn, isPresent, textIn } from './span-state.ts'
-import { wordsSaid } from './trace-words.ts'
 import { cutText } from './value-text.ts'
 
-/** What is known of one trace of the request while its spans pass. */
-export type TraceOnItsWay = {
+/** State of one trace of the request while its spans are mapped. */
+export type TraceState = {
   /** The root, else the first span. */
   first: ObservationDraft
   flags: number
@@ -20,28 +19,31 @@ export type TraceOnItsWay = {
   drafts: ObservationDraft[]
   trace_state: string
   baggage: string
-  /** Words that any span says, and that all say; where both are the same nobody needs one. */
-  any_say: number
-  all_say: number
+  /**
+   * Ownership fields that any span has, and that all spans have, as bits. If both are equal, no
+   * span needs to inherit.
+   */
+  has_any: number
+  has_all: number
   trace: TraceDraft | undefined
 }
 
-export function beginTrace(draft: ObservationDraft, flags: number): TraceOnItsWay {
+export function beginTrace(draft: ObservationDraft, flags: number): TraceState {
   const has_root = draft.parent_observation_id === ''
-  const said = { trace_state: '', baggage: '', any_say: 0, all_say: -1, trace: undefined }
-  return { first: draft, flags, has_root, drafts: [], ...said }
+  const empty = { trace_state: '', baggage: '', has_any: 0, has_all: -1, trace: undefined }
+  return { first: draft, flags, has_root, drafts: [], ...empty }
 }
 
-/** Notes what one span says of its trace; the first word holds. */
-export function noteSpan(
-  trace: TraceOnItsWay,
+/** Records the trace-level fields of one span; the first value counts. */
+export function recordSpan(
+  trace: TraceState,
   span: OtlpSpan,
   { draft, reading }: MappedSpan,
 ): void {
   trace.drafts.push(draft)
-  const said = wordsSaid(draft)
-  trace.any_say |= said
-  trace.all_say &= said
+  const bits = ownershipBits(draft)
+  trace.has_any |= bits
+  trace.has_all &= bits
   if (!trace.has_root && draft.parent_observation_id === '') {
     trace.first = draft
     trace.flags = span.flags
@@ -53,22 +55,22 @@ export function noteSpan(
 
 const value_chars_max = 2_048
 
-/** The names under which others know a trace: one of each kind. */
+/** Returns the correlations of a trace, one of each kind. */
 export function traceCorrelations(
   { w3c_propagation }: AnyMappingContract,
-  trace: TraceOnItsWay,
+  trace: TraceState,
   baggage: string,
 ): CorrelationDraft[] {
   const { first } = trace
   const hex = first.trace_id.replaceAll('-', '')
   const flags = (trace.flags & 0xff).toString(16).padStart(2, '0')
-  const said = [
+  const values = [
     [w3c_propagation.traceparent, `00-${hex}-${first.observation_id}-${flags}`],
     [w3c_propagation.tracestate, trace.trace_state],
     [w3c_propagation.baggage, trace.baggage === '' ? baggage : trace.baggage],
   ] as const
   const drafts: CorrelationDraft[] = []
-  for (const [target, value] of said) {
+  for (const [target, value] of values) {
     if (value === '') continue
     drafts.push({
       project_id: first.project_id,
@@ -84,10 +86,10 @@ export function traceCorrelations(
   return drafts
 }
 
-/** The record of the trace itself, where a span names it or says what went in or came out. */
-export function traceDraftOf(
+/** Returns the record of the trace itself, if a span has its name, input or output. */
+export function toTraceDraft(
   { state, compiled, options }: MapperTools,
-  { about }: RequestContext,
+  { origin }: RequestContext,
   draft: ObservationDraft,
 ): TraceDraft | undefined {
   const f = compiled.field
@@ -97,7 +99,7 @@ export function traceDraftOf(
     isPresent(state, f.trace_output)
   if (!isSaid) return undefined
   return {
-    project_id: about.project_id,
+    project_id: origin.project_id,
     trace_id: draft.trace_id,
     time: draft.start_time,
     name: textIn(state, f.trace_name),
@@ -113,4 +115,106 @@ export function traceDraftOf(
     output: cutText(contentIn(state, f.trace_output), options.content_bytes_max),
     metadata: draft.metadata,
   }
+}
+
+/** Ownership fields that spans of a trace inherit from each other. */
+type Ownership = Pick<
+  ObservationDraft,
+  | 'task_id'
+  | 'task_name'
+  | 'task_implicit'
+  | 'conversation_id'
+  | 'conversation_external_id'
+  | 'user_id'
+>
+
+/** Maximum ancestors searched for a field; a deeper span takes the trace's first value. */
+const steps_max = 64
+
+/** Returns the ownership fields of a span, as bits: task, task name, conversation, user. */
+function ownershipBits(draft: ObservationDraft): number {
+  return (
+    (draft.task_implicit ? 0 : 1) |
+    (draft.task_name === '' ? 0 : 2) |
+    (draft.conversation_id === '' ? 0 : 4) |
+    (draft.user_id === '' ? 0 : 8)
+  )
+}
+
+/**
+ * Fills in task, conversation and user of the spans of one trace. A span without one inherits it
+ * from its nearest ancestor in the request that has it, else from the first span that has it. A
+ * task's name goes with its id.
+ */
+export function inheritOwnership(drafts: readonly ObservationDraft[]): void {
+  const own = new Map(drafts.map((draft) => [draft.observation_id, ownershipOf(draft)]))
+  share(drafts, own, { has: hasTask, give: giveTask })
+  share(drafts, own, { has: hasName, give: giveName })
+  share(drafts, own, { has: hasConversation, give: giveConversation })
+  share(drafts, own, { has: hasUser, give: giveUser })
+}
+
+type Owned = Ownership & { parent: string }
+type Sharing = {
+  has: (ownership: Ownership) => boolean
+  give: (draft: ObservationDraft, ownership: Ownership) => void
+}
+
+function share(
+  drafts: readonly ObservationDraft[],
+  own: ReadonlyMap<string, Owned>,
+  { has, give }: Sharing,
+): void {
+  const first = drafts.find(has)
+  if (first === undefined) return
+  const ownership = own.get(first.observation_id) ?? first
+  for (const draft of drafts) {
+    if (!has(draft)) give(draft, inheritedFrom(draft, own, has) ?? ownership)
+  }
+}
+
+function inheritedFrom(
+  draft: ObservationDraft,
+  own: ReadonlyMap<string, Owned>,
+  has: Sharing['has'],
+): Owned | undefined {
+  let at = draft.parent_observation_id
+  for (let step = 0; step < steps_max && at !== ''; step++) {
+    const ownership = own.get(at)
+    if (ownership === undefined || has(ownership)) return ownership
+    at = ownership.parent
+  }
+  return undefined
+}
+
+function ownershipOf(draft: ObservationDraft): Owned {
+  const { task_id, task_name, task_implicit, user_id } = draft
+  const { conversation_id, conversation_external_id, parent_observation_id: parent } = draft
+  const talk = { conversation_id, conversation_external_id }
+  return { task_id, task_name, task_implicit, user_id, ...talk, parent }
+}
+
+const hasTask = (ownership: Ownership) => !ownership.task_implicit
+const hasName = (ownership: Ownership) => ownership.task_name !== ''
+const hasConversation = (ownership: Ownership) => ownership.conversation_id !== ''
+const hasUser = (ownership: Ownership) => ownership.user_id !== ''
+
+function giveTask(draft: ObservationDraft, ownership: Ownership): void {
+  draft.task_id = ownership.task_id
+  draft.task_implicit = false
+  if (ownership.task_name !== '') draft.task_name = ownership.task_name
+}
+
+/** Only within one task, because the name of another would rename this one. */
+function giveName(draft: ObservationDraft, ownership: Ownership): void {
+  if (ownership.task_id === draft.task_id) draft.task_name = ownership.task_name
+}
+
+function giveConversation(draft: ObservationDraft, ownership: Ownership): void {
+  draft.conversation_id = ownership.conversation_id
+  draft.conversation_external_id = ownership.conversation_external_id
+}
+
+function giveUser(draft: ObservationDraft, ownership: Ownership): void {
+  draft.user_id = ownership.user_id
 }

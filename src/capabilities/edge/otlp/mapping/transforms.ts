@@ -1,20 +1,20 @@
-import { jsonText } from '../../../../kernel/json-values.ts'
+import { type JsonObject, jsonText, objectFrom } from '../../../../kernel/json-values.ts'
 import { isStorableInstant } from '../../../../kernel/time.ts'
 import type { OtlpValue } from '../contract.ts'
 import type { TransformName } from './contracts/contract-shape.ts'
-import { argumentsWrappedIn, idWrappedIn, resultWrappedIn } from './tool-wrappers.ts'
+import { argumentsOf, contentOf, isCall, isResultPart } from './tool-traffic.ts'
 import { jsonIn, stringOf } from './value-text.ts'
 
 export type TransformContext = { json_bytes_max: number }
 
-/** A named step from a value to another; undefined when the value is not usable so. */
-export type Transform = (
+/** A named conversion of a value; undefined when the value is unusable. */
+type Transform = (
   value: OtlpValue,
   start_time: bigint,
   context: TransformContext,
 ) => OtlpValue | undefined
 
-/** The transforms that work on one value; lists of messages are read where they are gathered. */
+/** The transforms of one value. Lists of messages are read where they are gathered. */
 export const transforms: Readonly<Record<TransformName, Transform>> = {
   seconds_to_ms: (value) => {
     const seconds = typeof value === 'number' ? value : Number.parseFloat(stringOf(value))
@@ -48,12 +48,16 @@ export const transforms: Readonly<Record<TransformName, Transform>> = {
   messages: (value) => value,
   tool_calls: (value) => value,
   tool_results: (value) => value,
-  call_arguments: (value, _start, about) => contentText(argumentsWrappedIn(wrapper(value, about))),
-  call_result: (value, _start, about) => contentText(resultWrappedIn(wrapper(value, about))),
-  call_id: (value, _start, about) => contentText(idWrappedIn(wrapper(value, about))),
+  call_arguments: (value, _start, limits) =>
+    contentText(argumentsWrappedIn(wrapper(value, limits))),
+  call_result: (value, _start, limits) => contentText(resultWrappedIn(wrapper(value, limits))),
+  call_id: (value, _start, limits) => contentText(idWrappedIn(wrapper(value, limits))),
 }
 
-/** The JSON of a text that may wrap a call or a result: each has a key or a type that begins so. */
+/**
+ * Parses the JSON of a text that may wrap a call or a result, by a key or type that starts like
+ * this.
+ */
 function wrapper(value: OtlpValue, { json_bytes_max }: TransformContext): unknown {
   const isText = typeof value === 'string' || Buffer.isBuffer(value)
   return isText && !value.includes('"tool_call') ? undefined : jsonIn(value, json_bytes_max)
@@ -64,8 +68,61 @@ function contentText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : jsonText(value)
 }
 
-/** ISO 8601, also where it came as a JSON text, in nanoseconds since 1970. */
+/** Parses ISO 8601, also as a JSON text, to nanoseconds since 1970. */
 function instantFrom(text: string): bigint | undefined {
   const at_ms = Date.parse(text.replaceAll('"', ''))
   return Number.isNaN(at_ms) ? undefined : BigInt(at_ms) * 1_000_000n
+}
+
+/**
+ * Returns the arguments of the one call in the input of a tool's span: one message with one part,
+ * or the object that LangChain passes to a callback when a tool starts. Returns undefined for
+ * anything else, such as a history.
+ */
+function argumentsWrappedIn(json: unknown): unknown {
+  const part = onlyPart(json)
+  if (part !== undefined) return isCall(part, part) ? argumentsOf(part, part) : undefined
+  const started = objectFrom(json)
+  return started !== undefined && 'input_str' in started ? objectFrom(started['inputs']) : undefined
+}
+
+/**
+ * Returns the one result in the output of a tool's span: one message with one part, or a
+ * ToolMessage.
+ */
+function resultWrappedIn(json: unknown): unknown {
+  const part = onlyPart(json)
+  if (part !== undefined) return isResultPart(part) ? contentOf(part) : undefined
+  return toolMessageIn(json)?.['content']
+}
+
+/** Returns the id of the call that a ToolMessage answers. */
+function idWrappedIn(json: unknown): unknown {
+  return toolMessageIn(json)?.['tool_call_id']
+}
+
+function onlyPart(json: unknown): JsonObject | undefined {
+  const message = onlyItem(json)
+  return message && onlyItem(message['parts'])
+}
+
+function onlyItem(list: unknown): JsonObject | undefined {
+  return Array.isArray(list) && list.length === 1 ? objectFrom(list[0]) : undefined
+}
+
+/** Keys in which instrumentations of LangChain wrap a ToolMessage, from the outside in. */
+const wrappers = ['output', 'data', 'kwargs'] as const
+
+function toolMessageIn(json: unknown): JsonObject | undefined {
+  let found = objectFrom(json)
+  for (const wrapper of wrappers) {
+    if (found === undefined || isToolMessage(found)) return found
+    found = objectFrom(found[wrapper]) ?? found
+  }
+  return found !== undefined && isToolMessage(found) ? found : undefined
+}
+
+function isToolMessage(object: JsonObject): boolean {
+  const { type, content, tool_call_id } = object
+  return type === 'tool' && content !== undefined && typeof tool_call_id === 'string'
 }

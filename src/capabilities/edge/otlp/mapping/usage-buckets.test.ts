@@ -14,7 +14,7 @@ const anyUsage = fc.record({
   reasoning: maybe,
 })
 
-test('inclusive buckets sum to the reported totals, and none is negative', () => {
+test('inclusive buckets sum to the reported totals and are never negative', () => {
   fc.assert(
     fc.property(fc.tuple(tokens, tokens, tokens, tokens, tokens), (counts) => {
       const [plain, read, write, seen, thought] = counts
@@ -34,7 +34,7 @@ test('inclusive buckets sum to the reported totals, and none is negative', () =>
   )
 })
 
-test('exclusive buckets sum to the input and what was cached on top', () => {
+test('exclusive buckets sum to the input plus the cached tokens', () => {
   fc.assert(
     fc.property(tokens, tokens, tokens, tokens, (input, read, write, output) => {
       const usage = { input, output, cache_read: read, cache_write: write, reasoning: 0 }
@@ -51,7 +51,7 @@ test('exclusive buckets sum to the input and what was cached on top', () => {
   )
 })
 
-test('a total that has the cached tokens on top makes the input count exclusive', () => {
+test('a total that adds the cached tokens makes the input count exclusive', () => {
   const counts = fc.tuple(tokens, fc.integer({ min: 1, max: 100_000 }), tokens, tokens)
   fc.assert(
     fc.property(counts, ([input, read, write, output]) => {
@@ -72,7 +72,7 @@ test('a total that has the cached tokens on top makes the input count exclusive'
   )
 })
 
-test('a total that reasoning on top explains says nothing of the cache', () => {
+test('a total explained by reasoning does not make the input count exclusive', () => {
   const usage = { input: 100, output: 20, cache_read: 40, cache_write: 0, reasoning: 40 }
   expect(disjointUsage({ ...usage, total: 160 }, 'inclusive')).toMatchObject({
     buckets: { input_uncached_tokens: 60, output_visible_tokens: 20, reasoning_tokens: 40 },
@@ -80,14 +80,14 @@ test('a total that reasoning on top explains says nothing of the cache', () => {
   })
 })
 
-test('exclusive reasoning is not taken out of the output', () => {
+test('exclusive reasoning is not subtracted from the output', () => {
   const usage = { input: 10, output: 100, cache_read: 0, cache_write: 0, reasoning: 60 }
   const visibleOf = (semantics: 'inclusive' | 'exclusive') =>
     disjointUsage(usage, 'inclusive', semantics)?.buckets.output_visible_tokens
   expect([visibleOf('inclusive'), visibleOf('exclusive')]).toEqual([40, 100])
 })
 
-test('whatever is reported, no bucket is negative and no reported count is lost', () => {
+test('for any report no bucket is negative and no count is lost', () => {
   fc.assert(
     fc.property(anyUsage, fc.constantFrom('inclusive', 'exclusive'), (usage, semantics) => {
       const found = disjointUsage(usage, semantics)
@@ -138,7 +138,7 @@ describe('the scope and the keys decide', () => {
     expect(bucketsOf(draft)).toEqual([100, 60, 0, 'exclusive'])
   })
 
-  test('counts that can not be inclusive are exclusive, and the row says so', () => {
+  test('counts that cannot be inclusive are exclusive, which the row reports', () => {
     const draft = mapAttributes({
       'gen_ai.usage.input_tokens': 4,
       'gen_ai.usage.cache_read.input_tokens': 60,
@@ -159,7 +159,7 @@ describe('the scope and the keys decide', () => {
     },
   )
 
-  test('what is aggregated over other calls is an attribute only', () => {
+  test('usage aggregated over other calls is only an attribute', () => {
     const draft = mapAttributes({ 'gen_ai.aggregated_usage.input_tokens': 100 })
     expect(draft.usage_source).toBe('none')
     expect(draft.attributes).toEqual(['gen_ai.aggregated_usage.input_tokens', '100'])

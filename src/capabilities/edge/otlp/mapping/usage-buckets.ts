@@ -1,8 +1,8 @@
 import type { Observation } from '../../../../model/observation.ts'
 import type { MappedBuckets } from './mapper-contract.ts'
 
-/** The token counts that a span reports; undefined is not reported. */
-export type ReportedUsage = {
+/** Token counts of a span; undefined when not reported. */
+type ReportedUsage = {
   input: number | undefined
   output: number | undefined
   cache_read: number | undefined
@@ -16,20 +16,20 @@ type Semantics = Observation['usage_semantics']
 
 export type DisjointUsage = {
   buckets: MappedBuckets
-  /** Whether input counts, and whether output counts were reported. */
+  /** Whether input counts, and whether output counts, were reported. */
   has_input: boolean
   has_output: boolean
   usage_semantics: Observation['usage_semantics']
-  /** The counts contradict the contract's semantics, so other ones were used. */
+  /** True when the counts contradict the contract's semantics, so the other ones were used. */
   is_implied: boolean
 }
 
 /**
- * Brings reported counts to disjoint buckets. `inclusive`: the input count holds the cached tokens,
- * so they are taken out of it; `exclusive`: they come on top. Counts that cannot be inclusive,
- * because more was cached than went in or because the total has the cached tokens on top, are read
- * as exclusive. Reasoning is a part of the output count unless that is `exclusive` or
- * smaller (Gemini's thoughts come on top). Returns undefined when nothing was reported.
+ * Converts reported counts to disjoint buckets. With `inclusive` semantics the input count includes
+ * the cached tokens, which are subtracted; with `exclusive` it does not. Counts that cannot be
+ * inclusive (more tokens cached than input, or a total that has the cached tokens on top) are read
+ * as exclusive. The output count includes reasoning unless its semantics are `exclusive` or it is
+ * the smaller one (Gemini's thoughts come on top). Returns undefined when nothing was reported.
  */
 export function disjointUsage(
   usage: ReportedUsage,
@@ -61,7 +61,7 @@ function visibleOf(written: number, reasoning: number, semantics: Semantics): nu
   return semantics === 'exclusive' || reasoning > written ? written : written - reasoning
 }
 
-/** Whether the total is the sum of what was counted only when the cached tokens are added. */
+/** Returns true when the total matches the counts only with the cached tokens added. */
 function isOnTop({ input, output, reasoning, total }: ReportedUsage, cached: number): boolean {
   if (total === undefined || cached === 0) return false
   const counted = (input ?? 0) + (output ?? 0)

@@ -1,12 +1,12 @@
 import type { ValueTable } from './contracts/contract-shape.ts'
 
-/** What a text means; '' when the table does not know it. */
+/** Returns the meaning of a text; '' when the table does not have it. */
 export type TableLookup = (text: string) => string
 
-/** Texts whose meaning is remembered, at most; then all are forgotten. */
+/** Maximum texts whose meaning is remembered; then all are forgotten. */
 const remembered_max = 1_000
 
-/** Makes a value table executable. Look-ups are remembered: the same few words come all the time. */
+/** Compiles a value table. Lookups are remembered, because the same few words recur. */
 export function compileTable(table: ValueTable): TableLookup {
   const exact = new Map<string, string>()
   const patterns: { pattern: RegExp; value: string }[] = []
@@ -40,7 +40,7 @@ function elseOf(
   return known(first) ?? first
 }
 
-/** A pattern in which `*` stands for any text, as an expression without backtracking traps. */
+/** Compiles a pattern in which `*` matches any text, without risk of catastrophic backtracking. */
 export function globPattern(glob: string): RegExp {
   const parts = glob.toLowerCase().split('*')
   const escaped = parts.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))

@@ -2,10 +2,12 @@ import { parsedJson } from '../../../../kernel/json-values.ts'
 import type { Text } from '../../../../model/ingest-records.ts'
 import type { OtlpMap, OtlpValue } from '../contract.ts'
 
-/** Deeper values are left out. */
+/** Deeper values are dropped. */
 const depth_max = 32
 
-/** A value as text: bytes and strings as they are, the rest as JSON; '' for an empty value. */
+/**
+ * Formats a value as text: bytes and strings as they are, the rest as JSON; '' for an empty value.
+ */
 export function textOf(value: OtlpValue | undefined): Text {
   if (typeof value === 'string') return value
   if (typeof value === 'number') return `${value}`
@@ -17,7 +19,7 @@ export function textOf(value: OtlpValue | undefined): Text {
   return JSON.stringify(plainOf(value))
 }
 
-/** The same as a string. */
+/** Formats a value as a string. */
 export function stringOf(value: OtlpValue | undefined): string {
   return decoded(textOf(value))
 }
@@ -27,7 +29,7 @@ export function decoded(text: Text): string {
   return Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('utf8')
 }
 
-/** A value as JSON knows it. 64-bit integers beyond its numbers and NaN become text. */
+/** Converts a value to plain JSON. 64-bit integers beyond JSON's numbers, and NaN, become text. */
 export function plainOf(value: OtlpValue | undefined, depth = 0): unknown {
   if (typeof value === 'number') return Number.isFinite(value) ? value : `${value}`
   if (typeof value !== 'object' || value === null) {
@@ -54,14 +56,17 @@ export function isMap(value: OtlpValue | undefined): value is OtlpMap {
   return !Array.isArray(value) && !Buffer.isBuffer(value) && 'map' in value
 }
 
-/** The JSON inside a value: parsed when it is text, undefined when that is none or too long. */
+/** Returns the JSON of a value, parsed if it is text; undefined for invalid or too long text. */
 export function jsonIn(value: OtlpValue, bytes_max: number): unknown {
   if (typeof value !== 'string' && !Buffer.isBuffer(value)) return plainOf(value)
   if (value.length > bytes_max) return undefined
   return parsedJson(typeof value === 'string' ? value : value.toString('utf8'))
 }
 
-/** Cuts text to so many bytes of UTF-8, never inside a character; the same text when it fits. */
+/**
+ * Cuts text to `bytes_max` bytes of UTF-8, never inside a character. Returns the same text when it
+ * fits.
+ */
 export function cutText(text: Text, bytes_max: number): Text {
   if (typeof text === 'string') {
     if (text.length * 3 <= bytes_max) return text
@@ -74,10 +79,10 @@ export function cutText(text: Text, bytes_max: number): Text {
   return text.subarray(0, end)
 }
 
-/** Of a span's or an event's name. */
+/** Maximum characters of a span's or an event's name. */
 export const name_chars_max = 1_024
 
-/** A short text for a column that PostgreSQL reads too, which refuses NUL characters. */
+/** Cuts a short text for a column. Removes NUL characters, which PostgreSQL refuses. */
 export function columnText(text: string, chars_max: number): string {
   const clean = text.includes('\u0000') ? text.replaceAll('\u0000', '') : text
   if (clean.length <= chars_max) return clean

@@ -4,7 +4,7 @@ import { problem } from '../../../../kernel/problem.ts'
 import { traceIdSchema } from '../../../../model/observation.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { ObservationStore } from '../../../storage/index.ts'
-import { createExplain } from '../mapping/explain.ts'
+import { createExplainer } from '../mapping/explanation.ts'
 
 const querySchema = z.object({
   trace_id: z
@@ -16,7 +16,7 @@ const querySchema = z.object({
       context.issues.push({ code: 'custom', input: text, message })
       return z.NEVER
     })
-    .meta({ description: 'A UUID, or the 32 hex digits of W3C.', type: 'string' }),
+    .meta({ description: 'Trace id, a UUID or the 32 hex digits of W3C.', type: 'string' }),
   observation_id: z.string().min(1).max(64).describe('The span id.'),
 })
 
@@ -25,9 +25,12 @@ const fieldSchema = z
     field: z.string(),
     level: z.enum(['trace', 'span']),
     value: z.string().nullable().describe('Cut to 200 characters.'),
-    source: z.string().nullable().describe('The source that gave it, as the contract has it.'),
+    source: z
+      .string()
+      .nullable()
+      .describe('The source that gave the value, as named in the contract.'),
     given_by: z.enum(['rule', 'default', 'trace', 'nothing']),
-    place: z.int().nullable().describe("The source's place in the field's list, from 1."),
+    place: z.int().nullable().describe("Position of the source in the field's list, from 1."),
     lost: z
       .array(
         z
@@ -38,7 +41,7 @@ const fieldSchema = z
           })
           .meta({ id: 'LostSource' }),
       )
-      .describe('Sources that were present and did not give it.'),
+      .describe('Sources that were present but did not give the value.'),
   })
   .meta({ id: 'MappedField' })
 
@@ -56,8 +59,8 @@ const replySchema = z
     price_version: z
       .string()
       .describe(
-        'What gave `cost_usd`: `reported`, or the name of a price table; it ends in ` by model` when ' +
-          'the span names no provider of the table. Empty when there is no cost.',
+        'Origin of `cost_usd`: `reported`, or the name of a price table; it ends in ` by model` when ' +
+          'the span names no provider of the table. Empty without a cost.',
       ),
     attributes: z
       .object({
@@ -69,14 +72,15 @@ const replySchema = z
   })
   .meta({ id: 'OtlpMappingExplanation' })
 
-/** GET /api/v2/observability/mappings/otlp/explain: which key gave each field of a stored span. */
+/** GET /api/v2/observability/mappings/otlp/explain: the source of each field of a stored span. */
 export function explainOtlpMapping(deps: { store: Pick<ObservationStore, 'observation'> }): Route {
-  const explain = createExplain()
+  const explain = createExplainer()
   return defineRoute({
     method: 'GET',
     url: '/api/v2/observability/mappings/otlp/explain',
     id: 'explainOtlpMapping',
-    summary: 'Which attribute gave each field of a span, and what was lost, cut or set',
+    summary:
+      'Explain the mapping of a span: the source of each field, and losses, cuts and defaults',
     auth: 'jwt_or_key',
     scope: {
       level: 'project',

@@ -6,27 +6,30 @@ import type { Logger, Metrics } from '../../../../platform/telemetry/index.ts'
 import type { KeyCache } from '../../../access/index.ts'
 import type { Enqueuer } from '../../enqueue/index.ts'
 import type { OtlpDecoder } from '../contract.ts'
-import type { OtlpEncoding, OtlpSignal } from '../decode/answer/export-response.ts'
+import type { OtlpEncoding, OtlpSignal } from '../decode/answers.ts'
 import type { OtlpMapper } from '../mapping/mapper-contract.ts'
 
 export type OtlpTransport = 'http' | 'grpc'
 
-/** The bounds of the receiver; each is a setting of the role. */
+/** The limits of the receiver; each is a setting of the role. */
 export type OtlpSettings = {
-  /** A longer request is refused, and one that is longer once it is unpacked. */
+  /** Maximum bytes of a request, compressed and decompressed. */
   body_bytes_max: number
-  /** Bytes of requests held at one time, packed and unpacked; above, requests are refused. */
+  /**
+   * Maximum bytes of all requests held, compressed and decompressed; beyond it requests are
+   * refused.
+   */
   inflight_bytes_max: number
-  /** The longest silence of a client in the middle of a request. */
+  /** Longest silence of a client within a request. */
   body_idle_timeout_ms: number
-  /** Export requests of one key a minute; 0 sets no limit. */
+  /** Export requests per minute and key; 0 means no limit. */
   requests_per_minute: number
 }
 
 /**
- * What a project lets in of the records that its clients export. `item_kinds` are the records
- * that the client sent as items: `rejected` counts those that the project's policy keeps out, by reason,
- * and `masked` those that had content taken out. It never throws or rejects.
+ * Applies a project's capture policy to exported records. `item_kinds` are the kinds that the
+ * client sent as items. `rejected` counts items that the policy leaves out, by reason; `masked`
+ * counts items with masked or dropped content. Never throws or rejects.
  */
 export type CaptureRecords = (
   records: IngestRecords,
@@ -34,7 +37,7 @@ export type CaptureRecords = (
   item_kinds: readonly (keyof IngestRecords)[],
 ) => CapturedRecords | Promise<CapturedRecords>
 
-export type CapturedRecords = {
+type CapturedRecords = {
   records: IngestRecords
   rejected: Readonly<Record<string, number>>
   masked: number
@@ -45,7 +48,7 @@ export type OtlpDependencies = {
   enqueuer: Pick<Enqueuer, 'enqueue'>
   decoders: Readonly<Record<OtlpEncoding, OtlpDecoder>>
   mapper: OtlpMapper
-  /** Everything passes when there is none. */
+  /** Without it all records pass. */
   capture?: CaptureRecords
   settings: OtlpSettings
   clock: Clock
@@ -53,32 +56,32 @@ export type OtlpDependencies = {
   logger: Logger
 }
 
-/** Takes exports over both transports into the queue. */
+/** Receives exports over both transports. */
 export type OtlpReceiver = {
-  /** Answers one HTTP request to the path of the signal, whatever its method. */
+  /** Answers one HTTP request to the path of a signal, with any method. */
   handle(request: IncomingMessage, response: ServerResponse, signal: OtlpSignal): void
-  /** Answers a request with metrics, which are not taken. */
+  /** Answers a request with metrics, which are not supported. */
   refuseMetrics(request: IncomingMessage, response: ServerResponse): void
-  /** Answers a request beside the paths of signals with an error. */
+  /** Answers a request outside the paths of signals with an error. */
   refuse(request: IncomingMessage, response: ServerResponse, fault: Problem): void
   /** Listens for exports over gRPC. */
   listenGrpc(options: OtlpGrpcOptions): Promise<OtlpGrpcServer>
-  /** From now on requests are refused with `shutting_down`; resolves when none is in flight. */
+  /** Refuses new requests with `shutting_down`; resolves when none is in flight. */
   drain(): Promise<void>
 }
 
 export type OtlpGrpcOptions = {
   host: string
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   port: number
-  /** Calls at one time on one connection. */
+  /** Maximum concurrent calls on one connection. */
   streams_max: number
-  /** Connections are asked for a sign of life so often. */
+  /** Interval between keep-alive pings on a connection. */
   keepalive_ms: number
 }
 
 export type OtlpGrpcServer = {
   port: number
-  /** Lets the calls in flight end, for at most `grace_ms`, then closes every connection. */
+  /** Waits up to `grace_ms` for the calls in flight, then closes every connection. */
   close(grace_ms: number): Promise<void>
 }

@@ -1,31 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Problem, problem } from '../../../../kernel/problem.ts'
-import { requestIdFrom } from '../../../../platform/http/index.ts'
+import { discardRest, requestIdFrom } from '../../../../platform/http/index.ts'
 import {
   encodeExportResponse,
+  encodeStatus,
   type OtlpEncoding,
   type OtlpSignal,
-} from '../decode/answer/export-response.ts'
-import { sendFault, sendResult } from './http-answer.ts'
-import { checkHead, credentialsOf, encodingOf, isGzip } from './http-head.ts'
-import { BodyBytes } from './inflight-bytes.ts'
-import { ClientGone, readBody } from './read-body.ts'
+} from '../decode/answers.ts'
+import { BodyBytes, overloaded, tooLarge } from './inflight-bytes.ts'
+import { ClientGone, type ExportCredentials, readBody, unpack } from './intake.ts'
 import type { ReceiverServices } from './services.ts'
-import { problemOf } from './status-codes.ts'
-import { unpack } from './unpack.ts'
+import { clientMessage, retryAfter_s, rpcCodeFor, toProblem } from './status-codes.ts'
 
-/** One HTTP request on its way through. */
+/** One HTTP request in progress. */
 type HttpExport = {
   request: IncomingMessage
   response: ServerResponse
   signal: OtlpSignal | 'metrics'
-  /** Of the answer; that of the request where it is one of the two. */
+  /** The encoding of the reply, which is the request's if it is supported. */
   encoding: OtlpEncoding
   request_id: string
   held: BodyBytes
 }
 
-/** Makes what answers one HTTP request to the path of a signal. It never throws. */
+/** Makes the handler of HTTP requests to the path of a signal. It never throws. */
 export function createHttpExport(
   services: ReceiverServices,
 ): (request: IncomingMessage, response: ServerResponse, signal: HttpExport['signal']) => void {
@@ -64,7 +62,7 @@ export function refuseRequest(
   })
 }
 
-/** Resolves with the result to count; rejects with what is to be answered. */
+/** Serves a request. Resolves with the result to count; rejects with the error to answer. */
 async function serve(call: HttpExport, services: ReceiverServices): Promise<string> {
   const { request, signal, encoding } = call
   if (request.method !== 'POST') throw methodRefused(request)
@@ -104,14 +102,14 @@ async function bodyOf(call: HttpExport, services: ReceiverServices): Promise<Buf
   return body
 }
 
-/** Answers with the error, unless the client has left; returns what is to be counted. */
+/** Answers with an error, unless the client has left. Returns the result to count. */
 function refuse(
   call: HttpExport,
   { quietLog }: ReceiverServices,
   { fault: error, headers }: { fault: unknown; headers: readonly string[] },
 ): string {
   if (error instanceof ClientGone) return 'client_gone'
-  const fault = problemOf(error)
+  const fault = toProblem(error)
   if (fault.status >= 500) {
     quietLog(`OTLP over HTTP: ${fault.code}`, { err: fault.cause ?? fault })
   }
@@ -123,9 +121,127 @@ function refuse(
   return fault.code
 }
 
-const noMetrics = 'metrics are not taken: send traces to /v1/traces and logs to /v1/logs'
+const noMetrics = 'metrics are not supported: send traces to /v1/traces and logs to /v1/logs'
 
 function methodRefused({ method }: IncomingMessage): Problem {
   const detail = `expected POST, got ${method}`
   return problem('method_not_allowed', { detail })
+}
+
+/** Returns the encoding of a content type, ignoring its parameters; undefined for any other. */
+function encodingOf({ headers }: IncomingMessage): OtlpEncoding | undefined {
+  const type = headers['content-type'] ?? ''
+  const end = type.indexOf(';')
+  const media = (end === -1 ? type : type.slice(0, end)).trim().toLowerCase()
+  if (media === 'application/x-protobuf') return 'protobuf'
+  return media === 'application/json' ? 'json' : undefined
+}
+
+/** Returns the headers that may carry a project key. */
+export function credentialsOf({ headers }: Pick<IncomingMessage, 'headers'>): ExportCredentials {
+  const api_key = headers['x-api-key']
+  return {
+    api_key: typeof api_key === 'string' ? api_key : undefined,
+    authorization: headers.authorization,
+  }
+}
+
+/**
+ * Checks the headers before any byte is read. Throws `unsupported_media_type`, `body_too_large` or
+ * `overloaded`.
+ */
+function checkHead(request: IncomingMessage, services: ReceiverServices): void {
+  const { 'content-type': type = '', 'content-length': declared } = request.headers
+  if (encodingOf(request) === undefined) {
+    const detail = `content type ${quoted(type)}: expected application/x-protobuf or application/json`
+    throw problem('unsupported_media_type', { detail })
+  }
+  const packing = packingOf(request)
+  if (packing !== '' && packing !== 'identity' && packing !== 'gzip') {
+    const detail = `content encoding ${quoted(packing)}: expected gzip, identity or none`
+    throw problem('unsupported_media_type', { detail })
+  }
+  if (declared === undefined) return
+  const { body_bytes_max, inflight_bytes_max } = services.settings
+  const length = Number(declared)
+  if (length > body_bytes_max) throw tooLarge(body_bytes_max)
+  if (services.inflight.held_bytes + length > inflight_bytes_max) throw overloaded()
+}
+
+function isGzip(request: IncomingMessage): boolean {
+  return packingOf(request) === 'gzip'
+}
+
+function packingOf({ headers }: IncomingMessage): string {
+  return (headers['content-encoding'] ?? '').trim().toLowerCase()
+}
+
+/** Quotes a client's value, cut to a bounded length. */
+export function quoted(value: string): string {
+  return JSON.stringify(value.slice(0, 100))
+}
+
+/** Maximum unread bytes that are drained, so that the connection can be reused. */
+const discarded_bytes_max = 64 * 1024
+
+const mediaTypes: Record<OtlpEncoding, string> = {
+  protobuf: 'application/x-protobuf',
+  json: 'application/json',
+}
+
+/** Answers 200 with the response message. */
+function sendResult(
+  response: ServerResponse,
+  encoding: OtlpEncoding,
+  answer: { body: Buffer; request_id: string; ingest_request_id: string },
+): void {
+  const { body, request_id, ingest_request_id } = answer
+  const headers = [
+    ...headersOf(encoding, body, request_id),
+    ...(ingest_request_id === '' ? [] : ['X-Ingest-Request-ID', ingest_request_id]),
+  ]
+  response.writeHead(200, headers).end(body)
+}
+
+/**
+ * Answers with an error as a google.rpc.Status. If much of the request is still to come, the
+ * connection is closed once the client had time to read the reply.
+ */
+function sendFault(
+  exchange: { request: IncomingMessage; response: ServerResponse },
+  fault: Problem,
+  reply: { encoding: OtlpEncoding; request_id: string; headers: readonly string[] },
+): void {
+  const { request, response } = exchange
+  const retry_after_s = retryAfter_s(fault)
+  const body = encodeStatus(reply.encoding, {
+    code: rpcCodeFor(fault),
+    message: clientMessage(fault),
+    retry_delay_ms: retry_after_s === undefined ? undefined : retry_after_s * 1000,
+  })
+  const close = fault.code === 'shutting_down' || restIsLarge(request)
+  const headers = [...headersOf(reply.encoding, body, reply.request_id), ...reply.headers]
+  if (retry_after_s !== undefined) headers.push('Retry-After', String(retry_after_s))
+  if (close) headers.push('Connection', 'close')
+  response.writeHead(fault.status, headers)
+  response.write(body)
+  if (close) discardRest(request, response, discarded_bytes_max)
+  else response.end()
+}
+
+function headersOf(encoding: OtlpEncoding, body: Buffer, request_id: string): string[] {
+  return [
+    'Content-Type',
+    mediaTypes[encoding],
+    'Content-Length',
+    String(body.length),
+    'X-Request-ID',
+    request_id,
+  ]
+}
+
+function restIsLarge(request: IncomingMessage): boolean {
+  if (request.complete) return false
+  const declared = request.headers['content-length']
+  return declared === undefined || Number(declared) > discarded_bytes_max
 }

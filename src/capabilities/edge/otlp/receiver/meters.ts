@@ -1,23 +1,23 @@
 import type { Metrics } from '../../../../platform/telemetry/index.ts'
-import type { OtlpEncoding, OtlpSignal } from '../decode/answer/export-response.ts'
+import type { OtlpEncoding, OtlpSignal } from '../decode/answers.ts'
 import type { OtlpTransport } from './contract.ts'
 import type { InflightBytes } from './inflight-bytes.ts'
 
-/** One request that has ended, as it is counted. */
+/** One finished request, as it is counted. */
 export type EndedExport = {
   transport: OtlpTransport
   encoding: OtlpEncoding | 'none'
-  /** `ok`, `partial`, `client_gone` or a code of the catalogue. */
+  /** `ok`, `partial`, `client_gone` or a code of the error catalogue. */
   result: string
 }
 
-/** What the receiver counts. */
+/** The metrics of the receiver. */
 export type OtlpMeters = {
-  /** Counts a request that has ended. */
-  ended(about: EndedExport): void
-  /** Bytes of one request, as it came and unpacked. */
+  /** Counts a finished request. */
+  ended(request: EndedExport): void
+  /** Counts the bytes of one request, compressed and decompressed. */
   received(transport: OtlpTransport, packed: number, unpacked: number): void
-  /** `items` of a request, of which those in `rejected` were not taken. */
+  /** Counts the items of a request; those in `rejected` were not accepted. */
   took(signal: OtlpSignal, items: number, rejected: Readonly<Record<string, number>>): void
   warned(warnings: ReadonlyMap<string, number>): void
 }
@@ -26,31 +26,31 @@ export type OtlpMeters = {
 export function createOtlpMeters(metrics: Metrics, inflight: InflightBytes): OtlpMeters {
   const requests = metrics.counter({
     name: 'looptrace_otlp_requests_total',
-    help: 'Export requests that have ended: ok, partial, client_gone, or the error they met.',
+    help: 'Finished export requests, by result: ok, partial, client_gone, or an error code.',
     labels: ['transport', 'encoding', 'result'],
   })
   const items = metrics.counter({
     name: 'looptrace_otlp_items_total',
-    help: 'Spans and log records in answered requests: accepted, or why they were rejected.',
+    help: 'Spans and log records in answered requests, by result: accepted, or a reason for rejection.',
     labels: ['signal', 'result'],
   })
   const bytes = metrics.counter({
     name: 'looptrace_otlp_received_bytes_total',
-    help: 'Bytes of export requests, as they came (packed) and as they were read (unpacked).',
+    help: 'Bytes of export requests, compressed (packed) and decompressed (unpacked).',
     labels: ['transport', 'state'],
   })
   const warnings = metrics.counter({
     name: 'looptrace_otlp_warnings_total',
-    help: 'What was taken though it was not as specified, by kind.',
+    help: 'Accepted deviations from the OTLP specification, by kind.',
     labels: ['warning'],
   })
   metrics.gauge({
     name: 'looptrace_otlp_inflight_bytes',
-    help: 'Bytes of export requests that are held now.',
+    help: 'Bytes of export requests in memory.',
     collect: (gauge) => gauge.set(inflight.held_bytes),
   })
   return {
-    ended: (about) => requests.inc(about),
+    ended: (request) => requests.inc(request),
     received(transport, packed, unpacked) {
       bytes.inc({ transport, state: 'packed' }, packed)
       bytes.inc({ transport, state: 'unpacked' }, unpacked)

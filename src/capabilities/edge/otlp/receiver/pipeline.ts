@@ -3,41 +3,40 @@ import { newId } from '../../../../kernel/ids.ts'
 import { problem } from '../../../../kernel/problem.ts'
 import type { IngestRecords } from '../../../../model/ingest-records.ts'
 import type { IngestRequest } from '../../enqueue/index.ts'
-import { OtlpDecodeError, type OtlpRequest } from '../contract.ts'
-import type { OtlpEncoding, OtlpSignal } from '../decode/answer/export-response.ts'
+import { OtlpDecodeError, type OtlpGroup, type OtlpRequest } from '../contract.ts'
+import type { OtlpEncoding, OtlpSignal } from '../decode/answers.ts'
 import type { Mapped, MappedRequest } from '../mapping/mapper-contract.ts'
 import type { OtlpDependencies } from './contract.ts'
 import type { OtlpMeters } from './meters.ts'
-import { slicesOf } from './slices.ts'
 
-/** One export request, authenticated and unpacked. */
-export type ExportRequest = MappedRequest & {
+/** One export request, authenticated and decompressed. */
+type ExportRequest = MappedRequest & {
   signal: OtlpSignal
   encoding: OtlpEncoding
   body: Buffer
 }
 
-/** What became of it. */
-export type ExportResult = {
-  /** Items that are not taken, and what was wrong with the first; 0 and empty when all are. */
+/** The result of an export request. */
+type ExportResult = {
+  /** Rejected items, and the fault of the first one; 0 and empty without any. */
   rejected: number
   message: string
-  /** Names the receipt; empty when the request held nothing. */
+  /** The id of the receipt; empty when the request was empty. */
   ingest_request_id: string
 }
 
 /**
- * Takes an export request into the queue: resolves once every item in it is durable or rejected.
- * Rejects with `invalid_request` when it can't be read, and with what the queue says.
+ * Processes an export request; resolves once every item is durable or rejected. Rejects with
+ * `invalid_request` for an undecodable request, and with the errors of the queue.
  */
 export type Pipeline = (request: ExportRequest) => Promise<ExportResult>
 
-/** Longer bodies are mapped in slices, so that other requests get their turn in between. */
+/** Longer bodies are mapped in slices, so that other requests run in between. */
 const slicedFrom_bytes = 1024 * 1024
-/** A slice of the largest spans that are usual takes some milliseconds. */
+/** Items of a slice; with the largest usual spans it takes some milliseconds. */
 const sliceItems = 256
 
-/** Makes the way that both transports share. */
+/** Makes the pipeline that both transports share. */
 export function createPipeline(
   { decoders, mapper, capture, enqueuer }: PipelineParts,
   meters: OtlpMeters,
@@ -46,10 +45,10 @@ export function createPipeline(
     request: ExportRequest,
     { decode, map, item_kind }: ItemKind<Item>,
   ): Promise<ExportResult> {
-    const found = decodedBy(decode, request.body)
+    const found = decodeBody(decode, request.body)
     meters.warned(found.warnings)
     if (found.items === 0) return nothing
-    const mapped = await mappedInSlices(request, found, map)
+    const mapped = await mapInSlices(request, found, map)
     const asked = capture?.(mapped.records, request.project_id, [item_kind])
     const kept = asked instanceof Promise ? await asked : asked
     const ingest_request_id = newId()
@@ -63,7 +62,7 @@ export function createPipeline(
       rejected: sumOf(refused, Object.entries(kept?.rejected ?? {})),
       masked: kept?.masked ?? 0,
       records: kept?.records ?? mapped.records,
-      // A log record becomes one event and nothing else.
+      // A log record becomes exactly one event.
       ...(item_kind === 'events' && { every_record_is_an_item: true }),
     }
     await enqueuer.enqueue(ingest, {
@@ -72,7 +71,7 @@ export function createPipeline(
       },
     })
     meters.took(request.signal, found.items, refused)
-    return { ...rejectionOf(refused, found), ingest_request_id }
+    return { ...describeRejection(refused, found), ingest_request_id }
   }
   return (request) => {
     const decoder = decoders[request.encoding]
@@ -84,16 +83,16 @@ export function createPipeline(
 
 type PipelineParts = Pick<OtlpDependencies, 'decoders' | 'mapper' | 'capture' | 'enqueuer'>
 
-/** How items of one signal are read and mapped, and which records they become. */
+/** How items of one signal are decoded and mapped, and the kind of record that they become. */
 type ItemKind<Item> = {
   item_kind: 'observations' | 'events'
   decode: (body: Buffer) => OtlpRequest<Item>
-  map: (request: OtlpRequest<Item>, about: MappedRequest) => Mapped
+  map: (request: OtlpRequest<Item>, origin: MappedRequest) => Mapped
 }
 
 const nothing: ExportResult = { rejected: 0, message: '', ingest_request_id: '' }
 
-function decodedBy<Item>(decode: ItemKind<Item>['decode'], body: Buffer): OtlpRequest<Item> {
+function decodeBody<Item>(decode: ItemKind<Item>['decode'], body: Buffer): OtlpRequest<Item> {
   try {
     return decode(body)
   } catch (cause) {
@@ -102,14 +101,14 @@ function decodedBy<Item>(decode: ItemKind<Item>['decode'], body: Buffer): OtlpRe
   }
 }
 
-async function mappedInSlices<Item extends { trace_id: string }>(
+async function mapInSlices<Item extends { trace_id: string }>(
   request: ExportRequest,
   found: OtlpRequest<Item>,
   map: ItemKind<Item>['map'],
 ): Promise<Mapped> {
   if (request.body.length < slicedFrom_bytes) return map(found, request)
   const all: Mapped = { records: noRecords(), rejected: new Map() }
-  for (const slice of slicesOf(found, sliceItems)) {
+  for (const slice of splitIntoSlices(found, sliceItems)) {
     await setImmediate()
     const { records, rejected } = map(slice, request)
     append(all.records, records)
@@ -124,7 +123,7 @@ function noRecords(): IngestRecords {
   return { traces: [], observations: [], events: [], links: [], correlations: [] }
 }
 
-/** Pushed one by one: a spread of many thousands would overflow the stack. */
+/** Pushes records one by one, because spreading many thousands would overflow the stack. */
 function append(all: IngestRecords, more: IngestRecords): void {
   for (const record of more.traces) all.traces.push(record)
   for (const record of more.observations) all.observations.push(record)
@@ -142,10 +141,10 @@ function sumOf(counts: Counts, more: Iterable<readonly [string, number]>): Recor
 }
 
 /**
- * What the client is told of items that can't be taken. Those that a policy of its own project
- * keeps out are no fault of the client, so it is not told of them.
+ * Describes the rejected items for the client. Items that its project's own policy leaves out are
+ * not the client's fault, so they are not reported.
  */
-function rejectionOf<Item>(
+function describeRejection<Item>(
   refused: Counts,
   { items, first_rejection }: OtlpRequest<Item>,
 ): Pick<ExportResult, 'rejected' | 'message'> {
@@ -155,4 +154,55 @@ function rejectionOf<Item>(
   const counts = reasons.map(([reason, count]) => `${count} ${reason}`).join(', ')
   const first = first_rejection === '' ? '' : `; the first: ${first_rejection}`
   return { rejected, message: `${rejected} of ${items} rejected: ${counts}${first}` }
+}
+
+/** A part of a request. Its last group has items of the group `source`. */
+type Slice<Item> = {
+  groups: OtlpGroup<Item>[]
+  items: number
+  source: OtlpGroup<Item> | undefined
+}
+
+/**
+ * Splits a request into slices of about `items_max` items. The items of a trace stay together and
+ * in order, because the mapper relates them; so a large trace makes a large slice. Counts of the
+ * whole request are not split.
+ */
+export function splitIntoSlices<Item extends { trace_id: string }>(
+  request: OtlpRequest<Item>,
+  items_max: number,
+): OtlpRequest<Item>[] {
+  const slices: Slice<Item>[] = []
+  const byTrace = new Map<string, Slice<Item>>()
+  let open: Slice<Item> | undefined
+  for (const group of request.groups) {
+    for (const item of group.items) {
+      let slice = item.trace_id === '' ? undefined : byTrace.get(item.trace_id)
+      if (slice === undefined) {
+        if (open === undefined || open.items >= items_max) {
+          open = { groups: [], items: 0, source: undefined }
+          slices.push(open)
+        }
+        slice = open
+        byTrace.set(item.trace_id, slice)
+      }
+      put(slice, group, item)
+    }
+  }
+  return slices.map(({ groups, items }) => ({
+    groups,
+    items,
+    rejected: new Map(),
+    first_rejection: '',
+    warnings: new Map(),
+  }))
+}
+
+function put<Item>(slice: Slice<Item>, group: OtlpGroup<Item>, item: Item): void {
+  if (slice.source !== group) {
+    slice.source = group
+    slice.groups.push({ resource: group.resource, scope: group.scope, items: [] })
+  }
+  slice.groups.at(-1)?.items.push(item)
+  slice.items += 1
 }

@@ -1,18 +1,24 @@
-import { createRateLimiter } from '../../../../platform/http/index.ts'
+import { z } from 'zod'
+import type { ProblemCode } from '../../../../kernel/problem.ts'
+import {
+  createRateLimiter,
+  defineRawRoute,
+  type RawRoute,
+} from '../../../../platform/http/index.ts'
 import { createQuietLog } from '../../../../platform/telemetry/index.ts'
-import { createAdmission } from './admission.ts'
 import type { OtlpDependencies, OtlpReceiver } from './contract.ts'
 import { startGrpc } from './grpc-server.ts'
 import { createHttpExport, refuseRequest } from './http-export.ts'
 import { createInflightBytes } from './inflight-bytes.ts'
+import { createAdmission } from './intake.ts'
 import { createOtlpMeters } from './meters.ts'
 import { createPipeline } from './pipeline.ts'
 import type { ReceiverServices } from './services.ts'
 
-/** A fault that hits many requests is logged so often. */
+/** Minimum interval between logs of the same fault. */
 const logInterval_ms = 1_000
 
-/** Makes the receiver. It listens for gRPC only when it is told to. */
+/** Makes the receiver. It serves gRPC only after `listenGrpc`. */
 export function createOtlpReceiver(dependencies: OtlpDependencies): OtlpReceiver {
   const { settings, clock, metrics, logger, keys } = dependencies
   const inflight = createInflightBytes(settings.inflight_bytes_max)
@@ -32,8 +38,8 @@ export function createOtlpReceiver(dependencies: OtlpDependencies): OtlpReceiver
     began: () => {
       requests += 1
     },
-    ended: (about) => {
-      meters.ended(about)
+    ended: (request) => {
+      meters.ended(request)
       requests -= 1
       if (requests === 0) for (const resolve of waiting.splice(0)) resolve()
     },
@@ -51,3 +57,70 @@ export function createOtlpReceiver(dependencies: OtlpDependencies): OtlpReceiver
     },
   }
 }
+
+/** Returns the routes of exporters. They answer every method themselves, in the format of OTLP. */
+export function otlpRoutes(receiver: OtlpReceiver): RawRoute[] {
+  return [
+    defineRawRoute({
+      ...shared,
+      url: '/v1/traces',
+      id: 'exportTraces',
+      summary: 'Receive spans by OTLP, as protobuf or JSON, optionally compressed with gzip',
+      errors,
+      handle: (request, response) => receiver.handle(request, response, 'traces'),
+      refuse: (request, response, fault) => receiver.refuse(request, response, fault),
+    }),
+    defineRawRoute({
+      ...shared,
+      url: '/v1/logs',
+      id: 'exportLogs',
+      summary: 'Receive log records with GenAI events by OTLP; others are rejected one by one',
+      errors,
+      handle: (request, response) => receiver.handle(request, response, 'logs'),
+      refuse: (request, response, fault) => receiver.refuse(request, response, fault),
+    }),
+    defineRawRoute({
+      ...shared,
+      url: '/v1/metrics',
+      id: 'exportMetrics',
+      summary: 'Reject metrics, which are not supported',
+      errors: ['route_not_found'],
+      handle: (request, response) => receiver.refuseMetrics(request, response),
+      refuse: (request, response, fault) => receiver.refuse(request, response, fault),
+    }),
+  ]
+}
+
+const headers: RawRoute['headers'] = [
+  { name: 'X-API-Key', required: false, description: 'A project key, lt_…' },
+  {
+    name: 'Authorization',
+    required: false,
+    description: 'Bearer, then a project key; ignored when X-API-Key is sent',
+  },
+  { name: 'Content-Encoding', required: false, description: 'gzip or identity' },
+  { name: 'baggage', required: false, description: 'W3C Baggage, kept with each trace' },
+]
+
+const anyObject = z.record(z.string(), z.unknown())
+
+const shared = {
+  method: 'POST',
+  every_method: true,
+  auth: 'key',
+  scope: { level: 'project', role: 'editor', key: 'ingest:write' },
+  headers,
+  body: anyObject,
+  reply: anyObject,
+  error_format: 'RpcStatus',
+} as const
+
+const errors: ProblemCode[] = [
+  'invalid_request',
+  'method_not_allowed',
+  'request_timeout',
+  'body_too_large',
+  'unsupported_media_type',
+  'overloaded',
+  'shutting_down',
+]

@@ -1,12 +1,12 @@
 import type { Clock } from '../../../../kernel/time.ts'
 import type { QuietLog } from '../../../../platform/telemetry/index.ts'
-import type { Admit } from './admission.ts'
 import type { OtlpSettings } from './contract.ts'
 import type { InflightBytes } from './inflight-bytes.ts'
+import type { Admit } from './intake.ts'
 import type { EndedExport, OtlpMeters } from './meters.ts'
 import type { Pipeline } from './pipeline.ts'
 
-/** What both transports work with. */
+/** Services that both transports share. */
 export type ReceiverServices = {
   settings: OtlpSettings
   clock: Clock
@@ -15,7 +15,7 @@ export type ReceiverServices = {
   inflight: InflightBytes
   meters: OtlpMeters
   quietLog: QuietLog
-  /** A request is in flight from `began` to `ended`. */
+  /** Starts counting a request as in flight; `ended` stops it. */
   began(): void
-  ended(about: EndedExport): void
+  ended(request: EndedExport): void
 }

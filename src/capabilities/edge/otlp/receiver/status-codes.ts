@@ -14,24 +14,24 @@ export const rpcCodes = {
   unauthenticated: 16,
 } as const
 
-/** The google.rpc.Code of an error of the catalogue. */
-export function rpcCodeOf({ code, status }: Problem): number {
+/** Returns the google.rpc.Code of an error of the catalogue. */
+export function rpcCodeFor({ code, status }: Problem): number {
   return codesByProblem[code] ?? (status < 500 ? rpcCodes.invalid_argument : rpcCodes.internal)
 }
 
-/** The error of the catalogue for anything that was thrown while an export was served. */
-export function problemOf(error: unknown): Problem {
+/** Converts anything thrown while serving an export to an error of the catalogue. */
+export function toProblem(error: unknown): Problem {
   return error instanceof Problem ? error : problem('internal_error', { cause: error })
 }
 
-/** What a client is told of an error: nothing of what went wrong inside. */
-export function messageOf(fault: Problem): string {
+/** Returns the message for the client, which hides the cause of an internal error. */
+export function clientMessage(fault: Problem): string {
   return fault.status === 500 ? fault.title : fault.message
 }
 
 /**
- * When the same request may be sent again. OTLP lets clients repeat what was answered with 429,
- * 502, 503 and 504 or, over gRPC, with RetryInfo.
+ * Returns the seconds after which the request may be retried. OTLP allows retries after 429, 502,
+ * 503 and 504 or, over gRPC, after RetryInfo.
  */
 export function retryAfter_s({ status, retry_after_s }: Problem): number | undefined {
   return repeatable.has(status) ? (retry_after_s ?? 1) : undefined

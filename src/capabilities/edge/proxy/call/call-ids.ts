@@ -1,19 +1,19 @@
 import { randomFillSync } from 'node:crypto'
 
-/** Random bytes are drawn from the system this many at a time: single draws cost 2 µs a call. */
+/** Random bytes fetched from the system at once: single draws cost 2 µs a call. */
 const pool_bytes = 4_096
 
-/** Makes the ids of calls; the same shapes as `newId` and `newObservationId` of the kernel. */
+/** A generator of ids for calls, in the formats of `newId` and `newObservationId` of the kernel. */
 export type CallIds = {
-  /** A UUIDv7 (RFC 9562) of this instant. */
+  /** Returns a UUIDv7 (RFC 9562) of this instant. */
   uuid(now_ms: number): string
-  /** A span id: 16 hex digits, never all zero. */
+  /** Returns a span id: 16 hex digits, never all zero. */
   observationId(): string
 }
 
 /**
- * Ids from a pool of random bytes, each byte used once. The text is written into a buffer first: a
- * string put together of pieces stays in pieces, and costs a microsecond when it is made JSON.
+ * Makes ids from a pool of random bytes; each byte is used once. The text is built in a buffer,
+ * because a string built by concatenation costs another microsecond in JSON.stringify.
  */
 export function createCallIds(fill: (pool: Uint8Array) => void = randomFillSync): CallIds {
   const pool = new Uint8Array(pool_bytes)
@@ -47,7 +47,7 @@ export function createCallIds(fill: (pool: Uint8Array) => void = randomFillSync)
   }
 }
 
-/** Milliseconds as the 48 bits that a UUIDv7 begins with. */
+/** Writes the 48-bit timestamp at the start of a UUIDv7. */
 function writeTime(uuid: Buffer, now_ms: number): void {
   const high = Math.floor(now_ms / 0x1_0000)
   writeHex(uuid, 0, (high >>> 24) & 0xff)
@@ -61,7 +61,7 @@ function writeTime(uuid: Buffer, now_ms: number): void {
 
 const digits = Buffer.from('0123456789abcdef')
 
-/** Writes a byte as two digits. Returns the byte. */
+/** Writes a byte as two hex digits. Returns the byte. */
 function writeHex(text: Buffer, at: number, byte: number): number {
   text[at] = digits[byte >>> 4] ?? 0
   text[at + 1] = digits[byte & 0x0f] ?? 0

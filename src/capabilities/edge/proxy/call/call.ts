@@ -4,23 +4,30 @@ import type { Clock } from '../../../../kernel/time.ts'
 import type { Outcome } from '../../../../model/observation.ts'
 import { discardRest } from '../../../../platform/http/index.ts'
 import type { QuietLog } from '../../../../platform/telemetry/index.ts'
-import type { Endpoint, ExchangeRecorder, ProjectKey } from '../contract.ts'
-import type { BodyCapture } from '../relay/body-capture.ts'
-import { endsStream, streamEnd_bytes } from '../relay/stream-end.ts'
+import type { Ending, Endpoint, ExchangeRecorder, ProjectKey, ProxySettings } from '../contract.ts'
+import type { CallRelay, RelayedCall } from '../relay/relayed-call.ts'
 import type { Upstream } from '../relay/upstream.ts'
-import type { ProxySettings } from '../settings.ts'
-import { type CallContext, noContext } from './call-context.ts'
-import { factsOf, isEventStream } from './call-facts.ts'
+import { noBytes, type ProviderAnswer, RequestBody } from './bodies.ts'
 import type { CallIds } from './call-ids.ts'
-import { complete, type Ending, endedWell, endingOf } from './ending.ts'
+import {
+  clientGoneEnding,
+  complete,
+  endingFrom,
+  hasAnswer,
+  redactKey,
+  toExchangeFacts,
+} from './call-record.ts'
 import type { ProxyMeters } from './meters.ts'
-import { providerError } from './provider-error.ts'
-import { withoutKey } from './redact-key.ts'
-import type { RequestHeaders } from './request-headers.ts'
+import { writeProviderError } from './provider-error.ts'
+import {
+  type CallContext,
+  noContext,
+  parseTraceparent,
+  type RequestHeaders,
+} from './request-headers.ts'
 import type { SlotList } from './slot-list.ts'
-import { parseTraceparent } from './trace-context.ts'
 
-/** What all calls of a proxy share. */
+/** Services that all calls of a proxy share. */
 export type CallServices = {
   readonly settings: ProxySettings
   readonly clock: Clock
@@ -29,27 +36,17 @@ export type CallServices = {
   readonly ids: CallIds
   readonly quietLog: QuietLog
   readonly inFlight: SlotList<Call>
-  /** Bytes of request bodies that calls in flight hold. */
+  /** Bytes of request bodies held by calls in flight. */
   bodyBytesInFlight: number
   /** Called after a call has left `inFlight`. */
   callEnded(): void
 }
 
-/** What a call can ask of the side that talks to its provider. */
-export type ProviderSide = {
-  /** Stops the call to the provider at once. */
-  abort(): void
-  /** Ends an answer that has begun with an error, as far as the client can be told. */
-  breakOff(fault: Problem): void
-}
-
-const noBytes: Buffer = Buffer.alloc(0)
-
 /**
- * One call, from the headers of its request to its record. Whatever happens, it is ended once,
- * when the client's answer is closed, and then counted and (with a valid key) recorded.
+ * One call, from the headers of its request to its record. It ends exactly once, when the response
+ * to the client closes. It is then counted and, with a valid key, recorded.
  */
-export class Call {
+export class Call implements RelayedCall {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly endpoint: Endpoint
@@ -59,37 +56,25 @@ export class Call {
   readonly parent_observation_id: string
   readonly observation_id: string
   readonly start_ms: number
+  readonly body = new RequestBody()
+  /** Index in the list of calls in flight; only the list sets it. */
+  slot = 0
   readonly #startedAt_ms: number
   #requestId = ''
   #ingestRequestId = ''
-
-  key: ProjectKey | undefined
-  upstream: Upstream | undefined
-  context: CallContext = noContext
-  /** What came of the body so far; joined in `requestBody` when that is all. */
-  bodyChunks: Buffer[] = []
-  requestBody: Buffer = noBytes
-  requestBytes = 0
-  requestComplete = false
-  usageRequestedByUs = false
-
-  /** The provider's answer, as far as it came. */
-  status_code = 0
-  response_type = ''
-  response_encoding = ''
-  provider_request_id = ''
-  capture: BodyCapture | undefined
-  firstToken_ms: number | undefined
-  /** Since when the client has not taken what was written for it; 0 when it takes it. */
-  blockedSince_ms = 0
-  /** The call to the provider, while there is one. */
-  provider: ProviderSide | undefined
-
-  ending: Ending | undefined
+  #key: ProjectKey | undefined
+  #upstream: Upstream | undefined
+  #context = noContext
+  /** The relay, while it talks to the provider. */
+  #relay: CallRelay | undefined
+  #answer: ProviderAnswer | undefined
+  /** The status of an error of ours; 0 when none was sent. */
+  #errorStatus = 0
+  /** Instant since which the client lags behind; 0 when it does not. */
+  #blockedSince_ms = 0
+  #ending: Ending | undefined
   #endedAt_ms = 0
-  closed = false
-  /** Its place among the calls in flight. */
-  slot = 0
+  #isClosed = false
 
   constructor(
     services: CallServices,
@@ -112,18 +97,15 @@ export class Call {
     this.response.on('close', () => this.#close())
   }
 
-  /** Milliseconds since the call began, with fractions. */
-  elapsed_ms(): number {
-    return performance.now() - this.#startedAt_ms
+  get hasEnded(): boolean {
+    return this.#ending !== undefined
   }
 
-  /** Our own id of this call, made when it is needed first. */
-  get requestId(): string {
-    if (this.#requestId === '') this.#requestId = this.services.ids.uuid(this.start_ms)
-    return this.#requestId
+  get isClosed(): boolean {
+    return this.#isClosed
   }
 
-  /** The id under which the ledger knows this call, if it is recorded; made when needed first. */
+  /** The id of this call in the ledger, made on first use. */
   get ingest_request_id(): string {
     if (this.#ingestRequestId === '') {
       this.#ingestRequestId = this.services.ids.uuid(this.start_ms)
@@ -131,71 +113,108 @@ export class Call {
     return this.#ingestRequestId
   }
 
-  /** Says how the call ended; what is said first counts. */
+  setKey(key: ProjectKey): void {
+    this.#key = key
+  }
+
+  setContext(context: CallContext): void {
+    this.#context = context
+  }
+
+  /** Counts the call as one of the provider's until it closes. */
+  setUpstream(upstream: Upstream): void {
+    this.#upstream = upstream
+    upstream.inFlight += 1
+  }
+
+  attachRelay(relay: CallRelay): void {
+    this.#relay = relay
+    this.#answer = relay.answer
+  }
+
+  detachRelay(): void {
+    this.#relay = undefined
+  }
+
+  elapsed_ms(): number {
+    return performance.now() - this.#startedAt_ms
+  }
+
+  addIdHeaders(head: string[], hasRequestId: boolean): void {
+    head.push('X-Trace-ID', this.trace_id, 'X-Ingest-Request-ID', this.ingest_request_id)
+    if (!hasRequestId) head.push('X-Request-ID', this.#ownRequestId())
+  }
+
+  setBlocked(isBlocked: boolean): void {
+    this.#blockedSince_ms = isBlocked ? performance.now() : 0
+  }
+
+  /** Returns true when the client has lagged behind since before this instant (monotonic clock). */
+  isBlockedSince(before_ms: number): boolean {
+    return this.#blockedSince_ms !== 0 && this.#blockedSince_ms < before_ms
+  }
+
   settle(ending: Ending): void {
-    if (this.ending) return
-    this.ending = ending
+    if (this.#ending) return
+    this.#ending = ending
     this.#endedAt_ms = this.elapsed_ms()
   }
 
-  /** Answers with an error of ours before anything went to a provider. */
+  /** Answers with an error of ours before the provider was called. */
   refuse(fault: Problem, headers: readonly string[] = []): void {
-    this.settle(endingOf('refused', fault))
+    this.settle(endingFrom('refused', fault))
     const close = fault.code === 'shutting_down' || this.#restIsLarge()
     this.#sendError(fault, close ? [...headers, 'Connection', 'close'] : headers)
     if (close) discardRest(this.request, this.response, this.services.settings.body_bytes_max)
     else this.response.end()
   }
 
-  /** Answers with an error of ours after the provider was called, when no head was sent yet. */
   fail(outcome: Outcome, fault: Problem): void {
-    this.settle(endingOf(outcome, fault))
+    this.settle(endingFrom(outcome, fault))
     this.#sendError(fault, ['x-should-retry', 'false'])
     this.response.end()
   }
 
-  /** Ends the call because its client does not take the answer. */
+  /** Ends the call because its client does not read the answer. */
   abandon(): void {
     this.response.destroy()
   }
 
   /** Ends the call because this process stops. */
   stop(): void {
-    const { provider } = this
+    const relay = this.#relay
     const fault = problem('shutting_down', { retry_after_s: 1 })
     const began = this.response.headersSent
     this.settle({
-      ...endingOf('upstream_cut', fault),
-      ...(began && { status_code: this.status_code }),
+      ...endingFrom('upstream_cut', fault),
+      ...(began && { status_code: this.#statusCode() }),
     })
-    provider?.abort()
+    relay?.abort()
     if (!began) {
       this.#sendError(fault, ['Connection', 'close'])
       this.response.end()
-    } else if (provider) provider.breakOff(fault)
+    } else if (relay) relay.breakOff(fault)
     else this.response.destroy()
   }
 
-  #sendError(fault: Problem, headers: readonly string[]): void {
-    this.status_code = fault.status
-    const body = Buffer.from(providerError(fault))
-    this.response.writeHead(fault.status, [
-      'Content-Type',
-      'application/json; charset=utf-8',
-      'Content-Length',
-      String(body.length),
-      'X-Trace-ID',
-      this.trace_id,
-      'X-Request-ID',
-      this.requestId,
-      ...(this.key === undefined ? [] : ['X-Ingest-Request-ID', this.ingest_request_id]),
-      ...(fault.retry_after_s === undefined ? [] : ['Retry-After', String(fault.retry_after_s)]),
-      ...headers,
-    ])
-    this.response.write(body)
+  #sendError(fault: Problem, more: readonly string[]): void {
+    this.#errorStatus = fault.status
+    const ids = ['X-Trace-ID', this.trace_id, 'X-Request-ID', this.#ownRequestId()]
+    if (this.#key !== undefined) ids.push('X-Ingest-Request-ID', this.ingest_request_id)
+    writeProviderError(this.response, fault, { ids, more })
   }
 
-  /** A small rest of a body is read by node:http itself, so that the connection can be kept. */
+  #ownRequestId(): string {
+    if (this.#requestId === '') this.#requestId = this.services.ids.uuid(this.start_ms)
+    return this.#requestId
+  }
+
+  /** Status sent to the client, or about to be; 0 before there is one. */
+  #statusCode(): number {
+    return this.#errorStatus === 0 ? (this.#answer?.status_code ?? 0) : this.#errorStatus
+  }
+
+  /** Returns false for a small rest of a body: node:http reads and drops it by itself. */
   #restIsLarge(): boolean {
     if (this.request.complete) return false
     const { content_length } = this.headers
@@ -204,87 +223,74 @@ export class Call {
   }
 
   #close(): void {
-    if (this.closed) return
-    this.closed = true
+    if (this.#isClosed) return
+    this.#isClosed = true
     const { writableFinished } = this.response
     const delivered = writableFinished || this.#tookWholeStream()
-    if (delivered && !writableFinished) this.settle(complete(this.status_code))
-    if (!this.ending || (!delivered && endedWell(this.ending))) this.#clientGone()
-    this.provider?.abort()
+    if (delivered && !writableFinished) this.settle(complete(this.#statusCode()))
+    if (!this.#ending || (!delivered && hasAnswer(this.#ending))) this.#clientGone()
+    this.#relay?.abort()
     this.services.inFlight.remove(this)
-    this.services.bodyBytesInFlight -= this.requestBytes
-    if (this.upstream) this.upstream.inFlight -= 1
+    this.services.bodyBytesInFlight -= this.body.bytes
+    if (this.#upstream) this.#upstream.inFlight -= 1
     this.#report()
     this.services.callEnded()
   }
 
   /**
-   * True when the client left after the mark that ends a stream: several packages close the
-   * connection then, without the end of the transfer itself.
+   * Returns true when the client left after the mark that ends a stream. Several client packages
+   * close the connection then, before the end of the transfer itself.
    */
   #tookWholeStream(): boolean {
-    const left_bytes = this.response.writableLength
-    if (!isEventStream(this.response_type) || left_bytes > lastChunk_bytes) return false
-    return this.capture !== undefined && endsStream(this.capture.last(streamEnd_bytes))
+    const answer = this.#answer
+    if (!answer?.isStream || this.response.writableLength > lastChunk_bytes) return false
+    return answer.hasStreamEnd
   }
 
   #clientGone(): void {
-    const before = this.status_code === 0 || !this.response.headersSent
-    this.ending = {
-      outcome: 'client_gone',
-      status_code: before ? 499 : this.status_code,
-      error_type: 'client_gone',
-      error_message: `the client closed the connection ${this.#phase()}`,
-    }
+    const status_code = this.response.headersSent ? this.#statusCode() : 0
+    this.#ending = clientGoneEnding(status_code, this.body, this.#answer)
     this.#endedAt_ms = this.elapsed_ms()
   }
 
-  #phase(): string {
-    if (!this.requestComplete) return 'while it sent the body'
-    return this.capture === undefined || this.capture.bytes === 0
-      ? 'before the first byte of the answer'
-      : 'in the middle of the answer'
-  }
-
   #report(): void {
-    const ending = this.ending ?? endingOf('refused', problem('internal_error'))
-    const first = this.firstToken_ms
+    const answer = this.#answer
+    const ending = this.#ending ?? endingFrom('refused', problem('internal_error'))
+    const provider = this.#upstream?.provider ?? ''
+    const first_ms = answer?.isStream ? answer.firstByte_ms : undefined
     this.services.meters.ended({
       endpoint: this.endpoint,
-      provider: this.upstream?.provider ?? '',
+      provider,
       outcome: ending.outcome,
       error_type: ending.error_type,
       duration_s: this.#endedAt_ms / 1000,
-      first_byte_s: first === undefined || !this.streamed ? null : first / 1000,
+      first_byte_s: first_ms === undefined ? null : first_ms / 1000,
     })
-    if (!this.key) return
-    const facts = factsOf(this, this.key, { ...ending, ended_ms: this.#endedAt_ms })
-    const request = this.requestIsCaptured ? this.#receivedBody() : noBytes
-    const response = withoutKey(this.capture?.take() ?? noBytes, this.headers.authorization, {
-      failed: this.status_code >= 400,
+    if (!this.#key) return
+    const { capture_request_bytes_max } = this.services.settings
+    const isRequestCaptured = this.body.isCaptured(capture_request_bytes_max)
+    const facts = toExchangeFacts(this, {
+      key: this.#key,
+      context: this.#context,
+      provider,
+      answer,
+      isRequestCaptured,
+      ending,
+      ended_ms: this.#endedAt_ms,
+    })
+    const request = isRequestCaptured ? this.body.received() : noBytes
+    const response = redactKey(answer?.body?.take() ?? noBytes, this.headers.authorization, {
+      failed: this.#statusCode() >= 400,
       streamed: facts.streamed,
     })
     this.services.recorder.record({ facts, request, response })
   }
-
-  /** True when the provider answered with a stream of events. */
-  get streamed(): boolean {
-    return isEventStream(this.response_type)
-  }
-
-  /** False when the body was not read, or is longer than what is recorded. */
-  get requestIsCaptured(): boolean {
-    if (this.requestBytes > this.services.settings.capture_request_bytes_max) return false
-    return this.requestComplete || this.requestBytes > 0
-  }
-
-  #receivedBody(): Buffer {
-    return this.requestComplete ? this.requestBody : Buffer.concat(this.bodyChunks)
-  }
 }
 
-/** `0\r\n\r\n`, which ends a chunked body: a client that has the mark may not wait for it. */
+/**
+ * Length of `0\r\n\r\n`, which ends a chunked body. A client that has `[DONE]` may not wait for it.
+ */
 const lastChunk_bytes = 5
 
-/** Up to so many bytes that nobody wants are read, so that the connection can be used again. */
+/** Unread bytes that node:http drains itself, so that the connection can be reused. */
 const discardedByNode_bytes_max = 64 * 1024

@@ -2,40 +2,40 @@ import type { Outcome } from '../../../../model/observation.ts'
 import type { Metrics } from '../../../../platform/telemetry/index.ts'
 import type { Endpoint } from '../contract.ts'
 
-/** One ended call, as it is counted. */
-export type EndedCall = {
+/** One finished call, as it is counted. */
+type EndedCall = {
   endpoint: Endpoint
   /** Empty when the call was refused before its provider was known. */
   provider: string
   outcome: Outcome
-  /** A code of the catalogue, or the provider's status; empty when nothing went wrong. */
+  /** A code of the error catalogue, or the provider's status; empty after a good answer. */
   error_type: string
   duration_s: number
-  /** Null when no content came, or not as a stream. */
+  /** Null when the answer was no stream, or no byte of it came. */
   first_byte_s: number | null
 }
 
-/** What the proxy counts. Every ended call is counted once, recorded or not. */
+/** The metrics of the proxy. Every finished call is counted once, recorded or not. */
 export type ProxyMeters = {
   ended(call: EndedCall): void
-  /** A request that was no HTTP, or headers that were too large. */
+  /** Counts a request that was not valid HTTP, or whose headers were too large. */
   malformed(status: number): void
 }
 
 const seconds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
 
 /**
- * Ended calls are counted so many at a time, and when somebody scrapes: one by one, between all
- * else that a call does, counting takes several times as long.
+ * Calls counted together, at this number and at each scrape. Counting them one by one, amid the
+ * work of a call, takes several times as long.
  */
 const batch_calls = 32
 
-/** Makes the proxy's metrics; `inFlight` is asked when somebody scrapes. */
+/** Makes the proxy's metrics; `inFlight` is called at each scrape. */
 export function createProxyMeters(metrics: Metrics, inFlight: () => number): ProxyMeters {
   const waiting: EndedCall[] = []
   metrics.gauge({
     name: 'looptrace_proxy_in_flight_calls',
-    help: 'Calls that have not ended yet.',
+    help: 'Calls in progress.',
     collect: (gauge) => {
       countWaiting()
       gauge.set(inFlight())
@@ -43,23 +43,23 @@ export function createProxyMeters(metrics: Metrics, inFlight: () => number): Pro
   })
   const errors = metrics.counter({
     name: 'looptrace_proxy_errors_total',
-    help: 'Calls that did not end well, by what went wrong: a code of ours or the provider’s status.',
+    help: 'Failed calls, by error: a code of the error catalogue or the provider’s status.',
     labels: ['endpoint', 'provider', 'outcome', 'error_type'],
   })
   const malformed = metrics.counter({
     name: 'looptrace_proxy_malformed_requests_total',
-    help: 'Requests that were not valid HTTP, by the status they were answered with.',
+    help: 'Requests that were not valid HTTP, by the status of the answer.',
     labels: ['status'],
   })
   const duration = metrics.histogram({
     name: 'looptrace_proxy_call_duration_seconds',
-    help: 'From the headers of a request to the end of its answer; its count is that of all calls.',
+    help: 'Duration of calls, from the request’s headers to the end of the answer.',
     labels: ['endpoint', 'provider', 'outcome'],
     buckets: seconds,
   })
   const firstByte = metrics.histogram({
     name: 'looptrace_proxy_first_byte_seconds',
-    help: 'Of a streamed answer: from the headers of its request to its first content.',
+    help: 'Time from the request’s headers to the first content of a streamed answer.',
     labels: ['endpoint', 'provider'],
     buckets: seconds,
   })

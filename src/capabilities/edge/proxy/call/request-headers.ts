@@ -1,11 +1,13 @@
-import { createHeaderRoles } from './header-roles.ts'
+import { isUtf8 } from 'node:buffer'
+import { traceIdFrom } from '../../../../kernel/ids.ts'
+import { problem } from '../../../../kernel/problem.ts'
 
-/** What the proxy reads of a request's headers, and those that go on to the provider. */
+/** The request headers that the proxy uses, and those that it forwards to the provider. */
 export type RequestHeaders = {
   api_key: string
   authorization: string
   content_type: string
-  /** -1 when not declared: the body is chunked, or there is none. */
+  /** -1 when not declared: the body is chunked, or empty. */
   content_length: number
   provider: string
   task_id: string
@@ -17,14 +19,14 @@ export type RequestHeaders = {
   baggage: string
   /** Name, value, name, value, as the client wrote them. */
   forwarded: string[]
-  /** A header of ours that came more than once; empty when none did. */
+  /** A header of ours that came more than once; empty if all came once. */
   repeated: string
 }
 
 type Field = Exclude<keyof RequestHeaders, 'forwarded' | 'repeated' | 'content_length'>
 type Role =
   | { kind: 'forward' | 'strip' | 'connection' | 'length' }
-  /** `sent`: goes on to the provider too. `once`: may come only once. */
+  /** `sent`: it is forwarded too. `once`: it may come only once. */
   | { kind: 'field'; field: Field; sent: boolean; once: boolean }
 
 const forward: Role = { kind: 'forward' }
@@ -35,8 +37,8 @@ function ours(field: Field): Role {
 }
 
 /**
- * Lower-case names that mean something here; all others are forwarded. Hop-by-hop headers
- * (RFC 9110, 7.6.1) end at this hop, and so do those that undici writes itself.
+ * Lower-case names of headers that are not simply forwarded. Hop-by-hop headers (RFC 9110, 7.6.1)
+ * are dropped here, and so are those that undici writes itself.
  */
 const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
   ['x-api-key', ours('api_key')],
@@ -67,13 +69,13 @@ const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
   ].map((name): [string, Role] => [name, strip]),
 ])
 
-/** Makes a reader of `rawHeaders`. */
+/** Makes a reader of node's `rawHeaders`. */
 export function createRequestHeaderReader(): (rawHeaders: readonly string[]) => RequestHeaders {
   const table = createHeaderRoles(roles)
   return (rawHeaders) => readHeaders(rawHeaders, (name) => table.of(name) ?? unnamedRole(name))
 }
 
-/** X-Task- headers are ours, known or not. */
+/** Every X-Task- header is ours, known or not. */
 function unnamedRole(name: string): Role {
   const isOurs = name.charCodeAt(2) === lowerT || name.charCodeAt(2) === upperT
   return isOurs && /^x-task-/i.test(name) ? strip : forward
@@ -99,7 +101,7 @@ function readHeaders(
     } else if (role.kind === 'connection') connection += `,${value}`
     else if (role.kind === 'length') headers.content_length = Number(value)
   }
-  if (connection !== '') headers.forwarded = withoutNamed(headers.forwarded, connection)
+  if (connection !== '') headers.forwarded = removeNamed(headers.forwarded, connection)
   return headers
 }
 
@@ -134,10 +136,10 @@ function readField(
 }
 
 /**
- * Takes those out that a Connection header names: they are for this hop only. `connection` is the
- * values of all Connection headers, each after a comma.
+ * Removes the headers that a Connection header names, which are for this hop only. `connection` is
+ * the values of all Connection headers, each after a comma.
  */
-export function withoutNamed(flat: string[], connection: string): string[] {
+export function removeNamed(flat: string[], connection: string): string[] {
   if (connection === ',keep-alive' || connection === ',close') return flat
   const named = new Set(connection.split(',').map((token) => token.trim().toLowerCase()))
   const kept: string[] = []
@@ -146,4 +148,109 @@ export function withoutNamed(flat: string[], connection: string): string[] {
     if (!named.has(name.toLowerCase())) kept.push(name, flat[i + 1] ?? '')
   }
   return kept
+}
+
+/** The values of the agent-context headers of a call; empty when absent. */
+export type CallContext = {
+  task_id: string
+  task_name: string
+  conversation_id: string
+  user_id: string
+}
+
+export const noContext: CallContext = {
+  task_id: '',
+  task_name: '',
+  conversation_id: '',
+  user_id: '',
+}
+
+/** Maximum characters of a context header. */
+const contextCharacters_max = 256
+
+/** Reads the agent-context headers. Throws `invalid_request`, naming the header. */
+export function readContext(headers: RequestHeaders): CallContext {
+  return {
+    task_id: readContextValue('X-Task-ID', headers.task_id),
+    task_name: readContextValue('X-Task-Name', headers.task_name),
+    conversation_id: readContextValue('X-Conversation-ID', headers.conversation_id),
+    user_id: readContextValue('X-User-ID', headers.user_id),
+  }
+}
+
+const printableAscii = /^[\x20-\x7e]*$/
+
+function readContextValue(name: string, sent: string): string {
+  if (sent === '') return ''
+  const value = (printableAscii.test(sent) ? sent : decodeHeader(sent)).trim()
+  if (value.length > contextCharacters_max) {
+    throw invalid(name, `got ${value.length} characters, expected at most ${contextCharacters_max}`)
+  }
+  if (/\p{Cc}/u.test(value)) throw invalid(name, 'it contains a control character')
+  return value
+}
+
+function invalid(name: string, fault: string) {
+  const detail = `${name}: ${fault}`
+  return problem('invalid_request', { detail, faults: [{ pointer: name, detail }] })
+}
+
+/** Decodes text that is valid UTF-8, because node reads header bytes as Latin-1. */
+function decodeHeader(latin1: string): string {
+  const bytes = Buffer.from(latin1, 'latin1')
+  return isUtf8(bytes) ? bytes.toString('utf8') : latin1
+}
+
+/** The position of a call in the caller's trace. */
+type TraceParent = { trace_id: string; parent_observation_id: string }
+
+const version00 = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/
+const laterVersion = /^(?!ff|00)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?$/
+
+/**
+ * Parses a `traceparent` header (W3C Trace Context, level 2). Returns undefined for an invalid one;
+ * the call then starts a new trace, as the recommendation asks.
+ */
+export function parseTraceparent(header: string): TraceParent | undefined {
+  const match = version00.exec(header) ?? laterVersion.exec(header)
+  const [, traceHex = '', parent = ''] = match ?? []
+  if (/^0*$/.test(traceHex) || /^0*$/.test(parent)) return undefined
+  const trace_id = traceIdFrom(traceHex)
+  return trace_id === undefined ? undefined : { trace_id, parent_observation_id: parent }
+}
+
+/**
+ * A table from header names to roles. Most names have no role; a filter on length and first letter
+ * rejects those without hashing or lower-casing them.
+ */
+export type HeaderRoles<Role> = {
+  /** Returns the role of a name in any spelling, or undefined. */
+  of(name: string): Role | undefined
+}
+
+/** Spellings remembered, so that each is lower-cased only once. */
+const spellings_max = 512
+/** Names of this length or more share one slot of the filter. */
+const length_max = 63
+
+/** Makes the table from lower-case names. Each table remembers spellings of its own. */
+export function createHeaderRoles<Role>(roles: ReadonlyMap<string, Role>): HeaderRoles<Role> {
+  const spelled = new Map<string, Role | undefined>()
+  const filter = new Uint8Array((length_max + 1) * 32)
+  for (const name of roles.keys()) filter[slotOf(name)] = 1
+  return {
+    of(name) {
+      if (filter[slotOf(name)] === 0) return undefined
+      const known = spelled.get(name)
+      if (known !== undefined) return known
+      const role = roles.get(name.toLowerCase())
+      if (role !== undefined && spelled.size < spellings_max) spelled.set(name, role)
+      return role
+    },
+  }
+}
+
+/** The low five bits of the first letter are the same in both cases. */
+function slotOf(name: string): number {
+  return Math.min(name.length, length_max) * 32 + (name.charCodeAt(0) & 31)
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Listed, SlotList } from './slot-list.ts'
 
-test('holds what a set holds, whatever goes in and out', () => {
+test('equals a set after any insertions and removals', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.nat(), { nil: undefined })), (steps) => {
       const list = new SlotList<Listed>()
@@ -26,7 +26,7 @@ test('holds what a set holds, whatever goes in and out', () => {
   )
 })
 
-test('members may go while one looks at them', () => {
+test('members may be removed during iteration', () => {
   const list = new SlotList<Listed>()
   for (let i = 0; i < 5; i += 1) list.add({ slot: 0 })
   for (const member of list.all()) list.remove(member)

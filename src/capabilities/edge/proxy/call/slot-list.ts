@@ -1,10 +1,10 @@
-/** A member knows its place in the list, so that it is taken out without a search. */
+/** A member that knows its index in the list, so that removal needs no search. */
 export type Listed = { slot: number }
 
 /**
- * What is under way now, in no order. An array and not a Set: a Set that much goes in and out of
- * leaves a chain of old tables behind, and those that the garbage collector has promoted keep
- * what has ended alive until the next full collection. That cost the proxy a quarter of its time.
+ * The things under way, in no order. It is an array because a Set with many insertions and removals
+ * leaves a chain of old tables behind. Those that the garbage collector has promoted keep removed
+ * members alive until the next full collection, which cost the proxy a quarter of its time.
  */
 export class SlotList<T extends Listed> {
   readonly #members: T[] = []
@@ -17,7 +17,7 @@ export class SlotList<T extends Listed> {
     member.slot = this.#members.push(member) - 1
   }
 
-  /** Takes out a member, which must be in; the last one takes its place. */
+  /** Removes a member of the list; the last member moves to its slot. */
   remove(member: T): void {
     const last = this.#members.pop()
     if (last === undefined || last === member) return
@@ -25,7 +25,7 @@ export class SlotList<T extends Listed> {
     last.slot = member.slot
   }
 
-  /** A copy, so that members may go while one looks at them. */
+  /** Returns a copy, so that members may be removed during iteration. */
   all(): T[] {
     return [...this.#members]
   }

@@ -1,10 +1,10 @@
 import type { Metrics } from '../../../../platform/telemetry/index.ts'
 
-/** At any time `seen = published + refused + lost + pending`. */
+/** Counts of records. At any time `seen = published + refused + lost + pending`. */
 export type RecorderStats = {
   seen: number
   published: number
-  /** Not recorded because the project's policy says so. */
+  /** Left out because the project's policy says so. */
   refused: number
   lost: number
   pending: number
@@ -19,24 +19,27 @@ export type LossReason =
   | 'not_mapped'
   | 'closed'
 
-/** Counts what became of records, so that nothing is lost in silence. */
+/** Counts what became of each record, so that no loss is silent. */
 export type RecordLedger = {
   seen(): void
   published(records: number): void
   lost(records: number, reason: LossReason): void
   refused(reason: string): void
-  /** Bytes that wait to be published. */
+  /** Counts bytes that wait to be published. */
   hold(bytes: number): void
   release(bytes: number): void
   inflightBytes(): number
   stats(): RecorderStats
 }
 
-/** Makes a ledger that is also a metric; in both, `seen = published + refused + lost + pending`. */
+/**
+ * Makes a ledger that is exported as metrics too. In both, `seen = published + refused + lost +
+ * pending`.
+ */
 export function createRecordLedger(metrics: Metrics): RecordLedger {
   const settled = metrics.counter({
     name: 'looptrace_proxy_records_total',
-    help: 'Records of calls that reached the queue (published), were not wanted (refused) or did not (lost).',
+    help: 'Records of calls by result: published to the queue, refused by a capture policy, or lost.',
     labels: ['result', 'reason'],
   })
   let seen = 0
@@ -53,12 +56,12 @@ export function createRecordLedger(metrics: Metrics): RecordLedger {
   })
   metrics.gauge({
     name: 'looptrace_proxy_records_pending',
-    help: 'Records of calls that are neither published nor lost yet.',
+    help: 'Records of calls that wait to be published.',
     collect: (gauge) => gauge.set(stats().pending),
   })
   metrics.gauge({
     name: 'looptrace_proxy_records_pending_bytes',
-    help: 'Bytes of the records that are neither published nor lost yet.',
+    help: 'Bytes of the records that wait to be published.',
     collect: (gauge) => gauge.set(inflight_bytes),
   })
   return {

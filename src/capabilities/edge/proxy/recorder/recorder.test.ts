@@ -11,7 +11,7 @@ import { MessageTooLarge, type OutgoingMessage } from '../../../../platform/queu
 import { createLogger, createMetrics } from '../../../../platform/telemetry/index.ts'
 import { compilePolicy } from '../../../records/capture/index.ts'
 import type { IngestRequest } from '../../enqueue/index.ts'
-import { createCaptureWay } from './capture-way.ts'
+import { createCaptureRecorder } from './capture-recorder.ts'
 import { createRecorder, type RecorderOptions } from './recorder.ts'
 
 const decompressed_bytes_max = 64 * 1024 * 1024
@@ -80,7 +80,7 @@ function recorderOf(options: Partial<RecorderOptions> = {}) {
   return { recorder, messages, exchanges, metrics }
 }
 
-test('records of a project share a frame, published when it is old', async () => {
+test('records of a project share a frame, published at its maximum age', async () => {
   const { recorder, messages, exchanges } = recorderOf()
   const sent = [exchangeOf(), exchangeOf(), exchangeOf({ project: 1 })]
   for (const exchange of sent) recorder.record(exchange)
@@ -97,7 +97,7 @@ test('records of a project share a frame, published when it is old', async () =>
   expect(recorder.stats()).toEqual({ seen: 3, published: 3, refused: 0, lost: 0, pending: 0 })
 })
 
-test('a frame is published when it is full, and is never larger', async () => {
+test('a frame is published when it is full, and never exceeds its size', async () => {
   const { recorder, messages, exchanges } = recorderOf({ frame_bytes: 4_000, frame_age_ms: 60_000 })
   for (let i = 0; i < 20; i += 1) recorder.record(exchangeOf({ request: Buffer.alloc(300, 'x') }))
   expect(messages.length).toBeGreaterThan(3)
@@ -107,7 +107,7 @@ test('a frame is published when it is full, and is never larger', async () => {
 })
 
 describe('an exchange that is larger than a frame', () => {
-  test('goes alone and compressed', async () => {
+  test('is compressed in a message of its own', async () => {
     const { recorder, messages, exchanges } = recorderOf()
     const large = exchangeOf({ request: Buffer.alloc(3_000_000, '{"role":"user"}') })
     recorder.record(exchangeOf())
@@ -125,7 +125,7 @@ describe('an exchange that is larger than a frame', () => {
   test.each([
     ['the request', noise, Buffer.from('{}')],
     ['the answer too', noise, noise],
-  ])('loses %s when it still does not fit, and never its facts', async (_, request, response) => {
+  ])('drops %s when it still does not fit, and never its facts', async (_, request, response) => {
     const { recorder, messages, exchanges } = recorderOf({ message_bytes_max: 200_000 })
     const sent = exchangeOf({ request, response })
     recorder.record(sent)
@@ -164,7 +164,7 @@ describe('a publish that fails', () => {
     expect(recorder.stats()).toEqual({ seen: 1, published: 1, refused: 0, lost: 0, pending: 0 })
   })
 
-  test('is given up after so many tries, and counted', async () => {
+  test('is given up after its attempts, and counted', async () => {
     let tries = 0
     const { recorder, metrics } = recorderOf({
       publish: async () => {
@@ -197,7 +197,7 @@ describe('a publish that fails', () => {
   })
 })
 
-test('what waits is bounded in bytes; what is over the bound is lost and counted', async () => {
+test('waiting records are bounded in bytes; more are lost and counted', async () => {
   const held = Promise.withResolvers<void>()
   const { recorder, metrics } = recorderOf({
     publish: () => held.promise,
@@ -217,7 +217,7 @@ test('what waits is bounded in bytes; what is over the bound is lost and counted
   expect(recorder.stats().published).toBe(21 - lost)
 })
 
-test('after close nothing is taken, and that is counted', async () => {
+test('after close records are lost and counted', async () => {
   const { recorder, exchanges } = recorderOf({ frame_age_ms: 60_000 })
   recorder.record(exchangeOf())
   await recorder.close()
@@ -226,7 +226,7 @@ test('after close nothing is taken, and that is counted', async () => {
   expect(recorder.stats()).toEqual({ seen: 2, published: 1, refused: 0, lost: 1, pending: 0 })
 })
 
-test('the limit of a message is read each time', async () => {
+test('the limit of a message is read for each message', async () => {
   let message_bytes_max = 1_000_000
   const { recorder, messages } = recorderOf({
     get message_bytes_max() {
@@ -243,7 +243,7 @@ test('the limit of a message is read each time', async () => {
   expect(recorder.stats().published).toBe(3)
 })
 
-test('whatever the queue does, seen = published + lost + pending, and nothing comes twice', async () => {
+test('with any queue, seen = published + lost + pending, and nothing is duplicated', async () => {
   const step = fc.record({
     project: fc.nat(1),
     bytes: fc.oneof(fc.nat(600), fc.nat(9_000)),
@@ -299,7 +299,7 @@ test('whatever the queue does, seen = published + lost + pending, and nothing co
 })
 
 describe('the ledger', () => {
-  test('is told of each durable call, with its message and when it came in', async () => {
+  test('gets each durable call with its message and arrival', async () => {
     const told: LedgerEntry[] = []
     const { recorder, messages } = recorderOf({ onAccepted: (entries) => told.push(...entries) })
     const exchange = exchangeOf()
@@ -320,7 +320,7 @@ describe('the ledger', () => {
     ])
   })
 
-  test('is told why a call was lost', async () => {
+  test('gets the reason of a lost call', async () => {
     const told: LedgerEntry[] = []
     const { recorder } = recorderOf({
       onAccepted: (entries) => told.push(...entries),
@@ -336,8 +336,13 @@ describe('the ledger', () => {
   })
 })
 
-describe('a project that does not let everything be recorded', () => {
-  const mail = { name: 'mail', pattern: '[a-z]+@[a-z.]+', keys: null, replacement: '[masked:mail]' }
+describe('a project with a capture policy', () => {
+  const mail = {
+    name: 'mail',
+    pattern: '[a-z]+@[a-z.]+',
+    keys: null,
+    replacement: '[maskExchange:mail]',
+  }
   const request = Buffer.from(
     JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'I am a@b.example' }] }),
   )
@@ -359,13 +364,13 @@ describe('a project that does not let everything be recorded', () => {
     const retry = { attempts_max: 2, delay_ms: 0 }
     const made = recorderOf({
       onAccepted: (entries) => told.push(...entries),
-      capture: createCaptureWay({ policies: { policyOf }, enqueuer: { enqueue }, retry }),
+      capture: createCaptureRecorder({ policies: { policyOf }, enqueuer: { enqueue }, retry }),
     })
     return { ...made, requests, told }
   }
 
   test.each([undefined, 'later' as const])(
-    'sends only what is left of a call (policy %s)',
+    'publishes only the permitted parts of a call (policy %s)',
     async (known) => {
       const { recorder, messages, requests, told } = capturing(
         { masks: [mail] },
@@ -379,7 +384,7 @@ describe('a project that does not let everything be recorded', () => {
       expect(sent).toMatchObject({ items: 1, masked: 1, rejected: {}, path: 'proxy' })
       expect(sent?.ingest_request_id).toBe(exchange.facts.ingest_request_id)
       expect(sent?.records.observations[0]).toMatchObject({
-        input: '[{"role":"user","content":"I am [masked:mail]"}]',
+        input: '[{"role":"user","content":"I am [maskExchange:mail]"}]',
         model_requested: 'gpt-4o',
         content_state: 'full',
       })
@@ -388,7 +393,7 @@ describe('a project that does not let everything be recorded', () => {
     },
   )
 
-  test('the default policy, learnt late, changes nothing', async () => {
+  test('the default policy, known late, changes nothing', async () => {
     const { recorder, exchanges, requests } = capturing({}, { known: 'later' })
     recorder.record(exchangeOf({ request }))
     await recorder.flush()
@@ -399,7 +404,7 @@ describe('a project that does not let everything be recorded', () => {
   test.each([
     [{ content: 'off' as const }, 'capture_off'],
     [{ sample_rate: 0 }, 'sampled'],
-  ])('%j: nothing is sent, and the ledger knows why', async (rules, reason) => {
+  ])('%j: nothing is published, and the ledger has the reason', async (rules, reason) => {
     const { recorder, messages, requests, told } = capturing(rules)
     recorder.record(exchangeOf({ request }))
     await recorder.flush()
@@ -408,7 +413,7 @@ describe('a project that does not let everything be recorded', () => {
     expect(recorder.stats()).toEqual({ seen: 1, published: 0, refused: 1, lost: 0, pending: 0 })
   })
 
-  test('a call that the queue does not take is tried again, then lost and told', async () => {
+  test('a call that the queue refuses is retried, then lost and reported', async () => {
     let tries = 0
     const enqueue = () => {
       tries += 1
@@ -422,7 +427,7 @@ describe('a project that does not let everything be recorded', () => {
     expect(recorder.stats()).toEqual({ seen: 1, published: 0, refused: 0, lost: 1, pending: 0 })
   })
 
-  test('a secret at the cut of a long text is gone before the cut', async () => {
+  test('a secret at the cut of a long text is masked before the cut', async () => {
     const { recorder, requests } = capturing({ masks: [mail] })
     const content = `${'x '.repeat(2_045)}secret@host.example`
     const messages = [{ role: 'tool', tool_call_id: 't', content }]

@@ -1,99 +1,67 @@
 import type { Clock } from '../../../../kernel/time.ts'
-import type { Exchange, ExchangeFacts } from '../../../../model/exchange.ts'
+import type { Exchange } from '../../../../model/exchange.ts'
 import { frameHeader_bytes } from '../../../../model/exchange-frame.ts'
-import type { LedgerEntry } from '../../../../model/ledger-entry.ts'
-import {
-  FramePool,
-  type OutgoingMessage,
-  publishWithRetries,
-  type RetryLimits,
-} from '../../../../platform/queue/index.ts'
-import {
-  createQuietLog,
-  type Logger,
-  type Metrics,
-  type QuietLog,
-} from '../../../../platform/telemetry/index.ts'
-import {
-  acceptedEntry,
-  type LedgerRequest,
-  lostEntry,
-  rejectedEntry,
-} from '../../../ledger/index.ts'
+import { createQuietLog, type Logger, type Metrics } from '../../../../platform/telemetry/index.ts'
+import { type LedgerRequest, rejectedEntry } from '../../../ledger/index.ts'
 import type { CapturePolicy } from '../../../records/capture/index.ts'
 import { type Listed, SlotList } from '../call/slot-list.ts'
 import type { ExchangeRecorder } from '../contract.ts'
-import type { CaptureWay } from './capture-way.ts'
-import { fittingFrame } from './large-exchange.ts'
-import { OpenFrame, type PackedExchange, packed } from './open-frame.ts'
+import type { CaptureRecorder } from './capture-recorder.ts'
 import {
-  createRecordLedger,
-  type LossReason,
-  type RecorderStats,
-  type RecordLedger,
-} from './record-ledger.ts'
+  ExchangePublisher,
+  OpenFrame,
+  type PackedExchange,
+  type PublishOptions,
+  packExchange,
+  toLedgerRequest,
+} from './exchange-frames.ts'
+import { createRecordLedger, type RecorderStats, type RecordLedger } from './record-ledger.ts'
 
-export type RecorderOptions = {
-  /**
-   * Resolves once the message is durable; from then on its `data` is used for the next frame. A
-   * rejected publish is repeated with the same id.
-   */
-  publish(message: OutgoingMessage): Promise<void>
-  /** A frame is published when it has so many bytes. */
-  frame_bytes: number
-  /** A frame is published when its first record is so old. */
+export type RecorderOptions = PublishOptions & {
+  /** Age of the first record at which a frame is published. */
   frame_age_ms: number
-  /** What the queue takes in one message; read each time, as it may change. */
-  readonly message_bytes_max: number
-  /** Bytes of records that are not published yet; above, records are lost and counted. */
+  /** Bytes of unpublished records; records beyond this bound are lost and counted. */
   inflight_bytes_max: number
   clock: Clock
-  newId: () => string
   metrics: Metrics
   logger: Logger
-  /** How often a publish is tried, and the first delay between tries; it doubles. */
-  retry?: RetryLimits
-  /** Told of calls whose records are durable, refused or lost; must not throw. */
-  onAccepted?(entries: readonly LedgerEntry[]): void
-  /** What projects let be recorded; left out, everything is, as it came. */
-  capture?: CaptureWay
+  /** Applies the capture policies of projects; without it every exchange is recorded as it came. */
+  capture?: CaptureRecorder
 }
 
 export type Recorder = ExchangeRecorder & {
   stats(): RecorderStats
-  /** Publishes what is open and resolves when everything seen so far is published or lost. */
+  /** Publishes the open frames; resolves when every record so far is published or lost. */
   flush(): Promise<void>
-  /** Flushes; records that come later are lost and counted. */
+  /** Flushes; later records are lost and counted. */
   close(): Promise<void>
 }
 
 /**
- * Packs the records of each project into frames and publishes those. A record that is larger than
- * a frame goes alone, compressed. Of a project that does not let everything be recorded nothing
- * goes raw: its records take the way of `capture`. Nothing here waits for the queue: what it does
- * not take in time is bounded in bytes, and what is over the bound is counted as lost.
+ * Packs the records of each project into frames and publishes them. A record larger than a frame is
+ * compressed into a message of its own. A project whose policy leaves something out has no raw
+ * records: `capture` records its calls. Nothing waits for the queue; bytes beyond the bound are
+ * counted as lost.
  */
 export function createRecorder(options: RecorderOptions): Recorder {
   return new FramingRecorder(options)
 }
 
-const defaultRetry: RetryLimits = { attempts_max: 5, delay_ms: 100 }
 const logInterval_ms = 1_000
-/** Projects whose frames are open at one time; with more, all frames are published early. */
+/** Maximum projects with an open frame; beyond it all frames are published early. */
 const openFrames_max = 64
 /**
- * Exchanges are packed so many at a time: one by one, between all else that a call does, it takes
- * several times as long.
+ * Exchanges packed at once. Packing them one by one, amid the work of a call, takes several times
+ * as long.
  */
 const batch_exchanges = 32
-/** What the facts of an exchange are taken for until they are packed. */
+/** Estimated bytes of an exchange's facts until it is packed. */
 const facts_bytes = 1024
 
 class FramingRecorder implements Recorder {
   readonly #options: RecorderOptions
   readonly #ledger: RecordLedger
-  readonly #log: QuietLog
-  readonly #pool: FramePool
+  readonly #publisher: ExchangePublisher
   #waiting: Exchange[] = []
   #waiting_bytes = 0
   readonly #frames = new Map<string, OpenFrame>()
@@ -104,8 +72,8 @@ class FramingRecorder implements Recorder {
   constructor(options: RecorderOptions) {
     this.#options = options
     this.#ledger = createRecordLedger(options.metrics)
-    this.#log = createQuietLog(options.logger, options.clock, logInterval_ms)
-    this.#pool = new FramePool(options.frame_bytes)
+    const log = createQuietLog(options.logger, options.clock, logInterval_ms)
+    this.#publisher = new ExchangePublisher(options, this.#ledger, log)
   }
 
   stats(): RecorderStats {
@@ -114,10 +82,10 @@ class FramingRecorder implements Recorder {
 
   record(exchange: Exchange): void {
     this.#ledger.seen()
-    const bytes = heldAtFirst(exchange)
-    if (this.#closed) this.#lose('closed', [requestOf(exchange.facts)])
+    const bytes = estimateBytes(exchange)
+    if (this.#closed) this.#publisher.lose('closed', [toLedgerRequest(exchange.facts)])
     else if (this.#ledger.inflightBytes() + bytes > this.#options.inflight_bytes_max) {
-      this.#lose('inflight_full', [requestOf(exchange.facts)])
+      this.#publisher.lose('inflight_full', [toLedgerRequest(exchange.facts)])
     } else {
       this.#ledger.hold(bytes)
       this.#waiting.push(exchange)
@@ -132,7 +100,7 @@ class FramingRecorder implements Recorder {
     }
   }
 
-  /** Calls that waited for their project's policy are packed in the second round. */
+  /** The second round packs the calls that waited for their project's policy. */
   async flush(): Promise<void> {
     for (let round = 1; round <= 2; round += 1) {
       this.#sendAll()
@@ -170,11 +138,11 @@ class FramingRecorder implements Recorder {
 
   #pack(exchange: Exchange): void {
     const frame_bytes_max = Math.min(this.#options.frame_bytes, this.#options.message_bytes_max)
-    const entry = packed(exchange)
-    this.#ledger.hold(entry.bytes - heldAtFirst(exchange))
+    const entry = packExchange(exchange)
+    this.#ledger.hold(entry.bytes - estimateBytes(exchange))
     const isLarge = entry.bytes + frameHeader_bytes > frame_bytes_max
-    if (isLarge) this.#run(this.#sendAlone(exchange, entry.bytes))
-    else this.#append(entry, requestOf(exchange.facts), frame_bytes_max)
+    if (isLarge) this.#run(this.#publisher.publishAlone(exchange, entry.bytes))
+    else this.#append(entry, toLedgerRequest(exchange.facts), frame_bytes_max)
   }
 
   #append(entry: PackedExchange, call: LedgerRequest, frame_bytes_max: number): void {
@@ -186,22 +154,26 @@ class FramingRecorder implements Recorder {
     }
     if (!frame) {
       if (this.#frames.size >= openFrames_max) this.#sendOpenFrames()
-      frame = new OpenFrame(project_id, this.#pool.take())
+      frame = new OpenFrame(project_id, this.#publisher.pool.take())
       this.#frames.set(project_id, frame)
     }
     frame.append(entry, call)
     this.#sendSoon()
   }
 
-  async #capture(way: CaptureWay, exchange: Exchange, policy: CapturePolicy): Promise<void> {
-    const call = requestOf(exchange.facts)
-    const outcome = await way.take(exchange, { policy, call })
-    if (outcome.state === 'lost') this.#lose(outcome.reason, [call], outcome.cause)
+  async #capture(
+    capture: CaptureRecorder,
+    exchange: Exchange,
+    policy: CapturePolicy,
+  ): Promise<void> {
+    const call = toLedgerRequest(exchange.facts)
+    const outcome = await capture.take(exchange, { policy, call })
+    if (outcome.state === 'lost') this.#publisher.lose(outcome.reason, [call], outcome.cause)
     else if (outcome.state === 'refused') {
       this.#ledger.refused(outcome.reason)
       this.#options.onAccepted?.([rejectedEntry(call, { [outcome.reason]: 1 })])
     } else this.#ledger.published(1)
-    this.#ledger.release(heldAtFirst(exchange))
+    this.#ledger.release(estimateBytes(exchange))
   }
 
   #sendSoon(): void {
@@ -220,46 +192,8 @@ class FramingRecorder implements Recorder {
   }
 
   #send(frame: OpenFrame): void {
-    const { project_id, calls, held_bytes } = frame
-    this.#frames.delete(project_id)
-    const { data, buffer } = frame.seal(this.#pool)
-    this.#run(this.#publish(project_id, data, { calls, held_bytes, buffer }))
-  }
-
-  async #sendAlone(exchange: Exchange, held_bytes: number): Promise<void> {
-    const about: Held = { calls: [requestOf(exchange.facts)], held_bytes, buffer: undefined }
-    try {
-      const frame = await fittingFrame(exchange, this.#options.message_bytes_max)
-      if (frame) await this.#publish(exchange.facts.project_id, frame, about)
-      else this.#release(about, 'too_large')
-    } catch (error) {
-      this.#release(about, 'not_compressed', error)
-    }
-  }
-
-  async #publish(project_id: string, data: Buffer, about: Held): Promise<void> {
-    const message = { id: this.#options.newId(), subject: `ingest.${project_id}`, data }
-    const { publish, retry = defaultRetry } = this.#options
-    const failure = await publishWithRetries(publish, message, retry)
-    if (failure) {
-      this.#release(about, 'not_published', failure)
-      return
-    }
-    this.#ledger.release(about.held_bytes)
-    this.#ledger.published(about.calls.length)
-    this.#options.onAccepted?.(about.calls.map((call) => acceptedEntry(call, message.id, 1)))
-    if (about.buffer) this.#pool.give(about.buffer)
-  }
-
-  #release({ calls, held_bytes }: Held, reason: LossReason, cause?: unknown): void {
-    this.#ledger.release(held_bytes)
-    this.#lose(reason, calls, cause)
-  }
-
-  #lose(reason: LossReason, calls: readonly LedgerRequest[], cause?: unknown): void {
-    this.#ledger.lost(calls.length, reason)
-    this.#options.onAccepted?.(calls.map((call) => lostEntry(call, { [reason]: 1 })))
-    this.#log('records of calls were lost', { reason, records: calls.length, err: cause })
+    this.#frames.delete(frame.project_id)
+    this.#run(this.#publisher.publish(frame))
   }
 
   #run(work: Promise<void>): void {
@@ -271,20 +205,7 @@ class FramingRecorder implements Recorder {
 
 type UnderWay = Listed & { work: Promise<void> }
 
-/** `buffer` goes back to the pool once published; when that fails, somebody may still read it. */
-type Held = { calls: LedgerRequest[]; held_bytes: number; buffer: Buffer | undefined }
-
-/** A call as the ledger knows it. It came in when it began; nanoseconds are cut to milliseconds. */
-function requestOf({
-  project_id,
-  ingest_request_id = '',
-  start_time,
-}: ExchangeFacts): LedgerRequest {
-  const received_at_ms = Number(start_time.slice(0, -6))
-  return { project_id, ingest_request_id, path: 'proxy', received_at_ms }
-}
-
-/** What an exchange is taken for until it is packed. */
-function heldAtFirst({ request, response }: Exchange): number {
+/** Estimated bytes of an exchange until it is packed. */
+function estimateBytes({ request, response }: Exchange): number {
   return facts_bytes + request.length + response.length
 }

@@ -1,48 +1,54 @@
+import type { ServerResponse } from 'node:http'
 import type { Dispatcher } from 'undici'
 import type { Problem } from '../../../../kernel/problem.ts'
-import type { Call } from '../call/call.ts'
-import { isEventStream } from '../call/call-facts.ts'
-import { providerError } from '../call/provider-error.ts'
-import { ChunkedBody } from './chunked-body.ts'
-import type { ResponseHeaders } from './response-headers.ts'
+import type { ProviderAnswer } from '../call/bodies.ts'
+import { formatProviderError } from '../call/provider-error.ts'
+import { createHeaderRoles, type HeaderRoles, removeNamed } from '../call/request-headers.ts'
+import type { RelayedCall } from './relayed-call.ts'
 import { endsEvent, UsageChunkFilter } from './usage-chunk-filter.ts'
 
 /**
- * Writes a provider's answer to the client as it comes, without the usage chunk that only we asked
- * for, and holds the provider back when the client is slow.
+ * Writes a provider's answer to the client as it comes, without the usage chunk that only the proxy
+ * asked for. Pauses the provider while the client is slow.
  */
 export class AnswerWriter {
-  readonly #call: Call
+  readonly #call: RelayedCall
+  readonly #answer: ProviderAnswer
   readonly #controller: Dispatcher.DispatchController
   #body: ChunkedBody | undefined
   #filter: UsageChunkFilter | undefined
-  /** True for an event stream that is not compressed: the client can be told what went wrong. */
+  /** True for an uncompressed event stream, which can carry an error event. */
   #streams = false
   #bytes = 0
   #content_length = -1
-  /** The last bytes: of a stream those written last, else those that complete the answer. */
+  /** The last bytes: those written last of a stream, else those that complete the answer. */
   #last: Buffer | undefined
   #listens = false
 
-  constructor(call: Call, controller: Dispatcher.DispatchController) {
+  constructor(
+    call: RelayedCall,
+    answer: ProviderAnswer,
+    controller: Dispatcher.DispatchController,
+  ) {
     this.#call = call
+    this.#answer = answer
     this.#controller = controller
   }
 
   begin(headers: ResponseHeaders, message: string | undefined): void {
-    const call = this.#call
+    const { response } = this.#call
+    const answer = this.#answer
     const head = headers.forwarded
     this.#content_length = headers.content_length
-    this.#streams = isEventStream(headers.content_type) && isPlain(headers.content_encoding)
+    this.#streams = answer.isStream && isPlain(headers.content_encoding)
     if (this.#streams) {
-      if (call.usageRequestedByUs && call.status_code < 300) this.#filter = new UsageChunkFilter()
+      if (answer.isUsageOurs && answer.status_code < 300) this.#filter = new UsageChunkFilter()
       if (this.#content_length !== -1) dropContentLength(head)
       this.#content_length = -1
     }
-    head.push('X-Trace-ID', call.trace_id, 'X-Ingest-Request-ID', call.ingest_request_id)
-    if (headers.request_id === '') head.push('X-Request-ID', call.requestId)
-    call.response.writeHead(call.status_code, message, head)
-    this.#body = new ChunkedBody(call.response)
+    this.#call.addIdHeaders(head, headers.request_id !== '')
+    response.writeHead(answer.status_code, message, head)
+    this.#body = new ChunkedBody(response)
     if (this.#content_length === -1) setImmediate(() => this.#flushHead())
   }
 
@@ -53,15 +59,15 @@ export class AnswerWriter {
     else this.#pass(chunk)
   }
 
-  /** The answer is whole; its last bytes and its end go out in one write. */
+  /** Ends a complete answer; its last bytes and its end go out in one write. */
   end(): void {
-    this.#call.blockedSince_ms = performance.now()
+    this.#call.setBlocked(true)
     this.#body?.end(this.#filter ? this.#filter.end() : this.#completing())
   }
 
   /**
-   * The provider failed in the middle. A stream gets one error event and ends without `[DONE]`;
-   * of any other answer the client can only see that it was cut.
+   * Ends an answer whose provider failed in the middle. A stream gets an error event and ends
+   * without `[DONE]`; any other answer is cut.
    */
   breakOff(fault: Problem): void {
     if (!this.#streams) {
@@ -69,7 +75,7 @@ export class AnswerWriter {
       return
     }
     const separator = this.#last === undefined || endsEvent(this.#last) ? '' : '\n\n'
-    this.#body?.end(Buffer.from(`${separator}data: ${providerError(fault)}\n\n`))
+    this.#body?.end(Buffer.from(`${separator}data: ${formatProviderError(fault)}\n\n`))
   }
 
   #completing(): Buffer | undefined {
@@ -77,24 +83,24 @@ export class AnswerWriter {
   }
 
   #pass(bytes: Buffer | undefined): void {
-    const { response, closed } = this.#call
-    if (!bytes || closed) return
+    const { response, isClosed } = this.#call
+    if (!bytes || isClosed) return
     if (this.#streams) this.#last = bytes
     if (this.#body?.write(bytes)) return
     this.#controller.pause()
-    this.#call.blockedSince_ms = performance.now()
+    this.#call.setBlocked(true)
     if (this.#listens) return
     this.#listens = true
     response.on('drain', () => {
-      this.#call.blockedSince_ms = 0
+      this.#call.setBlocked(false)
       this.#controller.resume()
     })
   }
 
-  /** A provider that thinks before its first token has answered: the client is told so. */
+  /** Sends the head of an answer early, when its provider is still working on the first token. */
   #flushHead(): void {
-    const { closed, response, ending } = this.#call
-    if (this.#bytes === 0 && !closed && !ending) response.flushHeaders()
+    const { isClosed, response, hasEnded } = this.#call
+    if (this.#bytes === 0 && !isClosed && !hasEnded) response.flushHeaders()
   }
 }
 
@@ -102,7 +108,7 @@ function isPlain(content_encoding: string): boolean {
   return content_encoding === '' || content_encoding.toLowerCase() === 'identity'
 }
 
-/** A stream may lose a chunk or gain an error event: it is sent chunked. */
+/** Removes Content-Length: a stream may lose a chunk or gain an error event, so it is chunked. */
 function dropContentLength(head: string[]): void {
   for (let i = 0; i < head.length; i += 2) {
     if (head[i]?.toLowerCase() === 'content-length') {
@@ -110,4 +116,141 @@ function dropContentLength(head: string[]): void {
       return
     }
   }
+}
+
+/** The head of a provider's answer: the headers to forward, and those that the proxy uses. */
+export type ResponseHeaders = {
+  /** Name, value, name, value, as the provider wrote them, without hop-by-hop headers. */
+  forwarded: string[]
+  content_type: string
+  content_encoding: string
+  /** -1 when not declared. */
+  content_length: number
+  /** The provider's own X-Request-ID. */
+  request_id: string
+}
+
+type Role = 'strip' | 'connection' | 'type' | 'encoding' | 'length' | 'request_id'
+
+const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
+  ['connection', 'connection'],
+  ['content-type', 'type'],
+  ['content-encoding', 'encoding'],
+  ['content-length', 'length'],
+  ['x-request-id', 'request_id'],
+  ...[
+    'keep-alive',
+    'proxy-authenticate',
+    'proxy-authorization',
+    'proxy-connection',
+    'te',
+    'trailer',
+    'transfer-encoding',
+    'upgrade',
+    'x-ingest-request-id',
+    'x-trace-id',
+  ].map((name): [string, Role] => [name, 'strip']),
+])
+
+/** Makes a reader of undici's raw headers. */
+export function createResponseHeaderReader(): (raw: RawHeaders) => ResponseHeaders {
+  const table = createHeaderRoles(roles)
+  return (raw) => readHeaders(raw, table)
+}
+
+/** Name, value, name, value. */
+export type RawHeaders = readonly (Buffer | string)[]
+
+function readHeaders(raw: RawHeaders, table: HeaderRoles<Role>): ResponseHeaders {
+  const headers: ResponseHeaders = {
+    forwarded: [],
+    content_type: '',
+    content_encoding: '',
+    content_length: -1,
+    request_id: '',
+  }
+  let connection = ''
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = text(raw[i])
+    const role = table.of(name)
+    if (role === 'strip') continue
+    const value = text(raw[i + 1])
+    if (role === 'connection') connection += `,${value}`
+    else headers.forwarded.push(name, value)
+    if (role !== undefined) note(headers, role, value)
+  }
+  if (connection !== '') headers.forwarded = removeNamed(headers.forwarded, connection)
+  return headers
+}
+
+function note(headers: ResponseHeaders, role: Role, value: string): void {
+  if (role === 'type') headers.content_type = value
+  else if (role === 'encoding') headers.content_encoding = value
+  else if (role === 'length') headers.content_length = Number(value)
+  else if (role === 'request_id') headers.request_id = value
+}
+
+function text(part: Buffer | string | undefined): string {
+  return typeof part === 'string' ? part : (part?.toString('latin1') ?? '')
+}
+
+/** A longer piece is written beside its frame instead of being copied into it. */
+const copied_bytes_max = 16 * 1024
+const lineEnd = Buffer.from('\r\n')
+const lastChunk = Buffer.from('0\r\n\r\n')
+
+/**
+ * Writes the body of an answer whose head was written. It frames chunks itself, each in one piece,
+ * because node:http passes four pieces a chunk to the socket. That costs more than all other work
+ * of a streamed chunk.
+ */
+class ChunkedBody {
+  readonly #response: ServerResponse
+  readonly #framed: boolean
+
+  constructor(response: ServerResponse) {
+    this.#response = response
+    this.#framed = response.chunkedEncoding
+    if (this.#framed) response.chunkedEncoding = false
+  }
+
+  /** Returns false when the client is slower than the provider. */
+  write(bytes: Buffer): boolean {
+    if (!this.#framed) return this.#response.write(bytes)
+    if (bytes.length === 0) return true
+    if (bytes.length <= copied_bytes_max) return this.#response.write(frameChunk(bytes, false))
+    this.#response.write(`${bytes.length.toString(16)}\r\n`, 'latin1')
+    this.#response.write(bytes)
+    return this.#response.write(lineEnd)
+  }
+
+  end(bytes: Buffer | undefined): void {
+    if (!this.#framed) {
+      if (bytes) this.#endWhole(bytes)
+      else this.#response.end()
+    } else if (bytes && bytes.length > 0) this.#response.end(frameChunk(bytes, true))
+    else this.#response.end(lastChunk)
+  }
+
+  /** node:http sends Latin-1 text in one piece with the head, but a buffer separately. */
+  #endWhole(bytes: Buffer): void {
+    if (bytes.length > copied_bytes_max) this.#response.end(bytes)
+    else this.#response.end(bytes.toString('latin1'), 'latin1')
+  }
+}
+
+/** Frames bytes as one chunk (RFC 9112, 7.1), followed by the last chunk if `isLast`. */
+function frameChunk(bytes: Buffer, isLast: boolean): Buffer {
+  const size = bytes.length.toString(16)
+  const from = size.length + 2
+  const until = from + bytes.length
+  const chunk = Buffer.allocUnsafe(until + (isLast ? 7 : 2))
+  chunk.write(size, 0, 'latin1')
+  chunk[from - 2] = 0x0d
+  chunk[from - 1] = 0x0a
+  chunk.set(bytes, from)
+  chunk[until] = 0x0d
+  chunk[until + 1] = 0x0a
+  if (isLast) chunk.set(lastChunk, until + 2)
+  return chunk
 }

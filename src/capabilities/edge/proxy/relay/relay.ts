@@ -1,41 +1,50 @@
 import type { Dispatcher } from 'undici'
-import type { Problem } from '../../../../kernel/problem.ts'
-import type { Call, ProviderSide } from '../call/call.ts'
-import { AnswerWriter } from './answer-writer.ts'
-import { BodyCapture } from './body-capture.ts'
-import type { RawHeaders, ResponseHeaders } from './response-headers.ts'
-import { editedBody, usageEdit } from './stream-options.ts'
+import { type Problem, problem } from '../../../../kernel/problem.ts'
+import type { Clock } from '../../../../kernel/time.ts'
+import type { Outcome } from '../../../../model/observation.ts'
+import type { QuietLog } from '../../../../platform/telemetry/index.ts'
+import { BodyCapture, ProviderAnswer } from '../call/bodies.ts'
+import type { ProxySettings } from '../contract.ts'
+import { AnswerWriter, type RawHeaders, type ResponseHeaders } from './answer-writer.ts'
+import type { CallRelay, RelayedCall } from './relayed-call.ts'
+import { applyEdit, findUsageEdit } from './stream-options.ts'
 import type { Upstream } from './upstream.ts'
-import { upstreamFault } from './upstream-fault.ts'
-import { UsageRefusal } from './usage-refusal.ts'
+
+/** Services that all relays of a proxy share. */
+export type RelayServices = {
+  readonly settings: ProxySettings
+  readonly clock: Clock
+  readonly quietLog: QuietLog
+  readonly readHeaders: (raw: RawHeaders) => ResponseHeaders
+}
 
 /**
- * The provider's side of one call: sends the request, hands the answer on as it comes and keeps a
- * bounded copy of it.
+ * The provider's side of one call. It sends the request, passes the answer on as it comes and keeps
+ * a bounded copy.
  */
-export class Relay implements Dispatcher.DispatchHandler, ProviderSide {
-  readonly #call: Call
+export class Relay implements Dispatcher.DispatchHandler, CallRelay {
+  readonly answer = new ProviderAnswer()
+  readonly #call: RelayedCall
   readonly #upstream: Upstream
-  readonly #readHeaders: (raw: RawHeaders) => ResponseHeaders
+  readonly #services: RelayServices
   #controller: Dispatcher.DispatchController | undefined
-  #answer: AnswerWriter | undefined
+  #writer: AnswerWriter | undefined
   #refusal: UsageRefusal | undefined
   #retried = false
 
-  constructor(call: Call, upstream: Upstream, readHeaders: (raw: RawHeaders) => ResponseHeaders) {
+  constructor(call: RelayedCall, upstream: Upstream, services: RelayServices) {
     this.#call = call
     this.#upstream = upstream
-    this.#readHeaders = readHeaders
+    this.#services = services
   }
 
-  /** Sends the request, asking for usage where the client made no choice. */
+  /** Sends the request; adds a request for usage unless the client made a choice. */
   start(): void {
-    const call = this.#call
-    call.provider = this
-    const refused = call.start_ms < this.#upstream.usageRefusedUntil_ms
-    const edit = refused ? undefined : usageEdit(call.requestBody)
-    call.usageRequestedByUs = edit !== undefined
-    this.#dispatch(edit ? editedBody(call.requestBody, edit) : call.requestBody)
+    const { start_ms, body } = this.#call
+    const refused = start_ms < this.#upstream.usageRefusedUntil_ms
+    const edit = refused ? undefined : findUsageEdit(body.whole)
+    this.answer.isUsageOurs = edit !== undefined
+    this.#dispatch(edit ? applyEdit(body.whole, edit) : body.whole)
   }
 
   abort(): void {
@@ -43,7 +52,7 @@ export class Relay implements Dispatcher.DispatchHandler, ProviderSide {
   }
 
   breakOff(fault: Problem): void {
-    if (this.#answer) this.#answer.breakOff(fault)
+    if (this.#writer) this.#writer.breakOff(fault)
     else this.#call.response.destroy()
   }
 
@@ -64,7 +73,7 @@ export class Relay implements Dispatcher.DispatchHandler, ProviderSide {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#call.ending) throw new CallEnded('the call ended before it was sent')
+    if (this.#call.hasEnded) throw new CallEnded('the call ended before it was sent')
     this.#controller = controller
   }
 
@@ -76,9 +85,9 @@ export class Relay implements Dispatcher.DispatchHandler, ProviderSide {
   ): void {
     if (status < 200) return
     const raw = controller.rawHeaders
-    const headers = this.#readHeaders(Array.isArray(raw) ? raw : [])
-    this.#call.status_code = status
-    if (status === 400 && this.#call.usageRequestedByUs) {
+    const headers = this.#services.readHeaders(Array.isArray(raw) ? raw : [])
+    this.answer.status_code = status
+    if (status === 400 && this.answer.isUsageOurs) {
       this.#refusal = new UsageRefusal(headers, message)
       return
     }
@@ -101,41 +110,41 @@ export class Relay implements Dispatcher.DispatchHandler, ProviderSide {
       return
     }
     if (this.#refusal) this.#passRefusal(controller, this.#refusal)
-    const { status_code } = this.#call
+    const { status_code } = this.answer
     const failed = status_code >= 400
-    this.#call.provider = undefined
+    this.#call.detachRelay()
     this.#call.settle({
       outcome: failed ? 'provider_error' : 'complete',
       status_code,
       error_type: failed ? String(status_code) : '',
       error_message: '',
     })
-    this.#answer?.end()
+    this.#writer?.end()
   }
 
   onResponseError(_controller: unknown, error: Error): void {
     const call = this.#call
-    call.provider = undefined
-    if (call.ending || error instanceof CallEnded) return
+    call.detachRelay()
+    if (call.hasEnded || error instanceof CallEnded) return
     const { provider } = this.#upstream
     const sent = this.#controller !== undefined
-    const { outcome, fault } = upstreamFault(error, { provider, sent })
-    call.services.quietLog('a call to a provider failed', {
+    const { outcome, fault } = classifyUpstreamError(error, { provider, sent })
+    this.#services.quietLog('a call to a provider failed', {
       provider,
       code: fault.code,
       reason: error.message,
     })
-    if (!this.#answer || !call.response.headersSent) {
+    if (!this.#writer || !call.response.headersSent) {
       call.fail(outcome, fault)
       return
     }
     call.settle({
       outcome,
-      status_code: call.status_code,
+      status_code: this.answer.status_code,
       error_type: fault.code,
       error_message: fault.message,
     })
-    this.#answer.breakOff(fault)
+    this.#writer.breakOff(fault)
   }
 
   #begin(
@@ -143,22 +152,22 @@ export class Relay implements Dispatcher.DispatchHandler, ProviderSide {
     headers: ResponseHeaders,
     message: string | undefined,
   ): void {
-    const call = this.#call
-    call.response_type = headers.content_type
-    call.response_encoding = headers.content_encoding
-    call.provider_request_id = headers.request_id
-    call.capture = new BodyCapture(call.services.settings.capture_response_bytes_max)
-    this.#answer = new AnswerWriter(call, controller)
-    this.#answer.begin(headers, message)
+    const { answer } = this
+    answer.content_type = headers.content_type
+    answer.content_encoding = headers.content_encoding
+    answer.request_id = headers.request_id
+    answer.body = new BodyCapture(this.#services.settings.capture_response_bytes_max)
+    this.#writer = new AnswerWriter(this.#call, answer, controller)
+    this.#writer.begin(headers, message)
   }
 
   #relay(chunk: Buffer): void {
-    const call = this.#call
-    if (call.firstToken_ms === undefined && call.status_code < 300) {
-      call.firstToken_ms = call.elapsed_ms()
+    const { answer } = this
+    if (answer.firstByte_ms === undefined && answer.status_code < 300) {
+      answer.firstByte_ms = this.#call.elapsed_ms()
     }
-    call.capture?.add(chunk)
-    this.#answer?.write(chunk)
+    answer.body?.add(chunk)
+    this.#writer?.write(chunk)
   }
 
   #passRefusal(controller: Dispatcher.DispatchController, refusal: UsageRefusal): void {
@@ -167,24 +176,98 @@ export class Relay implements Dispatcher.DispatchHandler, ProviderSide {
     for (const chunk of refusal.chunks) this.#relay(chunk)
   }
 
-  /** Sends the request once more, as the client wrote it. */
+  /** Sends the request again, as the client wrote it. */
   #retry(): void {
     this.#refusal = undefined
     this.#retried = true
     this.#controller = undefined
-    this.#call.usageRequestedByUs = false
-    this.#call.status_code = 0
-    if (!this.#call.ending) this.#dispatch(this.#call.requestBody)
+    this.answer.isUsageOurs = false
+    this.answer.status_code = 0
+    if (!this.#call.hasEnded) this.#dispatch(this.#call.body.whole)
   }
 
-  /** The provider takes the call without our addition, so that was what it refused. */
+  /** The provider accepts the call without our addition, so the addition was what it refused. */
   #rememberRefusal(): void {
-    const { clock, settings } = this.#call.services
+    const { clock, settings } = this.#services
     this.#upstream.usageRefusedUntil_ms = clock.now_ms() + settings.usage_refusal_kept_ms
   }
 }
 
-/** Thrown to undici to stop a call whose client has its answer or is gone. */
+/** Passed to undici to stop a call that has ended. */
 class CallEnded extends Error {
   override readonly name = 'CallEnded'
+}
+
+/** A longer answer is passed on unread: no refusal of a field is that long. */
+const refusal_bytes_max = 64 * 1024
+
+/**
+ * A status 400 for a call to which the proxy added a request for usage. It is held back until it is
+ * clear whether it refuses that addition; if not, the client gets it unchanged.
+ */
+class UsageRefusal {
+  readonly headers: ResponseHeaders
+  readonly message: string | undefined
+  readonly chunks: Buffer[] = []
+  #bytes = 0
+
+  constructor(headers: ResponseHeaders, message: string | undefined) {
+    this.headers = headers
+    this.message = message
+  }
+
+  add(chunk: Buffer): void {
+    this.chunks.push(chunk)
+    this.#bytes += chunk.length
+  }
+
+  get tooLong(): boolean {
+    return this.#bytes > refusal_bytes_max
+  }
+
+  /** Returns true when the answer names our addition. */
+  namesUsage(): boolean {
+    const body = Buffer.concat(this.chunks)
+    return body.includes('stream_options') || body.includes('include_usage')
+  }
+}
+
+const timeoutCodes: ReadonlySet<string> = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'ETIMEDOUT',
+])
+
+/** Classifies an error of undici for the client and for the record. */
+function classifyUpstreamError(
+  error: Error,
+  call: { provider: string; sent: boolean },
+): { outcome: Outcome; fault: Problem } {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  const { provider, sent } = call
+  const withDetail = (detail: string) => ({
+    detail: `the provider ${provider} ${detail}`,
+    cause: error,
+  })
+  if (timeoutCodes.has(code)) {
+    const detail = sent
+      ? 'sent nothing within the idle timeout'
+      : 'did not accept a connection in time'
+    return { outcome: 'timeout', fault: problem('provider_timeout', withDetail(detail)) }
+  }
+  if (code === 'UND_ERR_INVALID_ARG') {
+    const detail = `the request cannot be forwarded: ${error.message}`
+    return { outcome: 'refused', fault: problem('invalid_request', { detail, cause: error }) }
+  }
+  if (!sent) {
+    return {
+      outcome: 'upstream_cut',
+      fault: problem('provider_unreachable', withDetail('cannot be reached')),
+    }
+  }
+  const detail = code.startsWith('HPE_')
+    ? 'sent an invalid HTTP response'
+    : 'closed the connection before the answer was complete'
+  return { outcome: 'upstream_cut', fault: problem('provider_cut', withDetail(detail)) }
 }

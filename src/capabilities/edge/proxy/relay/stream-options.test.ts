@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { editedBody, usageEdit } from './stream-options.ts'
+import { applyEdit, findUsageEdit } from './stream-options.ts'
 
 function edited(text: string): string {
   const body = Buffer.from(text)
-  const edit = usageEdit(body)
-  return edit ? editedBody(body, edit).toString() : text
+  const edit = findUsageEdit(body)
+  return edit ? applyEdit(body, edit).toString() : text
 }
 
 const added = { include_usage: true }
@@ -53,7 +53,7 @@ describe('leaves the body alone', () => {
     ['nothing', ''],
     ['a byte order mark', '\ufeff{"stream":true}'],
   ])('%s', (_, text) => {
-    expect(usageEdit(Buffer.from(text))).toBeUndefined()
+    expect(findUsageEdit(Buffer.from(text))).toBeUndefined()
   })
 })
 
@@ -83,7 +83,7 @@ function membersText(of: fc.Arbitrary<string>): fc.Arbitrary<string> {
   return fc.array(member, { maxLength: 5 }).map((members) => `{${members.join(',')}}`)
 }
 
-/** What the edit must do, said with JSON.parse. */
+/** The expected edit, computed with JSON.parse. */
 function expectedOf(parsed: Record<string, unknown>): Record<string, unknown> {
   if (parsed['stream'] !== true) return parsed
   const options = parsed['stream_options']
@@ -113,10 +113,10 @@ test('never makes valid JSON of invalid JSON, and never throws', () => {
   )
 })
 
-test('a deeply nested body costs no stack', () => {
+test('a deeply nested body uses no stack', () => {
   const deep = '['.repeat(200_000) + ']'.repeat(200_000)
   const body = Buffer.from(`{"a":${deep},"stream":true}`)
-  expect(usageEdit(body)?.from).toBe(1)
+  expect(findUsageEdit(body)?.from).toBe(1)
 })
 
 function parses(text: string): boolean {

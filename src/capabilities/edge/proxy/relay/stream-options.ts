@@ -1,10 +1,10 @@
-/** Bytes `from` up to `until` of a body are replaced by `text`. */
-export type BodyEdit = { from: number; until: number; text: string }
+/** Replaces the bytes from `from` to before `until` with `text`. */
+type BodyEdit = { from: number; until: number; text: string }
 
 const streamKey = '"stream"'
 /**
- * What is searched for natively: node's search for a short needle runs from quote to quote, and
- * takes a quarter of the time that the whole key does.
+ * The start of the key, for node's native search. It searches a short needle from quote to quote,
+ * in a quarter of the time of the whole key.
  */
 const streamKeyStart = Buffer.from('"st')
 const quote = 0x22
@@ -17,17 +17,17 @@ const openBrace = 0x7b
 const closeBrace = 0x7d
 
 /**
- * The edit that makes a streamed call ask for its usage: it adds `stream_options.include_usage`
- * where `stream` is true and the client said nothing about it. Undefined when there is nothing to
- * add: no stream, an explicit choice of the client, or no JSON object.
+ * Returns the edit that makes a streamed call ask for its usage: it adds
+ * `stream_options.include_usage` where `stream` is true and the client did not set it. Returns
+ * undefined for a call without a stream, with a choice of its own, or that is no JSON object.
  *
- * Agrees with JSON.parse about which `stream` counts: only a top-level one, and of several the
- * last. A key spelled with escapes where none is needed (`"\u0073tream"`) is not seen.
+ * Agrees with JSON.parse about which `stream` counts: only a top-level one, and the last of
+ * several. It misses a key with needless escapes (`"\u0073tream"`).
  */
-export function usageEdit(body: Buffer): BodyEdit | undefined {
+export function findUsageEdit(body: Buffer): BodyEdit | undefined {
   if (!mayStream(body)) return undefined
   const open = skipSpace(body, 0)
-  const members = membersOf(body, open, ['stream', 'stream_options'])
+  const members = findMembers(body, open, ['stream', 'stream_options'])
   const stream = members?.[0]
   if (!stream || !spells(body, stream, 'true')) return undefined
   const options = members[1]
@@ -38,8 +38,8 @@ export function usageEdit(body: Buffer): BodyEdit | undefined {
   return editOfOptions(body, options)
 }
 
-/** The body with the edit made. */
-export function editedBody(body: Buffer, edit: BodyEdit): Buffer {
+/** Returns the body with the edit applied. */
+export function applyEdit(body: Buffer, edit: BodyEdit): Buffer {
   return Buffer.concat([
     body.subarray(0, edit.from),
     Buffer.from(edit.text),
@@ -70,7 +70,7 @@ function isTrueMember(body: Buffer, from: number): boolean {
 
 function editOfOptions(body: Buffer, options: Span): BodyEdit | undefined {
   if (body[options.from] !== openBrace) return undefined
-  const members = membersOf(body, options.from, ['include_usage'])
+  const members = findMembers(body, options.from, ['include_usage'])
   if (!members || members[0]) return undefined
   const empty = body[skipSpace(body, options.from + 1)] === closeBrace
   return insertion(options.from, empty ? '"include_usage":true' : '"include_usage":true,')
@@ -81,10 +81,10 @@ function insertion(open: number, text: string): BodyEdit {
 }
 
 /**
- * Where the values of these keys stand in the object that opens at `open`; of several, the last.
- * Undefined when no object opens or ends there.
+ * Finds the values of these keys in the object that opens at `open`; the last one of several.
+ * Returns undefined for anything but a complete object.
  */
-function membersOf(
+function findMembers(
   body: Buffer,
   open: number,
   keys: readonly string[],
@@ -151,7 +151,7 @@ function endsScalar(byte: number | undefined): boolean {
   )
 }
 
-/** Goes past an object or array; counts depth, so that deep nesting costs no stack. */
+/** Skips an object or array. It counts depth, so that deep nesting uses no stack. */
 function skipNested(body: Buffer, from: number): number {
   let depth = 0
   let at = from
@@ -171,7 +171,7 @@ function skipNested(body: Buffer, from: number): number {
   return at
 }
 
-/** Up to here a string is walked byte by byte; a longer one is searched natively. */
+/** Characters of a string that are walked byte by byte; the rest is searched natively. */
 const walkedString_bytes = 32
 
 function skipString(body: Buffer, from: number): number {
@@ -185,7 +185,7 @@ function skipString(body: Buffer, from: number): number {
   return skipLongString(body, at)
 }
 
-/** `from` is inside a string and not after a backslash that escapes. */
+/** Skips the rest of a string. `from` is inside it, not after an escaping backslash. */
 function skipLongString(body: Buffer, from: number): number {
   let close = body.indexOf(quote, from)
   while (close !== -1 && isEscaped(body, close, from)) close = body.indexOf(quote, close + 1)

@@ -1,17 +1,17 @@
 import { Pool } from 'undici'
-import type { Endpoint } from '../contract.ts'
-import type { ProviderName } from '../providers/registry.ts'
-import { providers } from '../providers/registry.ts'
-import type { ProxySettings } from '../settings.ts'
+import type { Endpoint, ProxySettings } from '../contract.ts'
+import { type ProviderName, providers } from '../providers.ts'
 
 /** One provider with its connections. */
 export type Upstream = {
   readonly provider: ProviderName
   readonly pool: Pool
   readonly paths: Readonly<Record<Endpoint, string>>
-  /** Calls that wait for this provider now. */
+  /** Calls that wait for this provider. */
   inFlight: number
-  /** Until then the provider is not asked for usage: it refused `stream_options`. */
+  /**
+   * Until this instant the provider is not asked for usage, because it refused `stream_options`.
+   */
   usageRefusedUntil_ms: number
 }
 
@@ -22,7 +22,10 @@ export type Upstreams = {
   close(): Promise<void>
 }
 
-/** Connects to the providers when first called. Throws when a base URL is no http(s) URL. */
+/**
+ * Makes the connection pools of the providers; they connect on first use. Throws when a base URL is
+ * no http(s) URL.
+ */
 export function createUpstreams(
   baseUrls: Partial<Record<ProviderName, string>>,
   settings: ProxySettings,
@@ -45,7 +48,7 @@ export function createUpstreams(
     })
   }
   const first = byName.get(providers[0].name)
-  if (!first) throw new Error('there is no provider')
+  if (!first) throw new Error(`the provider ${providers[0].name} has no base URL`)
   return {
     first,
     get: (name) => byName.get(name),
@@ -56,7 +59,7 @@ export function createUpstreams(
   }
 }
 
-/** Answer heads of providers are larger than most: rate limits, cookies, tracing. */
+/** Larger than usual: providers send rate limits, cookies and tracing headers. */
 const responseHeader_bytes_max = 64 * 1024
 
 function poolOptions(settings: ProxySettings): Pool.Options {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { OtlpDecodeError, type OtlpRequest, type OtlpSpan, type OtlpValue } from '../../contract.ts'
-import { defaultDecodeLimits } from '../limits.ts'
+import { defaultDecodeLimits } from '../tally.ts'
 import { jsonDecoder } from './decoder.ts'
 
 const decoder = jsonDecoder()
@@ -67,7 +67,7 @@ describe('names and forms', () => {
     expect([span.trace_id, span.span_id]).toEqual([uuid, spanId])
   })
 
-  test('ids as base64 are taken with a warning', () => {
+  test('base64 ids are accepted with a warning', () => {
     const base64 = (hex: string) => Buffer.from(hex, 'hex').toString('base64')
     const span = { traceId: base64(traceId), spanId: base64(spanId), parentSpanId: base64(spanId) }
     const request = decode([span, span])
@@ -124,7 +124,7 @@ describe('values', () => {
     [{ other: 1, stringValue: 'a' }, 'a'],
     [{}, null],
     [null, null],
-  ])('%j is taken', (value, expected) => {
+  ])('%j is accepted', (value, expected) => {
     const request = decode([{ ...ids, attributes: [{ key: 'a', value }] }])
     expect(request.groups[0]?.items[0]?.attributes.values).toEqual([expected])
     expect(request.warnings.size).toBe(0)
@@ -171,7 +171,7 @@ describe('values', () => {
   })
 })
 
-describe('what is wrong in one span', () => {
+describe('a fault in one span', () => {
   test.each([
     [{ spanId }, 'invalid_trace_id', 'trace_id is missing'],
     [{ ...ids, traceId: 7 }, 'invalid_trace_id', 'trace_id is of type number, not 32 hex digits'],
@@ -192,22 +192,22 @@ describe('what is wrong in one span', () => {
     [
       { ...ids, startTimeUnixNano: 'now' },
       'invalid_time',
-      'start_time_unix_nano is no whole number of nanoseconds',
+      'start_time_unix_nano is not a whole number of nanoseconds',
     ],
     [
       { ...ids, endTimeUnixNano: -1 },
       'invalid_time',
-      'end_time_unix_nano is no whole number of nanoseconds',
+      'end_time_unix_nano is not a whole number of nanoseconds',
     ],
     [
       { ...ids, endTimeUnixNano: '18446744073709551616' },
       'invalid_time',
-      'end_time_unix_nano is no whole number of nanoseconds',
+      'end_time_unix_nano is not a whole number of nanoseconds',
     ],
-    [null, 'invalid_item', 'the span is no object'],
-    ['text', 'invalid_item', 'the span is no object'],
-    [[], 'invalid_item', 'the span is no object'],
-  ])('rejects it alone: %j', (bad, reason, detail) => {
+    [null, 'invalid_item', 'the span is not an object'],
+    ['text', 'invalid_item', 'the span is not an object'],
+    [[], 'invalid_item', 'the span is not an object'],
+  ])('rejects only that span: %j', (bad, reason, detail) => {
     const request = decode([ids, bad, ids])
     expect(request.groups[0]?.items).toHaveLength(2)
     expect(request.items).toBe(3)
@@ -215,7 +215,7 @@ describe('what is wrong in one span', () => {
     expect(request.first_rejection).toBe(`item 2: ${detail}`)
   })
 
-  test('is left out where the span can be without it', () => {
+  test('is dropped where the field is optional', () => {
     const request = decode([
       {
         ...ids,
@@ -293,16 +293,16 @@ test('limits cut and count', () => {
 
 describe('a body', () => {
   test.each([
-    ['', /^the body is no JSON: /],
-    ['{"resourceSpans":', /^the body is no JSON: /],
+    ['', /^the body is not valid JSON: /],
+    ['{"resourceSpans":', /^the body is not valid JSON: /],
     ['{"a":NaN}', /NaN and Infinity are written as text/],
     ['{"a":Infinity}', /NaN and Infinity are written as text/],
-    ['[]', /^the body is JSON, but no object/],
-    ['null', /^the body is JSON, but no object/],
-    ['"text"', /^the body is JSON, but no object/],
-    ['{"resourceSpans":{}}', /^resourceSpans: a list expected, got object/],
-    [`${'['.repeat(100_000)}`, /^the body is no JSON: /],
-  ])('is refused: %.30j', (text, message) => {
+    ['[]', /^the body is JSON, but not an object/],
+    ['null', /^the body is JSON, but not an object/],
+    ['"text"', /^the body is JSON, but not an object/],
+    ['{"resourceSpans":{}}', /^resourceSpans: expected a list, got object/],
+    [`${'['.repeat(100_000)}`, /^the body is not valid JSON: /],
+  ])('is rejected: %.30j', (text, message) => {
     expect(() => decoder.traces(Buffer.from(text))).toThrow(OtlpDecodeError)
     expect(() => decoder.traces(Buffer.from(text))).toThrow(message)
   })
@@ -317,15 +317,15 @@ describe('a body', () => {
     expect(decoder.traces(Buffer.from(text))).toMatchObject({ groups: [], items: 0 })
   })
 
-  test('opens no more objects and lists than memory is meant for', () => {
+  test('has a limit on objects and lists, which bounds memory', () => {
     const small = jsonDecoder({ ...defaultDecodeLimits, json_openings_per_request: 7 })
     expect(small.traces(bodyOf([ids])).items).toBe(1)
     expect(() => small.traces(bodyOf([ids, ids]))).toThrow(
-      'at most 7 objects and lists expected, the body opens 8',
+      'expected at most 7 objects and lists, got 8',
     )
   })
 
-  test('may begin with a byte order mark, and is mended when it is no UTF-8', () => {
+  test('may begin with a byte order mark; invalid UTF-8 is replaced', () => {
     const body = bodyOf([{ ...ids, name: 'caf?' }])
     const latin1 = Buffer.from(body.toString().replace('caf?', 'caf\u00e9'), 'latin1')
     const request = decoder.traces(Buffer.concat([Buffer.from('\ufeff'), latin1]))
@@ -334,7 +334,7 @@ describe('a body', () => {
   })
 })
 
-test('log records are read, and stand alone when their ids are invalid', () => {
+test('log records are read, without ids when those are invalid', () => {
   const eventName = { key: 'event.name', value: { stringValue: 'gen_ai.choice' } }
   const logRecords = [
     { ...ids, timeUnixNano: '5', body: { kvlistValue: {} }, attributes: [eventName] },

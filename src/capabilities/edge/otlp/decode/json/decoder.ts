@@ -9,19 +9,16 @@ import {
   type OtlpScope,
   type OtlpSpan,
 } from '../../contract.ts'
-import { emptyResource, emptyScope } from '../empty-items.ts'
-import { droppedCount } from '../enums.ts'
-import { type DecodeLimits, defaultDecodeLimits } from '../limits.ts'
-import { Tally } from '../tally.ts'
+import { droppedCount, emptyResource, emptyScope } from '../items.ts'
+import { type DecodeLimits, defaultDecodeLimits, Tally } from '../tally.ts'
 import { JsonIds } from './json-ids.ts'
-import { readJsonLogRecord } from './json-log-record.ts'
+import { readJsonLogRecord, readJsonSpan } from './json-items.ts'
 import { listOf, objectOf, textOf, uint32Of } from './json-scalars.ts'
-import { readJsonSpan } from './json-span.ts'
 import { readAttributes } from './json-values.ts'
 
 /**
- * Decodes OTLP/JSON: the JSON of protobuf, but ids are hex. Names may be lowerCamelCase or as in
- * the .proto files; unknown fields are ignored.
+ * Makes a decoder of OTLP/JSON: protobuf's JSON, but with hex ids. Names may be lowerCamelCase or
+ * as in the .proto files; unknown fields are ignored.
  */
 export function jsonDecoder(limits: DecodeLimits = defaultDecodeLimits): OtlpDecoder {
   return {
@@ -30,7 +27,7 @@ export function jsonDecoder(limits: DecodeLimits = defaultDecodeLimits): OtlpDec
   }
 }
 
-/** The names of one signal's fields, each in both spellings. */
+/** Field names of one signal, each in both spellings. */
 type Signal<Item> = {
   resources: readonly [string, string]
   scopes: readonly [string, string]
@@ -59,7 +56,7 @@ function decode<Item>(body: Buffer, tally: Tally, signal: Signal<Item>): OtlpReq
   const groups: OtlpGroup<Item>[] = []
   const resources = either(request, signal.resources)
   if (resources !== undefined && resources !== null && !Array.isArray(resources)) {
-    throw new OtlpDecodeError(`${signal.resources[0]}: a list expected, got ${typeof resources}`)
+    throw new OtlpDecodeError(`${signal.resources[0]}: expected a list, got ${typeof resources}`)
   }
   const ids = new JsonIds()
   for (const raw of listOf(resources, tally)) {
@@ -85,10 +82,10 @@ function requestOf(body: Buffer, tally: Tally): JsonFields {
   if (typeof request === 'object' && request !== null && !Array.isArray(request)) {
     return request as JsonFields
   }
-  throw new OtlpDecodeError('the body is JSON, but no object')
+  throw new OtlpDecodeError('the body is JSON, but not an object')
 }
 
-/** Bounds the memory that parsing takes: `{},` is three bytes here, and an object there. */
+/** Limits the memory for parsing: `{},` is three bytes here, and an object once parsed. */
 function checkOpenings(body: Buffer, most: number): void {
   if (body.length <= most) return
   let openings = 0
@@ -97,9 +94,7 @@ function checkOpenings(body: Buffer, most: number): void {
     if (byte === 0x7b || byte === 0x5b) openings++
   }
   if (openings > most) {
-    throw new OtlpDecodeError(
-      `at most ${most} objects and lists expected, the body opens ${openings}`,
-    )
+    throw new OtlpDecodeError(`expected at most ${most} objects and lists, got ${openings}`)
   }
 }
 
@@ -107,11 +102,11 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    const said = cause instanceof Error ? cause.message : String(cause)
-    const hint = /Unexpected token '[NI]'/.test(said)
+    const message = cause instanceof Error ? cause.message : String(cause)
+    const hint = /Unexpected token '[NI]'/.test(message)
       ? ' (NaN and Infinity are written as text: "NaN")'
       : ''
-    throw new OtlpDecodeError(`the body is no JSON: ${said}${hint}`, { cause })
+    throw new OtlpDecodeError(`the body is not valid JSON: ${message}${hint}`, { cause })
   }
 }
 

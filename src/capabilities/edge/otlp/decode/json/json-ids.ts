@@ -5,19 +5,22 @@ const spanHex = 16
 const base64Trace = /^[A-Za-z0-9+/]{22}==$/
 const base64Span = /^[A-Za-z0-9+/]{11}=$/
 
-/** Ids of OTLP/JSON, which are hex; the last trace id is remembered, as spans come in traces. */
+/**
+ * Reads ids of OTLP/JSON, which are hex. It remembers the last trace id, because spans of a trace
+ * come together.
+ */
 export class JsonIds {
   private trace = ''
   private uuid = ''
 
-  /** The UUID of a trace id; '' when it is none. */
+  /** Returns a trace id as a UUID; '' for an invalid one. */
   traceId(value: unknown, tally: Tally): string {
     if (typeof value !== 'string') return ''
     if (value === this.trace) return this.uuid
     const hex = hexOf(value, traceHex, tally)
     if (hex === '') return ''
     const uuid = uuidOf(hex)
-    // One that came as base64 is decoded, and counted, each time.
+    // A base64 id is decoded, and counted, each time.
     if (value.length === traceHex) {
       this.trace = value
       this.uuid = uuid
@@ -25,13 +28,13 @@ export class JsonIds {
     return uuid
   }
 
-  /** The 16 hex digits of a span id, lower case; '' when it is none. */
+  /** Returns a span id as 16 lower-case hex digits; '' for an invalid one. */
   spanId(value: unknown, tally: Tally): string {
     return typeof value === 'string' ? hexOf(value, spanHex, tally) : ''
   }
 }
 
-/** What is wrong with an id: for the answer. */
+/** Describes the fault of an id for the reply. */
 export function idFault(value: unknown, digits: number): string {
   if (value === undefined || value === null || value === '') return 'is missing'
   if (typeof value !== 'string') return `is of type ${typeof value}, not ${digits} hex digits`
@@ -57,7 +60,7 @@ function isLowerHex(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || (code >= 0x61 && code <= 0x66)
 }
 
-/** Ids as the JSON of protobuf would have them, which some senders do. */
+/** Decodes a base64 id, as protobuf's JSON would have it and some senders write it. */
 function hexOfBase64(value: string, digits: number, tally: Tally): string {
   if (!(digits === traceHex ? base64Trace : base64Span).test(value)) return ''
   const hex = Buffer.from(value, 'base64').toString('hex')

@@ -1,3 +1,4 @@
+import { severityNumber, spanKind, statusCode } from '../items.ts'
 import type { Tally } from '../tally.ts'
 
 const uint64Max = 0xffff_ffff_ffff_ffffn
@@ -7,28 +8,28 @@ const uint32Max = 0xffff_ffff
 const unsigned = /^[0-9]{1,20}$/
 const signed = /^-?[0-9]{1,19}$/
 
-/** Text; '' when there is none, and, with a warning, when it is something else. */
+/** Returns a text; '' for an absent value and, with a warning, for another type. */
 export function textOf(value: unknown, tally: Tally): string {
   if (typeof value === 'string') return value
   if (value !== undefined && value !== null) tally.warn('wrong_type')
   return ''
 }
 
-/** A list; none when there is none, and, with a warning, when it is something else. */
+/** Returns a list; an empty one for an absent value and, with a warning, for another type. */
 export function listOf(value: unknown, tally: Tally): readonly unknown[] {
   if (Array.isArray(value)) return value
   if (value !== undefined && value !== null) tally.warn('wrong_type')
   return []
 }
 
-/** An object; undefined when there is none, and, with a warning, when it is something else. */
+/** Returns an object; undefined for an absent value and, with a warning, for another type. */
 export function objectOf(value: unknown, tally: Tally): object | undefined {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   if (value !== undefined && value !== null) tally.warn('wrong_type')
   return undefined
 }
 
-/** A uint32, as a number or as text; 0, with a warning, when it is something else. */
+/** Returns a uint32 from a number or text; 0, with a warning, for anything else. */
 export function uint32Of(value: unknown, tally: Tally): number {
   if (value === undefined || value === null) return 0
   const number = typeof value === 'string' && unsigned.test(value) ? Number(value) : value
@@ -40,8 +41,8 @@ export function uint32Of(value: unknown, tally: Tally): number {
 }
 
 /**
- * Nanoseconds, as text or as a number, which is not exact then; 0n when there are none, undefined
- * when it is no time.
+ * Returns nanoseconds from text, or from a number, which may be inexact; 0n for an absent value,
+ * undefined for an invalid one.
  */
 export function timeOf(value: unknown, tally: Tally): bigint | undefined {
   if (typeof value === 'string') {
@@ -56,7 +57,7 @@ export function timeOf(value: unknown, tally: Tally): bigint | undefined {
   return time <= uint64Max ? time : undefined
 }
 
-/** An int64, as text or as a number; undefined when it is none. */
+/** Returns an int64 from text or a number; undefined for anything else. */
 export function int64Of(value: unknown): number | bigint | undefined {
   if (typeof value === 'number') return intOfNumber(value)
   if (typeof value !== 'string' || !signed.test(value)) return undefined
@@ -64,7 +65,10 @@ export function int64Of(value: unknown): number | bigint | undefined {
   return Number.isSafeInteger(number) ? number + 0 : inRange(BigInt(value))
 }
 
-/** A double, as a number or as text (`NaN`, `Infinity`, `-Infinity`); undefined when it is none. */
+/**
+ * Returns a double from a number or text (`NaN`, `Infinity`, `-Infinity`); undefined for anything
+ * else.
+ */
 export function doubleOf(value: unknown): number | undefined {
   if (typeof value === 'number') return value
   if (typeof value !== 'string' || value.trim() === '') return undefined
@@ -79,4 +83,43 @@ function intOfNumber(value: number): number | bigint | undefined {
 
 function inRange(value: bigint): bigint | undefined {
   return value >= int64Min && value <= int64Max ? value : undefined
+}
+
+const kinds = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER']
+const codes = ['UNSET', 'OK', 'ERROR']
+const severities = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL']
+const severitySteps = [1, 2, 3, 4]
+
+const kindNumbers = new Map(kinds.map((name, i) => [`SPAN_KIND_${name}`, i]))
+const codeNumbers = new Map(codes.map((name, i) => [`STATUS_CODE_${name}`, i]))
+const severityNumbers = new Map([
+  ['SEVERITY_NUMBER_UNSPECIFIED', 0] as const,
+  ...severities.flatMap((name, i) =>
+    severitySteps.map(
+      (step) => [`SEVERITY_NUMBER_${name}${step === 1 ? '' : step}`, i * 4 + step] as const,
+    ),
+  ),
+])
+
+/** Returns a SpanKind from its number or name. */
+export function spanKindOf(value: unknown, tally: Tally): number {
+  return spanKind(numberOf(value, kindNumbers), tally)
+}
+
+/** Returns a StatusCode from its number or name. */
+export function statusCodeOf(value: unknown, tally: Tally): number {
+  return statusCode(numberOf(value, codeNumbers), tally)
+}
+
+/** Returns a SeverityNumber from its number or name. */
+export function severityNumberOf(value: unknown, tally: Tally): number {
+  return severityNumber(numberOf(value, severityNumbers), tally)
+}
+
+/** Returns -1, which no enum has, for an invalid value; the caller warns. */
+function numberOf(value: unknown, names: ReadonlyMap<string, number>): number {
+  if (value === undefined || value === null) return 0
+  if (typeof value === 'number') return Number.isInteger(value) ? value : -1
+  if (typeof value !== 'string') return -1
+  return names.get(value) ?? (/^[0-9]{1,9}$/.test(value) ? Number(value) : -1)
 }

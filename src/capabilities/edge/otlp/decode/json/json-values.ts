@@ -1,8 +1,6 @@
 import type { OtlpAttributes, OtlpValue } from '../../contract.ts'
-import { emptyAttributes } from '../empty-items.ts'
-import { isForbiddenKey } from '../forbidden-keys.ts'
-import { tooDeep } from '../limits.ts'
-import type { Tally } from '../tally.ts'
+import { emptyAttributes, isForbiddenKey } from '../items.ts'
+import { type Tally, tooDeep } from '../tally.ts'
 import { doubleOf, int64Of, listOf, objectOf } from './json-scalars.ts'
 
 type JsonKeyValue = { key?: unknown; value?: unknown }
@@ -24,7 +22,7 @@ type JsonAnyValue = {
   bytes_value?: unknown
 }
 
-/** Reads a list of KeyValue into `into`. Returns how many were dropped for the limits. */
+/** Reads a list of KeyValue into `into`. Returns how many exceeded the limits. */
 export function readAttributes(list: unknown, into: OtlpAttributes, tally: Tally): number {
   const most = tally.limits.attributes_per_item
   const items = listOf(list, tally)
@@ -36,7 +34,8 @@ export function readAttributes(list: unknown, into: OtlpAttributes, tally: Tally
 }
 
 /**
- * Reads an AnyValue, `level` lists and maps deep. What has a wrong type is null, with a warning.
+ * Reads an AnyValue at a depth of `level` lists and maps. A wrong type becomes null, with a
+ * warning.
  */
 export function readAnyValue(raw: unknown, level: number, tally: Tally): OtlpValue {
   if (level > tally.limits.value_levels) {
@@ -59,7 +58,7 @@ function readKeyValue(raw: unknown, into: OtlpAttributes, level: number, tally: 
     tally.warn('wrong_type')
     return
   }
-  // proto3 leaves out what is empty.
+  // proto3 leaves out empty fields.
   const name = key ?? ''
   if (isForbiddenKey(name)) {
     tally.warn('forbidden_key')
@@ -79,7 +78,7 @@ function readOther(value: JsonAnyValue, level: number, tally: Tally): OtlpValue 
   return readCompound(value, level + 1, tally)
 }
 
-/** What is no scalar, and text whose name or type is another than usual. */
+/** Reads lists, maps and bytes, and text with an unusual field name or type. */
 function readCompound(value: JsonAnyValue, level: number, tally: Tally): OtlpValue {
   const list = value.arrayValue ?? value.array_value
   if (set(list)) return readList(list, level, tally)

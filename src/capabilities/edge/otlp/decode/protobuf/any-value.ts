@@ -1,8 +1,7 @@
 import type { OtlpAttributes, OtlpValue } from '../../contract.ts'
-import { emptyAttributes } from '../empty-items.ts'
-import { isForbiddenKey } from '../forbidden-keys.ts'
-import { tooDeep } from '../limits.ts'
-import { readKey, readValueText } from './read-text.ts'
+import { emptyAttributes, isForbiddenKey } from '../items.ts'
+import { tooDeep } from '../tally.ts'
+import { readKey, readValueText } from './read-scalars.ts'
 import type { WireReader } from './wire-reader.ts'
 
 const anyValueFields = 0b1111_1110
@@ -10,8 +9,8 @@ const keyValueFields = 0b110
 const listFields = 0b10
 
 /**
- * Reads a KeyValue into `into`. Returns how many were dropped for the limits: 1 or 0. A forbidden
- * key is dropped with a warning.
+ * Reads a KeyValue into `into`. Returns how many exceeded the limits: 1 or 0. A forbidden key is
+ * dropped with a warning.
  */
 export function readAttribute(wire: WireReader, field: string, into: OtlpAttributes): 0 | 1 {
   const full = into.keys.length >= wire.tally.limits.attributes_per_item
@@ -23,7 +22,7 @@ export function readAttribute(wire: WireReader, field: string, into: OtlpAttribu
   return 0
 }
 
-/** Reads the field of an AnyValue; `before` is what an earlier one of the same field was. */
+/** Reads a field of type AnyValue; `before` is the value of an earlier occurrence. */
 export function readAnyValueField(wire: WireReader, field: string, before: OtlpValue): OtlpValue {
   return readValueAt(wire, field, 0, before)
 }
@@ -47,7 +46,7 @@ function readKeyValue(wire: WireReader, field: string, into: OtlpAttributes, lev
   into.values.push(value)
 }
 
-/** A later value takes the place of an earlier one; lists and maps grow together (protobuf). */
+/** Reads a value. A later one replaces an earlier one, but lists and maps are merged (protobuf). */
 function readValueAt(wire: WireReader, field: string, level: number, before: OtlpValue): OtlpValue {
   const around = wire.enter(field)
   if (level > wire.tally.limits.value_levels) {
@@ -68,7 +67,7 @@ function readValueAt(wire: WireReader, field: string, level: number, before: Otl
   return value
 }
 
-/** The fields of an AnyValue that are no scalar. */
+/** Reads the fields of an AnyValue that are lists, maps or bytes. */
 function readCompound(wire: WireReader, tag: number, level: number, before: OtlpValue): OtlpValue {
   if (tag === 42) return readList(wire, level, before)
   if (tag === 50) return readMap(wire, level, before)
@@ -106,7 +105,7 @@ function readMap(wire: WireReader, level: number, before: OtlpValue): OtlpValue 
   return map
 }
 
-/** Whether one more value inside a value is kept; else it is passed over. */
+/** Returns whether one more nested value fits the limits; otherwise skips it. */
 function takesInner(wire: WireReader, field: string): boolean {
   if (wire.tally.takesValue()) return true
   wire.tally.warn('values_cut')
@@ -121,7 +120,7 @@ function readBytes(wire: WireReader): OtlpValue {
   return { bytes }
 }
 
-/** Own, as every array has a method of this name. */
+/** Checks an own property, because every array has a method of this name. */
 function isMap(value: OtlpValue): value is { map: OtlpAttributes } {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, 'map')
 }

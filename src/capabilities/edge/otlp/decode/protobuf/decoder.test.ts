@@ -10,7 +10,7 @@ import {
   varintFieldOf,
 } from '../../../../../../test/support/otlp-wire.ts'
 import { OtlpDecodeError, type OtlpSpan, type OtlpValue } from '../../contract.ts'
-import { defaultDecodeLimits } from '../limits.ts'
+import { defaultDecodeLimits } from '../tally.ts'
 import { protobufDecoder } from './decoder.ts'
 
 const decoder = protobufDecoder()
@@ -37,7 +37,7 @@ describe('a span', () => {
     expect(spanOf(spanWith(Buffer.from([0x85, 0x01, 1, 3, 0, 0x80]))).flags).toBe(0x8000_0301)
   })
 
-  test('has no kind and no status that OTLP does not know, with a warning', () => {
+  test('with an unknown kind or status has neither, with a warning', () => {
     const request = decoder.traces(
       requestWith(spanWith(varintFieldOf(6, 9), lengthFieldOf(15, varintFieldOf(3, 3)))),
     )
@@ -81,7 +81,7 @@ describe('ids', () => {
       'invalid_span_id',
       'span_id is all zero',
     ],
-  ])('with %s reject their span alone', (_name, fields, reason, detail) => {
+  ])('with %s reject only their span', (_name, fields, reason, detail) => {
     const request = decoder.traces(requestWith(spanWith(), Buffer.concat(fields), spanWith()))
     expect(request.groups[0]?.items).toHaveLength(2)
     expect(request.items).toBe(3)
@@ -130,7 +130,7 @@ describe('text', () => {
       Buffer.concat([Buffer.alloc(99, 'x'), Buffer.from([0xc3])]),
       `${'x'.repeat(99)}${replaced}`,
     ],
-  ])('that is no UTF-8 is mended when it is %s', (_name, bytes, mended) => {
+  ])('with invalid UTF-8 is replaced when it is %s', (_name, bytes, mended) => {
     const request = decoder.traces(
       requestWith(spanWith(lengthFieldOf(5, bytes), attribute(bytes, lengthFieldOf(1, bytes)))),
     )
@@ -161,7 +161,7 @@ describe('messages that come in parts', () => {
     expect(span).toMatchObject({ name: 'second', status_code: 2, status_message: 'b' })
   })
 
-  test('grow together in values; another kind of value takes the place', () => {
+  test('are merged in lists and maps; another kind of value replaces them', () => {
     const list = (text: string) => lengthFieldOf(5, lengthFieldOf(1, lengthFieldOf(1, text)))
     const map = (key: string) => lengthFieldOf(6, lengthFieldOf(1, lengthFieldOf(1, key)))
     expect(readValue(Buffer.concat([list('a'), list('b')]))).toEqual(['a', 'b'])
@@ -202,22 +202,22 @@ describe('unknown fields', () => {
     ['32 bits', Buffer.from([0xf5, 0x07, 1, 2, 3, 4])],
     ['group', group(1)],
     ['nested groups', group(32)],
-  ])('are passed over: %s', (_name, field) => {
+  ])('are skipped: %s', (_name, field) => {
     const value = Buffer.concat([field, lengthFieldOf(1, 'v'), field])
     const span = spanOf(spanWith(field, attribute('a', value), field))
     expect(span.attributes).toEqual({ keys: ['a'], values: ['v'] })
   })
 
   test.each([
-    ['33 nested groups', group(33), /over 32 nested groups/],
-    ['a group without an end', Buffer.from([0xf3, 0x07]), /group 126 has no end/],
-    ['the end of another group', Buffer.from([0xf3, 0x07, 0xec, 0x07]), /another group ends/],
-    ['an end alone', Buffer.from([0xf4, 0x07]), /wire type 0, 1, 2, 3 or 5 expected, got 4/],
+    ['33 nested groups', group(33), /more than 32 nested groups/],
+    ['a group without an end', Buffer.from([0xf3, 0x07]), /group 126 does not end/],
+    ['the end of another group', Buffer.from([0xf3, 0x07, 0xec, 0x07]), /the end of another group/],
+    ['an end alone', Buffer.from([0xf4, 0x07]), /expected wire type 0, 1, 2, 3 or 5, got 4/],
     ['wire type 6', Buffer.from([0xf6, 0x07]), /got 6/],
     ['wire type 7', Buffer.from([0xf7, 0x07]), /got 7/],
     ['field number 0', Buffer.from([0x02, 0x00]), /a field number from 1/],
-    ['a tag of 64 bits', Buffer.alloc(9, 0xff), /cut off/],
-  ])('are refused: %s', (_name, field, message) => {
+    ['a tag of 64 bits', Buffer.alloc(9, 0xff), /is incomplete/],
+  ])('are rejected: %s', (_name, field, message) => {
     expect(() => spanOf(spanWith(field))).toThrow(OtlpDecodeError)
     expect(() => spanOf(spanWith(field))).toThrow(message)
   })
@@ -227,39 +227,39 @@ test.each([
   [
     'a length beyond the message',
     Buffer.from([0x2a, 0x02, 0x61]),
-    /^Span\.name at byte 36: a length of 2 bytes, and 1 are left/,
+    /^Span\.name at byte 36: the length is 2 bytes, but the message has 1 left/,
   ],
   [
     'a length of 64 bits',
     Buffer.from([0x2a, ...Array(9).fill(0xff), 0x01]),
-    /^Span\.name at byte 45: a length of more than 4294967295/,
+    /^Span\.name at byte 45: the length is more than 4294967295/,
   ],
   [
     'a varint of 11 bytes',
     Buffer.from([0x30, ...Array(11).fill(0xff)]),
-    /^Span\.kind at byte 35: a varint of at most 64 bits/,
+    /^Span\.kind at byte 35: expected a varint of at most 64 bits/,
   ],
   [
     'a varint of 70 bits',
     Buffer.from([0x30, ...Array(9).fill(0xff), 0x7f]),
-    /^Span\.kind at byte 35: a varint of at most 64 bits/,
+    /^Span\.kind at byte 35: expected a varint of at most 64 bits/,
   ],
   [
     'a varint without an end',
     Buffer.from([0x30, 0xff]),
-    /^Span\.kind at byte 35: the varint is cut off/,
+    /^Span\.kind at byte 35: the varint is incomplete/,
   ],
   [
     'a time cut off',
     Buffer.from([0x39, 1, 2, 3, 4, 5, 6, 7]),
-    /^Span\.start_time_unix_nano at byte 35: 8 bytes expected, 7 are left/,
+    /^Span\.start_time_unix_nano at byte 35: expected 8 bytes, but the message has 7 left/,
   ],
   [
     'a name that is a number',
     varintFieldOf(5, 1),
-    /^Span field 5 at byte 35: wire type 0, which it does not have/,
+    /^Span field 5 at byte 35: wire type 0 does not fit the field/,
   ],
-])('%s is an error that says where', (_name, field, message) => {
+])('%s is an error with its position', (_name, field, message) => {
   expect(() => decoder.traces(requestWith(spanWith(field)))).toThrow(message)
 })
 
@@ -296,7 +296,7 @@ describe('limits', () => {
     })
   })
 
-  test('reject the items that are too many', () => {
+  test('reject the items over the limit', () => {
     const small = protobufDecoder({ ...defaultDecodeLimits, items_per_request: 2 })
     const request = small.traces(requestWith(spanWith(), Buffer.alloc(0), spanWith(), spanWith()))
     expect(request.groups[0]?.items).toHaveLength(1)
@@ -307,7 +307,7 @@ describe('limits', () => {
     ])
   })
 
-  test('bound the values of a request, wherever they are', () => {
+  test('bound the values of a request at any depth', () => {
     const small = protobufDecoder({ ...defaultDecodeLimits, values_per_request: 5 })
     const list = lengthFieldOf(5, ...Array.from({ length: 9 }, () => lengthFieldOf(1)))
     const span = spanWith(attribute('a', list), attribute('b', lengthFieldOf(1, 'b')))
@@ -351,7 +351,7 @@ test('keys that reach a prototype are dropped', () => {
 })
 
 describe('a log record', () => {
-  test('has its event from either place, and stands alone when its ids are invalid', () => {
+  test('has its event name from field or attribute, and no ids when they are invalid', () => {
     const event = lengthFieldOf(6, keyValueOf('event.name', lengthFieldOf(1, 'gen_ai.choice')))
     const ids = (trace: Buffer) => [lengthFieldOf(9, trace), lengthFieldOf(10, spanIdBytes)]
     const request = logsOf(

@@ -7,21 +7,18 @@ import type {
   OtlpScope,
   OtlpSpan,
 } from '../../contract.ts'
-import { emptyResource, emptyScope } from '../empty-items.ts'
-import { droppedCount } from '../enums.ts'
-import { type DecodeLimits, defaultDecodeLimits } from '../limits.ts'
-import { Tally } from '../tally.ts'
+import { droppedCount, emptyResource, emptyScope } from '../items.ts'
+import { type DecodeLimits, defaultDecodeLimits, Tally } from '../tally.ts'
 import { readAttribute } from './any-value.ts'
-import { readLogRecord } from './read-log-record.ts'
-import { readSpan } from './read-span.ts'
-import { readText } from './read-text.ts'
-import { newTextCaches } from './text-caches.ts'
+import { readLogRecord, readSpan } from './read-items.ts'
+import { readText } from './read-scalars.ts'
+import { newTextCaches } from './text-cache.ts'
 import { WireReader } from './wire-reader.ts'
 
 /**
- * Decodes ExportTraceServiceRequest and ExportLogsServiceRequest (opentelemetry-proto 1.11). Long
- * texts are views of the body, which the caller must leave alone. Keep one decoder for all
- * requests: it remembers the keys that it saw.
+ * Makes a decoder of ExportTraceServiceRequest and ExportLogsServiceRequest (opentelemetry-proto
+ * 1.11). Long texts are views of the body, which the caller must not change. Use one decoder for
+ * all requests, because it remembers attribute keys.
  */
 export function protobufDecoder(limits: DecodeLimits = defaultDecodeLimits): OtlpDecoder {
   const caches = newTextCaches()
@@ -31,7 +28,7 @@ export function protobufDecoder(limits: DecodeLimits = defaultDecodeLimits): Otl
   }
 }
 
-/** The messages of one signal: their fields have the same numbers, and other names. */
+/** Message names of one signal; the field numbers are the same for all signals. */
 type Signal<Item> = {
   request: string
   resourceItems: string
@@ -89,7 +86,7 @@ function readResourceItems<Item>(
   groups: OtlpGroup<Item>[],
 ): void {
   const around = wire.enter(signal.request)
-  // It may stand after its items: they have the object, which is filled when it comes.
+  // The resource may follow its items, which share this object; it is filled when it comes.
   const resource = emptyResource()
   while (wire.position < wire.end) {
     const tag = wire.tag(signal.resourceItems)

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { IdCache } from './id-cache.ts'
-import { cachedText_bytes_max, TextCache } from './text-cache.ts'
+import { cachedText_bytes_max, IdCache, TextCache } from './text-cache.ts'
 
-test('texts are what their bytes say, whatever the cache holds', () => {
+test('texts equal their bytes with any content of the cache', () => {
   // Two places only: every text meets others in its place.
   const cache = new TextCache(2)
   const ascii = fc.string({ unit: fc.constantFrom('a', 'b', '.', '\0'), maxLength: 9 })
@@ -20,7 +19,7 @@ test('texts are what their bytes say, whatever the cache holds', () => {
   )
 })
 
-test('text that is not ASCII is not told, wherever the byte is', () => {
+test('text with a non-ASCII byte at any position is not cached', () => {
   const cache = new TextCache(16)
   for (let length = 1; length <= cachedText_bytes_max; length++) {
     for (let at = 0; at < length; at++) {
@@ -32,7 +31,7 @@ test('text that is not ASCII is not told, wherever the byte is', () => {
   }
 })
 
-test('ids are what their bytes say, whatever came before', () => {
+test('ids equal their bytes in any order', () => {
   const ids = new IdCache()
   const parts = fc.uint8Array({ minLength: 16, maxLength: 16, max: 2 })
   fc.assert(

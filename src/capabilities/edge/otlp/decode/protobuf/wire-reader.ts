@@ -1,28 +1,28 @@
 import { OtlpDecodeError } from '../../contract.ts'
 import type { Tally } from '../tally.ts'
-import type { TextCaches } from './text-caches.ts'
+import type { TextCaches } from './text-cache.ts'
 
-/** Groups (a form of protobuf 1) within groups, in fields that we don't know. */
+/** Maximum nesting of groups (a feature of proto2) in unknown fields. */
 const groupLevels = 32
 const varintBytes = 10
 const fieldMax = 2 ** 29 - 1
 
 /**
- * Reads the wire format of protobuf from a body, never beyond the end of the message it is in.
- * `field` and `message` are names for the error: OtlpDecodeError says where, and what was expected.
+ * Reads protobuf's wire format from a body, never beyond the end of the current message. `field`
+ * and `message` are names for OtlpDecodeError, which says where and what was expected.
  */
 export class WireReader {
   readonly bytes: Buffer
   readonly view: DataView
   readonly tally: Tally
   readonly caches: TextCaches
-  /** The next byte to read. */
+  /** Offset of the next byte to read. */
   position = 0
-  /** Where the message that is being read ends. */
+  /** End of the current message. */
   end: number
-  /** The upper 32 bits of the varint that was read last. */
+  /** The upper 32 bits of the last varint. */
   high = 0
-  /** What was wrong with the id that was read last, when it was none. */
+  /** The fault of the last id, if it was invalid. */
   idFault = ''
 
   constructor(bytes: Buffer, tally: Tally, caches: TextCaches) {
@@ -33,7 +33,7 @@ export class WireReader {
     this.end = bytes.length
   }
 
-  /** Field number × 8 + wire type. Only to be asked while `position` is before `end`. */
+  /** Returns field number × 8 + wire type. `position` must be before `end`. */
   tag(message: string): number {
     const byte = this.bytes[this.position] as number
     if (byte < 0x80 && byte >= 8) {
@@ -43,7 +43,7 @@ export class WireReader {
     return this.longTag(message)
   }
 
-  /** Enters a message; returns what `leave` takes: the end of the message around it. */
+  /** Enters a message. Returns the end of the outer message, for `leave`. */
   enter(field: string): number {
     const around = this.end
     this.end = this.until(field)
@@ -55,16 +55,16 @@ export class WireReader {
     this.end = around
   }
 
-  /** Reads the length of a field; returns where its content, which begins at `position`, ends. */
+  /** Reads the length of a field. Returns the end of its content, which starts at `position`. */
   until(field: string): number {
     const length = this.varint(field)
     const left = this.end - this.position
     if (this.high === 0 && length <= left) return this.position + length
-    const told = this.high === 0 ? length : 'more than 4294967295'
-    throw this.fault(field, `a length of ${told} bytes, and ${left} are left in the message`)
+    const shownLength = this.high === 0 ? length : 'more than 4294967295'
+    throw this.fault(field, `the length is ${shownLength} bytes, but the message has ${left} left`)
   }
 
-  /** The lower 32 bits of a varint, as an unsigned number; `high` has the upper ones. */
+  /** Returns the lower 32 bits of a varint as an unsigned number; `high` has the upper ones. */
   varint(field: string): number {
     if (this.position < this.end) {
       const byte = this.bytes[this.position] as number
@@ -77,7 +77,7 @@ export class WireReader {
     return this.longVarint(field)
   }
 
-  /** A signed 64-bit integer: a number while that is exact. */
+  /** Reads a signed 64-bit integer, as a number while that is exact. */
   int64(field: string): number | bigint {
     const low = this.varint(field)
     if (this.high === 0) return low
@@ -107,13 +107,13 @@ export class WireReader {
   }
 
   /**
-   * Passes over a field that the caller does not read. `known` has the bit of each field number
-   * that it does: one of those comes here when its wire type is wrong.
+   * Skips a field that the caller does not read. `known` has a bit for each field number that it
+   * does read; such a field comes here only with a wrong wire type.
    */
   skip(tag: number, message: string, known: number): void {
     const field = tag >>> 3
     if (field < 32 && ((known >>> field) & 1) === 1) {
-      throw this.fault(`${message} field ${field}`, `wire type ${tag & 7}, which it does not have`)
+      throw this.fault(`${message} field ${field}`, `wire type ${tag & 7} does not fit the field`)
     }
     if ((tag & 7) === 3) this.skipGroup(field, message)
     else this.skipContent(tag & 7, message)
@@ -126,7 +126,7 @@ export class WireReader {
   private forward(bytes: number, field: string): number {
     const at = this.position
     if (this.end - at < bytes) {
-      throw this.fault(field, `${bytes} bytes expected, ${this.end - at} are left in the message`)
+      throw this.fault(field, `expected ${bytes} bytes, but the message has ${this.end - at} left`)
     }
     this.position = at + bytes
     return at
@@ -136,14 +136,14 @@ export class WireReader {
     const tag = this.varint(message)
     const field = tag >>> 3
     if (this.high === 0 && field > 0 && field <= fieldMax) return tag
-    throw this.fault(message, `a field number from 1 to ${fieldMax} expected`)
+    throw this.fault(message, `expected a field number from 1 to ${fieldMax}`)
   }
 
   private longVarint(field: string): number {
     let low = 0
     let high = 0
     for (let i = 0; i < varintBytes; i++) {
-      if (this.position + i >= this.end) throw this.fault(field, 'the varint is cut off')
+      if (this.position + i >= this.end) throw this.fault(field, 'the varint is incomplete')
       const byte = this.bytes[this.position + i] as number
       const bits = byte & 0x7f
       if (i < 5) low |= bits << (i * 7)
@@ -156,18 +156,20 @@ export class WireReader {
         return low >>> 0
       }
     }
-    throw this.fault(field, 'a varint of at most 64 bits in 10 bytes expected')
+    throw this.fault(field, 'expected a varint of at most 64 bits in 10 bytes')
   }
 
   private skipGroup(first: number, message: string): void {
     const open = [first]
     while (open.length > 0) {
-      if (this.position >= this.end) throw this.fault(message, `group ${open.at(-1)} has no end`)
+      if (this.position >= this.end) throw this.fault(message, `group ${open.at(-1)} does not end`)
       const tag = this.tag(message)
       const type = tag & 7
       if (type === 3) open.push(tag >>> 3)
-      if (open.length > groupLevels) throw this.fault(message, `over ${groupLevels} nested groups`)
-      if (type === 4 && open.pop() !== tag >>> 3) throw this.fault(message, 'another group ends')
+      if (open.length > groupLevels)
+        throw this.fault(message, `more than ${groupLevels} nested groups`)
+      if (type === 4 && open.pop() !== tag >>> 3)
+        throw this.fault(message, 'the end of another group')
       if (type !== 3 && type !== 4) this.skipContent(type, message)
     }
   }
@@ -177,6 +179,6 @@ export class WireReader {
     else if (type === 1) this.forward(8, message)
     else if (type === 2) this.position = this.until(message)
     else if (type === 5) this.forward(4, message)
-    else throw this.fault(message, `wire type 0, 1, 2, 3 or 5 expected, got ${type}`)
+    else throw this.fault(message, `expected wire type 0, 1, 2, 3 or 5, got ${type}`)
   }
 }

@@ -1,46 +1,48 @@
 /**
- * A mapping contract: plain JSON, served as it is and executed as it is. Lists of sources are
- * ordered; the first source that is present and usable gives the field.
+ * A mapping contract: plain JSON, served and executed as it is. Sources are ordered; the first one
+ * that is present and usable gives the field.
  */
 export type MappingContract<SpanField extends SpanFieldName = SpanFieldName> = {
-  /** Stored on every row that it made. */
+  /** Stored on every row of the contract. */
   version: string
   direction: 'otlp_to_observability'
-  /** What a span says of its whole trace. */
+  /** Fields of the whole trace, read from any of its spans. */
   trace_level: MappingLevel<TraceFieldName>
-  /** What a span says of itself. */
+  /** Fields of the span itself. */
   span_level: MappingLevel<SpanField> & {
-    /** Attributes whose keys begin so are labels of the client's own; the rest of a key names one. */
+    /** Prefixes of keys that are labels of the client; the rest of a key is the label's name. */
     metadata_prefixes: readonly string[]
-    /** Further attributes that hold what was said and so leave the attributes, used or not. */
+    /**
+     * Prefixes of further keys with content, which are removed from the attributes, used or not.
+     */
     content_prefixes: readonly string[]
-    /** Attributes of the resource that stay, as `resource.<key>`; those that end so are prefixes. */
+    /** Resource attributes that are kept as `resource.<key>`; `*` at the end makes a prefix. */
     resource_attributes: readonly string[]
-    /** Events of spans and log records that carry what was said; `*` stands for any text. */
+    /** Events of spans and log records with content; `*` matches any text. */
     genai_events: readonly string[]
   }
-  /** Value tables that sources name. */
+  /** Value tables that sources refer to. */
   tables: Readonly<Record<string, ValueTable>>
   limits: MappingLimits
   w3c_propagation: { traceparent: string; tracestate: string; baggage: string }
 }
 
-/** A contract of any version: earlier ones lack the fields that were added later. */
+/** A contract of any version; earlier ones lack fields that were added later. */
 export type AnyMappingContract = MappingContract<FirstSpanFieldName> | MappingContract
 
-export type MappingLevel<Name extends string> = { fields: Readonly<Record<Name, FieldRule>> }
+type MappingLevel<Name extends string> = { fields: Readonly<Record<Name, FieldRule>> }
 
-/** How one field is found. */
+/** How a field is found. */
 export type FieldRule = {
   reads: ValueKind
-  /** A longer text is cut; left out, `limits.text_chars_max`. */
+  /** Maximum characters, by default `limits.text_chars_max`; a longer text is cut. */
   chars_max?: number
   sources: readonly Source[]
 }
 
 /**
- * What a field's value is: `text`; `content` (bytes and JSON as they came); `count` (a whole number
- * from 0 up); `dollars` (decimal text); `milliseconds`; `tool_calls`; `tool_results`.
+ * The type of a field's value: `text`; `content` (bytes and JSON as they came); `count` (a whole
+ * number from 0 up); `dollars` (decimal text); `milliseconds`; `tool_calls`; `tool_results`.
  */
 export type ValueKind =
   | 'text'
@@ -51,50 +53,56 @@ export type ValueKind =
   | 'tool_calls'
   | 'tool_results'
 
-/** Where a value comes from, and what is done with it, in this order: path, transform, table. */
+/** The location of a value, and the steps applied to it: path, then transform, then table. */
 export type Source = SourcePlace & {
-  /** Only in spans of a scope with one of these names; `*` stands for any text. */
+  /** Only in spans of a scope with one of these names; `*` matches any text. */
   in_scopes?: readonly string[]
   /** Not in spans of a scope with one of these names. */
   except_scopes?: readonly string[]
   /**
-   * Only in spans of one of these types. The type is known once all attributes are read, so that this
-   * and the next two are for sources from `attributes`, `indexed`, `span`, `event` and `events`.
+   * Only in spans of one of these types. The type is known only after all attributes are read, so
+   * this and the next two work for sources from `attributes`, `indexed`, `span`, `event` and
+   * `events`.
    */
   of_types?: readonly string[]
   /** Not in spans of one of these types. */
   except_types?: readonly string[]
-  /** Only in spans that have an event of this name. */
+  /** Only in spans with an event of this name. */
   with_event?: string
-  /** Steps into JSON that the value is. */
+  /** Steps into the JSON of the value. */
   path?: readonly string[]
   transform?: TransformName
-  /** The value table to look the text up in; a text without entry is not usable, unless `else`. */
+  /**
+   * The table in which the text is looked up. A text without an entry is unusable, unless the table
+   * has `else`.
+   */
   table?: string
-  /** The value, where only the presence counts. */
+  /** The field's value when the source is present, regardless of the source's own value. */
   gives?: string
   /** Only when the value is one of these. */
   only?: readonly string[]
-  /** A value that does not fit says nothing here, and is no fault. */
+  /** A value that does not match is ignored and not recorded as unusable. */
   silent?: true
-  /** Texts that say nothing. */
+  /** Values that are ignored. */
   except?: readonly string[]
 }
 
-export type SourcePlace =
+type SourcePlace =
   | { from: 'attribute'; key: string }
-  /** Several attributes put together as the transform says; any of them makes it present. */
+  /** Several attributes, combined by the transform; any of them makes the source present. */
   | { from: 'attributes'; keys: readonly string[] }
-  /** Attributes `<key>.N.<rest>`, gathered to a list; those whose last part is in `without` not. */
+  /**
+   * Attributes `<key>.N.<rest>`, gathered to a list, except those whose last part is in `without`.
+   */
   | { from: 'indexed'; key: string; without?: readonly string[] }
-  /** Any attribute whose key begins so. */
+  /** Any attribute with this prefix. */
   | { from: 'prefix'; key: string }
   | { from: 'resource'; key: string }
   | { from: 'scope'; key: 'name' }
   | { from: 'span'; key: 'name' | 'status' | 'status_message' }
-  /** An attribute of a span event; an empty key is the event itself, its value the time. */
+  /** An attribute of a span event; with an empty key the event itself, whose value is its time. */
   | { from: 'event'; event: string; key: string }
-  /** All events whose names fit, gathered to a list of messages. */
+  /** All events with a matching name, gathered to a list of messages. */
   | { from: 'events'; event: string }
   /** Present when all these fields are. */
   | { from: 'fields'; present: readonly FieldName[] }
@@ -117,27 +125,27 @@ export const transformNames = [
 ] as const
 export type TransformName = (typeof transformNames)[number]
 
-/** Texts and what they mean. Keys are compared in lower case; `*` in a key stands for any text. */
+/** Texts and their meanings. Keys are compared in lower case; `*` in a key matches any text. */
 export type ValueTable = {
   values: Readonly<Record<string, string>>
-  /** What a text without entry means: itself, or its part before the first dot. */
+  /** The meaning of a text without an entry: itself, or its part before the first dot. */
   else?: 'as_is' | 'before_dot'
 }
 
 export type MappingLimits = {
-  /** A longer value of an attribute is cut. */
+  /** Maximum bytes of an attribute's value; a longer one is cut. */
   attribute_bytes_max: number
   attributes_max: number
-  /** Of a field that reads text. */
+  /** Maximum characters of a text field. */
   text_chars_max: number
-  /** Longer JSON is not looked into for tool calls and single values. */
+  /** Maximum bytes of JSON that is searched for tool calls and single values. */
   json_bytes_max: number
   tool_calls_max: number
-  /** A longer argument or result of a tool is cut. */
+  /** Maximum bytes of a tool's arguments or result; longer ones are cut. */
   tool_bytes_max: number
-  /** N of indexed keys stays below. */
+  /** Upper bound of N in indexed keys, exclusive. */
   index_end: number
-  /** Keys, and parts of keys between dots, that are refused. */
+  /** Keys, and dot-separated parts of keys, that are refused. */
   forbidden_keys: readonly string[]
   /**
    * Last parts of keys, in lower case, whose values are credentials; instrumentations copy request

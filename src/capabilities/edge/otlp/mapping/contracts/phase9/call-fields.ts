@@ -6,7 +6,7 @@ type Name = Extract<
   'type' | 'model' | 'model_requested' | 'provider' | 'endpoint' | 'agent_name' | 'service_name'
 >
 
-/** What the operation is and who did it. */
+/** The kind of the operation, and its participants. */
 export const callFields: Record<Name, FieldRule> = {
   type: rule(
     'text',
@@ -40,7 +40,7 @@ export const callFields: Record<Name, FieldRule> = {
     'text',
     attributes('langfuse.observation.model.name', 'gen_ai.response.model'),
     attributes('llm.response.model_name', 'ai.response.model'),
-    // OpenInference replaces the model that was asked for by the one that answered.
+    // OpenInference replaces the requested model by the one that answered.
     attributes('llm.model_name'),
   ),
   model_requested: rule(

@@ -13,7 +13,7 @@ type Name = Extract<
   | 'level'
 >
 
-/** How the operation went and ended. A status that was set to OK outweighs errors on the way. */
+/** The progress and the end of the operation. A status of OK overrides errors on the way. */
 export const endingFields: Record<Name, FieldRule> = {
   finish_reason: rule(
     'text',

@@ -1,7 +1,7 @@
 import type { FieldRule, TraceFieldName } from '../contract-shape.ts'
 import { attributes, attributesOrResource, rule } from '../sources.ts'
 
-/** What a span says of its trace; it holds for spans of the trace that say nothing themselves. */
+/** Fields of the trace in a span; spans of the trace without such fields inherit them. */
 export const traceFields: Record<TraceFieldName, FieldRule> = {
   task_id: rule('text', attributes('looptrace.task.id', 'gen_ai.task.id'), {
     from: 'request',

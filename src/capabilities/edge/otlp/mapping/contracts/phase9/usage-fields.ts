@@ -19,8 +19,8 @@ const inMlflow = (...path: string[]): Source => attribute('mlflow.chat.tokenUsag
 const inGenkit = (name: string): Source => attribute('genkit:output', { path: ['usage', name] })
 
 /**
- * Tokens and money as they were reported. `usage_semantics` says whether the input count holds the
- * cached tokens: it does since conventions 1.40, it does not where Anthropic's own keys are used.
+ * Reported tokens and cost. `usage_semantics` says whether the input count includes the cached
+ * tokens: it does since conventions 1.40, but not in Anthropic's own keys.
  */
 export const usageFields: Record<Name, FieldRule> = {
   input_tokens: rule(

@@ -2,7 +2,7 @@ import type { ValueTable } from '../contract-shape.ts'
 
 const generation = 'generation'
 
-/** The value tables of phase9-otlp-v1: what the words of each convention mean here. */
+/** The value tables of phase9-otlp-v1: the meanings of each convention's words. */
 export const valueTables: Readonly<Record<string, ValueTable>> = {
   langfuse_types: {
     values: {

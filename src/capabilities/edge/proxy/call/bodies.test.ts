@@ -1,0 +1,60 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { BodyCapture, endsStream, streamEnd_bytes } from './bodies.ts'
+
+const tail_bytes = 64 * 1024
+
+test('keeps a body below the limit unchanged, and a single chunk uncopied', () => {
+  const chunk = Buffer.from('all of it')
+  const capture = new BodyCapture(100)
+  capture.add(chunk)
+  expect(capture.truncated).toBe(false)
+  expect(capture.take()).toBe(chunk)
+})
+
+test('keeps head and tail of any longer body', () => {
+  const sizes = fc.array(fc.oneof(fc.nat(300), fc.nat(200_000)), { maxLength: 8 })
+  fc.assert(
+    fc.property(fc.nat(1000), sizes, (head_bytes_max, chunkSizes) => {
+      const body = Buffer.alloc(chunkSizes.reduce((sum, size) => sum + size, 0))
+      for (let at = 0; at < body.length; at += 1) body[at] = (at * 31 + (at >> 8)) & 0xff
+      const capture = new BodyCapture(head_bytes_max)
+      let at = 0
+      for (const size of chunkSizes) {
+        capture.add(body.subarray(at, at + size))
+        at += size
+      }
+      const fits = body.length <= head_bytes_max + tail_bytes
+      const tail = body.subarray(Math.max(body.length - tail_bytes, 0))
+      expect(capture.bytes).toBe(body.length)
+      expect(capture.truncated).toBe(!fits)
+      expect(capture.last(32).equals(body.subarray(-32))).toBe(true)
+      const expected = fits ? body : Buffer.concat([body.subarray(0, head_bytes_max), tail])
+      expect(capture.take().equals(expected)).toBe(true)
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test('is empty after `take`', () => {
+  const capture = new BodyCapture(4)
+  capture.add(Buffer.from('123456'))
+  capture.take()
+  expect(capture.take()).toHaveLength(0)
+})
+
+const lastOf = (stream: string) => Buffer.from(stream).subarray(-streamEnd_bytes)
+
+test.each(['data: [DONE]\n\n', 'data:[DONE]\r\n\r\n', 'data: {"id":"c"}\n\ndata: [DONE]\n\n'])(
+  '%j is an end',
+  (stream) => {
+    expect(endsStream(lastOf(stream))).toBe(true)
+  },
+)
+
+test.each(['', 'data: {"content":"data: [DONE]"}\n\n', 'data: [DONE]\n\ndata: {"id":"c"}\n\n'])(
+  '%j is not an end',
+  (stream) => {
+    expect(endsStream(lastOf(stream))).toBe(false)
+  },
+)
