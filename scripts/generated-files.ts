@@ -16,6 +16,7 @@ import { cliPage } from './cli-page.ts'
 import { detectorsPage } from './detectors-page.ts'
 import { kindFiles } from './kind-files.ts'
 import { kindsOf, registryOf } from './kind-folders.ts'
+import { tableDescriptions } from './table-descriptions.ts'
 import { type TableAbout, tablesOf } from './tables-of-migrations.ts'
 
 const root = new URL('..', import.meta.url).pathname
@@ -147,14 +148,17 @@ async function tablesPage(): Promise<string> {
 
 const platform = `${root}src/platform`
 
-function tableSection({ name, notes, columns, keys }: TableAbout): string[] {
+function tableSection({ name, columns, keys }: TableAbout): string[] {
+  const description = tableDescriptions[name]
+  if (description === undefined) throw new Error(`table-descriptions.ts lacks the table ${name}`)
   const rows = columns.map(({ name, type, rules }) => {
     return `| \`${name}\` | \`${type}\` | ${rules === '' ? '' : `\`${rules}\``} |`
   })
   return [
     `### ${name}`,
     '',
-    ...(notes === '' ? [] : [notes, '']),
+    description,
+    '',
     '| column | type | |',
     '|---|---|---|',
     ...rows,

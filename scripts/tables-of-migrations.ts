@@ -1,9 +1,8 @@
 import type { Migration } from '../src/platform/migrations/index.ts'
 
-/** A table after the migrations. `notes` are the comments above its first statement. */
+/** A table after the migrations. */
 export type TableAbout = {
   name: string
-  notes: string
   columns: { name: string; type: string; rules: string }[]
   /** Keys, indexes, engine: everything else in the table's statements. */
   keys: string[]
@@ -57,7 +56,6 @@ function readTable(tables: Map<string, TableAbout>, text: string): void {
   const close = closingOf(sql, open)
   const table: TableAbout = {
     name,
-    notes: commentsOf(text),
     columns: [],
     keys: [],
     indexes: new Map(),
@@ -128,15 +126,6 @@ function columnOf(part: string): TableAbout['columns'][number] {
 /** `{{engine:X}}` is X, replicated in a cluster. */
 function plainEngine(line: string): string {
   return line.replace(/\{\{engine:(.*)\}\}/, '$1')
-}
-
-function commentsOf(text: string): string {
-  const lines = text.split('\n')
-  const end = lines.findIndex((line) => !line.startsWith('--'))
-  return lines
-    .slice(0, end)
-    .map((line) => line.slice(2).trim())
-    .join(' ')
 }
 
 function withoutComments(text: string): string {

@@ -51,6 +51,7 @@ const sources = new Map(
 
 /** Folders of nouns that share a room, or whose room has another name. */
 const rooms: Record<string, string> = {
+  'route-stats': 'store-routing',
   archive: 'lifecycle/archive',
   'capture-policy': 'records/capture',
   ingest: 'edge/batches',
@@ -61,11 +62,11 @@ const files: Record<string, string> = {
   '/': 'platform/http/front-page.ts',
   '/.well-known/jwks.json': 'capabilities/access/auth/jwks.ts',
   '/openapi.json': 'platform/http/openapi.ts',
-  '/v1/chat/completions': 'capabilities/edge/proxy/routes.ts',
-  '/v1/completions': 'capabilities/edge/proxy/routes.ts',
-  '/v1/logs': 'capabilities/edge/otlp/receiver/routes.ts',
-  '/v1/metrics': 'capabilities/edge/otlp/receiver/routes.ts',
-  '/v1/traces': 'capabilities/edge/otlp/receiver/routes.ts',
+  '/v1/chat/completions': 'capabilities/edge/proxy/proxy.ts',
+  '/v1/completions': 'capabilities/edge/proxy/proxy.ts',
+  '/v1/logs': 'capabilities/edge/otlp/receiver/receiver.ts',
+  '/v1/metrics': 'capabilities/edge/otlp/receiver/receiver.ts',
+  '/v1/traces': 'capabilities/edge/otlp/receiver/receiver.ts',
 }
 
 /**

@@ -11,18 +11,18 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/\b(out of reach|is away|are away|went away)\b/i, 'unavailable'],
   [/\b(set apart|buried|burial)\b/i, 'dead-lettered'],
   [/\blaps?\b/i, 'iteration'],
-  [/^What\b.*[^?]$/, 'begin with the noun'],
+  [/^What\b(?!-).*[^?]$/, 'begin with the noun'],
   [/\b(from which on|in vain|for want of|at first sight|of its own making)\b/i, 'say it plainly'],
 ]
 
 /** A sentence to rewrite. */
 export type HardToRead = { text: string; instead: string }
 
-/** Returns the texts that use a word of the list. Code in backticks is not looked at. */
+/** Returns the texts that use a word of the list. Code in backticks and quoted names are skipped. */
 export function findHardToRead(texts: Iterable<string>): HardToRead[] {
   const found: HardToRead[] = []
   for (const text of texts) {
-    const prose = text.replaceAll(/`[^`]*`/g, '')
+    const prose = text.replaceAll(/`[^`]*`|"[\w-]+"/g, '')
     const word = words.find(([pattern]) => pattern.test(prose))
     if (word !== undefined) found.push({ text: text.trim().slice(0, 160), instead: word[1] })
   }

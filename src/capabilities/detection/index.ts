@@ -1,7 +1,7 @@
 import type { Route } from '../../platform/http/index.ts'
 import type { DetectionPorts } from './ports.ts'
 import { previewDetectionSettings } from './preview.ts'
-import { getDetectionSettings, putDetectionSettings } from './settings/detection-settings.ts'
+import { getDetectionSettings, putDetectionSettings } from './settings/settings.ts'
 
 export {
   analyseTask,

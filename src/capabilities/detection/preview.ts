@@ -8,8 +8,8 @@ import type { Finding } from './findings/finding.ts'
 import { analyseRun, type NewFinding } from './findings/new-findings.ts'
 import { findLatestTasks, type TaskFacts } from './findings/tasks-store.ts'
 import type { DetectionPorts } from './ports.ts'
-import { settingsBody } from './settings/detection-settings.ts'
 import { type DetectionSettings, findEffectiveSettings } from './settings/detector-settings.ts'
+import { settingsBody } from './settings/settings.ts'
 import { analyseTasks } from './worker/analyse-tasks.ts'
 
 /** Maximum tasks of a preview: the project's most recent ones. */

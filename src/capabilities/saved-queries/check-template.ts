@@ -29,7 +29,7 @@ export function checkTemplate(template: QueryTemplate, now_ms: number): Fault[] 
     .filter(({ name }) => !names.includes(name))
     .map(({ pointer, name }) => ({
       pointer,
-      detail: `got "${name.slice(0, 80)}", expected a parameter: ${names.join(', ') || 'the query has none'}`,
+      detail: `got "${name.slice(0, 80)}", expected a parameter: ${names.join(', ') || 'no parameters are defined'}`,
     }))
   if (unknown.length > 0) return unknown
   if (Object.hasOwn(body, 'cursor'))

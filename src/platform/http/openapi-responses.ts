@@ -19,7 +19,7 @@ const problemSchema = z
     type: z.string().describe('`urn:looptrace:problem:` followed by the code.'),
     title: z.string().describe('Fixed title of the code.'),
     status: z.int().min(400).max(599).describe('HTTP status.'),
-    detail: z.string().describe('What happened, and what to do about it.'),
+    detail: z.string().describe('Description of the error, and how to fix it.'),
     instance: z.string().describe('Path of the request.'),
     code: z.enum(codes).meta({ id: 'ProblemCode', description: codesDescription }),
     errors: z.array(faultSchema).optional().describe('All faults of an invalid request.'),

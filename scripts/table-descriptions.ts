@@ -1,0 +1,88 @@
+/**
+ * A description of each table. Comments of migrations describe the step that they make; an applied
+ * migration is never edited, so this is where a description can change.
+ */
+export const tableDescriptions: Readonly<Record<string, string>> = {
+  api_keys:
+    'Keys of projects and service accounts. A key is looked up by its prefix and compared by its hash, the SHA-256 of the whole key.',
+  archive_files:
+    'Files that an archive run has written and verified. Another worker that takes the run over continues after them; `position` is that of the last row. Without foreign keys to projects and jobs, so that the record outlives them.',
+  capture_policies:
+    'The capture policy of each project. A project without a row records everything unchanged.',
+  conversations: 'Conversations with their roll-ups; see `tasks`.',
+  correlations: 'Correlations of traces with names from other systems.',
+  detection_settings:
+    'Thresholds that a project has set. A project without a row has the defaults.',
+  erased_traces:
+    'Traces of erased users, by the digest of the user as in `erasures`. They identify rows without a user: rows that arrive late, and rows that a restore reads from an archive.',
+  erasure_keys: "Each project's key for the digests of erased users.",
+  erasures:
+    "Requests to erase a user's data. The user's id is stored until the data is deleted. Afterwards only a digest under the project's own key remains; it can confirm a known id and reveals no unknown one.",
+  events: 'Events of observations: log records and messages.',
+  findings: 'Findings of detection.',
+  hot_coverage:
+    'The part of a project in PostgreSQL: rows that start at or after `covered_from` (nanoseconds since 1970; null: not filled yet), except for the days in `hot_gaps`.',
+  hot_gaps:
+    'Days (counted from 1970) with rows that were written to ClickHouse and not to PostgreSQL.',
+  hot_observations:
+    'The latest observations of projects that also write to PostgreSQL, with the column names of ClickHouse. Times are nanoseconds since 1970, because timestamptz has only microseconds. The writer creates a partition for each UTC day; a job drops old ones. Text sorts by its bytes, as in ClickHouse.',
+  hot_traces: 'The latest records of whole traces, beside `hot_observations`.',
+  idempotency_keys: 'Replies to requests with an idempotency key, until they expire.',
+  ingest_ledger:
+    "The completeness ledger: the outcome of each request's items (`src/model/ledger-entry.ts`). Of several entries of one request and message, the one that was settled last stays when parts merge; an accepted entry counts as settled in 1970.",
+  ingest_ledger_hours:
+    'Sums of the ledger for complete hours, so that a long window need not read every entry. A row of an hour and path is valid as of an instant; the row without a path is the time of the latest late entry. Sums count while they are newer than it.',
+  ingest_request_messages:
+    'The outcome of each message of a batch. A message that settles again replaces its row, so redeliveries are counted once. The outcome of a request is summed when it is read.',
+  ingest_requests:
+    'Batches of `POST /api/v2/observability/ingest`, one row per idempotency key of a project. Without a foreign key to projects: rows are kept for a week and then deleted.',
+  job_runs:
+    'Job runs: work that outlasts a request and survives its process. The worker of a run holds its lease; after the lease ends another worker may continue from `progress`. Without a foreign key to projects, so that the record of a run outlives its project.',
+  judge_spend:
+    "Each project's bookings for the judge on its last day (UTC). A booking is one statement that refuses above the limit, so the limit holds for all processes together.",
+  large_rollups:
+    'Tasks and conversations with so large a number of observations that their roll-ups are refreshed asynchronously (decision 19). A batch marks those that it touches as due.',
+  legal_holds:
+    'Legal holds. They block deletion under every policy. A released hold stays as a record.',
+  links: 'Links of observations to other traces.',
+  observations:
+    'Observations, in partitions of a day (decision 22). Times more than sixteen years apart from the others have partitions of a year, so that wrong clocks do not create a hundred thousand. A day without inserts for two hours is merged to one part, which FINAL reads as fast as a table without repeats.',
+  operator_keys:
+    'Keys of the operators of clusters. Each is valid in every project, on the routes that accept an operator. A key is looked up by its prefix and compared by its hash, the SHA-256 of the whole key.',
+  organization_members: 'Members of organizations with their roles.',
+  organizations:
+    'Organizations. Instants of the access tables have milliseconds, as in JavaScript, so that a read value equals the stored one.',
+  project_members: 'Members of projects with their roles.',
+  projects: 'Projects.',
+  recorded_queries:
+    'Queries with their values, which a benchmark repeats. They are kept for a week.',
+  refresh_tokens: 'Refresh tokens, by their hash.',
+  restored_correlations: 'Restored correlations; see `restored_observations`.',
+  restored_events: 'Restored events; see `restored_observations`.',
+  restored_links: 'Restored links; see `restored_observations`.',
+  restored_observations:
+    "Archived rows that were restored for a limited time. The table of a kind has the kind's columns and the slice, which is the partition, so a slice ends by dropping it. A row that is restored twice replaces itself, as in the kind's own table.",
+  restored_slices:
+    'Restored slices. Queries read a slice that is ready and has not expired; one that is `ending` still has rows, which a worker drops.',
+  restored_traces: 'Restored records of whole traces; see `restored_observations`.',
+  retention_buckets:
+    'The results of retention runs, one row for each day, kind, environment and action. A row is written before its rows are deleted, so a killed run still has its counts.',
+  retention_policies:
+    'How long each kind of data is kept. A project without a row keeps everything forever.',
+  route_stats:
+    'Outcomes of reads by minute, query class and store, kept for a week. The histogram counts responses by duration; its bounds are in `store-routing/durations.ts`. Processes add their counts.',
+  saved_queries:
+    'Saved queries. `body` is a template with placeholders `{"$param": name}`. A private query is visible to its owner only.',
+  service_accounts: 'Service accounts of projects with their scopes.',
+  signing_keys: 'Keys that sign access tokens; the private part is encrypted.',
+  store_routing:
+    'Where the data of a project is written and read. A project without a row uses ClickHouse.',
+  task_detections:
+    'The state of detection for each task, and when it is due again: a batch marks the tasks that it touches, and workers claim due ones. `epoch` changes when content of the task is deleted, so that no result of that content is written; `revision` rises with each written result. Foreign keys delete derived content with its task, also content that is written meanwhile.',
+  task_events: 'Events of tasks: created, completed or failed, late calls.',
+  tasks:
+    'Tasks with their roll-ups. A roll-up is recomputed from the observations and never incremented, so a redelivered batch changes nothing. Without a foreign key to projects: the worker writes these rows continuously, and each write would lock its project; deleting a project deletes them explicitly.',
+  traces:
+    'Records of whole traces, such as events and links in their tables (`src/model/ingest-records.ts`). A record that is sent again replaces itself when parts merge; until then reads take the latest by `LIMIT 1 BY` its identity.',
+  users: 'People who sign in.',
+}
