@@ -12,6 +12,15 @@ export function pageInfo(counted: number, nextCursor: string | null): PageInfo {
   return { total: totalExactMax, total_is_exact: false, next_cursor: nextCursor }
 }
 
+/**
+ * Cuts the page from rows of which one more than `limit` was read. `last` is the row that the next
+ * page begins after; undefined on the last page.
+ */
+export function cutPage<R>(rows: readonly R[], limit: number): { items: R[]; last: R | undefined } {
+  const items = rows.slice(0, limit)
+  return { items, last: rows.length > limit ? items.at(-1) : undefined }
+}
+
 /** Encodes the sort position of a page's last item. Opaque to clients, but not a secret. */
 export function encodeCursor(list: string, position: readonly (string | number | null)[]): string {
   return Buffer.from(JSON.stringify([list, ...position])).toString('base64url')

@@ -75,7 +75,7 @@ test('See that it works: a completion and a span are sent and read back', async 
   expect(await follow('See that it works')).toMatch(/Phase: +Succeeded/)
   const done = kubelet.output().match(/^\{"done":"\w+: \w+/gm)
   expect(done).toEqual([
-    ...['{"done":"completion: answered', '{"done":"span: taken'],
+    ...['{"done":"completion: answered', '{"done":"span: accepted'],
     ...['{"done":"completion: read', '{"done":"span: read'],
   ])
 })

@@ -234,7 +234,7 @@ describe('ledger', () => {
     expect(await looptrace('ledger', { env: gone })).toMatchObject({ status: 3 })
     expect(await looptrace('ledger')).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining('LOOPTRACE_API_KEY: missing'),
+      stderr: expect.stringContaining('LOOPTRACE_API_KEY is not set'),
     })
     expect(await looptrace('ledger', { env: { ...env, LOOPTRACE_URL: 'x' } })).toMatchObject({
       status: 2,

@@ -242,7 +242,7 @@ test('a run waits for a store of archives that is temporarily unavailable', asyn
     },
     { timeout_ms: 20_000, interval_ms: 10 },
   )
-  expect(waiting.error).toContain('blobs')
+  expect(waiting.error).toContain('blob store')
   expect(['queued', 'running']).toContain(waiting.state)
   await s3.restart()
   const archive = await jobIn(db, id, 'succeeded', 'failed')
@@ -253,7 +253,7 @@ test('a run waits for a store of archives that is temporarily unavailable', asyn
   await s3.kill()
   await eventually(
     'the job waits',
-    async () => (await jobOf(db, job.id)).error?.includes('blobs'),
+    async () => (await jobOf(db, job.id)).error?.includes('blob store'),
     {
       timeout_ms: 20_000,
       interval_ms: 10,

@@ -297,7 +297,7 @@ async function expectUnknownKeyIsNotRefused(): Promise<void> {
   expect(answer.headers.get('x-trace-id')).toMatch(/^[0-9a-f-]{36}$/)
   expect(await answer.json()).toEqual({
     error: {
-      message: expect.stringContaining('relational store is out of reach'),
+      message: expect.stringContaining('relational store is unavailable'),
       type: expect.any(String),
       param: null,
       code: 'store_unavailable',

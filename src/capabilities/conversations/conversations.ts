@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isUuid } from '../../kernel/ids.ts'
-import { pageInfo, totalExactMax } from '../../kernel/pages.ts'
+import { cutPage, pageInfo, totalExactMax } from '../../kernel/pages.ts'
 import {
   cursorAt,
   cursorParameter,
@@ -51,8 +51,7 @@ export function listConversations({ db }: TaskDeps): Route {
         findConversations(db, project_id, filter, { sort, order, after, limit: limit + 1 }),
         countConversations(db, project_id, filter, totalExactMax + 1),
       ])
-      const page = rows.slice(0, limit)
-      const last = rows.length > limit ? page.at(-1) : undefined
+      const { items: page, last } = cutPage(rows, limit)
       const next = last && cursorAt(sorted, { value: last[column], id: last.conversation_id })
       return { conversations: page.map(conversationFrom), ...pageInfo(total, next ?? null) }
     },

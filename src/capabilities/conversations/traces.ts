@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { shownDollars } from '../../kernel/dollars.ts'
 import { traceIdFrom } from '../../kernel/ids.ts'
-import { decodeCursor, encodeCursor, pageInfo, totalExactMax } from '../../kernel/pages.ts'
+import { cutPage, decodeCursor, encodeCursor, pageInfo, totalExactMax } from '../../kernel/pages.ts'
 import { problem } from '../../kernel/problem.ts'
 import { isoFromNs } from '../../kernel/time.ts'
 import {
@@ -50,8 +50,7 @@ export function listConversationTraces(deps: TaskDeps): Route {
           limit: totalExactMax + 1,
         }),
       ])
-      const page = found.slice(0, limit)
-      const last = found.length > limit ? page.at(-1) : undefined
+      const { items: page, last } = cutPage(found, limit)
       const next = last && encodeCursor(list, [last.start_time.toString(), last.trace_id])
       return { traces: page.map(traceFrom), ...pageInfo(total, next ?? null) }
     },

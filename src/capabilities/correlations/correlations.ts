@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { backOff } from '../../kernel/back-off.ts'
 import { newId } from '../../kernel/ids.ts'
-import { encodeCursor, pageInfo, totalExactMax } from '../../kernel/pages.ts'
+import { cutPage, encodeCursor, pageInfo, totalExactMax } from '../../kernel/pages.ts'
 import { type Clock, sleep } from '../../kernel/time.ts'
 import type { CorrelationDraft, IngestRecords } from '../../model/ingest-records.ts'
 import {
@@ -171,8 +171,7 @@ export function listTraceCorrelations({ records }: Pick<CorrelationDeps, 'record
         }),
       ])
       if (rows.length === 0) await checkTraceExists(records, project_id, trace_id)
-      const page = rows.slice(0, limit)
-      const last = rows.length > limit ? page.at(-1) : undefined
+      const { items: page, last } = cutPage(rows, limit)
       const next = last && cursorAfter(list, last)
       return { correlations: page.map(correlationFrom), ...pageInfo(total, next ?? null) }
     },

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { encodeCursor, pageInfo, totalExactMax } from '../../kernel/pages.ts'
+import { cutPage, encodeCursor, pageInfo, totalExactMax } from '../../kernel/pages.ts'
 import { problem } from '../../kernel/problem.ts'
 import { isoFromNs } from '../../kernel/time.ts'
 import { correlationTypePattern } from '../../model/ingest-records.ts'
@@ -45,8 +45,7 @@ export function searchCorrelations({
         records.searchCorrelations(project_id, { ...search, ...after, order, limit: limit + 1 }),
         records.countCorrelations(project_id, { ...search, limit: totalExactMax + 1 }),
       ])
-      const page = rows.slice(0, limit)
-      const last = rows.length > limit ? page.at(-1) : undefined
+      const { items: page, last } = cutPage(rows, limit)
       const next = last && cursorAfter(list, last)
       return {
         window: { from: isoFromNs(window.from), to: isoFromNs(window.to) },

@@ -1,13 +1,8 @@
 import { z } from 'zod'
 import { isUuid, newId } from '../../kernel/ids.ts'
-import {
-  decodeCursor,
-  encodeCursor,
-  type PageInfo,
-  pageInfo,
-  totalExactMax,
-} from '../../kernel/pages.ts'
+import { type PageInfo, totalExactMax } from '../../kernel/pages.ts'
 import { problem } from '../../kernel/problem.ts'
+import { idAfter, idPage } from '../../model/id-pages.ts'
 import type { Caller } from '../../platform/http/index.ts'
 import type { Job, JobDb, JobRequest } from './contract.ts'
 import {
@@ -103,25 +98,16 @@ export async function listJobs(
   { limit, cursor }: { limit: number; cursor?: string | undefined },
 ): Promise<PageInfo & { jobs: Job[] }> {
   const list = `${kind} runs`
-  const before = cursor === undefined ? {} : { before: positionIn(list, cursor) }
+  const before = idAfter(list, cursor)
   const [rows, counted] = await Promise.all([
-    selectJobs(db, { project_id, kind, ...before, limit: limit + 1 }),
+    selectJobs(db, { project_id, kind, before, limit: limit + 1 }),
     countJobs(db, { project_id, kind, limit: totalExactMax + 1 }),
   ])
-  const jobs = rows.slice(0, limit)
-  const last = rows.length > limit ? jobs.at(-1) : undefined
-  return { jobs, ...pageInfo(counted, last === undefined ? null : encodeCursor(list, [last.id])) }
+  const page = idPage({ rows, counted }, { list, limit, idOf: ({ id }) => id })
+  return { jobs: page.items, ...page.info }
 }
 
 /** Returns a project's runs of a kind in some states, newest first. Throws `store_unavailable`. */
 export function findJobs(db: JobDb, filter: JobFilter): Promise<Job[]> {
   return selectJobs(db, filter)
-}
-
-function positionIn(list: string, cursor: string): string {
-  const [id] = decodeCursor(list, cursor, 1)
-  if (typeof id === 'string' && isUuid(id)) return id
-  throw problem('invalid_cursor', {
-    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor of this list`,
-  })
 }

@@ -41,7 +41,7 @@ export type JobFilter = {
   kind: string
   states?: readonly Job['state'][]
   /** Only jobs created before the one with this id. */
-  before?: string
+  before?: string | undefined
   limit: number
 }
 

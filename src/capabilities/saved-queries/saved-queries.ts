@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { isUuid, newId } from '../../kernel/ids.ts'
-import { decodeCursor, encodeCursor, pageInfo, totalExactMax } from '../../kernel/pages.ts'
+import { newId } from '../../kernel/ids.ts'
+import { totalExactMax } from '../../kernel/pages.ts'
 import { problem } from '../../kernel/problem.ts'
-import { cursorParameter, expected, limitParameter } from '../../model/list-query.ts'
+import { idAfter, idPage, idPageQuery } from '../../model/id-pages.ts'
+import { expected } from '../../model/list-query.ts'
 import { record } from '../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../platform/http/index.ts'
 import { savedQueryBody, savedQuerySchema, toReply } from './saved-query-schema.ts'
@@ -71,18 +72,16 @@ export function listSavedQueries({ db, clock }: SavedQueryDeps): Route {
     handle: async ({ query: { limit, cursor, kind }, caller }) => {
       const viewer = toViewer(caller)
       const list = `saved queries ${kind ?? ''}`
-      const before = cursor === undefined ? {} : { before: readCursor(list, cursor) }
-      const [rows, total] = await Promise.all([
-        selectSaved(db, { ...viewer, ...before, kind, limit: limit + 1 }),
+      const before = idAfter(list, cursor)
+      const [rows, counted] = await Promise.all([
+        selectSaved(db, { ...viewer, before, kind, limit: limit + 1 }),
         countSaved(db, { ...viewer, kind, limit: totalExactMax + 1 }),
       ])
-      const page = rows.slice(0, limit)
-      const last = rows.length > limit ? page.at(-1) : undefined
-      const next = last === undefined ? null : encodeCursor(list, [last.id])
+      const page = idPage({ rows, counted }, { list, limit, idOf: ({ id }) => id })
       const now_ms = clock.now_ms()
       return {
-        saved_queries: page.map((stored) => toReply(stored, now_ms)),
-        ...pageInfo(total, next),
+        saved_queries: page.items.map((stored) => toReply(stored, now_ms)),
+        ...page.info,
       }
     },
   })
@@ -93,8 +92,7 @@ const listQuery = z.strictObject({
     .enum(['query', 'aggregate'], { error: expected('query or aggregate') })
     .optional()
     .describe('Returns only saved queries of this kind.'),
-  limit: limitParameter,
-  cursor: cursorParameter,
+  ...idPageQuery,
 })
 
 const listReply = record('SavedQueryList', {
@@ -103,9 +101,3 @@ const listReply = record('SavedQueryList', {
   total_is_exact: z.literal(false).optional(),
   next_cursor: z.string().nullable(),
 })
-
-function readCursor(list: string, cursor: string): string {
-  const [id] = decodeCursor(list, cursor, 1)
-  if (typeof id === 'string' && isUuid(id)) return id
-  throw problem('invalid_cursor', { detail: 'cursor: expected a next_cursor of this list' })
-}

@@ -21,7 +21,12 @@ export function findSaved(db: Db, { project_id, owner, id }: Viewer & { id: stri
 /** Returns a page of the queries that the viewer may see, newest first. */
 export function selectSaved(
   db: Db,
-  { before, limit, kind, ...viewer }: Viewer & Filter & { before?: string; limit: number },
+  {
+    before,
+    limit,
+    kind,
+    ...viewer
+  }: Viewer & Filter & { before?: string | undefined; limit: number },
 ): Promise<StoredQuery[]> {
   const rows = ofKind(visible(db, viewer), kind).selectAll().orderBy('id', 'desc').limit(limit)
   return (before === undefined ? rows : rows.where('id', '<', before)).execute()

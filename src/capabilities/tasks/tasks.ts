@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { conversationIdFrom } from '../../kernel/ids.ts'
-import { pageInfo, totalExactMax } from '../../kernel/pages.ts'
+import { cutPage, pageInfo, totalExactMax } from '../../kernel/pages.ts'
 import {
   cursorAt,
   cursorParameter,
@@ -57,8 +57,7 @@ export function listTasks(deps: TaskDeps): Route {
         findTasks(deps.db, caller.project_id, filter, { sort, order, after, limit: limit + 1 }),
         countTasks(deps.db, caller.project_id, filter, totalExactMax + 1),
       ])
-      const page = rows.slice(0, limit)
-      const last = rows.length > limit ? page.at(-1) : undefined
+      const { items: page, last } = cutPage(rows, limit)
       return {
         tasks: page.map((row) => taskFrom(row, { now_ms, ...deps.settings })),
         ...pageInfo(total, last ? cursorAt(sorted, { value: last[sort], id: last.task_id }) : null),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { encodeCursor, pageInfo, totalExactMax } from '../../kernel/pages.ts'
+import { cutPage, encodeCursor, pageInfo, totalExactMax } from '../../kernel/pages.ts'
 import { isoFromNs } from '../../kernel/time.ts'
 import {
   checkWindow,
@@ -39,8 +39,7 @@ export function listTraceLinks({ records }: TraceDeps): Route {
         records.countTraceLinks(project_id, trace_id, { ...filter, limit: totalExactMax + 1 }),
       ])
       if (rows.length === 0) await checkTraceExists(records, project_id, trace_id)
-      const page = rows.slice(0, limit)
-      const last = rows.length > limit ? page.at(-1) : undefined
+      const { items: page, last } = cutPage(rows, limit)
       const next = last && cursorAfter(list, last)
       return { links: page.map((row) => linkFrom(row, trace_id)), ...pageInfo(total, next ?? null) }
     },

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { totalExactMax } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
+import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import { idField, instantField, pageFields } from '../fields.ts'
-import { idAfter, idPage, idPageQuery } from '../id-pages.ts'
 import { isOwnerOfFirst } from '../organizations/store.ts'
 import { listOperatorKeys, revokeOperatorKey } from './store.ts'
 

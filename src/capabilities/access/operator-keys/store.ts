@@ -1,5 +1,5 @@
+import type { IdPage } from '../../../model/id-pages.ts'
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
-import type { IdPage } from '../id-pages.ts'
 import type { StoredKey } from '../keys/key-cache.ts'
 import type { KeyUse } from '../keys/key-usage.ts'
 import type { NewKey } from '../keys/project-key.ts'

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { newId } from '../../../kernel/ids.ts'
 import { totalExactMax } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
+import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import { instantField, nameField, organizationRoleField, pageFields } from '../fields.ts'
-import { idAfter, idPage, idPageQuery } from '../id-pages.ts'
 import { insertOrganization, isAdminSomewhere, listOrganizations } from './store.ts'
 
 /** GET /api/v2/access/organizations: the caller's organizations. */

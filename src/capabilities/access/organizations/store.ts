@@ -1,6 +1,6 @@
 import type { OrganizationRole } from '../../../kernel/scopes.ts'
+import type { IdPage } from '../../../model/id-pages.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
-import type { IdPage } from '../id-pages.ts'
 
 type Db = Kysely<AccessTables>
 

@@ -1,6 +1,6 @@
 import type { ProjectRole } from '../../../kernel/scopes.ts'
+import type { IdPage } from '../../../model/id-pages.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
-import type { IdPage } from '../id-pages.ts'
 import { effectiveRole, memberships } from '../roles/store.ts'
 
 type Db = Kysely<AccessTables>

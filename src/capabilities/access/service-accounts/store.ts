@@ -1,4 +1,5 @@
 import { type KeyScope, keyScopes } from '../../../kernel/scopes.ts'
+import type { IdPage } from '../../../model/id-pages.ts'
 import type { ManagedBy, ResourceName } from '../../../model/managed-by.ts'
 import {
   type AccessTables,
@@ -6,7 +7,6 @@ import {
   type Selectable,
   sql,
 } from '../../../platform/relational/index.ts'
-import type { IdPage } from '../id-pages.ts'
 
 type Db = Kysely<AccessTables>
 /** Names an account of a project. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { decodeCursor, encodeCursor } from '../../../kernel/pages.ts'
+import { cutPage, decodeCursor, encodeCursor } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { cursorParameter, integerParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
@@ -24,8 +24,7 @@ export function listDeadLetters({ queue }: DeadLetterDeps): Route {
     handle: async ({ query: { limit, cursor }, caller: { project_id } }) => {
       const after = cursor === undefined ? {} : { after: positionFrom(cursor) }
       const rows = await translateQueueError(queue.deadLetters(limit + 1, { project_id, ...after }))
-      const page = rows.slice(0, limit)
-      const last = rows.length > limit ? page.at(-1) : undefined
+      const { items: page, last } = cutPage(rows, limit)
       return {
         dead_letters: page.map(toDeadLetterRecord),
         next_cursor: last === undefined ? null : encodeCursor(list, [last.position]),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { newId } from '../../../../kernel/ids.ts'
 import { totalExactMax } from '../../../../kernel/pages.ts'
 import { problem } from '../../../../kernel/problem.ts'
+import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
@@ -14,7 +15,6 @@ import {
   organizationRoleField,
   pageFields,
 } from '../../fields.ts'
-import { idAfter, idPage, idPageQuery } from '../../id-pages.ts'
 import { checkRoleChange } from '../role-change.ts'
 import { deleteMember, listMembers, putMember } from './store.ts'
 

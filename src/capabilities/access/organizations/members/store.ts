@@ -1,6 +1,6 @@
 import type { OrganizationRole } from '../../../../kernel/scopes.ts'
+import type { IdPage } from '../../../../model/id-pages.ts'
 import type { AccessTables, Kysely, Transaction } from '../../../../platform/relational/index.ts'
-import type { IdPage } from '../../id-pages.ts'
 import type { RoleChange } from '../role-change.ts'
 
 type Db = Kysely<AccessTables>

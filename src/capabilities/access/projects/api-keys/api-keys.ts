@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { totalExactMax } from '../../../../kernel/pages.ts'
 import { defaultKeyScopes } from '../../../../kernel/scopes.ts'
+import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
 import { environmentField, expiryField, idField, nameField, scopesField } from '../../fields.ts'
-import { idAfter, idPage, idPageQuery } from '../../id-pages.ts'
 import { keyListSchema, mintKey, newKeySchema } from '../../keys/key-record.ts'
 import { insertKey, listKeys } from '../../keys/store.ts'
 

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { isUuid } from '../../../../kernel/ids.ts'
-import { decodeCursor, encodeCursor, pageInfo } from '../../../../kernel/pages.ts'
 import { problem } from '../../../../kernel/problem.ts'
-import { cursorParameter, limitParameter } from '../../../../model/list-query.ts'
+import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
 import { record, windowSchema } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { ArchiveDeps } from '../contract.ts'
@@ -39,7 +38,7 @@ export function listSlices({ db, clock }: ArchiveDeps): Route {
     summary: 'Restored slices, newest first',
     auth: 'jwt',
     scope: { level: 'project', role: 'viewer', key: null },
-    query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
+    query: z.strictObject(idPageQuery),
     reply: record('RestoredSliceList', {
       slices: z.array(sliceSchema),
       total: count,
@@ -48,18 +47,16 @@ export function listSlices({ db, clock }: ArchiveDeps): Route {
     }),
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { limit, cursor }, caller: { project_id } }) => {
-      const before = cursor === undefined ? undefined : idIn(cursor)
-      const [rows, total] = await Promise.all([
+      const before = idAfter(list, cursor)
+      const [rows, counted] = await Promise.all([
         selectSlices(db, { project_id, before, limit: limit + 1 }),
         countSlices(db, { project_id }),
       ])
-      const page = rows.slice(0, limit)
-      const last = rows.length > limit ? page.at(-1) : undefined
-      const next = last === undefined ? null : encodeCursor(list, [last.id])
+      const page = idPage({ rows, counted }, { list, limit, idOf: ({ id }) => id })
       const now_ms = clock.now_ms()
       return {
-        slices: page.map((slice) => toRestoredSlice(slice, now_ms)),
-        ...pageInfo(total, next),
+        slices: page.items.map((slice) => toRestoredSlice(slice, now_ms)),
+        ...page.info,
       }
     },
   })
@@ -96,14 +93,6 @@ export function deleteSlice({ db, restored }: ArchiveDeps): Route {
 }
 
 const list = 'slices'
-
-function idIn(cursor: string): string {
-  const [id] = decodeCursor(list, cursor, 1)
-  if (typeof id === 'string' && isUuid(id)) return id
-  throw problem('invalid_cursor', {
-    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor of this list`,
-  })
-}
 
 function toRestoredSlice(slice: Slice, now_ms: number): z.input<typeof sliceSchema> {
   const {

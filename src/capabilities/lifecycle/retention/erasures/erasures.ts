@@ -1,14 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { isUuid, newId } from '../../../../kernel/ids.ts'
-import { decodeCursor, encodeCursor, pageInfo, totalExactMax } from '../../../../kernel/pages.ts'
+import { totalExactMax } from '../../../../kernel/pages.ts'
 import { problem } from '../../../../kernel/problem.ts'
-import {
-  cursorParameter,
-  expected,
-  isStorable,
-  limitParameter,
-} from '../../../../model/list-query.ts'
+import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
+import { expected, isStorable } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { enqueueJob, requesterOf } from '../../../jobs/index.ts'
@@ -100,7 +96,7 @@ export function listErasures({ db }: RetentionDeps): Route {
     summary: 'Erasures of users, newest first',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: 'retention:write' },
-    query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
+    query: z.strictObject(idPageQuery),
     reply: record('ErasureList', {
       erasures: z.array(erasureSchema),
       total: count,
@@ -109,15 +105,13 @@ export function listErasures({ db }: RetentionDeps): Route {
     }),
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { limit, cursor }, caller: { project_id } }) => {
-      const before = cursor === undefined ? undefined : positionIn(cursor)
+      const before = idAfter(list, cursor)
       const [rows, counted] = await Promise.all([
         selectErasures(db, { project_id, before, limit: limit + 1 }),
         countErasures(db, { project_id, limit: totalExactMax + 1 }),
       ])
-      const page = rows.slice(0, limit)
-      const last = rows.length > limit ? page.at(-1) : undefined
-      const next = last === undefined ? null : encodeCursor(list, [last.id])
-      return { erasures: page.map(toRecord), ...pageInfo(counted, next) }
+      const page = idPage({ rows, counted }, { list, limit, idOf: ({ id }) => id })
+      return { erasures: page.items.map(toRecord), ...page.info }
     },
   })
 }
@@ -187,12 +181,4 @@ function toRecord(erasure: Erasure): z.input<typeof erasureSchema> {
     ...{ reason, requested_by, created_at, unreadable_at, ended_at, job_id },
     receipt: readReceipt(receipt),
   }
-}
-
-function positionIn(cursor: string): string {
-  const [id] = decodeCursor(list, cursor, 1)
-  if (typeof id === 'string' && isUuid(id)) return id
-  throw problem('invalid_cursor', {
-    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor of this list`,
-  })
 }

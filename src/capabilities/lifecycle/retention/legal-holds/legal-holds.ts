@@ -1,14 +1,9 @@
 import { z } from 'zod'
 import { isUuid, newId, traceIdFrom } from '../../../../kernel/ids.ts'
-import { decodeCursor, encodeCursor, pageInfo, totalExactMax } from '../../../../kernel/pages.ts'
+import { totalExactMax } from '../../../../kernel/pages.ts'
 import { problem } from '../../../../kernel/problem.ts'
-import {
-  cursorParameter,
-  expected,
-  flagParameter,
-  isStorable,
-  limitParameter,
-} from '../../../../model/list-query.ts'
+import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
+import { expected, flagParameter, isStorable } from '../../../../model/list-query.ts'
 import { managedByField, refuseUnlessOwner } from '../../../../model/managed-by.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../../platform/http/index.ts'
@@ -92,8 +87,7 @@ export function listLegalHolds({ db }: RetentionDeps): Route {
     scope: { level: 'project', role: 'viewer', key: 'retention:write' },
     query: z.strictObject({
       released: flagParameter('`true`: include released holds.'),
-      limit: limitParameter,
-      cursor: cursorParameter,
+      ...idPageQuery,
     }),
     reply: record('LegalHoldList', {
       holds: z.array(holdSchema),
@@ -103,15 +97,13 @@ export function listLegalHolds({ db }: RetentionDeps): Route {
     }),
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { limit, cursor, released = false }, caller: { project_id } }) => {
-      const before = cursor === undefined ? undefined : positionIn(cursor)
+      const before = idAfter(list, cursor)
       const [rows, counted] = await Promise.all([
         selectHolds(db, { project_id, released, before, limit: limit + 1 }),
         countHolds(db, { project_id, released, limit: totalExactMax + 1 }),
       ])
-      const page = rows.slice(0, limit)
-      const last = rows.length > limit ? page.at(-1) : undefined
-      const next = last === undefined ? null : encodeCursor(list, [last.id])
-      return { holds: page.map(toRecord), ...pageInfo(counted, next) }
+      const page = idPage({ rows, counted }, { list, limit, idOf: ({ id }) => id })
+      return { holds: page.items.map(toRecord), ...page.info }
     },
   })
 }
@@ -184,12 +176,4 @@ export function deleteLegalHold({ db, clock }: RetentionDeps): Route {
 
 function toRecord({ id: hold_id, project_id: _, managed_name: name, ...hold }: LegalHold) {
   return { hold_id, ...hold, name }
-}
-
-function positionIn(cursor: string): string {
-  const [id] = decodeCursor(list, cursor, 1)
-  if (typeof id === 'string' && isUuid(id)) return id
-  throw problem('invalid_cursor', {
-    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor of this list`,
-  })
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { decodeCursor, encodeCursor } from '../../../../kernel/pages.ts'
+import { cutPage, decodeCursor, encodeCursor } from '../../../../kernel/pages.ts'
 import { problem } from '../../../../kernel/problem.ts'
 import { cursorParameter, flagParameter, limitParameter } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
@@ -70,8 +70,7 @@ export function getRetentionRun({ db }: RetentionDeps): Route {
       const list = `buckets of ${job.id}`
       const after = cursor === undefined ? undefined : positionIn(list, cursor)
       const rows = await selectBuckets(db, job.id, { after, limit: limit + 1 })
-      const page = rows.slice(0, limit)
-      const last = rows.length > limit ? page.at(-1) : undefined
+      const { items: page, last } = cutPage(rows, limit)
       const position = last && [last.day, last.kind, last.environment, last.action]
       const next_cursor = position === undefined ? null : encodeCursor(list, position)
       return { ...toRetentionRun(job), buckets: page.map(toRetentionBucket), next_cursor }

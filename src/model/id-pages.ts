@@ -1,12 +1,12 @@
-import { isUuid } from '../../kernel/ids.ts'
-import { decodeCursor, encodeCursor, type PageInfo, pageInfo } from '../../kernel/pages.ts'
-import { problem } from '../../kernel/problem.ts'
-import { cursorParameter, limitParameter } from '../../model/list-query.ts'
+import { isUuid } from '../kernel/ids.ts'
+import { cutPage, decodeCursor, encodeCursor, type PageInfo, pageInfo } from '../kernel/pages.ts'
+import { problem } from '../kernel/problem.ts'
+import { cursorParameter, limitParameter } from './list-query.ts'
 
 /** The rows to read for a page of a list sorted by id: `limit` is one more than the page shows. */
 export type IdPage = { after: string | undefined; limit: number; count_max: number }
 
-/** Query parameters of such a list. Ids sort by creation time, so the oldest comes first. */
+/** Query parameters of a list sorted by id. Ids sort by creation time. */
 export const idPageQuery = { limit: limitParameter, cursor: cursorParameter }
 
 /** Returns the id after which a cursor's page begins. Throws `invalid_cursor`. */
@@ -24,8 +24,7 @@ export function idPage<R>(
   result: { rows: readonly R[]; counted: number },
   page: { list: string; limit: number; idOf: (row: R) => string },
 ): { items: R[]; info: PageInfo } {
-  const items = result.rows.slice(0, page.limit)
-  const last = result.rows.length > page.limit ? items.at(-1) : undefined
+  const { items, last } = cutPage(result.rows, page.limit)
   const cursor = last === undefined ? null : encodeCursor(page.list, [page.idOf(last)])
   return { items, info: pageInfo(result.counted, cursor) }
 }
