@@ -1,10 +1,10 @@
+import type { Clock } from '../../kernel/time.ts'
 import {
   HttpMethod,
   IsomorphicFetchHttpLibrary,
   KubeConfig,
   RequestContext,
-} from '@kubernetes/client-node'
-import type { Clock } from '../../kernel/time.ts'
+} from './client-node.ts'
 
 /** No API server is configured. The message lists the sources that were tried. */
 export class KubeConfigError extends Error {
