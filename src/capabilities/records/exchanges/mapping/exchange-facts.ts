@@ -187,9 +187,6 @@ const finishReasons = new Map([
 /** The error that a provider reported, cut to a limit and without keys. */
 type ProviderError = { error_type: string; error_message: string }
 
-const type_chars_max = 128
-const message_chars_max = 2_048
-
 /**
  * Reads an error body or event: OpenAI's `{error: {message, type, code}}`, Gemini's (the same in
  * an array, with `status`), Anthropic's `{type: 'error', error: {type, message}}`, and the looser
@@ -220,7 +217,10 @@ function firstText(...values: readonly unknown[]): string {
 
 function shaped(type: string, message: string): ProviderError {
   return {
-    error_type: scrubbed(type.slice(0, type_chars_max)),
-    error_message: scrubbed(message.slice(0, 2 * message_chars_max)).slice(0, message_chars_max),
+    error_type: scrubbed(type.slice(0, errorType_chars_max)),
+    error_message: scrubbed(message.slice(0, 2 * errorMessage_chars_max)).slice(
+      0,
+      errorMessage_chars_max,
+    ),
   }
 }
