@@ -1,5 +1,5 @@
 import { type Command, cliCommands, optionRows } from '../src/cli/index.ts'
-import { roleCommands } from '../src/roles/role-commands.ts'
+import { roleCommands } from '../src/roles/index.ts'
 
 /** docs/reference/cli.md: every command, from the texts of its help. */
 export function cliPage(): string {

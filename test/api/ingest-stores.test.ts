@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { computeTaskRollup } from '../../src/capabilities/ingest/roll-up/rollup-of-rows.ts'
+import { computeTaskRollup } from '../../src/capabilities/ingest/roll-up/task-state.ts'
 import { collectTouched } from '../../src/capabilities/ingest/roll-up/touched.ts'
 import { acceptedEntry, rejectedEntry } from '../../src/capabilities/ledger/index.ts'
 import {

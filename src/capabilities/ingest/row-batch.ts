@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type RowKind, rowKinds } from '../../model/row-frame.ts'
 import type { ObservationHead } from '../storage/row-format/index.ts'
-import type { ReadMessage } from './message-rows.ts'
+import type { ReadMessage } from './read-messages.ts'
 
 /** Consecutive rows of a message that are written together, from `from` to before `to`. */
 export type RowUnit = { message: ReadMessage; from: number; to: number }

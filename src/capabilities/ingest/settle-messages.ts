@@ -7,8 +7,8 @@ import type { Logger } from '../../platform/telemetry/index.ts'
 import { type LedgerMeters, rejectedEntry } from '../ledger/index.ts'
 import { scrubbed } from '../records/exchanges/index.ts'
 import type { LedgerStore } from '../storage/index.ts'
-import type { MessageReceipt, ReadMessage } from './message-rows.ts'
 import type { IngestMeters } from './meters.ts'
+import type { MessageReceipt, ReadMessage } from './read-messages.ts'
 import type { Refused } from './write-messages.ts'
 
 /** The dependencies of settling messages. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { problem } from '../../kernel/problem.ts'
 import { ColumnarError } from '../../platform/columnar/index.ts'
-import type { ReadMessage } from './message-rows.ts'
+import type { ReadMessage } from './read-messages.ts'
 import type { RowBatch } from './row-batch.ts'
 import { writeMessages } from './write-messages.ts'
 

@@ -1,4 +1,4 @@
-import type { ReadMessage } from './message-rows.ts'
+import type { ReadMessage } from './read-messages.ts'
 import { createRowBatch, type RowBatch, type RowUnit } from './row-batch.ts'
 import { classifyFailure } from './store-failures.ts'
 

@@ -39,8 +39,8 @@ export {
   dropPartitions,
   lockHotWindows,
   lockProject,
-} from './postgres/partitions.ts'
-export { openPostgresRetention } from './postgres/retention.ts'
+  openPostgresRetention,
+} from './postgres/retention.ts'
 export { type HotObservationStore, openPostgresStore } from './postgres/store.ts'
 export { type HotRowWriter, openHotRowWriter } from './postgres/write-rows.ts'
 export type {

@@ -20,9 +20,9 @@ import {
   lockProject,
 } from '../storage/index.ts'
 import { backfillKind } from './change-routing.ts'
+import { routingTtl_ms } from './choose-store.ts'
 import { keptBeyond_h, keptSpan } from './contract.ts'
 import { trimRouteStats } from './route-stats-store.ts'
-import { routingTtl_ms } from './routing-cache.ts'
 import {
   closeGap,
   databaseTime,

@@ -4,8 +4,8 @@ import type { Observation } from '../../model/observation.ts'
 import type { Logger, Metrics } from '../../platform/telemetry/index.ts'
 import type { SecondStore } from '../ingest/index.ts'
 import { dayOf, type HotRow, type HotRowWriter } from '../storage/index.ts'
+import type { RoutingCache } from './choose-store.ts'
 import { keptSpan, type Routing, writesToPostgres } from './contract.ts'
-import type { RoutingCache } from './routing-cache.ts'
 import { markGaps, type RoutingDb } from './store.ts'
 
 export type HotWritesOptions = {

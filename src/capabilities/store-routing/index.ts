@@ -9,7 +9,7 @@ import {
 import { getStoreRouting, putStoreRouting, type StoreRoutingDeps } from './store-routing.ts'
 import { getScorecard, type ScorecardDeps } from './store-selection/scorecard.ts'
 
-export { chooseByRouting } from './choose-store.ts'
+export { chooseByRouting, createRoutingCache, type RoutingCache } from './choose-store.ts'
 export {
   type BackfillOptions,
   hotWindowBackfill,
@@ -18,7 +18,6 @@ export {
 } from './hot-window-jobs.ts'
 export { createHotWrites, type HotWritesOptions } from './hot-writes.ts'
 export { startRouteStats } from './route-stats.ts'
-export { createRoutingCache, type RoutingCache } from './routing-cache.ts'
 export { storeBenchmark } from './store-benchmark/benchmark-job.ts'
 
 /** The dependencies of the routes. */

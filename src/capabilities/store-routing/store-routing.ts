@@ -5,15 +5,16 @@ import { Answer, defineRoute, ifMatchHeader, type Route } from '../../platform/h
 import { type Job, type JobDb, readJob, requesterOf } from '../jobs/index.ts'
 import { dayOf } from '../storage/index.ts'
 import { backfillKind, changeRouting } from './change-routing.ts'
+import type { RoutingCache } from './choose-store.ts'
 import {
   defaultRouting,
   keptSpan,
   type Routing,
   readableSpan,
+  routingBody,
+  routingSchema,
   writesToPostgres,
 } from './contract.ts'
-import type { RoutingCache } from './routing-cache.ts'
-import { routingBody, routingSchema } from './routing-schema.ts'
 import {
   findHotState,
   findRouting,

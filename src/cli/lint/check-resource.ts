@@ -1,6 +1,6 @@
 import { type Kind, resourceSchemaOf, type StructuralSchema } from '../../operator/index.ts'
 import { checkRules } from './check-rules.ts'
-import { checkStructure, unknownField } from './check-structure.ts'
+import { createStructureCheck, unknownField } from './check-structure.ts'
 import { type Fault, faultAt, isObject, quote } from './fault.ts'
 import type { Path } from './read-documents.ts'
 
@@ -9,31 +9,28 @@ export type ResourceCheck = (resource: Readonly<Record<string, unknown>>) => Fau
 
 /** Creates the check of a kind, with its schema. */
 export function createResourceCheck(kind: Kind): ResourceCheck {
-  const schema = resourceSchemaOf(kind)
+  const schema = withoutStatus(resourceSchemaOf(kind))
+  const checkStructure = createStructureCheck(schema)
   return (resource) => {
     const { status, ...declared } = resource
     // The API server ignores a status in an applied resource.
     const ignored = status === undefined ? [] : [statusIsIgnored]
-    return [...ignored, ...checkDeclared(kind, schema, declared)]
+    const stored = withoutNulls(declared, schema) as Readonly<Record<string, unknown>>
+    const structure = [...checkMetadata(declared['metadata']), ...checkStructure(stored)]
+    if (structure.length > 0) return [...ignored, ...structure]
+    const rules = checkRules(stored, schema, [])
+    return [...ignored, ...(rules.length > 0 ? rules : checkAsOperator(kind, stored['spec']))]
   }
+}
+
+/** Leaves out the fields of the status, which would take the most time to compile. */
+function withoutStatus({ properties, ...schema }: StructuralSchema): StructuralSchema {
+  return { ...schema, properties: { ...properties, status: { type: 'object' } } }
 }
 
 const statusIsIgnored: Fault = {
   ...{ path: ['status'], part: 'key', level: 'warning' },
   message: 'is set by the operator; a value here is ignored',
-}
-
-function checkDeclared(
-  kind: Kind,
-  schema: StructuralSchema,
-  declared: Readonly<Record<string, unknown>>,
-): Fault[] {
-  const { metadata } = declared
-  const stored = withDefaults(declared, schema) as Readonly<Record<string, unknown>>
-  const structure = [...checkMetadata(metadata), ...checkStructure(stored, schema, [])]
-  if (structure.length > 0) return structure
-  const rules = checkRules(stored, schema, [])
-  return rules.length > 0 ? rules : checkAsOperator(kind, stored['spec'])
 }
 
 /** Checks the spec with the kind's zod schema, which may be stricter than the CRD. */
@@ -48,31 +45,20 @@ function checkAsOperator(kind: Kind, spec: unknown): Fault[] {
 }
 
 /**
- * Returns the value as the API server stores it: missing fields have their default, and a null in a
- * field that is not nullable counts as missing.
+ * Copies a value without nulls in fields that are not nullable: the API server drops them before it
+ * adds defaults. Unknown fields keep their null.
  */
-function withDefaults(value: unknown, schema: StructuralSchema): unknown {
-  const { items, additionalProperties, properties } = schema
-  if (items !== undefined && Array.isArray(value)) {
-    return value.map((item) => withDefaults(item, items))
-  }
+function withoutNulls(value: unknown, schema?: StructuralSchema): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutNulls(item, schema?.items))
   if (!isObject(value)) return value
-  const kept = Object.entries(value).filter(([name, field]) => {
-    return field !== null || (properties?.[name] ?? additionalProperties ?? nullable).nullable
+  const { properties = {}, additionalProperties } = schema ?? {}
+  const fields = Object.entries(value).flatMap(([name, field]) => {
+    const of = Object.hasOwn(properties, name) ? properties[name] : additionalProperties
+    const isDropped = field === null && of !== undefined && !of.nullable
+    return isDropped ? [] : [[name, withoutNulls(field, of)]]
   })
-  const filled = kept.map(([name, field]) => {
-    const of = properties?.[name] ?? additionalProperties
-    return [name, of === undefined ? field : withDefaults(field, of)]
-  })
-  const missing = Object.entries(properties ?? {}).filter(
-    ([name, field]) => field.default !== undefined && !kept.some(([one]) => one === name),
-  )
-  const added = missing.map(([name, field]) => [name, withDefaults(field.default, field)])
-  return Object.fromEntries([...filled, ...added])
+  return Object.fromEntries(fields)
 }
-
-/** Unknown fields keep their null. */
-const nullable = { nullable: true }
 
 /** Returns the faults that the API server finds in the metadata of a resource. */
 function checkMetadata(metadata: unknown): Fault[] {

@@ -38,6 +38,13 @@ test.each<[string, string, string[]]>([
   ['a missing field', note('a', '\n  suspend: true'), ['6:3 spec: text is missing']],
   ['a missing spec', note('a').replace(/spec.*/, ''), ['1:1 : spec is missing']],
   [
+    'an unknown field that has the name of a property of all objects',
+    note('a', '\n  text: hi\n  constructor: ho'),
+    [
+      '7:3 spec.constructor: unknown field, expected one of suspend, resyncPeriod, deletionPolicy, text, secretName',
+    ],
+  ],
+  [
     'a value through an alias',
     note('a', '\n  text: &long 5\n  secretName: *long').replace('5', 'hi'),
     [],

@@ -7,8 +7,7 @@ import {
   writeConversations,
 } from './conversation-store.ts'
 import { markLarge, noteLarge, type RollUpKey } from './large-rollups.ts'
-import { computeTaskRollup } from './rollup-of-rows.ts'
-import { lateStart, newTaskState, taskStateAfter } from './task-state.ts'
+import { computeTaskRollup, lateStart, newTaskState, taskStateAfter } from './task-state.ts'
 import {
   type LockedTask,
   type NewTaskEvent,

@@ -1,6 +1,6 @@
 import { sleep } from '../../../kernel/time.ts'
 import { buildAnswer } from './answer.ts'
-import type { Dialect } from './dialects/contract.ts'
+import type { Dialect } from './dialects.ts'
 import type { CompletionRequest } from './request.ts'
 import type { ErrorReply, Reply, Step, StreamShape } from './script.ts'
 import { type StreamEvent, streamEvents } from './stream-events.ts'

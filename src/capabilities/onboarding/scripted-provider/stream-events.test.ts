@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { buildAnswer } from './answer.ts'
-import { dialects } from './dialects/registry.ts'
+import { dialects } from './dialects.ts'
 import type { CompletionRequest } from './request.ts'
 import { providerNames, type ScriptInput, scriptFrom } from './script.ts'
 import { streamEvents } from './stream-events.ts'

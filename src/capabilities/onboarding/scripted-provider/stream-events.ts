@@ -1,5 +1,5 @@
 import type { Answer, AnswerChoice, AnswerToolCall } from './answer.ts'
-import type { Dialect } from './dialects/contract.ts'
+import type { Dialect } from './dialects.ts'
 import type { CompletionRequest, Endpoint } from './request.ts'
 import type { StreamShape } from './script.ts'
 import { envelopeOf } from './whole-answer.ts'

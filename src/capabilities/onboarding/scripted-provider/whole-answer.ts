@@ -1,5 +1,5 @@
 import type { Answer, AnswerChoice } from './answer.ts'
-import type { Dialect } from './dialects/contract.ts'
+import type { Dialect } from './dialects.ts'
 import type { Endpoint } from './request.ts'
 
 /** Returns the JSON body of an unstreamed answer. */

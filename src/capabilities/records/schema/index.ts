@@ -19,7 +19,7 @@ export {
   type SchemaVersion,
   schemaVersionNamed,
   schemaVersions,
-} from './schema-registry.ts'
+} from './schema.ts'
 
 /** The routes under `/api/v2/observability/schema`. */
 export function schemaRoutes(): Route[] {

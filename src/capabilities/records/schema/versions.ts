@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { keyScopes } from '../../../kernel/scopes.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
-import { schemaStatuses, schemaVersions } from './schema-registry.ts'
+import { schemaStatuses, schemaVersions } from './schema.ts'
 
 /** GET /api/v2/observability/schema/versions: every version, newest first. */
 export function listSchemaVersions(): Route {

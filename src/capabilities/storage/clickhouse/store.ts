@@ -15,9 +15,11 @@ import {
   type ObservationRow,
   observationColumns,
   observationFrom,
+  observationsAt,
   readExpression,
   splitByDays,
   type TimelineJsonRow,
+  taskVersions,
   timelineRowFrom,
 } from './observation-row.ts'
 import {
@@ -30,7 +32,6 @@ import {
   traceSummaryFrom,
 } from './rollup-row.ts'
 import { asStoreFailure, reader } from './store-failure.ts'
-import { observationsAt, taskVersions } from './task-versions.ts'
 
 /** Maximum rows of one page or trace. */
 const rows_max = 10_000

@@ -7,7 +7,7 @@ import {
   jsonOfRow,
   timeOf,
 } from './hot-rows.ts'
-import { dayOf, makePartition } from './partitions.ts'
+import { dayOf, makePartition } from './retention.ts'
 
 type Db = Kysely<HotTables>
 

@@ -4,8 +4,12 @@ import type { Blobs } from '../../../../platform/blobs/index.ts'
 import { type Job, type JobContext, type JobHandler, JobRefused } from '../../../jobs/index.ts'
 import { duringRestore } from '../../retention/index.ts'
 import { ArchivedFiles } from '../archived-files.ts'
-import type { ArchiveSettings } from '../contract.ts'
-import { type RestoreParams, readRestoreParams, restoreJob } from '../contract.ts'
+import {
+  type ArchiveSettings,
+  type RestoreParams,
+  readRestoreParams,
+  restoreJob,
+} from '../contract.ts'
 import { dayFrom, dayOf, windowIn } from '../days.ts'
 import { settleBoth } from '../failures.ts'
 import { kindOf } from '../kinds.ts'
@@ -16,8 +20,14 @@ import {
   sumOfChecksums,
 } from '../manifest.ts'
 import type { RestoreDb } from '../store.ts'
-import { ErasedMeanwhile, isErasedSince, LeftOut, type ReadErasedUsers } from './erased-rows.ts'
-import { noProgress, RestoreProgress } from './restore-progress.ts'
+import {
+  ErasedMeanwhile,
+  isErasedSince,
+  LeftOut,
+  noProgress,
+  type ReadErasedUsers,
+  RestoreProgress,
+} from './erased-rows.ts'
 import { columnsToRestore, type RestoredStore } from './restored-store.ts'
 import { findSlice, hideSlice, openSlice } from './store.ts'
 

@@ -16,7 +16,6 @@ import {
   endBucket,
   noteKept,
 } from './bucket-store.ts'
-import { deleteSlices, redoSlice, takeOut } from './delete-slices.ts'
 import {
   emptyBucket,
   type InspectedBucket,
@@ -26,7 +25,7 @@ import {
 } from './inspect.ts'
 import { deleteDueOwners } from './owners.ts'
 import { type DueBucket, isDue, type Phase, phases, type RetentionStep } from './plan-steps.ts'
-import { withHolds } from './slices.ts'
+import { deleteSlices, redoSlice, takeOut, withHolds } from './slices.ts'
 import { countFutureRows, environmentsFor, survey } from './survey.ts'
 
 export type RetentionJobOptions = {

@@ -10,9 +10,8 @@ import type { Observation } from '../../../../model/observation.ts'
 import type { Pricing } from '../../pricing/index.ts'
 import { columnText, cutText, scrubbed } from '../answer/body-text.ts'
 import { outputOf, type ReadAnswer, readAnswer, toolCallsOf } from '../answer/read-answer.ts'
-import { type CallUsage, callUsage } from '../usage/call-usage.ts'
-import type { TokenCounter } from '../usage/token-count.ts'
-import { callEnding } from './call-ending.ts'
+import { type CallUsage, callUsage, type TokenCounter } from '../usage/call-usage.ts'
+import { callEnding } from './exchange-facts.ts'
 import { addParameters, model_chars_max, type ReadRequest, readRequest } from './read-request.ts'
 
 /**

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { estimateUsage } from './call-usage.ts'
-import { countTokens } from './token-count.ts'
+import { countTokens, estimateUsage } from './call-usage.ts'
 
 /** Counts one token per character, so that the expected sums are obvious. */
 const count = (text: string) => text.length

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sampleReport } from './sample-report.ts'
+import { sampleReport } from './sample-run.ts'
 import type { ShownTask } from './sample-tasks-api.ts'
 
 const looping: ShownTask = {

@@ -7,7 +7,7 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { decodeBody } from './decode-body.ts'
+import { decodeBody } from './read-answer.ts'
 
 const text = randomBytes(200_000).toString('hex')
 const encodings = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { commandOf, runCommand } from '../cli/index.ts'
-import { roleCommands } from './role-commands.ts'
+import { roleCommands } from './index.ts'
 
 const io = {
   out: () => undefined,
