@@ -1,36 +1,42 @@
-export { discardRest } from './discard-rest.ts'
 export { frontPageRoute } from './front-page.ts'
-export type { IdempotencyStore, KeptReply } from './idempotency.ts'
-export {
-  changedSince,
-  etagOf,
-  ifMatchHeader,
-  versionToReplace,
-  writeIfMatch,
-} from './if-match.ts'
 export { AddressUnavailable, addressTaken, assertAddressFree } from './listen-error.ts'
 export { createManagementServer, type HealthCheck, type ManagementServer } from './management.ts'
 export { openapiDocument, openapiRoute } from './openapi.ts'
 export { errorsOf } from './openapi-responses.ts'
-export { answerClientError } from './problem-reply.ts'
+export { answerClientError, discardRest } from './problem-reply.ts'
 export { createRateLimiter, type RateDecision, type RateLimiter } from './rate-limit.ts'
-export { requestIdFrom } from './request-id.ts'
 export {
   Answer,
-  type Authorize,
-  type Caller,
-  type Credentials,
   defineRawRoute,
   defineRoute,
-  keyScopesOf,
-  letsOperatorIn,
-  neededFor,
   type RawRoute,
   type RequestHeaders,
   type Route,
+} from './route.ts'
+export {
+  type Authorize,
+  type Caller,
+  type Credentials,
+  keyScopesOf,
+  letsOperatorIn,
+  neededFor,
   type RouteAccess,
   type RouteAuth,
   type RouteKeyScope,
   type RouteScope,
-} from './route.ts'
-export { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts'
+} from './route-access.ts'
+export {
+  changedSince,
+  etagOf,
+  type IdempotencyStore,
+  ifMatchHeader,
+  type KeptReply,
+  versionToReplace,
+  writeIfMatch,
+} from './safe-writes.ts'
+export {
+  createHttpServer,
+  type HttpServer,
+  type HttpServerOptions,
+  requestIdFrom,
+} from './server.ts'

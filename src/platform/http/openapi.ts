@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { canonicalJson } from '../../kernel/canonical-json.ts'
 import type { Json } from './json-schema.ts'
-import { sharedParameters } from './openapi-parameters.ts'
 import {
   headerComponents,
   namesProject,
@@ -9,14 +9,8 @@ import {
   sharedResponses,
 } from './openapi-responses.ts'
 import { type NamedSchemas, namedSchemas, type SchemaUse } from './openapi-schemas.ts'
-import {
-  defineRoute,
-  type HeaderDocs,
-  letsOperatorIn,
-  neededFor,
-  type RawRoute,
-  type Route,
-} from './route.ts'
+import { defineRoute, type HeaderDocs, type RawRoute, type Route } from './route.ts'
+import { letsOperatorIn, neededFor } from './route-access.ts'
 
 /** Builds the OpenAPI 3.1 document of these routes. */
 export function openapiDocument(
@@ -236,4 +230,43 @@ function tagOf(url: string): string {
 function tagsOf(urls: readonly string[]): { name: string; description: string }[] {
   const names = [...new Set(urls.map(tagOf))].toSorted()
   return names.map((name) => ({ name, description: descriptions[name] ?? '' }))
+}
+
+/** Parameters that several operations share, and references to them. */
+type SharedParameters = {
+  /** `components.parameters`, by name. */
+  components: Record<string, Json>
+  /** Returns the parameter, or a reference to it if it is shared. */
+  of(parameter: Json): Json
+}
+
+/**
+ * Finds the parameters of more than one operation. A shared parameter is named after its wire name.
+ * If several have the same wire name, the most frequent one gets the name.
+ */
+function sharedParameters(all: readonly Json[]): SharedParameters {
+  const byText = Map.groupBy(all, canonicalJson)
+  const shared = [...byText.values()]
+    .filter((same) => same.length > 1)
+    .toSorted((a, b) => b.length - a.length)
+  const components = new Map<string, Json>()
+  const names = new Map<string, string>()
+  for (const [parameter] of shared) {
+    const name = pascalCase(String(parameter?.['name']))
+    if (parameter === undefined || components.has(name)) continue
+    components.set(name, parameter)
+    names.set(canonicalJson(parameter), name)
+  }
+  return {
+    components: Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    of: (parameter) => {
+      const name = names.get(canonicalJson(parameter))
+      return name === undefined ? parameter : { $ref: `#/components/parameters/${name}` }
+    },
+  }
+}
+
+function pascalCase(name: string): string {
+  const words = name.split(/[^A-Za-z0-9]+/)
+  return words.map((word) => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`).join('')
 }

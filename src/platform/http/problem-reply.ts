@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { newId } from '../../kernel/ids.ts'
 import { Problem, problem } from '../../kernel/problem.ts'
@@ -135,4 +135,36 @@ function answerBegan(socket: Socket): boolean {
   const message = '_httpMessage' in socket ? socket._httpMessage : undefined
   if (typeof message !== 'object' || message === null) return false
   return 'headersSent' in message && message.headersSent === true
+}
+
+/** Time for a rejected client to send the rest of its body and to read the response. */
+const wait_ms = 2_000
+
+/**
+ * Ends a complete response while the client may still be sending its body. Closing at once would
+ * reset the connection before the client reads the response. So the rest of the body is read and
+ * discarded, up to `bytes_max` bytes and two seconds, and then the connection is closed.
+ */
+export function discardRest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  bytes_max: number,
+): void {
+  let discarded = 0
+  const end = () => {
+    clearTimeout(timer)
+    response.end()
+  }
+  const timer = setTimeout(end, wait_ms).unref()
+  response.once('close', () => clearTimeout(timer))
+  if (request.complete) {
+    end()
+    return
+  }
+  request.once('end', end)
+  request.on('data', (chunk: Buffer) => {
+    discarded += chunk.length
+    if (discarded > bytes_max) end()
+  })
+  request.resume()
 }

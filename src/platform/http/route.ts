@@ -1,69 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { z } from 'zod'
-import type { Problem, ProblemCode } from '../../kernel/problem.ts'
-import type { KeyScope, OrganizationRole, ProjectRole } from '../../kernel/scopes.ts'
-import { parseParts } from './validation.ts'
-
-/** Credentials that a route accepts. `key` is a project's X-API-Key, `jwt` an access token. */
-export type RouteAuth = 'public' | 'key' | 'jwt' | 'jwt_or_key'
-
-/**
- * Required permission of the caller. `project`: a role in the project, or a key with the scope.
- * `organization`: a role in the organization of the path. `user`: signed in. `operator: true` also
- * admits a Kubernetes operator, with its own key in X-API-Key regardless of `auth`, in any project
- * that X-Project-ID names.
- */
-export type RouteScope =
-  | { level: 'public' }
-  | { level: 'user'; operator?: true }
-  | { level: 'organization'; role: OrganizationRole }
-  | { level: 'project'; role: ProjectRole; key: RouteKeyScope; operator?: true }
-
-/** The scope, or one of several scopes, that a key needs; null if keys are not accepted. */
-export type RouteKeyScope = KeyScope | readonly KeyScope[] | null
-
-/** Returns the scopes of which a key needs one; empty if keys are not accepted. */
-export function keyScopesOf(key: RouteKeyScope): readonly KeyScope[] {
-  if (key === null) return []
-  return typeof key === 'string' ? [key] : key
-}
-
-/** Describes the required permission, for example: project viewer, or key scope `tasks:read`. */
-export function neededFor(scope: RouteScope): string {
-  if (scope.level === 'public') return '–'
-  if (scope.level === 'user') return 'to be signed in'
-  if (scope.level === 'organization') return `organization ${scope.role}`
-  const keys = keyScopesOf(scope.key).map((key) => `\`${key}\``)
-  return `project ${scope.role}${keys.length === 0 ? '' : `, or key scope ${keys.join(' or ')}`}`
-}
-
-/** Returns whether a Kubernetes operator may call a route of this scope. */
-export function letsOperatorIn(scope: RouteScope): boolean {
-  return 'operator' in scope && scope.operator === true
-}
-
-/**
- * The authenticated and authorised caller. An `operator` is a Kubernetes operator that acts for
- * custom resources; only routes with `operator: true` admit it.
- */
-export type Caller = {
-  kind: 'user' | 'service_account' | 'key' | 'operator'
-  /** Id of the user, service account, key or operator key. */
-  id: string
-  /** Project of the call; empty on routes without a project. */
-  project_id: string
-}
-
-/** Authorises a request. Throws 401, 403, 404 or `project_required`. */
-export type Authorize = (route: RouteAccess, credentials: Credentials) => Promise<Caller>
-export type RouteAccess = { auth: RouteAuth; scope: RouteScope }
-export type Credentials = {
-  authorization: string | undefined
-  api_key: string | undefined
-  /** From the `X-Project-ID` header or the `project_id` query parameter. */
-  project: string | undefined
-  params: Readonly<Record<string, string>>
-}
+import { type Fault, type Problem, type ProblemCode, problem } from '../../kernel/problem.ts'
+import type { Caller, RouteAuth, RouteScope } from './route-access.ts'
 
 type Schema = z.ZodType
 type Parsed<S extends Schema | undefined> = S extends Schema ? z.output<S> : undefined
@@ -243,4 +181,68 @@ export type RawRoute = RouteDocs & {
 
 export function defineRawRoute(definition: Omit<RawRoute, 'kind'>): RawRoute {
   return { ...definition, kind: 'raw' }
+}
+
+type Part = 'params' | 'query' | 'body'
+type Parts<T> = Record<Part, T>
+
+/**
+ * Validates path, query and body together, so that one response names every fault. Throws
+ * `invalid_request`. Pointers into the body are JSON pointers, others are `path.name`,
+ * `query.name`.
+ */
+function parseParts(schemas: Parts<z.ZodType | undefined>, values: Parts<unknown>): Parts<unknown> {
+  const faults: Fault[] = []
+  const parsed: Parts<unknown> = { params: undefined, query: undefined, body: undefined }
+  for (const part of ['params', 'query', 'body'] as const) {
+    const schema = schemas[part]
+    if (schema === undefined) continue
+    const result = schema.safeParse(values[part] ?? (part === 'query' ? {} : undefined))
+    if (result.success) parsed[part] = result.data
+    else faults.push(...result.error.issues.flatMap((issue) => faultsOf(part, issue, values[part])))
+  }
+  if (faults.length === 0) return parsed
+  const [first] = faults
+  throw problem('invalid_request', {
+    detail: `${first?.pointer || 'body'}: ${first?.detail}`,
+    faults: faults.slice(0, faultsMax),
+  })
+}
+
+/** Maximum faults in one response. A hostile body can have thousands. */
+const faultsMax = 50
+
+function faultsOf(part: Part, issue: z.core.$ZodIssue, value: unknown): Fault[] {
+  if (issue.code !== 'unrecognized_keys') {
+    return [{ pointer: pointerTo(part, issue.path), detail: detailOf(part, issue, value) }]
+  }
+  return issue.keys.map((key) => ({
+    pointer: pointerTo(part, [...issue.path, key]),
+    detail: `${quote(key)} is not a field here`,
+  }))
+}
+
+/**
+ * Describes a fault. Parameters are quoted; bodies are not, because they may contain a password.
+ */
+function detailOf(part: Part, issue: z.core.$ZodIssue, value: unknown): string {
+  const given = (value as Record<PropertyKey, unknown> | undefined)?.[issue.path[0] ?? '']
+  if (part === 'body' || typeof given !== 'string' || issue.message.includes(given)) {
+    return issue.message
+  }
+  return `got ${quote(given)}: ${issue.message}`
+}
+
+const quotedCharacters_max = 80
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, quotedCharacters_max))
+}
+
+function pointerTo(part: Part, path: readonly PropertyKey[]): string {
+  const steps = path.map(String)
+  if (part === 'body') {
+    return steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  }
+  return [part === 'params' ? 'path' : 'query', ...steps].join('.')
 }

@@ -9,16 +9,17 @@ import {
   fastify,
   LogController,
 } from 'fastify'
+import { newId } from '../../kernel/ids.ts'
 import { problem } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { inSpan, type Logger, type Metrics } from '../telemetry/index.ts'
 import { replyChecker } from './check-replies.ts'
-import { type IdempotencyStore, runOnce } from './idempotency.ts'
 import { addressTaken } from './listen-error.ts'
 import { answerClientError, asProblem, problemFrom, problemReply } from './problem-reply.ts'
 import { type LimitOfKey, limitedBy } from './rate-limit.ts'
-import { requestIdFrom } from './request-id.ts'
-import type { Answer, Authorize, Caller, RawRoute, Route } from './route.ts'
+import type { Answer, RawRoute, Route } from './route.ts'
+import type { Authorize, Caller } from './route-access.ts'
+import { type IdempotencyStore, runOnce } from './safe-writes.ts'
 import { createUnroutable, pathOf, type Unroutable } from './unroutable.ts'
 
 export type HttpServerOptions = {
@@ -280,4 +281,11 @@ function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyRepl
   if (found.status >= 500) request.log.error({ err: found.cause ?? found }, found.message)
   const { status, headers, body } = problemReply(found, pathOf(request.url))
   return reply.code(status).headers(headers).send(JSON.stringify(body))
+}
+
+const sane = /^[\x21-\x7e]{1,128}$/
+
+/** Returns the client's X-Request-ID if it is short and printable, otherwise a new id. */
+export function requestIdFrom(header: string | string[] | undefined): string {
+  return typeof header === 'string' && sane.test(header) ? header : newId()
 }

@@ -21,9 +21,10 @@ import {
   resourceName,
   resourcePath,
   type Target,
+  WatchError,
+  watchEvents,
   withQuery,
 } from './requests.ts'
-import { WatchError, watchEvents } from './watch-stream.ts'
 
 export type KubeOptions = {
   /** Time limit from a request to the end of its answer; for a watch, to the beginning. */

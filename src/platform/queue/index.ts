@@ -10,9 +10,8 @@ export {
   type Queue,
   QueueUnavailable,
 } from './contract.ts'
-export { FramePool } from './frame-pool.ts'
 export { type JetStreamQueueOptions, openJetStreamQueue } from './jetstream/jetstream-queue.ts'
-export { publishWithRetries, type RetryLimits } from './publishing.ts'
+export { FramePool, publishWithRetries, type RetryLimits } from './publishing.ts'
 export type { QueueLogger } from './run-batch.ts'
 export { type SpooledPublisher, withSpool } from './spool.ts'
 export { openSqliteQueue, type SqliteQueueOptions } from './sqlite/sqlite-queue.ts'

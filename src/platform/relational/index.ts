@@ -6,7 +6,6 @@ export {
   startEmbeddedPostgres,
 } from './embedded/start-embedded-postgres.ts'
 export { deleteExpiredIdempotencyKeys, openIdempotencyStore } from './idempotency-store.ts'
-export type { CaptureTables, IngestTables } from './ingest-tables.ts'
 export type {
   ArchiveSchedule,
   ArchiveTables,
@@ -21,8 +20,14 @@ export {
   migrateRelational,
   relationalSchemaStatus,
 } from './migrate-relational.ts'
+export type {
+  CaptureTables,
+  HotTables,
+  IngestTables,
+  RouteTables,
+  SavedQueryTables,
+} from './observation-tables.ts'
 export { openRelational, type Relational, type RelationalOptions } from './open-relational.ts'
-export type { HotTables, RouteTables, SavedQueryTables } from './query-tables.ts'
 export { type BoundedRead, ReadOverTime, readBounded } from './read-bounded.ts'
 export type { DetectionTables, TaskTables, TaskVerdict } from './task-tables.ts'
 export { asStoreProblem, isLockTimeout, isRelationalUnavailable } from './unavailable.ts'

@@ -1,3 +1,8 @@
 export { createLogger, createQuietLog, type Logger, type QuietLog } from './logger.ts'
-export { createMetrics, type Metrics } from './metrics.ts'
-export { inSpan, startTracing, type Tracing } from './tracing.ts'
+export {
+  createMetrics,
+  inSpan,
+  type Metrics,
+  startTracing,
+  type Tracing,
+} from './metrics-and-spans.ts'

@@ -3,7 +3,7 @@ import { getIngestRequest, postIngest } from './ingest.ts'
 import { createGate, type IngestRequestDeps, type RequestContext } from './request-context.ts'
 
 export type { CaptureBatch, IngestRequestDeps, IngestRequestSettings } from './request-context.ts'
-export { markProcessing, settleRequests } from './settle-requests.ts'
+export { markProcessing, settleRequests } from './request-status.ts'
 export { deleteExpiredIngestRequests } from './store.ts'
 
 /** Returns the routes under `/api/v2/observability/ingest`. */

@@ -11,7 +11,7 @@ import {
   statusFromReceipt,
   statusFromRow,
   statusRecordSchema,
-} from './status-record.ts'
+} from './request-status.ts'
 import { findRequest } from './store.ts'
 import { requestHeaders, takeBatch } from './take-batch.ts'
 

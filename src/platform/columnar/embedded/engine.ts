@@ -3,10 +3,10 @@ import { EngineError, engineFailure } from './engine-error.ts'
 import {
   isAboutStatements,
   killStatement,
+  openStatementSlots,
   prepareStatement,
   type Statement,
-} from './prepared-statement.ts'
-import { openStatementSlots } from './statement-slots.ts'
+} from './statements.ts'
 
 export type EngineOptions = {
   /** ClickHouse's data folder. The engine locks it, so only one process can use it. */

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { EngineError } from './engine-error.ts'
-import type { Statement } from './prepared-statement.ts'
+import type { Statement } from './statements.ts'
 
 /** A request of ClickHouse's HTTP interface: the statement, and the meaning of the body. */
 export type HttpStatement = {

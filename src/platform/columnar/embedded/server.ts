@@ -6,11 +6,16 @@
  */
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { clearInserts, embeddedUsername, prepareDataDirectory } from './data-directory.ts'
+import {
+  clearInserts,
+  embeddedUsername,
+  prepareDataDirectory,
+  takeOver,
+  writeHolder,
+} from './data-directory.ts'
 import { openEngine } from './engine.ts'
 import { closeAfter, createHttpInterface, listen } from './http-interface.ts'
 import { type FromServer, isStopRequest } from './messages.ts'
-import { takeOver, writeHolder } from './take-over.ts'
 
 /** Time for running statements to end, after a stop request and after the death of the parent. */
 const patienceAsked_ms = 10_000

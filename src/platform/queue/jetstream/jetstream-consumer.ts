@@ -1,5 +1,5 @@
 import { AckPolicy, type JetStreamManager } from '@nats-io/jetstream'
-import { type Msg, type NatsConnection, nanos } from '@nats-io/transport-node'
+import { createInbox, type Msg, type NatsConnection, nanos } from '@nats-io/transport-node'
 import { sleep } from '../../../kernel/time.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, Delivery } from '../contract.ts'
 import { type QueueLogger, runBatch } from '../run-batch.ts'
@@ -11,7 +11,6 @@ import {
   type StreamDelivery,
   streamDelivery,
 } from './jetstream-delivery.ts'
-import { JetStreamPull } from './jetstream-pull.ts'
 import { isApiError, type StreamNames } from './jetstream-streams.ts'
 
 /** Dependencies of a consumer. */
@@ -147,5 +146,136 @@ async function ensureConsumer(
   } catch (error) {
     if (!isApiError(error, consumerExists)) throw error
     await manager.consumers.update(queue, options.kind, config)
+  }
+}
+
+/** A request for messages. Without `no_wait`, the server waits for messages. */
+type Pull = {
+  messages: number
+  bytes_max?: number
+  wait_ms: number
+  no_wait: boolean
+}
+
+/** Time after which a waiting pull expires at the server and is repeated. */
+const pullExpires_ms = 30_000
+/** Extra time for an answer before it counts as lost. */
+const pullGrace_ms = 5_000
+
+/**
+ * Pulls exactly one batch at a time, so that no message waits in this process while its
+ * acknowledgement time runs. (The client library's own consumer prefetches.)
+ */
+class JetStreamPull {
+  readonly #nc: NatsConnection
+  readonly #requestSubject: string
+  readonly #inbox = createInbox()
+  readonly #subscription
+  #arrived: Msg[] = []
+  #pull = 0
+  #ended = false
+  #broken: string | undefined
+  #wake: () => void = () => undefined
+
+  constructor(nc: NatsConnection, source: { stream: string; consumer: string }) {
+    this.#nc = nc
+    this.#requestSubject = `$JS.API.CONSUMER.MSG.NEXT.${source.stream}.${source.consumer}`
+    this.#subscription = nc.subscribe(`${this.#inbox}.*`, {
+      callback: (_error, msg) => this.#receive(msg),
+    })
+  }
+
+  /** Resolves with the next batch; empty after the timeout or when the signal aborts. */
+  async next(
+    limits: { messages_max: number; bytes_max: number; batch_wait_ms: number },
+    signal: AbortSignal,
+  ): Promise<Msg[]> {
+    const { messages_max, bytes_max, batch_wait_ms } = limits
+    await this.#ask({ messages: messages_max, bytes_max, wait_ms: 0, no_wait: true }, signal)
+    if (this.#arrived.length >= messages_max) return this.#takeArrived()
+    if (this.#arrived.length === 0) {
+      await this.#ask({ messages: 1, wait_ms: pullExpires_ms, no_wait: false }, signal)
+    }
+    const left = {
+      messages: messages_max - this.#arrived.length,
+      bytes_max: bytes_max - this.#arrived.reduce((sum, { data }) => sum + data.length, 0),
+    }
+    if (this.#arrived.length > 0 && left.messages > 0 && left.bytes_max > 0) {
+      await sleep(batch_wait_ms, signal)
+      await this.#ask({ ...left, wait_ms: 0, no_wait: true }, signal)
+    }
+    return this.#takeArrived()
+  }
+
+  /** Why the server rejected a pull, for example because the consumer was deleted. */
+  get broken(): string | undefined {
+    return this.#broken
+  }
+
+  /** Ends the subscription. Resolves with the messages that still arrived. */
+  async close(): Promise<Msg[]> {
+    await this.#subscription.drain().catch(() => undefined)
+    return this.#takeArrived()
+  }
+
+  /** Ends the subscription after the connection is gone. */
+  abandon(): void {
+    this.#subscription.unsubscribe()
+  }
+
+  #takeArrived(): Msg[] {
+    const arrived = this.#arrived
+    this.#arrived = []
+    return arrived
+  }
+
+  /** Sends a request and waits for all messages, a status, the timeout or the signal. */
+  async #ask(pull: Pull, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return
+    this.#pull += 1
+    this.#ended = false
+    const wanted = this.#arrived.length + pull.messages
+    const request = {
+      batch: pull.messages,
+      ...(pull.no_wait ? { no_wait: true } : { expires: nanos(pull.wait_ms) }),
+      ...(pull.bytes_max !== undefined && { max_bytes: pull.bytes_max }),
+    }
+    this.#nc.publish(this.#requestSubject, JSON.stringify(request), {
+      reply: `${this.#inbox}.${this.#pull}`,
+    })
+    const timer = setTimeout(() => this.#end(), pull.wait_ms + pullGrace_ms)
+    const abort = () => this.#end()
+    signal.addEventListener('abort', abort, { once: true })
+    while (!this.#ended && this.#arrived.length < wanted) await this.#waitForMessage()
+    signal.removeEventListener('abort', abort)
+    clearTimeout(timer)
+  }
+
+  #end(): void {
+    this.#ended = true
+    this.#wake()
+  }
+
+  #receive(msg: Msg): void {
+    const isStatus = msg.data.length === 0 && (msg.headers?.code ?? 0) >= 100
+    if (isStatus) {
+      this.#status(msg)
+    } else {
+      this.#arrived.push(msg)
+      this.#wake()
+    }
+  }
+
+  #status(msg: Msg): void {
+    const { code = 0, description = '' } = msg.headers ?? {}
+    const isEnd = [404, 408].includes(code) || /maxbytes|batch completed/i.test(description)
+    if (!isEnd) this.#broken = `${code} ${description}`
+    if (!isEnd || msg.subject.endsWith(`.${this.#pull}`)) this.#end()
+  }
+
+  #waitForMessage(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
   }
 }

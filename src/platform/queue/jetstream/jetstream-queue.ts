@@ -20,7 +20,7 @@ import {
   findDeadLetter,
   listDeadLetters,
   replayedMessage,
-} from './jetstream-dead-letters.ts'
+} from './jetstream-delivery.ts'
 import { JetStreamPublisher } from './jetstream-publisher.ts'
 import {
   ensureStreams,

@@ -13,8 +13,11 @@ import {
 } from '../contract.ts'
 import { assertMessage, PublishesInProgress } from '../publishing.ts'
 import { type QueueLogger, runBatch } from '../run-batch.ts'
-import type { ClaimedMessage } from './sqlite-calls.ts'
-import { type SqliteThread, startSqliteThread } from './sqlite-thread-client.ts'
+import {
+  type ClaimedMessage,
+  type SqliteThread,
+  startSqliteThread,
+} from './sqlite-thread-client.ts'
 
 /** Options of the SQLite driver. */
 export type SqliteQueueOptions = {

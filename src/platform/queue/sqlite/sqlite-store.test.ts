@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ClaimOptions } from './sqlite-calls.ts'
 import { SqliteStore } from './sqlite-store.ts'
+import type { ClaimOptions } from './sqlite-thread-client.ts'
 
 let directory = ''
 let store: SqliteStore

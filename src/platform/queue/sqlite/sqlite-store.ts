@@ -6,7 +6,6 @@ import {
   type QueueStats,
   QueueUnavailable,
 } from '../contract.ts'
-import type { ClaimedMessage, ClaimOptions, SqliteThreadOptions } from './sqlite-calls.ts'
 import {
   messageClaimed,
   messageDelayed,
@@ -14,6 +13,7 @@ import {
   prepareStatements,
   type Statements,
 } from './sqlite-schema.ts'
+import type { ClaimedMessage, ClaimOptions, SqliteThreadOptions } from './sqlite-thread-client.ts'
 
 /** Approximate overhead of a message in the file: two rows and four index entries. */
 const messageOverhead_bytes = 512

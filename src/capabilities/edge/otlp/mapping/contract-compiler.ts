@@ -17,7 +17,7 @@ import {
 import { sourceName } from './contracts/sources.ts'
 import { compileGatherReader, compileReader, type ReaderContext } from './field-readers.ts'
 import { hasEvent, textIn } from './span-state.ts'
-import { compileTable, globPattern } from './value-table.ts'
+import { compileTable, globPattern } from './transforms.ts'
 
 type Draft = {
   constants: { field: number; rank: number; value: string }[]

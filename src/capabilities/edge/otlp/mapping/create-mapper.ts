@@ -22,7 +22,7 @@ import {
   toTraceDraft,
   traceCorrelations,
 } from './trace-records.ts'
-import { globPattern } from './value-table.ts'
+import { globPattern } from './transforms.ts'
 
 /** Makes a mapper that executes the contract. It serves any number of requests, one at a time. */
 export function createMapper(options: MapperOptions): OtlpMapper {

@@ -3,8 +3,7 @@ import type { AnyMappingContract, FieldRule, Source } from './contracts/contract
 import { type Gathered, messagesOf } from './gathered-messages.ts'
 import type { FieldValue, SpanState } from './span-state.ts'
 import { toolCallsIn, toolResultsIn } from './tool-traffic.ts'
-import { type TransformContext, transforms } from './transforms.ts'
-import type { TableLookup } from './value-table.ts'
+import { type TableLookup, type TransformContext, transforms } from './transforms.ts'
 import { columnText, decoded, isMap, jsonIn, plainOf, stringOf, textOf } from './value-text.ts'
 
 /** Reads the value of a source; undefined when it is unusable. */

@@ -1,15 +1,7 @@
 import type { IngestRecords } from '../../../../model/ingest-records.ts'
 import type { OtlpLogRecord, OtlpRequest, OtlpSpan } from '../contract.ts'
 import type { AnyMappingContract } from './contracts/contract-shape.ts'
-
-/** Token counts of one call in disjoint buckets. */
-export type MappedBuckets = {
-  input_uncached_tokens: number
-  cache_read_tokens: number
-  cache_write_tokens: number
-  output_visible_tokens: number
-  reasoning_tokens: number
-}
+import type { MappedBuckets } from './usage-buckets.ts'
 
 /**
  * Returns the exact US dollars of a call as decimal text, null without a price, and the version of

@@ -1,5 +1,13 @@
 import type { Observation } from '../../../../model/observation.ts'
-import type { MappedBuckets } from './mapper-contract.ts'
+
+/** Token counts of one call in disjoint buckets. */
+export type MappedBuckets = {
+  input_uncached_tokens: number
+  cache_read_tokens: number
+  cache_write_tokens: number
+  output_visible_tokens: number
+  reasoning_tokens: number
+}
 
 /** Token counts of a span; undefined when not reported. */
 type ReportedUsage = {

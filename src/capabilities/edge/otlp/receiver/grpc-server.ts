@@ -22,8 +22,7 @@ import {
 } from './grpc-protocol.ts'
 import { credentialsOf } from './http-export.ts'
 import { BodyBytes } from './inflight-bytes.ts'
-import { ClientGone, readBody, unpack } from './intake.ts'
-import type { ReceiverServices } from './services.ts'
+import { ClientGone, type ReceiverServices, readBody, unpack } from './intake.ts'
 import { toProblem } from './status-codes.ts'
 
 /** A connection that does not answer a ping within this time is closed. */

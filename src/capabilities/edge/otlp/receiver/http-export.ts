@@ -8,8 +8,13 @@ import {
   type OtlpSignal,
 } from '../decode/answers.ts'
 import { BodyBytes, overloaded, tooLarge } from './inflight-bytes.ts'
-import { ClientGone, type ExportCredentials, readBody, unpack } from './intake.ts'
-import type { ReceiverServices } from './services.ts'
+import {
+  ClientGone,
+  type ExportCredentials,
+  type ReceiverServices,
+  readBody,
+  unpack,
+} from './intake.ts'
 import { clientMessage, retryAfter_s, rpcCodeFor, toProblem } from './status-codes.ts'
 
 /** One HTTP request in progress. */

@@ -3,9 +3,12 @@ import { createGunzip, gunzipSync } from 'node:zlib'
 import { type Problem, problem } from '../../../../kernel/problem.ts'
 import type { Clock } from '../../../../kernel/time.ts'
 import type { RateLimiter } from '../../../../platform/http/index.ts'
+import type { QuietLog } from '../../../../platform/telemetry/index.ts'
 import type { ProjectKey } from '../../../access/index.ts'
-import type { OtlpDependencies } from './contract.ts'
-import { type BodyBytes, tooLarge } from './inflight-bytes.ts'
+import type { OtlpDependencies, OtlpSettings } from './contract.ts'
+import { type BodyBytes, type InflightBytes, tooLarge } from './inflight-bytes.ts'
+import type { EndedExport, OtlpMeters } from './meters.ts'
+import type { Pipeline } from './pipeline.ts'
 import { toProblem } from './status-codes.ts'
 
 /** The headers, or the metadata, that may carry a key. */
@@ -220,4 +223,18 @@ function notGzip(cause: unknown): Error {
 function codeOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : undefined
+}
+
+/** Services that both transports share. */
+export type ReceiverServices = {
+  settings: OtlpSettings
+  clock: Clock
+  admit: Admit
+  take: Pipeline
+  inflight: InflightBytes
+  meters: OtlpMeters
+  quietLog: QuietLog
+  /** Starts counting a request as in flight; `ended` stops it. */
+  began(): void
+  ended(request: EndedExport): void
 }

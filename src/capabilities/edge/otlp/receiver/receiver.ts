@@ -10,10 +10,9 @@ import type { OtlpDependencies, OtlpReceiver } from './contract.ts'
 import { startGrpc } from './grpc-server.ts'
 import { createHttpExport, refuseRequest } from './http-export.ts'
 import { createInflightBytes } from './inflight-bytes.ts'
-import { createAdmission } from './intake.ts'
+import { createAdmission, type ReceiverServices } from './intake.ts'
 import { createOtlpMeters } from './meters.ts'
 import { createPipeline } from './pipeline.ts'
-import type { ReceiverServices } from './services.ts'
 
 /** Minimum interval between logs of the same fault. */
 const logInterval_ms = 1_000

@@ -11,9 +11,8 @@ import {
 } from '../../contract.ts'
 import { droppedCount, emptyResource, emptyScope } from '../items.ts'
 import { type DecodeLimits, defaultDecodeLimits, Tally } from '../tally.ts'
-import { JsonIds } from './json-ids.ts'
 import { readJsonLogRecord, readJsonSpan } from './json-items.ts'
-import { listOf, objectOf, textOf, uint32Of } from './json-scalars.ts'
+import { JsonIds, listOf, objectOf, textOf, uint32Of } from './json-scalars.ts'
 import { readAttributes } from './json-values.ts'
 
 /**

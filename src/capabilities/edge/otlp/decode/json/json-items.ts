@@ -8,8 +8,9 @@ import {
   finishLogRecord,
 } from '../items.ts'
 import type { Tally } from '../tally.ts'
-import { idFault, type JsonIds } from './json-ids.ts'
 import {
+  idFault,
+  type JsonIds,
   listOf,
   objectOf,
   severityNumberOf,

@@ -6,9 +6,11 @@ import type {
   SpanFieldName,
   ValueTable,
 } from './contract-shape.ts'
-import { callFields as firstCallFields } from './phase9/call-fields.ts'
+import {
+  callFields as firstCallFields,
+  traceFields as firstTraceFields,
+} from './phase9/call-fields.ts'
 import { endingFields as firstEndingFields } from './phase9/ending-fields.ts'
-import { traceFields as firstTraceFields } from './phase9/trace-fields.ts'
 import { usageFields as firstUsageFields } from './phase9/usage-fields.ts'
 import { valueTables as firstValueTables } from './phase9/value-tables.ts'
 import { phase9OtlpV1 } from './phase9-otlp-v1.ts'

@@ -5,9 +5,8 @@ import type {
   Source,
   SpanFieldName,
 } from './contract-shape.ts'
-import { callFields } from './phase9/call-fields.ts'
+import { callFields, traceFields } from './phase9/call-fields.ts'
 import { endingFields } from './phase9/ending-fields.ts'
-import { traceFields } from './phase9/trace-fields.ts'
 import { usageFields } from './phase9/usage-fields.ts'
 import { valueTables } from './phase9/value-tables.ts'
 import { attribute, attributes, rule } from './sources.ts'

@@ -2,7 +2,7 @@ import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { assertUsable, FolderInUse, FolderUnusable, lockFolder, makeFolder } from './folder.ts'
+import { assertUsable, FolderInUse, FolderUnusable, lockFolder, makeFolder } from './index.ts'
 
 let directory: string
 beforeEach(async () => {

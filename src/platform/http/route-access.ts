@@ -1,0 +1,62 @@
+import type { KeyScope, OrganizationRole, ProjectRole } from '../../kernel/scopes.ts'
+
+/** Credentials that a route accepts. `key` is a project's X-API-Key, `jwt` an access token. */
+export type RouteAuth = 'public' | 'key' | 'jwt' | 'jwt_or_key'
+
+/**
+ * Required permission of the caller. `project`: a role in the project, or a key with the scope.
+ * `organization`: a role in the organization of the path. `user`: signed in. `operator: true` also
+ * admits a Kubernetes operator, with its own key in X-API-Key regardless of `auth`, in any project
+ * that X-Project-ID names.
+ */
+export type RouteScope =
+  | { level: 'public' }
+  | { level: 'user'; operator?: true }
+  | { level: 'organization'; role: OrganizationRole }
+  | { level: 'project'; role: ProjectRole; key: RouteKeyScope; operator?: true }
+
+/** The scope, or one of several scopes, that a key needs; null if keys are not accepted. */
+export type RouteKeyScope = KeyScope | readonly KeyScope[] | null
+
+/** Returns the scopes of which a key needs one; empty if keys are not accepted. */
+export function keyScopesOf(key: RouteKeyScope): readonly KeyScope[] {
+  if (key === null) return []
+  return typeof key === 'string' ? [key] : key
+}
+
+/** Describes the required permission, for example: project viewer, or key scope `tasks:read`. */
+export function neededFor(scope: RouteScope): string {
+  if (scope.level === 'public') return '–'
+  if (scope.level === 'user') return 'to be signed in'
+  if (scope.level === 'organization') return `organization ${scope.role}`
+  const keys = keyScopesOf(scope.key).map((key) => `\`${key}\``)
+  return `project ${scope.role}${keys.length === 0 ? '' : `, or key scope ${keys.join(' or ')}`}`
+}
+
+/** Returns whether a Kubernetes operator may call a route of this scope. */
+export function letsOperatorIn(scope: RouteScope): boolean {
+  return 'operator' in scope && scope.operator === true
+}
+
+/**
+ * The authenticated and authorised caller. An `operator` is a Kubernetes operator that acts for
+ * custom resources; only routes with `operator: true` admit it.
+ */
+export type Caller = {
+  kind: 'user' | 'service_account' | 'key' | 'operator'
+  /** Id of the user, service account, key or operator key. */
+  id: string
+  /** Project of the call; empty on routes without a project. */
+  project_id: string
+}
+
+/** Authorises a request. Throws 401, 403, 404 or `project_required`. */
+export type Authorize = (route: RouteAccess, credentials: Credentials) => Promise<Caller>
+export type RouteAccess = { auth: RouteAuth; scope: RouteScope }
+export type Credentials = {
+  authorization: string | undefined
+  api_key: string | undefined
+  /** From the `X-Project-ID` header or the `project_id` query parameter. */
+  project: string | undefined
+  params: Readonly<Record<string, string>>
+}
