@@ -82,7 +82,7 @@ export function openAccess(options: AccessOptions): Access {
     refresh_tokens: createRefreshTokens({ db, clock }),
     external: externalTokens(options),
     passwords: options.passwords ?? createPasswordHasher(),
-    guard: createSignInGuard({ clock }),
+    guard: createSignInGuard({ db, clock }),
     close: async () => {
       await close()
       await operators.close()

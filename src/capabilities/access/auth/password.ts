@@ -27,15 +27,15 @@ export function setPassword({ db, clock, guard, passwords }: Access): Route {
     errors: [],
     rate_per_minute_max: 60,
     body_bytes_max: 16 * 1024,
-    handle: async ({ body, caller }) => {
+    handle: async ({ body, caller, network }) => {
       const login = await findLoginById(db, caller.id)
-      const account = login?.email ?? caller.id
-      guard.attempt(account)
       const known = login?.password_hash ?? null
-      if (known === null || !(await passwords.verify(body.current_password, known))) {
-        throw wrong()
-      }
-      guard.succeeded(account)
+      if (login === undefined || known === null) throw wrong()
+      const account = login.email
+      const isRight = await guard.attempt({ account, network }, async () =>
+        (await passwords.verify(body.current_password, known)) ? true : undefined,
+      )
+      if (isRight === undefined) throw wrong()
       const password_hash = await passwords.hash(body.new_password)
       const change = { user_id: caller.id, known, password_hash, now: clock.now_ms() }
       if (!(await replacePassword(db, change))) throw wrong()
