@@ -165,12 +165,14 @@ interface SignInNetworksTable {
   used_at: Instant
 }
 
-/** A link that sets a new password. `created_by` is null for a link that was sent by mail. */
+/** A link that sets a new password. `is_mailed` links confirm the e-mail. */
 interface PasswordResetsTable {
   token_hash: Buffer
   user_id: string
   created_at: Instant
   expires_at: Instant
   used_at: InstantOrNull
+  is_mailed: boolean
+  /** The administrator who made the link. */
   created_by: OrNull<string>
 }

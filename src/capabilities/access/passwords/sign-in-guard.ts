@@ -44,7 +44,7 @@ const refusals_max = 10_000
  * Creates the guard. Attempts are counted in PostgreSQL, for all processes together, and for any
  * account name, whether or not the account exists. An attempt is counted by account and network,
  * by network, and by account. At a network from which the account signed in before, only the first
- * of these counts, so that the attempts of others delay nobody there.
+ * of these counts, so that attempts from elsewhere do not delay the account there.
  */
 export function createSignInGuard(options: {
   db: Kysely<AccessTables>

@@ -31,7 +31,9 @@ create table password_resets (
   created_at timestamptz(3) not null,
   expires_at timestamptz(3) not null,
   used_at timestamptz(3),
-  -- The administrator who made the link; null for a link that was sent by mail.
+  -- Whether the link was sent to the person's address, so that its use confirms the address.
+  is_mailed boolean not null,
+  -- The administrator who made the link.
   created_by uuid references users on delete set null
 )
 -- statement
