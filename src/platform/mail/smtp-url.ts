@@ -16,7 +16,7 @@ const expected = 'expected smtp://user:password@host:port or smtps://user:passwo
 
 /**
  * Parses the URL of a mail server. `smtp://` requires STARTTLS, except on this machine or with
- * `?tls=off`: otherwise somebody on the network could remove the encryption and read reset links.
+ * `?tls=off`: otherwise an attacker on the network could remove the encryption and read reset links.
  * Throws SmtpUrlRefused.
  */
 export function parseSmtpUrl(text: string): SmtpServer {
