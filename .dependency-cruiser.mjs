@@ -28,6 +28,8 @@ const homes = {
   undici: '^src/capabilities/edge/proxy/',
   '@kubernetes/client-node': '^src/platform/kube/',
   '@marcbachmann/cel-js': '^src/cli/',
+  nodemailer: '^src/platform/mail/',
+  '@zxcvbn-ts': '^src/capabilities/access/passwords/',
   croner: '^src/capabilities/lifecycle/retention/',
   '@aws-sdk': '^src/platform/blobs/',
   hyparquet: '^src/capabilities/lifecycle/archive/',

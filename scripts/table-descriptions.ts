@@ -57,6 +57,9 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
   recorded_queries:
     'Queries with their values, which a benchmark repeats. They are kept for a week.',
   refresh_tokens: 'Refresh tokens, by their hash.',
+  sign_in_counts: 'Failed sign-ins by account and network, by network, and by account, as hashes.',
+  sign_in_networks: 'Networks from which each account signed in, as hashes.',
+  password_resets: 'Links that set a new password, by the hash of their token.',
   restored_correlations: 'Restored correlations; see `restored_observations`.',
   restored_events: 'Restored events; see `restored_observations`.',
   restored_links: 'Restored links; see `restored_observations`.',

@@ -31,6 +31,7 @@ export const problemCatalogue = {
   project_not_found: { status: 404, title: 'Project not found' },
   api_key_not_found: { status: 404, title: 'Key not found' },
   service_account_not_found: { status: 404, title: 'Service account not found' },
+  user_not_found: { status: 404, title: 'User not found' },
   member_not_found: { status: 404, title: 'Member not found' },
   job_not_found: { status: 404, title: 'Run not found' },
   saved_query_not_found: { status: 404, title: 'Saved query not found' },

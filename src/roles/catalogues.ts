@@ -19,6 +19,7 @@ import { openOtlp, openProxy, openRecorder } from './edge.ts'
 import { restartCounter } from './embedded.ts'
 import { openIntake } from './intake.ts'
 import { openHotWindows, openJobs } from './jobs.ts'
+import { openConfiguredMailer } from './mail.ts'
 import { spoolCounter, watchQueue, watchSpool } from './queues.ts'
 import type { RoleContext } from './running.ts'
 import { version } from './version.ts'
@@ -106,6 +107,7 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
     chooseStore: absent,
     onServed: absent,
   })
+  openConfiguredMailer(context, config)
   apiAnswerCounter(metrics)
   createOperatorMetrics(metrics, { clock: systemClock, sleep, random: () => 0 })
   watchQueue(context, absent)

@@ -46,6 +46,7 @@ import type { Route } from '../platform/http/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
 import { deleteExpiredIdempotencyKeys, type Relational } from '../platform/relational/index.ts'
 import type { Intake } from './intake.ts'
+import { openConfiguredMailer } from './mail.ts'
 import type { RoleContext } from './running.ts'
 import { openPostgres, type Stores } from './stores.ts'
 
@@ -56,6 +57,9 @@ type ControlConfig = Pick<
   | 'token_ttl_ms'
   | 'oidc_issuer'
   | 'oidc_audience'
+  | 'smtp_url'
+  | 'mail_from'
+  | 'public_url'
   | 'task_stalled_after_ms'
   | 'ingest_body_bytes_max'
   | 'ingest_take_over_ms'
@@ -91,7 +95,8 @@ export function openControl(
   if (secret_key === undefined) {
     throw new ConfigError('LOOPTRACE_SECRET_KEY: missing, expected at least 32 characters')
   }
-  const access = openAccess({ ...config, secret_key, db, clock, logger })
+  const mailer = openConfiguredMailer(context, config)
+  const access = openAccess({ ...config, secret_key, db, clock, logger, mailer })
   parts.defer(() => access.close())
   const housekeeping = setInterval(() => {
     const deleted = [deleteExpiredIdempotencyKeys(db), deleteExpiredIngestRequests(db)]

@@ -147,6 +147,31 @@ export const roleCommands: readonly Command[] = [
   },
   {
     ...maintenance,
+    words: 'reset-password',
+    summary: 'Print a link with which a person sets a new password',
+    synopsis: '<email>',
+    about: [
+      'For the owner of the machine who can not sign in. The link works once, for 30 minutes. Stop a\n' +
+        'service with embedded servers first, because it locks the data folder. PostgreSQL and the\n' +
+        'public URL are found by the settings of role `all`.',
+    ],
+    words_min: 1,
+    words_max: 1,
+    examples: [
+      { command: 'looptrace reset-password admin@looptrace.local', about: 'the first login' },
+    ],
+    statuses: {
+      0: 'The link was printed.',
+      1: 'No account has the e-mail, or PostgreSQL is unavailable.',
+      2: 'The command line is invalid.',
+    },
+    load: async () => {
+      const { resetPassword } = await import('./reset-password.ts')
+      return ({ words: [email = ''] }) => resetPassword(loadConfig('all'), email)
+    },
+  },
+  {
+    ...maintenance,
     words: 'smoke-test',
     summary: 'Send a completion and a span, and read both back',
     about: ['`helm test` runs it. Settings: LOOPTRACE_SMOKE_*.'],

@@ -26,6 +26,7 @@ type ListenConfig = Pick<
   | 'http_operator_rate_per_minute_max'
   | 'http_request_timeout_ms'
   | 'http_keep_alive_ms'
+  | 'http_trusted_proxies'
   | 'grace_period_ms'
 >
 
@@ -65,6 +66,7 @@ export async function listen(
       isOperatorKey(key) ? config.http_operator_rate_per_minute_max : undefined,
     request_timeout_ms: config.http_request_timeout_ms,
     keep_alive_ms: config.http_keep_alive_ms,
+    trusted_proxies: config.http_trusted_proxies,
   })
   const port = await server
     .listen({ host: config.http_host, port: config.http_port })

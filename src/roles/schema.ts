@@ -1,4 +1,8 @@
-import { type BootstrapSecrets, bootstrap } from '../capabilities/access/index.ts'
+import {
+  type BootstrapSecrets,
+  bootstrap,
+  createPasswordStrength,
+} from '../capabilities/access/index.ts'
 import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from '../cli/index.ts'
 import { render, tableOf } from '../cli/output.ts'
 import {
@@ -68,8 +72,23 @@ export async function migrateStores(
     project_id: config.bootstrap_project_id,
     project_key: config.bootstrap_project_key,
     operator_key: config.operator_key,
-    deliver,
+    deliver: async (secrets) => {
+      await deliver(secrets)
+      if (config.bootstrap_password !== undefined) await warnOfWeakness(logger, secrets)
+    },
   })
+}
+
+/** Warns of a given password that is easy to guess. It is not refused, so that the start succeeds. */
+async function warnOfWeakness(
+  logger: RoleContext['logger'],
+  { admin_email, admin_password }: BootstrapSecrets,
+): Promise<void> {
+  const strength = createPasswordStrength()
+  const reason = await strength.findWeakness(admin_password, [admin_email])
+  await strength.close()
+  if (reason === undefined) return
+  logger.warn({ reason }, 'LOOPTRACE_BOOTSTRAP_PASSWORD is easy to guess: change it')
 }
 
 /** Schema status of each store. `error` says why a store is not current. */

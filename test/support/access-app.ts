@@ -61,13 +61,18 @@ type Call = {
   key?: string
   body?: unknown
   headers?: Record<string, string>
+  /** Address of the peer; loopback by default. */
+  from?: string
 }
 
 /** Fast hashes; the default ones are tested with the hasher. */
 export const quickPasswords = createPasswordHasher({ cost_log2: 4 })
 
 /** A second process: separate caches, the same store. */
-export type AppOptions = Partial<AccessOptions> & { database_url?: string }
+export type AppOptions = Partial<AccessOptions> & {
+  database_url?: string
+  trusted_proxies?: readonly string[]
+}
 
 /** Starts the app; `bootstrap` runs only on its own database. */
 export async function startAccessApp(options: AppOptions = {}): Promise<AccessApp> {
@@ -116,6 +121,7 @@ export async function startAccessApp(options: AppOptions = {}): Promise<AccessAp
     request_timeout_ms: 5_000,
     keep_alive_ms: 1_000,
     check_replies: true,
+    trusted_proxies: options.trusted_proxies ?? [],
   })
   const nobody = { organization_id: '', project_id: '', admin_email: '', admin_password: '' }
   return driven({
@@ -167,11 +173,12 @@ async function send(
   server: HttpServer,
   method: Method,
   url: string,
-  { token, key, body, headers = {} }: Call,
+  { token, key, body, headers = {}, from }: Call,
 ): Promise<Reply> {
   const reply = await server.inject({
     method,
     url,
+    ...(from !== undefined && { remoteAddress: from }),
     headers: {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(key !== undefined && { 'x-api-key': key }),

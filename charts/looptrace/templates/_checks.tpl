@@ -93,7 +93,7 @@ returns a list of faults, one per line.
 |settings.{{ $name }}: expected the name of a setting in lower case, without LOOPTRACE_
 {{- else if hasPrefix "looptrace_" $name }}
 |settings.{{ $name }}: expected the name without its prefix, {{ trimPrefix "looptrace_" $name }}
-{{- else if regexMatch "(password|secret|_key$|access_key)" $name }}
+{{- else if regexMatch "(password|secret|_key$|access_key|^smtp_url$)" $name }}
 |settings.{{ $name }}: is a secret and would be readable in the pod spec, expected it in a Secret (existingSecret, pod.extraEnv)
 {{- else if or (kindIs "map" $value) (kindIs "slice" $value) }}
 |settings.{{ $name }}: got {{ toJson $value }}, expected a text, a number or true or false

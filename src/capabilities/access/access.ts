@@ -1,12 +1,15 @@
 import type { Clock } from '../../kernel/time.ts'
+import type { Mailer } from '../../platform/mail/index.ts'
 import type { AccessTables, Kysely } from '../../platform/relational/index.ts'
 import type { Logger } from '../../platform/telemetry/index.ts'
+import { createPasswordResets, type PasswordResets } from './auth/password-reset/password-resets.ts'
 import { createKeyCache, type KeyCache, type KeyCacheLimits } from './keys/key-cache.ts'
 import { createKeyUsage } from './keys/key-usage.ts'
 import { keyPrefix, operatorKeyPrefix } from './keys/project-key.ts'
 import { readKey, writeKeyUses } from './keys/store.ts'
 import { type OperatorKey, readOperatorKey, writeOperatorKeyUses } from './operator-keys/store.ts'
 import { createPasswordHasher, type PasswordHasher } from './passwords/password-hasher.ts'
+import { createPasswordStrength, type PasswordStrength } from './passwords/password-strength.ts'
 import { createSignInGuard, type SignInGuard } from './passwords/sign-in-guard.ts'
 import { createRoleReader, type RoleReader } from './roles/role-reader.ts'
 import { type AccessTokens, createAccessTokens } from './tokens/access-tokens.ts'
@@ -29,6 +32,9 @@ export type Access = {
   external: ExternalTokens | undefined
   passwords: PasswordHasher
   guard: SignInGuard
+  strength: PasswordStrength
+  resets: PasswordResets
+  logger: Logger
   /** Writes the last key uses. Call it before the store is closed. */
   close(): Promise<void>
 }
@@ -49,6 +55,10 @@ export type AccessOptions = {
   oidc_issuer?: string | undefined
   /** Required `aud` of its tokens; when unset, no external token is accepted. */
   oidc_audience?: string | undefined
+  /** Sends reset links by mail. Optional. */
+  mailer?: Mailer | undefined
+  /** Origin of links in mails. */
+  public_url?: string | undefined
   /** Tests use cheaper hashes. */
   passwords?: PasswordHasher
 }
@@ -58,6 +68,8 @@ export function openAccess(options: AccessOptions): Access {
   const { db, clock } = options
   const { keys, close } = openKeys({ db, clock })
   const operators = openOperatorKeys({ db, clock })
+  const strength = createPasswordStrength()
+  const resets = createPasswordResets(options)
   const signing_keys = createSigningKeys({
     ...options,
     rules: {
@@ -82,8 +94,13 @@ export function openAccess(options: AccessOptions): Access {
     refresh_tokens: createRefreshTokens({ db, clock }),
     external: externalTokens(options),
     passwords: options.passwords ?? createPasswordHasher(),
-    guard: createSignInGuard({ clock }),
+    guard: createSignInGuard({ db, clock }),
+    strength,
+    resets,
+    logger: options.logger,
     close: async () => {
+      await resets.close()
+      await strength.close()
       await close()
       await operators.close()
     },

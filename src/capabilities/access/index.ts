@@ -2,6 +2,8 @@ import type { Route } from '../../platform/http/index.ts'
 import type { Access } from './access.ts'
 import { getJwks } from './auth/jwks.ts'
 import { setPassword } from './auth/password.ts'
+import { confirmPasswordReset } from './auth/password-reset/confirm.ts'
+import { requestPasswordReset } from './auth/password-reset/password-reset.ts'
 import { revokeToken } from './auth/revoke.ts'
 import { createToken } from './auth/token.ts'
 import { getOperatorKeys, removeOperatorKey } from './operator-keys/operator-keys.ts'
@@ -28,8 +30,11 @@ import {
   putServiceAccount,
   removeServiceAccount,
 } from './service-accounts/service-accounts.ts'
+import { createPasswordReset } from './users/password-reset.ts'
 
 export { type Access, type AccessOptions, openAccess, openKeys } from './access.ts'
+export { createPasswordResets } from './auth/password-reset/password-resets.ts'
+export { findLogin } from './auth/store.ts'
 export { authorizer } from './authorizer.ts'
 export { type BootstrapOptions, type BootstrapSecrets, bootstrap } from './bootstrap/bootstrap.ts'
 export {
@@ -40,6 +45,7 @@ export {
 export type { KeyCache, KeyCacheLimits } from './keys/key-cache.ts'
 export { isOperatorKey, type ProjectKey } from './keys/project-key.ts'
 export { createPasswordHasher, type PasswordHasher } from './passwords/password-hasher.ts'
+export { createPasswordStrength } from './passwords/password-strength.ts'
 
 /** The routes of sign-in and of access control. */
 export function accessRoutes(access: Access): Route[] {
@@ -50,6 +56,9 @@ const factories: readonly ((access: Access) => Route)[] = [
   createToken,
   revokeToken,
   setPassword,
+  requestPasswordReset,
+  confirmPasswordReset,
+  createPasswordReset,
   getJwks,
   getOrganizations,
   createOrganization,

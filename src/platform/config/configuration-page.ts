@@ -2,7 +2,12 @@ import type { z } from 'zod'
 import { variableOf } from './load-config.ts'
 import { roleSchemas } from './roles.ts'
 import { settingNotes } from './setting.ts'
-import { accessSettings, querySettings, taskSettings } from './settings/api-settings.ts'
+import {
+  accessSettings,
+  mailSettings,
+  querySettings,
+  taskSettings,
+} from './settings/api-settings.ts'
 import { cliSettings, smokeSettings } from './settings/client-settings.ts'
 import {
   ingestSettings,
@@ -35,6 +40,7 @@ const sections: readonly (readonly [heading: string, group: Record<string, z.Zod
   ['Jobs and retention', jobSettings],
   ['Judge', judgeSettings],
   ['Sign-in and keys', accessSettings],
+  ['Mail', mailSettings],
   ['Key of the operator', operatorKeySettings],
   ['Operator', operatorSettings],
   ['Tasks', taskSettings],

@@ -17,11 +17,28 @@ test.each([
   ['LOOPTRACE_OPENAI_BASE_URL', 'ftp://x', 'expected a URL that begins with http:// or https://'],
   ['LOOPTRACE_DEMO', 'maybe', 'got "maybe", expected `true` or `false`'],
   ['LOOPTRACE_HTPP_PORT', '1', 'unknown setting'],
+  ['LOOPTRACE_PUBLIC_URL', 'https://x.example/app', 'expected an origin'],
+  ['LOOPTRACE_PUBLIC_URL', 'https://me@x.example', 'expected an origin'],
+  ['LOOPTRACE_PUBLIC_URL', 'https://x.example/?', 'expected an origin'],
+  ['LOOPTRACE_PUBLIC_URL', 'javascript:alert(1)', 'expected an origin'],
+  ['LOOPTRACE_HTTP_TRUSTED_PROXIES', '0.0.0.0/0', 'expected IP addresses or CIDR blocks'],
+  ['LOOPTRACE_HTTP_TRUSTED_PROXIES', '10.0.0.0/33', 'expected IP addresses or CIDR blocks'],
+  ['LOOPTRACE_HTTP_TRUSTED_PROXIES', 'proxy.example', 'expected IP addresses or CIDR blocks'],
 ])('%s=%s stops the start and names the expected value', (name, value, message) => {
   const load = () => loadConfig('all', { [name]: value })
   expect(load).toThrow(ConfigError)
   expect(load).toThrow(name)
   expect(load).toThrow(message)
+})
+
+test('reads an origin without its slash, and a list of proxies', () => {
+  const config = loadConfig('all', {
+    LOOPTRACE_PUBLIC_URL: 'https://x.example:8443/',
+    LOOPTRACE_HTTP_TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::/32,192.0.2.1',
+  })
+  expect(config.public_url).toBe('https://x.example:8443')
+  expect(config.http_trusted_proxies).toEqual(['10.0.0.0/8', '2001:db8::/32', '192.0.2.1'])
+  expect(loadConfig('all', {}).http_trusted_proxies).toEqual([])
 })
 
 test('an invalid secret is named but not shown', () => {

@@ -1,5 +1,10 @@
 import { z } from 'zod'
-import { accessSettings, querySettings, taskSettings } from './settings/api-settings.ts'
+import {
+  accessSettings,
+  mailSettings,
+  querySettings,
+  taskSettings,
+} from './settings/api-settings.ts'
 import { cliSettings, smokeSettings } from './settings/client-settings.ts'
 import {
   ingestSettings,
@@ -37,6 +42,7 @@ export const roleSchemas = {
     ...relationalSettings,
     ...columnarSettings,
     ...accessSettings,
+    ...mailSettings,
     ...taskSettings,
     ...querySettings,
     ...judgeSettings,
@@ -87,6 +93,7 @@ export const roleSchemas = {
     ...jobSettings,
     ...judgeSettings,
     ...accessSettings,
+    ...mailSettings,
     ...operatorKeySettings,
     ...taskSettings,
     ...querySettings,

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
 
 /** Documentation of a setting. The reference page is generated from it. */
@@ -84,6 +85,45 @@ export function url(
       `expected ${expected}`,
     )
   return describeSetting(schema.optional(), docs, expected)
+}
+
+/**
+ * Defines a setting that is an origin, read without a slash at its end: a scheme, a host and
+ * possibly a port.
+ */
+export function origin(docs: SettingDocs<string>): z.ZodType<string | undefined> {
+  const expected = 'an origin such as `https://looptrace.example.com`, without a path'
+  const schema = z
+    .string()
+    .refine(isOrigin, `expected ${expected}`)
+    .transform((value) => new URL(value).origin)
+  return describeSetting(schema.optional(), docs, expected)
+}
+
+function isOrigin(value: string): boolean {
+  const url = URL.parse(value)
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return false
+  return url.href === `${url.origin}/` && !/[?#]/.test(value)
+}
+
+/** Defines a setting that is a list of IP addresses and CIDR blocks. It is empty by default. */
+export function networks(docs: SettingDocs<never>): z.ZodType<string[]> {
+  const expected = 'IP addresses or CIDR blocks of at least /1, separated by commas'
+  const schema = z
+    .string()
+    .transform((value) => value.split(',').map((one) => one.trim()))
+    .refine((all) => all.every(isNetwork), `expected ${expected}`)
+  const optional = schema.optional().transform((all) => all ?? [])
+  return describeSetting<string[]>(optional, docs, expected)
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || rest.length > 0) return false
+  if (bits === undefined) return true
+  const bits_max = family === 4 ? 32 : 128
+  return /^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= bits_max
 }
 
 /** Defines a setting that is a secret, never shown in logs, errors or pages. */

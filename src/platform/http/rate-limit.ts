@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { RateLimitPluginOptions } from '@fastify/rate-limit'
+import { toClientNetwork } from '../../kernel/client-network.ts'
 import { type Problem, problem } from '../../kernel/problem.ts'
 
 /** Returns the calls per minute for a key, by its format alone; undefined for the default limit. */
@@ -9,7 +10,7 @@ export type LimitOfKey = (api_key: string) => number | undefined
 const callersMax = 10_000
 
 /**
- * Returns options for a rate limit per credential, or per address where credentials could be
+ * Returns options for a rate limit per credential, or per client network where credentials could be
  * guessed. The limit is per process, so n pods allow up to n times as many calls. `limitOf` sets
  * another limit for some keys. Responses have `RateLimit-*` headers, rejections also `Retry-After`.
  */
@@ -29,7 +30,7 @@ export function limitedBy(
     enableDraftSpec: true,
     keyGenerator: (request) => {
       const credential = request.headers.authorization ?? request.headers['x-api-key']
-      if (by === 'address' || credential === undefined) return request.ip
+      if (by === 'address' || credential === undefined) return toClientNetwork(request.ip)
       return createHash('sha256').update(String(credential)).digest('base64url')
     },
     errorResponseBuilder: (_request, { max, ttl }) =>

@@ -30,6 +30,8 @@ export type RouteDefinition<
     caller: CallerOf<S>
     headers: RequestHeaders
     request_id: string
+    /** Network of the client: an IPv4 address or an IPv6 /64. Counts attempts, proves nothing. */
+    network: string
     /** Aborts when the client leaves. */
     signal: AbortSignal
   }) => Promise<z.input<R> | Answer<z.input<R> | z.input<O>>>
@@ -102,6 +104,7 @@ export type UnparsedRequest = {
   caller: Caller | null
   headers: RequestHeaders
   request_id: string
+  network: string
   signal: AbortSignal
 }
 
@@ -140,7 +143,7 @@ export function defineRoute<
     params,
     query,
     body,
-    run: async ({ caller, headers, request_id, signal, ...parts }) => {
+    run: async ({ caller, headers, request_id, network, signal, ...parts }) => {
       const parsed = parseParts({ params, query, body }, parts)
       const answer = await handle({
         params: parsed.params as Parsed<P>,
@@ -149,6 +152,7 @@ export function defineRoute<
         caller: caller as CallerOf<S>,
         headers,
         request_id,
+        network,
         signal,
       })
       return answer instanceof Answer ? answer : new Answer(answer)

@@ -9,6 +9,7 @@ import {
   fastify,
   LogController,
 } from 'fastify'
+import { toClientNetwork } from '../../kernel/client-network.ts'
 import { newId } from '../../kernel/ids.ts'
 import { problem } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
@@ -41,6 +42,8 @@ export type HttpServerOptions = {
   request_timeout_ms: number
   /** Time after which an idle connection is closed. */
   keep_alive_ms: number
+  /** Addresses and CIDR blocks of proxies whose X-Forwarded-For is believed. None by default. */
+  trusted_proxies?: readonly string[]
   /** Replaces the server's handling of requests that are not valid HTTP, for the proxy. */
   onClientError?: (error: Error & { code?: string }, socket: Socket) => void
   /** Checks each response against the OpenAPI document. For tests only. */
@@ -70,6 +73,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     forceCloseConnections: 'idle',
     genReqId: (request) => requestIdFrom(request.headers['x-request-id']),
     requestIdHeader: false,
+    trustProxy: [...(options.trusted_proxies ?? [])],
     routerOptions: { maxParamLength: paramLength_max },
     serverFactory: (handler) => nodeServer(options, unroutable, handler),
     frameworkErrors: (_error, request, reply) => {
@@ -206,6 +210,7 @@ function serve(app: FastifyInstance, route: Route, options: ServeOptions): void 
             caller,
             headers: request.headers,
             request_id: request.id,
+            network: toClientNetwork(request.ip),
             signal: disconnectSignal(reply),
           }),
         ),

@@ -9,7 +9,7 @@ import type {
   OrNull,
 } from './column-types.ts'
 
-/** The tables of migrations `0001_access` and `0016_operator`, for `Kysely<AccessTables>`. */
+/** The tables of migrations `0001_access`, `0016_operator` and `0022_passwords`, for `Kysely<AccessTables>`. */
 export interface AccessTables {
   organizations: OrganizationsTable
   users: UsersTable
@@ -22,6 +22,9 @@ export interface AccessTables {
   signing_keys: SigningKeysTable
   refresh_tokens: RefreshTokensTable
   idempotency_keys: IdempotencyKeysTable
+  sign_in_counts: SignInCountsTable
+  sign_in_networks: SignInNetworksTable
+  password_resets: PasswordResetsTable
 }
 
 /** A tenant. Its name is unique in the installation. */
@@ -40,6 +43,8 @@ interface UsersTable {
   display_name: string
   disabled_at: InstantOrNull
   created_at: InstantByDefault
+  /** Time at which the person proved to read the mails of the address. */
+  email_verified_at: InstantOrNull
 }
 
 /** A membership in an organization. */
@@ -143,4 +148,31 @@ interface IdempotencyKeysTable {
   reply: JsonOrNull<unknown>
   created_at: InstantByDefault
   expires_at: Instant
+}
+
+/** A count of failed sign-ins. The key is the SHA-256 of what it counts. */
+interface SignInCountsTable {
+  key_hash: Buffer
+  account_hash: OrNull<Buffer>
+  failed_at: Instant
+  clear_at: Instant
+}
+
+/** A network from which an account signed in. */
+interface SignInNetworksTable {
+  account_hash: Buffer
+  network_hash: Buffer
+  used_at: Instant
+}
+
+/** A link that sets a new password. `is_mailed` links confirm the e-mail. */
+interface PasswordResetsTable {
+  token_hash: Buffer
+  user_id: string
+  created_at: Instant
+  expires_at: Instant
+  used_at: InstantOrNull
+  is_mailed: boolean
+  /** The administrator who made the link. */
+  created_by: OrNull<string>
 }

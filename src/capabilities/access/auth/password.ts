@@ -4,13 +4,15 @@ import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import { newPasswordField } from '../fields.ts'
+import { assertStrong } from '../passwords/password-strength.ts'
+import { listKnownTexts } from './password-reset/store.ts'
 import { findLoginById, replacePassword } from './store.ts'
 
 /**
  * PUT /api/v1/auth/password: replaces the caller's own password. It requires the current password,
  * so that a stolen token is not enough, and revokes all of the caller's refresh tokens.
  */
-export function setPassword({ db, clock, guard, passwords }: Access): Route {
+export function setPassword({ db, clock, guard, passwords, strength }: Access): Route {
   return defineRoute({
     method: 'PUT',
     url: '/api/v1/auth/password',
@@ -24,18 +26,21 @@ export function setPassword({ db, clock, guard, passwords }: Access): Route {
       new_password: newPasswordField,
     }),
     reply: z.undefined(),
-    errors: [],
+    errors: ['overloaded'],
     rate_per_minute_max: 60,
     body_bytes_max: 16 * 1024,
-    handle: async ({ body, caller }) => {
+    handle: async ({ body, caller, network }) => {
       const login = await findLoginById(db, caller.id)
-      const account = login?.email ?? caller.id
-      guard.attempt(account)
       const known = login?.password_hash ?? null
-      if (known === null || !(await passwords.verify(body.current_password, known))) {
-        throw wrong()
-      }
-      guard.succeeded(account)
+      if (login === undefined || known === null) throw wrong()
+      const account = login.email
+      const isRight = await guard.attempt({ account, network }, async () =>
+        (await passwords.verify(body.current_password, known)) ? true : undefined,
+      )
+      if (isRight === undefined) throw wrong()
+      const about = await listKnownTexts(db, caller.id)
+      const pointer = '/new_password'
+      await assertStrong(strength, { password: body.new_password, pointer, about })
       const password_hash = await passwords.hash(body.new_password)
       const change = { user_id: caller.id, known, password_hash, now: clock.now_ms() }
       if (!(await replacePassword(db, change))) throw wrong()

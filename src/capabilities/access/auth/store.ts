@@ -21,7 +21,7 @@ export function findLoginById(db: Db, user_id: string): Promise<Login | undefine
 }
 
 /**
- * Replaces the known password hash and revokes the user's refresh tokens. Returns false and changes
+ * Replaces the known password hash and revokes the user's refresh tokens and links. Returns false and changes
  * nothing when the stored hash differs (two changes at once).
  */
 export function replacePassword(
@@ -38,14 +38,25 @@ export function replacePassword(
       .returning('id')
       .executeTakeFirst()
     if (changed === undefined) return false
-    await trx
-      .updateTable('refresh_tokens')
-      .set({ revoked_at: new Date(now) })
-      .where('user_id', '=', user_id)
-      .where('revoked_at', 'is', null)
-      .execute()
+    await endSignIns(trx, user_id, new Date(now))
     return true
   })
+}
+
+/** Revokes the refresh tokens and the unused reset links of a user. */
+export async function endSignIns(trx: Db, user_id: string, now: Date): Promise<void> {
+  await trx
+    .updateTable('refresh_tokens')
+    .set({ revoked_at: now })
+    .where('user_id', '=', user_id)
+    .where('revoked_at', 'is', null)
+    .execute()
+  await trx
+    .updateTable('password_resets')
+    .set({ used_at: now })
+    .where('user_id', '=', user_id)
+    .where('used_at', 'is', null)
+    .execute()
 }
 
 function logins(db: Db) {

@@ -4,7 +4,7 @@ import { record } from '../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import type { TokenSubject } from '../tokens/access-tokens.ts'
-import { findLogin } from './store.ts'
+import { findLogin, findLoginById, type Login } from './store.ts'
 
 /**
  * POST /api/v1/auth/token: exchanges a password, a service account's key or a refresh token for an
@@ -23,8 +23,8 @@ export function createToken(access: Access): Route {
     errors: ['credentials_invalid', 'store_unavailable'],
     rate_per_minute_max: 60,
     body_bytes_max: 16 * 1024,
-    handle: async ({ body }) =>
-      new Answer(await grant(body, access), { headers: { 'cache-control': 'no-store' } }),
+    handle: async ({ body, network }) =>
+      new Answer(await grant(body, network, access), { headers: { 'cache-control': 'no-store' } }),
   })
 }
 
@@ -60,29 +60,40 @@ const replySchema = record('AccessToken', {
 type Body = z.output<typeof bodySchema>
 type Reply = z.input<typeof replySchema>
 
-function grant(body: Body, access: Access): Promise<Reply> {
+function grant(body: Body, network: string, access: Access): Promise<Reply> {
   switch (body.grant_type) {
     case 'password':
-      return byPassword(body, access)
+      return byPassword(body, network, access)
     case 'client_credentials':
       return byServiceAccount(body, access)
     case 'refresh_token':
-      return byRefreshToken(body.refresh_token, access)
+      return byRefreshToken(body.refresh_token, network, access)
   }
 }
 
 async function byPassword(
   { username, password }: { username: string; password: string },
+  network: string,
   access: Access,
 ): Promise<Reply> {
-  const email = username.trim().toLowerCase()
-  access.guard.attempt(email)
-  const login = email.includes('\u0000') ? undefined : await findLogin(access.db, email)
-  const matches = await access.passwords.verify(password, login?.password_hash ?? null)
-  if (!matches || login === undefined || login.disabled_at !== null) throw refused()
-  access.guard.succeeded(email)
+  const account = username.trim().toLowerCase()
+  const login = await access.guard.attempt({ account, network }, () =>
+    findByPassword(account, password, access),
+  )
+  if (login === undefined) throw refused()
   const refresh_token = await access.refresh_tokens.issue(login.id)
   return { ...(await bearer({ kind: 'user', user_id: login.id }, access)), refresh_token }
+}
+
+/** Returns the login with this password, after the same time for any e-mail. */
+async function findByPassword(
+  email: string,
+  password: string,
+  { db, passwords }: Access,
+): Promise<Login | undefined> {
+  const login = email.includes('\u0000') ? undefined : await findLogin(db, email)
+  const matches = await passwords.verify(password, login?.password_hash ?? null)
+  return matches && login?.disabled_at === null ? login : undefined
 }
 
 async function byServiceAccount(
@@ -96,10 +107,12 @@ async function byServiceAccount(
   return bearer({ kind: 'service_account', service_account_id, key_id: key.key_id }, access)
 }
 
-async function byRefreshToken(token: string, access: Access): Promise<Reply> {
+async function byRefreshToken(token: string, network: string, access: Access): Promise<Reply> {
   const exchanged = await access.refresh_tokens.exchange(token)
   if (exchanged === undefined || !(await access.roles.isActive(exchanged.user_id))) throw refused()
   const { user_id, refresh_token } = exchanged
+  const login = await findLoginById(access.db, user_id)
+  if (login !== undefined) await access.guard.remember({ account: login.email, network })
   return { ...(await bearer({ kind: 'user', user_id }, access)), refresh_token }
 }
 

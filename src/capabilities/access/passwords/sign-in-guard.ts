@@ -1,58 +1,145 @@
-import { backOff } from '../../../kernel/back-off.ts'
+import { hash } from 'node:crypto'
 import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
+import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
+import { limitRules } from './sign-in-limits.ts'
+import {
+  type CountedKey,
+  countAttempt,
+  deleteCount,
+  forgetAccount,
+  isKnownNetwork,
+  rememberNetwork,
+  uncountAttempt,
+} from './store.ts'
 
-/** Slows down guessing at one account. */
+/** The account that is signed in to (a lower-case e-mail), and the network of the client. */
+export type Attempt = { account: string; network: string }
+
+/** Slows down guessing, without locking the owners of accounts out. */
 export type SignInGuard = {
   /**
-   * Counts an attempt. Call it before the password is checked, or else concurrent attempts all
-   * pass. Throws `rate_limited` while the account has to wait.
+   * Counts an attempt and runs `check`, which returns undefined for wrong credentials. Throws
+   * `rate_limited` without a check while the client has to wait, and `store_unavailable` when
+   * attempts cannot be counted. A success forgets the attempts on the account from this network.
    */
-  attempt(account: string): void
-  /** Forgets the attempts on an account. */
-  succeeded(account: string): void
+  attempt<T>(attempt: Attempt, check: () => Promise<T | undefined>): Promise<T | undefined>
+  /** Records that the account is used from the network, by a refresh token for example. */
+  remember(attempt: Attempt): Promise<void>
+  /** Forgets all attempts on an account and all its networks but this one, after a reset. */
+  forgive(attempt: Attempt): Promise<void>
+  /** Counts a request for a reset link. Throws `rate_limited`. */
+  countReset(network: string): Promise<void>
 }
 
+/** Time for which an account is known at a network after its last use. */
+const known_ms = 90 * 24 * 60 * 60 * 1000
+/** Time for which a refusal is repeated without a question to the store. */
+const recheck_ms = 5_000
+/** Refusals remembered. */
+const refusals_max = 10_000
+
 /**
- * After `attempts_free` failed attempts each further one doubles the wait, up to `wait_ms_max`,
- * which bounds how long an attack can lock out the account's owner. Attempts are counted per
- * process and for any name, whether or not the account exists.
+ * Creates the guard. Attempts are counted in PostgreSQL, for all processes together, and for any
+ * account name, whether or not the account exists. An attempt is counted by account and network,
+ * by network, and by account. At a network from which the account signed in before, only the first
+ * of these counts, so that attempts from elsewhere do not delay the account there.
  */
 export function createSignInGuard(options: {
+  db: Kysely<AccessTables>
   clock: Clock
-  attempts_free?: number
-  wait_ms?: number
-  wait_ms_max?: number
-  /** Most accounts remembered; the one with the oldest last attempt is evicted first. */
-  accounts_max?: number
 }): SignInGuard {
-  const { clock, attempts_free = 10, wait_ms = 1_000 } = options
-  const { wait_ms_max = 60_000, accounts_max = 10_000 } = options
-  const accounts = new BoundedCache<string, Attempts>(accounts_max)
-  const waitAfter_ms = (attempts: number) =>
-    attempts < attempts_free
-      ? 0
-      : backOff({ base_ms: wait_ms, max_ms: wait_ms_max }, attempts - attempts_free + 1)
+  const { db, clock } = options
+  const refusals = new BoundedCache<string, { until_ms: number; recheck_at_ms: number }>(
+    refusals_max,
+  )
+  const knownSince = () => new Date(clock.now_ms() - known_ms)
+  const remember = (attempt: Attempt) =>
+    rememberNetwork(db, {
+      ...toHashes(attempt),
+      now: new Date(clock.now_ms()),
+      since: knownSince(),
+    })
+  const count = async (attempt: Attempt): Promise<CountedKey[]> => {
+    const { pair, ...shared } = keysOf(attempt)
+    const now_ms = clock.now_ms()
+    const name = pair.key_hash.toString('base64')
+    const refused = refusals.get(name)
+    if (refused !== undefined && refused.recheck_at_ms > now_ms) {
+      throw tooMany(refused.until_ms - now_ms)
+    }
+    const isKnown = await isKnownNetwork(db, { ...toHashes(attempt), since: knownSince() })
+    const keys = isKnown ? [pair] : [pair, shared.network, shared.account]
+    const refuse = (wait_ms: number) => {
+      const until_ms = now_ms + wait_ms
+      refusals.set(name, { until_ms, recheck_at_ms: Math.min(until_ms, now_ms + recheck_ms) })
+      return tooMany(wait_ms)
+    }
+    await countAttempt(db, keys, { now_ms, refuse })
+    return keys
+  }
   return {
-    attempt: (account) => {
-      const now_ms = clock.now_ms()
-      const { attempts: before = 0, wait_until_ms = 0 } = accounts.get(account) ?? {}
-      if (wait_until_ms > now_ms) throw tooMany(wait_until_ms - now_ms)
-      const attempts = before + 1
-      accounts.set(account, { attempts, wait_until_ms: now_ms + waitAfter_ms(attempts) })
+    attempt: async (attempt, check) => {
+      const keys = await count(attempt)
+      const found = await check().catch(async (error: unknown) => {
+        await uncountAll(db, keys)
+        throw error
+      })
+      if (found === undefined) return undefined
+      const [pair, ...shared] = keys
+      if (pair !== undefined) await deleteCount(db, pair)
+      await uncountAll(db, shared)
+      await remember(attempt)
+      return found
     },
-    succeeded: (account) => {
-      accounts.delete(account)
+    remember,
+    forgive: async (attempt) => {
+      await forgetAccount(db, toHashes(attempt).account_hash)
+      refusals.delete(keysOf(attempt).pair.key_hash.toString('base64'))
+      await remember(attempt)
+    },
+    countReset: (network) => {
+      const key_hash = digest('reset', network)
+      const key = { key_hash, account_hash: null, rule: limitRules.reset }
+      return countAttempt(db, [key], { now_ms: clock.now_ms(), refuse: tooManyResets })
     },
   }
 }
 
-type Attempts = { attempts: number; wait_until_ms: number }
+async function uncountAll(db: Kysely<AccessTables>, keys: readonly CountedKey[]): Promise<void> {
+  for (const key of keys) await uncountAttempt(db, key)
+}
 
-function tooMany(left_ms: number): Error {
+function keysOf(attempt: Attempt): Record<'pair' | 'network' | 'account', CountedKey> {
+  const { account, network } = attempt
+  const { account_hash, network_hash } = toHashes(attempt)
+  return {
+    pair: { key_hash: digest('pair', network, account), account_hash, rule: limitRules.pair },
+    network: { key_hash: network_hash, account_hash: null, rule: limitRules.network },
+    account: { key_hash: account_hash, account_hash, rule: limitRules.account },
+  }
+}
+
+function toHashes({ account, network }: Attempt) {
+  return { account_hash: digest('account', account), network_hash: digest('network', network) }
+}
+
+/** Hashes a list of texts. JSON keeps them apart. */
+function digest(...parts: readonly string[]): Buffer {
+  return hash('sha256', JSON.stringify(parts), 'buffer')
+}
+
+function tooMany(wait_ms: number): Error {
   return problem('rate_limited', {
-    detail: 'Too many failed sign-ins for this account',
-    retry_after_s: Math.ceil(left_ms / 1000),
+    detail: 'Too many failed sign-ins. Retry later, or reset the password.',
+    retry_after_s: Math.ceil(wait_ms / 1000),
+  })
+}
+
+function tooManyResets(wait_ms: number): Error {
+  return problem('rate_limited', {
+    detail: 'Too many requests for reset links from this network. Retry later.',
+    retry_after_s: Math.ceil(wait_ms / 1000),
   })
 }

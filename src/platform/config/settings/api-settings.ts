@@ -1,4 +1,15 @@
-import { gib, hours, integer, mib, minutes, seconds, secret, text, url } from '../setting.ts'
+import {
+  gib,
+  hours,
+  integer,
+  mib,
+  minutes,
+  origin,
+  seconds,
+  secret,
+  text,
+  url,
+} from '../setting.ts'
 
 /** Settings of sign-in and keys. */
 export const accessSettings = {
@@ -50,6 +61,24 @@ export const accessSettings = {
     unit: 'namespace/name',
     reason:
       'Kubernetes Secret for the first login and the shared keys. `migrate` creates it when it is missing, and otherwise uses its values.',
+  }),
+}
+
+/** Settings of mails, which carry links to reset a password. */
+export const mailSettings = {
+  smtp_url: secret({
+    reason:
+      'Mail server, `smtps://user:password@host:465` or `smtp://user:password@host:587`. `smtp://` requires STARTTLS, except on this machine or with `?tls=off`. When unset, no mails are sent.',
+  }),
+  mail_from: text({
+    unit: 'e-mail',
+    reason:
+      'Sender of mails: `Looptrace <looptrace@example.com>`. Required with LOOPTRACE_SMTP_URL.',
+  }),
+  public_url: origin({
+    unit: 'origin',
+    reason:
+      'Address under which people open Looptrace, for links in mails. Required with LOOPTRACE_SMTP_URL. Links are never built from the Host header of a request.',
   }),
 }
 

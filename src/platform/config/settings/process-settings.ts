@@ -7,6 +7,7 @@ import {
   kib,
   mib,
   minutes,
+  networks,
   seconds,
   text,
   url,
@@ -111,6 +112,11 @@ export const httpSettings = {
     min: seconds,
     max: hours,
     reason: 'Maximum time for a request to arrive, so that slow clients do not hold sockets open.',
+  }),
+  http_trusted_proxies: networks({
+    unit: 'addresses',
+    reason:
+      'Reverse proxies, as IP addresses or CIDR blocks separated by commas, whose `X-Forwarded-For` names the client. When unset, the header is ignored and the client is the peer of the connection. Behind a load balancer, set it: otherwise all clients share its limits of sign-ins.',
   }),
   http_keep_alive_ms: integer({
     unit: 'ms',

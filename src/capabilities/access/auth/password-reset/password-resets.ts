@@ -1,0 +1,119 @@
+import { Semaphore } from '../../../../kernel/semaphore.ts'
+import type { Clock } from '../../../../kernel/time.ts'
+import type { Mailer } from '../../../../platform/mail/index.ts'
+import type { AccessTables, Kysely } from '../../../../platform/relational/index.ts'
+import { createQuietLog, type Logger } from '../../../../platform/telemetry/index.ts'
+import { hashSecret, randomBase62 } from '../../keys/project-key.ts'
+import { findLogin } from '../store.ts'
+import { insertReset } from './store.ts'
+
+/** A link that sets a new password once. It is shown once; only its hash is stored. */
+export type ResetLink = {
+  token: string
+  /** Page of the console that sets the password; null without `LOOPTRACE_PUBLIC_URL`. */
+  url: string | null
+  expires_at: string
+}
+
+/** Makes reset links, and sends them by mail. */
+export type PasswordResets = {
+  /** Sends a link to the account with this (lower-case) e-mail, if there is one. Returns at once. */
+  request(email: string): void
+  /** Makes a link to pass on by hand; undefined for an unknown user. */
+  create(reset: { user_id: string; created_by: string | null }): Promise<ResetLink | undefined>
+  /** Resolves when the mails that are in progress are sent. */
+  close(): Promise<void>
+}
+
+export type PasswordResetOptions = {
+  db: Kysely<AccessTables>
+  clock: Clock
+  logger: Logger
+  mailer?: Mailer | undefined
+  /** Origin of the links. A request never changes it: its Host header may be forged. */
+  public_url?: string | undefined
+}
+
+/** Lifetime of a link. */
+const valid_ms = 30 * 60 * 1000
+const day_ms = 24 * 60 * 60 * 1000
+const mailsPerDay_max = 3
+const running_max = 2
+const waiting_max = 200
+
+/** Creates the part that makes reset links. */
+export function createPasswordResets(options: PasswordResetOptions): PasswordResets {
+  const { db, clock, logger, mailer, public_url } = options
+  const warn = createQuietLog(logger, clock, 60_000)
+  const slots = new Semaphore({ permits_max: running_max, waiting: { max: waiting_max, refusal } })
+  const running = new Set<Promise<void>>()
+  const make = async (reset: {
+    user_id: string
+    created_by: string | null
+    is_mailed: boolean
+  }) => {
+    const token = `lt_reset_${randomBase62(43)}`
+    const now_ms = clock.now_ms()
+    const expires_at = new Date(now_ms + valid_ms)
+    const isMade = await insertReset(db, {
+      ...reset,
+      token_hash: hashSecret(token),
+      now: new Date(now_ms),
+      expires_at,
+      ...(reset.is_mailed && {
+        limit: { since: new Date(now_ms - day_ms), count_max: mailsPerDay_max },
+      }),
+    })
+    if (!isMade) return undefined
+    // The part after # is not sent to servers, so that no log of a proxy has the token.
+    const url = public_url === undefined ? null : `${public_url}/reset-password#token=${token}`
+    return { token, url, expires_at: expires_at.toISOString() }
+  }
+  const mail = async (email: string) => {
+    if (mailer === undefined || !mailer.configured) {
+      warn('a password reset was requested, but no mail can be sent: set LOOPTRACE_SMTP_URL', {})
+      return
+    }
+    const login = await findLogin(db, email)
+    // A person without a password signs in through the external issuer.
+    if (login === undefined || login.disabled_at !== null || login.password_hash === null) return
+    const link = await make({ user_id: login.id, created_by: null, is_mailed: true })
+    if (link?.url != null)
+      await mailer.send({ to: email, subject, text: resetText(email, link.url) })
+  }
+  return {
+    request: (email) => {
+      const sending = slots
+        .run(() => mail(email))
+        .catch((error: unknown) => {
+          const reason = error instanceof Error ? error.message : String(error)
+          warn('a reset link was not sent', { reason })
+        })
+        .finally(() => running.delete(sending))
+      running.add(sending)
+    },
+    create: (reset) => make({ ...reset, is_mailed: false }),
+    close: async () => {
+      mailer?.close()
+      await Promise.all(running)
+    },
+  }
+}
+
+function refusal(): Error {
+  return new Error(`more than ${waiting_max} mails wait`)
+}
+
+const subject = 'Reset your Looptrace password'
+
+function resetText(email: string, url: string): string {
+  return `A new password was requested for the Looptrace account ${email}.
+
+Open this link within 30 minutes to set it:
+
+${url}
+
+The link works once. If you did not request it, ignore this mail: your password
+stays the same.
+`
+}

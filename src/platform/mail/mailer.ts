@@ -1,0 +1,137 @@
+import type { Transporter } from 'nodemailer'
+import { backOff } from '../../kernel/back-off.ts'
+import { sleep } from '../../kernel/time.ts'
+import type { Logger, Metrics } from '../telemetry/index.ts'
+import { parseSmtpUrl, type SmtpServer } from './smtp-url.ts'
+
+/** A mail of plain text to one address. */
+export type Mail = { to: string; subject: string; text: string }
+
+/** Sends mails. */
+export type Mailer = {
+  /** Whether a mail server is configured. If not, `send` rejects. */
+  configured: boolean
+  /** Resolves when the mail server has accepted the mail. Rejects with MailFailed. */
+  send(mail: Mail): Promise<void>
+  /** Gives up mails that wait for another attempt. */
+  close(): void
+}
+
+/** A mail was not sent. The message has no address, text or credentials. */
+export class MailFailed extends Error {
+  override readonly name = 'MailFailed'
+}
+
+/** Opens a mailer. The server is contacted, and its library loaded, with the first mail. */
+export function openMailer(options: {
+  /** `smtp(s)://user:password@host:port`; undefined if no mails can be sent. */
+  smtp_url: string | undefined
+  /** Sender of the mails. */
+  from: string | undefined
+  logger: Logger
+  metrics: Metrics
+  /** Wait before the second attempt, for tests. */
+  retry_ms?: number
+}): Mailer {
+  const { smtp_url, from, logger, metrics, retry_ms = 2_000 } = options
+  const mails = metrics.counter({
+    name: 'looptrace_mails_total',
+    help: 'Mails by outcome: sent, or failed after all attempts.',
+    labels: ['outcome'],
+  })
+  if (smtp_url === undefined || from === undefined) return unconfigured
+  const server = parseSmtpUrl(smtp_url)
+  const ending = new AbortController()
+  let transport: Promise<Transporter> | undefined
+  return {
+    configured: true,
+    send: async (mail) => {
+      const message = toMessage(mail, from)
+      transport ??= openTransport(server)
+      const deliver = async () => (await transport)?.sendMail(message)
+      try {
+        await retry(deliver, { retry_ms, signal: ending.signal })
+        mails.inc({ outcome: 'sent' })
+      } catch (error) {
+        mails.inc({ outcome: 'failed' })
+        const reason = describeFailure(error, server)
+        logger.warn({ smtp_host: server.host, smtp_port: server.port, reason }, 'a mail failed')
+        throw new MailFailed(reason)
+      }
+    },
+    close: () => ending.abort(),
+  }
+}
+
+const unconfigured: Mailer = {
+  configured: false,
+  send: () => Promise.reject(new MailFailed('no mail server is configured')),
+  close: () => undefined,
+}
+
+const attempts_max = 3
+const connect_ms_max = 10_000
+const silent_ms_max = 20_000
+
+async function openTransport(server: SmtpServer): Promise<Transporter> {
+  const { createTransport } = await import('nodemailer')
+  return createTransport({
+    host: server.host,
+    port: server.port,
+    secure: server.tls === 'always',
+    requireTLS: server.tls === 'starttls',
+    tls: { rejectUnauthorized: server.tls !== 'optional', minVersion: 'TLSv1.2' },
+    ...(server.auth !== undefined && { auth: server.auth }),
+    connectionTimeout: connect_ms_max,
+    greetingTimeout: connect_ms_max,
+    socketTimeout: silent_ms_max,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+}
+
+/** Characters that end a header, or that separate or quote addresses. */
+const unsafeHeader = /[\p{Cc}\u2028\u2029]/u
+const unsafeAddress = /[\s\p{Cc}<>(),;:"\\]/u
+
+function toMessage({ to, subject, text }: Mail, from: string) {
+  if (unsafeAddress.test(to) || !to.includes('@')) throw new MailFailed('the address is not valid')
+  if (unsafeHeader.test(subject)) throw new MailFailed('the subject has a control character')
+  return {
+    from,
+    to: { name: '', address: to },
+    subject,
+    text,
+    headers: { 'auto-submitted': 'auto-generated' },
+  }
+}
+
+/** Tries up to three times, except when the server refuses for good (a code of 500 or more). */
+async function retry(
+  deliver: () => Promise<unknown>,
+  { retry_ms, signal }: { retry_ms: number; signal: AbortSignal },
+): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await deliver()
+      return
+    } catch (error) {
+      const isFinal = (responseCode(error) ?? 0) >= 500 || attempt === attempts_max
+      if (isFinal || signal.aborted) throw error
+      await sleep(backOff({ base_ms: retry_ms, jitter: 0.5 }, attempt), signal)
+    }
+  }
+}
+
+function responseCode(error: unknown): number | undefined {
+  const code = (error as { responseCode?: unknown } | null)?.responseCode
+  return typeof code === 'number' ? code : undefined
+}
+
+/** Names the failure by codes only: an answer of the server may quote the login or the address. */
+function describeFailure(error: unknown, { host, port }: SmtpServer): string {
+  const { code } = (error ?? {}) as { code?: unknown }
+  const parts = [code, responseCode(error)].filter((part) => part !== undefined)
+  const codes = parts.length > 0 ? ` (${parts.join(' ')})` : ''
+  return `the mail server ${host}:${port} did not accept the mail${codes}`
+}
