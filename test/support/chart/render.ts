@@ -54,7 +54,9 @@ export function podIn(object: KubeObject): KubeObject | undefined {
   return object.kind === 'Pod' ? object : object.spec?.template
 }
 
-/** The containers of a pod, init containers first. */
+/** The Looptrace containers of a pod, init containers first; those of the values are left out. */
 export function containersOf(pod: KubeObject): KubeObject[] {
-  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers]
+  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers].filter(({ image }) =>
+    image.startsWith('ghcr.io/looptrace/looptrace'),
+  )
 }
