@@ -3,7 +3,7 @@ import { clusterValues, extendedValues, fullValues } from '../support/chart/char
 import { containersOf, podIn, renderedObjects } from '../support/chart/render.ts'
 import type { KubeObject } from '../support/kube/kube-request.ts'
 
-/** What a platform team sets on pods, policies and routes, in the renders of chart-values.test.ts. */
+/** Settings of a platform team for pods, network policies and routes, in renders of the chart. */
 const roles = ['api', 'operator', 'proxy', 'worker']
 
 test('OpenShift gets no user and no groups, by one value or by null, and all else stays', async () => {

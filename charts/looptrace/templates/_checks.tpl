@@ -23,6 +23,9 @@ returns a list of faults, one per line.
 {{- end }}
 
 {{- define "looptrace.checks.cluster" -}}
+{{- if and .Values.acknowledge.embeddedDataStays (eq .Values.embedded.persistence.whenDeleted "Delete") }}
+|embedded.persistence.whenDeleted: got "Delete" with acknowledge.embeddedDataStays, expected Retain, and an upgrade in embedded mode before the change of mode: otherwise the volume is deleted with its pod
+{{- end }}
 {{- range $store := list "postgres" "clickhouse" }}
 {{- $values := get $.Values $store }}
 {{- if not $values.host }}
@@ -144,7 +147,7 @@ returns a list of faults, one per line.
 |settings.{{ $name }}: expected the name of a setting in lower case, without LOOPTRACE_
 {{- else if hasPrefix "looptrace_" $name }}
 |settings.{{ $name }}: expected the name without its prefix, {{ trimPrefix "looptrace_" $name }}
-{{- else if or (dig $name "secret" false $known) (regexMatch "(password|secret|_key$|access_key)" $name) }}
+{{- else if or (get $known $name | splitList " " | has "secret") (regexMatch "(password|secret|_key$|access_key)" $name) }}
 |settings.{{ $name }}: is a secret and would be readable in the pod spec, expected it in secretSettings, which reads it from a Secret
 {{- else if not (hasKey $known $name) }}
 |settings.{{ $name }}: unknown, expected a setting of docs/reference/configuration.md, such as {{ include "looptrace.nearest" (list $name $known) }}

@@ -22,7 +22,7 @@ LOOPTRACE_{{ upper $name }}: {{ $value | toString | quote }}
 {{- end }}
 {{- $known := .root.Files.Get "files/settings.json" | fromJson }}
 {{- range $name, $from := .root.Values.secretSettings }}
-{{- if has (ternary "migrate" $.role (eq $.role "secret")) (dig $name "roles" list $known) }}
+{{- if has (ternary "migrate" $.role (eq $.role "secret")) (get $known $name | splitList " ") }}
 LOOPTRACE_{{ upper $name }}: null
 LOOPTRACE_{{ upper (trimSuffix "_file" $name) }}_FILE: {{ toJson $from }}
 {{- end }}

@@ -70,17 +70,20 @@ export function configurationPage(): string {
   ].join('\n')
 }
 
-/** Renders the list by which the chart checks names of settings: the roles that read each of them. */
+/**
+ * Renders the settings that the chart accepts: for each name, the roles that read it, and `secret`
+ * for a secret.
+ */
 export function chartSettings(): string {
   const lines = sections
     .flatMap(([, group]) => Object.entries(group))
     .map(([setting, schema]) => {
       const roles = rolesOf(setting).filter((role) => role !== 'cli' && role !== 'smoke-test')
       const isSecret = settingNotes.get(schema)?.unit === 'secret'
-      return { setting, about: isSecret ? { roles, secret: true } : { roles } }
+      return { setting, words: roles.concat(isSecret && roles.length > 0 ? 'secret' : []) }
     })
-    .filter(({ about }) => about.roles.length > 0)
-    .map(({ setting, about }) => `  ${JSON.stringify(setting)}: ${JSON.stringify(about)}`)
+    .filter(({ words }) => words.length > 0)
+    .map(({ setting, words }) => `  "${setting}": "${words.join(' ')}"`)
   return `{\n${lines.toSorted().join(',\n')}\n}\n`
 }
 

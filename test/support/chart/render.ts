@@ -33,12 +33,17 @@ export async function rendered(values: object = {}): Promise<string> {
 
 const known = new Map<string, Promise<string>>()
 
-/** The objects of a render; the same values are rendered once. */
-export async function renderedObjects(values: object = {}): Promise<KubeObject[]> {
+/** The text of a render; the same values are rendered once. */
+export function renderedOnce(values: object = {}): Promise<string> {
   const key = JSON.stringify(values)
   const text = known.get(key) ?? rendered(values)
   known.set(key, text)
-  return objectsIn(await text)
+  return text
+}
+
+/** The objects of a render; the same values are rendered once. */
+export async function renderedObjects(values: object = {}): Promise<KubeObject[]> {
+  return objectsIn(await renderedOnce(values))
 }
 
 /** Parses the objects of a YAML text with several documents. */
