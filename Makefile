@@ -2,7 +2,7 @@
 NODE := node_modules/.bin/node
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: run test test-fast check generate bench verdicts image-check
+.PHONY: run test test-fast check generate bench verdicts image-check chart
 
 # Starts everything on this machine: PostgreSQL, ClickHouse, the queue and the service.
 # DEMO=0 leaves the sample agents out.
@@ -45,6 +45,14 @@ verdicts: node_modules/.installed
 # TARGET=embedded does the same for the image with the embedded servers.
 image-check: node_modules/.installed
 	$(NODE) scripts/image-check.ts $(TARGET)
+
+# Packages the chart into CHART_FOLDER, and pushes it if CHART_REGISTRY is set (oci://registry.example.com/charts).
+# CHART_PUSH_FLAGS are flags of `helm push`, such as --ca-file. Needs helm.
+CHART_FOLDER := dist
+chart_version = $(shell sed -n 's/^version: //p' charts/looptrace/Chart.yaml)
+chart:
+	helm package charts/looptrace --destination '$(CHART_FOLDER)'
+	$(if $(CHART_REGISTRY),helm push '$(CHART_FOLDER)/looptrace-$(chart_version).tgz' '$(CHART_REGISTRY)' $(CHART_PUSH_FLAGS))
 
 # The npm package `node` brings Node 24, whatever the machine has; npm runs its install script.
 node_modules/.installed: package-lock.json

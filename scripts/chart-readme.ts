@@ -23,6 +23,12 @@ The guide is [install on Kubernetes](../../docs/guides/install-on-kubernetes.md)
   roles share are generated at run time into Secret \`<name>-bootstrap\`, or come from \`bootstrap.existingSecret\`.
 - Every pod meets pod security \`restricted\`: user 10001, read-only root, no privilege, seccomp. Only the
   containers that call the Kubernetes API have a token: the operator, and the one that creates that Secret.
+- Secrets are files of mode 0440 that only the container mounts that reads them (the values of the created Secret
+  0400, in memory), never environment variables. \`secretSettings\` does the same for any setting.
+- Only pods of the release's namespace may call until \`networkPolicy.ingressFrom\` names other clients, and only
+  \`networkPolicy.metricsFrom\` may read metrics.
+- \`settings\` are checked: an unknown name is refused with the nearest known names.
+- OpenShift: \`openshift: true\` leaves user and groups to its admission (\`restricted-v2\`).
 - An init container migrates the stores under a lock; a pod is ready once the schema is current.
 - Probes and metrics have a separate port (9464, the embedded operator 9465), which no Service of the
   product exposes.
@@ -32,6 +38,7 @@ The guide is [install on Kubernetes](../../docs/guides/install-on-kubernetes.md)
 
 \`helm upgrade\` keeps Secret, volume and resources. CRDs are upgraded with the release. A second release in a
 cluster needs \`--set crds.enabled=false\`: the CRDs belong to the first one.
+[What changed for values](../../docs/guides/install-on-kubernetes.md#upgrade).
 
 ## Uninstall, in this order
 

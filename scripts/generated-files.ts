@@ -1,6 +1,6 @@
 import { currentContract, mappingPage } from '../src/capabilities/edge/otlp/index.ts'
 import { problemCatalogue } from '../src/kernel/problem.ts'
-import { configurationPage } from '../src/platform/config/index.ts'
+import { chartSettings, configurationPage } from '../src/platform/config/index.ts'
 import {
   letsOperatorIn,
   neededFor,
@@ -27,6 +27,7 @@ export async function generatedFiles(): Promise<{ path: string; content: string 
   const document = openapiDocument(routes, { version })
   return [
     { path: 'charts/looptrace/README.md', content: chartReadme() },
+    { path: 'charts/looptrace/files/settings.json', content: chartSettings() },
     { path: 'docs/reference/openapi.json', content: `${linesOf(document)}\n` },
     { path: 'docs/reference/cli.md', content: cliPage() },
     { path: 'docs/reference/configuration.md', content: configurationPage() },

@@ -2,7 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { mintGivenSecrets } from '../capabilities/access/index.ts'
-import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
+import {
+  ConfigError,
+  type RoleConfig,
+  readSettingFile,
+  SettingFileRefused,
+} from '../platform/config/index.ts'
 import {
   assertUsable,
   FolderInUse,
@@ -95,10 +100,12 @@ export async function readConfiguredOperatorKey(config: KeyConfig): Promise<stri
       'LOOPTRACE_OPERATOR_KEY and LOOPTRACE_OPERATOR_KEY_FILE: got both, set only one',
     )
   }
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new ConfigError(`LOOPTRACE_OPERATOR_KEY_FILE: ${path} cannot be read`, { cause })
-  })
-  return text.trim()
+  try {
+    return readSettingFile(path)?.trim()
+  } catch (cause) {
+    if (!(cause instanceof SettingFileRefused)) throw cause
+    throw new ConfigError(`LOOPTRACE_OPERATOR_KEY_FILE: ${cause.message}`, { cause })
+  }
 }
 
 /**

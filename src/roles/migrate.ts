@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { mintGivenSecrets } from '../capabilities/access/index.ts'
 import { systemClock } from '../kernel/time.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
@@ -38,7 +40,8 @@ export async function migrateSecret(config: RoleConfig<'migrate'>): Promise<numb
   if (config.bootstrap_secret === undefined) {
     throw new ConfigError('LOOPTRACE_BOOTSTRAP_SECRET: missing, expected namespace/name')
   }
-  await readBootstrapSecret(config.bootstrap_secret, config.bootstrap_email)
+  const secrets = await readBootstrapSecret(config.bootstrap_secret, config.bootstrap_email)
+  await writeFiles(config.bootstrap_directory, secrets)
   print({ secret: config.bootstrap_secret })
   return 0
 }
@@ -49,6 +52,7 @@ async function withSharedSecrets(config: RoleConfig<'migrate'>): Promise<RoleCon
     return { ...config, operator_key: await readConfiguredOperatorKey(config) }
   }
   const secrets = await readBootstrapSecret(config.bootstrap_secret, config.bootstrap_email)
+  await writeFiles(config.bootstrap_directory, secrets)
   print({ secret: config.bootstrap_secret })
   return {
     ...config,
@@ -58,6 +62,21 @@ async function withSharedSecrets(config: RoleConfig<'migrate'>): Promise<RoleCon
     bootstrap_project_id: secrets['project-id'],
     bootstrap_project_key: secrets['project-key'],
     operator_key: secrets['operator-key'],
+  }
+}
+
+/**
+ * Writes the values as files for the other containers of the pod. A volume of the Secret itself
+ * would block the pod before this process can create the Secret. Each file is renamed into place,
+ * so that a repeated run replaces it.
+ */
+async function writeFiles(directory: string | undefined, secrets: SharedSecrets): Promise<void> {
+  if (directory === undefined) return
+  for (const key of keys) {
+    const path = join(directory, key)
+    await rm(`${path}.new`, { force: true })
+    await writeFile(`${path}.new`, secrets[key], { mode: 0o400, flag: 'wx' })
+    await rename(`${path}.new`, path)
   }
 }
 

@@ -1,3 +1,5 @@
+import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   type ApiServer,
@@ -15,8 +17,9 @@ beforeAll(async () => {
 }, apiServerStart_timeout_ms)
 afterAll(() => server.stop())
 
-async function mint(namespace: string, user?: string) {
+async function mint(namespace: string, user?: string, env: Record<string, string> = {}) {
   return runRole('migrate secret', {
+    ...env,
     KUBECONFIG: await server.kubeconfig(user),
     LOOPTRACE_BOOTSTRAP_SECRET: `${namespace}/first`,
     LOOPTRACE_BOOTSTRAP_EMAIL: 'ada@example.com',
@@ -69,6 +72,24 @@ test('an existing Secret is left unchanged', async () => {
   await make(namespace, given)
   expect(await mint(namespace)).toMatchObject({ status: 0 })
   expect(await minted(namespace)).toEqual(given)
+})
+
+test('the values are also files that only their owner may read, also when it is repeated', async () => {
+  const namespace = await server.namespace()
+  const directory = await mkdtemp(join(server.directory, 'bootstrap-'))
+  const env = { LOOPTRACE_BOOTSTRAP_DIRECTORY: directory }
+  // A killed run can leave a part of a file.
+  await writeFile(join(directory, 'secret-key.new'), 'part', { mode: 0o400 })
+  for (const run of ['first', 'second']) {
+    const { status, output } = await mint(namespace, undefined, env)
+    expect(status, `${run}: ${output}`).toBe(0)
+  }
+  const values = await minted(namespace)
+  expect((await readdir(directory)).toSorted()).toEqual(Object.keys(values).toSorted())
+  for (const [key, value] of Object.entries(values)) {
+    expect(await readFile(join(directory, key), 'utf8')).toBe(value)
+    expect((await stat(join(directory, key))).mode & 0o777).toBe(0o400)
+  }
 })
 
 test('an incomplete Secret is not completed: the message says what to do', async () => {

@@ -51,7 +51,7 @@ beforeAll(async () => {
 afterAll(() => parts.disposeAsync())
 
 test('an init container that is killed after it created the Secret loses nothing', async () => {
-  const init = await startContainer(pods.api.spec.initContainers[0], optionsOf('api'))
+  const init = await startContainer(pods.api, pods.api.spec.initContainers[0], optionsOf('api'))
   const made = await eventually('the Secret is there', async () => {
     const { status, body } = await server.ask('GET', secretPath)
     return status === 200 && body
@@ -63,7 +63,7 @@ test('an init container that is killed after it created the Secret loses nothing
 test('concurrent init containers of several pods share one Secret and migrate both stores', async () => {
   const inits = await Promise.all(
     (['api', 'worker'] as const).map((role) => {
-      return startContainer(pods[role].spec.initContainers[0], optionsOf(role))
+      return startContainer(pods[role], pods[role].spec.initContainers[0], optionsOf(role))
     }),
   )
   for (const init of inits) expect(await init.ended, init.output()).toBe(0)
@@ -77,7 +77,7 @@ test('concurrent init containers of several pods share one Secret and migrate bo
 
 test('every role becomes ready', async () => {
   for (const role of roles) {
-    running.push(await startContainer(pods[role].spec.containers[0], optionsOf(role)))
+    running.push(await startContainer(pods[role], pods[role].spec.containers[0], optionsOf(role)))
   }
   await Promise.all(running.map(whenReady))
   for (const role of roles) {
@@ -87,13 +87,13 @@ test('every role becomes ready', async () => {
 })
 
 test('the command of helm test passes, with the key of the Secret', async () => {
-  const smokeTest = await startContainer(pods.test.spec.containers[0], optionsOf('test'))
+  const smokeTest = await startContainer(pods.test, pods.test.spec.containers[0], optionsOf('test'))
   expect(await smokeTest.ended, smokeTest.output()).toBe(0)
 })
 
 test('another start changes nothing', async () => {
   const before = await secret()
-  const again = await startContainer(pods.api.spec.initContainers[0], optionsOf('api'))
+  const again = await startContainer(pods.api, pods.api.spec.initContainers[0], optionsOf('api'))
   expect(await again.ended, again.output()).toBe(0)
   expect(await secret()).toEqual(before)
 })

@@ -1,7 +1,9 @@
-import { cp, readFile, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { clusterValues, fullValues } from '../support/chart/chart-values.ts'
+import { runCommands } from '../support/chart/guide-sections.ts'
+import { startRegistry } from '../support/chart/registry.ts'
 import { chart } from '../support/chart/render.ts'
 import { eventually } from '../support/eventually.ts'
 import {
@@ -27,9 +29,23 @@ const serviceAccount = 'system:serviceaccount:looptrace-system:looptrace'
 /** The API server refuses workloads whose pods the namespace would refuse. */
 const restricted = { 'pod-security.kubernetes.io/enforce': 'restricted' }
 
-test('no values: everything is installed in a restricted namespace, and the notes name the next step', async () => {
+test('make chart pushes to a registry; installed from there without values, everything is in a restricted namespace', async () => {
+  await using parts = new AsyncDisposableStack()
+  const registry = await startRegistry()
+  parts.defer(() => registry.stop())
+  const url = `oci://${registry.host}/charts`
+  const make = [`CHART_FOLDER=${server.directory}`, `CHART_REGISTRY=${url}`]
+  await runCommands(`make chart ${make.join(' ')} CHART_PUSH_FLAGS=--plain-http`, { server })
+  const pulled = join(server.directory, 'pulled')
+  await mkdir(pulled)
+  await helm('pull', `${url}/looptrace`, '--plain-http', '--destination', pulled)
+  const [name = ''] = await readdir(pulled)
+  expect(await readFile(join(pulled, name))).toEqual(await readFile(join(server.directory, name)))
+
   const namespace = await server.namespace(restricted)
-  const notes = await helm('install', 'looptrace', chart, '-n', namespace)
+  const from = [`${url}/looptrace`, '--plain-http']
+  const notes = await helm('install', 'looptrace', ...from, '-n', namespace)
+  expect(notes).toContain(`let the pods of namespace ${namespace} call`)
   expect(notes).toContain(`rollout status statefulset/looptrace`)
   expect(notes).toContain('helm test looptrace')
   expect(await names('statefulsets', namespace)).toEqual(['looptrace'])
@@ -111,6 +127,46 @@ test('an upgrade keeps the Secret, the volume and the resources; so does the uni
   await uninstall(namespace)
   expect(await keptObjects(namespace)).toEqual(before)
 })
+
+test('a change of mode is refused before anything is changed, in both directions, until it is acknowledged', async () => {
+  const namespace = await server.namespace(restricted)
+  await helm('install', 'looptrace', chart, '-n', namespace)
+  await helm('upgrade', 'looptrace', chart, '-n', namespace)
+  await makeClaim(namespace)
+  const embedded = ['upgrade', 'looptrace', chart, '-n', namespace, '--reset-values']
+  const cluster = [...embedded, ...(await valuesFile(clusterValues))]
+  await isRefused(namespace, cluster, 'looptrace-is-embedded.change-needs-acknowledge')
+
+  await helm(...cluster, '--set', 'acknowledge.embeddedDataStays=true')
+  expect(await names('statefulsets', namespace)).toEqual([])
+  expect(await names('deployments', namespace)).toHaveLength(4)
+  expect(await names('persistentvolumeclaims', namespace)).toEqual(['data-looptrace-0'])
+  // From now on the release is in cluster mode, and the value is not needed any longer.
+  await helm(...cluster)
+  await isRefused(namespace, embedded, 'looptrace-is-cluster.change-needs-acknowledge')
+  await helm(...embedded, '--set', 'acknowledge.embeddedDataStays=true')
+  const [volume] = (await objects('statefulsets', namespace))[0].spec.volumeClaimTemplates
+  expect(`${volume.metadata.name}-looptrace-0`).toBe('data-looptrace-0')
+  await uninstall(namespace)
+})
+
+/** Expects that an upgrade fails with a text, and leaves every object of the namespace as it was. */
+async function isRefused(namespace: string, upgrade: string[], text: string): Promise<void> {
+  const before = await versions(namespace)
+  const { status, stderr } = await server.helm(upgrade)
+  expect(status).not.toBe(0)
+  expect(stderr).toContain(text)
+  expect(await versions(namespace)).toEqual(before)
+}
+
+/** Names and versions of all objects of a namespace, without the records of Helm. */
+async function versions(namespace: string): Promise<string[]> {
+  const all = await Promise.all(Object.keys(paths).map((plural) => objects(plural, namespace)))
+  return all
+    .flat()
+    .filter(({ type }) => type !== 'helm.sh/release.v1')
+    .map(({ metadata }) => `${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`)
+}
 
 test('without crds.keep the CRDs are deleted with the release', async () => {
   const namespace = await server.namespace(restricted)

@@ -1,3 +1,4 @@
+import { registryPath } from './chart/registry.ts'
 import { helmPath, ownApiServer } from './kube/tools.ts'
 import { natsServerPath } from './nats.ts'
 import { testPython } from './python.ts'
@@ -9,7 +10,8 @@ import { s3ServerPath } from './s3-server.ts'
  */
 export function setup(): void {
   void (async () => {
-    for (const build of [natsServerPath, ownApiServer, s3ServerPath, helmPath, testPython]) {
+    const tools = [natsServerPath, ownApiServer, s3ServerPath, helmPath, testPython, registryPath]
+    for (const build of tools) {
       await build().catch(() => undefined)
     }
   })()

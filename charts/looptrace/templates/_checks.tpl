@@ -5,7 +5,7 @@ returns a list of faults, one per line.
 {{- define "looptrace.checks" -}}
 {{- $faults := include (printf "looptrace.checks.%s" .Values.mode) . }}
 {{- $faults = cat $faults (include "looptrace.checks.pods" .)
-    (include "looptrace.checks.both" .) (include "looptrace.checks.forms" .) | trim }}
+    (include "looptrace.checks.network" .) (include "looptrace.checks.both" .) (include "looptrace.checks.settings" .) (include "looptrace.checks.forms" .) | trim }}
 {{- if $faults }}
 {{- fail (printf "invalid values:%s" (regexReplaceAll "\\s*\\|\\s*" $faults "\n  ")) }}
 {{- end }}
@@ -23,6 +23,9 @@ returns a list of faults, one per line.
 {{- end }}
 
 {{- define "looptrace.checks.cluster" -}}
+{{- if and .Values.acknowledge.embeddedDataStays (eq .Values.embedded.persistence.whenDeleted "Delete") }}
+|embedded.persistence.whenDeleted: got "Delete" with acknowledge.embeddedDataStays, expected Retain, and an upgrade in embedded mode before the change of mode: otherwise the volume is deleted with its pod
+{{- end }}
 {{- range $store := list "postgres" "clickhouse" }}
 {{- $values := get $.Values $store }}
 {{- if not $values.host }}
@@ -77,8 +80,19 @@ returns a list of faults, one per line.
 {{- if and .Values.ingress.enabled (not .Values.ingress.hosts) }}
 |ingress.hosts: missing, expected the host names of the Ingress
 {{- end }}
-{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) }}
-|httpRoute.parentRefs: missing, expected the gateways of the route, [{name: …}]
+{{- range $route := list "httpRoute" "grpcRoute" }}
+{{- with get $.Values $route }}
+{{- if and .enabled (not .parentRefs) }}
+|{{ $route }}.parentRefs: missing, expected the gateways of the route, [{name: …}]
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if and .Values.httpRoute.enabled .Values.grpcRoute.enabled }}
+{{- range $host := .Values.grpcRoute.hostnames }}
+{{- if has $host $.Values.httpRoute.hostnames }}
+|grpcRoute.hostnames: got {{ quote $host }}, which httpRoute has too, expected another host name: a gateway refuses one of the routes
+{{- end }}
+{{- end }}
 {{- end }}
 {{- if not .Values.serviceAccount.create }}
 {{- if not .Values.serviceAccount.name }}
@@ -88,17 +102,87 @@ returns a list of faults, one per line.
 |serviceAccount.operatorName: missing, expected the name of the operator's service account, because serviceAccount.create is false
 {{- end }}
 {{- end }}
+{{- end }}
+
+{{/* Checks that the network policies let the clients in that the values ask for. */}}
+{{- define "looptrace.checks.network" -}}
+{{- $policy := .Values.networkPolicy }}
+{{- if and $policy.enabled (not $policy.allowAll) }}
+{{- if not $policy.ingressFrom }}
+{{- range $route := list "ingress" "httpRoute" "grpcRoute" }}
+{{- if (get $.Values $route).enabled }}
+|networkPolicy.ingressFrom: missing, expected the pods of the controller of {{ $route }}, [{namespaceSelector: …}], or networkPolicy.allowAll: true
+{{- end }}
+{{- end }}
+{{- range $service := list "service" "apiService" }}
+{{- if ne (get (get $.Values $service) "type") "ClusterIP" }}
+|networkPolicy.ingressFrom: missing, expected the clients of {{ $service }}.type {{ get (get $.Values $service) "type" }}, [{ipBlock: {cidr: …}}], or networkPolicy.allowAll: true
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if and .Values.metrics.serviceMonitor.enabled (not $policy.metricsFrom) }}
+|networkPolicy.metricsFrom: missing, expected the pods of Prometheus, [{namespaceSelector: …}], because metrics.serviceMonitor.enabled is true
+{{- end }}
+{{- end }}
+{{- range $i, $rule := $policy.egress }}
+{{- $selects := or (hasKey $rule "namespaceSelector") (hasKey $rule "podSelector") }}
+{{- if eq $selects (hasKey $rule "cidr") }}
+|networkPolicy.egress[{{ $i }}]: got {{ omit $rule "ports" "roles" | toJson }}, expected either a cidr, or a namespaceSelector and a podSelector
+{{- else if and $rule.except $selects }}
+|networkPolicy.egress[{{ $i }}].except: expected it with a cidr only
+{{- end }}
+{{- range $cidr := concat (ternary (list $rule.cidr) list (hasKey $rule "cidr")) ($rule.except | default list) }}
+{{- if not (regexMatch "^[0-9a-fA-F.:]+/[0-9]{1,3}$" $cidr) }}
+|networkPolicy.egress[{{ $i }}]: got {{ quote $cidr }}, expected addresses as a CIDR, 10.0.0.0/8
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Checks of `settings` and `secretSettings` against the settings of the product. */}}
+{{- define "looptrace.checks.settings" -}}
+{{- $known := .Files.Get "files/settings.json" | fromJson }}
 {{- range $name, $value := .Values.settings }}
 {{- if not (regexMatch "^[a-z][a-z0-9_]*$" $name) }}
 |settings.{{ $name }}: expected the name of a setting in lower case, without LOOPTRACE_
 {{- else if hasPrefix "looptrace_" $name }}
 |settings.{{ $name }}: expected the name without its prefix, {{ trimPrefix "looptrace_" $name }}
-{{- else if regexMatch "(password|secret|_key$|access_key|^smtp_url$)" $name }}
-|settings.{{ $name }}: is a secret and would be readable in the pod spec, expected it in a Secret (existingSecret, pod.extraEnv)
+{{- else if or (get $known $name | splitList " " | has "secret") (regexMatch "(password|secret|_key$|access_key)" $name) }}
+|settings.{{ $name }}: is a secret and would be readable in the pod spec, expected it in secretSettings, which reads it from a Secret
+{{- else if not (hasKey $known $name) }}
+|settings.{{ $name }}: unknown, expected a setting of docs/reference/configuration.md, such as {{ include "looptrace.nearest" (list $name $known) }}
 {{- else if or (kindIs "map" $value) (kindIs "slice" $value) }}
 |settings.{{ $name }}: got {{ toJson $value }}, expected a text, a number or true or false
 {{- end }}
 {{- end }}
+{{- range $name, $from := .Values.secretSettings }}
+{{- if not (hasKey $known $name) }}
+|secretSettings.{{ $name }}: unknown, expected a setting of docs/reference/configuration.md, such as {{ include "looptrace.nearest" (list $name $known) }}
+{{- else if hasKey $.Values.settings $name }}
+|secretSettings.{{ $name }}: is in settings too, expected only one of them
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/*
+The three known names that share most pairs of letters with an unknown one. Takes a list of the name
+and the known settings.
+*/}}
+{{- define "looptrace.nearest" -}}
+{{- $pairs := list }}
+{{- range $i, $_ := until (sub (len (first .)) 1 | int) }}
+{{- $pairs = append $pairs (substr $i (add $i 2 | int) (first $)) }}
+{{- end }}
+{{- $ranked := list }}
+{{- range $known, $_ := last . }}
+{{- $shared := 0 }}
+{{- range uniq $pairs }}{{ if contains . $known }}{{ $shared = add $shared 1 }}{{ end }}{{ end }}
+{{- $rank := sub 10000 (div (mul 20000 $shared) (add (len $pairs) (len $known))) }}
+{{- $ranked = append $ranked (printf "%05d %s" (int $rank) $known) }}
+{{- end }}
+{{- $names := list }}
+{{- range slice (sortAlpha $ranked) 0 3 }}{{ $names = append $names (splitList " " . | last) }}{{ end }}
+{{- join ", " $names }}
 {{- end }}
 
 {{/* Checks of the format of texts. */}}

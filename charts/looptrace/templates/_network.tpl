@@ -29,10 +29,30 @@
 {{- if ne .role "proxy" }}
 {{- $ports = concat $ports $values.networkPolicy.apiServerPorts }}
 {{- end }}
-{{- if eq .role "operator" }}
-{{- $ports = append $ports 8080 }}
-{{- end }}
 {{- $whole := list }}
 {{- range $ports }}{{ $whole = append $whole (int .) }}{{ end }}
 {{- $whole | uniq | toJson }}
+{{- end }}
+
+{{/*
+Rules for the stores, the providers and the Kubernetes API: to the addresses in `egress`, or to any
+address. A rule without ports has those that the role calls. Takes root and role.
+*/}}
+{{- define "looptrace.egress" -}}
+{{- $own := include "looptrace.egressPorts" . | fromJsonArray }}
+{{- range .root.Values.networkPolicy.egress | default (list dict) }}
+{{- if has $.role (.roles | default (list $.role)) }}
+- ports:
+    {{- range .ports | default $own }}
+    - { port: {{ . }}, protocol: TCP }
+    {{- end }}
+  {{- if .cidr }}
+  to:
+    - ipBlock: {{ pick . "cidr" "except" | toJson }}
+  {{- else if or (hasKey . "namespaceSelector") (hasKey . "podSelector") }}
+  to:
+    - {{ pick . "namespaceSelector" "podSelector" | toJson }}
+  {{- end }}
+{{- end }}
+{{- end }}
 {{- end }}

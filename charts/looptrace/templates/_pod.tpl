@@ -1,7 +1,25 @@
 {{/* Pod settings of a role merged over those of every pod, as YAML. Takes root and role. */}}
 {{- define "looptrace.podValues" -}}
-{{- $own := ternary dict (get (get .root.Values .role | default dict) "pod" | default dict) (eq .role "all") }}
-{{- mergeOverwrite (deepCopy .root.Values.pod) $own | toYaml }}
+{{- $own := get (get .root.Values .role | default dict) "pod" | default dict }}
+{{- include "looptrace.merged" (list .root.Values.pod $own) }}
+{{- end }}
+
+{{/*
+A map merged over another one, as YAML: maps are merged, other values replaced, and null removes a
+value. Takes a list of both.
+*/}}
+{{- define "looptrace.merged" -}}
+{{- $merged := deepCopy (first .) }}
+{{- range $key, $value := last . }}
+{{- if kindIs "invalid" $value }}
+{{- $_ := unset $merged $key }}
+{{- else if and (kindIs "map" $value) (kindIs "map" (get $merged $key)) }}
+{{- $_ := set $merged $key (include "looptrace.merged" (list (get $merged $key) $value) | fromYaml) }}
+{{- else }}
+{{- $_ := set $merged $key $value }}
+{{- end }}
+{{- end }}
+{{- toYaml $merged }}
 {{- end }}
 
 {{/* Metadata of a pod. Takes root and role. */}}
@@ -32,18 +50,16 @@ their variables would begin with LOOPTRACE_. Takes root and role.
 serviceAccountName: {{ ternary (include "looptrace.operatorServiceAccount" .root) (include "looptrace.serviceAccount" .root) (eq .role "operator") }}
 automountServiceAccountToken: false
 enableServiceLinks: false
+{{- with ternary (omit $pod.securityContext "runAsUser" "runAsGroup" "fsGroup") $pod.securityContext .root.Values.openshift }}
 securityContext:
-  runAsNonRoot: true
-  runAsUser: 10001
-  runAsGroup: 10001
-  fsGroup: 10001
-  fsGroupChangePolicy: OnRootMismatch
-  seccompProfile: { type: RuntimeDefault }
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- with .root.Values.imagePullSecrets }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- range $field := list "nodeSelector" "tolerations" "affinity" "priorityClassName" }}
+{{- range $field := list "nodeSelector" "tolerations" "affinity" "priorityClassName"
+  "hostAliases" "dnsPolicy" "dnsConfig" }}
 {{- with get $pod $field }}
 {{ $field }}: {{ toYaml . | nindent 2 }}
 {{- end }}
@@ -61,8 +77,9 @@ topologySpreadConstraints:
 {{- end }}
 
 {{/*
-A Looptrace container. Takes root, role, args (of the entry point), settings (a map), and optionally
-name, resources, management (port of probes and metrics), ports, mounts, token, probes.
+A Looptrace container. Takes root, podRole, name, args (of the entry point), settings (a map),
+resources, and optionally ports, mounts, token, probes (their port), readiness (whether it has that
+probe), main (whether `lifecycle` is for it).
 */}}
 {{- define "looptrace.container" -}}
 {{- $pod := include "looptrace.podValues" (dict "root" .root "role" .podRole) | fromYaml -}}
@@ -75,10 +92,20 @@ env:
   {{- with $pod.extraEnv }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
+{{- with $pod.envFrom }}
+envFrom:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $pod.containerSecurityContext }}
 securityContext:
-  allowPrivilegeEscalation: false
-  readOnlyRootFilesystem: true
-  capabilities: { drop: [ALL] }
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- if .main }}
+{{- with $pod.lifecycle }}
+lifecycle:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
 resources:
   {{- toYaml .resources | nindent 2 }}
 {{- with .ports }}
@@ -87,13 +114,16 @@ ports:
   - { name: {{ $name }}, containerPort: {{ $port }} }
   {{- end }}
 {{- end }}
-{{- with .probes }}
-{{ . }}
+{{- if .probes }}
+{{ include "looptrace.probes" (dict "port" .probes "readiness" .readiness "own" $pod.probes) | trim }}
 {{- end }}
 volumeMounts:
   - { name: tmp, mountPath: /tmp }
   {{- if .token }}
   - { name: token, mountPath: /var/run/secrets/kubernetes.io/serviceaccount, readOnly: true }
+  {{- end }}
+  {{- with include "looptrace.secretMounts" (pick . "name" "settings") | trim }}
+  {{- . | nindent 2 }}
   {{- end }}
   {{- with .mounts }}
   {{- toYaml . | nindent 2 }}
@@ -103,28 +133,24 @@ volumeMounts:
   {{- end }}
 {{- end }}
 
-{{/* Probes on the management port. The start probe allows for the recovery of a store. */}}
+{{/*
+Probes on the management port, with the values in `pod.probes` merged over those of the chart. The start
+probe allows for the recovery of a store. The embedded operator has no readiness probe: it must not
+take the service out of traffic. Takes port, readiness, own.
+*/}}
 {{- define "looptrace.probes" -}}
-{{ include "looptrace.probesOfLife" . }}
-readinessProbe:
-  httpGet: { path: /readyz, port: {{ . }} }
-  periodSeconds: 5
-  timeoutSeconds: 5
-  failureThreshold: 2
+{{- $life := dict "httpGet" (dict "path" "/livez" "port" .port) }}
+{{- $probes := dict
+  "startup" (merge (dict "periodSeconds" 5 "timeoutSeconds" 3 "failureThreshold" 120) $life)
+  "liveness" (merge (dict "periodSeconds" 10 "timeoutSeconds" 5 "failureThreshold" 6) $life) }}
+{{- if .readiness }}
+{{- $ready := dict "httpGet" (dict "path" "/readyz" "port" .port) }}
+{{- $_ := set $probes "readiness" (merge (dict "periodSeconds" 5 "timeoutSeconds" 5 "failureThreshold" 2) $ready) }}
 {{- end }}
-
-{{/* Probes without readiness: the embedded operator must not take the service out of traffic. */}}
-{{- define "looptrace.probesOfLife" -}}
-startupProbe:
-  httpGet: { path: /livez, port: {{ . }} }
-  periodSeconds: 5
-  timeoutSeconds: 3
-  failureThreshold: 120
-livenessProbe:
-  httpGet: { path: /livez, port: {{ . }} }
-  periodSeconds: 10
-  timeoutSeconds: 5
-  failureThreshold: 6
+{{- range $name, $probe := $probes }}
+{{ $name }}Probe:
+  {{- include "looptrace.merged" (list $probe (get $.own $name | default dict)) | nindent 2 }}
+{{- end }}
 {{- end }}
 
 {{/* Settings of a serving process. Takes root, role, management, grace and drain in seconds. */}}
@@ -147,7 +173,10 @@ The token of the service account for one container, in the form that Kubernetes 
       - downwardAPI: { items: [{ path: namespace, fieldRef: { fieldPath: metadata.namespace } }] }
 {{- end }}
 
-{{/* Volumes of a role: temporary files, the token, Secrets that are read as files. */}}
+{{/*
+Volumes of a pod: temporary files, the token, the values that its init container shares, and the
+Secrets of its containers. Takes root, role, tmpSize, token, shared, containers (settings by name).
+*/}}
 {{- define "looptrace.volumes" -}}
 {{- $pod := include "looptrace.podValues" . | fromYaml -}}
 - name: tmp
@@ -155,9 +184,14 @@ The token of the service account for one container, in the form that Kubernetes 
 {{- if .token }}
 {{ include "looptrace.tokenVolume" . }}
 {{- end }}
-{{- range .secrets }}
-- name: {{ .name }}
-  secret: { secretName: {{ .secret }}, defaultMode: 0440, items: [{ key: {{ .key }}, path: {{ .key }} }] }
+{{- if .shared }}
+- name: bootstrap
+  emptyDir: { medium: Memory, sizeLimit: 1Mi }
+{{- end }}
+{{- range $name, $settings := .containers }}
+{{- with include "looptrace.secretVolume" (dict "name" $name "settings" $settings) | trim }}
+{{ . }}
+{{- end }}
 {{- end }}
 {{- with $pod.extraVolumes }}
 {{ toYaml . }}

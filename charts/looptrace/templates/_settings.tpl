@@ -1,6 +1,7 @@
 {{/*
-Settings of a role as a map of variables: a text, or {secret, key}. The values in `settings` override
-the others. Takes root and role.
+Settings of a role as a map of variables: a text, or for a variable with _FILE the Secret and key in
+that file ({secret, key, shared}, see _secrets.tpl). The values in `settings` and `secretSettings`
+override the others: null removes the other variable of a setting. Takes root and role.
 */}}
 {{- define "looptrace.settings" -}}
 {{- $login := ternary "login" "bootstrap" (ne .root.Values.bootstrap.existingSecret "") }}
@@ -10,13 +11,21 @@ the others. Takes root and role.
   "api" (list "serving" "postgres" "clickhouse" "nats" "s3" "secretKey")
   "worker" (list "postgres" "clickhouse" "nats" "s3")
   "migrate" (list "postgres" "clickhouse" $login)
-  "secret" (list "bootstrap")
+  "secret" (list "bootstrap" "bootstrapFiles")
   "operator" (list "operator") }}
 {{- range $group := get $groups .role }}
 {{- include (printf "looptrace.settings.%s" $group) $.root }}
 {{- end }}
 {{- range $name, $value := .root.Values.settings }}
+LOOPTRACE_{{ upper $name }}_FILE: null
 LOOPTRACE_{{ upper $name }}: {{ $value | toString | quote }}
+{{- end }}
+{{- $known := .root.Files.Get "files/settings.json" | fromJson }}
+{{- range $name, $from := .root.Values.secretSettings }}
+{{- if has (ternary "migrate" $.role (eq $.role "secret")) (get $known $name | splitList " ") }}
+LOOPTRACE_{{ upper $name }}: null
+LOOPTRACE_{{ upper (trimSuffix "_file" $name) }}_FILE: {{ toJson $from }}
+{{- end }}
 {{- end }}
 {{- end }}
 
@@ -46,10 +55,10 @@ LOOPTRACE_POSTGRES_PORT: {{ .port | quote }}
 LOOPTRACE_POSTGRES_DATABASE: {{ .database | quote }}
 LOOPTRACE_POSTGRES_SSL_MODE: {{ .sslMode | quote }}
 {{- if .caSecret }}
-LOOPTRACE_POSTGRES_CA_FILE: /etc/looptrace/postgres/{{ .caKey }}
+LOOPTRACE_POSTGRES_CA_FILE: {secret: {{ quote .caSecret }}, key: {{ quote .caKey }}}
 {{- end }}
-LOOPTRACE_POSTGRES_USERNAME: {secret: {{ .existingSecret }}, key: {{ .usernameKey }}}
-LOOPTRACE_POSTGRES_PASSWORD: {secret: {{ .existingSecret }}, key: {{ .passwordKey }}}
+LOOPTRACE_POSTGRES_USERNAME_FILE: {secret: {{ quote .existingSecret }}, key: {{ quote .usernameKey }}}
+LOOPTRACE_POSTGRES_PASSWORD_FILE: {secret: {{ quote .existingSecret }}, key: {{ quote .passwordKey }}}
 {{- end }}
 {{- end }}
 
@@ -60,8 +69,8 @@ LOOPTRACE_CLICKHOUSE_DATABASE: {{ .database | quote }}
 {{- with .cluster }}
 LOOPTRACE_CLICKHOUSE_CLUSTER: {{ . | quote }}
 {{- end }}
-LOOPTRACE_CLICKHOUSE_USERNAME: {secret: {{ .existingSecret }}, key: {{ .usernameKey }}}
-LOOPTRACE_CLICKHOUSE_PASSWORD: {secret: {{ .existingSecret }}, key: {{ .passwordKey }}}
+LOOPTRACE_CLICKHOUSE_USERNAME_FILE: {secret: {{ quote .existingSecret }}, key: {{ quote .usernameKey }}}
+LOOPTRACE_CLICKHOUSE_PASSWORD_FILE: {secret: {{ quote .existingSecret }}, key: {{ quote .passwordKey }}}
 {{- end }}
 {{- end }}
 
@@ -70,7 +79,7 @@ LOOPTRACE_CLICKHOUSE_PASSWORD: {secret: {{ .existingSecret }}, key: {{ .password
 LOOPTRACE_NATS_URL: {{ join "," .servers | quote }}
 LOOPTRACE_NATS_REPLICAS: {{ .replicas | quote }}
 {{- if .existingSecret }}
-LOOPTRACE_NATS_CREDENTIALS_FILE: /etc/looptrace/nats/{{ .credentialsKey }}
+LOOPTRACE_NATS_CREDENTIALS_FILE: {secret: {{ quote .existingSecret }}, key: {{ quote .credentialsKey }}}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -87,26 +96,25 @@ LOOPTRACE_BLOBS_S3_REGION: {{ . | quote }}
 LOOPTRACE_BLOBS_S3_ENDPOINT: {{ . | quote }}
 {{- end }}
 {{- if .existingSecret }}
-LOOPTRACE_BLOBS_S3_ACCESS_KEY_ID: {secret: {{ .existingSecret }}, key: {{ .accessKeyIdKey }}}
-LOOPTRACE_BLOBS_S3_SECRET_ACCESS_KEY: {secret: {{ .existingSecret }}, key: {{ .secretAccessKeyKey }}}
+LOOPTRACE_BLOBS_S3_ACCESS_KEY_ID_FILE: {secret: {{ quote .existingSecret }}, key: {{ quote .accessKeyIdKey }}}
+LOOPTRACE_BLOBS_S3_SECRET_ACCESS_KEY_FILE: {secret: {{ quote .existingSecret }}, key: {{ quote .secretAccessKeyKey }}}
 {{- end }}
 {{- end }}
 {{- end }}
 {{- end }}
 
 {{- define "looptrace.settings.secretKey" }}
-LOOPTRACE_SECRET_KEY: {secret: {{ include "looptrace.bootstrapSecret" . }}, key: secret-key}
+LOOPTRACE_SECRET_KEY_FILE: {{ include "looptrace.fromBootstrap" (list . "secret-key") }}
 {{- end }}
 
 {{/* The first login and the keys, from the Secret. */}}
 {{- define "looptrace.settings.login" }}
-{{- $secret := include "looptrace.bootstrapSecret" . }}
-LOOPTRACE_SECRET_KEY: {secret: {{ $secret }}, key: secret-key}
-LOOPTRACE_BOOTSTRAP_EMAIL: {secret: {{ $secret }}, key: admin-email}
-LOOPTRACE_BOOTSTRAP_PASSWORD: {secret: {{ $secret }}, key: admin-password}
-LOOPTRACE_BOOTSTRAP_PROJECT_KEY: {secret: {{ $secret }}, key: project-key}
-LOOPTRACE_BOOTSTRAP_PROJECT_ID: {secret: {{ $secret }}, key: project-id}
-LOOPTRACE_OPERATOR_KEY: {secret: {{ $secret }}, key: operator-key}
+LOOPTRACE_SECRET_KEY_FILE: {{ include "looptrace.fromBootstrap" (list . "secret-key") }}
+LOOPTRACE_BOOTSTRAP_EMAIL_FILE: {{ include "looptrace.fromBootstrap" (list . "admin-email") }}
+LOOPTRACE_BOOTSTRAP_PASSWORD_FILE: {{ include "looptrace.fromBootstrap" (list . "admin-password") }}
+LOOPTRACE_BOOTSTRAP_PROJECT_KEY_FILE: {{ include "looptrace.fromBootstrap" (list . "project-key") }}
+LOOPTRACE_BOOTSTRAP_PROJECT_ID_FILE: {{ include "looptrace.fromBootstrap" (list . "project-id") }}
+LOOPTRACE_OPERATOR_KEY_FILE: {{ include "looptrace.fromBootstrap" (list . "operator-key") }}
 {{- end }}
 
 {{/* The name of the Secret to create, if no existing one is given. */}}
@@ -115,13 +123,17 @@ LOOPTRACE_BOOTSTRAP_SECRET: {{ .Release.Namespace }}/{{ include "looptrace.boots
 LOOPTRACE_BOOTSTRAP_EMAIL: {{ .Values.bootstrap.adminEmail | quote }}
 {{- end }}
 
+{{- define "looptrace.settings.bootstrapFiles" }}
+LOOPTRACE_BOOTSTRAP_DIRECTORY: /etc/looptrace/bootstrap
+{{- end }}
+
 {{- define "looptrace.settings.demo" }}
 LOOPTRACE_DEMO: {{ .Values.embedded.demo | quote }}
 {{- end }}
 
 {{- define "looptrace.settings.operator" }}
 LOOPTRACE_SERVICE_URL: {{ ternary "http://127.0.0.1:8080" (printf "http://%s-api:%v" (include "looptrace.name" .) .Values.apiService.port) (eq .Values.mode "embedded") }}
-LOOPTRACE_OPERATOR_KEY: {secret: {{ include "looptrace.bootstrapSecret" . }}, key: operator-key}
+LOOPTRACE_OPERATOR_KEY_FILE: {{ include "looptrace.fromBootstrap" (list . "operator-key" (eq .Values.mode "embedded")) }}
 LOOPTRACE_OPERATOR_NAMESPACE: {{ .Release.Namespace }}
 LOOPTRACE_OPERATOR_LEASE: {{ include "looptrace.name" . }}-operator
 {{- with .Values.operator.namespaces }}
@@ -138,11 +150,9 @@ NODE_OPTIONS: --max-semi-space-size=1 --v8-pool-size=1
 {{/* A map of settings as `env` of a container, sorted by name. */}}
 {{- define "looptrace.env" -}}
 {{- range $name, $value := . }}
+{{- if not (kindIs "invalid" $value) }}
 - name: {{ $name }}
-{{- if kindIs "map" $value }}
-  valueFrom: { secretKeyRef: { name: {{ $value.secret }}, key: {{ $value.key }} } }
-{{- else }}
-  value: {{ $value | quote }}
+  value: {{ if kindIs "map" $value }}{{ include "looptrace.secretPath" (list $name $value) | quote }}{{ else }}{{ quote $value }}{{ end }}
 {{- end }}
 {{- end }}
 {{- end }}

@@ -1,5 +1,6 @@
 import { type Configured, type RoleConfig, roleSchemas } from './roles.ts'
 import { settingNotes } from './setting.ts'
+import { readSettingFile, SettingFileRefused } from './setting-files.ts'
 
 /** Invalid configuration. The message names each variable, its value and the expected value. */
 export class ConfigError extends Error {
@@ -11,24 +12,32 @@ export function variableOf(setting: string): string {
   return `LOOPTRACE_${setting.toUpperCase()}`
 }
 
+/** Returns the variable with the path of a file that contains the setting. */
+export function fileVariableOf(setting: string): string {
+  return `${variableOf(setting)}_FILE`
+}
+
 /**
- * Reads the settings of a role from the environment. An empty variable counts as unset. Throws
- * ConfigError with one line per fault, also for unknown variables that start with `LOOPTRACE_`.
+ * Reads the settings of a role from the environment: each from its variable, or from the file that
+ * the variable with `_FILE` names. An empty variable or file counts as unset. Throws ConfigError
+ * with one line per fault, also for unknown variables that start with `LOOPTRACE_`.
  */
 export function loadConfig<R extends Configured>(
   role: R,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): RoleConfig<R> {
   const schema = roleSchemas[role]
-  const values = Object.fromEntries(
-    Object.keys(schema.shape).map((setting) => [setting, env[variableOf(setting)] || undefined]),
+  const given: Given[] = Object.keys(schema.shape).map((setting) => readGiven(setting, env))
+  const result = schema.safeParse(
+    Object.fromEntries(given.map(({ setting, value }) => [setting, value])),
   )
-  const result = schema.safeParse(values)
-  const faults = result.success
-    ? []
-    : result.error.issues.map(({ path, message }) =>
-        describeFault(role, String(path[0]), values, message),
-      )
+  const faults = given.flatMap(({ fault }) => fault ?? [])
+  for (const { path, message } of result.error?.issues ?? []) {
+    const found = given.find(({ setting }) => setting === path[0])
+    if (found !== undefined && found.fault === undefined) {
+      faults.push(describeFault(role, found, message))
+    }
+  }
   faults.push(...unknownVariables(env))
   if (!result.success || faults.length > 0) {
     throw new ConfigError(`the configuration is not valid:\n${faults.join('\n')}`)
@@ -39,16 +48,32 @@ export function loadConfig<R extends Configured>(
     : config
 }
 
-function describeFault(
-  role: Configured,
-  setting: string,
-  values: Record<string, string | undefined>,
-  message: string,
-): string {
+/** A setting as given: its text and the file it was read from, or why that is impossible. */
+type Given = { setting: string; value?: string | undefined; path?: string; fault?: string }
+
+function readGiven(setting: string, env: Readonly<Record<string, string | undefined>>): Given {
+  const [variable, file] = [variableOf(setting), fileVariableOf(setting)]
+  const value = env[variable] || undefined
+  const path = knownVariables.has(file) ? undefined : env[file] || undefined
+  if (path === undefined) return { setting, value }
+  if (value !== undefined) {
+    return { setting, fault: `  ${variable} and ${file}: got both, set only one` }
+  }
+  try {
+    return { setting, value: readSettingFile(path), path }
+  } catch (error) {
+    if (!(error instanceof SettingFileRefused)) throw error
+    return { setting, fault: `  ${file}: ${error.message}` }
+  }
+}
+
+function describeFault(role: Configured, { setting, value, path }: Given, message: string): string {
   const shape: Record<string, unknown> = roleSchemas[role].shape
   const notes = settingNotes.get(shape[setting] as never)
-  const value = values[setting]
   if (value === undefined) return `  ${variableOf(setting)}: missing, expected ${notes?.expected}`
+  if (path !== undefined) {
+    return `  ${fileVariableOf(setting)}: got the content of ${path}, ${message}`
+  }
   const shown = notes?.unit === 'secret' ? '(a secret)' : JSON.stringify(hidePassword(value))
   return `  ${variableOf(setting)}: got ${shown}, ${message}`
 }
@@ -58,13 +83,16 @@ function hidePassword(value: string): string {
   return value.replace(/^((?:\w+:\/+)?[^:@]*):.*@/, '$1:***@')
 }
 
+/** The variables of all settings of all roles. */
+const knownVariables: ReadonlySet<string> = new Set(
+  Object.values(roleSchemas).flatMap((schema) => Object.keys(schema.shape).map(variableOf)),
+)
+
 /** Reports unknown variables, so that a misspelt variable is not ignored. */
 function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
-  const known = new Set(
-    Object.values(roleSchemas).flatMap((schema) => Object.keys(schema.shape).map(variableOf)),
-  )
   return Object.keys(env)
-    .filter((name) => name.startsWith('LOOPTRACE_') && !known.has(name))
+    .filter((name) => name.startsWith('LOOPTRACE_'))
+    .filter((name) => !knownVariables.has(name) && !knownVariables.has(name.replace(/_FILE$/, '')))
     .map((name) => `  ${name}: unknown setting; see docs/reference/configuration.md`)
 }
 

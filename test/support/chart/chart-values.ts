@@ -6,6 +6,12 @@ export const clusterValues = {
   nats: { servers: ['nats://nats:4222'] },
 }
 
+/** A container of a platform team that a restricted namespace accepts. */
+function restricted(name: string): object {
+  const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } }
+  return { name, image: `registry.example.com/${name}:1`, securityContext }
+}
+
 /** All features that need no additional kinds of resources. */
 export const fullValues = {
   ...clusterValues,
@@ -32,6 +38,7 @@ export const fullValues = {
     existingSecret: 's3',
   },
   settings: { log_level: 'debug', judge_url: 'https://judge.example.com', judge_model: 'gpt' },
+  secretSettings: { judge_api_key: { secret: 'judge', key: 'api-key' } },
   providers: { openai: { baseUrl: 'http://vllm.llm:8000/v1' } },
   pod: {
     labels: { billing: 'agents' },
@@ -39,11 +46,30 @@ export const fullValues = {
     nodeSelector: { pool: 'llm' },
     tolerations: [{ key: 'llm', operator: 'Exists' }],
     priorityClassName: 'high',
+    workloadLabels: { tier: 'llm' },
+    workloadAnnotations: { 'reloader.example.com/auto': 'true' },
+    revisionHistoryLimit: 3,
+    hostAliases: [{ ip: '10.1.2.3', hostnames: ['provider.internal'] }],
+    dnsPolicy: 'ClusterFirst',
+    dnsConfig: { options: [{ name: 'ndots', value: '2' }] },
+    lifecycle: { preStop: { sleep: { seconds: 5 } } },
+    probes: { startup: { failureThreshold: 300 }, readiness: { periodSeconds: 2 } },
+    envFrom: [{ configMapRef: { name: 'proxy-environment' } }],
+    initContainers: [restricted('sql-proxy')],
+    extraContainers: [restricted('log-shipper')],
     extraEnv: [{ name: 'NODE_EXTRA_CA_CERTS', value: '/etc/ca/ca.crt' }],
     extraVolumes: [{ name: 'ca', configMap: { name: 'ca' } }],
     extraVolumeMounts: [{ name: 'ca', mountPath: '/etc/ca' }],
   },
-  proxy: { autoscaling: { enabled: true }, pod: { nodeSelector: { pool: 'edge' } } },
+  proxy: {
+    autoscaling: { enabled: true },
+    pod: {
+      nodeSelector: { pool: 'edge' },
+      probes: { readiness: { failureThreshold: 4 } },
+      revisionHistoryLimit: 1,
+      topologySpreadConstraints: [],
+    },
+  },
   api: { autoscaling: { enabled: true } },
   worker: { autoscaling: { enabled: true, type: 'external' } },
   operator: { namespaces: ['team-a', 'team-b'], projects: { 'team-a': ['default'] } },
@@ -67,6 +93,11 @@ export const extendedValues = {
     autoscaling: { enabled: true, prometheusUrl: 'http://prometheus.monitoring:9090' },
   },
   httpRoute: { enabled: true, parentRefs: [{ name: 'gateway' }] },
+  grpcRoute: {
+    enabled: true,
+    parentRefs: [{ name: 'gateway', sectionName: 'grpc' }],
+    hostnames: ['otlp.example.com'],
+  },
   metrics: {
     dashboard: { enabled: true },
     serviceMonitor: { enabled: true },

@@ -32,8 +32,8 @@ export function startKubelet(options: PodOptions): Kubelet {
   const seen = new Set<string>()
   const stopped = new AbortController()
   let trouble = ''
-  const start = async (container: KubeObject) => {
-    const started = await startContainer(container, options)
+  const start = async (pod: KubeObject, container: KubeObject) => {
+    const started = await startContainer(pod, container, options)
     all.push(started)
     return started
   }
@@ -48,13 +48,13 @@ export function startKubelet(options: PodOptions): Kubelet {
     while (!stopped.signal.aborted) {
       for (const set of await items(options, 'apis/apps/v1', 'statefulsets')) {
         await once(set, async (found) => {
-          await runSet(found.spec.template.spec, start, running)
+          await runSet(found.spec.template, start, running)
           await tellStatus(options, found, setStatus(found))
         })
       }
       for (const pod of await items(options, 'api/v1', 'pods')) {
         await once(pod, async (found) => {
-          const ended = await (await start(found.spec.containers[0])).ended
+          const ended = await (await start(found, found.spec.containers[0])).ended
           await tellStatus(options, found, podStatus(ended))
         })
       }
@@ -64,7 +64,7 @@ export function startKubelet(options: PodOptions): Kubelet {
   const done = loop()
   const startPods = async () => {
     for (const set of await items(options, 'apis/apps/v1', 'statefulsets')) {
-      await runSet(set.spec.template.spec, start, running)
+      await runSet(set.spec.template, start, running)
     }
   }
   const stopPods = async () => {
@@ -88,15 +88,17 @@ export function startKubelet(options: PodOptions): Kubelet {
 
 async function runSet(
   pod: KubeObject,
-  start: (container: KubeObject) => Promise<ContainerProcess>,
+  start: (pod: KubeObject, container: KubeObject) => Promise<ContainerProcess>,
   running: Map<string, ContainerProcess>,
 ): Promise<void> {
-  for (const container of pod.initContainers ?? []) {
-    const started = await start(container)
+  for (const container of pod.spec.initContainers ?? []) {
+    const started = await start(pod, container)
     const status = await started.ended
     if (status !== 0) throw new Error(`${started.name} ended with ${status}`)
   }
-  for (const container of pod.containers) running.set(container.name, await start(container))
+  for (const container of pod.spec.containers) {
+    running.set(container.name, await start(pod, container))
+  }
   await Promise.all([...running.values()].map(whenReady))
 }
 

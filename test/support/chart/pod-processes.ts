@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, chown, copyFile, mkdir, mkdtemp } from 'node:fs/promises'
+import { chmod, chown, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { imageOf } from '../../../scripts/dockerfile.ts'
 import { eventually } from '../eventually.ts'
 import type { ApiServer } from '../kube/api-server.ts'
 import type { KubeObject } from '../kube/kube-request.ts'
+import { mountedSecrets } from './mounted-secrets.ts'
 
 const repository = join(import.meta.dirname, '../../..')
 
@@ -46,12 +47,13 @@ export async function podDirectory(): Promise<string> {
 }
 
 /**
- * Runs a container's command with its own environment only: Secrets are read from the API server,
- * ports and host names are mapped to this machine, and the service account's token becomes a
+ * Runs a container's command with its own environment only: its Secrets are read from the API server
+ * into files, ports and host names are mapped to this machine, and the service account's token becomes a
  * kubeconfig. If permitted, the process runs as the image's user and can write only to its volumes:
  * the repository is mounted read-only for it.
  */
 export async function startContainer(
+  pod: KubeObject,
   container: KubeObject,
   options: PodOptions,
 ): Promise<ContainerProcess> {
@@ -59,6 +61,7 @@ export async function startContainer(
   const { user, entrypoint } = imageOf(join(repository, 'Dockerfile'), 'embedded')
   const [, gid = 0] = user.split(':').map(Number)
   await volumesIn(directory, gid)
+  await writeSecrets(pod, container, options, gid)
   const env = await environmentOf(container, options)
   const [, main = ''] = entrypoint
   const app = mayConfine() ? join(directory, 'app') : repository
@@ -108,7 +111,7 @@ export async function whenReady(started: ContainerProcess): Promise<void> {
 async function volumesIn(directory: string, gid: number): Promise<void> {
   await mkdir(directory, { recursive: true })
   await chmod(directory, 0o755)
-  for (const name of ['app', 'data', 'tmp']) {
+  for (const name of ['app', 'data', 'tmp', 'bootstrap']) {
     const path = join(directory, name)
     if (existsSync(path)) continue
     await mkdir(path)
@@ -117,16 +120,48 @@ async function volumesIn(directory: string, gid: number): Promise<void> {
   }
 }
 
+/**
+ * Writes the files of a container's Secrets below the pod's folder, as the kubelet writes a volume:
+ * with the volume's mode, for root and the pod's group. Rejects when a Secret or a key is missing,
+ * which would block the pod.
+ */
+async function writeSecrets(
+  pod: KubeObject,
+  container: KubeObject,
+  { server, namespace, directory }: PodOptions,
+  gid: number,
+): Promise<void> {
+  for (const { path, secret, key, mode } of mountedSecrets(pod, container).values()) {
+    if (secret === undefined) continue
+    const file = secretPlace(directory, container.name, path)
+    await mkdir(dirname(file), { recursive: true })
+    await rm(file, { force: true })
+    await writeFile(file, await secretValue(server, namespace, secret, key))
+    if (mayConfine()) await chown(file, 0, gid)
+    await chmod(file, mode)
+  }
+}
+
+/** Returns the place on this machine of a path below /etc/looptrace in a container. */
+function secretPlace(directory: string, container: string, path: string): string {
+  const inside = path.slice('/etc/looptrace/'.length)
+  if (inside === 'bootstrap' || inside.startsWith('bootstrap/')) return join(directory, inside)
+  return join(directory, `secrets-of-${container}`, inside)
+}
+
 async function environmentOf(
-  { env, volumeMounts }: KubeObject,
+  { name: container, env, volumeMounts }: KubeObject,
   options: PodOptions,
 ): Promise<Record<string, string>> {
-  const { server, directory, namespace } = options
+  const { server, directory } = options
   const own: Record<string, string> = {
     ...{ PATH: '/usr/local/bin:/usr/bin:/bin', ...options.outside },
   }
   for (const { name, value, valueFrom } of env) {
-    own[name] = valueFrom ? await secretValue(server, namespace, valueFrom) : here(value, options)
+    if (valueFrom !== undefined) throw new Error(`${container}: ${name} is not a plain value`)
+    own[name] = value.startsWith('/etc/looptrace/')
+      ? secretPlace(directory, container, value)
+      : here(value, options)
   }
   if (volumeMounts.some((mount: KubeObject) => mount.name === 'token')) {
     const file = join(directory, 'kubeconfig')
@@ -140,7 +175,8 @@ async function environmentOf(
 async function secretValue(
   server: ApiServer,
   namespace: string,
-  { secretKeyRef: { name, key } }: KubeObject,
+  name: string,
+  key: string,
 ): Promise<string> {
   const { data } = await server.tell('GET', `/api/v1/namespaces/${namespace}/secrets/${name}`)
   return Buffer.from(data[key], 'base64').toString()
@@ -180,6 +216,7 @@ function confined(command: readonly string[], directory: string, user: string): 
     echo 'looptrace:x:${uid}:${gid}::/tmp:/usr/sbin/nologin' > "$0/passwd"
     mount --bind "$0/passwd" /etc/passwd
     mount --bind "$0/data" "$0/data"
+    mount --bind "$0/bootstrap" "$0/bootstrap"
     mount --bind "$1" "$0/app"
     mount -o remount,ro,bind "$0/app"
     mount --bind "$0/tmp" /tmp

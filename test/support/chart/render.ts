@@ -33,12 +33,17 @@ export async function rendered(values: object = {}): Promise<string> {
 
 const known = new Map<string, Promise<string>>()
 
-/** The objects of a render; the same values are rendered once. */
-export async function renderedObjects(values: object = {}): Promise<KubeObject[]> {
+/** The text of a render; the same values are rendered once. */
+export function renderedOnce(values: object = {}): Promise<string> {
   const key = JSON.stringify(values)
   const text = known.get(key) ?? rendered(values)
   known.set(key, text)
-  return objectsIn(await text)
+  return text
+}
+
+/** The objects of a render; the same values are rendered once. */
+export async function renderedObjects(values: object = {}): Promise<KubeObject[]> {
+  return objectsIn(await renderedOnce(values))
 }
 
 /** Parses the objects of a YAML text with several documents. */
@@ -54,7 +59,9 @@ export function podIn(object: KubeObject): KubeObject | undefined {
   return object.kind === 'Pod' ? object : object.spec?.template
 }
 
-/** The containers of a pod, init containers first. */
+/** The Looptrace containers of a pod, init containers first; those of the values are left out. */
 export function containersOf(pod: KubeObject): KubeObject[] {
-  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers]
+  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers].filter(({ image }) =>
+    image.startsWith('ghcr.io/looptrace/looptrace'),
+  )
 }

@@ -62,6 +62,11 @@ export const accessSettings = {
     reason:
       'Kubernetes Secret for the first login and the shared keys. `migrate` creates it when it is missing, and otherwise uses its values.',
   }),
+  bootstrap_directory: text({
+    unit: 'path',
+    reason:
+      'Folder into which `migrate` and `migrate secret` copy the values of that Secret, one file of mode 0400 per key. The chart shares it, in memory, with the containers of the pod.',
+  }),
 }
 
 /** Settings of mails, which carry links to reset a password. */
