@@ -4,7 +4,7 @@ import { traceIdSchema } from '../../model/observation.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { analyseTask, type Finding, severities } from '../detection/index.ts'
 import { instantSchema, type Task, type TaskDeps, tasksOfConversation } from '../tasks/index.ts'
-import { conversationNamed, conversationPath } from './conversation-record.ts'
+import { conversationNamed, conversationPath } from './conversations.ts'
 
 /**
  * GET /api/v1/conversations/{conversation_id}/context-failures: analyses the context of each task

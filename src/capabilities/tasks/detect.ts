@@ -10,8 +10,7 @@ import {
   notCheckedSchema,
   shownFinding,
 } from '../detection/index.ts'
-import { type TaskDeps, taskNamed } from './task.ts'
-import { instantSchema, taskPath } from './task-record.ts'
+import { instantSchema, type TaskDeps, taskNamed, taskPath } from './task.ts'
 
 /**
  * POST /api/v1/tasks/{task_id}/detect: analyses a task at once, as the worker does after each call,
