@@ -6,7 +6,6 @@ import type { TaskEventRow } from './store.ts'
 import {
   callDraft,
   changeDraft,
-  createTimelineTools,
   type Draft,
   isModelCall,
   isShownOperation,
@@ -19,6 +18,7 @@ import {
   type TimelineEntry,
   type TimelinePosition,
 } from './timeline-entry.ts'
+import { createTimelineTools } from './timeline-tools.ts'
 
 export type PlacedEntry = { position: TimelinePosition; entry: TimelineEntry }
 
