@@ -1,12 +1,15 @@
 import { problem } from '../../kernel/problem.ts'
 import { sleep } from '../../kernel/time.ts'
 import { detectorsDigest } from './detectors/index.ts'
-import { sumChanges } from './findings/compare-findings.ts'
-import { detectionOf, ensureDetection, type TaskDetection } from './findings/detections-store.ts'
 import type { Finding, FindingChanges, NotChecked } from './findings/finding.ts'
-import { findingsOf } from './findings/findings-store.ts'
+import {
+  detectionOf,
+  ensureDetection,
+  findingsOf,
+  type TaskDetection,
+} from './findings/findings-store.ts'
 import { findTasks } from './findings/tasks-store.ts'
-import { writeResult } from './findings/write-result.ts'
+import { sumChanges, writeResult } from './findings/write-result.ts'
 import { type DetectionDeps, defaultJudgeWork, judgeNow } from './judge/judge-task.ts'
 import { planJudging } from './judge/question.ts'
 import type { DetectionPorts } from './ports.ts'

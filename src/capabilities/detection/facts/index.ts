@@ -2,36 +2,33 @@
 export { findAnnouncement, findRefusal, findSuccessClaims } from './answer-claims.ts'
 export { findAnsweredQuestions, toQuestionDraft } from './answered-questions.ts'
 export { type CallFault, faultOfCall, hasSucceeded, isQuota } from './call-fault.ts'
-export { type Chant, findChant, splitProse } from './chants.ts'
-export { toContextDraft } from './context-draft.ts'
-export { isAbout, selectEffective } from './context-memory.ts'
 export { findViolation, type Violation } from './declared-schema.ts'
-export { type Answer, type Dialogue, readContextMemory, readDialogues } from './dialogues.ts'
+export {
+  type Answer,
+  type Dialogue,
+  isAbout,
+  readContextMemory,
+  readDialogues,
+  selectEffective,
+} from './dialogues.ts'
 export {
   callOf,
   countTimes,
-  noWaste,
-  placesOfUses,
-  putInBrackets,
-  toFailureDraft,
-  wasteOf,
-} from './failure-draft.ts'
-export {
   cutText,
+  noWaste,
   placeKey,
   placeOf,
   placeOfStep,
   placesOfSteps,
+  placesOfUses,
+  putInBrackets,
   severityRank,
+  toContextDraft,
+  toFailureDraft,
+  wasteOf,
   wasteOfCalls,
   wasteOfSteps,
 } from './finding-parts.ts'
-export {
-  getRepetitionConfidence,
-  listToolNames,
-  toCallEvidence,
-  toLoopDraft,
-} from './loop-draft.ts'
 export {
   asksForRepetition,
   isPaced,
@@ -42,7 +39,6 @@ export {
 } from './polling.ts'
 export { findPhrase, getJaccard, mentions, sentencesOf, toPlainText, toTokenSet } from './prose.ts'
 export { remember } from './remember.ts'
-export { findResets } from './reset-breaks.ts'
 export { type AnswerText, answerTextOf } from './statements/answer-text.ts'
 export { checkFormat } from './statements/format.ts'
 export type { Breach } from './statements/instruction.ts'
@@ -58,10 +54,20 @@ export {
   readValue,
 } from './statements/values.ts'
 export { checkForbidden, checkRequired } from './statements/words.ts'
-export { createWorldClock, type StepFacts, stepsOf, stretchesOf } from './steps.ts'
+export {
+  createWorldClock,
+  getRepetitionConfidence,
+  listToolNames,
+  type StepFacts,
+  stepsOf,
+  stretchesOf,
+  toCallEvidence,
+  toLoopDraft,
+} from './steps.ts'
 export {
   callsOf,
   createCourse,
+  findResets,
   type RunCourse,
   streaksOf,
   turnsOf,
