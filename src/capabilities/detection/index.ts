@@ -15,11 +15,13 @@ import { startWorker } from './worker/start-worker.ts'
 import { HistoryCache } from './worker/task-history.ts'
 
 export {
-  analyseTask,
+  analyseNow,
   type DetectedTask,
   type DetectionResult,
   type DetectOptions,
-} from './analyse-task.ts'
+  readTaskRun,
+  startSlack_ms,
+} from './analyse-now.ts'
 export { findingKinds, severities } from './contract.ts'
 export { detectors } from './detectors/index.ts'
 export {
@@ -39,7 +41,6 @@ export { severityNumber } from './findings/verdict.ts'
 export { type ContextJudge, type JudgeSettings, openJudge } from './judge/context-judge.ts'
 export type { DetectionDb, DetectionPorts } from './ports.ts'
 export type { DetectionWork } from './worker/detection-work.ts'
-export { readTaskRun, startSlack_ms } from './worker/read-histories.ts'
 
 /** Returns the routes under `/api/v1/detection`. */
 export function detectionRoutes(ports: DetectionPorts): Route[] {

@@ -3,7 +3,7 @@ import { problem } from '../../kernel/problem.ts'
 import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import {
-  analyseTask,
+  analyseNow,
   type DetectionResult,
   detectors,
   findingSchema,
@@ -33,7 +33,7 @@ export function postDetect(deps: TaskDeps): Route {
       const { detectors: names, force = false } = body ?? {}
       if (names !== undefined) checkNames(names)
       const only = names === undefined ? {} : { detectors: names }
-      const result = await analyseTask(deps, { project_id, task_id }, { ...only, force, signal })
+      const result = await analyseNow(deps, { project_id, task_id }, { ...only, force, signal })
       return replyFrom(task_id, result)
     },
   })
