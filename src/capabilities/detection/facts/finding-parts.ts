@@ -1,7 +1,5 @@
 import {
-  type Evidence,
   evidenceText_chars_max,
-  type FindingDraft,
   findingPlaces_max,
   type Severity,
   severities,
@@ -39,7 +37,7 @@ function keepEnds(steps: readonly number[]): readonly number[] {
 }
 
 /** Wasted tokens, input and output, and their cost in billionths of a dollar. */
-type Waste = { wasted_tokens: number; wasted_nano_dollars: bigint }
+export type Waste = { wasted_tokens: number; wasted_nano_dollars: bigint }
 
 /**
  * Returns the cost of the model calls of these steps: tokens in and out, and billionths of a
@@ -95,80 +93,6 @@ function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff
 }
 
-/**
- * Types of failures. Provider errors are separated by their remedy: another key, another model
- * name, waiting, retrying. `provider_error` is an error of unknown kind.
- */
-export const failureTypes = [
-  'provider_auth',
-  'provider_not_found',
-  'provider_rate_limit',
-  'provider_bad_request',
-  'provider_server_error',
-  'provider_timeout',
-  'provider_connection',
-  'provider_error',
-  'output_truncated',
-  'content_filter',
-  'refusal',
-  'empty_completion',
-  'unknown_tool',
-  'arguments_not_json',
-  'arguments_invalid',
-  'orphan_call',
-  'orphan_result',
-  'tool_outage',
-  'tool_failure',
-  'false_success',
-  'duplicate_side_effect',
-  'premature_stop',
-  'budget_exceeded',
-] as const
-export type FailureType = (typeof failureTypes)[number]
-
-/** The facts of a failure finding. */
-type Failure = {
-  type: FailureType
-  /** Severity before it is lowered for a recovery. */
-  severity: Severity
-  recovered: boolean
-  /** The first observation: its id is the anchor. */
-  began: Place
-  /** Distinguishes failures that start at the same observation. */
-  topic?: string
-  summary: string
-  start_step: number | null
-  end_step: number | null
-  places: readonly Place[]
-  /** Number of occurrences; null if it cannot repeat. */
-  repeats?: number | null
-  waste: Waste
-  /** Confidence, 0–1; default 1, for a failure that the run proves. */
-  confidence?: number
-  evidence: Evidence
-}
-
-/** Creates the finding of a failure; a recovered one has a lower severity. */
-export function toFailureDraft(failure: Failure): FindingDraft {
-  const { type, recovered, summary, start_step, end_step, evidence, topic = '' } = failure
-  return {
-    kind: 'failure',
-    type,
-    severity: easeSeverity(failure.severity, recovered),
-    anchor: topic === '' ? placeKey(failure.began) : `${placeKey(failure.began)}:${topic}`,
-    summary,
-    start_step,
-    end_step,
-    period: null,
-    repeats: failure.repeats ?? null,
-    places: failure.places.slice(0, findingPlaces_max).map(placeOf),
-    ...failure.waste,
-    recovered,
-    confidence: failure.confidence ?? 1,
-    evidence,
-  }
-}
-
 /** The waste of a finding that wasted nothing. */
 export const noWaste: Waste = { wasted_tokens: 0, wasted_nano_dollars: 0n }
 
@@ -204,64 +128,33 @@ export function countTimes(count: number): string {
   return count === 1 ? 'once' : `${count} times`
 }
 
-type ContextType =
-  | 'lost_context'
-  | 'contradicted_fact'
-  | 'repeated_question'
-  | 'context_truncated'
-  | 'context_overflow'
-  | 'conversation_reset'
-
-/** The facts of a context finding. */
-type ContextFacts = {
-  type: ContextType
-  /** Severity before it is lowered for a recovery. */
-  severity: Severity
-  /** Distinguishes findings of one type that start at the same call. */
-  topic: string
-  summary: string
-  /** The original statement and how it was lost, as returned by the API. */
-  original_context: string
-  violation: string
-  /** The call of the statement; the call of the finding if there was no statement. */
-  original: Place
-  /** Steps that show the finding, in order; empty if no answer does. */
-  steps: readonly number[]
-  /** The call at which the finding starts. */
-  begins_at: Place
-  /** Whether the tokens of its steps count as wasted. */
-  is_waste?: boolean
-  recovered: boolean
-  confidence: number
-  evidence?: Record<string, unknown>
-}
-
-/** Creates the finding. Its anchor stays the same as the task grows. */
-export function toContextDraft(run: TaskRun, trouble: ContextFacts): FindingDraft {
-  const { type, steps, recovered, begins_at, original } = trouble
-  const waste = trouble.is_waste === true ? wasteOfSteps(run, steps) : noWaste
-  return {
-    kind: 'context',
-    type,
-    severity: easeSeverity(trouble.severity, recovered),
-    anchor: cutText(`${placeKey(begins_at)}:${trouble.topic}`, anchor_chars_max),
-    summary: cutText(trouble.summary),
-    start_step: steps[0] ?? null,
-    end_step: steps.at(-1) ?? null,
-    period: null,
-    repeats: steps.length > 0 ? steps.length : null,
-    places: steps.length > 0 ? placesOfSteps(run, steps) : [placeOf(begins_at)],
-    ...waste,
-    recovered,
-    confidence: trouble.confidence,
-    evidence: {
-      original_context: cutText(trouble.original_context),
-      violation: cutText(trouble.violation),
-      original_trace_id: original.trace_id,
-      original_observation_id: original.observation_id,
-      ...trouble.evidence,
-    },
-  }
-}
-
-const anchor_chars_max = 200
+/**
+ * Types of failures. Provider errors are separated by their remedy: another key, another model
+ * name, waiting, retrying. `provider_error` is an error of unknown kind.
+ */
+export const failureTypes = [
+  'provider_auth',
+  'provider_not_found',
+  'provider_rate_limit',
+  'provider_bad_request',
+  'provider_server_error',
+  'provider_timeout',
+  'provider_connection',
+  'provider_error',
+  'output_truncated',
+  'content_filter',
+  'refusal',
+  'empty_completion',
+  'unknown_tool',
+  'arguments_not_json',
+  'arguments_invalid',
+  'orphan_call',
+  'orphan_result',
+  'tool_outage',
+  'tool_failure',
+  'false_success',
+  'duplicate_side_effect',
+  'premature_stop',
+  'budget_exceeded',
+] as const
+export type FailureType = (typeof failureTypes)[number]

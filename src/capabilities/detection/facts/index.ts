@@ -12,6 +12,14 @@ export {
   selectEffective,
 } from './dialogues.ts'
 export {
+  getRepetitionConfidence,
+  listToolNames,
+  toCallEvidence,
+  toContextDraft,
+  toFailureDraft,
+  toLoopDraft,
+} from './drafts.ts'
+export {
   callOf,
   countTimes,
   cutText,
@@ -23,8 +31,6 @@ export {
   placesOfUses,
   putInBrackets,
   severityRank,
-  toContextDraft,
-  toFailureDraft,
   wasteOf,
   wasteOfCalls,
   wasteOfSteps,
@@ -54,16 +60,7 @@ export {
   readValue,
 } from './statements/values.ts'
 export { checkForbidden, checkRequired } from './statements/words.ts'
-export {
-  createWorldClock,
-  getRepetitionConfidence,
-  listToolNames,
-  type StepFacts,
-  stepsOf,
-  stretchesOf,
-  toCallEvidence,
-  toLoopDraft,
-} from './steps.ts'
+export { createWorldClock, type StepFacts, stepsOf, stretchesOf } from './steps.ts'
 export {
   callsOf,
   createCourse,
