@@ -163,7 +163,7 @@ export default {
       severity: 'error',
       comment: 'Detectors never see each other; what they share is in facts.',
       from: {
-        path: `${detection}detectors/[^/]+/(?!index\\.)([^/]+)\\.ts$`,
+        path: `${detection}detectors/[^/]+/`,
         pathNot: '\\.test\\.ts$',
       },
       to: { path: `${detection}detectors/` },

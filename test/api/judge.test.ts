@@ -5,7 +5,7 @@ import {
   openFindingsRetention,
   openJudge,
 } from '../../src/capabilities/detection/index.ts'
-import { openJudgeSpend } from '../../src/capabilities/detection/judge/open-judge.ts'
+import { openJudgeSpend } from '../../src/capabilities/detection/judge/context-judge.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { createLogger, createMetrics, type Logger } from '../../src/platform/telemetry/index.ts'
 import { agentRun } from '../corpus/agent-run.ts'

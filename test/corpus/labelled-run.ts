@@ -1,5 +1,5 @@
 import type { FindingKind } from '../../src/capabilities/detection/contract.ts'
-import type { FailureType } from '../../src/capabilities/detection/facts/failure-draft.ts'
+import type { FailureType } from '../../src/capabilities/detection/facts/finding-parts.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { type AgentRun, type AgentRunOptions, agentRun, type RunSource } from './agent-run.ts'
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const repository = join(import.meta.dirname, '../..')
-const detectors = 'src/capabilities/detection/detectors/failures'
+const detectors = 'src/capabilities/detection/detectors'
 const run = promisify(execFile)
 
 /** Follows docs/guides/write-a-detector.md in a copy of the repository. */
@@ -25,8 +25,8 @@ beforeAll(async () => {
   const blocks = [...guide.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, block = '']) => block)
   expect(blocks).toHaveLength(4)
   const [detector = '', test = '', imported = '', line = ''] = blocks
-  await writeFile(join(copy, detectors, 'apologies.ts'), detector)
-  await writeFile(join(copy, detectors, 'apologies.test.ts'), test)
+  await writeFile(join(copy, detectors, 'failures/apologies.ts'), detector)
+  await writeFile(join(copy, detectors, 'failures/apologies.test.ts'), test)
   const index = await readFile(join(repository, detectors, 'index.ts'), 'utf8')
   const list = 'failureDetectors: readonly Detector[] = [\n'
   expect(index).toContain(list)
@@ -37,7 +37,7 @@ afterAll(() => rm(copy, { recursive: true }))
 
 test('its test is green', async () => {
   const vitest = join(repository, 'node_modules/vitest/vitest.mjs')
-  const file = join(detectors, 'apologies.test.ts')
+  const file = join(detectors, 'failures/apologies.test.ts')
   const { stdout } = await run(process.execPath, [vitest, 'run', file], { cwd: copy })
   expect(stdout).toContain('2 passed')
 })

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { record } from '../../model/named-schemas.ts'
 import { traceIdSchema } from '../../model/observation.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
-import { analyseTask, type Finding, severities } from '../detection/index.ts'
+import { analyseNow, type Finding, severities } from '../detection/index.ts'
 import { instantSchema, type Task, type TaskDeps, tasksOfConversation } from '../tasks/index.ts'
-import { conversationNamed, conversationPath } from './conversation-record.ts'
+import { conversationNamed, conversationPath } from './conversations.ts'
 
 /**
  * GET /api/v1/conversations/{conversation_id}/context-failures: analyses the context of each task
@@ -122,7 +122,7 @@ export async function readConversationContext(
   const tasks: TaskContext[] = []
   for (const task of first.tasks) {
     signal.throwIfAborted()
-    const { findings } = await analyseTask(deps, { project_id, task_id: task.task_id }, { signal })
+    const { findings } = await analyseNow(deps, { project_id, task_id: task.task_id }, { signal })
     tasks.push({ task, findings: findings.filter(({ kind }) => kind === 'context') })
   }
   const { running, completed, failed } = first.states

@@ -4,7 +4,7 @@ import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { type Finding, severities } from '../detection/index.ts'
 import { instantSchema, type TaskDeps } from '../tasks/index.ts'
 import { checkedTasks_max, readConversationContext } from './context-failures.ts'
-import { conversationNamed, conversationPath } from './conversation-record.ts'
+import { conversationNamed, conversationPath } from './conversations.ts'
 
 /**
  * GET /api/v1/conversations/{conversation_id}/context-health: a score for how well a conversation

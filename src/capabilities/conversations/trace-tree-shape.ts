@@ -14,7 +14,7 @@ import {
   type TreeNode,
   takeFrom,
 } from '../traces/index.ts'
-import { conversationSchema } from './conversation-record.ts'
+import { conversationSchema } from './conversations.ts'
 
 /** A trace of a conversation, with its start and its number of observations. */
 export type TraceOfPage = { trace_id: string; task_id: string; start: string; observations: number }

@@ -13,7 +13,7 @@ import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { aggregateSchema, answerAggregate, type RunDeps } from '../query/index.ts'
 import { type TaskDeps, tasksOfConversation } from '../tasks/index.ts'
 import { buildTree, isoWindowOf, readTraceRows } from '../traces/index.ts'
-import { conversationFrom, conversationNamed, conversationPath } from './conversation-record.ts'
+import { conversationFrom, conversationNamed, conversationPath } from './conversations.ts'
 import type { ConversationRow } from './store.ts'
 import { type TraceOfPage, toTasks, traceTreeSchema } from './trace-tree-shape.ts'
 

@@ -16,7 +16,7 @@ import { statuses, traceIdSchema } from '../../model/observation.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import type { TracePage, TraceSummary } from '../storage/index.ts'
 import { instantSchema, type TaskDeps, taskUrl, tokensSchema } from '../tasks/index.ts'
-import { conversationNamed, conversationPath } from './conversation-record.ts'
+import { conversationNamed, conversationPath } from './conversations.ts'
 
 /** GET /api/v1/conversations/{conversation_id}/traces: its traces, ordered by their start. */
 export function listConversationTraces(deps: TaskDeps): Route {

@@ -1,18 +1,29 @@
 import type { Route } from '../../platform/http/index.ts'
+import type { Logger, Metrics } from '../../platform/telemetry/index.ts'
+import type { ContextJudge } from './judge/context-judge.ts'
+import { defaultJudgeWork, type JudgeWork, startJudging } from './judge/judge-task.ts'
+import { planJudging } from './judge/question.ts'
 import type { DetectionPorts } from './ports.ts'
 import { previewDetectionSettings } from './preview.ts'
 import { getDetectionSettings, putDetectionSettings } from './settings/settings.ts'
+import {
+  type DetectionWork,
+  defaultDetectionWork,
+  detectionMeters,
+} from './worker/detection-work.ts'
+import { startWorker } from './worker/start-worker.ts'
+import { HistoryCache } from './worker/task-history.ts'
 
 export {
-  analyseTask,
+  analyseNow,
   type DetectedTask,
   type DetectionResult,
   type DetectOptions,
-} from './analyse-task.ts'
+  readTaskRun,
+  startSlack_ms,
+} from './analyse-now.ts'
 export { findingKinds, severities } from './contract.ts'
 export { detectors } from './detectors/index.ts'
-export { detectionOf } from './findings/detections-store.ts'
-export { markDue } from './findings/due-tasks.ts'
 export {
   type Finding,
   type FindingChanges,
@@ -24,20 +35,49 @@ export {
   shownFinding,
 } from './findings/finding.ts'
 export { openFindingsRetention } from './findings/findings-retention.ts'
-export { findingsOf } from './findings/findings-store.ts'
+export { detectionOf, findingsOf } from './findings/findings-store.ts'
+export { markDue } from './findings/tasks-store.ts'
 export { severityNumber } from './findings/verdict.ts'
-export type { ContextJudge, JudgeSettings } from './judge/context-judge.ts'
-export { openJudge } from './judge/open-judge.ts'
+export { type ContextJudge, type JudgeSettings, openJudge } from './judge/context-judge.ts'
 export type { DetectionDb, DetectionPorts } from './ports.ts'
-export {
-  type DetectionOptions,
-  type RunningDetection,
-  startDetection,
-} from './start-detection.ts'
 export type { DetectionWork } from './worker/detection-work.ts'
-export { readTaskRun, startSlack_ms } from './worker/read-histories.ts'
 
 /** Returns the routes under `/api/v1/detection`. */
 export function detectionRoutes(ports: DetectionPorts): Route[] {
   return [getDetectionSettings(ports), putDetectionSettings(ports), previewDetectionSettings(ports)]
+}
+
+/** Ports and settings of the detection of a process. */
+export type DetectionOptions = DetectionPorts & {
+  logger: Logger
+  metrics: Metrics
+  /** A model to ask about context; without it no question is sent. */
+  judge?: ContextJudge | undefined
+  settings?: Partial<DetectionWork>
+  judging?: Partial<JudgeWork>
+}
+
+/** The running detection of a process. */
+export type RunningDetection = {
+  /** Finishes the tasks of the current project, releases the other claims, and resolves. */
+  stop(): Promise<void>
+}
+
+/** Starts the worker that analyses due tasks and, where a judge is set, the loop that asks it. */
+export function startDetection(options: DetectionOptions): RunningDetection {
+  const { judge, metrics } = options
+  const settings = { ...defaultDetectionWork, ...options.settings }
+  const judging = { ...defaultJudgeWork, ...options.judging }
+  const cache = new HistoryCache(settings)
+  const ports = { ...options, settings, cache, meters: detectionMeters(metrics) }
+  const worker = startWorker({
+    ...ports,
+    ...(judge && { planJudging: (analysis) => planJudging(analysis, judging.rest_ms) }),
+  })
+  const judgingLoop = judge && startJudging({ ...ports, judge, work: judging })
+  return {
+    stop: async () => {
+      await Promise.all([worker.stop(), judgingLoop?.stop()])
+    },
+  }
 }

@@ -6,8 +6,16 @@ import { sleep } from '../../kernel/time.ts'
 import { expected, isStorable } from '../../model/list-query.ts'
 import { type Caller, defineRoute, type Route } from '../../platform/http/index.ts'
 import { endTask, type TaskRow } from './store.ts'
-import { type TaskDeps, taskIfAny, taskNamed, taskNotFound } from './task.ts'
-import { type Task, taskFrom, taskPath, taskSchema } from './task-record.ts'
+import {
+  type Task,
+  type TaskDeps,
+  taskFrom,
+  taskIfAny,
+  taskNamed,
+  taskNotFound,
+  taskPath,
+  taskSchema,
+} from './task.ts'
 
 /** PUT /api/v1/tasks/{task_id}/complete: completes a running task, see `endTaskOnRequest`. */
 export function completeTask(deps: TaskDeps): Route {

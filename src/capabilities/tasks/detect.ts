@@ -3,15 +3,14 @@ import { problem } from '../../kernel/problem.ts'
 import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import {
-  analyseTask,
+  analyseNow,
   type DetectionResult,
   detectors,
   findingSchema,
   notCheckedSchema,
   shownFinding,
 } from '../detection/index.ts'
-import { type TaskDeps, taskNamed } from './task.ts'
-import { instantSchema, taskPath } from './task-record.ts'
+import { instantSchema, type TaskDeps, taskNamed, taskPath } from './task.ts'
 
 /**
  * POST /api/v1/tasks/{task_id}/detect: analyses a task at once, as the worker does after each call,
@@ -34,7 +33,7 @@ export function postDetect(deps: TaskDeps): Route {
       const { detectors: names, force = false } = body ?? {}
       if (names !== undefined) checkNames(names)
       const only = names === undefined ? {} : { detectors: names }
-      const result = await analyseTask(deps, { project_id, task_id }, { ...only, force, signal })
+      const result = await analyseNow(deps, { project_id, task_id }, { ...only, force, signal })
       return replyFrom(task_id, result)
     },
   })

@@ -1,7 +1,6 @@
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { endBody, endTaskOnRequest } from './complete.ts'
-import type { TaskDeps } from './task.ts'
-import { taskPath, taskSchema } from './task-record.ts'
+import { type TaskDeps, taskPath, taskSchema } from './task.ts'
 
 /** PUT /api/v1/tasks/{task_id}/fail: fails a running task, see `endTaskOnRequest`. */
 export function failTask(deps: TaskDeps): Route {

@@ -14,8 +14,7 @@ import {
   severityNumber,
   shownFinding,
 } from '../detection/index.ts'
-import { type TaskDeps, taskNamed } from './task.ts'
-import { instantSchema, taskPath } from './task-record.ts'
+import { instantSchema, type TaskDeps, taskNamed, taskPath } from './task.ts'
 
 /** GET /api/v1/tasks/{task_id}/findings: a task's findings, by the step at which each began. */
 export function getTaskFindings(deps: TaskDeps): Route {

@@ -10,14 +10,15 @@ import { getTaskTimeline } from './timeline.ts'
 import { getTaskToolCalls } from './tool-calls.ts'
 
 export { afterPosition, allOf } from './list-store.ts'
-export type { TaskDeps, TaskSettings } from './task.ts'
 export {
   instantSchema,
   type Task,
+  type TaskDeps,
+  type TaskSettings,
   taskSchema,
   taskUrl,
   tokensSchema,
-} from './task-record.ts'
+} from './task.ts'
 export { tasksOfConversation } from './tasks.ts'
 
 /** The routes under `/api/v1/tasks`. */

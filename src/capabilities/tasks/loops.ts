@@ -3,8 +3,7 @@ import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { findingSchema } from '../detection/index.ts'
 import { findingsQuery, findingsReply, readFindings, selectFindings } from './findings.ts'
-import type { TaskDeps } from './task.ts'
-import { taskPath } from './task-record.ts'
+import { type TaskDeps, taskPath } from './task.ts'
 
 /** GET /api/v1/tasks/{task_id}/loops: the loops among a task's findings. */
 export function getTaskLoops(deps: TaskDeps): Route {

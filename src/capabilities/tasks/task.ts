@@ -1,11 +1,14 @@
+import { z } from 'zod'
+import { shownDollars } from '../../kernel/dollars.ts'
 import { traceIdFrom } from '../../kernel/ids.ts'
 import { problem } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
+import { expected, isStorable } from '../../model/list-query.ts'
+import { dollarsSchema } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
-import type { ContextJudge, DetectionDb } from '../detection/index.ts'
+import { type ContextJudge, type DetectionDb, severities } from '../detection/index.ts'
 import type { ObservationStore } from '../storage/index.ts'
-import { findTask, type TaskRow } from './store.ts'
-import { taskFrom, taskPath, taskSchema } from './task-record.ts'
+import { findTask, type TaskRow, taskStates } from './store.ts'
 
 /** GET /api/v1/tasks/{task_id}: one task, with the sums over its calls. */
 export function getTask(deps: TaskDeps): Route {
@@ -75,4 +78,181 @@ export function taskNotFound(taskId: string) {
   return problem('task_not_found', {
     detail: `task_id: got "${taskId}", which is no task of this project`,
   })
+}
+
+/** Path parameter of one task: the client's own id, percent-encoded in the URL. */
+export const taskPath = z.strictObject({
+  task_id: z
+    .string()
+    .min(1, { error: expected('1 to 256 characters') })
+    .max(256, { error: expected('at most 256 characters') })
+    .refine(isStorable, { error: expected('text without U+0000') })
+    .describe("The client's X-Task-ID, or the trace id of a call without X-Task-ID."),
+})
+
+const count = z.int().nonnegative()
+
+/** Tokens in disjoint buckets: their sum is `total`. */
+export const tokensSchema = z
+  .strictObject({
+    input_uncached: count.describe('Input tokens that the provider had not cached.'),
+    cache_read: count.describe('Input tokens read from the provider’s cache.'),
+    cache_write: count.describe('Input tokens written to the provider’s cache.'),
+    output_visible: count.describe('Output tokens without reasoning.'),
+    reasoning: count.describe('Output tokens spent on reasoning.'),
+    total: count.describe('Sum of the five buckets.'),
+    estimated_calls: count.describe(
+      'Calls whose tokens were estimated, because the provider reported none.',
+    ),
+  })
+  .meta({ id: 'TokenTotals', description: 'Tokens in disjoint buckets.' })
+
+/** An instant in replies. */
+export const instantSchema = z.iso.datetime({ offset: false })
+
+/** Summary of a task's findings. */
+const verdictSchema = z
+  .strictObject({
+    summary: z.string().describe('One sentence that sums up the findings.'),
+    worst_severity: z
+      .enum(severities)
+      .nullable()
+      .describe('Severity of the worst finding; null without findings.'),
+    findings: z
+      .strictObject({ info: count, low: count, medium: count, high: count, critical: count })
+      .meta({ id: 'SeverityCounts' })
+      .describe('Number of findings by severity, recovered ones included.'),
+    recovered: count.describe('Findings that the task has recovered from.'),
+    root_cause: z
+      .strictObject({
+        finding_id: z.uuid(),
+        type: z.string(),
+        step: z.int().nonnegative().nullable().describe('Number of the step, from 0.'),
+        evidence: z.record(z.string(), z.unknown()),
+      })
+      .meta({ id: 'RootCause' })
+      .nullable()
+      .describe('The earliest finding that the task has not recovered from; null without one.'),
+    wasted_tokens: count.describe('Tokens of the calls that findings count as wasted.'),
+    wasted_cost_usd: dollarsSchema,
+    detected_at: z.iso.datetime(),
+  })
+  .meta({ id: 'Verdict' })
+
+/** A task in replies. */
+export const taskSchema = z
+  .strictObject({
+    task_id: z.string().describe("The client's X-Task-ID; the trace id when `implicit`."),
+    name: z.string().describe('X-Task-Name of its calls; empty without one.'),
+    user_id: z.string().nullable().describe('X-User-ID of its calls.'),
+    conversation: z
+      .strictObject({
+        id: z.uuid().describe('The UUID of the conversation.'),
+        external_id: z
+          .string()
+          .nullable()
+          .describe('X-Conversation-ID as the client sent it; null when it is a UUID.'),
+      })
+      .meta({ id: 'TaskConversation' })
+      .nullable()
+      .describe('null when its calls name no conversation.'),
+    state: z.enum(taskStates).meta({ id: 'TaskState' }).describe('State of the task.'),
+    stalled: z
+      .boolean()
+      .describe('Whether it is running but has had no call for the configured time.'),
+    late_activity: z.boolean().describe('Whether a call came in after the task had ended.'),
+    implicit: z.boolean().describe('Whether the task is a single trace without an X-Task-ID.'),
+    started_at: instantSchema.describe('Start of the first call.'),
+    ended_at: instantSchema.nullable().describe('Time when it was completed or failed.'),
+    last_activity_at: instantSchema.describe('End of the last call.'),
+    duration_ms: count.describe('From the start of the first call to the end of the last one.'),
+    calls: count.describe('Model calls.'),
+    errors: count.describe('Model calls that failed.'),
+    cancelled: count.describe('Model calls that the client cancelled.'),
+    tokens: tokensSchema,
+    cost_usd: dollarsSchema,
+    unpriced_calls: count.describe('Calls without a known price; `cost_usd` leaves them out.'),
+    models: z.array(z.string()).describe('Models that answered, sorted.'),
+    providers: z.array(z.string()).describe('Providers that were called, sorted.'),
+    environment: z.string().nullable().describe('Environment of its latest call.'),
+    release: z.string().nullable().describe('Release of its latest call.'),
+    ended_by: z
+      .string()
+      .nullable()
+      .describe('Who ended it: `<kind>:<id>`; `call` when it ended with its calls.'),
+    end_note: z.string().nullable().describe('Note of the request that ended it.'),
+    verdict: verdictSchema.nullable().describe('null until the first detection.'),
+    url: z.string().describe('The path of this task.'),
+  })
+  .meta({ id: 'Task' })
+export type Task = z.infer<typeof taskSchema>
+
+/** Returns the path of a task, with its id percent-encoded. */
+export function taskUrl(taskId: string): string {
+  return `/api/v1/tasks/${encodeURIComponent(taskId)}`
+}
+
+/** Shapes a stored task for a reply; `stalled` is computed for `now_ms`. */
+export function taskFrom(
+  row: TaskRow,
+  { now_ms, stalled_after_ms }: { now_ms: number; stalled_after_ms: number },
+): Task {
+  const idle_ms = now_ms - Date.parse(row.last_activity_at)
+  return {
+    task_id: row.task_id,
+    name: row.name,
+    user_id: row.user_id,
+    conversation:
+      row.conversation_id === null
+        ? null
+        : { id: row.conversation_id, external_id: row.conversation_external_id },
+    state: row.state,
+    stalled: row.state === 'running' && !row.implicit && idle_ms > stalled_after_ms,
+    late_activity: row.late_activity,
+    implicit: row.implicit,
+    started_at: row.started_at,
+    ended_at: row.ended_at,
+    last_activity_at: row.last_activity_at,
+    duration_ms: row.duration_ms,
+    calls: row.calls,
+    errors: row.errors,
+    cancelled: row.cancelled,
+    tokens: tokensOf(row),
+    cost_usd: shownDollars(row.cost_usd),
+    unpriced_calls: row.unpriced_calls,
+    models: row.models,
+    providers: row.providers,
+    environment: row.environment,
+    release: row.release,
+    ended_by: row.ended_by,
+    end_note: row.end_note,
+    verdict: verdictOf(row),
+    url: taskUrl(row.task_id),
+  }
+}
+
+/** Returns the token buckets of a stored roll-up. */
+function tokensOf(row: TaskRow): Task['tokens'] {
+  return {
+    input_uncached: row.input_uncached_tokens,
+    cache_read: row.cache_read_tokens,
+    cache_write: row.cache_write_tokens,
+    output_visible: row.output_visible_tokens,
+    reasoning: row.reasoning_tokens,
+    total: row.total_tokens,
+    estimated_calls: row.estimated_calls,
+  }
+}
+
+/** Shapes the verdict of a stored task. */
+function verdictOf(row: TaskRow): z.input<typeof verdictSchema> | null {
+  const { verdict, worst_severity, wasted_tokens, wasted_cost_usd } = row
+  if (verdict === null) return null
+  const { summary, findings, recovered, root_cause, detected_at } = verdict
+  return {
+    ...{ summary, findings, recovered, detected_at, wasted_tokens },
+    worst_severity: severities[worst_severity - 1] ?? null,
+    root_cause: root_cause && { ...root_cause, evidence: { ...root_cause.evidence } },
+    wasted_cost_usd: shownDollars(wasted_cost_usd),
+  }
 }

@@ -28,8 +28,7 @@ import {
   taskSorts,
 } from './list-store.ts'
 import { taskStates } from './store.ts'
-import type { TaskDeps } from './task.ts'
-import { type Task, taskFrom, taskSchema } from './task-record.ts'
+import { type Task, type TaskDeps, taskFrom, taskSchema } from './task.ts'
 
 /**
  * GET /api/v1/tasks: a project's tasks. A cursor names the last item by (sort value, task id), so

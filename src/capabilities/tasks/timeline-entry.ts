@@ -3,7 +3,7 @@ import { decodeCursor, encodeCursor } from '../../kernel/pages.ts'
 import { problem } from '../../kernel/problem.ts'
 import { dollarsSchema, record } from '../../model/named-schemas.ts'
 import { outcomes, statuses, traceIdSchema, usageSources } from '../../model/observation.ts'
-import { instantSchema } from './task-record.ts'
+import { instantSchema } from './task.ts'
 
 /** Kinds of timeline entries. */
 export const timelineRoles = [

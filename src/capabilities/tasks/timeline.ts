@@ -11,8 +11,7 @@ import { readTaskRun, startSlack_ms } from '../detection/index.ts'
 import type { ObservationStore, TaskPage, TimelineRow } from '../storage/index.ts'
 import { createTimelineBuilder, type PlacedEntry } from './build-timeline.ts'
 import { findTaskEvents, type TaskEventRow, type TaskRow } from './store.ts'
-import { type TaskDeps, taskNamed } from './task.ts'
-import { taskPath } from './task-record.ts'
+import { type TaskDeps, taskNamed, taskPath } from './task.ts'
 import {
   comparePositions,
   cursorAfter,

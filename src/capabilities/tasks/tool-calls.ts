@@ -12,8 +12,7 @@ import { traceIdSchema } from '../../model/observation.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { readTaskRun } from '../detection/index.ts'
 import type { TaskRun, ToolUse } from '../detection/reconstruction/index.ts'
-import { type TaskDeps, taskNamed } from './task.ts'
-import { instantSchema, taskPath } from './task-record.ts'
+import { instantSchema, type TaskDeps, taskNamed, taskPath } from './task.ts'
 import { runKeyOf } from './timeline.ts'
 import {
   comparePositions,

@@ -1,7 +1,72 @@
 import type { Detector } from '../contract.ts'
-import { contextDetectors } from './context/index.ts'
-import { failureDetectors } from './failures/index.ts'
-import { loopDetectors } from './loops/index.ts'
+import { contextOverflow } from './context/context-overflow.ts'
+import { contextTruncated } from './context/context-truncated.ts'
+import { contradictedFact } from './context/contradicted-fact.ts'
+import { conversationReset } from './context/conversation-reset.ts'
+import { lostContext } from './context/lost-context.ts'
+import { repeatedQuestion } from './context/repeated-question.ts'
+import { budgetExceeded } from './failures/budget-exceeded.ts'
+import { duplicateSideEffect } from './failures/duplicate-side-effect.ts'
+import { emptyCompletion } from './failures/empty-completion.ts'
+import { falseSuccess } from './failures/false-success.ts'
+import { finishReason } from './failures/finish-reason.ts'
+import { orphan } from './failures/orphan.ts'
+import { prematureStop } from './failures/premature-stop.ts'
+import { providerError } from './failures/provider-error.ts'
+import { refusal } from './failures/refusal.ts'
+import { toolArguments } from './failures/tool-arguments.ts'
+import { toolFailure } from './failures/tool-failure.ts'
+import { toolOutage } from './failures/tool-outage.ts'
+import { unknownTool } from './failures/unknown-tool.ts'
+import { budget } from './loops/budget.ts'
+import { contentChant } from './loops/content-chant.ts'
+import { cycle } from './loops/cycle.ts'
+import { errorStreak } from './loops/error-streak.ts'
+import { monologue } from './loops/monologue.ts'
+import { repeatCall } from './loops/repeat-call.ts'
+import { repeatError } from './loops/repeat-error.ts'
+import { scatteredRepeat } from './loops/scattered-repeat.ts'
+import { similarCall } from './loops/similar-call.ts'
+
+/** All loop detectors, in the order in which they run. */
+export const loopDetectors: readonly Detector[] = [
+  repeatError,
+  repeatCall,
+  cycle,
+  monologue,
+  errorStreak,
+  similarCall,
+  scatteredRepeat,
+  contentChant,
+  budget,
+]
+
+/** All failure detectors, in the order in which they run. */
+export const failureDetectors: readonly Detector[] = [
+  providerError,
+  finishReason,
+  refusal,
+  emptyCompletion,
+  unknownTool,
+  toolArguments,
+  orphan,
+  toolOutage,
+  toolFailure,
+  falseSuccess,
+  duplicateSideEffect,
+  prematureStop,
+  budgetExceeded,
+]
+
+/** All context detectors, in the order in which they run. */
+const contextDetectors: readonly Detector[] = [
+  lostContext,
+  contradictedFact,
+  repeatedQuestion,
+  contextTruncated,
+  contextOverflow,
+  conversationReset,
+]
 
 /** All detectors, in the order in which they run. */
 export const detectors: readonly Detector[] = [

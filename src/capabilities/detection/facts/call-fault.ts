@@ -1,5 +1,5 @@
 import type { ModelCall } from '../reconstruction/index.ts'
-import type { FailureType } from './failure-draft.ts'
+import type { FailureType } from './finding-parts.ts'
 import { remember } from './remember.ts'
 
 /**

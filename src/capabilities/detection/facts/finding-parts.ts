@@ -4,7 +4,7 @@ import {
   type Severity,
   severities,
 } from '../contract.ts'
-import type { Place, TaskRun } from '../reconstruction/index.ts'
+import type { ModelCall, Place, Step, TaskRun, ToolUse } from '../reconstruction/index.ts'
 
 /**
  * Returns the model calls of these steps in the given order. Above the limit of a finding it keeps
@@ -92,3 +92,69 @@ export function cutText(text: string, chars_max = evidenceText_chars_max): strin
 function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff
 }
+
+/** The waste of a finding that wasted nothing. */
+export const noWaste: Waste = { wasted_tokens: 0, wasted_nano_dollars: 0n }
+
+/** Returns the cost of these calls. */
+export function wasteOf(run: TaskRun, calls: readonly ModelCall[]): Waste {
+  return wasteOfCalls(run, new Set(calls.map(({ index }) => index)))
+}
+
+/** Returns the observations of tool uses: the asking call and the answer. */
+export function placesOfUses(uses: readonly ToolUse[]): Place[] {
+  const places = new Map<string, Place>()
+  for (const { asked_by, answered_by } of uses) {
+    if (places.size >= findingPlaces_max) break
+    places.set(placeKey(asked_by), placeOf(asked_by))
+    if (answered_by !== null) places.set(placeKey(answered_by), placeOf(answered_by))
+  }
+  return [...places.values()]
+}
+
+/** Returns the call that a step answered. */
+export function callOf(run: TaskRun, step: Step): ModelCall | undefined {
+  return run.calls[step.call]
+}
+
+/** Returns ` (rate_limit_exceeded: Slow down)`, or '' if all parts are empty. */
+export function putInBrackets(...parts: readonly string[]): string {
+  const given = parts.filter((part) => part !== '')
+  return given.length === 0 ? '' : ` (${given.join(': ')})`
+}
+
+/** Returns `once`, `3 times`. */
+export function countTimes(count: number): string {
+  return count === 1 ? 'once' : `${count} times`
+}
+
+/**
+ * Types of failures. Provider errors are separated by their remedy: another key, another model
+ * name, waiting, retrying. `provider_error` is an error of unknown kind.
+ */
+export const failureTypes = [
+  'provider_auth',
+  'provider_not_found',
+  'provider_rate_limit',
+  'provider_bad_request',
+  'provider_server_error',
+  'provider_timeout',
+  'provider_connection',
+  'provider_error',
+  'output_truncated',
+  'content_filter',
+  'refusal',
+  'empty_completion',
+  'unknown_tool',
+  'arguments_not_json',
+  'arguments_invalid',
+  'orphan_call',
+  'orphan_result',
+  'tool_outage',
+  'tool_failure',
+  'false_success',
+  'duplicate_side_effect',
+  'premature_stop',
+  'budget_exceeded',
+] as const
+export type FailureType = (typeof failureTypes)[number]

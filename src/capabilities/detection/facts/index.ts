@@ -2,36 +2,39 @@
 export { findAnnouncement, findRefusal, findSuccessClaims } from './answer-claims.ts'
 export { findAnsweredQuestions, toQuestionDraft } from './answered-questions.ts'
 export { type CallFault, faultOfCall, hasSucceeded, isQuota } from './call-fault.ts'
-export { type Chant, findChant, splitProse } from './chants.ts'
-export { toContextDraft } from './context-draft.ts'
-export { isAbout, selectEffective } from './context-memory.ts'
 export { findViolation, type Violation } from './declared-schema.ts'
-export { type Answer, type Dialogue, readContextMemory, readDialogues } from './dialogues.ts'
 export {
-  callOf,
-  countTimes,
-  noWaste,
-  placesOfUses,
-  putInBrackets,
-  toFailureDraft,
-  wasteOf,
-} from './failure-draft.ts'
-export {
-  cutText,
-  placeKey,
-  placeOf,
-  placeOfStep,
-  placesOfSteps,
-  severityRank,
-  wasteOfCalls,
-  wasteOfSteps,
-} from './finding-parts.ts'
+  type Answer,
+  type Dialogue,
+  isAbout,
+  readContextMemory,
+  readDialogues,
+  selectEffective,
+} from './dialogues.ts'
 export {
   getRepetitionConfidence,
   listToolNames,
   toCallEvidence,
+  toContextDraft,
+  toFailureDraft,
   toLoopDraft,
-} from './loop-draft.ts'
+} from './drafts.ts'
+export {
+  callOf,
+  countTimes,
+  cutText,
+  noWaste,
+  placeKey,
+  placeOf,
+  placeOfStep,
+  placesOfSteps,
+  placesOfUses,
+  putInBrackets,
+  severityRank,
+  wasteOf,
+  wasteOfCalls,
+  wasteOfSteps,
+} from './finding-parts.ts'
 export {
   asksForRepetition,
   isPaced,
@@ -42,7 +45,6 @@ export {
 } from './polling.ts'
 export { findPhrase, getJaccard, mentions, sentencesOf, toPlainText, toTokenSet } from './prose.ts'
 export { remember } from './remember.ts'
-export { findResets } from './reset-breaks.ts'
 export { type AnswerText, answerTextOf } from './statements/answer-text.ts'
 export { checkFormat } from './statements/format.ts'
 export type { Breach } from './statements/instruction.ts'
@@ -62,6 +64,7 @@ export { createWorldClock, type StepFacts, stepsOf, stretchesOf } from './steps.
 export {
   callsOf,
   createCourse,
+  findResets,
   type RunCourse,
   streaksOf,
   turnsOf,

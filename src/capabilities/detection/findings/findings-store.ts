@@ -1,18 +1,12 @@
-import {
-  type DetectionTables,
-  type Kysely,
-  sql,
-  type TaskTables,
-} from '../../../platform/relational/index.ts'
-import type { TaskKey } from './due-tasks.ts'
-import type { Finding } from './finding.ts'
+import { type DetectionTables, type Selectable, sql } from '../../../platform/relational/index.ts'
+import type { DetectionDb } from '../ports.ts'
+import type { Finding, NotChecked } from './finding.ts'
 import type { NewFinding } from './new-findings.ts'
+import type { TaskKey, TaskSnapshot } from './tasks-store.ts'
 import type { VerdictColumns } from './verdict.ts'
 
-type Db = Kysely<DetectionTables & TaskTables>
-
 /** Returns all findings of a task in order of their start; a task has few. */
-export function findingsOf(db: Db, { project_id, task_id }: TaskKey): Promise<Finding[]> {
+export function findingsOf(db: DetectionDb, { project_id, task_id }: TaskKey): Promise<Finding[]> {
   return db
     .selectFrom('findings')
     .selectAll()
@@ -25,7 +19,7 @@ export function findingsOf(db: Db, { project_id, task_id }: TaskKey): Promise<Fi
 
 /** Inserts new findings and updates changed ones. */
 export async function putFindings(
-  trx: Db,
+  trx: DetectionDb,
   findings: readonly NewFinding[],
   at: string,
 ): Promise<void> {
@@ -53,7 +47,7 @@ export async function putFindings(
 
 /** Withdraws findings that a late call disproved. */
 export async function withdrawFindings(
-  trx: Db,
+  trx: DetectionDb,
   { project_id, task_id }: TaskKey,
   { ids, at }: { ids: readonly string[]; at: string },
 ): Promise<void> {
@@ -69,7 +63,7 @@ export async function withdrawFindings(
 
 /** Writes the verdict of a task. */
 export async function writeVerdict(
-  trx: Db,
+  trx: DetectionDb,
   { project_id, task_id }: TaskKey,
   { worst_severity, wasted_tokens, wasted_cost_usd, verdict }: VerdictColumns,
 ): Promise<void> {
@@ -109,3 +103,110 @@ const findingColumns = {
   judge: 'text',
   started_at: 'timestamptz',
 } as const satisfies Record<keyof NewFinding, string>
+
+/** The stored state of a task's detection, without its findings. */
+export type TaskDetection = Selectable<DetectionTables['task_detections']>
+
+/** Returns the state of a task's detection; undefined if it was never due. */
+export function detectionOf(db: DetectionDb, key: TaskKey): Promise<TaskDetection | undefined> {
+  return db
+    .selectFrom('task_detections')
+    .selectAll()
+    .where('project_id', '=', key.project_id)
+    .where('task_id', '=', key.task_id)
+    .executeTakeFirst()
+}
+
+/** Inserts the row of a task's detection if it is missing. */
+export async function ensureDetection(db: DetectionDb, key: TaskKey): Promise<void> {
+  await sql`
+    insert into task_detections (project_id, task_id)
+    select project_id, task_id from tasks
+    where project_id = ${key.project_id} and task_id = ${key.task_id}
+    on conflict do nothing
+  `.execute(db)
+}
+
+/**
+ * Locks the detection of a task whose row is locked. Returns undefined if another process wrote a
+ * result or erased content since it was read. The claim is not checked: if two workers analyse the
+ * same task, the first to finish wins.
+ */
+export async function lockDetection(
+  trx: DetectionDb,
+  snapshot: TaskSnapshot,
+): Promise<TaskDetection | undefined> {
+  const { project_id, task_id, epoch, revision } = snapshot
+  const row = await trx
+    .selectFrom('task_detections')
+    .selectAll()
+    .where('project_id', '=', project_id)
+    .where('task_id', '=', task_id)
+    .forUpdate()
+    .executeTakeFirst()
+  return row?.epoch === epoch && String(row.revision) === revision ? row : undefined
+}
+
+/** Columns that an analysis writes. */
+type DetectionColumns = {
+  /** ISO 8601. */
+  detected_at: string
+  settings_version: number
+  detectors: string
+  not_checked: readonly NotChecked[]
+  ledger: unknown
+  user_ids: readonly string[]
+}
+
+/**
+ * Writes the result of an analysis and ends its claim. The task is no longer due, unless it was
+ * marked in the meantime; then it is due again after its rest.
+ */
+export async function writeDetection(
+  trx: DetectionDb,
+  { project_id, task_id, claim, touches }: TaskSnapshot,
+  columns: DetectionColumns,
+  { rest_ms }: { rest_ms: number },
+): Promise<void> {
+  const { detected_at, settings_version, detectors, not_checked, ledger, user_ids } = columns
+  await sql`
+    update task_detections set
+      claim = nullif(claim, ${claim}::uuid),
+      claimed_until = case when claim = ${claim}::uuid then null else claimed_until end,
+      revision = revision + 1, failures = 0, detected_at = ${detected_at},
+      settings_version = ${settings_version}, detectors = ${detectors},
+      not_checked = ${JSON.stringify(not_checked)}::jsonb,
+      ledger = ${ledger === null ? null : JSON.stringify(ledger)}::jsonb,
+      user_ids = ${[...user_ids]},
+      rests_until = now() + ${rest_ms} * interval '1 ms',
+      due_at = case when touches = ${touches} then null
+        else now() + ${rest_ms} * interval '1 ms' end
+    where project_id = ${project_id} and task_id = ${task_id}
+  `.execute(trx)
+}
+
+/** Answers that the judge can be asked about, and the rest before asking. */
+export type JudgingPlan = { answers: readonly string[]; rest_ms: number }
+
+/** Marks a task as due for the judge if some answers were not judged yet. */
+export async function markJudging(
+  trx: DetectionDb,
+  key: TaskKey,
+  { answers, rest_ms }: JudgingPlan,
+  { judged, judge_due_at }: Pick<TaskDetection, 'judged' | 'judge_due_at'>,
+): Promise<void> {
+  const isOpen = answers.some((answer) => judged?.answers.includes(answer) !== true)
+  if (isOpen || judge_due_at !== null) await markJudgeDue(trx, key, isOpen ? rest_ms : null)
+}
+
+/** Makes a task due for the judge after a rest; null: there is nothing to ask. */
+async function markJudgeDue(
+  trx: DetectionDb,
+  { project_id, task_id }: TaskKey,
+  rest_ms: number | null,
+): Promise<void> {
+  await sql`
+    update task_detections set judge_due_at = now() + ${rest_ms} * interval '1 ms'
+    where project_id = ${project_id} and task_id = ${task_id}
+  `.execute(trx)
+}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { agentRun } from '../../../../test/corpus/agent-run.ts'
 import { findingsOf, runOf } from '../../../../test/support/failure-findings.ts'
-import { failureDetectors } from '../detectors/failures/index.ts'
+import { failureDetectors } from '../detectors/index.ts'
 import { findRootCause, writeVerdictSentence } from './verdict.ts'
 
 const all = (run: ReturnType<typeof agentRun>) =>

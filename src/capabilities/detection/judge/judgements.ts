@@ -1,13 +1,16 @@
 import { backOff } from '../../../kernel/back-off.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import { placeKey } from '../facts/index.ts'
-import { compareFindings } from '../findings/compare-findings.ts'
-import type { TaskDetection } from '../findings/detections-store.ts'
-import { markKnownDue, type TaskKey } from '../findings/due-tasks.ts'
 import type { Finding, FindingChanges, NotChecked } from '../findings/finding.ts'
-import { findingsOf, putFindings, withdrawFindings } from '../findings/findings-store.ts'
+import {
+  findingsOf,
+  putFindings,
+  type TaskDetection,
+  withdrawFindings,
+} from '../findings/findings-store.ts'
 import { type NewFinding, toNewFindings } from '../findings/new-findings.ts'
-import { lockTask } from '../findings/tasks-store.ts'
+import { lockTask, markKnownDue, type TaskKey } from '../findings/tasks-store.ts'
+import { compareFindings } from '../findings/write-result.ts'
 import type { DetectionDb } from '../ports.ts'
 import type { TaskRun } from '../reconstruction/index.ts'
 import { judgeDetector } from '../settings/detector-settings.ts'

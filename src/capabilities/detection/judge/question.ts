@@ -1,6 +1,6 @@
 import type { ContextMemory, MemoryEntry } from '../contract.ts'
 import { type Answer, placeKey, readDialogues } from '../facts/index.ts'
-import type { JudgingPlan } from '../findings/detections-store.ts'
+import type { JudgingPlan } from '../findings/findings-store.ts'
 import { digestOf, type TaskRun } from '../reconstruction/index.ts'
 import { isJudgeOff } from '../settings/detector-settings.ts'
 import type { TaskRead } from '../worker/analyse-tasks.ts'

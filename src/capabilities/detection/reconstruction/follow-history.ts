@@ -1,11 +1,26 @@
 import { parsedJson } from '../../../kernel/json-values.ts'
 import type { Observation } from '../../../model/observation.ts'
-import { countPrefix } from './align-histories.ts'
-import { breakOrStart } from './break-history.ts'
-import { continueHead, type FollowedHistory, followLane } from './continue-history.ts'
-import type { Head } from './heads.ts'
+import { findAgent, setLane } from './agent-lanes.ts'
+import {
+  type Alignment,
+  alignHistories,
+  countPrefix,
+  isRestated,
+  isSummary,
+  nameBreak,
+} from './align-histories.ts'
+import {
+  continueHead,
+  type FollowedHistory,
+  followLane,
+  type SentHistory,
+  splitDetour,
+  startBranch,
+} from './continue-history.ts'
+import type { HistoryBreak } from './contract.ts'
+import { type Head, isAnswer, leaveHead, newHead, useHead } from './heads.ts'
 import { type HistoryMessage, readMessages } from './read-messages.ts'
-import type { RunState } from './run-state.ts'
+import { newThread, type RunState } from './run-state.ts'
 
 /**
  * Finds the thread that a call continues. A history that only grew starts with the exact text sent
@@ -81,4 +96,184 @@ function findLongestPrefix(
     if (countPrefix(head.digests, messages) === length) longest = head
   }
   return longest
+}
+
+type RelatedHead = { head: Head; aligned: Alignment }
+
+/** Places a history that continues none unchanged: as a break in a thread or as a new thread. */
+function breakOrStart(state: RunState, sent: SentHistory): FollowedHistory {
+  const waiting = findWaitingHead(state, sent.fresh)
+  if (waiting !== undefined) return continueHead(state, waiting, { ...sent, raw: undefined })
+  const related = findRelatedHead(state.heads, sent.fresh)
+  if (related === undefined) return startOrReset(state, sent)
+  const { head, aligned } = related
+  if (isOtherAgent(head, sent.fresh, aligned)) return startOrReset(state, sent)
+  const kind = nameBreak(state, head, { aligned, messages: sent.fresh })
+  if (kind !== 'branch') return breakHistory(state, { head, kind, aligned }, sent)
+  const { prefix } = aligned
+  return startBranch(state, head, { ...sent, fresh: sent.fresh.slice(prefix), kept: prefix })
+}
+
+/** Finds the thread that waits for these tool results: some clients send only new messages. */
+function findWaitingHead(state: RunState, messages: readonly HistoryMessage[]): Head | undefined {
+  const [first] = messages
+  if (first?.role !== 'tool' || first.tool_call_id === '') return undefined
+  return state.heads.findLast(({ thread }) =>
+    state.lines[thread]?.open.some(
+      (index) => state.tools[index]?.tool_call_id === first.tool_call_id,
+    ),
+  )
+}
+
+/**
+ * Finds the head of which most messages were kept, system messages aside; the first head that lost
+ * few messages is taken.
+ */
+function findRelatedHead(
+  heads: readonly Head[],
+  messages: readonly HistoryMessage[],
+): RelatedHead | undefined {
+  const reported = new Set(messages.map(({ digest }) => digest))
+  let best: RelatedHead | undefined
+  for (let at = heads.length - 1; at >= 0; at--) {
+    const head = heads[at]
+    if (head === undefined || !isKnownIn(head, reported, messages)) continue
+    const aligned = alignHistories(head, messages)
+    if (aligned.kept > (best?.aligned.kept ?? 0)) best = { head, aligned }
+    if (aligned.kept > 0 && aligned.lost.length <= lostFew_max && head.left_by === undefined) break
+  }
+  return best
+}
+
+const lostFew_max = 4
+
+function isKnownIn(
+  head: Head,
+  reported: ReadonlySet<string>,
+  messages: readonly HistoryMessage[],
+): boolean {
+  if (head.digests.some((digest, at) => at >= head.systems && reported.has(digest))) return true
+  return messages.some((message) => isAnswer(head.answer, message))
+}
+
+/**
+ * Tells whether the history is another agent's: its system text differs and it contains no known
+ * answer, so the agents share only the user's messages.
+ */
+function isOtherAgent(
+  head: Head,
+  messages: readonly HistoryMessage[],
+  { at, lost }: Alignment,
+): boolean {
+  if (!lost.some((place) => place < head.systems)) return false
+  return !messages.some(({ role }, index) => role === 'assistant' && at[index] !== -1)
+}
+
+type BrokenHead = { head: Head; kind: HistoryBreak['kind']; aligned: Alignment | undefined }
+
+/** Continues a thread with a history that replaces its earlier one. */
+function breakHistory(
+  state: RunState,
+  { head: left, kind, aligned }: BrokenHead,
+  sent: SentHistory,
+): FollowedHistory {
+  const { raw, fresh, call } = sent
+  if (left.left_by !== undefined) splitDetour(state, left.left_by)
+  const { thread } = left
+  const lost = aligned?.lost ?? [...left.ids.keys()].slice(left.systems)
+  const reported = { thread, call, kind, lost: lost.map((place) => left.ids[place] ?? 0) }
+  state.breaks.push(reported)
+  leaveHead(state.heads, left, reported)
+  const head = newHead(thread, call)
+  head.raw = raw
+  head.answer = left.answer
+  useHead(state.heads, head)
+  const answer = left.answer?.message ?? -1
+  const known = Array.from(fresh, (_message, index) => {
+    const place = aligned?.at[index] ?? -1
+    return place === left.ids.length ? answer : (left.ids[place] ?? -1)
+  })
+  return { thread, head, fresh, known, is_first: false }
+}
+
+/**
+ * Handles a history that keeps nothing of any earlier one: a reset of its agent or a new thread.
+ */
+function startOrReset(state: RunState, sent: SentHistory): FollowedHistory {
+  const { row, raw, fresh, call } = sent
+  const agent = findAgent(state, row)
+  const latest = state.heads.findLast(({ left_by }) => left_by === undefined)
+  const same = latest === undefined ? 'no' : compareAgents(state, latest, sent)
+  if (latest !== undefined && same !== 'no') {
+    const first = fresh.slice(0, summaryAt_max + 1)
+    const isCompacted = first.some((one) => isSummary(one) || isRestated(state, latest, one))
+    const isWaiting = (state.lines[latest.thread]?.open.length ?? 0) > 0
+    const kind = isCompacted ? 'compacted' : 'reset'
+    if (!isWaiting || same === 'by_system') {
+      return breakHistory(state, { head: latest, kind, aligned: undefined }, sent)
+    }
+  }
+  splitOverlapped(state, row)
+  const thread = findLaneWithoutHead(state, row) ?? startThread(state, row, agent.parent)
+  setLane(state, agent.key, thread)
+  const head = newHead(thread, call)
+  head.raw = raw
+  useHead(state.heads, head)
+  return { thread, head, fresh, known: undefined, is_first: true }
+}
+
+/** Highest index of a summary: after the system texts and the user's first message. */
+const summaryAt_max = 2
+
+/** After 12 hours the same task id is taken as a new use. */
+const reuse_ns = 12n * 3_600n * 1_000_000_000n
+
+/** Minimum calls of a thread to distinguish a reset from a start. */
+const resetCalls_min = 2
+
+/**
+ * Tells whether a history that shares nothing with the latest one still belongs to the same agent:
+ * it follows the last answer within `reuse_ns`, and its system text is the same or missing.
+ */
+function compareAgents(
+  state: RunState,
+  latest: Head,
+  { row, fresh }: SentHistory,
+): 'by_system' | 'maybe' | 'no' {
+  const thread = state.threads[latest.thread]
+  if (thread === undefined || thread.calls.length < resetCalls_min) return 'no'
+  if (thread.agent_name !== row.agent_name) return 'no'
+  if (row.start_time < latest.end_time || row.start_time - latest.end_time > reuse_ns) return 'no'
+  const systems = fresh.filter(({ role }) => role === 'system')
+  if (systems.length === 0) return 'maybe'
+  const known = new Set(latest.digests.slice(0, latest.systems))
+  return systems.some(({ digest }) => known.has(digest)) ? 'by_system' : 'no'
+}
+
+/** Splits a reset when another history starts during its first call: the agents ran in parallel. */
+function splitOverlapped(state: RunState, row: Observation): void {
+  const last = state.breaks.at(-1)
+  if (last?.kind !== 'reset') return
+  const call = state.calls[last.call]
+  if (call !== undefined && row.start_time < call.end_time) splitDetour(state, last)
+}
+
+/** Returns the agent's thread if no history of that thread is known yet. */
+function findLaneWithoutHead(state: RunState, row: Observation): number | undefined {
+  const thread = state.lanes.get(findAgent(state, row).key)
+  if (thread === undefined || state.heads.some((head) => head.thread === thread)) return undefined
+  return thread
+}
+
+function startThread(state: RunState, row: Observation, parentAgent: string): number {
+  const { agent_name } = row
+  if (state.threads.length === 0) {
+    return newThread(state, { kind: 'root', parent: null, agent_name }).index
+  }
+  const last = state.calls.at(-1)
+  const isLate = last !== undefined && row.start_time - last.end_time > reuse_ns
+  if (isLate) return newThread(state, { kind: 'root', parent: null, agent_name }).index
+  const open = state.lines.findLastIndex((line) => line.open.length > 0)
+  const parent = state.lanes.get(parentAgent) ?? (open === -1 ? null : open)
+  return newThread(state, { kind: 'sub_agent', parent, agent_name }).index
 }

@@ -1,8 +1,13 @@
 import { z } from 'zod'
+import {
+  type DetectionTables,
+  type Kysely,
+  type Selectable,
+  sql,
+} from '../../../platform/relational/index.ts'
 import type { Detector } from '../contract.ts'
 import { detectors } from '../detectors/index.ts'
 import type { DetectionDb } from '../ports.ts'
-import { findSettings, type SettingsChoice } from './stored-settings.ts'
 
 /** A project's settings of one detector: whether it is enabled, and its thresholds. */
 type DetectorSettings = { enabled: boolean; [threshold: string]: unknown }
@@ -98,4 +103,76 @@ export const judgedDetector = 'lost_context'
 /** Tells whether a project has switched the judge off. */
 export function isJudgeOff(settings: DetectionSettings): boolean {
   return settings[judgedDetector]?.enabled === false
+}
+
+/** A project's settings by detector, without defaults. */
+type SettingsChoice = {
+  readonly [detector: string]: { readonly [setting: string]: unknown }
+}
+
+/** A project's stored settings. */
+export type StoredSettings = Selectable<DetectionTables['detection_settings']>
+
+type Db = Kysely<DetectionTables>
+
+/** Returns the stored settings of a project; undefined if it has set nothing. */
+export function findSettings(db: Db, project_id: string): Promise<StoredSettings | undefined> {
+  return db
+    .selectFrom('detection_settings')
+    .selectAll()
+    .where('project_id', '=', project_id)
+    .executeTakeFirst()
+}
+
+/** A change of settings, with author and time. */
+type SettingsChange = {
+  project_id: string
+  detectors: SettingsChoice
+  updated_at: Date
+  updated_by: string
+}
+
+/** Writes the settings regardless of their current version. */
+export function putSettings(db: Db, change: SettingsChange): Promise<StoredSettings> {
+  const row = rowOf(change)
+  return db
+    .insertInto('detection_settings')
+    .values({ ...row, version: 1 })
+    .onConflict((conflict) =>
+      conflict
+        .column('project_id')
+        .doUpdateSet({ ...row, version: sql<number>`detection_settings.version + 1` }),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/**
+ * Writes the settings if `version` is still current (0: none stored); otherwise returns undefined.
+ */
+export function replaceSettings(
+  db: Db,
+  change: SettingsChange,
+  version: number,
+): Promise<StoredSettings | undefined> {
+  const row = { ...rowOf(change), version: version + 1 }
+  if (version === 0) {
+    return db
+      .insertInto('detection_settings')
+      .values(row)
+      .onConflict((conflict) => conflict.column('project_id').doNothing())
+      .returningAll()
+      .executeTakeFirst()
+  }
+  return db
+    .updateTable('detection_settings')
+    .set(row)
+    .where('project_id', '=', change.project_id)
+    .where('version', '=', version)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+function rowOf({ detectors, ...change }: SettingsChange) {
+  return { ...change, detectors: JSON.stringify(detectors) }
 }

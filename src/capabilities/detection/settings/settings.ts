@@ -13,14 +13,12 @@ import {
   completeSettings,
   type DetectionSettings,
   detectionSettingsSchema,
-  toChoice,
-} from './detector-settings.ts'
-import {
   findSettings,
   putSettings,
   replaceSettings,
   type StoredSettings,
-} from './stored-settings.ts'
+  toChoice,
+} from './detector-settings.ts'
 
 /** Request of PUT and of the preview: all detectors, with defaults for omitted settings. */
 export const settingsBody = record('DetectionSettingsRequest', {

@@ -5,16 +5,17 @@ import { Problem } from '../../../kernel/problem.ts'
 import { sleep } from '../../../kernel/time.ts'
 import { isRelationalUnavailable } from '../../../platform/relational/index.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
-import type { JudgingPlan } from '../findings/detections-store.ts'
+import type { Finding, FindingChanges } from '../findings/finding.ts'
+import type { JudgingPlan } from '../findings/findings-store.ts'
 import {
   type ClaimedTask,
   claimDue,
   countDue,
+  findTasks,
   postpone,
   releaseClaims,
-} from '../findings/due-tasks.ts'
-import type { Finding, FindingChanges } from '../findings/finding.ts'
-import { findTasks, type TaskFacts } from '../findings/tasks-store.ts'
+  type TaskFacts,
+} from '../findings/tasks-store.ts'
 import { writeResult } from '../findings/write-result.ts'
 import type { DetectionDb, DetectionPorts } from '../ports.ts'
 import { type EffectiveSettings, findEffectiveSettings } from '../settings/detector-settings.ts'

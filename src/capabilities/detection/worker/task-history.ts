@@ -1,6 +1,6 @@
 import type { Observation } from '../../../model/observation.ts'
 import type { ObservationVersion } from '../../storage/index.ts'
-import type { TaskKey } from '../findings/due-tasks.ts'
+import type { TaskKey } from '../findings/tasks-store.ts'
 import {
   createReconstruction,
   type Place,

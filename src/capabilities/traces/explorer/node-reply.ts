@@ -3,8 +3,15 @@ import { dollarsFrom, shownDollars } from '../../../kernel/dollars.ts'
 import { isoFromNs } from '../../../kernel/time.ts'
 import { dollarsSchema, record } from '../../../model/named-schemas.ts'
 import { observationTypes, statuses } from '../../../model/observation.ts'
-import { marks, type RollUp, type TraceRow, type TreeNode } from '../tree/contract.ts'
-import { totalOf } from '../tree/roll-up.ts'
+import {
+  type Mark,
+  marks,
+  type RollUp,
+  type TraceRow,
+  type TraceTree,
+  type TreeNode,
+} from '../tree/contract.ts'
+import { addTo, emptyRollUp, totalOf } from '../tree/roll-up.ts'
 import { isoAt, msFrom } from '../tree/times.ts'
 
 const count = z.int().nonnegative()
@@ -221,5 +228,52 @@ export function shownRollup(rollup: RollUp): NodeReply['rollup'] {
     },
     cost_usd: dollarsFrom(rollup.nano_dollars),
     unpriced_calls: rollup.unpriced_calls,
+  }
+}
+
+/** The summary of a whole trace. */
+export const summarySchema = z
+  .strictObject({
+    task_id: z.string().nullable(),
+    task_name: z.string().nullable(),
+    start_time: instant.nullable().describe('Start of the trace; null without observations.'),
+    end_time: instant.nullable(),
+    duration_ms: z.number().nonnegative(),
+    depth_max: count.describe('Depth of the deepest node; roots have 0.'),
+    roots: count,
+    marks: z
+      .record(z.string(), count)
+      .describe('Number of nodes with each mark; other marks are omitted.'),
+    rollup: rollupSchema,
+  })
+  .meta({ id: 'ExploredTrace', description: 'Summary of the whole trace.' })
+
+/** Summarises a trace. */
+export function summariseTrace({
+  nodes,
+  roots,
+  origin_ns,
+}: TraceTree): z.infer<typeof summarySchema> {
+  const marks: Partial<Record<Mark, number>> = {}
+  const rollup: RollUp = emptyRollUp()
+  let [start, end, depth_max] = [nodes[0]?.start ?? 0, nodes[0]?.end ?? 0, 0]
+  for (const node of nodes) {
+    start = Math.min(start, node.start)
+    end = Math.max(end, node.end)
+    depth_max = Math.max(depth_max, node.depth)
+    for (const mark of node.marks) marks[mark] = (marks[mark] ?? 0) + 1
+  }
+  for (const root of roots) addTo(rollup, root.rollup)
+  const task = nodes.find(({ row }) => row !== null && row.task_id !== '')?.row
+  return {
+    task_id: task?.task_id ?? null,
+    task_name: nodes.find(({ row }) => row?.task_name)?.row?.task_name ?? null,
+    start_time: nodes.length === 0 ? null : isoAt(origin_ns, start),
+    end_time: nodes.length === 0 ? null : isoAt(origin_ns, end),
+    duration_ms: msFrom(end - start),
+    depth_max,
+    roots: roots.length,
+    marks,
+    rollup: shownRollup(rollup),
   }
 }

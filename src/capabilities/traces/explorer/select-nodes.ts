@@ -1,6 +1,5 @@
-import { type RunDeps, readRecords } from '../../query/index.ts'
-import type { TimeWindow } from '../../storage/index.ts'
-import { isoWindowOf, traceFilter } from '../read-trace-rows.ts'
+import { decodeCursor, encodeCursor } from '../../../kernel/pages.ts'
+import { problem } from '../../../kernel/problem.ts'
 import { byStart } from '../tree/build-tree.ts'
 import type { TraceTree, TreeNode } from '../tree/contract.ts'
 
@@ -106,49 +105,77 @@ export function findNodes({ nodes }: TraceTree, filter: NodeFilter): TreeNode[] 
     .sort(byStart)
 }
 
-const plainFields = [
-  'name',
-  'error_type',
-  'error_message',
-  'model',
-  'model_requested',
-  'provider',
-  'agent_name',
-  'service_name',
-]
+/** Maximum ancestors listed for a found node. */
+const path_max = 100
 
-const contentFields = ['input', 'output']
+/** Lists the ids of a node’s nearest ancestors, from the top. */
+export function pathOf(node: TreeNode): string[] {
+  const path: string[] = []
+  let above = node.parent
+  while (above !== null && path.length < path_max) {
+    path.push(above.id)
+    above = above.parent
+  }
+  return path.reverse()
+}
 
-/** Maximum observations that a search finds; the earliest are kept. */
-const found_max = 10_000
+/**
+ * The node after which a page begins, by start and id, so that nodes that arrive between two pages
+ * neither shift nor repeat others. `revision`: of the tree of the first page.
+ */
+export type PagePosition = {
+  /** The node whose children are listed; empty for roots and for filtered nodes. */
+  parent: string
+  /** Nanoseconds since 1970; null: before the first node. */
+  start: bigint | null
+  id: string
+  revision: string
+}
 
-/** Finds the observations of a trace with a text in one of their fields; case-sensitive. */
-export async function searchText(
-  queries: RunDeps,
-  request: {
-    project_id: string
-    trace_id: string
-    window: TimeWindow
-    text: string
-    /** Whether to search inputs and outputs too. */
-    content: boolean
-    signal: AbortSignal
-  },
-): Promise<ReadonlySet<string>> {
-  const { project_id, trace_id, window, text, content, signal } = request
-  const searched = content ? [...plainFields, ...contentFields] : plainFields
-  const anyOf = { or: searched.map((field) => ({ field, op: 'contains', value: text })) }
-  const { rows, alias } = await readRecords(queries, {
-    ...{ project_id, signal },
-    rows_max: found_max,
-    query_class: 'explorer',
-    body: {
-      entity: 'observations',
-      window: isoWindowOf(window),
-      where: { and: [traceFilter([trace_id]), anyOf] },
-      select: ['observation_id'],
-      order_by: [{ field: 'start_time', direction: 'asc' }],
-    },
+/** Returns the cursor of a position; `list` names the trace and filters. */
+export function cursorAfterNode(
+  list: string,
+  { parent, start, id, revision }: PagePosition,
+): string {
+  return encodeCursor(list, [parent, start === null ? null : start.toString(), id, revision])
+}
+
+/** Reads a cursor. Throws `invalid_cursor` for a cursor of another list. */
+export function readPageCursor(list: string, cursor: string): PagePosition {
+  const [parent, start, id, revision] = decodeCursor(list, cursor, 4)
+  const isStart = start === null || (typeof start === 'string' && /^\d{1,19}$/.test(start))
+  if (typeof parent === 'string' && isStart && typeof id === 'string' && isRevision(revision)) {
+    return { parent, start: start === null ? null : BigInt(start), id, revision }
+  }
+  throw problem('invalid_cursor', {
+    detail: `cursor: got "${cursor.slice(0, 80)}", expected an unchanged next_cursor`,
   })
-  return new Set(rows.map((row) => String(row[alias['observation_id'] ?? ''])))
+}
+
+function isRevision(text: unknown): text is string {
+  return typeof text === 'string' && /^[\w-]{22}$/.test(text)
+}
+
+/** Returns the index after a position in sorted siblings. Times of nodes count from `origin_ns`. */
+export function indexAfter(
+  nodes: readonly TreeNode[],
+  { start, id }: Pick<PagePosition, 'start' | 'id'>,
+  origin_ns: bigint,
+): number {
+  if (start === null) return 0
+  const at = Number(start - origin_ns)
+  let [low, high] = [0, nodes.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const node = nodes[middle]
+    const isAfter = node !== undefined && (node.start > at || (node.start === at && node.id > id))
+    if (isAfter) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/** Returns the position of a node in a sorted list. */
+export function toPosition({ start, id }: TreeNode, { origin_ns }: Pick<TraceTree, 'origin_ns'>) {
+  return { start: origin_ns + BigInt(Math.round(start)), id }
 }

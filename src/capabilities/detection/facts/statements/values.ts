@@ -238,3 +238,31 @@ export function factValueOf({ value }: MemoryEntry): { kind: string; normal: str
   const at = value.indexOf(':')
   return { kind: value.slice(0, at), normal: value.slice(at + 1) }
 }
+
+const asked =
+  /\b(?:your|the)(?: (?:full|current|exact|complete|correct|total))? ([a-z]{2,20}(?: [a-z]{2,20}){0,2})/gi
+const keys_max = 6
+
+/** Returns the keys of facts asked for by "your order number", "how many people", "what name". */
+export function readAskedKeys(sentence: string): string[] {
+  const keys = new Set<string>()
+  for (const [, words = ''] of sentence.matchAll(asked)) {
+    for (const key of prefixesOf(words)) keys.add(key)
+    if (keys.size >= keys_max) break
+  }
+  if (/\bhow many (?:people|persons|guests|adults|passengers|participants)\b/i.test(sentence))
+    keys.add('people')
+  if (/\bhow old are you\b/i.test(sentence)) keys.add('age')
+  if (
+    /\bwhat (?:city|town) (?:are|do) you\b.{0,20}\b(?:live|based|located)\b|\bwhere do you live\b/i.test(
+      sentence,
+    )
+  )
+    keys.add('city')
+  return [...keys]
+}
+
+function prefixesOf(words: string): string[] {
+  const all = words.split(' ')
+  return all.flatMap((_word, at) => factKey(all.slice(0, at + 1).join(' ')) ?? [])
+}

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { observationOf } from '../../../../test/support/observations.ts'
-import type { ObservationStore } from '../../storage/index.ts'
-import { readTaskRun } from './read-histories.ts'
+import { observationOf } from '../../../test/support/observations.ts'
+import type { ObservationStore } from '../storage/index.ts'
+import { readTaskRun } from './analyse-now.ts'
 
 const project_id = '0198c0de-0000-7000-8000-00000000000a'
 const started_ms = 1_790_000_000_000

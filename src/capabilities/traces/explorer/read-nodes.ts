@@ -4,6 +4,53 @@ import { isoWindowOf, traceFilter } from '../read-trace-rows.ts'
 import type { TreeNode } from '../tree/contract.ts'
 import type { NodeDetails } from './node-reply.ts'
 
+const plainFields = [
+  'name',
+  'error_type',
+  'error_message',
+  'model',
+  'model_requested',
+  'provider',
+  'agent_name',
+  'service_name',
+]
+
+const contentFields = ['input', 'output']
+
+/** Maximum observations that a search finds; the earliest are kept. */
+const found_max = 10_000
+
+/** Finds the observations of a trace with a text in one of their fields; case-sensitive. */
+export async function searchText(
+  queries: RunDeps,
+  request: {
+    project_id: string
+    trace_id: string
+    window: TimeWindow
+    text: string
+    /** Whether to search inputs and outputs too. */
+    content: boolean
+    signal: AbortSignal
+  },
+): Promise<ReadonlySet<string>> {
+  const { project_id, trace_id, window, text, content, signal } = request
+  const searched = content ? [...plainFields, ...contentFields] : plainFields
+  const anyOf = { or: searched.map((field) => ({ field, op: 'contains', value: text })) }
+  const { rows, alias } = await readRecords(queries, {
+    ...{ project_id, signal },
+    rows_max: found_max,
+    query_class: 'explorer',
+    body: {
+      entity: 'observations',
+      window: isoWindowOf(window),
+      where: { and: [traceFilter([trace_id]), anyOf] },
+      select: ['observation_id'],
+      order_by: [{ field: 'start_time', direction: 'asc' }],
+    },
+  })
+  return new Set(rows.map((row) => String(row[alias['observation_id'] ?? ''])))
+}
+
 const texts = [
   'provider',
   'agent_name',

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type AgentRun, agentRun } from '../../../../../test/corpus/agent-run.ts'
-import { findingsOf } from '../../../../../test/support/failure-findings.ts'
-import { findingPlaces_max } from '../../contract.ts'
-import { failureTypes } from '../../facts/failure-draft.ts'
+import { type AgentRun, agentRun } from '../../../../test/corpus/agent-run.ts'
+import { findingsOf } from '../../../../test/support/failure-findings.ts'
+import { findingPlaces_max } from '../contract.ts'
+import { failureTypes } from '../facts/finding-parts.ts'
 import { failureDetectors } from './index.ts'
 
 const send = { name: 'send_email', args: { to: 'a' } }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { compareFindings, sumChanges } from './compare-findings.ts'
 import type { Finding } from './finding.ts'
 import type { NewFinding } from './new-findings.ts'
+import { compareFindings, sumChanges } from './write-result.ts'
 
 const place = { trace_id: 't', observation_id: 'o' }
 
