@@ -1,4 +1,4 @@
-import { type BootstrapSecrets, bootstrap } from '../capabilities/access/index.ts'
+import { type BootstrapSecrets, bootstrap, listLockedUsers } from '../capabilities/access/index.ts'
 import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from '../cli/index.ts'
 import { render, tableOf } from '../cli/output.ts'
 import {
@@ -70,6 +70,20 @@ export async function migrateStores(
     operator_key: config.operator_key,
     deliver,
   })
+  await reportLockedUsers(stores.relational.db, logger)
+}
+
+/** Logs the accounts whose password ended with the migration to invitations, at each migration. */
+async function reportLockedUsers(
+  db: Relational<Tables>['db'],
+  logger: RoleContext['logger'],
+): Promise<void> {
+  const { user_ids, total } = await listLockedUsers(db)
+  if (total === 0) return
+  logger.warn(
+    { accounts: total, user_ids },
+    'accounts of several organizations need a new password, because an administrator of another organization may know the old one: set it with POST /api/v2/access/users/{user_id}/password',
+  )
 }
 
 /** Schema status of each store. `error` says why a store is not current. */

@@ -1,6 +1,8 @@
 import type { Clock } from '../../kernel/time.ts'
+import type { Mailer } from '../../platform/mail/index.ts'
 import type { AccessTables, Kysely } from '../../platform/relational/index.ts'
 import type { Logger } from '../../platform/telemetry/index.ts'
+import type { InvitationLinks } from './invitations/link.ts'
 import { createKeyCache, type KeyCache, type KeyCacheLimits } from './keys/key-cache.ts'
 import { createKeyUsage } from './keys/key-usage.ts'
 import { keyPrefix, operatorKeyPrefix } from './keys/project-key.ts'
@@ -14,6 +16,7 @@ import type { ExternalTokens } from './tokens/external-tokens.ts'
 import { createExternalTokens } from './tokens/external-tokens.ts'
 import { createRefreshTokens, type RefreshTokens } from './tokens/refresh-tokens.ts'
 import { createSigningKeys, type SigningKeys } from './tokens/signing-keys.ts'
+import { takeByIssuer } from './users/store.ts'
 
 /** Dependencies of sign-in, authorisation and the routes under `/api/v2/access`. */
 export type Access = {
@@ -29,6 +32,9 @@ export type Access = {
   external: ExternalTokens | undefined
   passwords: PasswordHasher
   guard: SignInGuard
+  invitations: InvitationLinks
+  /** Ends the password and sessions of a user, and marks the e-mail as proven. */
+  takeByIssuer: (user_id: string) => Promise<void>
   /** Writes the last key uses. Call it before the store is closed. */
   close(): Promise<void>
 }
@@ -49,6 +55,14 @@ export type AccessOptions = {
   oidc_issuer?: string | undefined
   /** Required `aud` of its tokens; when unset, no external token is accepted. */
   oidc_audience?: string | undefined
+  /** Lifetime of an invitation's link; 7 days by default. */
+  invitation_ttl_ms?: number
+  /** Most open invitations of an organization; 200 by default. */
+  invitations_pending_max?: number
+  /** Sends invitations. Without a configured mailer the inviter gets the link. */
+  mailer?: Mailer | undefined
+  /** Base of the links in invitations. */
+  public_url?: string | undefined
   /** Tests use cheaper hashes. */
   passwords?: PasswordHasher
 }
@@ -83,6 +97,13 @@ export function openAccess(options: AccessOptions): Access {
     external: externalTokens(options),
     passwords: options.passwords ?? createPasswordHasher(),
     guard: createSignInGuard({ clock }),
+    invitations: {
+      ttl_ms: options.invitation_ttl_ms ?? invitationTtl_ms,
+      pending_max: options.invitations_pending_max ?? invitationsPending_max,
+      mailer: options.mailer,
+      public_url: options.public_url,
+    },
+    takeByIssuer: (user_id) => takeByIssuer(db, user_id, new Date(clock.now_ms())),
     close: async () => {
       await close()
       await operators.close()
@@ -122,6 +143,8 @@ function openOperatorKeys(options: { db: Kysely<AccessTables>; clock: Clock }) {
   return { keys, close: usage.close }
 }
 
+const invitationTtl_ms = 7 * 24 * 60 * 60 * 1000
+const invitationsPending_max = 200
 const rotateAfter_ms = 30 * 24 * 60 * 60 * 1000
 /** Twice the time for which clients may cache the key set (5 minutes). */
 const publishBefore_ms = 10 * 60 * 1000

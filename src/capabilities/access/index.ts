@@ -1,10 +1,15 @@
 import type { Route } from '../../platform/http/index.ts'
 import type { Access } from './access.ts'
+import { putDefaultProject } from './auth/default-project.ts'
+import { acceptLinkedInvitation } from './auth/invitations/accept.ts'
+import { getLinkedInvitation } from './auth/invitations/invitations.ts'
 import { getJwks } from './auth/jwks.ts'
 import { setPassword } from './auth/password.ts'
 import { revokeToken } from './auth/revoke.ts'
 import { createToken } from './auth/token.ts'
 import { getOperatorKeys, removeOperatorKey } from './operator-keys/operator-keys.ts'
+import { getInvitations, revokeInvitation } from './organizations/invitations/invitations.ts'
+import { resendInvitation } from './organizations/invitations/resend.ts'
 import { addMember, getMembers, removeMember } from './organizations/members/members.ts'
 import { createOrganization, getOrganizations } from './organizations/organizations.ts'
 import { createProject, getOrganizationProjects } from './organizations/projects.ts'
@@ -14,6 +19,7 @@ import { rotateApiKey } from './projects/api-keys/rotate.ts'
 import { setApiKeyScopes } from './projects/api-keys/scopes.ts'
 import {
   getProjectMembers,
+  inviteProjectMember,
   removeProjectMember,
   setProjectMember,
 } from './projects/members/members.ts'
@@ -28,6 +34,10 @@ import {
   putServiceAccount,
   removeServiceAccount,
 } from './service-accounts/service-accounts.ts'
+import { disableUser } from './users/disable.ts'
+import { enableUser } from './users/enable.ts'
+import { setUserPassword } from './users/password.ts'
+import { createUser, getUsers } from './users/users.ts'
 
 export { type Access, type AccessOptions, openAccess, openKeys } from './access.ts'
 export { authorizer } from './authorizer.ts'
@@ -41,6 +51,8 @@ export type { KeyCache, KeyCacheLimits } from './keys/key-cache.ts'
 export { isOperatorKey, type ProjectKey } from './keys/project-key.ts'
 export { createPasswordHasher, type PasswordHasher } from './passwords/password-hasher.ts'
 
+export { listLockedUsers } from './users/store.ts'
+
 /** The routes of sign-in and of access control. */
 export function accessRoutes(access: Access): Route[] {
   return factories.map((factory) => factory(access))
@@ -50,18 +62,25 @@ const factories: readonly ((access: Access) => Route)[] = [
   createToken,
   revokeToken,
   setPassword,
+  putDefaultProject,
+  getLinkedInvitation,
+  acceptLinkedInvitation,
   getJwks,
   getOrganizations,
   createOrganization,
   getMembers,
   addMember,
   removeMember,
+  getInvitations,
+  revokeInvitation,
+  resendInvitation,
   getOrganizationProjects,
   createProject,
   getProjects,
   getProject,
   getProjectMembers,
   setProjectMember,
+  inviteProjectMember,
   removeProjectMember,
   getApiKeys,
   createApiKey,
@@ -79,4 +98,9 @@ const factories: readonly ((access: Access) => Route)[] = [
   createServiceAccountKey,
   getOperatorKeys,
   removeOperatorKey,
+  getUsers,
+  createUser,
+  setUserPassword,
+  disableUser,
+  enableUser,
 ]

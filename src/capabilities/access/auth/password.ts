@@ -10,14 +10,14 @@ import { findLoginById, replacePassword } from './store.ts'
  * PUT /api/v1/auth/password: replaces the caller's own password. It requires the current password,
  * so that a stolen token is not enough, and revokes all of the caller's refresh tokens.
  */
-export function setPassword({ db, clock, guard, passwords }: Access): Route {
+export function setPassword({ db, clock, guard, passwords, roles }: Access): Route {
   return defineRoute({
     method: 'PUT',
     url: '/api/v1/auth/password',
     id: 'setPassword',
     summary: 'Replace your password',
     auth: 'jwt',
-    scope: { level: 'user' },
+    scope: { level: 'user', before_password_change: true },
     status: 204,
     body: record('SetPasswordRequest', {
       current_password: z.string().min(1).max(256),
@@ -39,6 +39,7 @@ export function setPassword({ db, clock, guard, passwords }: Access): Route {
       const password_hash = await passwords.hash(body.new_password)
       const change = { user_id: caller.id, known, password_hash, now: clock.now_ms() }
       if (!(await replacePassword(db, change))) throw wrong()
+      roles.forget()
       return undefined
     },
   })

@@ -136,3 +136,16 @@ export async function revokeFamily(db: Db, token_hash: Buffer, now: Date): Promi
     .where('revoked_at', 'is', null)
     .execute()
 }
+
+/** Revokes the refresh tokens of all sign-ins of a user. */
+export async function revokeSignIns(
+  db: Db,
+  { user_id, now }: { user_id: string; now: Date },
+): Promise<void> {
+  await db
+    .updateTable('refresh_tokens')
+    .set({ revoked_at: now })
+    .where('user_id', '=', user_id)
+    .where('revoked_at', 'is', null)
+    .execute()
+}
