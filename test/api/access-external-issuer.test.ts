@@ -63,7 +63,7 @@ test('our own tokens are still accepted', async () => {
   expect((await who(token)).status).toBe(200)
 })
 
-test('whoever took an account before its address was proven is out when the issuer proves it', async () => {
+test('proof of the address by the issuer ends the password and sessions of an unproven account', async () => {
   const squatter = await app.person('victim@example.com', 'member')
   expect((await who(squatter.token)).status).toBe(200)
   const victim = await issuer.tokenWith({ email: 'victim@example.com' })

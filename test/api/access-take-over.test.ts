@@ -69,7 +69,7 @@ const outcome = ({ status, body }: { status: number; body: { code?: string } }) 
   body?.code,
 ]
 
-describe('nobody takes over an account', () => {
+describe('an account cannot be taken over', () => {
   test('an organization sets no password of another person', async () => {
     const body = { email: 'v@corp-a.example', role: 'member', initial_password: 'chosen by B' }
     const reply = await app.call('POST', `${root}/${b}/members`, { token: attacker, body })
@@ -80,7 +80,7 @@ describe('nobody takes over an account', () => {
     expect(reply.text).not.toContain('chosen by B')
   })
 
-  test('whoever took the address first gets nothing of an organization that invites it', async () => {
+  test('the first account of an address gets no membership by the invitation of another organization', async () => {
     const email = 'victim@corp-a.example'
     const squatted = (await invite(app, b, email, attacker)).body.token
     const squatter = (await acceptNew(squatted, 'the password of B')).body.tokens.access_token
@@ -88,7 +88,7 @@ describe('nobody takes over an account', () => {
     expect((await app.call('GET', `${root}/${a}/invitations`, { token: squatter })).status).toBe(
       404,
     )
-    // A link that was passed on does not change the account, whoever holds it.
+    // A link that was passed on does not change the account of another person.
     expect(outcome(await acceptNew(real.token, 'a password of mine'))).toEqual([
       409,
       'account_exists',
@@ -155,14 +155,14 @@ describe('nobody takes over an account', () => {
     expect(await app.signIn(app.first.admin_email, app.first.admin_password)).toBeDefined()
   })
 
-  test('a password that somebody else may know is replaced before a membership', async () => {
+  test('a password that another person may know is replaced before a membership', async () => {
     const { user_id, token } = await app.person('old@b.example', 'member', b)
     await app.relational.pool.query("update users set password_origin = 'legacy' where id = $1", [
       user_id,
     ])
     const invited = (await invite(app, a, 'old@b.example')).body.token
     expect(outcome(await acceptAs(invited, token))).toEqual([403, 'password_change_required'])
-    await changePassword(token, 'correct horse battery', 'known to nobody else')
+    await changePassword(token, 'correct horse battery', 'known to one person')
     expect((await acceptAs(invited, token)).status).toBe(200)
   })
 })

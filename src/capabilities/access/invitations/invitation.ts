@@ -21,6 +21,7 @@ const invitationFields = {
   status: z.enum(['pending', 'accepted', 'revoked', 'expired']).meta({ id: 'InvitationStatus' }),
   delivery: z
     .enum(['email', 'link'])
+    .meta({ id: 'InvitationDelivery' })
     .describe('`email`: the link was mailed. `link`: no mail server is configured; pass it on.'),
   invited_by: z.uuid().nullable().describe('Id of the inviting user.'),
   created_at: instantField,

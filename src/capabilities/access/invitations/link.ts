@@ -18,7 +18,7 @@ export type InvitationLinks = {
   public_url: string | undefined
 }
 
-/** A new link: the token, and what is stored of it. */
+/** A new link: its token and the stored columns. */
 export type NewLink = {
   token: string
   token_hash: Buffer
@@ -79,7 +79,7 @@ export function invitationMail(about: {
     text: [
       `You are invited to the organization "${name}" in Looptrace.`,
       '',
-      ...(url === null ? [] : [`What you are invited to: ${url}`, '']),
+      ...(url === null ? [] : [`Details of the invitation: ${url}`, '']),
       'To accept, send this token to POST /api/v1/auth/invitations/accept, with a display name and',
       'a password of your own, or with your access token if you have an account:',
       '',

@@ -9,13 +9,13 @@ import { hashSecret } from '../../keys/project-key.ts'
 /** The token of a link; any other text is an unknown one. */
 export const linkTokenField = z.string().min(1).max(256)
 
-/** GET /api/v1/auth/invitations/{token}: what a link invites to. Changes nothing. */
+/** GET /api/v1/auth/invitations/{token}: the organization and role of an invitation. Changes nothing. */
 export function getLinkedInvitation({ db, clock }: Access): Route {
   return defineRoute({
     method: 'GET',
     url: '/api/v1/auth/invitations/{token}',
     id: 'getLinkedInvitation',
-    summary: 'What the link of an invitation invites to',
+    summary: 'Organization and role that a link invites to',
     auth: 'public',
     scope: { level: 'public' },
     params: z.strictObject({ token: linkTokenField }),
