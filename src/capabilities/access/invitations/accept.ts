@@ -83,7 +83,7 @@ function mayInvite(actor: OrganizationRole, next: OrganizationRole): boolean {
 }
 
 /**
- * Accepts an invitation: makes the person a member, with an account of their own if they have none.
+ * Accepts an invitation: makes the person a member, and creates an account for a new person.
  * Of two calls with one link, one wins. Throws `invitation_not_found`, `account_exists`,
  * `password_change_required`, and `permission_denied` for another person.
  */
@@ -168,7 +168,7 @@ async function newAccount(
   return { user_id: known.id, session_number: known.session_number + 1, account: 'claimed' }
 }
 
-/** Checks that the signed-in user is the invited person, and that nobody else set the password. */
+/** Checks that the signed-in user is the invited person, and that no other person set the password. */
 async function ownAccount(trx: Db, about: Acceptance & { user_id: string }): Promise<Account> {
   const { invitation, now, user_id } = about
   const user = await lockUser(trx, { id: user_id })
@@ -258,7 +258,7 @@ async function addMembership(
 
 /**
  * Moves the default of a claimed account to the organization that invited its owner: the earlier
- * default was chosen by somebody else, who would read what the owner's calls send.
+ * default was chosen by another person, who could read the data that the owner's calls send.
  */
 async function moveDefaultProject(
   trx: Db,
