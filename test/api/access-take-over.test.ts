@@ -207,6 +207,17 @@ describe('mail', () => {
     expect((await app.call('GET', `/api/v1/auth/invitations/${last}`)).status).toBe(200)
   })
 
+  test('is counted for concurrent invitations of several organizations too', async () => {
+    const email = 'crowded@example.com'
+    expect((await invite(mailing, a, email)).status).toBe(201)
+    const sent = mails.length
+    const replies = await Promise.all(
+      [a, b, c].map((id) => invite(mailing, id, email, id === a ? owner : attacker)),
+    )
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([201, 201, 429])
+    expect(mails).toHaveLength(sent + 2)
+  })
+
   test('that can not be sent leaves the invitation, which is sent again later', async () => {
     mailFails = true
     const failed = await invite(mailing, a, 'later@example.com')

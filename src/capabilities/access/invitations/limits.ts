@@ -48,7 +48,11 @@ export async function checkLinkLimits(trx: Db, sent: Sent): Promise<void> {
           eb('organization_id', '=', organization_id),
           eb('created_at', '>', before(link.now, minute_ms)),
         ]),
-        and([eb('email', '=', email), eb('created_at', '>', before(link.now, day_ms))]),
+        and([
+          eb('email', '=', email),
+          eb('by_email', '=', true),
+          eb('created_at', '>', before(link.now, day_ms)),
+        ]),
       ]),
     )
     .orderBy('created_at', 'desc')
