@@ -36,6 +36,11 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
     'The outcome of each message of a batch. A message that settles again replaces its row, so redeliveries are counted once. The outcome of a request is summed when it is read.',
   ingest_requests:
     'Batches of `POST /api/v2/observability/ingest`, one row per idempotency key of a project. Without a foreign key to projects: rows are kept for a week and then deleted.',
+  invitation_links:
+    'Links of invitations that were sent within the last day, for the limits per organization and address.',
+  invitation_projects: 'Project roles that an invitation grants.',
+  invitations:
+    'Invitations to organizations and projects, with the SHA-256 of the token of the link.',
   job_runs:
     'Job runs: work that outlasts a request and survives its process. The worker of a run holds its lease; after the lease ends another worker may continue from `progress`. Without a foreign key to projects, so that the record of a run outlives its project.',
   judge_spend:

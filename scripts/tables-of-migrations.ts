@@ -35,6 +35,8 @@ const createTable = new RegExp(`^create table (?:if not exists )?${tableName}`)
 const alterTable = new RegExp(`^alter table ${tableName}`)
 const createIndex = /^create (unique )?index (\w+)\s+on (\w+)\s*(.*)$/s
 const dropIndex = /^drop index (\w+)$/
+/** A change of rows, which changes no table. */
+const changeRows = /^(update|with) /
 const addColumn = /^add column (?:if not exists )?(\w+) (.*?)(?: after \w+)?$/s
 
 const modifySetting =
@@ -46,6 +48,7 @@ const readers: readonly Reader[] = [
   { pattern: alterTable, read: readAlteration },
   { pattern: createIndex, read: readIndex },
   { pattern: dropIndex, read: readDroppedIndex },
+  { pattern: changeRows, read: () => undefined },
 ]
 
 function readTable(tables: Map<string, TableAbout>, text: string): void {

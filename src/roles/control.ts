@@ -55,6 +55,8 @@ type ControlConfig = Pick<
   | 'secret_key'
   | 'token_issuer'
   | 'token_ttl_ms'
+  | 'invitation_ttl_ms'
+  | 'invitations_pending_max'
   | 'oidc_issuer'
   | 'oidc_audience'
   | 'smtp_url'

@@ -2,6 +2,7 @@ import {
   type BootstrapSecrets,
   bootstrap,
   createPasswordStrength,
+  listLockedUsers,
 } from '../capabilities/access/index.ts'
 import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from '../cli/index.ts'
 import { render, tableOf } from '../cli/output.ts'
@@ -77,6 +78,20 @@ export async function migrateStores(
       if (config.bootstrap_password !== undefined) await warnOfWeakness(logger, secrets)
     },
   })
+  await reportLockedUsers(stores.relational.db, logger)
+}
+
+/** Logs the accounts whose password ended with the migration to invitations, at each migration. */
+async function reportLockedUsers(
+  db: Relational<Tables>['db'],
+  logger: RoleContext['logger'],
+): Promise<void> {
+  const { user_ids, total } = await listLockedUsers(db)
+  if (total === 0) return
+  logger.warn(
+    { accounts: total, user_ids },
+    'accounts of several organizations need a new password, because an administrator of another organization may know the old one: set it with POST /api/v2/access/users/{user_id}/password',
+  )
 }
 
 /** Warns of a given password that is easy to guess. It is not refused, so that the start succeeds. */

@@ -149,9 +149,45 @@ describe('the project', () => {
     }
   })
 
-  test('of several one must be named, and without any too', async () => {
-    expect(await codeOf('/probe/jwt', { token: owner })).toEqual([400, 'project_required'])
-    expect(await codeOf('/probe/jwt', { token: outsider.token })).toEqual([400, 'project_required'])
+  test('of several at once one must be named, or chosen as the default', async () => {
+    const required = [400, 'project_required']
+    expect(await codeOf('/probe/jwt', { token: outsider.token })).toEqual(required)
+    const { project_id, organization_id } = app.first
+    const made = await app.call(
+      'POST',
+      `/api/v2/access/organizations/${organization_id}/projects`,
+      { token: owner, body: { name: 'second' } },
+    )
+    const { token } = await app.person('both@example.com', 'admin')
+    expect(await codeOf('/probe/jwt', { token })).toEqual(required)
+    const choose = (id: string) =>
+      app.call('PUT', '/api/v1/auth/default-project', { token, body: { project_id: id } })
+    expect((await choose(foreign.project_id)).status).toBe(404)
+    expect((await choose(made.body.id)).status).toBe(200)
+    expect((await get('/probe/jwt', { token })).body.project_id).toBe(made.body.id)
+    expect((await choose(project_id)).status).toBe(200)
+    expect((await get('/probe/jwt', { token })).body.project_id).toBe(project_id)
+  })
+
+  test('the only one stays the default when the person sees more, whoever adds them', async () => {
+    const { project_id } = app.first
+    const mine = (token: string) => get('/probe/jwt', { token }).then(({ body }) => body.project_id)
+    expect(await mine(owner)).toBe(project_id)
+    const { user_id, token } = await app.person('shared@example.com', 'member')
+    const url = `/api/v2/access/projects/${project_id}/members/${user_id}`
+    await app.call('PUT', url, { token: owner, body: { role: 'viewer' } })
+    expect(await mine(token)).toBe(project_id)
+    const elsewhere = `/api/v2/access/organizations/${foreign.organization_id}/members`
+    const body = { email: 'shared@example.com', role: 'owner' }
+    const invited = await app.call('POST', elsewhere, { token: owner, body })
+    expect(await mine(token)).toBe(project_id)
+    await app.call('POST', '/api/v1/auth/invitations/accept', {
+      token,
+      body: { token: invited.body.token },
+    })
+    expect(await mine(token)).toBe(project_id)
+    await app.call('DELETE', url, { token: owner })
+    expect(await mine(token)).toBe(foreign.project_id)
   })
 
   test.each([

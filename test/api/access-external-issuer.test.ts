@@ -59,8 +59,38 @@ test("another issuer's token is accepted as the person with its verified e-mail"
 })
 
 test('our own tokens are still accepted', async () => {
-  const token = await app.signIn('person@example.com', 'correct horse battery')
+  const token = await app.signIn(app.first.admin_email, app.first.admin_password)
   expect((await who(token)).status).toBe(200)
+})
+
+test('proof of the address by the issuer ends the password and sessions of an unproven account', async () => {
+  const squatter = await app.person('victim@example.com', 'member')
+  expect((await who(squatter.token)).status).toBe(200)
+  const victim = await issuer.tokenWith({ email: 'victim@example.com' })
+  expect((await who(victim)).body.id).toBe(squatter.user_id)
+  expect((await who(squatter.token)).status).toBe(401)
+  const signedIn = app.signIn('victim@example.com', 'correct horse battery')
+  await expect(signedIn).rejects.toThrow('credentials_invalid')
+  expect((await who(victim)).status).toBe(200)
+})
+
+test('a person without an account accepts an invitation with a token of the issuer', async () => {
+  const owner = await app.signIn(app.first.admin_email, app.first.admin_password)
+  const members = `/api/v2/access/organizations/${app.first.organization_id}/members`
+  const body = { email: 'new@example.com', role: 'member' }
+  const invited = await app.call('POST', members, { token: owner, body })
+  const accept = (token: string) =>
+    app.call('POST', '/api/v1/auth/invitations/accept', {
+      token,
+      body: { token: invited.body.token },
+    })
+  const other = await accept(await issuer.tokenWith({ email: 'other@example.com' }))
+  expect([other.status, other.body.code]).toEqual([403, 'permission_denied'])
+  const token = await issuer.tokenWith({ email: 'new@example.com' })
+  expect((await who(token)).status).toBe(401)
+  const accepted = await accept(token)
+  expect([accepted.status, accepted.body.tokens]).toEqual([201, null])
+  expect((await who(token)).body.id).toBe(accepted.body.user_id)
 })
 
 describe('a token is refused', () => {

@@ -104,7 +104,7 @@ test('a person who lists projects by name sees only their own', async () => {
   expect(mine.body.projects).toMatchObject([{ id: app.first.project_id, role: 'admin' }])
 })
 
-test('an owner of the first organization lists its keys and revokes one, permanently', async () => {
+test('an administrator of the installation lists its keys and revokes one, permanently', async () => {
   const listed = await app.call('GET', `${root}/operator-keys`, { token: owner })
   expect(listed.body).toMatchObject({
     operator_keys: [{ prefix: app.operator_key.slice(0, 14), revoked_at: null }],

@@ -12,6 +12,8 @@ const secret = 'correct horse battery'
 const better = 'purple monkey dishwasher'
 let smtp: TestSmtp
 let app: AccessApp
+/** The same installation without mail, so that invitations show their link. */
+let plain: AccessApp
 beforeAll(async () => {
   smtp = await startSmtp()
   const mailer = openMailer({
@@ -20,10 +22,14 @@ beforeAll(async () => {
     logger: pino({ level: 'silent' }),
     metrics: createMetrics(),
   })
-  app = await startAccessApp({ mailer, public_url: 'https://looptrace.example.com' })
+  plain = await startAccessApp()
+  const database_url = plain.relational.pool.options.connectionString ?? ''
+  const public_url = 'https://looptrace.example.com'
+  app = await startAccessApp({ mailer, public_url, database_url })
 })
 afterAll(async () => {
   await app.close()
+  await plain.close()
   await smtp.close()
 })
 
@@ -52,7 +58,7 @@ async function linksTo(email: string, count = 1): Promise<string[]> {
 }
 
 async function tokenFor(email: string): Promise<string> {
-  await app.person(email, 'member')
+  await plain.person(email, 'member')
   expect((await request(email)).status).toBe(202)
   const [link = ''] = await linksTo(email)
   return new URL(link).hash.replace('#token=', '')
@@ -85,7 +91,7 @@ describe('a link by mail', () => {
 
   test('is built from the public URL, whatever the request claims', async () => {
     const email = 'poisoned@example.com'
-    await app.person(email, 'member')
+    await plain.person(email, 'member')
     const evil = 'evil.example'
     await request(email, {
       headers: {
@@ -153,10 +159,10 @@ describe('a link by mail', () => {
 
 describe('requests', () => {
   test('are answered alike with and without an account; only a person with a password gets mail', async () => {
-    const { organization_id } = app.first
-    await app.person('present@example.com', 'member')
+    const { organization_id } = plain.first
+    await plain.person('present@example.com', 'member')
     await app.call('POST', `/api/v2/access/organizations/${organization_id}/members`, {
-      token: await app.signIn(app.first.admin_email, app.first.admin_password),
+      token: await app.signIn(plain.first.admin_email, plain.first.admin_password),
       body: { email: 'sso@example.com', role: 'member' },
     })
     const emails = ['absent@example.com', 'sso@example.com', 'Present@example.com']
@@ -171,11 +177,11 @@ describe('requests', () => {
 
   test('send at most three mails a day to one address', async () => {
     const email = 'flooded@example.com'
-    await app.person(email, 'member')
+    await plain.person(email, 'member')
     const replies = await Promise.all([1, 2, 3, 4, 5].map(() => request(email)))
     expect(replies.map(({ status }) => status)).toEqual([202, 202, 202, 202, 202])
     await linksTo(email, 3)
-    await app.person('after@example.com', 'member')
+    await plain.person('after@example.com', 'member')
     await request('after@example.com')
     await linksTo('after@example.com')
     expect(mailsTo(email)).toHaveLength(3)
@@ -210,8 +216,8 @@ describe('a link by an administrator', () => {
 
   test('sets a password, and does not confirm the e-mail', async () => {
     const email = 'helped@example.com'
-    const { user_id } = await app.person(email, 'member')
-    const admin = await app.signIn(app.first.admin_email, app.first.admin_password)
+    const { user_id } = await plain.person(email, 'member')
+    const admin = await app.signIn(plain.first.admin_email, plain.first.admin_password)
     const { status, body, headers } = await create(admin, user_id)
     expect([status, headers['cache-control']]).toEqual([201, 'no-store'])
     expect(body.url).toBe(`https://looptrace.example.com/reset-password#token=${body.token}`)
@@ -223,8 +229,8 @@ describe('a link by an administrator', () => {
   })
 
   test('is refused to everyone else, and for nobody', async () => {
-    const victim = await app.person('victim@example.com', 'member')
-    const other = await app.person('administrator@example.com', 'admin')
+    const victim = await plain.person('victim@example.com', 'member')
+    const other = await plain.person('administrator@example.com', 'admin')
     const made = await app.call('POST', '/api/v2/access/organizations', {
       token: other.token,
       body: { name: 'A second organization' },
@@ -232,7 +238,7 @@ describe('a link by an administrator', () => {
     expect(made.status).toBe(201)
     const refused = await create(other.token, victim.user_id)
     expect([refused.status, refused.body.code]).toEqual([403, 'permission_denied'])
-    const admin = await app.signIn(app.first.admin_email, app.first.admin_password)
+    const admin = await app.signIn(plain.first.admin_email, plain.first.admin_password)
     const missing = await create(admin, '018f0000-0000-7000-8000-000000000000')
     expect([missing.status, missing.body.code]).toEqual([404, 'user_not_found'])
   })
@@ -258,10 +264,10 @@ test('the command line makes a link for the owner of the machine, and none for o
   }
   const run = (email: string) =>
     promisify(execFile)(process.execPath, ['src/main.ts', 'reset-password', email], { env })
-  const link = JSON.parse((await run(app.first.admin_email.toUpperCase())).stdout)
+  const link = JSON.parse((await run(plain.first.admin_email.toUpperCase())).stdout)
   expect(link.url).toBe(`https://looptrace.example.com/reset-password#token=${link.token}`)
   expect((await confirm(link.token)).status).toBe(204)
-  expect((await signIn(app.first.admin_email, better)).status).toBe(200)
+  expect((await signIn(plain.first.admin_email, better)).status).toBe(200)
   await expect(run('nobody@example.com')).rejects.toMatchObject({
     code: 1,
     stdout: expect.stringContaining('no account has this e-mail'),

@@ -100,3 +100,40 @@ test('a project admin sets roles, an editor does not', async () => {
     expect(outcome(reply)).toEqual([403, 'permission_denied'])
   }
 })
+
+test('a project admin invites to the own project only, and the person becomes a member', async () => {
+  const lead = await app.person('inviter@example.com', 'member')
+  const url = `${root}/projects/${app.first.project_id}/members`
+  await put(`${url}/${lead.user_id}`, { role: 'admin' })
+  const invite = (at: string, body: unknown) => app.call('POST', at, { token: lead.token, body })
+  const { body: other } = await post(projects, { name: 'closed' })
+  const email = 'guest@example.com'
+  const hidden = await invite(`${root}/projects/${other.id}/members`, { email, role: 'viewer' })
+  expect(outcome(hidden)).toEqual([404, 'project_not_found'])
+  const denied = await invite(members, { email, role: 'member' })
+  expect(outcome(denied)).toEqual([403, 'permission_denied'])
+  const invited = await invite(url, { email, role: 'editor' })
+  expect(invited.status).toBe(201)
+  expect(invited.body).toMatchObject({
+    role: 'member',
+    projects: [{ project_id: app.first.project_id, role: 'editor' }],
+  })
+  const accept = (token: string) =>
+    app.call('POST', '/api/v1/auth/invitations/accept', {
+      body: { token, display_name: 'Guest', password: 'a password of mine' },
+    })
+  const { body: guest } = await accept(invited.body.token)
+  const { access_token: token } = guest.tokens
+  expect((await get(`${root}/projects/${app.first.project_id}`, { token })).body.role).toBe(
+    'editor',
+  )
+  expect((await get(`${root}/projects/${other.id}`, { token })).status).toBe(404)
+  // A person who can see the project gets the role at once.
+  const raised = await invite(url, { email, role: 'admin' })
+  expect([raised.status, raised.body.user_id]).toEqual([200, guest.user_id])
+  // The invitation of somebody who is no project admin any more has ended.
+  const late = await invite(url, { email: 'late@example.com', role: 'admin' })
+  await put(`${url}/${lead.user_id}`, { role: 'editor' })
+  expect(outcome(await accept(late.body.token))).toEqual([404, 'invitation_not_found'])
+  expect(outcome(await invite(url, { email, role: 'viewer' }))).toEqual([403, 'permission_denied'])
+})

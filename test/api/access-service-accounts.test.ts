@@ -123,8 +123,16 @@ test('its name is unique in a project', async () => {
   expect(outcome(again)).toEqual([409, 'name_taken'])
 })
 
-test('of several projects one must be named', async () => {
-  expect(outcome(await get(`${root}/service-accounts`))).toEqual([400, 'project_required'])
+test('a person who saw several projects at once must name one', async () => {
+  const { organization_id } = app.first
+  const body = { name: 'beside the first' }
+  await app.call('POST', `${root}/organizations/${organization_id}/projects`, {
+    token: owner,
+    body,
+  })
+  const { token } = await app.person('several@example.com', 'admin')
+  const reply = await app.call('GET', `${root}/service-accounts`, { token })
+  expect(outcome(reply)).toEqual([400, 'project_required'])
 })
 
 test('its keys lose the scopes that it loses, and a disabled account has no valid key', async () => {

@@ -46,7 +46,7 @@ export type AccessApp = {
   call(method: Method, url: string, more?: Call): Promise<Reply>
   /** Signs in with a password and returns an access token. */
   signIn(email: string, password: string): Promise<string>
-  /** Creates a person with a password and a role in an organization; returns an access token. */
+  /** Invites a person who has no account and accepts; returns an access token. */
   person(email: string, role: string, organization_id?: string): Promise<Person>
   close(): Promise<void>
 }
@@ -154,12 +154,21 @@ function driven(app: Started): AccessApp {
       owner ??= signIn(app.first.admin_email, app.first.admin_password)
       const token = await owner
       const password = 'correct horse battery'
-      const reply = await call('POST', `/api/v2/access/organizations/${organization_id}/members`, {
-        token,
-        body: { email, role, initial_password: password },
+      const invited = await call(
+        'POST',
+        `/api/v2/access/organizations/${organization_id}/members`,
+        {
+          token,
+          body: { email, role },
+        },
+      )
+      if (invited.status !== 201) throw new Error(`no invitation of ${email}: ${invited.text}`)
+      const accepted = await call('POST', '/api/v1/auth/invitations/accept', {
+        body: { token: invited.body.token, display_name: email, password },
       })
-      if (reply.status >= 300) throw new Error(`no person ${email}: ${reply.text}`)
-      return { user_id: reply.body.user_id, token: await signIn(email, password) }
+      if (accepted.status !== 201) throw new Error(`no person ${email}: ${accepted.text}`)
+      const { user_id, tokens } = accepted.body
+      return { user_id, token: tokens.access_token }
     },
     close: async () => {
       await app.server.close()

@@ -3,6 +3,7 @@ import type { Mailer } from '../../platform/mail/index.ts'
 import type { AccessTables, Kysely } from '../../platform/relational/index.ts'
 import type { Logger } from '../../platform/telemetry/index.ts'
 import { createPasswordResets, type PasswordResets } from './auth/password-reset/password-resets.ts'
+import type { InvitationLinks } from './invitations/link.ts'
 import { createKeyCache, type KeyCache, type KeyCacheLimits } from './keys/key-cache.ts'
 import { createKeyUsage } from './keys/key-usage.ts'
 import { keyPrefix, operatorKeyPrefix } from './keys/project-key.ts'
@@ -17,6 +18,7 @@ import type { ExternalTokens } from './tokens/external-tokens.ts'
 import { createExternalTokens } from './tokens/external-tokens.ts'
 import { createRefreshTokens, type RefreshTokens } from './tokens/refresh-tokens.ts'
 import { createSigningKeys, type SigningKeys } from './tokens/signing-keys.ts'
+import { takeByIssuer } from './users/store.ts'
 
 /** Dependencies of sign-in, authorisation and the routes under `/api/v2/access`. */
 export type Access = {
@@ -35,6 +37,9 @@ export type Access = {
   strength: PasswordStrength
   resets: PasswordResets
   logger: Logger
+  invitations: InvitationLinks
+  /** Ends the password and sessions of a user, and marks the e-mail as proven. */
+  takeByIssuer: (user_id: string) => Promise<void>
   /** Writes the last key uses. Call it before the store is closed. */
   close(): Promise<void>
 }
@@ -55,7 +60,11 @@ export type AccessOptions = {
   oidc_issuer?: string | undefined
   /** Required `aud` of its tokens; when unset, no external token is accepted. */
   oidc_audience?: string | undefined
-  /** Sends reset links by mail. Optional. */
+  /** Lifetime of an invitation's link; 7 days by default. */
+  invitation_ttl_ms?: number
+  /** Most open invitations of an organization; 200 by default. */
+  invitations_pending_max?: number
+  /** Sends invitations and reset links. Without a configured mailer the inviter gets the link. */
   mailer?: Mailer | undefined
   /** Origin of links in mails. */
   public_url?: string | undefined
@@ -98,6 +107,13 @@ export function openAccess(options: AccessOptions): Access {
     strength,
     resets,
     logger: options.logger,
+    invitations: {
+      ttl_ms: options.invitation_ttl_ms ?? invitationTtl_ms,
+      pending_max: options.invitations_pending_max ?? invitationsPending_max,
+      mailer: options.mailer,
+      public_url: options.public_url,
+    },
+    takeByIssuer: (user_id) => takeByIssuer(db, user_id, new Date(clock.now_ms())),
     close: async () => {
       await resets.close()
       await strength.close()
@@ -139,6 +155,8 @@ function openOperatorKeys(options: { db: Kysely<AccessTables>; clock: Clock }) {
   return { keys, close: usage.close }
 }
 
+const invitationTtl_ms = 7 * 24 * 60 * 60 * 1000
+const invitationsPending_max = 200
 const rotateAfter_ms = 30 * 24 * 60 * 60 * 1000
 /** Twice the time for which clients may cache the key set (5 minutes). */
 const publishBefore_ms = 10 * 60 * 1000

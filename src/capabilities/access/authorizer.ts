@@ -27,8 +27,18 @@ type AuthorizerDeps = IdentityDeps & { roles: RoleReader }
 export function authorizer(deps: AuthorizerDeps): Authorize {
   return async (route, credentials) => {
     const identity = await identify(route, credentials, deps)
+    checkPasswordChange(route.scope, identity)
     return permit(route.scope, { identity, credentials, roles: deps.roles })
   }
+}
+
+/** Throws `password_change_required` until the user has replaced a password that others know. */
+export function checkPasswordChange(scope: RouteScope, identity: Identity): void {
+  if (identity.kind !== 'user' || !identity.must_change_password) return
+  if (scope.level === 'user' && scope.before_password_change) return
+  throw problem('password_change_required', {
+    detail: 'Replace your password with PUT /api/v1/auth/password, then sign in again',
+  })
 }
 
 type Question = { identity: Identity; credentials: Credentials; roles: RoleReader }
@@ -121,10 +131,10 @@ async function permitInOrganization(role: OrganizationRole, question: Question):
   return { ...person, project_id: selected?.project_id ?? '' }
 }
 
-/** Returns the project of the path, header or query, in this order, or else the user's only one. */
+/** Returns the project of the path, header or query, in this order, or else the user's default. */
 async function selectProject(user_id: string, { credentials, roles }: Question) {
   const named = credentials.params['project_id'] ?? credentials.project
-  const project_id = named?.toLowerCase() ?? (await roles.onlyProject(user_id))
+  const project_id = named?.toLowerCase() ?? (await roles.defaultProject(user_id))
   if (project_id === undefined) throw projectRequired()
   const seen = isUuid(project_id) ? await roles.projectRole(user_id, project_id) : undefined
   if (seen === undefined) throw projectNotFound(project_id)
@@ -142,7 +152,8 @@ function personOf(identity: Identity): { kind: 'user'; id: string } {
 
 function projectRequired(): Error {
   return problem('project_required', {
-    detail: 'Name a project in the X-Project-ID header or the project_id query parameter',
+    detail:
+      'Name a project in the X-Project-ID header or the project_id query parameter, or set a default with PUT /api/v1/auth/default-project',
   })
 }
 

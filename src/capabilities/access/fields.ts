@@ -15,7 +15,7 @@ export const nameField = z
   .meta({ id: 'DisplayName', pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' })
 
 /** An e-mail address, in lower case as it is stored. */
-export const emailField = z.email().max(320).toLowerCase().meta({ id: 'Email' })
+export const emailField = z.email().max(320).toLowerCase().meta({ id: 'EmailAddress' })
 
 /** A new password; sign-in accepts any text. */
 export const newPasswordField = z.string().min(12).max(256)

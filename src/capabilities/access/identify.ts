@@ -18,7 +18,7 @@ import type { ExternalTokens } from './tokens/external-tokens.ts'
  * operator has the routes that admit it.
  */
 export type Identity =
-  | { kind: 'user'; id: string }
+  | { kind: 'user'; id: string; must_change_password: boolean }
   | { kind: 'operator'; id: string }
   | {
       kind: 'key' | 'service_account'
@@ -34,6 +34,8 @@ export type IdentityDeps = {
   /** Tokens of an external issuer, if one is configured. */
   external: ExternalTokens | undefined
   roles: RoleReader
+  /** Ends the password and sessions of a user, and marks the e-mail as proven. */
+  takeByIssuer: (user_id: string) => Promise<void>
 }
 
 /**
@@ -86,10 +88,7 @@ async function byOperatorKey(key: string, { operators }: IdentityDeps): Promise<
 }
 
 async function byBearer(authorization: string, deps: IdentityDeps): Promise<Identity> {
-  const token = bearerPattern.exec(authorization)?.[1]
-  if (token === undefined) {
-    throw problem('credentials_invalid', { detail: 'Authorization: expected Bearer <token>' })
-  }
+  const token = bearerToken(authorization)
   if (token.startsWith('lt_')) {
     throw problem('credentials_invalid', {
       detail: 'Authorization: expected an access token; a key goes into X-API-Key',
@@ -97,23 +96,58 @@ async function byBearer(authorization: string, deps: IdentityDeps): Promise<Iden
   }
   const { external, roles, tokens } = deps
   if (external?.claims(token)) {
-    const { email } = await external.verify(token)
-    return activeUser(await roles.userByEmail(email), roles)
+    return byIssuer((await external.verify(token)).email, deps)
   }
   const subject = await tokens.verify(token)
-  if (subject.kind === 'user') return activeUser(subject.user_id, roles)
+  if (subject.kind === 'user') {
+    const state = await stateFor(subject, roles)
+    if (state?.session_number !== subject.session_number) throw invalidToken()
+    return { ...userOf(subject.user_id), must_change_password: state.must_change_password }
+  }
   const account = await roles.serviceAccount(subject.key_id)
   if (account?.service_account_id !== subject.service_account_id) throw invalidToken()
   const { service_account_id: id, project_id, scopes } = account
   return { kind: 'service_account', id, project_id, scopes }
 }
 
+/** Returns the token of an Authorization header. Throws `credentials_invalid`. */
+export function bearerToken(authorization: string): string {
+  const token = bearerPattern.exec(authorization)?.[1]
+  if (token !== undefined) return token
+  throw problem('credentials_invalid', { detail: 'Authorization: expected Bearer <token>' })
+}
+
 /** RFC 6750's b64token, bounded. */
 const bearerPattern = /^Bearer ([A-Za-z0-9._~+/-]{1,8192}=*)$/i
 
-async function activeUser(user_id: string | undefined, roles: RoleReader): Promise<Identity> {
-  if (user_id === undefined || !(await roles.isActive(user_id))) throw invalidToken()
-  return { kind: 'user', id: user_id }
+/** Returns the user's state; read again for a token that is newer than the cached state. */
+async function stateFor(
+  { user_id, session_number }: { user_id: string; session_number: number },
+  roles: RoleReader,
+) {
+  const cached = await roles.user(user_id)
+  if (cached === undefined || session_number <= cached.session_number) return cached
+  roles.forget()
+  return roles.user(user_id)
+}
+
+/**
+ * Returns the user whose e-mail the external issuer has verified. If the address of the account was
+ * not proven before, another person may have chosen its password: password and sessions end.
+ */
+async function byIssuer(email: string, { roles, takeByIssuer }: IdentityDeps): Promise<Identity> {
+  const user = await roles.userByEmail(email)
+  if (user === undefined) throw invalidToken()
+  if (!user.is_verified) {
+    await takeByIssuer(user.id)
+    roles.forget()
+  }
+  if ((await roles.user(user.id)) === undefined) throw invalidToken()
+  return userOf(user.id)
+}
+
+function userOf(id: string) {
+  return { kind: 'user' as const, id, must_change_password: false }
 }
 
 function invalidToken(): Error {

@@ -1,5 +1,8 @@
 import type { Route } from '../../platform/http/index.ts'
 import type { Access } from './access.ts'
+import { putDefaultProject } from './auth/default-project.ts'
+import { acceptLinkedInvitation } from './auth/invitations/accept.ts'
+import { getLinkedInvitation } from './auth/invitations/invitations.ts'
 import { getJwks } from './auth/jwks.ts'
 import { setPassword } from './auth/password.ts'
 import { confirmPasswordReset } from './auth/password-reset/confirm.ts'
@@ -7,6 +10,8 @@ import { requestPasswordReset } from './auth/password-reset/password-reset.ts'
 import { revokeToken } from './auth/revoke.ts'
 import { createToken } from './auth/token.ts'
 import { getOperatorKeys, removeOperatorKey } from './operator-keys/operator-keys.ts'
+import { getInvitations, revokeInvitation } from './organizations/invitations/invitations.ts'
+import { resendInvitation } from './organizations/invitations/resend.ts'
 import { addMember, getMembers, removeMember } from './organizations/members/members.ts'
 import { createOrganization, getOrganizations } from './organizations/organizations.ts'
 import { createProject, getOrganizationProjects } from './organizations/projects.ts'
@@ -16,6 +21,7 @@ import { rotateApiKey } from './projects/api-keys/rotate.ts'
 import { setApiKeyScopes } from './projects/api-keys/scopes.ts'
 import {
   getProjectMembers,
+  inviteProjectMember,
   removeProjectMember,
   setProjectMember,
 } from './projects/members/members.ts'
@@ -30,7 +36,11 @@ import {
   putServiceAccount,
   removeServiceAccount,
 } from './service-accounts/service-accounts.ts'
+import { disableUser } from './users/disable.ts'
+import { enableUser } from './users/enable.ts'
+import { setUserPassword } from './users/password.ts'
 import { createPasswordReset } from './users/password-reset.ts'
+import { createUser, getUsers } from './users/users.ts'
 
 export { type Access, type AccessOptions, openAccess, openKeys } from './access.ts'
 export { createPasswordResets } from './auth/password-reset/password-resets.ts'
@@ -47,6 +57,8 @@ export { isOperatorKey, type ProjectKey } from './keys/project-key.ts'
 export { createPasswordHasher, type PasswordHasher } from './passwords/password-hasher.ts'
 export { createPasswordStrength } from './passwords/password-strength.ts'
 
+export { listLockedUsers } from './users/store.ts'
+
 /** The routes of sign-in and of access control. */
 export function accessRoutes(access: Access): Route[] {
   return factories.map((factory) => factory(access))
@@ -59,18 +71,25 @@ const factories: readonly ((access: Access) => Route)[] = [
   requestPasswordReset,
   confirmPasswordReset,
   createPasswordReset,
+  putDefaultProject,
+  getLinkedInvitation,
+  acceptLinkedInvitation,
   getJwks,
   getOrganizations,
   createOrganization,
   getMembers,
   addMember,
   removeMember,
+  getInvitations,
+  revokeInvitation,
+  resendInvitation,
   getOrganizationProjects,
   createProject,
   getProjects,
   getProject,
   getProjectMembers,
   setProjectMember,
+  inviteProjectMember,
   removeProjectMember,
   getApiKeys,
   createApiKey,
@@ -88,4 +107,9 @@ const factories: readonly ((access: Access) => Route)[] = [
   createServiceAccountKey,
   getOperatorKeys,
   removeOperatorKey,
+  getUsers,
+  createUser,
+  setUserPassword,
+  disableUser,
+  enableUser,
 ]

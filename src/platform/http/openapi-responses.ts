@@ -203,6 +203,7 @@ export function errorsOf(route: Route | RawRoute): ProblemCode[] {
     if (route.kind === 'api') codes.add('credentials_unsupported').add('issuer_unreachable')
   }
   if (route.scope.level !== 'public') codes.add('permission_denied').add('store_unavailable')
+  if (refusesOldPasswords(route)) codes.add('password_change_required')
   if (namesProject(route)) codes.add('project_required').add('project_not_found')
   if (route.kind === 'api') addInputErrors(route, codes)
   return catalogue.filter((code) => codes.has(code))
@@ -212,6 +213,12 @@ function addInputErrors(route: Route, codes: Set<ProblemCode>): void {
   if (route.params ?? route.query ?? route.body) codes.add('invalid_request')
   if (route.body) codes.add('invalid_json').add('body_too_large').add('unsupported_media_type')
   if (route.idempotent) codes.add('idempotency_conflict')
+}
+
+/** Returns whether the route refuses a user who must first replace their password. */
+function refusesOldPasswords({ auth, scope }: Route | RawRoute): boolean {
+  if (auth === 'public' || auth === 'key') return false
+  return scope.level !== 'user' || scope.before_password_change !== true
 }
 
 /** Returns whether calls of the route may have to name the project. */

@@ -7,11 +7,12 @@ export type RouteAuth = 'public' | 'key' | 'jwt' | 'jwt_or_key'
  * Required permission of the caller. `project`: a role in the project, or a key with the scope.
  * `organization`: a role in the organization of the path. `user`: signed in. `operator: true` also
  * admits a Kubernetes operator, with its own key in X-API-Key regardless of `auth`, in any project
- * that X-Project-ID names.
+ * that X-Project-ID names. `before_password_change: true` also admits a user who must first replace
+ * their password.
  */
 export type RouteScope =
   | { level: 'public' }
-  | { level: 'user'; operator?: true }
+  | { level: 'user'; operator?: true; before_password_change?: true }
   | { level: 'organization'; role: OrganizationRole }
   | { level: 'project'; role: ProjectRole; key: RouteKeyScope; operator?: true }
 

@@ -76,7 +76,8 @@ function replay(
 /** Replaces secrets that are shown once by null, for the kept reply. */
 function removeSecrets(route: Route, body: unknown): unknown {
   if (route.shown_once === undefined || typeof body !== 'object' || body === null) return body
-  const hidden = Object.fromEntries(route.shown_once.map((field) => [field, null]))
+  const shown = route.shown_once.filter((field) => field in body)
+  const hidden = Object.fromEntries(shown.map((field) => [field, null]))
   return { ...body, ...hidden }
 }
 

@@ -9,13 +9,16 @@ import type {
   OrNull,
 } from './column-types.ts'
 
-/** The tables of migrations `0001_access`, `0016_operator` and `0022_passwords`, for `Kysely<AccessTables>`. */
+/** The tables of sign-in and access control, for `Kysely<AccessTables>`. */
 export interface AccessTables {
   organizations: OrganizationsTable
   users: UsersTable
   organization_members: OrganizationMembersTable
   projects: ProjectsTable
   project_members: ProjectMembersTable
+  invitations: InvitationsTable
+  invitation_projects: InvitationProjectsTable
+  invitation_links: InvitationLinksTable
   service_accounts: ServiceAccountsTable
   api_keys: ApiKeysTable
   operator_keys: OperatorKeysTable
@@ -43,9 +46,20 @@ interface UsersTable {
   display_name: string
   disabled_at: InstantOrNull
   created_at: InstantByDefault
-  /** Time at which the person proved to read the mails of the address. */
+  /** When the person proved to own the mailbox; null: not yet. */
   email_verified_at: InstantOrNull
+  must_change_password: ByDefault<boolean>
+  /** Who chose the password; null without one. `legacy`: unknown. */
+  password_origin: OrNull<PasswordOrigin>
+  /** Access tokens with an earlier number are invalid. */
+  session_number: ByDefault<number>
+  installation_admin: ByDefault<boolean>
+  /** The project of calls that name none. */
+  default_project_id: OrNull<string>
 }
+
+/** Who chose a password. `legacy`: unknown, because it is older than invitations. */
+export type PasswordOrigin = 'self' | 'administrator' | 'installation' | 'legacy'
 
 /** A membership in an organization. */
 interface OrganizationMembersTable {
@@ -70,6 +84,42 @@ interface ProjectMembersTable {
   user_id: string
   role: 'admin' | 'editor' | 'viewer'
   created_at: InstantByDefault
+}
+
+/** An invitation to an organization, or to one project of it. */
+interface InvitationsTable {
+  id: string
+  organization_id: string
+  /** Set when an admin of this project invited. */
+  project_id: OrNull<string>
+  /** Lower case (enforced by the table). */
+  email: string
+  role: 'owner' | 'admin' | 'member'
+  /** SHA-256 of the link's token, 32 bytes. The token itself is not stored. */
+  token_hash: Buffer
+  /** Whether the link went only to the address, so that its use proves the address. */
+  by_email: boolean
+  invited_by: OrNull<string>
+  created_at: Instant
+  expires_at: Instant
+  accepted_at: InstantOrNull
+  revoked_at: InstantOrNull
+}
+
+/** A project role that an invitation grants. */
+interface InvitationProjectsTable {
+  invitation_id: string
+  project_id: string
+  role: 'admin' | 'editor' | 'viewer'
+}
+
+/** A link of the last day, for the limits per organization and per address. */
+interface InvitationLinksTable {
+  id: string
+  organization_id: string
+  email: string
+  by_email: boolean
+  created_at: Instant
 }
 
 /** An identity for a program. It has scopes and no role. */

@@ -1,5 +1,5 @@
 export { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
-export type { AccessTables } from './access-tables.ts'
+export type { AccessTables, PasswordOrigin } from './access-tables.ts'
 export {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,

@@ -12,14 +12,15 @@ import { findLoginById, replacePassword } from './store.ts'
  * PUT /api/v1/auth/password: replaces the caller's own password. It requires the current password,
  * so that a stolen token is not enough, and revokes all of the caller's refresh tokens.
  */
-export function setPassword({ db, clock, guard, passwords, strength }: Access): Route {
+export function setPassword(access: Access): Route {
+  const { db, clock, guard, passwords, strength, roles } = access
   return defineRoute({
     method: 'PUT',
     url: '/api/v1/auth/password',
     id: 'setPassword',
     summary: 'Replace your password',
     auth: 'jwt',
-    scope: { level: 'user' },
+    scope: { level: 'user', before_password_change: true },
     status: 204,
     body: record('SetPasswordRequest', {
       current_password: z.string().min(1).max(256),
@@ -44,6 +45,7 @@ export function setPassword({ db, clock, guard, passwords, strength }: Access): 
       const password_hash = await passwords.hash(body.new_password)
       const change = { user_id: caller.id, known, password_hash, now: clock.now_ms() }
       if (!(await replacePassword(db, change))) throw wrong()
+      roles.forget()
       return undefined
     },
   })

@@ -1,4 +1,6 @@
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
+import { visibleProjects } from '../roles/store.ts'
+import { revokeSignIns } from '../tokens/store.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -8,6 +10,7 @@ export type Login = {
   email: string
   password_hash: string | null
   disabled_at: string | null
+  session_number: number
 }
 
 /** Returns the user with this (lower-case) e-mail. */
@@ -32,33 +35,37 @@ export function replacePassword(
   return db.transaction().execute(async (trx) => {
     const changed = await trx
       .updateTable('users')
-      .set({ password_hash })
+      .set({ password_hash, password_origin: 'self', must_change_password: false })
       .where('id', '=', user_id)
       .where('password_hash', '=', known)
       .returning('id')
       .executeTakeFirst()
     if (changed === undefined) return false
-    await endSignIns(trx, user_id, new Date(now))
+    await revokeSignIns(trx, { user_id, now: new Date(now) })
     return true
   })
 }
 
-/** Revokes the refresh tokens and the unused reset links of a user. */
-export async function endSignIns(trx: Db, user_id: string, now: Date): Promise<void> {
-  await trx
-    .updateTable('refresh_tokens')
-    .set({ revoked_at: now })
-    .where('user_id', '=', user_id)
-    .where('revoked_at', 'is', null)
-    .execute()
-  await trx
-    .updateTable('password_resets')
-    .set({ used_at: now })
-    .where('user_id', '=', user_id)
-    .where('used_at', 'is', null)
-    .execute()
+function logins(db: Db) {
+  return db
+    .selectFrom('users')
+    .select(['id', 'email', 'password_hash', 'disabled_at', 'session_number'])
 }
 
-function logins(db: Db) {
-  return db.selectFrom('users').select(['id', 'email', 'password_hash', 'disabled_at'])
+/** Sets a user's default project; false when the user can not see the project. */
+export async function setDefaultProject(
+  db: Db,
+  { user_id, project_id }: { user_id: string; project_id: string },
+): Promise<boolean> {
+  const visible = visibleProjects(db, user_id)
+    .select('projects.id')
+    .where('projects.id', '=', project_id)
+  const row = await db
+    .updateTable('users')
+    .set({ default_project_id: project_id })
+    .where('id', '=', user_id)
+    .where(({ exists }) => exists(visible))
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
 }

@@ -19,7 +19,7 @@ export function createToken(access: Access): Route {
     auth: 'public',
     scope: { level: 'public' },
     body: bodySchema,
-    reply: replySchema,
+    reply: accessTokenSchema,
     errors: ['credentials_invalid', 'store_unavailable'],
     rate_per_minute_max: 60,
     body_bytes_max: 16 * 1024,
@@ -47,7 +47,8 @@ const bodySchema = z
   ])
   .meta({ id: 'TokenRequest' })
 
-const replySchema = record('AccessToken', {
+/** The tokens of a sign-in. */
+export const accessTokenSchema = record('AccessToken', {
   access_token: z.string(),
   token_type: z.literal('Bearer'),
   expires_in: z.int().describe('Lifetime in seconds.'),
@@ -58,7 +59,7 @@ const replySchema = record('AccessToken', {
 })
 
 type Body = z.output<typeof bodySchema>
-type Reply = z.input<typeof replySchema>
+type Reply = z.input<typeof accessTokenSchema>
 
 function grant(body: Body, network: string, access: Access): Promise<Reply> {
   switch (body.grant_type) {
@@ -81,8 +82,16 @@ async function byPassword(
     findByPassword(account, password, access),
   )
   if (login === undefined) throw refused()
-  const refresh_token = await access.refresh_tokens.issue(login.id)
-  return { ...(await bearer({ kind: 'user', user_id: login.id }, access)), refresh_token }
+  return signInAs({ user_id: login.id, session_number: login.session_number }, access)
+}
+
+/** Issues the tokens of a new session. */
+export async function signInAs(
+  user: { user_id: string; session_number: number },
+  access: Access,
+): Promise<Reply> {
+  const refresh_token = await access.refresh_tokens.issue(user.user_id)
+  return { ...(await bearer({ kind: 'user', ...user }, access)), refresh_token }
 }
 
 /** Returns the login with this password, after the same time for any e-mail. */
@@ -109,11 +118,13 @@ async function byServiceAccount(
 
 async function byRefreshToken(token: string, network: string, access: Access): Promise<Reply> {
   const exchanged = await access.refresh_tokens.exchange(token)
-  if (exchanged === undefined || !(await access.roles.isActive(exchanged.user_id))) throw refused()
+  const state = exchanged && (await access.roles.user(exchanged.user_id))
+  if (exchanged === undefined || state === undefined) throw refused()
   const { user_id, refresh_token } = exchanged
   const login = await findLoginById(access.db, user_id)
   if (login !== undefined) await access.guard.remember({ account: login.email, network })
-  return { ...(await bearer({ kind: 'user', user_id }, access)), refresh_token }
+  const { session_number } = state
+  return { ...(await bearer({ kind: 'user', user_id, session_number }, access)), refresh_token }
 }
 
 async function bearer(subject: TokenSubject, { tokens }: Access): Promise<Reply> {

@@ -5,7 +5,7 @@ import type { AccessTables, Kysely } from '../../../platform/relational/index.ts
 import { newKey, randomBase62 } from '../keys/project-key.ts'
 import { createPasswordHasher, type PasswordHasher } from '../passwords/password-hasher.ts'
 import { checkSecrets, type GivenSecrets, registerGiven } from './given-secrets.ts'
-import { insertFirst } from './store.ts'
+import { insertFirst, installationAdmin } from './store.ts'
 
 /**
  * Results of the first start. The password and key are not stored in plain text: show them once.
@@ -67,6 +67,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<BootstrapSec
         display_name: 'Administrator',
         password_hash: await passwords.hash(admin_password),
         created_at: now,
+        ...installationAdmin(now),
       },
       project: {
         id: ids.project_id,

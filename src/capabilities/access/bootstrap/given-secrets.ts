@@ -4,7 +4,8 @@ import type { AccessTables, Kysely } from '../../../platform/relational/index.ts
 import { givenKey, type NewKey, newKey, randomBase62 } from '../keys/project-key.ts'
 import { insertKey } from '../keys/store.ts'
 import { registerOperatorKey } from '../operator-keys/store.ts'
-import { lockBootstrap } from './store.ts'
+import { keepOnlyProject } from '../roles/store.ts'
+import { installationAdmin, lockBootstrap } from './store.ts'
 
 /** Secrets that a start may be given, for example by a Kubernetes Secret. */
 export type GivenSecrets = {
@@ -168,6 +169,7 @@ async function addProject(
     .where('name', '=', name)
     .executeTakeFirst()
   const free = others === undefined ? name : `${name} ${id}`
+  await keepOnlyProject(trx, { admins_of: organization_id })
   await trx.insertInto('projects').values({ id, organization_id, name: free, created_at }).execute()
 }
 
@@ -190,7 +192,10 @@ async function addOwner(
   const id = newId()
   await trx
     .insertInto('users')
-    .values({ id, email, display_name: 'Administrator', password_hash: await hash(), created_at })
+    .values({
+      ...{ id, email, display_name: 'Administrator', password_hash: await hash(), created_at },
+      ...installationAdmin(created_at),
+    })
     .execute()
   await trx
     .insertInto('organization_members')

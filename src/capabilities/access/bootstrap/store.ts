@@ -10,11 +10,20 @@ export type FirstRows = {
     display_name: string
     password_hash: string
     created_at: Date
-  }
+  } & ReturnType<typeof installationAdmin>
   project: { id: string; organization_id: string; name: string; created_at: Date }
   key: KeyInsert
   /** Called before the rows are committed. */
   deliver: () => Promise<void>
+}
+
+/**
+ * Returns the columns of an administrator of the installation, whose address and password the
+ * installation itself gave.
+ */
+export function installationAdmin(now: Date) {
+  const password_origin = 'installation' as const
+  return { installation_admin: true, email_verified_at: now, password_origin }
 }
 
 /** Inserts the first rows into an empty store; false when it has a user or an organization. */

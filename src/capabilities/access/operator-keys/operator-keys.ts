@@ -6,7 +6,7 @@ import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import { idField, instantField, pageFields } from '../fields.ts'
-import { isOwnerOfFirst } from '../organizations/store.ts'
+import { assertInstallationAdmin } from '../users/users.ts'
 import { listOperatorKeys, revokeOperatorKey } from './store.ts'
 
 const operatorKeySchema = record('OperatorKey', {
@@ -19,8 +19,8 @@ const operatorKeySchema = record('OperatorKey', {
     .describe('Time of the last use, with a delay of up to two minutes.'),
 })
 /**
- * GET /api/v2/access/operator-keys: the keys with which cluster operators sign in. Only for owners
- * of the first organization, because operators work in the projects of all organizations.
+ * GET /api/v2/access/operator-keys: the keys with which cluster operators sign in. Only for
+ * administrators of the installation, because operators work in the projects of all organizations.
  */
 export function getOperatorKeys({ db }: Access): Route {
   return defineRoute({
@@ -34,7 +34,7 @@ export function getOperatorKeys({ db }: Access): Route {
     reply: record('OperatorKeyList', { operator_keys: z.array(operatorKeySchema), ...pageFields }),
     errors: ['invalid_cursor'],
     handle: async ({ query: { cursor, limit }, caller }) => {
-      await assertOwnsFirst(db, caller.id)
+      await assertInstallationAdmin(db, caller.id)
       const result = await listOperatorKeys(db, {
         after: idAfter(list, cursor),
         limit: limit + 1,
@@ -62,7 +62,7 @@ export function removeOperatorKey({ db, clock, operators }: Access): Route {
     reply: operatorKeySchema,
     errors: ['api_key_not_found'],
     handle: async ({ params: { operator_key_id }, caller }) => {
-      await assertOwnsFirst(db, caller.id)
+      await assertInstallationAdmin(db, caller.id)
       const at = new Date(clock.now_ms())
       const revoked = await revokeOperatorKey(db, { operator_key_id, at })
       if (revoked === undefined) {
@@ -77,10 +77,3 @@ export function removeOperatorKey({ db, clock, operators }: Access): Route {
 }
 
 const list = 'operator keys'
-
-async function assertOwnsFirst(db: Access['db'], user_id: string): Promise<void> {
-  if (await isOwnerOfFirst(db, user_id)) return
-  throw problem('permission_denied', {
-    detail: 'This requires the role owner in the first organization of the installation',
-  })
-}

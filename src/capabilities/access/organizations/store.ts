@@ -47,24 +47,14 @@ export async function isAdminSomewhere(db: Db, user_id: string): Promise<boolean
   return row !== undefined
 }
 
-/** Whether the user is an owner of the oldest organization, which the first start created. */
-export async function isOwnerOfFirst(db: Db, user_id: string): Promise<boolean> {
-  const first = await db
+/** Locks an organization until the end of the transaction, to serialise changes of its members. */
+export async function lockOrganization(trx: Db, organization_id: string): Promise<void> {
+  await trx
     .selectFrom('organizations')
     .select('id')
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(1)
-    .executeTakeFirst()
-  if (first === undefined) return false
-  const row = await db
-    .selectFrom('organization_members')
-    .select('role')
-    .where('organization_id', '=', first.id)
-    .where('user_id', '=', user_id)
-    .where('role', '=', 'owner')
-    .executeTakeFirst()
-  return row !== undefined
+    .where('id', '=', organization_id)
+    .forUpdate()
+    .execute()
 }
 
 /** Creates an organization with its first owner; undefined when the name is taken. */

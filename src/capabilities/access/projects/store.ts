@@ -1,7 +1,8 @@
 import type { ProjectRole } from '../../../kernel/scopes.ts'
 import type { IdPage } from '../../../model/id-pages.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
-import { effectiveRole, memberships } from '../roles/store.ts'
+import { lockOrganization } from '../organizations/store.ts'
+import { effectiveRole, keepOnlyProject, visibleProjects } from '../roles/store.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -22,13 +23,7 @@ export async function listProjects(
     count_max,
   }: ProjectPage & { user_id: string; organization_id?: string | undefined },
 ): Promise<{ rows: (ProjectRow & { role: ProjectRole | null })[]; counted: number }> {
-  const visible = memberships(db, user_id)
-    .where(({ eb, or }) =>
-      or([
-        eb('organization_members.role', 'in', ['owner', 'admin']),
-        eb('project_members.role', 'is not', null),
-      ]),
-    )
+  const visible = visibleProjects(db, user_id)
     .$if(organization_id !== undefined, (query) =>
       query.where('projects.organization_id', '=', organization_id ?? ''),
     )
@@ -89,12 +84,16 @@ export function insertProject(
   db: Db,
   project: { id: string; organization_id: string; name: string; created_at: Date },
 ): Promise<ProjectRow | undefined> {
-  return db
-    .insertInto('projects')
-    .values(project)
-    .onConflict((conflict) => conflict.columns(['organization_id', 'name']).doNothing())
-    .returning(['id', 'organization_id', 'name', 'created_at'])
-    .executeTakeFirst()
+  return db.transaction().execute(async (trx) => {
+    await lockOrganization(trx, project.organization_id)
+    await keepOnlyProject(trx, { admins_of: project.organization_id })
+    return trx
+      .insertInto('projects')
+      .values(project)
+      .onConflict((conflict) => conflict.columns(['organization_id', 'name']).doNothing())
+      .returning(['id', 'organization_id', 'name', 'created_at'])
+      .executeTakeFirst()
+  })
 }
 
 const projectColumns = [

@@ -4,30 +4,29 @@ import type { Clock } from '../../../kernel/time.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
 import { readKeyById } from '../keys/store.ts'
 import {
+  readDefaultProject,
   readOrganizationRole,
   readProjectExists,
   readProjectRole,
   readUserByEmail,
-  readUserIsActive,
-  readVisibleProjects,
+  readUserState,
   type SeenProject,
+  type UserState,
 } from './store.ts'
 
 /** Reads the roles and states of callers; answers are at most `ttl_ms` old. */
 export type RoleReader = {
-  /** False for a disabled or unknown user. */
-  isActive(user_id: string): Promise<boolean>
-  /** Returns the id of the user with this (lower-case) e-mail, for tokens of an external issuer. */
-  userByEmail(email: string): Promise<string | undefined>
+  /** Returns the state of a user; undefined for a disabled or unknown one. */
+  user(user_id: string): Promise<UserState | undefined>
+  /** Returns the user with this (lower-case) e-mail, for tokens of an external issuer. */
+  userByEmail(email: string): Promise<{ id: string; is_verified: boolean } | undefined>
   organizationRole(user_id: string, organization_id: string): Promise<OrganizationRole | undefined>
   /** Whether the project exists and is not archived. Only a positive answer is cached. */
   isProject(project_id: string): Promise<boolean>
   /** Returns the user's role; undefined when the user can not see the project. */
   projectRole(user_id: string, project_id: string): Promise<SeenProject | undefined>
-  /**
-   * Returns the user's only visible project; undefined when the user sees no or several projects.
-   */
-  onlyProject(user_id: string): Promise<string | undefined>
+  /** Returns the project of a user's calls that name none; undefined when there is no such one. */
+  defaultProject(user_id: string): Promise<string | undefined>
   /** Returns a service account and its scopes by the key for which its token was issued. */
   serviceAccount(key_id: string): Promise<SeenServiceAccount | undefined>
   /**
@@ -51,15 +50,15 @@ export function createRoleReader(options: {
 }): RoleReader {
   const { db, clock, ttl_ms = 30_000, entries_max = 10_000 } = options
   const limits = { ttl_ms, entries_max, clock }
-  const active = createReadCache<boolean>(limits)
-  const emails = createReadCache<string | undefined>(limits)
+  const users = createReadCache<UserState | undefined>(limits)
+  const emails = createReadCache<Awaited<ReturnType<typeof readUserByEmail>>>(limits)
   const organizations = createReadCache<OrganizationRole | undefined>(limits)
   const projects = createReadCache<SeenProject | undefined>(limits)
   const existing = createReadCache<true>(limits)
-  const only = createReadCache<string | undefined>(limits)
+  const defaults = createReadCache<string | undefined>(limits)
   const accounts = createReadCache<SeenServiceAccount | undefined>(limits)
   return {
-    isActive: (user) => active.get(user, () => readUserIsActive(db, user)),
+    user: (user) => users.get(user, () => readUserState(db, user)),
     userByEmail: (email) => emails.get(email, () => readUserByEmail(db, email)),
     organizationRole: (user, organization) =>
       organizations.get(`${user} ${organization}`, () =>
@@ -79,14 +78,10 @@ export function createRoleReader(options: {
       projects.get(`${user} ${project}`, () =>
         readProjectRole(db, { user_id: user, project_id: project }),
       ),
-    onlyProject: (user) =>
-      only.get(user, async () => {
-        const [first, second] = await readVisibleProjects(db, { user_id: user, limit: 2 })
-        return second === undefined ? first : undefined
-      }),
+    defaultProject: (user) => defaults.get(user, () => readDefaultProject(db, user)),
     serviceAccount: (key) => accounts.get(key, () => serviceAccountOf(db, key, clock)),
     forget: () => {
-      for (const cache of [active, emails, organizations, projects, existing, only, accounts])
+      for (const cache of [users, emails, organizations, projects, existing, defaults, accounts])
         cache.clear()
     },
   }

@@ -1,29 +1,39 @@
 import type { OrganizationRole, ProjectRole } from '../../../kernel/scopes.ts'
-import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
+import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 
 type Db = Kysely<AccessTables>
 
 /** A project that a user can see, with the user's role. */
 export type SeenProject = { organization_id: string; role: ProjectRole }
 
-/** Whether a user exists and is not disabled. */
-export async function readUserIsActive(db: Db, user_id: string): Promise<boolean> {
-  const row = await db
+/** The state of a user who is not disabled. */
+export type UserState = {
+  /** Access tokens with another number are invalid. */
+  session_number: number
+  must_change_password: boolean
+}
+
+/** Returns the state of a user; undefined for an unknown or disabled one. */
+export function readUserState(db: Db, user_id: string): Promise<UserState | undefined> {
+  return db
     .selectFrom('users')
-    .select('id')
+    .select(['session_number', 'must_change_password'])
     .where('id', '=', user_id)
     .where('disabled_at', 'is', null)
     .executeTakeFirst()
-  return row !== undefined
 }
 
-export async function readUserByEmail(db: Db, email: string): Promise<string | undefined> {
+/** Returns the user with this (lower-case) e-mail, and whether the address is proven. */
+export async function readUserByEmail(
+  db: Db,
+  email: string,
+): Promise<{ id: string; is_verified: boolean } | undefined> {
   const row = await db
     .selectFrom('users')
-    .select('id')
+    .select(['id', 'email_verified_at'])
     .where('email', '=', email)
     .executeTakeFirst()
-  return row?.id
+  return row && { id: row.id, is_verified: row.email_verified_at !== null }
 }
 
 export async function readOrganizationRole(
@@ -65,23 +75,63 @@ export async function readProjectRole(
   return role && { organization_id: row.organization_id, role }
 }
 
-/** Returns the ids of the projects that the user can see, oldest first. */
-export async function readVisibleProjects(
-  db: Db,
-  { user_id, limit }: { user_id: string; limit: number },
-): Promise<string[]> {
-  const rows = await memberships(db, user_id)
+/**
+ * Returns the project of calls that name none: the user's default project, or else the only project
+ * that the user can see. Undefined when the default is not visible and there is not exactly one.
+ */
+export async function readDefaultProject(db: Db, user_id: string): Promise<string | undefined> {
+  const [first, second] = await visibleProjects(db, user_id)
+    .innerJoin('users', 'users.id', 'organization_members.user_id')
     .select('projects.id')
-    .where(({ eb, or }) =>
-      or([
-        eb('organization_members.role', 'in', ['owner', 'admin']),
-        eb('project_members.role', 'is not', null),
-      ]),
+    .select(
+      sql<boolean>`users.default_project_id is not distinct from projects.id`.as('is_default'),
     )
+    .orderBy('is_default', 'desc')
     .orderBy('projects.id')
-    .limit(limit)
+    .limit(2)
     .execute()
-  return rows.map(({ id }) => id)
+  return first?.is_default === true || second === undefined ? first?.id : undefined
+}
+
+/**
+ * Makes the only project that a user sees their default project. Call it before a change that shows
+ * further projects to these users, so that their calls without a project stay where they were.
+ */
+export async function keepOnlyProject(
+  db: Db,
+  who: { user_id: string } | { admins_of: string },
+): Promise<void> {
+  const users =
+    'user_id' in who
+      ? sql`select ${who.user_id}::uuid`
+      : sql`select user_id from organization_members
+            where organization_id = ${who.admins_of} and role in ('owner', 'admin')`
+  await sql`
+    with seen as (
+      select members.user_id, (array_agg(projects.id))[1] as project_id
+      from organization_members members
+      join projects on projects.organization_id = members.organization_id
+        and projects.archived_at is null
+      left join project_members on project_members.project_id = projects.id
+        and project_members.user_id = members.user_id
+      where members.user_id in (${users})
+        and (members.role in ('owner', 'admin') or project_members.role is not null)
+      group by members.user_id having count(*) = 1
+    )
+    update users set default_project_id = seen.project_id
+    from seen
+    where users.id = seen.user_id and users.default_project_id is distinct from seen.project_id
+  `.execute(db)
+}
+
+/** Selects the projects that a user can see: by a role in them, or as owner or admin. */
+export function visibleProjects(db: Db, user_id: string) {
+  return memberships(db, user_id).where(({ eb, or }) =>
+    or([
+      eb('organization_members.role', 'in', ['owner', 'admin']),
+      eb('project_members.role', 'is not', null),
+    ]),
+  )
 }
 
 /**

@@ -1,4 +1,4 @@
-import { errors, jwtVerify, SignJWT } from 'jose'
+import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
@@ -62,15 +62,19 @@ function keyOf(signing_keys: SigningKeys) {
   }
 }
 
-function claimsOf(subject: TokenSubject): { sub: string; kind: string; key_id?: string } {
-  if (subject.kind === 'user') return { sub: subject.user_id, kind: 'user' }
+function claimsOf(subject: TokenSubject): JWTPayload {
+  if (subject.kind === 'user') {
+    return { sub: subject.user_id, kind: 'user', session_number: subject.session_number }
+  }
   const { service_account_id, key_id } = subject
   return { sub: service_account_id, kind: 'service_account', key_id }
 }
 
 function subjectOf(payload: Readonly<Record<string, unknown>>): TokenSubject {
-  const { sub, kind, key_id } = payload
-  if (typeof sub === 'string' && kind === 'user') return { kind, user_id: sub }
+  const { sub, kind, key_id, session_number = 0 } = payload
+  if (typeof sub === 'string' && kind === 'user' && typeof session_number === 'number') {
+    return { kind, user_id: sub, session_number }
+  }
   if (typeof sub === 'string' && kind === 'service_account' && typeof key_id === 'string') {
     return { kind, service_account_id: sub, key_id }
   }
@@ -88,7 +92,8 @@ function refusal(error: unknown): unknown {
 
 /** The subject of an access token. Its permissions are read from the store, not from the token. */
 export type TokenSubject =
-  | { kind: 'user'; user_id: string }
+  /** The token ends when the user's session number changes. In older tokens it is 0. */
+  | { kind: 'user'; user_id: string; session_number: number }
   /** `key_id` is the key for which the token was issued: revoking the key ends the token too. */
   | { kind: 'service_account'; service_account_id: string; key_id: string }
 

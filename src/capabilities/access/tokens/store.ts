@@ -136,3 +136,22 @@ export async function revokeFamily(db: Db, token_hash: Buffer, now: Date): Promi
     .where('revoked_at', 'is', null)
     .execute()
 }
+
+/** Revokes the refresh tokens and the unused reset links of a user. */
+export async function revokeSignIns(
+  db: Db,
+  { user_id, now }: { user_id: string; now: Date },
+): Promise<void> {
+  await db
+    .updateTable('refresh_tokens')
+    .set({ revoked_at: now })
+    .where('user_id', '=', user_id)
+    .where('revoked_at', 'is', null)
+    .execute()
+  await db
+    .updateTable('password_resets')
+    .set({ used_at: now })
+    .where('user_id', '=', user_id)
+    .where('used_at', 'is', null)
+    .execute()
+}

@@ -1,14 +1,13 @@
 import { z } from 'zod'
-import { problem } from '../../../kernel/problem.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
-import { idField, instantField } from '../fields.ts'
-import { isOwnerOfFirst } from '../organizations/store.ts'
+import { instantField } from '../fields.ts'
+import { assertInstallationAdmin, userNotFound, userParams } from './users.ts'
 
 /**
  * POST /api/v2/access/users/{user_id}/password-reset: makes a reset link to pass on by hand, for
- * installations without a mail server. Only for owners of the first organization, because the link
+ * installations without a mail server. Only for administrators of the installation, because the link
  * gives access to the person's projects in all organizations.
  */
 export function createPasswordReset({ db, resets, logger }: Access): Route {
@@ -20,7 +19,7 @@ export function createPasswordReset({ db, resets, logger }: Access): Route {
     auth: 'jwt',
     scope: { level: 'user' },
     status: 201,
-    params: z.strictObject({ user_id: idField }),
+    params: userParams,
     reply: record('PasswordResetLink', {
       token: z.string().describe('Token of the link. Shown once.'),
       url: z
@@ -32,15 +31,9 @@ export function createPasswordReset({ db, resets, logger }: Access): Route {
     errors: ['user_not_found'],
     rate_per_minute_max: 60,
     handle: async ({ params: { user_id }, caller }) => {
-      if (!(await isOwnerOfFirst(db, caller.id))) {
-        throw problem('permission_denied', {
-          detail: 'This requires the role owner in the first organization of the installation',
-        })
-      }
+      await assertInstallationAdmin(db, caller.id)
       const link = await resets.create({ user_id, created_by: caller.id })
-      if (link === undefined) {
-        throw problem('user_not_found', { detail: `There is no user with the id ${user_id}` })
-      }
+      if (link === undefined) throw userNotFound(user_id)
       logger.info({ user_id, created_by: caller.id }, 'a reset link was made')
       return new Answer(link, { headers: { 'cache-control': 'no-store' } })
     },

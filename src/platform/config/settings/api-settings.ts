@@ -38,6 +38,20 @@ export const accessSettings = {
     unit: 'text',
     reason: 'Required `aud` claim of tokens from the external issuer.',
   }),
+  invitation_ttl_ms: integer({
+    unit: 'ms',
+    default: 7 * 24 * hours,
+    min: minutes,
+    max: 30 * 24 * hours,
+    reason: 'Lifetime of the link of an invitation.',
+  }),
+  invitations_pending_max: integer({
+    unit: 'invitations',
+    default: 200,
+    min: 1,
+    max: 10_000,
+    reason: 'Maximum pending invitations per organization. Above it, inviting answers 409.',
+  }),
   bootstrap_email: text({
     unit: 'e-mail',
     default: 'admin@looptrace.local',

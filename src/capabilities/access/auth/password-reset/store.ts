@@ -1,5 +1,5 @@
 import type { AccessTables, Kysely } from '../../../../platform/relational/index.ts'
-import { endSignIns } from '../store.ts'
+import { resetPassword } from '../../users/store.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -113,17 +113,14 @@ export function setPasswordByReset(
       .returning(['user_id', 'is_mailed'])
       .executeTakeFirst()
     if (link === undefined) return false
-    await trx
-      .updateTable('users')
-      .set(({ fn, val, ref }) => ({
-        password_hash,
-        email_verified_at: link.is_mailed
-          ? fn.coalesce('email_verified_at', val(now.toISOString()))
-          : ref('email_verified_at'),
-      }))
-      .where('id', '=', link.user_id)
-      .execute()
-    await endSignIns(trx, link.user_id, now)
+    await resetPassword(trx, {
+      user_id: link.user_id,
+      password_hash,
+      password_origin: 'self',
+      must_change_password: false,
+      proves_email: link.is_mailed,
+      now,
+    })
     return true
   })
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { newId } from '../../../../kernel/ids.ts'
 import { totalExactMax } from '../../../../kernel/pages.ts'
 import { problem } from '../../../../kernel/problem.ts'
 import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
@@ -10,13 +9,14 @@ import {
   emailField,
   idField,
   instantField,
-  nameField,
-  newPasswordField,
   organizationRoleField,
   pageFields,
 } from '../../fields.ts'
+import { grantsField, newInvitationSchema } from '../../invitations/invitation.ts'
+import { deliverLink, newLink } from '../../invitations/link.ts'
+import { insertInvitation } from '../../invitations/store.ts'
 import { checkRoleChange } from '../role-change.ts'
-import { deleteMember, listMembers, putMember } from './store.ts'
+import { changeRole, deleteMember, listMembers } from './store.ts'
 
 /** GET /api/v2/access/organizations/{organization_id}/members: the members of an organization. */
 export function getMembers({ db }: Access): Route {
@@ -46,39 +46,45 @@ export function getMembers({ db }: Access): Route {
 }
 
 /**
- * POST /api/v2/access/organizations/{organization_id}/members: adds the person with this e-mail
- * (201), or changes a member's role (200). A person without an account gets one; without a password
- * it allows sign-in by an external issuer only. The password of an existing account is kept.
+ * POST /api/v2/access/organizations/{organization_id}/members: changes the role of a member (200),
+ * or invites another person (201). The reply does not depend on whether the person has an account.
  */
-export function addMember({ db, clock, passwords, roles }: Access): Route {
+export function addMember(access: Access): Route {
+  const { db, roles } = access
   return defineRoute({
     method: 'POST',
     url: '/api/v2/access/organizations/{organization_id}/members',
     id: 'addOrganizationMember',
-    summary: 'Add a member, or change the role of one',
+    summary: 'Invite a person, or change the role of a member',
     auth: 'jwt',
     scope: { level: 'organization', role: 'admin' },
     status: 201,
     idempotent: true,
+    shown_once: ['token', 'accept_url'],
     params: paramsSchema,
     body: bodySchema,
-    reply: addedSchema,
-    also: { status: 200, description: 'The role of a member was changed.', reply: addedSchema },
-    errors: ['organization_not_found', 'last_owner'],
+    reply: newInvitationSchema,
+    also: { status: 200, description: 'The role of a member was changed.', reply: memberSchema },
+    errors: [
+      ...(['organization_not_found', 'project_not_found', 'last_owner'] as const),
+      ...(['limit_reached', 'mail_unavailable'] as const),
+    ],
     handle: async ({ params, body, caller }) => {
-      const { email, role, initial_password: password, display_name = email } = body
-      const password_hash = password === undefined ? null : await passwords.hash(password)
-      const { member, added, user_created } = await putMember(db, {
-        ...params,
-        actor_id: caller.id,
-        check: checkRoleChange,
-        email,
-        role,
-        user: { id: newId(), display_name, password_hash },
-        now: new Date(clock.now_ms()),
+      const { email, role, projects } = body
+      const link = newLink(access)
+      const change = { ...params, actor_id: caller.id, check: checkRoleChange, email, role }
+      const done = await db.transaction().execute(async (trx) => {
+        const member = await changeRole(trx, change)
+        if (member !== undefined) return { member }
+        return insertInvitation(trx, {
+          ...{ ...params, project_id: null, email, role, projects, link },
+          invited_by: caller.id,
+          pending_max: access.invitations.pending_max,
+        })
       })
+      if (!('member' in done)) return deliverLink(access, { ...done, link })
       roles.forget()
-      return new Answer({ ...member, user_created }, { status: added ? 201 : 200 })
+      return new Answer(done.member, { status: 200 })
     },
   })
 }
@@ -90,10 +96,13 @@ const paramsSchema = z.strictObject({ organization_id: idField })
 const bodySchema = record('AddMemberRequest', {
   email: emailField,
   role: organizationRoleField,
-  display_name: nameField.optional().describe('Name of a new account. Default: the e-mail.'),
-  initial_password: newPasswordField
+  projects: grantsField
+    .default([])
+    .describe('Project roles that the invitation grants. Ignored for a member.'),
+  initial_password: z
+    .never('not supported: the invited person chooses a password at the link of the invitation')
     .optional()
-    .describe('Password of a new account. Pass it on to the person.'),
+    .describe('Not supported. The invited person chooses a password.'),
 })
 
 const memberSchema = record('Member', {
@@ -104,13 +113,11 @@ const memberSchema = record('Member', {
   created_at: instantField.describe('Time when the person became a member.'),
 })
 
-const addedSchema = memberSchema.extend({ user_created: z.boolean() }).meta({ id: 'AddedMember' })
-
 /**
  * DELETE /api/v2/access/organizations/{organization_id}/members/{member_user_id}: removes a person
  * from the organization and all of its projects.
  */
-export function removeMember({ db, roles }: Access): Route {
+export function removeMember({ db, clock, roles }: Access): Route {
   return defineRoute({
     method: 'DELETE',
     url: '/api/v2/access/organizations/{organization_id}/members/{member_user_id}',
@@ -129,6 +136,7 @@ export function removeMember({ db, roles }: Access): Route {
         user_id,
         actor_id: caller.id,
         check: checkRoleChange,
+        now: new Date(clock.now_ms()),
       })
       if (!removed) {
         throw problem('member_not_found', { detail: `There is no member with the id ${user_id}` })

@@ -1,7 +1,10 @@
 import type { OrganizationRole } from '../../../../kernel/scopes.ts'
 import type { IdPage } from '../../../../model/id-pages.ts'
-import type { AccessTables, Kysely, Transaction } from '../../../../platform/relational/index.ts'
+import type { AccessTables, Kysely } from '../../../../platform/relational/index.ts'
+import { revokeInvitations } from '../../invitations/store.ts'
+import { keepOnlyProject } from '../../roles/store.ts'
 import type { RoleChange } from '../role-change.ts'
+import { lockOrganization } from '../store.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -46,42 +49,38 @@ export type MemberChange = {
   check: (change: RoleChange) => void
 }
 
-/** A person to add, or whose role to change. An account is created for an unknown e-mail. */
-export type NewMember = MemberChange & {
-  email: string
-  role: OrganizationRole
-  /** Used only when the account is created. */
-  user: { id: string; display_name: string; password_hash: string | null }
-  now: Date
+/** Changes the role of the member with an e-mail; undefined for a person who is no member. */
+export async function changeRole(
+  trx: Db,
+  change: MemberChange & { email: string; role: OrganizationRole },
+): Promise<MemberRow | undefined> {
+  const { organization_id, actor_id, check, email, role } = change
+  await lockOrganization(trx, organization_id)
+  const member = await members(trx, organization_id)
+    .where('users.email', '=', email)
+    .executeTakeFirst()
+  const user_id = member?.user_id
+  check({ ...(await lockedState(trx, { organization_id, actor_id, user_id })), next: role })
+  if (member === undefined) return undefined
+  await keepOnlyProject(trx, member)
+  await trx
+    .updateTable('organization_members')
+    .set({ role })
+    .where('organization_id', '=', organization_id)
+    .where('user_id', '=', member.user_id)
+    .execute()
+  return { ...member, role }
 }
 
-/** Adds a member or changes a member's role. */
-export function putMember(
+/**
+ * Removes a member from an organization and its projects, and revokes open invitations to them.
+ * Returns false for a person who is no member.
+ */
+export function deleteMember(
   db: Db,
-  change: NewMember,
-): Promise<{ member: MemberRow; added: boolean; user_created: boolean }> {
-  const { organization_id, actor_id, check, email, role, now } = change
-  return db.transaction().execute(async (trx) => {
-    const { user_id, user_created } = await userWithEmail(trx, change)
-    const state = await lockedState(trx, { organization_id, actor_id, user_id })
-    check({ ...state, next: role })
-    await trx
-      .insertInto('organization_members')
-      .values({ organization_id, user_id, role, created_at: now })
-      .onConflict((conflict) =>
-        conflict.columns(['organization_id', 'user_id']).doUpdateSet({ role }),
-      )
-      .execute()
-    const member = await members(trx, organization_id)
-      .where('users.email', '=', email)
-      .executeTakeFirstOrThrow()
-    return { member, added: state.current === undefined, user_created }
-  })
-}
-
-/** Removes a member from an organization and its projects; false for a person who is no member. */
-export function deleteMember(db: Db, change: MemberChange & { user_id: string }): Promise<boolean> {
-  const { organization_id, user_id, check } = change
+  change: MemberChange & { user_id: string; now: Date },
+): Promise<boolean> {
+  const { organization_id, user_id, check, now } = change
   return db.transaction().execute(async (trx) => {
     const state = await lockedState(trx, change)
     check({ ...state, next: undefined })
@@ -101,53 +100,32 @@ export function deleteMember(db: Db, change: MemberChange & { user_id: string })
       .where('user_id', '=', user_id)
       .where('project_id', 'in', projects)
       .execute()
+    await revokeInvitations(trx, { organization_id, user_id, now })
     return true
   })
 }
 
-type Trx = Transaction<AccessTables>
-
-async function userWithEmail(
-  trx: Trx,
-  { email, user, now }: NewMember,
-): Promise<{ user_id: string; user_created: boolean }> {
-  const made = await trx
-    .insertInto('users')
-    .values({ ...user, email, created_at: now })
-    .onConflict((conflict) => conflict.column('email').doNothing())
-    .returning('id')
-    .executeTakeFirst()
-  if (made !== undefined) return { user_id: made.id, user_created: true }
-  const known = await trx
-    .selectFrom('users')
-    .select('id')
-    .where('email', '=', email)
-    .executeTakeFirstOrThrow()
-  return { user_id: known.id, user_created: false }
-}
-
-/** Locks the organization, so that its member changes are serialised and an owner remains. */
-async function lockedState(
-  trx: Trx,
+/**
+ * Locks the organization, so that its member changes are serialised and an owner remains, and
+ * returns its state for a change of one person; without `user_id`, of a person who is no member.
+ */
+export async function lockedState(
+  trx: Db,
   {
     organization_id,
     actor_id,
     user_id,
-  }: { organization_id: string; actor_id: string; user_id: string },
+  }: { organization_id: string; actor_id: string; user_id: string | undefined },
 ): Promise<Omit<RoleChange, 'next'>> {
-  await trx
-    .selectFrom('organizations')
-    .select('id')
-    .where('id', '=', organization_id)
-    .forUpdate()
-    .execute()
+  await lockOrganization(trx, organization_id)
+  const ids = user_id === undefined ? [actor_id] : [actor_id, user_id]
   const rows = await trx
     .selectFrom('organization_members')
     .select(['user_id', 'role'])
     .where('organization_id', '=', organization_id)
-    .where(({ eb, or }) => or([eb('user_id', 'in', [actor_id, user_id]), eb('role', '=', 'owner')]))
+    .where(({ eb, or }) => or([eb('user_id', 'in', ids), eb('role', '=', 'owner')]))
     .execute()
-  const roleOf = (id: string) => rows.find((row) => row.user_id === id)?.role
+  const roleOf = (id: string | undefined) => rows.find((row) => row.user_id === id)?.role
   return {
     actor: roleOf(actor_id),
     current: roleOf(user_id),

@@ -3,12 +3,21 @@ import { totalExactMax } from '../../../../kernel/pages.ts'
 import { problem } from '../../../../kernel/problem.ts'
 import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
 import { record } from '../../../../model/named-schemas.ts'
-import { defineRoute, type Route } from '../../../../platform/http/index.ts'
+import { Answer, defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
-import { idField, organizationRoleField, pageFields, projectRoleField } from '../../fields.ts'
+import {
+  emailField,
+  idField,
+  organizationRoleField,
+  pageFields,
+  projectRoleField,
+} from '../../fields.ts'
+import { newInvitationSchema } from '../../invitations/invitation.ts'
+import { deliverLink, newLink } from '../../invitations/link.ts'
 import { effectiveRole } from '../../roles/store.ts'
 import {
   deleteProjectMember,
+  inviteToProject,
   listProjectMembers,
   type ProjectMemberRow,
   putProjectMember,
@@ -66,6 +75,47 @@ export function setProjectMember({ db, clock, roles }: Access): Route {
       if (member === undefined) throw notFound('organization', user_id)
       roles.forget()
       return projectMember(member)
+    },
+  })
+}
+
+/**
+ * POST /api/v2/access/projects/{project_id}/members: changes the role of a person who can see the
+ * project (200), or invites a person (201), who becomes a member of the organization. The reply
+ * does not depend on whether the person has an account.
+ */
+export function inviteProjectMember(access: Access): Route {
+  const { db, roles } = access
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v2/access/projects/{project_id}/members',
+    id: 'inviteProjectMember',
+    summary: "Invite a person to a project, or change a person's role in it",
+    auth: 'jwt',
+    scope: { level: 'project', role: 'admin', key: null },
+    status: 201,
+    idempotent: true,
+    shown_once: ['token', 'accept_url'],
+    params: z.strictObject({ project_id: idField }),
+    body: record('InviteProjectMemberRequest', { email: emailField, role: projectRoleField }),
+    reply: newInvitationSchema,
+    also: {
+      status: 200,
+      description: 'The role of a person who can see the project was changed.',
+      reply: projectMemberSchema,
+    },
+    errors: ['project_not_found', 'limit_reached', 'mail_unavailable'],
+    handle: async ({ params: { project_id }, body: { email, role }, caller }) => {
+      const link = newLink(access)
+      const done = await inviteToProject(db, {
+        ...{ project_id, email, role, link },
+        invited_by: caller.id,
+        pending_max: access.invitations.pending_max,
+      })
+      if (done === undefined) throw problem('project_not_found')
+      if (!('member' in done)) return deliverLink(access, { ...done, link })
+      roles.forget()
+      return new Answer(projectMember(done.member), { status: 200 })
     },
   })
 }

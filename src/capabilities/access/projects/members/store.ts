@@ -1,6 +1,14 @@
 import type { OrganizationRole, ProjectRole } from '../../../../kernel/scopes.ts'
 import type { IdPage } from '../../../../model/id-pages.ts'
 import type { AccessTables, Kysely } from '../../../../platform/relational/index.ts'
+import {
+  insertInvitation,
+  type NewInvitation,
+  type StoredInvitation,
+} from '../../invitations/store.ts'
+import { lockOrganization } from '../../organizations/store.ts'
+import { keepOnlyProject } from '../../roles/store.ts'
+import { findProject } from '../store.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -20,12 +28,7 @@ export async function listProjectMembers(
   db: Db,
   { project_id, after, limit, count_max }: IdPage & { project_id: string },
 ): Promise<{ rows: ProjectMemberRow[]; counted: number }> {
-  const seeing = people(db, project_id).where(({ eb, or }) =>
-    or([
-      eb('organization_members.role', 'in', ['owner', 'admin']),
-      eb('project_members.role', 'is not', null),
-    ]),
-  )
+  const seeing = peopleSeeing(db, project_id)
   const { n } = await db
     .selectFrom(seeing.select('users.id').limit(count_max).as('some'))
     .select(({ fn }) => fn.countAll<number>().as('n'))
@@ -46,6 +49,7 @@ export function putProjectMember(
 ): Promise<ProjectMemberRow | undefined> {
   const { project_id, user_id, role } = member
   return db.transaction().execute(async (trx) => {
+    await keepOnlyProject(trx, { user_id })
     // Locked, so that the person is not removed from the organization at the same time.
     const person = await people(trx, project_id)
       .select(memberColumns)
@@ -53,13 +57,53 @@ export function putProjectMember(
       .forShare('organization_members')
       .executeTakeFirst()
     if (person === undefined) return undefined
-    await trx
-      .insertInto('project_members')
-      .values({ ...member, created_at: now })
-      .onConflict((conflict) => conflict.columns(['project_id', 'user_id']).doUpdateSet({ role }))
-      .execute()
+    await upsertRole(trx, { ...member, created_at: now })
     return { ...person, project_role: role }
   })
+}
+
+/**
+ * Sets the role of a person who can see the project, or else invites the person. Undefined for an
+ * archived project.
+ */
+export function inviteToProject(
+  db: Db,
+  given: Omit<NewInvitation, 'organization_id' | 'role' | 'projects' | 'project_id'> & {
+    project_id: string
+    role: ProjectRole
+  },
+): Promise<{ member: ProjectMemberRow } | StoredInvitation | undefined> {
+  const { project_id, email, role, link } = given
+  return db.transaction().execute(async (trx) => {
+    const project = await findProject(trx, project_id)
+    if (project === undefined) return undefined
+    const { organization_id } = project
+    await lockOrganization(trx, organization_id)
+    const member = await peopleSeeing(trx, project_id)
+      .select(memberColumns)
+      .where('users.email', '=', email)
+      .executeTakeFirst()
+    if (member !== undefined) {
+      const row = { project_id, user_id: member.user_id, role, created_at: link.now }
+      await upsertRole(trx, row)
+      return { member: { ...member, project_role: role } }
+    }
+    const projects = [{ project_id, role }]
+    return insertInvitation(trx, { ...given, organization_id, role: 'member', projects })
+  })
+}
+
+async function upsertRole(
+  trx: Db,
+  row: { project_id: string; user_id: string; role: ProjectRole; created_at: Date },
+): Promise<void> {
+  await trx
+    .insertInto('project_members')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.columns(['project_id', 'user_id']).doUpdateSet({ role: row.role }),
+    )
+    .execute()
 }
 
 /** Removes a person's project role; false when they had none. */
@@ -83,6 +127,15 @@ const memberColumns = [
   'organization_members.role as organization_role',
   'project_members.role as project_role',
 ] as const
+
+function peopleSeeing(db: Db, project_id: string) {
+  return people(db, project_id).where(({ eb, or }) =>
+    or([
+      eb('organization_members.role', 'in', ['owner', 'admin']),
+      eb('project_members.role', 'is not', null),
+    ]),
+  )
+}
 
 function people(db: Db, project_id: string) {
   return db

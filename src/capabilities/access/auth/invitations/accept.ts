@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import { problem } from '../../../../kernel/problem.ts'
+import { record } from '../../../../model/named-schemas.ts'
+import { Answer, defineRoute, type Route } from '../../../../platform/http/index.ts'
+import type { Access } from '../../access.ts'
+import { checkPasswordChange } from '../../authorizer.ts'
+import { nameField, newPasswordField, organizationRoleField } from '../../fields.ts'
+import { bearerToken, identify } from '../../identify.ts'
+import {
+  type Accepting,
+  acceptInvitation,
+  findByLink,
+  invitationNotFound,
+} from '../../invitations/accept.ts'
+import { hashSecret } from '../../keys/project-key.ts'
+import { assertStrong } from '../../passwords/password-strength.ts'
+import { accessTokenSchema, signInAs } from '../token.ts'
+import { linkTokenField } from './invitations.ts'
+
+/**
+ * POST /api/v1/auth/invitations/accept: makes the invited person a member. A person without an
+ * account chooses a name and a password and is signed in (201); a person with one sends their
+ * access token in Authorization (200).
+ */
+export function acceptLinkedInvitation(access: Access): Route {
+  const { db, clock, roles } = access
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v1/auth/invitations/accept',
+    id: 'acceptInvitation',
+    summary: 'Accept an invitation, signed in or with a new account',
+    auth: 'public',
+    scope: { level: 'public' },
+    status: 201,
+    headers: [
+      {
+        name: 'Authorization',
+        required: false,
+        description: '`Bearer` and an access token of the invited person, who has an account.',
+      },
+    ],
+    body: bodySchema,
+    reply: acceptedSchema,
+    also: {
+      status: 200,
+      description: 'A person with an account became a member.',
+      reply: acceptedSchema,
+    },
+    errors: [
+      ...(['credentials_invalid', 'permission_denied', 'password_change_required'] as const),
+      ...(['invitation_not_found', 'account_exists', 'overloaded', 'store_unavailable'] as const),
+    ],
+    rate_per_minute_max: 60,
+    body_bytes_max: 16 * 1024,
+    handle: async ({ body, headers }) => {
+      const token_hash = hashSecret(body.token)
+      const now = new Date(clock.now_ms())
+      const { authorization } = headers
+      const isSignedIn = typeof authorization === 'string'
+      const person = isSignedIn
+        ? await signedIn(authorization, access)
+        : await newPerson(body, { access, token_hash, now })
+      const accepted = await acceptInvitation(db, { token_hash, now, person })
+      roles.forget()
+      const { user_id, organization_id, organization, role, account } = accepted
+      const tokens = isSignedIn ? null : await signInAs(accepted, access)
+      return new Answer(
+        { user_id, organization_id, organization, role, tokens },
+        { status: account === 'created' ? 201 : 200, headers: { 'cache-control': 'no-store' } },
+      )
+    },
+  })
+}
+
+const bodySchema = record('AcceptInvitationRequest', {
+  token: linkTokenField,
+  display_name: nameField.optional().describe('Your name. Required for a new account.'),
+  password: newPasswordField.optional().describe('Your password. Required for a new account.'),
+})
+
+const acceptedSchema = record('AcceptedInvitation', {
+  user_id: z.uuid(),
+  organization_id: z.uuid(),
+  organization: z.string(),
+  role: organizationRoleField.describe('Role that the invitation granted.'),
+  tokens: accessTokenSchema.nullable().describe('A sign-in; null if the call was signed in.'),
+})
+
+type Body = z.output<typeof bodySchema>
+
+/** Checks the link before the password is hashed, so that a guessed link costs no hash. */
+async function newPerson(
+  { display_name, password }: Body,
+  about: { access: Access; token_hash: Buffer; now: Date },
+): Promise<Accepting> {
+  if (display_name === undefined || password === undefined) {
+    throw problem('invalid_request', {
+      detail:
+        'Expected display_name and password for a new account, or an access token in Authorization',
+    })
+  }
+  const { access, ...link } = about
+  const invitation = await findByLink(access.db, link)
+  if (invitation === undefined) throw invitationNotFound()
+  const { email, organization } = invitation
+  const known = [email, display_name, organization]
+  await assertStrong(access.strength, { password, pointer: '/password', about: known })
+  return { kind: 'new', display_name, password_hash: await access.passwords.hash(password) }
+}
+
+async function signedIn(authorization: string, access: Access): Promise<Accepting> {
+  const { external, roles } = access
+  const token = bearerToken(authorization)
+  if (external?.claims(token)) {
+    const { email } = await external.verify(token)
+    if ((await roles.userByEmail(email)) === undefined) return { kind: 'issuer', email }
+  }
+  const scope = { level: 'user' } as const
+  const credentials = { authorization, api_key: undefined, project: undefined, params: {} }
+  const identity = await identify({ auth: 'jwt', scope }, credentials, access)
+  checkPasswordChange(scope, identity)
+  if (identity.kind === 'user') return { kind: 'user', id: identity.id }
+  throw problem('permission_denied', { detail: 'This requires a signed-in user' })
+}

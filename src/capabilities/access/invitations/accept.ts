@@ -1,0 +1,286 @@
+import { newId } from '../../../kernel/ids.ts'
+import { problem } from '../../../kernel/problem.ts'
+import { type OrganizationRole, organizationRoles, projectRoles } from '../../../kernel/scopes.ts'
+import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import { checkRoleChange } from '../organizations/role-change.ts'
+import { lockOrganization } from '../organizations/store.ts'
+import { effectiveRole, keepOnlyProject, visibleProjects } from '../roles/store.ts'
+import { insertUser, resetPassword } from '../users/store.ts'
+
+type Db = Kysely<AccessTables>
+
+/** An invitation as its link shows it. */
+export type OpenInvitation = {
+  id: string
+  organization_id: string
+  organization: string
+  email: string
+  role: OrganizationRole
+  by_email: boolean
+}
+
+/** The person who accepts. `issuer`: signed in by the external issuer, without an account yet. */
+export type Accepting =
+  | { kind: 'new'; display_name: string; password_hash: string }
+  | { kind: 'user'; id: string }
+  | { kind: 'issuer'; email: string }
+
+/** A new membership, of a new account, of one with another owner until now, or of a known one. */
+export type Accepted = OpenInvitation & {
+  user_id: string
+  session_number: number
+  account: 'created' | 'claimed' | 'known'
+}
+
+/**
+ * Returns the invitation of a link that can be accepted: not used, revoked or expired, and its
+ * inviter could still make the change.
+ */
+export async function findByLink(
+  db: Db,
+  { token_hash, now }: { token_hash: Buffer; now: Date },
+): Promise<OpenInvitation | undefined> {
+  const row = await db
+    .selectFrom('invitations')
+    .innerJoin('organizations', 'organizations.id', 'invitations.organization_id')
+    .innerJoin('organization_members as inviter', (join) =>
+      join
+        .onRef('inviter.organization_id', '=', 'invitations.organization_id')
+        .onRef('inviter.user_id', '=', 'invitations.invited_by'),
+    )
+    .innerJoin('users', 'users.id', 'inviter.user_id')
+    .leftJoin('project_members as inviting', (join) =>
+      join
+        .onRef('inviting.project_id', '=', 'invitations.project_id')
+        .onRef('inviting.user_id', '=', 'invitations.invited_by'),
+    )
+    .select(['invitations.id', 'invitations.organization_id', 'invitations.email'])
+    .select(['invitations.role', 'invitations.by_email', 'invitations.project_id'])
+    .select(['organizations.name as organization', 'inviter.role as organization_role'])
+    .select('inviting.role as project_role')
+    .where('token_hash', '=', token_hash)
+    .where('accepted_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', now.toISOString())
+    .where('users.disabled_at', 'is', null)
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  const { project_id, organization_role, project_role, ...invitation } = row
+  const allowed =
+    project_id === null
+      ? mayInvite(organization_role, row.role)
+      : effectiveRole({ organization_role, project_role }) === 'admin'
+  return allowed ? invitation : undefined
+}
+
+function mayInvite(actor: OrganizationRole, next: OrganizationRole): boolean {
+  try {
+    checkRoleChange({ actor, current: undefined, next, owners: 1 })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Accepts an invitation: makes the person a member, and creates an account for a new person.
+ * Of two calls with one link, one wins. Throws `invitation_not_found`, `account_exists`,
+ * `password_change_required`, and `permission_denied` for another person.
+ */
+export function acceptInvitation(
+  db: Db,
+  given: { token_hash: Buffer; now: Date; person: Accepting },
+): Promise<Accepted> {
+  const { token_hash, now, person } = given
+  return db.transaction().execute(async (trx) => {
+    const seen = await findByLink(trx, { token_hash, now })
+    if (seen === undefined) throw invitationNotFound()
+    await lockOrganization(trx, seen.organization_id)
+    const invitation = await findByLink(trx, { token_hash, now })
+    if (invitation === undefined) throw invitationNotFound()
+    const account = await accountOf(trx, { invitation, person, now })
+    if (account.account !== 'claimed') await keepOnlyProject(trx, account)
+    await addMembership(trx, { ...invitation, user_id: account.user_id, now })
+    if (account.account === 'claimed') await moveDefaultProject(trx, { ...invitation, ...account })
+    await trx
+      .updateTable('invitations')
+      .set({ accepted_at: now })
+      .where('id', '=', invitation.id)
+      .execute()
+    return { ...invitation, ...account }
+  })
+}
+
+/** The answer to every link that can not be accepted, for whichever reason. */
+export function invitationNotFound(): Error {
+  return problem('invitation_not_found', {
+    detail: 'The invitation does not exist, has ended or was used. Ask for a new one.',
+  })
+}
+
+type Account = Pick<Accepted, 'user_id' | 'session_number' | 'account'>
+type Acceptance = { invitation: OpenInvitation; now: Date }
+
+function accountOf(trx: Db, about: Acceptance & { person: Accepting }): Promise<Account> {
+  const { person } = about
+  switch (person.kind) {
+    case 'new':
+      return newAccount(trx, { ...about, person })
+    case 'user':
+      return ownAccount(trx, { ...about, user_id: person.id })
+    case 'issuer':
+      return issuerAccount(trx, { ...about, email: person.email })
+  }
+}
+
+/**
+ * Creates the account, with the person's own password. An existing account is not changed by a
+ * link, with one exception: its address was never proven, and this link went only to the address.
+ */
+async function newAccount(
+  trx: Db,
+  about: Acceptance & { person: Extract<Accepting, { kind: 'new' }> },
+): Promise<Account> {
+  const { invitation, now, person } = about
+  const user_id = newId()
+  const made = await insertUser(trx, {
+    ...{ id: user_id, email: invitation.email, display_name: person.display_name },
+    ...{ password_hash: person.password_hash, password_origin: 'self' },
+    email_verified_at: invitation.by_email ? now : null,
+    created_at: now,
+  })
+  if (made !== undefined) return { user_id, session_number: 0, account: 'created' }
+  const known = await lockUser(trx, { email: invitation.email })
+  const isUnproven = known.email_verified_at === null && known.disabled_at === null
+  if (!invitation.by_email || !isUnproven || known.installation_admin) {
+    throw problem('account_exists', {
+      detail: `${invitation.email} has an account. Sign in, then accept with your access token.`,
+    })
+  }
+  await resetPassword(trx, {
+    user_id: known.id,
+    password_hash: person.password_hash,
+    password_origin: 'self',
+    must_change_password: false,
+    proves_email: true,
+    now,
+  })
+  return { user_id: known.id, session_number: known.session_number + 1, account: 'claimed' }
+}
+
+/** Checks that the signed-in user is the invited person, and that no other person set the password. */
+async function ownAccount(trx: Db, about: Acceptance & { user_id: string }): Promise<Account> {
+  const { invitation, now, user_id } = about
+  const user = await lockUser(trx, { id: user_id })
+  if (user.email !== invitation.email) {
+    throw problem('permission_denied', {
+      detail: 'The invitation is for another e-mail address. Sign in as that person.',
+    })
+  }
+  if (user.password_origin === 'legacy' || user.password_origin === 'administrator') {
+    throw problem('password_change_required', {
+      detail:
+        'Another person may know your password. Replace it with PUT /api/v1/auth/password, then accept.',
+    })
+  }
+  if (invitation.by_email && user.email_verified_at === null) {
+    const proven = { email_verified_at: now }
+    await trx.updateTable('users').set(proven).where('id', '=', user_id).execute()
+  }
+  return { user_id, session_number: user.session_number, account: 'known' }
+}
+
+/** Creates the account of a person whom the external issuer knows; it has no password. */
+async function issuerAccount(trx: Db, about: Acceptance & { email: string }): Promise<Account> {
+  const { invitation, now, email } = about
+  const user_id = newId()
+  if (email === invitation.email) {
+    const made = await insertUser(trx, {
+      ...{ id: user_id, email, display_name: email },
+      ...{ password_hash: null, password_origin: null },
+      ...{ email_verified_at: now, created_at: now },
+    })
+    if (made !== undefined) return { user_id, session_number: 0, account: 'created' }
+    throw problem('account_exists', { detail: 'The account was created meanwhile. Accept again.' })
+  }
+  throw problem('permission_denied', {
+    detail: 'The invitation is for another e-mail address. Sign in as that person.',
+  })
+}
+
+function lockUser(trx: Db, which: { id: string } | { email: string }) {
+  const [column, value] =
+    'id' in which ? (['id', which.id] as const) : (['email', which.email] as const)
+  return trx
+    .selectFrom('users')
+    .select(['id', 'email', 'email_verified_at', 'disabled_at', 'installation_admin'])
+    .select(['session_number', 'password_origin'])
+    .where(column, '=', value)
+    .forUpdate()
+    .executeTakeFirstOrThrow()
+}
+
+/** Adds the roles of an invitation. A higher role that the person has already stays. */
+async function addMembership(
+  trx: Db,
+  given: OpenInvitation & { user_id: string; now: Date },
+): Promise<void> {
+  const { id, organization_id, user_id, role, now } = given
+  await trx
+    .insertInto('organization_members')
+    .values({ organization_id, user_id, role, created_at: now })
+    .onConflict((conflict) =>
+      conflict.columns(['organization_id', 'user_id']).doUpdateSet({
+        role: higher('organization_members', organizationRoles),
+      }),
+    )
+    .execute()
+  await trx
+    .insertInto('project_members')
+    .columns(['project_id', 'user_id', 'role', 'created_at'])
+    .expression(
+      trx
+        .selectFrom('invitation_projects')
+        .innerJoin('projects', 'projects.id', 'invitation_projects.project_id')
+        .select('projects.id')
+        .select(sql<string>`${user_id}::uuid`.as('user_id'))
+        .select('invitation_projects.role')
+        .select(sql<string>`${now.toISOString()}::timestamptz`.as('created_at'))
+        .where('invitation_id', '=', id),
+    )
+    .onConflict((conflict) =>
+      conflict
+        .columns(['project_id', 'user_id'])
+        .doUpdateSet({ role: higher('project_members', projectRoles) }),
+    )
+    .execute()
+}
+
+/**
+ * Moves the default of a claimed account to the organization that invited its owner: the earlier
+ * default was chosen by another person, who could read the data that the owner's calls send.
+ */
+async function moveDefaultProject(
+  trx: Db,
+  { user_id, organization_id }: { user_id: string; organization_id: string },
+): Promise<void> {
+  const [only, other] = await visibleProjects(trx, user_id)
+    .select('projects.id')
+    .where('projects.organization_id', '=', organization_id)
+    .limit(2)
+    .execute()
+  if (only === undefined || other !== undefined) return
+  await trx
+    .updateTable('users')
+    .set({ default_project_id: only.id })
+    .where('id', '=', user_id)
+    .execute()
+}
+
+/** Builds the higher of the stored and the new role; `roles` begins with the weakest. */
+function higher<Role extends string>(table: string, roles: readonly Role[]) {
+  const order = sql.lit(roles.join(' '))
+  const stored = sql.ref(`${table}.role`)
+  return sql<Role>`case when position(excluded.role in ${order}) > position(${stored} in ${order})
+    then excluded.role else ${stored} end`
+}

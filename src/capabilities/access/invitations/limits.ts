@@ -1,0 +1,131 @@
+import { newId } from '../../../kernel/ids.ts'
+import { problem } from '../../../kernel/problem.ts'
+import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import type { NewLink } from './link.ts'
+
+type Db = Kysely<AccessTables>
+
+/** Links that an organization may send within a minute. */
+const linksPerMinute_max = 20
+/** Mails that an address may get within a day, from all organizations together. */
+const mailsPerDay_max = 3
+/** Invitations that ended are kept for 90 days. */
+const endedKept_ms = 90 * 24 * 60 * 60 * 1000
+const droppedAtOnce_max = 20
+
+const minute_ms = 60_000
+const day_ms = 24 * 60 * minute_ms
+
+/** A link to send; `id` is set when the invitation is stored already. */
+type Sent = {
+  id?: string
+  organization_id: string
+  email: string
+  link: NewLink
+  pending_max: number
+}
+
+/**
+ * Counts a link. Throws `limit_reached` for too many open invitations of the organization, and
+ * `rate_limited` for too many links of it or too many mails to the address. The transaction has
+ * locked the organization, so that concurrent calls are counted one after the other.
+ */
+export async function checkLinkLimits(trx: Db, sent: Sent): Promise<void> {
+  await dropOld(trx, sent.link.now)
+  await checkPending(trx, sent)
+  const { organization_id, email, link } = sent
+  if (link.by_email) {
+    await sql`select pg_advisory_xact_lock(hashtext(${`looptrace.invitation ${email}`}))`.execute(
+      trx,
+    )
+  }
+  const recent = await trx
+    .selectFrom('invitation_links')
+    .select(['organization_id', 'email', 'by_email', 'created_at'])
+    .where(({ and, eb, or }) =>
+      or([
+        and([
+          eb('organization_id', '=', organization_id),
+          eb('created_at', '>', before(link.now, minute_ms)),
+        ]),
+        and([
+          eb('email', '=', email),
+          eb('by_email', '=', true),
+          eb('created_at', '>', before(link.now, day_ms)),
+        ]),
+      ]),
+    )
+    .orderBy('created_at', 'desc')
+    .limit(1_000)
+    .execute()
+  const minute = recent.filter(
+    (row) =>
+      row.organization_id === organization_id && row.created_at > before(link.now, minute_ms),
+  )
+  refuseFrom(minute, linksPerMinute_max, {
+    ...{ now: link.now, window_ms: minute_ms },
+    detail: `An organization sends at most ${linksPerMinute_max} invitations per minute`,
+  })
+  const mails = recent.filter((row) => row.email === email && row.by_email)
+  if (link.by_email) {
+    refuseFrom(mails, mailsPerDay_max, {
+      ...{ now: link.now, window_ms: day_ms },
+      detail: `An address gets at most ${mailsPerDay_max} invitations by mail per day`,
+    })
+  }
+  await trx
+    .insertInto('invitation_links')
+    .values({ id: newId(), organization_id, email, by_email: link.by_email, created_at: link.now })
+    .execute()
+}
+
+async function checkPending(
+  trx: Db,
+  { id, organization_id, link, pending_max }: Sent,
+): Promise<void> {
+  const open = await trx
+    .selectFrom('invitations')
+    .select('id')
+    .where('organization_id', '=', organization_id)
+    .where('accepted_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', link.now.toISOString())
+    .$if(id !== undefined, (query) => query.where('id', '!=', id ?? ''))
+    .limit(pending_max)
+    .execute()
+  if (open.length < pending_max) return
+  throw problem('limit_reached', {
+    detail: `The organization has ${pending_max} pending invitations. Revoke one first.`,
+  })
+}
+
+/** Throws `rate_limited` if there are `max` links or more; the newest is first. */
+function refuseFrom(
+  links: readonly { created_at: string }[],
+  max: number,
+  about: { now: Date; window_ms: number; detail: string },
+): void {
+  const oldest = links.at(max - 1)
+  if (oldest === undefined) return
+  const free_at_ms = Date.parse(oldest.created_at) + about.window_ms
+  throw problem('rate_limited', {
+    detail: about.detail,
+    retry_after_s: Math.max(1, Math.ceil((free_at_ms - about.now.getTime()) / 1000)),
+  })
+}
+
+/** Deletes a few old links and ended invitations, so that the tables do not grow. */
+async function dropOld(trx: Db, now: Date): Promise<void> {
+  await sql`
+    delete from invitation_links where id in (
+      select id from invitation_links where created_at < ${before(now, day_ms)}
+      order by created_at limit ${droppedAtOnce_max} for update skip locked)`.execute(trx)
+  await sql`
+    delete from invitations where id in (
+      select id from invitations where expires_at < ${before(now, endedKept_ms)}
+      order by expires_at limit ${droppedAtOnce_max} for update skip locked)`.execute(trx)
+}
+
+function before(now: Date, ms: number): string {
+  return new Date(now.getTime() - ms).toISOString()
+}

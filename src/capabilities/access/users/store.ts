@@ -1,0 +1,205 @@
+import type { IdPage } from '../../../model/id-pages.ts'
+import {
+  type AccessTables,
+  type Kysely,
+  type PasswordOrigin,
+  sql,
+} from '../../../platform/relational/index.ts'
+import { revokeSignIns } from '../tokens/store.ts'
+
+type Db = Kysely<AccessTables>
+
+/** A user as an administrator of the installation sees them. */
+export type UserRow = {
+  id: string
+  email: string
+  display_name: string
+  created_at: string
+  disabled_at: string | null
+  email_verified_at: string | null
+  installation_admin: boolean
+  must_change_password: boolean
+  password_origin: PasswordOrigin | null
+  has_password: boolean
+}
+
+/** Returns a page of the users, the oldest first, optionally of one password origin. */
+export async function listUsers(
+  db: Db,
+  {
+    password_origin,
+    after,
+    limit,
+    count_max,
+  }: IdPage & { password_origin?: PasswordOrigin | undefined },
+): Promise<{ rows: UserRow[]; counted: number }> {
+  const chosen = db
+    .selectFrom('users')
+    .$if(password_origin !== undefined, (query) =>
+      query.where('password_origin', '=', password_origin ?? null),
+    )
+  const { n } = await db
+    .selectFrom(chosen.select('id').limit(count_max).as('some'))
+    .select(({ fn }) => fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  const rows = await chosen
+    .select(userColumns)
+    .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return { rows, counted: n }
+}
+
+/** Whether the user is an administrator of the installation and not disabled. */
+export async function isInstallationAdmin(db: Db, user_id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('users')
+    .select('id')
+    .where('id', '=', user_id)
+    .where('installation_admin', '=', true)
+    .where('disabled_at', 'is', null)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** A new user. */
+export type NewUser = {
+  id: string
+  email: string
+  display_name: string
+  password_hash: string | null
+  password_origin: PasswordOrigin | null
+  must_change_password?: boolean
+  email_verified_at: Date | null
+  created_at: Date
+}
+
+/** Creates a user; undefined when the e-mail has an account. */
+export function insertUser(db: Db, user: NewUser): Promise<UserRow | undefined> {
+  return db
+    .insertInto('users')
+    .values(user)
+    .onConflict((conflict) => conflict.column('email').doNothing())
+    .returning(userColumns)
+    .executeTakeFirst()
+}
+
+/** A replacement of a user's password by other means than the current password. */
+export type PasswordReset = {
+  user_id: string
+  password_hash: string | null
+  password_origin: PasswordOrigin | null
+  must_change_password: boolean
+  /** Whether the reset proves that the person owns the mailbox. */
+  proves_email: boolean
+  now: Date
+}
+
+/**
+ * Replaces a password and ends all sessions of the account. If the address was not proven before,
+ * the account may have had another owner, so its default project goes too. Run it in a transaction.
+ */
+export async function resetPassword(trx: Db, reset: PasswordReset): Promise<UserRow | undefined> {
+  const { user_id, proves_email, now, ...password } = reset
+  const changed = await trx
+    .updateTable('users')
+    .set({
+      ...password,
+      session_number: sql<number>`session_number + 1`,
+      default_project_id: sql<
+        string | null
+      >`case when email_verified_at is null then null else default_project_id end`,
+      ...(proves_email && {
+        email_verified_at: sql<string>`coalesce(email_verified_at, ${now.toISOString()}::timestamptz)`,
+      }),
+    })
+    .where('id', '=', user_id)
+    .returning(userColumns)
+    .executeTakeFirst()
+  if (changed !== undefined) await revokeSignIns(trx, { user_id, now })
+  return changed
+}
+
+/** Ends the password and sessions of an account whose address the external issuer proves first. */
+export function takeByIssuer(db: Db, user_id: string, now: Date): Promise<void> {
+  return db.transaction().execute(async (trx) => {
+    const unproven = await trx
+      .selectFrom('users')
+      .select('id')
+      .where('id', '=', user_id)
+      .where('email_verified_at', 'is', null)
+      .forUpdate()
+      .executeTakeFirst()
+    if (unproven === undefined) return
+    await resetPassword(trx, {
+      user_id,
+      password_hash: null,
+      password_origin: null,
+      must_change_password: false,
+      proves_email: true,
+      now,
+    })
+  })
+}
+
+/**
+ * Disables or enables a user; a disabled user's sessions end. Returns undefined for an unknown
+ * user, and `denied` when the actor is no longer an active administrator of the installation.
+ */
+export function setUserDisabled(
+  db: Db,
+  change: { user_id: string; actor_id: string; disabled: boolean; now: Date },
+): Promise<UserRow | 'denied' | undefined> {
+  const { user_id, actor_id, disabled, now } = change
+  return db.transaction().execute(async (trx) => {
+    // Locked, so that of two administrators who disable each other one remains.
+    await trx
+      .selectFrom('users')
+      .select('id')
+      .where('installation_admin', '=', true)
+      .orderBy('id')
+      .forUpdate()
+      .execute()
+    if (!(await isInstallationAdmin(trx, actor_id))) return 'denied'
+    if (disabled) await revokeSignIns(trx, { user_id, now })
+    const at = sql<string>`coalesce(disabled_at, ${now.toISOString()}::timestamptz)`
+    return trx
+      .updateTable('users')
+      .set({ disabled_at: disabled ? at : null })
+      .where('id', '=', user_id)
+      .returning(userColumns)
+      .executeTakeFirst()
+  })
+}
+
+/**
+ * Returns the accounts whose password ended with the migration to invitations and was not replaced
+ * yet: at most 100 ids, and their number.
+ */
+export async function listLockedUsers(
+  db: Pick<Db, 'selectFrom'>,
+): Promise<{ user_ids: string[]; total: number }> {
+  const rows = await db
+    .selectFrom('users')
+    .select(['id', sql<number>`count(*) over ()`.as('total')])
+    .where('password_origin', '=', 'legacy')
+    .where('password_hash', 'is', null)
+    .orderBy('id')
+    .limit(100)
+    .execute()
+  return { user_ids: rows.map(({ id }) => id), total: rows[0]?.total ?? 0 }
+}
+
+const userColumns = [
+  'id',
+  'email',
+  'display_name',
+  'created_at',
+  'disabled_at',
+  'email_verified_at',
+  'installation_admin',
+  'must_change_password',
+  'password_origin',
+  sql<boolean>`password_hash is not null`.as('has_password'),
+] as const
