@@ -57,3 +57,10 @@ test('a new password has a minimum length', async () => {
   expect([reply.status, reply.body.code]).toEqual([400, 'invalid_request'])
   expect(reply.text).not.toContain('hunter2')
 })
+
+test('a new password differs from the current one, which another person may have set', async () => {
+  const { token } = await app.person('same@example.com', 'member')
+  const reply = await change(token, 'correct horse battery', 'correct horse battery')
+  expect([reply.status, reply.body.code]).toEqual([400, 'invalid_request'])
+  expect(reply.body.errors).toMatchObject([{ pointer: '/new_password' }])
+})

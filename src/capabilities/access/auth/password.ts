@@ -28,6 +28,7 @@ export function setPassword({ db, clock, guard, passwords, roles }: Access): Rou
     rate_per_minute_max: 60,
     body_bytes_max: 16 * 1024,
     handle: async ({ body, caller }) => {
+      if (body.new_password === body.current_password) throw unchanged()
       const login = await findLoginById(db, caller.id)
       const account = login?.email ?? caller.id
       guard.attempt(account)
@@ -42,6 +43,14 @@ export function setPassword({ db, clock, guard, passwords, roles }: Access): Rou
       roles.forget()
       return undefined
     },
+  })
+}
+
+function unchanged(): Error {
+  const detail = 'expected a password that differs from the current one'
+  return problem('invalid_request', {
+    detail: `new_password: ${detail}`,
+    faults: [{ pointer: '/new_password', detail }],
   })
 }
 
