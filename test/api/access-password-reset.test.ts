@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -158,19 +159,22 @@ describe('a link by mail', () => {
 })
 
 describe('requests', () => {
-  test('are answered alike with and without an account; only a person with a password gets mail', async () => {
-    const { organization_id } = plain.first
+  test('are answered alike with and without an account; only a person who had a password gets mail', async () => {
     await plain.person('present@example.com', 'member')
-    await app.call('POST', `/api/v2/access/organizations/${organization_id}/members`, {
-      token: await app.signIn(plain.first.admin_email, plain.first.admin_password),
-      body: { email: 'sso@example.com', role: 'member' },
-    })
-    const emails = ['absent@example.com', 'sso@example.com', 'Present@example.com']
+    const addAccount = (email: string, password_origin: 'legacy' | null) =>
+      app.relational.db
+        .insertInto('users')
+        .values({ id: randomUUID(), email, display_name: email, password_origin })
+        .execute()
+    await addAccount('sso@example.com', null)
+    await addAccount('ended@example.com', 'legacy')
+    const emails = ['absent', 'sso', 'Present', 'ended'].map((name) => `${name}@example.com`)
     for (const email of emails) {
       const reply = await request(email)
       expect([reply.status, reply.body]).toEqual([202, { status: 'accepted' }])
     }
     await linksTo('present@example.com')
+    await linksTo('ended@example.com')
     expect(mailsTo('absent@example.com')).toEqual([])
     expect(mailsTo('sso@example.com')).toEqual([])
   })

@@ -72,3 +72,10 @@ test.each(['password1234', 'guessable@example.com', 'qwertyuiop12'])(
     expect((await password(email, 'correct horse battery')).status).toBe(200)
   },
 )
+
+test('a new password differs from the current one, which another person may have set', async () => {
+  const { token } = await app.person('same@example.com', 'member')
+  const reply = await change(token, 'correct horse battery', 'correct horse battery')
+  expect([reply.status, reply.body.code]).toEqual([400, 'invalid_request'])
+  expect(reply.body.errors).toMatchObject([{ pointer: '/new_password' }])
+})

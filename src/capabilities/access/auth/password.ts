@@ -31,6 +31,7 @@ export function setPassword(access: Access): Route {
     rate_per_minute_max: 60,
     body_bytes_max: 16 * 1024,
     handle: async ({ body, caller, network }) => {
+      if (body.new_password === body.current_password) throw unchanged()
       const login = await findLoginById(db, caller.id)
       const known = login?.password_hash ?? null
       if (login === undefined || known === null) throw wrong()
@@ -48,6 +49,14 @@ export function setPassword(access: Access): Route {
       roles.forget()
       return undefined
     },
+  })
+}
+
+function unchanged(): Error {
+  const detail = 'expected a password that differs from the current one'
+  return problem('invalid_request', {
+    detail: `new_password: ${detail}`,
+    faults: [{ pointer: '/new_password', detail }],
   })
 }
 

@@ -4,7 +4,7 @@ import type { Mailer } from '../../../../platform/mail/index.ts'
 import type { AccessTables, Kysely } from '../../../../platform/relational/index.ts'
 import { createQuietLog, type Logger } from '../../../../platform/telemetry/index.ts'
 import { hashSecret, randomBase62 } from '../../keys/project-key.ts'
-import { findLogin } from '../store.ts'
+import { findLogin, type Login } from '../store.ts'
 import { insertReset } from './store.ts'
 
 /** A link that sets a new password once. It is shown once; only its hash is stored. */
@@ -75,8 +75,7 @@ export function createPasswordResets(options: PasswordResetOptions): PasswordRes
       return
     }
     const login = await findLogin(db, email)
-    // A person without a password signs in through the external issuer.
-    if (login === undefined || login.disabled_at !== null || login.password_hash === null) return
+    if (login === undefined || login.disabled_at !== null || signsInElsewhere(login)) return
     const link = await make({ user_id: login.id, created_by: null, is_mailed: true })
     if (link?.url != null)
       await mailer.send({ to: email, subject, text: resetText(email, link.url) })
@@ -116,4 +115,12 @@ ${url}
 The link works once. If you did not request it, ignore this mail: your password
 stays the same.
 `
+}
+
+/**
+ * Whether a person never had a password, and so signs in through the external issuer. A password
+ * that ended with the migration to invitations leaves its origin behind.
+ */
+function signsInElsewhere({ password_hash, password_origin }: Login): boolean {
+  return password_hash === null && password_origin === null
 }
