@@ -12,6 +12,8 @@ export const finalizer = `${apiGroup}/finalizer`
 export const annotations = {
   /** Id of the resource's object in the service. Written by the operator. */
   external_id: `${apiGroup}/external-id`,
+  /** Id of the project that the resource uses. Written by the operator. */
+  project_id: `${apiGroup}/project-id`,
   /** `true` pauses reconciliation and deletion. */
   paused: `${apiGroup}/paused`,
   /** A new value triggers a reconcile. */

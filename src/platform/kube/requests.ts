@@ -138,6 +138,7 @@ function createTimeLimit(limit_ms: number, outer: AbortSignal | undefined): Time
 
 /** A list, an object or a subresource of an object. */
 export type Target = KubeResource & {
+  /** Undefined or empty: all namespaces, or an object without a namespace. */
   namespace?: string | undefined
   name?: string | undefined
   subresource?: string | undefined
@@ -150,7 +151,7 @@ export type Target = KubeResource & {
 export function resourcePath(target: Target): string {
   const { group, version, plural, namespace, name, subresource } = target
   const root = group === '' ? ['api', version] : ['apis', group, version]
-  const parent = namespace === undefined ? [] : ['namespaces', namespace]
+  const parent = namespace ? ['namespaces', namespace] : []
   const object = name === undefined ? [] : [name]
   const part = subresource === undefined ? [] : [subresource]
   const segments = [...root, ...parent, plural, ...object, ...part]

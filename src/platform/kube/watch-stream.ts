@@ -1,6 +1,6 @@
 import type { BadAnswer } from './errors.ts'
 import type { WatchEvent } from './kube-client.ts'
-import { withoutManagedFields } from './kube-client.ts'
+import { toKubeObject } from './kube-client.ts'
 
 /** etcd refuses objects of more than 1.5 MiB; JSON may escape each byte of a string into six. */
 const line_characters_max = 16 * 1024 * 1024
@@ -46,9 +46,9 @@ function parseEvent(line: string): WatchEvent | undefined {
   switch (type) {
     case 'ADDED':
     case 'MODIFIED':
-      return { type: 'changed', object: withoutManagedFields(object) }
+      return { type: 'changed', object: toKubeObject(object) }
     case 'DELETED':
-      return { type: 'deleted', object: withoutManagedFields(object) }
+      return { type: 'deleted', object: toKubeObject(object) }
     case 'BOOKMARK':
       return { type: 'bookmark', resource_version: object.metadata.resourceVersion }
     case 'ERROR':

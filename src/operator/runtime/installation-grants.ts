@@ -1,0 +1,52 @@
+import { type KubeClient, KubeError } from '../../platform/kube/index.ts'
+import type { Logger } from '../../platform/telemetry/index.ts'
+import { apiGroup, apiVersion, type Kind } from '../contract.ts'
+import { secretLabels } from '../names.ts'
+import type { OperatorSettings } from './operator-settings.ts'
+import { resourceOf } from './resource-writer.ts'
+
+/** Label of the grants that an installation applies, with the namespace and name of its Lease. */
+const installationLabel = `${apiGroup}/installation`
+
+/** Differs from the operator's own manager, whose applies would remove these fields. */
+const field_manager = 'looptrace-installation'
+
+/**
+ * Applies the ProjectGrants of the installation's settings and deletes those that it applied before
+ * and that are no longer in the settings. Grants of others are left alone. Does nothing without a
+ * kind of grants. A failure is logged: grants that exist stay in force.
+ */
+export async function applyInstallationGrants(options: {
+  kube: KubeClient
+  kinds: readonly Kind[]
+  settings: OperatorSettings
+  /** Namespace and name of the installation, `looptrace.looptrace-operator`. */
+  installation: string
+  logger: Logger
+}): Promise<void> {
+  const { kube, kinds, settings, installation, logger } = options
+  const kind = kinds.find(({ toGrant }) => toGrant !== undefined)
+  if (kind === undefined) return
+  const resource = resourceOf(kind)
+  const labels = { ...secretLabels, [installationLabel]: installation }
+  try {
+    for (const { name, spec } of settings.grants) {
+      const metadata = { name, namespace: '', labels }
+      const draft = { apiVersion, kind: kind.kind, metadata, spec }
+      await kube.apply(resource, draft, { field_manager })
+    }
+    const label_selector = Object.entries(labels)
+      .map((pair) => pair.join('='))
+      .join(',')
+    const page_size = settings.list_page_size
+    const { items } = await kube.list(resource, { label_selector, page_size })
+    const declared = new Set(settings.grants.map(({ name }) => name))
+    for (const { metadata } of items) {
+      const { name, uid } = metadata
+      if (!declared.has(name)) await kube.remove(resource, { namespace: '', name }, { uid })
+    }
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error
+    logger.warn({ reason: error.message }, 'applying the grants of the installation failed')
+  }
+}
