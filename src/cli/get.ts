@@ -84,8 +84,9 @@ function currentContext(): { kube: KubeClient; context_namespace: string } {
 async function listItems(
   kube: KubeClient,
   kind: Kind,
-  { args, name, namespace, signal }: Wanted & { namespace: string | undefined },
+  { args, name, signal, ...in_namespace }: Wanted & { namespace: string | undefined },
 ): Promise<KubeObject[]> {
+  const namespace = kind.scope === 'Cluster' ? '' : in_namespace.namespace
   const [, version = ''] = apiVersion.split('/')
   const resource = { group: apiGroup, version, plural: kind.plural }
   if (name !== undefined && namespace !== undefined) {

@@ -20,7 +20,10 @@ export const annotations = {
   reconcile_requested_at: `${apiGroup}/reconcile-requested-at`,
 } as const
 
-/** Labels of every Secret that the operator creates; its watch of Secrets selects by them. */
+/**
+ * Labels of every Secret and ProjectGrant that the operator creates; its watch of Secrets selects by
+ * them.
+ */
 export const secretLabels = { 'app.kubernetes.io/managed-by': fieldManager } as const
 
 /** Label of such a Secret with the uid of its owner. */

@@ -71,6 +71,7 @@ function toOperatorSettings(config: RoleConfig<'operator'>): OperatorSettings {
   return {
     ...defaultOperatorSettings,
     namespaces: names.filter((name) => name !== ''),
+    installation: `${config.operator_namespace}/${config.operator_lease}`,
     grants: parseGrants(config.operator_grants),
     leader_election: config.operator_leader_election
       ? {

@@ -5,8 +5,17 @@ import { secretLabels } from '../names.ts'
 import type { OperatorSettings } from './operator-settings.ts'
 import { resourceOf } from './resource-writer.ts'
 
-/** Label of the grants that an installation applies, with the namespace and name of its Lease. */
-const installationLabel = `${apiGroup}/installation`
+/** Annotation of the grants that an installation applies, with its namespace and name. */
+const installationNote = `${apiGroup}/installation`
+
+/** Labels of every grant that an operator applies. */
+const operatorLabels = secretLabels
+const label_selector = Object.entries(operatorLabels)
+  .map((pair) => pair.join('='))
+  .join(',')
+
+/** Grants of an installation that are compared; it has a few. */
+const page_size = 1_000
 
 /** Differs from the operator's own manager, whose applies would remove these fields. */
 const field_manager = 'looptrace-installation'
@@ -20,30 +29,27 @@ export async function applyInstallationGrants(options: {
   kube: KubeClient
   kinds: readonly Kind[]
   settings: OperatorSettings
-  /** Namespace and name of the installation, `looptrace.looptrace-operator`. */
-  installation: string
   logger: Logger
 }): Promise<void> {
-  const { kube, kinds, settings, installation, logger } = options
+  const { kube, kinds, settings, logger } = options
   const kind = kinds.find(({ toGrant }) => toGrant !== undefined)
   if (kind === undefined) return
   const resource = resourceOf(kind)
-  const labels = { ...secretLabels, [installationLabel]: installation }
+  const annotations = { [installationNote]: settings.installation }
   try {
     for (const { name, spec } of settings.grants) {
-      const metadata = { name, namespace: '', labels }
+      const metadata = { name, namespace: '', labels: operatorLabels, annotations }
       const draft = { apiVersion, kind: kind.kind, metadata, spec }
       await kube.apply(resource, draft, { field_manager })
     }
-    const label_selector = Object.entries(labels)
-      .map((pair) => pair.join('='))
-      .join(',')
-    const page_size = settings.list_page_size
     const { items } = await kube.list(resource, { label_selector, page_size })
     const declared = new Set(settings.grants.map(({ name }) => name))
-    for (const { metadata } of items) {
-      const { name, uid } = metadata
-      if (!declared.has(name)) await kube.remove(resource, { namespace: '', name }, { uid })
+    const former = items
+      .map(({ metadata }) => metadata)
+      .filter(({ name }) => !declared.has(name))
+      .filter((metadata) => metadata.annotations?.[installationNote] === settings.installation)
+    for (const { name, uid } of former) {
+      await kube.remove(resource, { namespace: '', name }, { uid })
     }
   } catch (error) {
     if (!(error instanceof KubeError)) throw error

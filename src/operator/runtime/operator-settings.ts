@@ -2,6 +2,8 @@
 export type OperatorSettings = {
   /** Watched namespaces; empty: all. */
   namespaces: readonly string[]
+  /** Namespace and name of the installation, which tell its grants from those of others. */
+  installation: string
   /** ProjectGrants of this installation, which the leader applies and deletes. */
   grants: readonly InstallationGrant[]
   /** Undefined when only one process runs. */
@@ -41,6 +43,7 @@ export type LeaderElectionSettings = {
  */
 export const defaultOperatorSettings: OperatorSettings = {
   namespaces: [],
+  installation: 'default/looptrace-operator',
   grants: [],
   leader_election: {
     namespace: 'default',

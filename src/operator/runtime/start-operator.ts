@@ -126,9 +126,7 @@ function assemble(options: OperatorOptions, election: LeaderElection) {
     ...secrets,
     namespaces,
   ]
-  const { namespace, name } = settings.leader_election ?? singleInstallation
-  const installation = `${namespace}.${name}`
-  const prepare = () => applyInstallationGrants({ ...common, kinds: options.kinds, installation })
+  const prepare = () => applyInstallationGrants({ ...common, kinds: options.kinds })
   return { controllers, reflectors, prepare }
 }
 
@@ -148,9 +146,6 @@ async function runWorkers(
   await prepare()
   await Promise.all(controllers.map((controller) => controller.work(signal)))
 }
-
-/** The name of an installation without a Lease. */
-const singleInstallation = { namespace: 'default', name: 'looptrace-operator' }
 
 type Running = {
   controllers: readonly Controller[]
