@@ -3,10 +3,12 @@ import { newId } from '../../src/kernel/ids.ts'
 import { eventually } from '../support/eventually.ts'
 import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
 import { grantProject, grantsOf } from '../support/kube/grants.ts'
+import { doomedOperator, killAtEachWrite } from '../support/kube/killed-operators.ts'
 import {
   type ProductCluster,
   type ProductPlace,
   productOperator,
+  productOptions,
   productPlace,
   startProductCluster,
 } from '../support/kube/product-cluster.ts'
@@ -379,6 +381,48 @@ describe('a withdrawn grant', () => {
     await own.policies.notReady('a', 'NotGranted')
   })
 })
+
+test('a withdrawal that is killed at each write is completed by the next operator', async () => {
+  const killed = await killAtEachWrite<ProductPlace>({
+    place: async () => {
+      const own = await productPlace(cluster, { isGranted: false })
+      const revokeAfter = '20s'
+      const grant = await grantProject(cluster.server, own.namespace, own.project, { revokeAfter })
+      await using _ = await productOperator(cluster, [own.namespace])
+      await own.accounts.apply('robot', account({ id: own.project }))
+      await own.policies.apply('keep', policy({ id: own.project }))
+      await Promise.all([own.accounts.ready('robot'), own.policies.ready('keep')])
+      await grants().remove(grant)
+      return own
+    },
+    operator: async ({ namespace }, write) =>
+      doomedOperator(await productOptions(cluster, [namespace]), write),
+    isDone: isWithdrawn,
+    at_once: 2,
+  })
+  expect(killed.length - 1).toBeGreaterThanOrEqual(8)
+  const places = killed.map(({ place }) => place)
+  await using _ = await productOperator(
+    cluster,
+    places.map(({ namespace }) => namespace),
+  )
+  for (const own of places) {
+    await isWithdrawn(own)
+    expect([await own.liveKeys(), [...(await own.secrets()).keys()]]).toEqual([[], []])
+    expect(await own.policy()).toMatchObject({ managed_by: null, days: { traces: 1 } })
+    expect(await own.accountsInService()).toHaveLength(1)
+  }
+})
+
+/** Waits until both resources report that the withdrawal is complete. */
+async function isWithdrawn({ accounts, policies }: ProductPlace): Promise<void> {
+  for (const [of, name] of [
+    [accounts, 'robot'],
+    [policies, 'keep'],
+  ] as const) {
+    await of.until(name, 'is withdrawn', ({ status }) => Boolean(status?.withdrawal?.revokedAt))
+  }
+}
 
 test('the operator applies the grants of its installation and deletes former ones', async () => {
   const own = await productPlace(cluster, { isGranted: false })

@@ -24,7 +24,7 @@ export type Controller = {
   /** Queues a resource if it is in the cache. */
   enqueue(key: string): void
   /** Queues the resources of some namespaces, if grants matter to the kind. */
-  enqueueGranted(isAffected: (namespace: string) => boolean): void
+  enqueueGranted(namespaces: readonly string[]): void
   /** Queues all resources, then runs the workers until the signal aborts. */
   work(signal: AbortSignal): Promise<void>
 }
@@ -105,11 +105,9 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
     enqueue: (key) => {
       if (cache.get(key) !== undefined) queue.add(key)
     },
-    enqueueGranted: (isAffected) => {
+    enqueueGranted: (namespaces) => {
       if (kind.project === undefined) return
-      for (const key of cache.keys()) {
-        if (isAffected(cache.get(key)?.meta.namespace ?? '')) queue.add(key)
-      }
+      for (const { key } of namespaces.flatMap(cache.inNamespace)) queue.add(key)
     },
   }
 }

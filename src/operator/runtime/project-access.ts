@@ -47,14 +47,14 @@ export function createProjectAccess(
   /** Returns the decision, which counts the keys that all other resources of the namespace hold. */
   const decide = (cached: CachedResource): GrantDecision => {
     const request = toRequest(cached)
-    if (request.keys === 0) return decideGrant(request, book.grants())
+    if (request.keys === 0) return decideGrant(request, book.grantsFor(cached.meta.namespace))
     const held = cache
       .inNamespace(cached.meta.namespace)
       .filter(({ key }) => key !== cached.key)
       .flatMap((peer) => heldBy(peer) ?? [])
     const keysInUse = ({ name }: Grant) =>
       held.reduce((sum, { grant, keys }) => (grant === name ? sum + keys : sum), 0)
-    return decideGrant({ ...request, keysInUse }, book.grants())
+    return decideGrant({ ...request, keysInUse }, book.grantsFor(cached.meta.namespace))
   }
   const mayUse = (peer: CachedResource, project_id: string): boolean => {
     if (peer.deleting || peer.paused || peer.resource?.spec.suspend !== false) return false
@@ -76,12 +76,9 @@ export function createProjectAccess(
     },
     forget: ({ meta }) => void allowed.delete(meta.uid),
     rivals: (cached, project_id) => {
-      const names = book
-        .grants()
-        .flatMap((grant) => (grant.project_id === project_id && grant.project?.name) || [])
       const own_class = cached.resource?.spec.className
       return cache
-        .find([idTerm(project_id), ...names.map(nameTerm)])
+        .find([idTerm(project_id), ...[...book.namesOf(project_id)].map(nameTerm)])
         .filter((peer) => peer.key !== cached.key)
         .filter((peer) => peer.resource?.spec.className === own_class && mayUse(peer, project_id))
         .flatMap(({ resource }) => resource ?? [])

@@ -104,13 +104,13 @@ function assemble(options: OperatorOptions, election: LeaderElection) {
   const metrics = createOperatorMetrics(options.metrics, timing)
   metrics.leading(election.isLeader)
   const events = createEventRecorder({ kube, identity, timing, logger })
-  const book = createGrantBook((isAffected) => {
-    for (const controller of controllers) controller.enqueueGranted(isAffected)
+  const book = createGrantBook((namespaces) => {
+    for (const controller of controllers) controller.enqueueGranted(namespaces)
   })
-  const namespaces = watchNamespaces({ kube, timing, logger, settings, book })
+  const namespaceWatch = watchNamespaces({ kube, timing, logger, settings, book })
   const common = { kube, service, timing, logger, settings, events, metrics, book }
   const countNamespaces: ReconcileDeps['countNamespaces'] = (selection) =>
-    selection.selector !== undefined && namespaces.unsynced() !== null
+    selection.selector !== undefined && namespaceWatch.unsynced() !== null
       ? undefined
       : book.count(selection)
   const controllers: readonly Controller[] = options.kinds.map((kind) =>
@@ -124,7 +124,7 @@ function assemble(options: OperatorOptions, election: LeaderElection) {
   const reflectors = [
     ...controllers.flatMap((controller) => controller.reflectors),
     ...secrets,
-    namespaces,
+    namespaceWatch,
   ]
   const prepare = () => applyInstallationGrants({ ...common, kinds: options.kinds })
   return { controllers, reflectors, prepare }

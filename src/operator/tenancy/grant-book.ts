@@ -4,8 +4,11 @@ import { type Grant, type Labels, type NamespaceSelection, selects } from './gra
 /** The grants in force and the labels of namespaces, as last read. */
 export type GrantBook = {
   /** Sets or removes the grant of a ProjectGrant. */
-  put(name: string, grant: Grant | undefined): void
-  grants(): readonly Grant[]
+  put(key: string, grant: Grant | undefined): void
+  /** Returns the grants that name the namespace, and all that select namespaces by labels. */
+  grantsFor(namespace: string): readonly Grant[]
+  /** Returns the names by which grants name a project. */
+  namesOf(project_id: string): ReadonlySet<string>
   /** Whether any grant selects namespaces by labels. */
   hasSelectors(): boolean
   setLabels(namespace: string, labels: Labels | undefined): void
@@ -15,41 +18,67 @@ export type GrantBook = {
   count(selection: NamespaceSelection): number
 }
 
-/** Called when decisions for the resources of some namespaces may have changed. */
-export type OnGrantChange = (isAffected: (namespace: string) => boolean) => void
+/** Called when decisions for the resources of these namespaces may have changed. */
+export type OnGrantChange = (namespaces: readonly string[]) => void
 
-/** Creates an empty book. */
+/** Creates an empty book. Look-ups cost as much as their result, also with thousands of grants. */
 export function createGrantBook(onChange: OnGrantChange): GrantBook {
-  const byName = new Map<string, Grant>()
+  const byKey = new Map<string, Grant>()
+  const byTerm = new Map<string, Map<string, Grant>>()
   const labelsByNamespace = new Map<string, Labels>()
   const labelsOf = (namespace: string) => labelsByNamespace.get(namespace)
-  const isSelected = ({ namespaces }: Grant, namespace: string) =>
-    selects(namespaces, namespace, labelsOf(namespace)) !== false
-  const hasSelectors = () =>
-    byName.values().some(({ namespaces }) => namespaces.selector !== undefined)
+  const find = (term: string) => [...(byTerm.get(term)?.values() ?? [])]
+  const selected = (selection: NamespaceSelection) => {
+    const { names = [], selector } = selection
+    if (selector === undefined) return [...new Set(names)]
+    const known = [...labelsByNamespace.keys()]
+    return known.filter((one) => selects(selection, one, labelsOf(one)) === true)
+  }
+  const remove = (key: string, grant: Grant) => {
+    byKey.delete(key)
+    for (const term of termsOf(grant)) {
+      byTerm.get(term)?.delete(key)
+      if (byTerm.get(term)?.size === 0) byTerm.delete(term)
+    }
+  }
+  const add = (key: string, grant: Grant) => {
+    byKey.set(key, grant)
+    for (const term of termsOf(grant)) {
+      byTerm.set(term, (byTerm.get(term) ?? new Map<string, Grant>()).set(key, grant))
+    }
+  }
   return {
     labelsOf,
-    hasSelectors,
-    grants: () => [...byName.values()],
-    put: (name, grant) => {
-      const before = byName.get(name)
+    hasSelectors: () => byTerm.has(selectorTerm),
+    grantsFor: (namespace) => [...find(namespaceTerm(namespace)), ...find(selectorTerm)],
+    namesOf: (id) => new Set(find(projectTerm(id)).flatMap(({ project }) => project?.name ?? [])),
+    put: (key, grant) => {
+      const before = byKey.get(key)
       if (isDeepStrictEqual(before, grant)) return
-      if (grant === undefined) byName.delete(name)
-      else byName.set(name, grant)
+      if (before !== undefined) remove(key, before)
+      if (grant !== undefined) add(key, grant)
       const changed = [before, grant].flatMap((one) => one ?? [])
-      onChange((namespace) => changed.some((one) => isSelected(one, namespace)))
+      onChange([...new Set(changed.flatMap(({ namespaces }) => selected(namespaces)))])
     },
     setLabels: (namespace, labels) => {
       if (isDeepStrictEqual(labelsOf(namespace), labels)) return
       if (labels === undefined) labelsByNamespace.delete(namespace)
       else labelsByNamespace.set(namespace, labels)
-      if (hasSelectors()) onChange((one) => one === namespace)
+      if (byTerm.has(selectorTerm)) onChange([namespace])
     },
-    count: (selection) => {
-      const { names = [], selector } = selection
-      if (selector === undefined) return new Set(names).size
-      const all = new Set([...names, ...labelsByNamespace.keys()])
-      return [...all].filter((one) => selects(selection, one, labelsOf(one)) === true).length
-    },
+    count: (selection) => selected(selection).length,
   }
+}
+
+const selectorTerm = 'selector'
+const namespaceTerm = (namespace: string) => `namespace/${namespace}`
+const projectTerm = (id: string) => `project/${id}`
+
+function termsOf({ namespaces, project_id }: Grant): string[] {
+  const { names = [], selector } = namespaces
+  return [
+    projectTerm(project_id),
+    ...names.map(namespaceTerm),
+    ...(selector === undefined ? [] : [selectorTerm]),
+  ]
 }
