@@ -346,6 +346,9 @@ describe('a withdrawn grant', () => {
     expect([await isGood(on.key), await liveSecret(on.own)]).toEqual([false, undefined])
     expect(await on.own.liveKeys()).toEqual([])
     expect(await on.own.policy()).toMatchObject({ managed_by: null, days: { traces: 1 } })
+    const [withdrawn] = await on.own.accountsInService()
+    expect(withdrawn).toMatchObject({ disabled_at: expect.any(String) })
+    expect(withdrawn.name).toMatch(/ \(withdrawn [0-9a-f-]{36}\)$/)
 
     await grants().apply(on.grant, on.spec)
     const undo = { metadata: { annotations: null, finalizers: ['looptrace.dev/finalizer'] } }
@@ -355,7 +358,9 @@ describe('a withdrawn grant', () => {
     expect([again.status.projectId, again.status.withdrawal]).toEqual([on.own.project, undefined])
     await on.own.policies.ready('keep')
     expect(await isGood(String(await liveSecret(on.own)))).toBe(true)
-    expect(await on.own.accountsInService()).toHaveLength(1)
+    expect(await on.own.accountsInService()).toMatchObject([
+      { id: withdrawn.id, name: `${on.own.namespace}/robot`, disabled_at: null },
+    ])
   })
 
   test('by the label of a namespace is withdrawn with the label', async () => {

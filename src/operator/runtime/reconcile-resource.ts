@@ -49,7 +49,7 @@ export type Next =
   | { type: 'failed'; failure: Failure; resync_ms: number; error: unknown; is_new: boolean }
 
 /**
- * Reconciles one resource. From a resource that no grant allows any more the project is withdrawn;
+ * Reconciles one resource. The project is withdrawn from a resource that is no longer granted it;
  * neither a pause nor a suspension stops that. A paused resource is skipped, one with an invalid
  * spec is refused, a deleted one is removed from the service, a suspended one is skipped. Otherwise
  * the finalizer is added, the kind applies the spec to the service, and the result is written to
@@ -98,7 +98,7 @@ type Run = {
   decision: GrantDecision | undefined
 }
 
-/** Whether the resource uses a project that no grant allows any more. */
+/** Whether the resource uses a project that it is no longer granted. */
 function isWithdrawn({ cached, decision }: Run): boolean {
   const isRefused = decision !== undefined && 'refused' in decision
   return isRefused && decision.refused === 'NotGranted' && cached.project.projectId !== undefined

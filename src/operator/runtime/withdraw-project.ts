@@ -18,7 +18,7 @@ type WithdrawOptions = {
 }
 
 /**
- * Withdraws the project of a resource that no grant allows any more: notes the time at first, and at
+ * Withdraws the project of a resource that is no longer granted it: notes the time at first, and at
  * the end of the grace calls the kind. The end is kept in the status, which only the operator may
  * write, so that no edit of the resource extends it. Returns the time until the next step, or
  * undefined when all is done.

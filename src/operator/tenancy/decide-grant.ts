@@ -1,7 +1,7 @@
 import type { ProjectRef } from '../common-spec.ts'
 import { type Grant, type Labels, selects } from './grant.ts'
 
-/** What a resource asks of a grant. */
+/** The demands of a resource on its grant. */
 export type GrantNeeds = {
   scopes: readonly string[]
   roles: readonly string[]

@@ -1,6 +1,6 @@
 /**
- * What a cluster administrator granted: which namespaces may name a project, with which kinds, and
- * up to which ceilings. A ProjectGrant resource whose project is resolved.
+ * A ProjectGrant with its resolved project: the namespaces and kinds that may name the project, and
+ * their ceilings.
  */
 export type Grant = {
   /** Name of the ProjectGrant. */

@@ -14,7 +14,7 @@ const usedGrant = z.strictObject({
 
 /** The end of a grant. */
 const withdrawal = z.strictObject({
-  since: z.iso.datetime().describe('Time at which no grant allowed the resource any more.'),
+  since: z.iso.datetime().describe('Time from which no grant allows the resource.'),
   revokeAt: z.iso
     .datetime()
     .describe('Time at which keys are revoked and objects released, unless a grant returns.'),
@@ -25,9 +25,7 @@ const withdrawal = z.strictObject({
 export const projectStatus = z.strictObject({
   projectId: z.uuid().max(36).optional().describe('Id of the project that the resource uses.'),
   grant: usedGrant.optional().describe('ProjectGrant that allows the resource.'),
-  withdrawal: withdrawal
-    .optional()
-    .describe('Set when no ProjectGrant allows the resource any more.'),
+  withdrawal: withdrawal.optional().describe('Set while no ProjectGrant allows the resource.'),
 })
 
 export type ProjectStatus = z.output<typeof projectStatus>

@@ -66,7 +66,7 @@ const selector = z
       .describe('Conditions that the labels of the namespace must meet.'),
   })
   .describe(
-    'Label selector; an empty one selects every namespace. Whoever may label a namespace can then grant it the project, so prefer names.',
+    'Label selector; an empty one selects every namespace. A user who may label a namespace can then grant it the project, so prefer names.',
   )
 
 const namespaces = z

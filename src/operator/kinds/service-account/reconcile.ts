@@ -184,7 +184,8 @@ export async function removeServiceAccount(resource: Declared, deps: ReconcileDe
 
 /**
  * Revokes all keys of the account and deletes the Secrets, after the grant was withdrawn. The account
- * stays, so that its name and its history do.
+ * stays with its history, disabled and under another name, so that its tokens are refused and its
+ * name is free.
  */
 export async function withdrawServiceAccount(
   resource: Pick<Declared, 'meta'>,
@@ -192,8 +193,16 @@ export async function withdrawServiceAccount(
 ): Promise<void> {
   const api = apiOf(resource, deps)
   const account = api && (await findDeclaredAccount(resource, api))
-  const keys = api && account ? await api.liveKeys(account.id) : []
-  for (const { id } of keys) await api?.revoke(id)
+  if (api !== undefined && account !== undefined) {
+    const { id, scopes } = account
+    const mark = ` (withdrawn ${id})`
+    const isMarked = account.name.endsWith(mark)
+    const name = isMarked ? account.name : `${account.name.slice(0, 100 - mark.length)}${mark}`
+    if (!isMarked || account.disabled_at === null) {
+      await api.change(id, { name, scopes, disabled: true, take_over: false })
+    }
+    for (const key of await api.liveKeys(id)) await api.revoke(key.id)
+  }
   for (const secret of await deps.secrets.listOwned()) await deps.secrets.remove(secret)
 }
 
