@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../src/kernel/ids.ts'
+import { type Kind, kinds, projectGrantSpec } from '../../src/operator/index.ts'
+import { projectGrantKind } from '../../src/operator/kinds/project-grant/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
 import { grantProject, grantsOf } from '../support/kube/grants.ts'
@@ -243,10 +245,12 @@ describe('a name', () => {
       .where('id', '=', strangers)
       .executeTakeFirstOrThrow()
     const organization = `strangers-${organization_id}`
-    await grantProject(cluster.server, own.namespace, { organization: 'default', name })
+    const first = await grantProject(cluster.server, own.namespace, {
+      ...{ organization: 'default', name },
+    })
     const second = await grantProject(cluster.server, own.namespace, { organization, name })
     await using _ = await productOperator(cluster, [own.namespace])
-    await grants().ready(second)
+    for (const grant of [first, second]) await grants().ready(grant)
     await own.policies.apply('a', policy({ name }))
     const { message } = readyOf(await own.policies.notReady('a', 'ProjectAmbiguous'))
     expect(message).toContain('Set projectRef.organization')
@@ -363,6 +367,36 @@ describe('a withdrawn grant', () => {
     ])
   })
 
+  test('leaves no key, even if the resource is deleted with Retain within the grace', async () => {
+    await using on = await granted()
+    await grants().remove(on.grant)
+    await on.own.accounts.notReady('robot', 'NotGranted')
+    await on.own.policies.notReady('keep', 'NotGranted')
+    await edit(on.own.accounts, 'robot', { spec: { deletionPolicy: 'Retain' } })
+    await edit(on.own.policies, 'keep', { spec: { deletionPolicy: 'Retain' } })
+    for (const [of, name] of [
+      [on.own.accounts, 'robot'],
+      [on.own.policies, 'keep'],
+    ] as const) {
+      await of.remove(name)
+      await of.gone(name)
+    }
+    expect([await isGood(on.key), await on.own.liveKeys()]).toEqual([false, []])
+    expect([...(await on.own.secrets()).keys()]).toEqual([])
+    expect(await on.own.policy()).toMatchObject({ managed_by: null, days: { traces: 1 } })
+  })
+
+  test('that this operator cannot read, as after a rollback, withdraws nothing', async () => {
+    await using on = await granted()
+    await on.operator.stop()
+    await using later = await productOperator(cluster, [on.own.namespace], { kinds: olderKinds })
+    await eventually('the grant is refused', () => later.logged().includes('roles'))
+    await on.own.policies.apply('keep', policy(on.ref, { traces: { days: 2 } }))
+    await eventually('the policy is reconciled', () => later.logged().includes('cannot be read'))
+    expect(readyOf(await on.own.policies.read('keep'))).toMatchObject({ status: 'True' })
+    expect(await isGood(on.key)).toBe(true)
+  })
+
   test('by the label of a namespace is withdrawn with the label', async () => {
     const own = await productPlace(cluster, { isGranted: false })
     const grant = await grantProject(cluster.server, own.namespace, own.project, {
@@ -418,6 +452,12 @@ test('a withdrawal that is killed at each write is completed by the next operato
     expect(await own.accountsInService()).toHaveLength(1)
   }
 })
+
+/** The kinds of an older operator, which does not know a field of the grants. */
+const olderKinds: readonly Kind[] = [
+  ...kinds.filter(({ kind }) => kind !== 'ProjectGrant'),
+  { ...projectGrantKind, spec: projectGrantSpec.omit({ roles: true }) as unknown as Kind['spec'] },
+]
 
 /** Waits until both resources report that the withdrawal is complete. */
 async function isWithdrawn({ accounts, policies }: ProductPlace): Promise<void> {

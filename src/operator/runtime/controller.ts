@@ -64,7 +64,7 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
   }
   const onStored: OnStored = (key, before) => {
     const cached = cache.get(key)
-    if (kind.toGrant !== undefined) options.book.put(key, toGrant(kind, cached))
+    if (kind.toGrant !== undefined) noteGrant(kind, options.book, { key, cached, before })
     if (cached === undefined && before !== undefined) access?.forget(before)
     // The ceiling of keys is shared by the resources of a namespace.
     if (keysOf(kind, before) === keysOf(kind, cached)) return
@@ -112,10 +112,17 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
   }
 }
 
-/** Returns the grant of a ProjectGrant that is in force. */
-function toGrant(kind: Kind, cached: CachedResource | undefined) {
-  if (cached?.resource === undefined || cached.deleting) return undefined
-  return kind.toGrant?.(cached.resource)
+/** Notes the grant of a ProjectGrant: in force, unreadable, or gone. */
+function noteGrant(
+  kind: Kind,
+  book: GrantBook,
+  stored: { key: string; cached: CachedResource | undefined; before: CachedResource | undefined },
+): void {
+  const { key, cached, before } = stored
+  const isThere = cached !== undefined && !cached.deleting
+  const name = (cached ?? before)?.meta.name ?? ''
+  book.setUnreadable(name, isThere && cached.resource === undefined)
+  book.put(key, isThere && cached.resource ? kind.toGrant?.(cached.resource) : undefined)
 }
 
 /** Returns the number of keys that a resource declares. */

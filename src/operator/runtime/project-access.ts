@@ -45,7 +45,7 @@ export function createProjectAccess(
     return allowed.get(meta.uid) ?? { grant: grant.name, keys: grant.keys ?? 0 }
   }
   /** Returns the decision, which counts the keys that all other resources of the namespace hold. */
-  const decide = (cached: CachedResource): GrantDecision => {
+  const decideByGrants = (cached: CachedResource): GrantDecision => {
     const request = toRequest(cached)
     if (request.keys === 0) return decideGrant(request, book.grantsFor(cached.meta.namespace))
     const held = cache
@@ -55,6 +55,15 @@ export function createProjectAccess(
     const keysInUse = ({ name }: Grant) =>
       held.reduce((sum, { grant, keys }) => (grant === name ? sum + keys : sum), 0)
     return decideGrant({ ...request, keysInUse }, book.grantsFor(cached.meta.namespace))
+  }
+  const decide = (cached: CachedResource): GrantDecision => {
+    const decision = decideByGrants(cached)
+    const { grant } = cached.project
+    // After a rollback of the operator, a newer grant must not end what it allows.
+    const isUnreadable = grant !== undefined && book.isUnreadable(grant.name)
+    const isRefused = 'refused' in decision && decision.refused === 'NotGranted'
+    if (!isUnreadable || !isRefused) return decision
+    return { unknown: `ProjectGrant ${grant.name} cannot be read: update the operator` }
   }
   const mayUse = (peer: CachedResource, project_id: string): boolean => {
     if (peer.deleting || peer.paused || peer.resource?.spec.suspend !== false) return false

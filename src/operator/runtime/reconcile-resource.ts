@@ -120,8 +120,8 @@ function requireProject({ context, cached, decision }: Run): ProjectUsed | undef
     throw new NotReady(decision.refused, decision.message, { again_after_ms: notGranted_ms })
   }
   if ('unknown' in decision) {
-    const act = { verb: 'list', resource: 'namespaces', namespace: undefined, name: undefined }
-    throw new KubeUnavailable(act, 'the labels of the namespace are not known yet')
+    const act = { verb: 'read', resource: 'grants', namespace: undefined, name: undefined }
+    throw new KubeUnavailable(act, decision.unknown)
   }
   const { grant, project_id } = decision.allowed
   const keys = cached.resource && context.kind.project?.needs?.(cached.resource.spec).keys
@@ -163,7 +163,10 @@ async function removeFromService(run: Run, resource: Resource): Promise<Next> {
   const { context, cached, writer, decision } = run
   const granted = decision !== undefined && 'allowed' in decision ? decision.allowed : undefined
   const project_id = cached.project.projectId ?? granted?.project_id ?? ''
-  await context.kind.remove?.(resource, createDeps(run, project_id))
+  const deps = createDeps(run, project_id)
+  // With `Retain` keys would outlive the grace.
+  if (isWithdrawn(run)) await context.kind.project?.withdraw(resource, deps)
+  await context.kind.remove?.(resource, deps)
   const isKept = resource.spec.deletionPolicy === 'Retain'
   const note = isKept ? 'released: its objects stay in the service' : 'removed from the service'
   const reason = isKept ? 'Released' : 'Removed'

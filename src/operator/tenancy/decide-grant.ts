@@ -26,8 +26,8 @@ export type GrantRequest = GrantNeeds & {
 export type GrantDecision =
   | { allowed: { grant: Grant; project_id: string } }
   | { refused: 'NotGranted' | 'ProjectAmbiguous' | 'ProjectChanged'; message: string }
-  /** The labels of the namespace are needed for the decision and are not known yet. */
-  | { unknown: true }
+  /** The decision needs something that is not known yet, as the sentence says. */
+  | { unknown: string }
 
 /**
  * Decides which project a resource may use. Nothing is allowed without a grant, and one grant must
@@ -45,16 +45,19 @@ export function decideGrant(request: GrantRequest, grants: readonly Grant[]): Gr
   const named = covering.filter((grant) => isNamed(grant, request))
   const isUnknown = selected.some((one) => one.selects === 'unknown' && isNamed(one.grant, request))
   const ids = [...new Set(named.map(({ project_id }) => project_id))]
-  if (isUnknown && (request.bound_id === undefined || ids.length === 0)) return { unknown: true }
+  if (isUnknown && (request.bound_id === undefined || ids.length === 0))
+    return { unknown: labelsUnknown }
   if (ids.length > 1) return refuseAmbiguous(request, ids)
   const grant = named.toSorted(byName).find((one) => excessOf(request, one) === undefined)
   if (grant === undefined) {
-    return isUnknown ? { unknown: true } : refuseNotGranted(request, named)
+    return isUnknown ? { unknown: labelsUnknown } : refuseNotGranted(request, named)
   }
   return isChanged(request, named)
     ? refuseChanged(request)
     : { allowed: { grant, project_id: grant.project_id } }
 }
+
+const labelsUnknown = 'the labels of the namespace are not known yet'
 
 /** Whether a grant is of the project that the resource is bound to, else of the one it names. */
 function isNamed({ project_id, project }: Grant, { bound_id, project_ref }: GrantRequest): boolean {

@@ -5,6 +5,9 @@ import { type Grant, type Labels, type NamespaceSelection, selects } from './gra
 export type GrantBook = {
   /** Sets or removes the grant of a ProjectGrant. */
   put(key: string, grant: Grant | undefined): void
+  /** Notes whether a ProjectGrant has a spec that this version of the operator cannot read. */
+  setUnreadable(name: string, isUnreadable: boolean): void
+  isUnreadable(name: string): boolean
   /** Returns the grants that name the namespace, and all that select namespaces by labels. */
   grantsFor(namespace: string): readonly Grant[]
   /** Returns the names by which grants name a project. */
@@ -26,6 +29,7 @@ export function createGrantBook(onChange: OnGrantChange): GrantBook {
   const byKey = new Map<string, Grant>()
   const byTerm = new Map<string, Map<string, Grant>>()
   const labelsByNamespace = new Map<string, Labels>()
+  const unreadable = new Set<string>()
   const labelsOf = (namespace: string) => labelsByNamespace.get(namespace)
   const find = (term: string) => [...(byTerm.get(term)?.values() ?? [])]
   const selected = (selection: NamespaceSelection) => {
@@ -49,6 +53,8 @@ export function createGrantBook(onChange: OnGrantChange): GrantBook {
   }
   return {
     labelsOf,
+    isUnreadable: (name) => unreadable.has(name),
+    setUnreadable: (name, is) => void (is ? unreadable.add(name) : unreadable.delete(name)),
     hasSelectors: () => byTerm.has(selectorTerm),
     grantsFor: (namespace) => [...find(namespaceTerm(namespace)), ...find(selectorTerm)],
     namesOf: (id) => new Set(find(projectTerm(id)).flatMap(({ project }) => project?.name ?? [])),
