@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { commonSpecFields, projectRefField } from '../common-spec.ts'
 import type { Kind } from '../contract.ts'
-import { kinds } from '../kinds/index.ts'
 import { type Crd, crdOf, crdYaml } from './crd.ts'
 import type { StructuralSchema } from './structural-schema.ts'
 
@@ -35,13 +34,6 @@ function specOf(crd: Crd): StructuralSchema {
 
 const fieldOf = (schema: z.ZodType) =>
   specOf(crdOf(kindWith({ field: schema.describe('A field.') }))).properties?.['field']
-
-test('exactly the kinds with projectRef need a grant', () => {
-  for (const kind of kinds) {
-    const hasRef = specOf(crdOf(kind)).properties?.['projectRef'] !== undefined
-    expect([kind.kind, kind.project !== undefined]).toEqual([kind.kind, hasRef])
-  }
-})
 
 test('a cluster-scoped kind has a cluster-scoped CRD, and others a namespaced one', () => {
   expect(crdOf({ ...kindWith({}), scope: 'Cluster' }).spec.scope).toBe('Cluster')

@@ -7,6 +7,7 @@ const secrets = { group: '', version: 'v1', plural: 'secrets' }
 test.each([
   [{ ...secrets }, '/api/v1/secrets', 'secrets'],
   [{ ...secrets, namespace: 'a', name: 'b' }, '/api/v1/namespaces/a/secrets/b', 'secrets'],
+  [{ ...things, namespace: '', name: 'b' }, '/apis/example.com/v1/things/b', 'things.example.com'],
   [{ ...things, namespace: 'a' }, '/apis/example.com/v1/namespaces/a/things', 'things.example.com'],
   [
     { ...things, namespace: 'a', name: 'b', subresource: 'status' },

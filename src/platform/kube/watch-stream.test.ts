@@ -29,7 +29,8 @@ test('events are the same wherever the bytes are cut', async () => {
   expect(whole.map((event) => event.type)).toEqual(['changed', 'changed', 'bookmark', 'deleted'])
   expect(whole[1]).toEqual({
     type: 'changed',
-    object: { metadata: { name: '💡', resourceVersion: '2' } },
+    // An object without a namespace is cluster-scoped.
+    object: { metadata: { name: '💡', namespace: '', resourceVersion: '2' } },
   })
   expect(whole[2]).toEqual({ type: 'bookmark', resource_version: '9' })
   await fc.assert(
