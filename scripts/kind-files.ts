@@ -26,7 +26,7 @@ export function kindFiles(kinds: readonly Kind[]): { path: string; content: stri
     }),
     {
       path: 'charts/looptrace/files/kinds.json',
-      content: jsonOf(kinds.map(({ plural, kind }) => ({ plural, kind }))),
+      content: jsonOf(kinds.map(({ plural, kind, scope }) => ({ plural, kind, scope }))),
     },
     { path: 'docs/reference/kinds.md', content: kindsPage(kinds) },
   ]

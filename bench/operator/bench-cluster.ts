@@ -10,6 +10,7 @@ import {
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { type HttpGate, httpGate } from '../../test/support/http-gate.ts'
 import { type ApiServer, admin, startApiServer } from '../../test/support/kube/api-server.ts'
+import { grantProject } from '../../test/support/kube/grants.ts'
 import { installKinds } from '../../test/support/kube/resources.ts'
 import { type Service, startService } from '../../test/support/service.ts'
 import { startSingleMachine } from '../../test/support/single-machine.ts'
@@ -59,6 +60,10 @@ export async function startBenchCluster(): Promise<BenchCluster> {
           .insertInto('projects')
           .values(rows.slice(at, at + 1_000))
           .execute()
+      }
+      for (let at = 0; at < count; at += 20) {
+        const some = ids.slice(at, at + 20)
+        await Promise.all(some.map((id) => grantProject(server, namespace, id)))
       }
       return ids
     },

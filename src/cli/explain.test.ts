@@ -29,7 +29,7 @@ test.each([
     'retpol',
     /KIND: +RetentionPolicy \(retentionpolicies, retpol\)[\s\S]*RULES:[\s\S]*spec <object> required/,
   ],
-  ['RetentionPolicy.spec', /projectRef <object> required\n +The project/],
+  ['RetentionPolicy.spec', /projectRef <object> required\n +A project/],
   [
     'retentionpolicies.spec.traces.days',
     /<integer, 1 to 36500>\n\nDESCRIPTION:\n {2}Retention in days/,
@@ -55,7 +55,7 @@ test('--recursive shows the whole tree, JSON the schema', async () => {
 })
 
 test.each([
-  ['pod', 'got "pod", expected a kind: RetentionPolicy (retpol)'],
+  ['pod', 'got "pod", expected a kind: ProjectGrant (grant), RetentionPolicy (retpol)'],
   ['retpol.spec.trace', 'got "trace", expected a field of spec: projectRef,'],
   ['retpol.spec.suspend.x', 'got "x", expected a field of spec.suspend: none'],
 ])('%s does not exist', async (word, message) => {

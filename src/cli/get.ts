@@ -34,7 +34,7 @@ export async function get(args: Arguments, io: CommandIo): Promise<number> {
   const listed = await listAll(wanted, { args, name, all_namespaces, signal: io.stop })
   const options = { all_namespaces, wide: args.flag('wide'), now_ms: io.now_ms() }
   const items = listed.flatMap(({ kind, items }) =>
-    items.map((item) => ({ apiVersion, kind: kind.kind, ...item })),
+    items.map((item) => ({ apiVersion, kind: kind.kind, ...withoutEmptyNamespace(item) })),
   )
   const list = { apiVersion: 'v1', kind: 'List', items }
   const data = name === undefined ? list : items[0]
@@ -43,7 +43,17 @@ export async function get(args: Arguments, io: CommandIo): Promise<number> {
   return items.length > 0 && items.every(isReady) ? exitStatus.ok : exitStatus.findings
 }
 
-function isReady(item: KubeObject): boolean {
+type Shown = Omit<KubeObject, 'metadata'> & {
+  metadata: Omit<KubeObject['metadata'], 'namespace'> & { namespace?: string }
+}
+
+/** Removes the empty namespace of a cluster-scoped resource, as kubectl shows it. */
+function withoutEmptyNamespace(item: KubeObject): Shown {
+  const { namespace, ...metadata } = item.metadata
+  return namespace === '' ? { ...item, metadata } : item
+}
+
+function isReady(item: Shown): boolean {
   const ready = (field: string) => valueAt(item, `.status.conditions[?(@.type=="Ready")].${field}`)
   return ready('status') === 'True' && ready('observedGeneration') === item.metadata.generation
 }
@@ -84,8 +94,9 @@ function currentContext(): { kube: KubeClient; context_namespace: string } {
 async function listItems(
   kube: KubeClient,
   kind: Kind,
-  { args, name, namespace, signal }: Wanted & { namespace: string | undefined },
+  { args, name, signal, ...in_namespace }: Wanted & { namespace: string | undefined },
 ): Promise<KubeObject[]> {
+  const namespace = kind.scope === 'Cluster' ? '' : in_namespace.namespace
   const [, version = ''] = apiVersion.split('/')
   const resource = { group: apiGroup, version, plural: kind.plural }
   if (name !== undefined && namespace !== undefined) {

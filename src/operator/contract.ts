@@ -4,6 +4,8 @@ import type { SecretClient } from '../platform/kube/index.ts'
 import type { Logger } from '../platform/telemetry/index.ts'
 import type { CommonSpec } from './common-spec.ts'
 import type { ServiceClient } from './service/service-client.ts'
+import type { GrantNeeds } from './tenancy/decide-grant.ts'
+import type { Grant, NamespaceSelection } from './tenancy/grant.ts'
 
 /** Group and version of every kind. */
 export const apiGroup = 'looptrace.dev'
@@ -18,11 +20,16 @@ export type Kind<Spec extends CommonSpec = CommonSpec, Status extends object = o
   plural: string
   singular: string
   short_names: readonly string[]
+  /** Set for a kind without a namespace. */
+  scope?: 'Cluster'
   /** One or two sentences for `kubectl explain` and the reference. */
   description: string
   /** Schema of the spec in camelCase; Kubernetes extensions (`x-kubernetes-…`) are in `.meta()`. */
   spec: z.ZodType<Spec>
-  /** Status fields besides `conditions`, `observedGeneration` and `lastSyncTime`. */
+  /**
+   * Status fields besides `conditions`, `observedGeneration` and `lastSyncTime`, and besides
+   * `projectId`, `grant` and `withdrawal` of a kind with `project`.
+   */
   status: z.ZodType<Status>
   /** CEL rules over the whole resource; rules of one field are in the field's `.meta()`. */
   rules: readonly CelRule[]
@@ -32,8 +39,10 @@ export type Kind<Spec extends CommonSpec = CommonSpec, Status extends object = o
   reasons?: Readonly<Record<string, string>>
   /** Reconcile a resource of this kind when a Secret that it owns changes. */
   owns_secrets?: true
-  /** Index terms of a resource, such as `id/<project id>`; `findPeers` looks them up. */
-  indexTerms?(resource: Resource<Spec, Status>): readonly string[]
+  /** Set for a kind with `projectRef`: its resources need a ProjectGrant. */
+  project?: ProjectUse<Spec, Status>
+  /** Set for the kind of grants. Returns undefined until the project is resolved. */
+  toGrant?(resource: Resource<Spec, Status>): Grant | undefined
   /** A valid example for the reference; `lint` finds no fault in it. */
   example: { metadata: { name: string; namespace?: string }; spec: z.input<z.ZodType<Spec>> }
   /**
@@ -41,8 +50,22 @@ export type Kind<Spec extends CommonSpec = CommonSpec, Status extends object = o
    * at any time, also after a crash: every write is idempotent.
    */
   reconcile(resource: Resource<Spec, Status>, deps: ReconcileDeps): Promise<Reconciled<Status>>
-  /** Undoes `reconcile`, or releases it with `deletionPolicy: Retain`. Idempotent. */
-  remove(resource: Resource<Spec, Status>, deps: ReconcileDeps): Promise<void>
+  /**
+   * Undoes `reconcile`, or releases it with `deletionPolicy: Retain`. Idempotent. Left out by a kind
+   * that writes nothing to the service; its resources get no finalizer.
+   */
+  remove?(resource: Resource<Spec, Status>, deps: ReconcileDeps): Promise<void>
+}
+
+/** How a kind uses the project of its `projectRef`. */
+export type ProjectUse<Spec extends CommonSpec = CommonSpec, Status extends object = object> = {
+  /** Returns what the resource asks of its grant besides the project. */
+  needs?(spec: Spec): Partial<GrantNeeds>
+  /**
+   * Ends the use of the project after the grant was withdrawn: revokes keys, releases objects.
+   * Idempotent, also after a crash. The spec may be invalid, so it is not passed.
+   */
+  withdraw(resource: Omit<Resource<Spec, Status>, 'spec'>, deps: ReconcileDeps): Promise<void>
 }
 
 export type CelRule = { rule: string; message: string }
@@ -76,6 +99,8 @@ export type ResourceMeta = {
   annotations: Readonly<Record<string, string>>
   /** Id in the service, as written by `noteExternalId`; survives the loss of the status. */
   external_id: string | undefined
+  /** Id of the project that the resource uses; survives the loss of the status. */
+  project_id?: string | undefined
 }
 
 export type Condition = ConditionDraft & { lastTransitionTime: string; observedGeneration: number }
@@ -112,14 +137,24 @@ export type EventDraft = {
 }
 
 export type ReconcileDeps = {
+  /**
+   * Id of the granted project. Empty for a kind without `projectRef`, and in `remove` if the resource
+   * was never granted one.
+   */
+  project_id: string
   /** Client of the product's API, with the operator's key. */
   service: ServiceClient
   /** Client for the Secrets of this resource. */
   secrets: SecretClient
   /** Returns all cached resources of this kind, including this one. */
   peers(): readonly Resource[]
-  /** Returns the peers that have one of the index terms; the cost depends on the result only. */
-  findPeers(terms: readonly string[]): readonly Resource[]
+  /**
+   * Returns the other resources of this kind and class that may use the same project now: granted,
+   * not suspended, not paused and not being deleted.
+   */
+  rivals(): readonly Resource[]
+  /** Returns the number of selected namespaces; undefined while they are not known. */
+  countNamespaces(selection: NamespaceSelection): number | undefined
   /** Writes `looptrace.dev/external-id`. Call it before any write that depends on the id. */
   noteExternalId(id: string): Promise<void>
   clock: Clock

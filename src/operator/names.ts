@@ -12,13 +12,18 @@ export const finalizer = `${apiGroup}/finalizer`
 export const annotations = {
   /** Id of the resource's object in the service. Written by the operator. */
   external_id: `${apiGroup}/external-id`,
+  /** Id of the project that the resource uses. Written by the operator. */
+  project_id: `${apiGroup}/project-id`,
   /** `true` pauses reconciliation and deletion. */
   paused: `${apiGroup}/paused`,
   /** A new value triggers a reconcile. */
   reconcile_requested_at: `${apiGroup}/reconcile-requested-at`,
 } as const
 
-/** Labels of every Secret that the operator creates; its watch of Secrets selects by them. */
+/**
+ * Labels of every Secret and ProjectGrant that the operator creates; its watch of Secrets selects by
+ * them.
+ */
 export const secretLabels = { 'app.kubernetes.io/managed-by': fieldManager } as const
 
 /** Label of such a Secret with the uid of its owner. */

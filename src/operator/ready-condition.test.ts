@@ -16,7 +16,7 @@ const sources = await Promise.all(
 const reasonsInCode = sources.flatMap(({ name, text }) =>
   [
     ...text.matchAll(
-      /(?:NotReady|readyCondition|skip)\(\s*(?:'(?:Unknown|False)', |writer, )?'(?!Unknown|False)([A-Z]\w+)'/g,
+      /(?:(?:NotReady|readyCondition|skip)\(\s*(?:'(?:Unknown|False)', |run, )?|refused: )'(?!Unknown|False)([A-Z]\w+)'/g,
     ),
   ].map(([, reason = '']) => ({
     reason,
@@ -44,7 +44,9 @@ describe('every reason in the code is documented', () => {
 
   test('the search finds reasons', () => {
     expect(reasonsInCode.map(({ reason }) => reason)).toEqual(
-      expect.arrayContaining(['ProjectNotFound', 'Conflict', 'Suspended', 'NotApplied']),
+      expect.arrayContaining([
+        ...['ProjectNotFound', 'Conflict', 'Suspended', 'NotApplied', 'NotGranted'],
+      ]),
     )
   })
 })

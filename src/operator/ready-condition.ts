@@ -10,10 +10,12 @@ export const commonReasons: Readonly<Record<string, string>> = {
     'Unknown: reconciliation is paused because the annotation `looptrace.dev/paused` is `"true"`.',
   InvalidSpec:
     'The spec does not match the schema of this operator’s version. Update the CRD in the cluster.',
-  ProjectNotFound: 'projectRef matches no project.',
-  ProjectAmbiguous: 'projectRef matches several projects. Use the project’s id.',
-  ProjectNotAllowed:
-    'Resources of this namespace may not use the project (`LOOPTRACE_OPERATOR_PROJECTS`).',
+  NotGranted:
+    'No ProjectGrant allows the resource. What it had is withdrawn at `status.withdrawal.revokeAt`.',
+  ProjectAmbiguous:
+    'projectRef matches several granted projects. Set the organization, or the project’s id.',
+  ProjectChanged: 'projectRef was changed to another project. Nothing was moved. Undo the change.',
+  ProjectNotFound: 'The project does not exist in the service.',
   Conflict: 'Another resource already declares the same object.',
   NotApplied: 'The service was written, but the read-back differs. The operator retries.',
   ServiceUnavailable: 'The service does not answer. The operator retries and deletes nothing.',

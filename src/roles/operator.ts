@@ -5,12 +5,13 @@ import { z } from 'zod'
 import { parsedJson } from '../kernel/json-values.ts'
 import { sleep } from '../kernel/time.ts'
 import {
-  type AllowedProjects,
   apiAnswerCounter,
   createServiceClient,
   defaultOperatorSettings,
+  type InstallationGrant,
   kinds,
   type OperatorSettings,
+  projectGrantSpec,
   startOperator,
 } from '../operator/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
@@ -70,7 +71,8 @@ function toOperatorSettings(config: RoleConfig<'operator'>): OperatorSettings {
   return {
     ...defaultOperatorSettings,
     namespaces: names.filter((name) => name !== ''),
-    projects: parseProjects(config.operator_projects),
+    installation: `${config.operator_namespace}/${config.operator_lease}`,
+    grants: parseGrants(config.operator_grants),
     leader_election: config.operator_leader_election
       ? {
           namespace: config.operator_namespace,
@@ -86,13 +88,16 @@ function toOperatorSettings(config: RoleConfig<'operator'>): OperatorSettings {
   }
 }
 
-const allowedProjects = z.record(z.string(), z.array(z.string()))
+const installationGrants = z.array(
+  z.strictObject({ name: z.string().min(1).max(253), spec: projectGrantSpec }),
+)
 
-function parseProjects(text: string | undefined): AllowedProjects | undefined {
-  if (text === undefined) return undefined
-  const parsed = allowedProjects.safeParse(parsedJson(text))
+function parseGrants(text: string | undefined): readonly InstallationGrant[] {
+  if (text === undefined) return []
+  const parsed = installationGrants.safeParse(parsedJson(text))
   if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
   throw new ConfigError(
-    'LOOPTRACE_OPERATOR_PROJECTS: expected a JSON object of lists by namespace, such as {"team-a": ["checkout"]}',
+    `LOOPTRACE_OPERATOR_GRANTS: expected a JSON list of grants as {"name", "spec"}: ${issue?.path.join('.')}: ${issue?.message}`,
   )
 }

@@ -87,6 +87,18 @@ test('lists all projects, and those with a name', async () => {
   const named = await asOperator(`${root}/projects?name=agents`)
   expect(named.body).toMatchObject({ projects: [{ id: other, name: 'agents' }], total: 1 })
   expect((await asOperator(`${root}/projects?name=nothing`)).body.projects).toEqual([])
+  const ofOrganization = (name: string) =>
+    asOperator(`${root}/projects?name=agents&organization=${encodeURIComponent(name)}`)
+  const { name: organization } = await app.relational.db
+    .selectFrom('organizations')
+    .innerJoin('projects', 'projects.organization_id', 'organizations.id')
+    .select('organizations.name')
+    .where('projects.id', '=', other)
+    .executeTakeFirstOrThrow()
+  expect((await ofOrganization(organization)).body).toMatchObject({ projects: [{ id: other }] })
+  for (const another of [organization.toUpperCase(), `${organization}%`, '%', 'default']) {
+    expect((await ofOrganization(another)).body.projects ?? []).toEqual([])
+  }
   const first = await asOperator(`${root}/projects?limit=1`)
   const rest = await asOperator(`${root}/projects?limit=9&cursor=${first.body.next_cursor}`)
   expect([...first.body.projects, ...rest.body.projects]).toEqual(all.body.projects)

@@ -41,7 +41,32 @@ const key = (fields: Fields): Fields => ({ name: 'main', secretName: 'main-key',
 const id = '0199aaaa-0000-7000-8000-000000000000'
 const many = (count: number) => Array.from({ length: count }, (_, i) => i)
 
-const accepted: readonly [string, 'RetentionPolicy' | 'LooptraceServiceAccount', Fields][] = [
+const grant = (fields: Fields): Fields => ({
+  project: { organization: 'default', name: 'a' },
+  namespaces: { names: ['team-a'] },
+  kinds: ['RetentionPolicy'],
+  ...fields,
+})
+const expression = (fields: Fields): Fields => ({
+  selector: { matchExpressions: [{ key: 'team', ...fields }] },
+})
+
+type Declared = 'RetentionPolicy' | 'LooptraceServiceAccount' | 'ProjectGrant'
+
+const accepted: readonly [string, Declared, Fields][] = [
+  ['a grant', 'ProjectGrant', grant({})],
+  ['a grant by id', 'ProjectGrant', grant({ project: { id } })],
+  ['a grant for every namespace', 'ProjectGrant', grant({ namespaces: { selector: {} } })],
+  [
+    'a grant by label',
+    'ProjectGrant',
+    grant({ namespaces: expression({ operator: 'In', values: ['a', ''] }) }),
+  ],
+  [
+    'a project with its organization',
+    'RetentionPolicy',
+    policy({ projectRef: { organization: 'o', name: 'a' } }),
+  ],
   ['a policy of nothing', 'RetentionPolicy', policy({})],
   ['a project by id', 'RetentionPolicy', policy({ projectRef: { id } })],
   ['days', 'RetentionPolicy', policy({ traces: { days: 90 }, observations: { days: 30 } })],
@@ -80,6 +105,41 @@ const accepted: readonly [string, 'RetentionPolicy' | 'LooptraceServiceAccount',
 ]
 
 const refused: typeof accepted = [
+  ['a grant of no project', 'ProjectGrant', grant({ project: {} })],
+  ['a grant of a name alone', 'ProjectGrant', grant({ project: { name: 'a' } })],
+  ['a grant of an organization', 'ProjectGrant', grant({ project: { organization: 'a' } })],
+  [
+    'a grant by id and name',
+    'ProjectGrant',
+    grant({ project: { id, organization: 'o', name: 'a' } }),
+  ],
+  ['a grant without namespaces', 'ProjectGrant', grant({ namespaces: {} })],
+  ['a grant with an empty list', 'ProjectGrant', grant({ namespaces: { names: [] } })],
+  ['a grant with a pattern', 'ProjectGrant', grant({ namespaces: { names: ['*'] } })],
+  [
+    'a grant of two selections',
+    'ProjectGrant',
+    grant({ namespaces: { names: ['a'], selector: {} } }),
+  ],
+  ['a grant without kinds', 'ProjectGrant', grant({ kinds: [] })],
+  ['a grant of every kind', 'ProjectGrant', grant({ kinds: ['*'] })],
+  ['a grant of an unknown scope', 'ProjectGrant', grant({ scopes: ['everything'] })],
+  ['a grant of a negative number', 'ProjectGrant', grant({ maxKeys: -1 })],
+  [
+    'a condition without values',
+    'ProjectGrant',
+    grant({ namespaces: expression({ operator: 'In' }) }),
+  ],
+  [
+    'a condition with values that it ignores',
+    'ProjectGrant',
+    grant({ namespaces: expression({ operator: 'Exists', values: ['a'] }) }),
+  ],
+  [
+    'an id with an organization',
+    'RetentionPolicy',
+    policy({ projectRef: { id, organization: 'o' } }),
+  ],
   ['no project', 'RetentionPolicy', { traces: { days: 1 } }],
   ['a project by both', 'RetentionPolicy', policy({ projectRef: { id, name: 'a' } })],
   ['a project by neither', 'RetentionPolicy', policy({ projectRef: {} })],
@@ -235,7 +295,7 @@ test('only the API server refuses a change of an immutable field', async () => {
   expect(await apply(policy({}))).toMatchObject({ status: 0 })
   expect(await apply(policy({ projectRef: { name: 'b' } }))).toMatchObject({
     status: 1,
-    stderr: expect.stringContaining('projectRef is immutable'),
+    stderr: expect.stringContaining('projectRef can only be made more precise'),
   })
 })
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { retentionBody } from '../../src/capabilities/lifecycle/retention/retention-policy/policy-schema.ts'
 import { newId } from '../../src/kernel/ids.ts'
+import { projectGrantKind } from '../../src/operator/kinds/project-grant/index.ts'
 import { desiredPolicy } from '../../src/operator/kinds/retention-policy/desired-policy.ts'
 import { retentionPolicyKind } from '../../src/operator/kinds/retention-policy/index.ts'
 import { retentionPolicySpec } from '../../src/operator/kinds/retention-policy/spec.ts'
@@ -11,6 +12,7 @@ import {
   operatorAccount,
   startApiServer,
 } from '../support/kube/api-server.ts'
+import { grantProject, grantsOf } from '../support/kube/grants.ts'
 import { type OperatedService, startOperatedService } from '../support/kube/operated-service.ts'
 import { startTestOperator, type TestOperator } from '../support/kube/operator.ts'
 import { grant, operatorRules } from '../support/kube/operator-rules.ts'
@@ -25,13 +27,14 @@ import {
 const path = '/api/v2/observability/retention-policy'
 const forEver = { content: null, observations: null, traces: null, events: null }
 const kind = retentionPolicyKind
+const operated = [kind, projectGrantKind]
 let server: ApiServer
 let service: OperatedService
 
 beforeAll(async () => {
   server = await startApiServer()
-  await installKinds(server, [kind])
-  await grant(server, operatorRules([kind.plural]))
+  await installKinds(server, operated)
+  await grant(server, operatorRules(operated.map(({ plural }) => plural)))
   service = await startOperatedService()
 }, apiServerStart_timeout_ms)
 afterAll(async () => {
@@ -52,11 +55,12 @@ type Place = AsyncDisposable & {
 async function createPlace(): Promise<Place> {
   const namespace = await server.namespace()
   const project = await service.project()
+  await grantProject(server, namespace, project)
   const operator = startTestOperator({
     kubeconfig: await server.kubeconfig(operatorAccount),
     service_url: service.url,
     service_key: service.operator_key,
-    kinds: [kind],
+    kinds: operated,
     settings: { namespaces: [namespace] },
   })
   return {
@@ -258,6 +262,7 @@ describe('a deleted policy', () => {
   test('is deleted also if its project is gone, or another resource owns it now', async () => {
     await using on = await createPlace()
     const second = await service.project()
+    await grantProject(server, on.namespace, second)
     await on.policies.apply('one', specOf(on.project))
     await on.policies.apply('other', specOf(second))
     await on.policies.ready('one')
@@ -276,7 +281,7 @@ describe('a deleted policy', () => {
       kubeconfig: await server.kubeconfig(operatorAccount),
       service_url: service.url,
       service_key: service.operator_key,
-      kinds: [kind],
+      kinds: operated,
       settings: { namespaces: [on.namespace] },
     })
     await on.policies.gone('one')
@@ -287,20 +292,18 @@ describe('a deleted policy', () => {
 
 test('a missing project is reported, and reconciled once it exists', async () => {
   await using on = await createPlace()
-  await on.policies.apply('by-id', specOf(newId()))
+  const missing = newId()
+  await grantProject(server, on.namespace, missing)
+  await on.policies.apply('by-id', specOf(missing))
   await on.policies.notReady('by-id', 'ProjectNotFound')
   const name = `project of ${on.namespace}`
+  const grantName = await grantProject(server, on.namespace, { organization: 'default', name })
   await on.policies.apply('by-name', { ...specOf(''), projectRef: { name } })
-  await on.policies.notReady('by-name', 'ProjectNotFound')
+  await grantsOf(server).notReady(grantName, 'ProjectNotFound')
+  await on.policies.notReady('by-name', 'NotGranted')
   const project = await service.project(name)
   const { status } = await on.policies.ready('by-name')
   expect(status.projectId).toBe(project)
-  expect((await on.shown(project)).managed_by).toMatchObject({ name: 'by-name' })
-  const organization_id = newId()
-  await service.db.insertInto('organizations').values({ id: organization_id, name }).execute()
-  await service.db.insertInto('projects').values({ id: newId(), organization_id, name }).execute()
-  await on.policies.notReady('by-name', 'ProjectAmbiguous')
-  // Its objects stay unchanged meanwhile.
   expect((await on.shown(project)).managed_by).toMatchObject({ name: 'by-name' })
 })
 
@@ -363,8 +366,10 @@ describe('a spec that the service would refuse', () => {
       /at most 100 items/,
     ],
     ['an invalid trace', { legalHolds: [{ name: 'a', traceId: 'x', reason: 'x' }] }, /traceId/],
-    ['no project', { projectRef: {} }, /either id or name/],
-    ['two projects', { projectRef: { id: newId(), name: 'x' } }, /either id or name/],
+    ['no project', { projectRef: {} }, /either id, or name/],
+    ['two projects', { projectRef: { id: newId(), name: 'x' } }, /either id, or name/],
+    ['an id with an organization', { projectRef: { id: newId(), organization: 'x' } }, /either id/],
+    ['an organization alone', { projectRef: { organization: 'x' } }, /either id, or name/],
   ])('%s', async (_, more, message) => {
     const { status, text } = await dryRunApply({ ...specOf(project), ...more })
     expect([400, 422]).toContain(status)
@@ -393,11 +398,22 @@ describe('a spec that the service would refuse', () => {
     expect(seen.refused).toBeGreaterThan(50)
   })
 
-  test('projectRef cannot be changed', async () => {
-    const ref = (name: string) => ({ ...specOf(project), projectRef: { name }, suspend: true })
-    expect((await policies.apply('fixed', ref('one'))).status).toBe(201)
-    const changed = await policies.apply('fixed', ref('two'))
-    expect([changed.status, changed.text]).toEqual([422, expect.stringMatching(/immutable/)])
+  test('projectRef can only be made more precise', async () => {
+    const id = newId()
+    const change = async (projectRef: object) => {
+      const spec = { ...specOf(project), projectRef, suspend: true }
+      const { status, text } = await policies.apply('fixed', spec)
+      return status === 422 ? /more precise/.test(text) && 'refused' : status
+    }
+    expect(await change({ name: 'one' })).toBe(201)
+    expect(await change({ name: 'two' })).toBe('refused')
+    expect(await change({ name: 'two', organization: 'acme' })).toBe('refused')
+    expect(await change({ name: 'one', organization: 'acme' })).toBe(200)
+    expect(await change({ name: 'one' })).toBe('refused')
+    expect(await change({ name: 'one', organization: 'other' })).toBe('refused')
+    expect(await change({ id })).toBe(200)
+    expect(await change({ id: newId() })).toBe('refused')
+    expect(await change({ name: 'one', organization: 'acme' })).toBe('refused')
   })
 })
 

@@ -10,6 +10,7 @@ import {
   operatorOf,
   startAccountCluster,
 } from '../support/kube/declared-accounts.ts'
+import { grantProject } from '../support/kube/grants.ts'
 import { eventReasons } from '../support/kube/resources.ts'
 
 const scopes = ['proxy:write', 'tasks:read']
@@ -388,9 +389,14 @@ describe('a deleted resource', () => {
 
   test('of a missing project is gone at once', async () => {
     await using on = await createPlace()
-    for (const projectRef of [{ id: newId() }, { name: 'no such project' }]) {
+    const id = newId()
+    await grantProject(cluster.server, on.namespace, id)
+    for (const [projectRef, reason] of [
+      [{ id }, 'ProjectNotFound'],
+      [{ name: 'no such project' }, 'NotGranted'],
+    ] as const) {
       await on.accounts.apply('robot', specOf(on, { projectRef }))
-      await on.accounts.notReady('robot', 'ProjectNotFound')
+      await on.accounts.notReady('robot', reason)
       await on.accounts.remove('robot')
       await on.accounts.gone('robot')
     }

@@ -11,6 +11,7 @@ import {
   apiServerStart_timeout_ms,
   startApiServer,
 } from '../support/kube/api-server.ts'
+import { grantProject } from '../support/kube/grants.ts'
 import { type RuleService, startRuleService } from '../support/kube/rule-service.ts'
 import { type RunningScript, startScript } from '../support/running-script.ts'
 
@@ -122,6 +123,9 @@ test('the operator reconciles it, from its creation to its deletion', async () =
     },
   })
   parts.defer(() => operator.stop())
+  await grantProject(server, namespace, '0199aaaa-0000-7000-8000-000000000000', {
+    kinds: ['IncidentRule'],
+  })
   const apply = (text: string) =>
     server.kubectl(['apply', '-n', namespace, '-f', '-'], { input: text })
   expect(await apply(yaml)).toMatchObject({ status: 0, stderr: '' })

@@ -66,10 +66,7 @@ test('everything of cluster mode is installed in a restricted namespace', async 
   for (const team of fullValues.operator.namespaces) {
     expect(await names('roles', team)).toEqual(['looptrace-operator'])
   }
-  expect(await clusterNames('clusterroles', namespace)).toEqual([
-    `${namespace}-looptrace-edit`,
-    `${namespace}-looptrace-view`,
-  ])
+  expect(await clusterNames('clusterroles', namespace)).toEqual([`${namespace}-looptrace-grants`])
   await uninstall(namespace)
   for (const team of fullValues.operator.namespaces) expect(await names('roles', team)).toEqual([])
 })
@@ -93,6 +90,10 @@ test('the operator has exactly the permissions that it needs, in its namespaces 
   expect(await may(operatorAccount, 'get', 'secrets', namespace)).toBe('no')
   expect(await may(operatorAccount, 'list', 'pods', team)).toBe('no')
   expect(await may(operatorAccount, 'delete', 'retentionpolicies.looptrace.dev', team)).toBe('no')
+  expect(await may(operatorAccount, 'watch', 'projectgrants.looptrace.dev', team)).toBe('yes')
+  expect(await may(operatorAccount, 'watch', 'namespaces', team)).toBe('yes')
+  expect(await may(operatorAccount, 'delete', 'namespaces', team)).toBe('no')
+  expect(await may(serviceAccount, 'create', 'projectgrants.looptrace.dev', team)).toBe('no')
   expect(await may(serviceAccount, 'get', 'secrets/looptrace-bootstrap', namespace)).toBe('yes')
   expect(await may(serviceAccount, 'get', 'secrets/others', namespace)).toBe('no')
   expect(await may(serviceAccount, 'list', 'secrets', namespace)).toBe('no')

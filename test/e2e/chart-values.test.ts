@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { kinds, projectGrantSpec } from '../../src/operator/index.ts'
 import { loadConfig, type Role } from '../../src/platform/config/index.ts'
 import { clusterValues, extendedValues, fullValues } from '../support/chart/chart-values.ts'
 import { mountedSecrets } from '../support/chart/mounted-secrets.ts'
@@ -278,3 +279,66 @@ function environmentOf(pod: KubeObject, container: KubeObject): Record<string, s
 
 const secretFolder = mkdtempSync(join(tmpdir(), 'looptrace-chart-secrets-'))
 afterAll(() => rmSync(secretFolder, { recursive: true }))
+
+describe('the grants of the installation', () => {
+  const grantsIn = async (operator: object) => {
+    const containers = (await podsOf({ operator })).flatMap(containersOf)
+    const texts = containers.flatMap(
+      (container) => environmentOf(container)['LOOPTRACE_OPERATOR_GRANTS'] ?? [],
+    )
+    expect(texts).toHaveLength(1)
+    return JSON.parse(texts[0] ?? '')
+  }
+
+  test('are the first project in the namespace of the release, by default', async () => {
+    const [grant, ...others] = await grantsIn({})
+    expect(others).toEqual([])
+    expect(grant).toMatchObject({
+      name: 'agents-looptrace-first-project',
+      spec: {
+        project: { organization: 'default', name: 'default' },
+        namespaces: { names: ['agents'] },
+        kinds: kinds.flatMap(({ kind, project }) => (project ? [kind] : [])),
+      },
+    })
+    expect(await grantsIn({ grantFirstProject: false })).toEqual([])
+  })
+
+  test('follow operator.projects and operator.grants, and the operator accepts them', async () => {
+    const id = '0199aaaa-0000-7000-8000-000000000000'
+    const more = { namespaces: { names: ['b'] }, kinds: ['RetentionPolicy'], project: { id } }
+    const grants = await grantsIn({
+      grantFirstProject: false,
+      projects: { 'team-a': ['checkout', 'acme/search'], '*': [id] },
+      grants: [{ name: 'mine', ...more }],
+    })
+    expect(grants.map(({ spec }: { spec: object }) => spec)).toMatchObject([
+      { project: { id }, namespaces: { selector: {} } },
+      { project: { organization: 'default', name: 'checkout' }, namespaces: { names: ['team-a'] } },
+      { project: { organization: 'acme', name: 'search' }, namespaces: { names: ['team-a'] } },
+      more,
+    ])
+    expect(grants.at(-1).name).toBe('agents-looptrace-mine')
+    for (const { spec } of grants) projectGrantSpec.parse(spec)
+    const names = grants.map(({ name }: { name: string }) => name)
+    expect(new Set(names).size).toBe(4)
+  })
+
+  test('of every project are refused', async () => {
+    const values = { operator: { projects: { a: ['*'] } } }
+    const { status, stderr } = await helm(['template', chart], values)
+    expect([status, stderr]).toEqual([1, expect.stringContaining('operator/projects/a/0')])
+  })
+})
+
+test('nobody gets rights on grants by aggregation', async () => {
+  const objects = await renderedObjects({ rbac: { aggregate: true } })
+  const aggregated = objects.filter(({ metadata }) =>
+    Object.keys(metadata.labels ?? {}).some((label) => label.includes('/aggregate-to-')),
+  )
+  expect(aggregated).toHaveLength(2)
+  expect(JSON.stringify(aggregated)).toContain('retentionpolicies')
+  expect(JSON.stringify(aggregated)).not.toContain('projectgrants')
+  const byDefault = await renderedObjects()
+  expect(JSON.stringify(byDefault)).not.toContain('/aggregate-to-')
+})

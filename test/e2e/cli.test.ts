@@ -321,6 +321,25 @@ describe('get', () => {
     })
   })
 
+  test('shows a resource without a namespace, wherever the context is', async () => {
+    const grant = {
+      ...{ apiVersion: 'looptrace.dev/v1alpha1', kind: 'ProjectGrant' },
+      metadata: { name: 'team-a' },
+      spec: {
+        project: { organization: 'default', name: 'a' },
+        ...{ namespaces: { names: ['team-a'] }, kinds: ['RetentionPolicy'] },
+      },
+    }
+    const input = JSON.stringify(grant)
+    expect(await server.kubectl(['apply', '-f', '-'], { input })).toMatchObject({ status: 0 })
+    const { stdout } = await looptrace('get grant -n elsewhere', { env })
+    expect(stdout).toMatch(/^NAME .*\nprojectgrant\/team-a +Unknown +Pending +default +a /)
+    const one = parse((await looptrace('get grant team-a -o yaml', { env })).stdout)
+    expect(one).toMatchObject({ kind: 'ProjectGrant', metadata: { name: 'team-a' } })
+    expect(one.metadata).not.toHaveProperty('namespace')
+    expect(await server.kubectl(['delete', 'grant', 'team-a'])).toMatchObject({ status: 0 })
+  })
+
   test('one resource as YAML and JSON', async () => {
     const { stdout } = await looptrace(`get retpol one -n ${namespace} -o yaml`, { env })
     expect(parse(stdout)).toMatchObject({ kind: 'RetentionPolicy', metadata: { name: 'one' } })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { grantProject } from '../support/kube/grants.ts'
 import {
   type ProductCluster,
   type ProductPlace,
@@ -65,6 +66,7 @@ describe('two policies for one project', () => {
     const place = await productPlace(cluster)
     const name = `project ${place.namespace}`
     const project = await cluster.service.project(name)
+    await grantProject(cluster.server, place.namespace, { organization: 'default', name })
     await place.policies.apply('older', policyOf({ name }, 10))
     // Creation times have a resolution of a second.
     await eventually('a second has passed', async () => {
@@ -91,6 +93,7 @@ describe('two policies for one project', () => {
   test('in two namespaces: the same, and the service has no policy when both are deleted', async () => {
     const [one, two] = [await productPlace(cluster), await productPlace(cluster)]
     const projectRef = { id: one.project }
+    await grantProject(cluster.server, two.namespace, one.project)
     await using _on = await productOperator(cluster, [one.namespace, two.namespace])
     await one.policies.apply('a', policyOf(projectRef, 10))
     await one.policies.ready('a')

@@ -22,11 +22,14 @@ const userOf = (n: number) => `system:serviceaccount:agents:one-short-${n}`
 
 /**
  * Permissions that normal operation does not need: a read after a conflict, an admission plug-in
- * that few clusters enable, events that are aggregated into series.
+ * that few clusters enable, events that are aggregated into series, grants by label, and grants of
+ * the installation.
  */
 const seldom = new Set([
   ...kinds.flatMap(({ plural }) => [`get ${plural}`, `update ${plural}/finalizers`]),
   'patch events',
+  ...['get', 'list', 'watch'].map((verb) => `${verb} namespaces`),
+  ...['create', 'delete'].map((verb) => `${verb} projectgrants`),
 ])
 
 let server: ApiServer
@@ -124,9 +127,9 @@ async function expectNothingLeft(place: ProductPlace, operator: TestOperator): P
 /** The permissions that the chart grants to its operator, apart from its Lease. */
 async function chartRules(): Promise<Rule[]> {
   const objects = await renderedObjects()
-  const role = objects.find(
-    ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name.endsWith('-operator'),
+  const roles = objects.filter(
+    ({ kind, metadata }) => kind === 'ClusterRole' && /-(operator|grants)$/.test(metadata.name),
   )
-  if (role === undefined) throw new Error('the chart has no ClusterRole for its operator')
-  return role.rules
+  if (roles.length !== 2) throw new Error('the chart has no ClusterRoles for its operator')
+  return roles.flatMap(({ rules: own }) => own)
 }

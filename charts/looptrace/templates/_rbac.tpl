@@ -38,3 +38,23 @@ Secrets with keys, and create events. Takes the plurals of the kinds.
   resources: [events]
   verbs: [create, patch]
 {{- end }}
+
+{{/*
+Permissions of the operator outside of namespaces: read ProjectGrants and write their status and
+annotations, apply the grants of the installation, read the labels of namespaces, and create events
+about grants.
+*/}}
+{{- define "looptrace.grantRules" -}}
+- apiGroups: [looptrace.dev]
+  resources: [projectgrants]
+  verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [looptrace.dev]
+  resources: [projectgrants/status]
+  verbs: [patch]
+- apiGroups: [""]
+  resources: [namespaces]
+  verbs: [get, list, watch]
+- apiGroups: [events.k8s.io]
+  resources: [events]
+  verbs: [create]
+{{- end }}

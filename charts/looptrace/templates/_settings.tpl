@@ -139,9 +139,7 @@ LOOPTRACE_OPERATOR_LEASE: {{ include "looptrace.name" . }}-operator
 {{- with .Values.operator.namespaces }}
 LOOPTRACE_OPERATOR_NAMESPACES: {{ join "," . | quote }}
 {{- end }}
-{{- with .Values.operator.projects }}
-LOOPTRACE_OPERATOR_PROJECTS: {{ toJson . | quote }}
-{{- end }}
+LOOPTRACE_OPERATOR_GRANTS: {{ include "looptrace.grants" . | quote }}
 LOOPTRACE_OPERATOR_LEADER_ELECTION: {{ eq .Values.mode "cluster" | quote }}
 {{- /* Saves memory: a small young generation 30 MiB, one V8 helper thread instead of three 10 MiB. */}}
 NODE_OPTIONS: --max-semi-space-size=1 --v8-pool-size=1

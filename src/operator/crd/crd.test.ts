@@ -35,6 +35,11 @@ function specOf(crd: Crd): StructuralSchema {
 const fieldOf = (schema: z.ZodType) =>
   specOf(crdOf(kindWith({ field: schema.describe('A field.') }))).properties?.['field']
 
+test('a cluster-scoped kind has a cluster-scoped CRD, and others a namespaced one', () => {
+  expect(crdOf({ ...kindWith({}), scope: 'Cluster' }).spec.scope).toBe('Cluster')
+  expect(crdOf(kindWith({})).spec.scope).toBe('Namespaced')
+})
+
 describe('a field becomes', () => {
   test.each<[string, z.ZodType, object]>([
     ['a small number', z.int().min(1).max(9), { format: 'int32', minimum: 1, maximum: 9 }],

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml'
 import { apiGroup, apiVersion, type Kind, type PrinterColumn } from '../contract.ts'
 import { pendingCondition } from '../ready-condition.ts'
+import { projectStatus } from '../tenancy/project-use.ts'
 import { notStructural, type StructuralSchema, type ValidationRule } from './structural-schema.ts'
 import { structuralSchemaFrom } from './structural-schema-from.ts'
 
@@ -14,7 +15,7 @@ export type Crd = {
   metadata: { name: string }
   spec: {
     group: string
-    scope: 'Namespaced'
+    scope: 'Namespaced' | 'Cluster'
     names: {
       kind: string
       listKind: string
@@ -56,7 +57,7 @@ export function crdOf(kind: Kind): Crd {
     metadata: { name: `${plural}.${apiGroup}` },
     spec: {
       group: apiGroup,
-      scope: 'Namespaced',
+      scope: kind.scope ?? 'Namespaced',
       names: {
         kind: kind.kind,
         listKind: `${kind.kind}List`,
@@ -82,7 +83,9 @@ export function crdOf(kind: Kind): Crd {
 /** Returns the structural schema of a whole resource of the kind. */
 export function resourceSchemaOf(kind: Kind): StructuralSchema {
   const spec = { description: kind.description, ...structuralSchemaFrom(kind.spec, 'spec') }
-  const status = statusSchema(structuralSchemaFrom(kind.status, 'status'))
+  const shared = kind.project && structuralSchemaFrom(projectStatus, 'status')
+  const own = structuralSchemaFrom(kind.status, 'status')
+  const status = statusSchema({ ...shared?.properties, ...own.properties })
   return {
     description: kind.description,
     type: 'object',
@@ -151,7 +154,7 @@ const conditionsMax = 16
  * Returns the schema of a status: the common fields and the kind's own. No field is required,
  * because a resource that has not been reconciled has conditions only.
  */
-function statusSchema(own: StructuralSchema): StructuralSchema {
+function statusSchema(own: StructuralSchema['properties']): StructuralSchema {
   return {
     description: 'State last read from the service. Written by the operator.',
     type: 'object',
@@ -177,7 +180,7 @@ function statusSchema(own: StructuralSchema): StructuralSchema {
         type: 'string',
         format: 'date-time',
       },
-      ...own.properties,
+      ...own,
     },
   }
 }

@@ -1,8 +1,10 @@
 import type { z } from 'zod'
 import type { KubeObject } from '../../platform/kube/index.ts'
+import type { CommonSpec, ProjectRef } from '../common-spec.ts'
 import type { Condition, Kind, Resource, ResourceMeta } from '../contract.ts'
 import { annotations } from '../names.ts'
 import { isPending } from '../ready-condition.ts'
+import { type ProjectStatus, projectStatus } from '../tenancy/project-use.ts'
 
 /** A resource as the cache keeps it: only the parts that a reconcile needs. */
 export type CachedResource = {
@@ -17,6 +19,10 @@ export type CachedResource = {
   /** The reason why `resource` is undefined. */
   spec_fault: string | undefined
   conditions: readonly Condition[]
+  /** The kind's own status fields, or none if they do not match its schema. */
+  own_status: object
+  /** The project that it uses, by its status, else by its annotation. */
+  project: ProjectStatus
   /** The status as received, without the default condition of the CRD. */
   status: Readonly<Record<string, unknown>>
   /** Whether the status has any condition, the default of the CRD included. */
@@ -34,6 +40,7 @@ export function toCachedResource(kind: Kind, object: KubeObject): CachedResource
   const conditions = withoutPending(received)
   const status = conditions.length === 0 ? fields : { ...fields, conditions }
   const spec = kind.spec.safeParse(object.spec)
+  const own_status = ownStatus(kind, status)
   return {
     key: `${meta.namespace}/${meta.name}`,
     resource_version: object.metadata.resourceVersion,
@@ -42,14 +49,23 @@ export function toCachedResource(kind: Kind, object: KubeObject): CachedResource
     finalizers: object.metadata.finalizers ?? [],
     paused: meta.annotations[annotations.paused] === 'true',
     resource: spec.success
-      ? { meta, spec: spec.data, status: { ...ownStatus(kind, status), conditions } }
+      ? { meta, spec: spec.data, status: { ...own_status, conditions } }
       : undefined,
     spec_fault: spec.success ? undefined : describeFaults(spec.error),
     conditions,
+    own_status,
+    project: projectOf(kind, status, meta),
     status,
     has_conditions: Array.isArray(received) && received.length > 0,
     ready: conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
   }
+}
+
+/** Returns the projectRef of a spec, if it has one. */
+export function projectRefOf(
+  spec: CommonSpec & { projectRef?: ProjectRef },
+): ProjectRef | undefined {
+  return spec.projectRef
 }
 
 function metaOf(kind: Kind, { metadata }: KubeObject): ResourceMeta {
@@ -63,14 +79,41 @@ function metaOf(kind: Kind, { metadata }: KubeObject): ResourceMeta {
     created_at: metadata.creationTimestamp,
     annotations: kept,
     external_id: kept[annotations.external_id],
+    project_id: kept[annotations.project_id],
   }
 }
 
 /** Returns the kind's own status fields, or nothing if they do not match its schema. */
 function ownStatus(kind: Kind, status: Readonly<Record<string, unknown>>): object {
-  const { conditions: _c, observedGeneration: _g, lastSyncTime: _t, ...own } = status
-  const parsed = kind.status.safeParse(own)
+  const { conditions: _c, observedGeneration: _g, lastSyncTime: _t, ...fields } = status
+  const parsed = kind.status.safeParse(kind.project ? withoutProject(fields) : fields)
   return parsed.success ? parsed.data : {}
+}
+
+/** Removes the status fields that the runtime writes for kinds with a project. */
+export function withoutProject({
+  projectId: _p,
+  grant: _g,
+  withdrawal: _w,
+  ...own
+}: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return own
+}
+
+/**
+ * Returns the project of a resource. The status counts first, because who may edit a resource may
+ * edit its annotations, but not its status.
+ */
+function projectOf(
+  kind: Kind,
+  { projectId, grant, withdrawal }: Readonly<Record<string, unknown>>,
+  meta: ResourceMeta,
+): ProjectStatus {
+  if (kind.project === undefined) return {}
+  const parsed = projectStatus.safeParse({ projectId, grant, withdrawal })
+  if (parsed.success && parsed.data.projectId !== undefined) return parsed.data
+  const noted = projectStatus.safeParse({ projectId: meta.project_id?.toLowerCase() })
+  return noted.success ? noted.data : {}
 }
 
 function withoutPending(conditions: unknown): readonly Condition[] {

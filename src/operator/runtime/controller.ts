@@ -3,13 +3,16 @@ import type { KubeClient } from '../../platform/kube/index.ts'
 import type { Logger } from '../../platform/telemetry/index.ts'
 import type { Kind } from '../contract.ts'
 import type { ServiceClient } from '../service/service-client.ts'
+import type { GrantBook } from '../tenancy/grant-book.ts'
+import type { CachedResource } from './cached-resource.ts'
 import type { EventRecorder } from './event-recorder.ts'
 import type { Failure } from './failure.ts'
 import type { ControllerMetrics, OperatorMetrics, ReconcileResult } from './operator-metrics.ts'
 import type { OperatorSettings } from './operator-settings.ts'
+import { createProjectAccess } from './project-access.ts'
 import { type Next, type ReconcileContext, reconcileResource } from './reconcile-resource.ts'
 import { createReflector, type Reflector, type ReflectorSink } from './reflector.ts'
-import { createResourceCache, type ResourceCache } from './resource-cache.ts'
+import { createResourceCache, type OnStored, type ResourceCache } from './resource-cache.ts'
 import { resourceOf } from './resource-writer.ts'
 import { serviceBackoff, type Timing } from './timing.ts'
 import { createWorkQueue, type WorkQueue } from './work-queue.ts'
@@ -20,6 +23,8 @@ export type Controller = {
   reflectors: readonly Reflector[]
   /** Queues a resource if it is in the cache. */
   enqueue(key: string): void
+  /** Queues the resources of some namespaces, if grants matter to the kind. */
+  enqueueGranted(namespaces: readonly string[]): void
   /** Queues all resources, then runs the workers until the signal aborts. */
   work(signal: AbortSignal): Promise<void>
 }
@@ -32,6 +37,8 @@ export type ControllerOptions = {
   settings: OperatorSettings
   events: EventRecorder
   metrics: OperatorMetrics
+  book: GrantBook
+  countNamespaces: ReconcileContext['countNamespaces']
 }
 
 /**
@@ -50,12 +57,24 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
     },
   })
   const queue = createWorkQueue(timing, metrics.queue)
-  const cache: ResourceCache = createResourceCache(kind, (key) => {
+  const onChange = (key: string) => {
     queue.add(key)
     // Others may have waited for the removal, for example of a project's older policy.
     if (cache.get(key) === undefined) for (const other of cache.notReady()) queue.add(other)
-  })
-  const namespaces = settings.namespaces.length === 0 ? [undefined] : settings.namespaces
+  }
+  const onStored: OnStored = (key, before) => {
+    const cached = cache.get(key)
+    if (kind.toGrant !== undefined) noteGrant(kind, options.book, { key, cached, before })
+    if (cached === undefined && before !== undefined) access?.forget(before)
+    // The ceiling of keys is shared by the resources of a namespace.
+    if (keysOf(kind, before) === keysOf(kind, cached)) return
+    const namespace = (cached ?? before)?.meta.namespace ?? ''
+    for (const other of cache.inNamespace(namespace)) queue.add(other.key)
+  }
+  const cache: ResourceCache = createResourceCache(kind, onChange, onStored)
+  const access = kind.project && createProjectAccess(kind, cache, options.book)
+  const isWhole = settings.namespaces.length === 0 || kind.scope === 'Cluster'
+  const namespaces = isWhole ? [undefined] : settings.namespaces
   const reflectors = namespaces.map((namespace) =>
     createKindReflector(
       { ...options, resource: resourceOf(kind), namespace },
@@ -66,8 +85,7 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
   const work = async (signal: AbortSignal) => {
     const context: ReconcileContext = {
       ...options,
-      ...{ kind, cache, signal, list_page_size: settings.list_page_size },
-      projects: settings.projects,
+      ...{ kind, cache, access, signal, list_page_size: settings.list_page_size },
       onDrift: metrics.drifted,
     }
     for (const key of cache.keys()) queue.add(key)
@@ -87,7 +105,29 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
     enqueue: (key) => {
       if (cache.get(key) !== undefined) queue.add(key)
     },
+    enqueueGranted: (namespaces) => {
+      if (kind.project === undefined) return
+      for (const { key } of namespaces.flatMap(cache.inNamespace)) queue.add(key)
+    },
   }
+}
+
+/** Notes the grant of a ProjectGrant: in force, unreadable, or gone. */
+function noteGrant(
+  kind: Kind,
+  book: GrantBook,
+  stored: { key: string; cached: CachedResource | undefined; before: CachedResource | undefined },
+): void {
+  const { key, cached, before } = stored
+  const isThere = cached !== undefined && !cached.deleting
+  const name = (cached ?? before)?.meta.name ?? ''
+  book.setUnreadable(name, isThere && cached.resource === undefined)
+  book.put(key, isThere && cached.resource ? kind.toGrant?.(cached.resource) : undefined)
+}
+
+/** Returns the number of keys that a resource declares. */
+function keysOf(kind: Kind, cached: CachedResource | undefined): number {
+  return (cached?.resource && kind.project?.needs?.(cached.resource.spec).keys) ?? 0
 }
 
 function createKindReflector(

@@ -34,7 +34,11 @@ export function createEventRecorder(options: {
     await kube.create(events, {
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
-      metadata: { namespace, name: eventName(name, now_ms, timing.random()) },
+      // Events about cluster-scoped objects are in this namespace, as in client-go.
+      metadata: {
+        namespace: namespace || 'default',
+        name: eventName(name, now_ms, timing.random()),
+      },
       eventTime: microTime(now_ms),
       reportingController,
       reportingInstance: identity.slice(0, 128),

@@ -1,3 +1,7 @@
 export { apiAnswerCounter, createOperatorMetrics } from './operator-metrics.ts'
-export { defaultOperatorSettings, type OperatorSettings } from './operator-settings.ts'
+export {
+  defaultOperatorSettings,
+  type InstallationGrant,
+  type OperatorSettings,
+} from './operator-settings.ts'
 export { startOperator } from './start-operator.ts'

@@ -1,11 +1,11 @@
-import type { AllowedProjects } from '../service/project-ref.ts'
-
 /** Limits and intervals of the operator; `defaultOperatorSettings` suits most clusters. */
 export type OperatorSettings = {
   /** Watched namespaces; empty: all. */
   namespaces: readonly string[]
-  /** Projects that resources of a namespace may use; undefined: all. */
-  projects: AllowedProjects | undefined
+  /** Namespace and name of the installation, which tell its grants from those of others. */
+  installation: string
+  /** ProjectGrants of this installation, which the leader applies and deletes. */
+  grants: readonly InstallationGrant[]
   /** Undefined when only one process runs. */
   leader_election: LeaderElectionSettings | undefined
   /** Concurrent reconciles per kind. */
@@ -21,6 +21,9 @@ export type OperatorSettings = {
   /** Time that a stop waits for reconciles in progress. */
   stop_ms: number
 }
+
+/** A ProjectGrant that the installation declares: its name and its spec, unparsed. */
+export type InstallationGrant = { name: string; spec: object }
 
 /** Settings of leader election; client-go's defaults are 15, 10 and 2 s. */
 export type LeaderElectionSettings = {
@@ -40,7 +43,8 @@ export type LeaderElectionSettings = {
  */
 export const defaultOperatorSettings: OperatorSettings = {
   namespaces: [],
-  projects: undefined,
+  installation: 'default/looptrace-operator',
+  grants: [],
   leader_election: {
     namespace: 'default',
     name: 'looptrace-operator',

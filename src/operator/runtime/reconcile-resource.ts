@@ -1,6 +1,7 @@
-import { type KubeClient, ownedSecrets } from '../../platform/kube/index.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { type KubeClient, KubeUnavailable, ownedSecrets } from '../../platform/kube/index.ts'
 import type { Logger } from '../../platform/telemetry/index.ts'
-import { type CommonSpec, duration_ms } from '../common-spec.ts'
+import { duration_ms } from '../common-spec.ts'
 import {
   apiVersion,
   type ConditionDraft,
@@ -10,18 +11,17 @@ import {
   type Resource,
 } from '../contract.ts'
 import { annotations, finalizer, secretLabels, secretOwnerLabel } from '../names.ts'
-import {
-  type AllowedProjects,
-  type ProjectRef,
-  refuseForeignProject,
-} from '../service/project-ref.ts'
 import type { ServiceClient } from '../service/service-client.ts'
+import type { GrantDecision } from '../tenancy/decide-grant.ts'
+import type { ProjectStatus } from '../tenancy/project-use.ts'
 import type { CachedResource } from './cached-resource.ts'
 import type { EventRecorder } from './event-recorder.ts'
 import { classifyFailure, type Failure } from './failure.ts'
+import type { ProjectAccess } from './project-access.ts'
 import type { ResourceCache } from './resource-cache.ts'
 import { createResourceWriter, type ResourceWriter } from './resource-writer.ts'
 import type { Timing } from './timing.ts'
+import { withdrawProject } from './withdraw-project.ts'
 
 /** The dependencies of all reconciles of one kind. */
 export type ReconcileContext = {
@@ -34,8 +34,9 @@ export type ReconcileContext = {
   logger: Logger
   signal: AbortSignal
   list_page_size: number
-  /** Projects that resources of a namespace may use. */
-  projects: AllowedProjects | undefined
+  countNamespaces: ReconcileDeps['countNamespaces']
+  /** Undefined for a kind without `projectRef`. */
+  access: ProjectAccess | undefined
   /** Called with the number of corrected values. */
   onDrift: (count: number) => void
 }
@@ -48,10 +49,11 @@ export type Next =
   | { type: 'failed'; failure: Failure; resync_ms: number; error: unknown; is_new: boolean }
 
 /**
- * Reconciles one resource. A paused resource is skipped, one with an invalid spec is refused, a
- * deleted one is removed from the service, a suspended one is skipped. Otherwise the finalizer is
- * added, the kind applies the spec to the service, and the result is written to the status. An
- * error is written to the status and returned, so that the caller schedules a retry.
+ * Reconciles one resource. The project is withdrawn from a resource that is no longer granted it;
+ * neither a pause nor a suspension stops that. A paused resource is skipped, one with an invalid
+ * spec is refused, a deleted one is removed from the service, a suspended one is skipped. Otherwise
+ * the finalizer is added, the kind applies the spec to the service, and the result is written to
+ * the status. An error is written to the status and returned, so that the caller schedules a retry.
  */
 export async function reconcileResource(
   context: ReconcileContext,
@@ -72,59 +74,99 @@ async function reconcileByState(
   writer: ResourceWriter,
 ): Promise<Next> {
   if (cached.deleting && !cached.finalizers.includes(finalizer)) return { type: 'rest' }
+  const run: Run = { context, cached, writer, decision: context.access?.reserve(cached) }
+  const isRemovable = cached.deleting && !cached.paused && cached.resource !== undefined
+  if (isWithdrawn(run) && !isRemovable) return withdrawGrant(run)
   if (cached.paused) {
     const what = cached.deleting ? 'deletion is' : 'reconciliation is'
-    return skip(writer, 'Paused', `${what} paused: ${annotations.paused} is "true"`)
+    return skip(run, 'Paused', `${what} paused: ${annotations.paused} is "true"`)
   }
   if (cached.resource === undefined) throw new NotReady('InvalidSpec', describeInvalidSpec(cached))
-  if (cached.deleting) return removeFromService(context, cached.resource, writer)
+  if (cached.deleting) return removeFromService(run, cached.resource)
   if (cached.resource.spec.suspend) {
-    return skip(writer, 'Suspended', 'reconciliation is suspended: spec.suspend is true')
+    return skip(run, 'Suspended', 'reconciliation is suspended: spec.suspend is true')
   }
-  return applyToService(context, cached.resource, writer)
+  return applyToService(run, cached.resource)
 }
 
-/** Applies the spec to the service and writes the state that was read back to the status. */
-async function applyToService(
-  context: ReconcileContext,
-  resource: Resource,
-  writer: ResourceWriter,
-): Promise<Next> {
-  // An older CRD has no default condition.
-  if (!writer.seen().has_conditions) {
-    const conditions = [
-      readyCondition('Unknown', 'Reconciling', 'the first reconcile is in progress'),
-    ]
-    await writer.status({ conditions, synced: false })
+/** One reconcile of one resource. */
+type Run = {
+  context: ReconcileContext
+  cached: CachedResource
+  writer: ResourceWriter
+  /** Undefined for a kind without `projectRef`. */
+  decision: GrantDecision | undefined
+}
+
+/** Whether the resource uses a project that it is no longer granted. */
+function isWithdrawn({ cached, decision }: Run): boolean {
+  const isRefused = decision !== undefined && 'refused' in decision
+  return isRefused && decision.refused === 'NotGranted' && cached.project.projectId !== undefined
+}
+
+async function withdrawGrant(run: Run): Promise<Next> {
+  const { context, cached, writer, decision } = run
+  const refusal = decision !== undefined && 'message' in decision ? decision.message : ''
+  const deps = createDeps(run, cached.project.projectId ?? '')
+  const { kind, events } = context
+  const next = await withdrawProject(cached, { kind, events, writer, deps, refusal })
+  return next === undefined ? { type: 'rest' } : { type: 'again', ...next }
+}
+
+/** Returns the project that the resource may use; undefined for a kind without `projectRef`. */
+function requireProject({ context, cached, decision }: Run): ProjectUsed | undefined {
+  if (decision === undefined) return undefined
+  if ('refused' in decision) {
+    throw new NotReady(decision.refused, decision.message, { again_after_ms: notGranted_ms })
   }
-  refuseForeignProject(context.projects, {
-    namespace: resource.meta.namespace,
-    projectRef: projectRefOf(resource.spec),
-  })
-  await writer.addFinalizer()
+  if ('unknown' in decision) {
+    const act = { verb: 'read', resource: 'grants', namespace: undefined, name: undefined }
+    throw new KubeUnavailable(act, decision.unknown)
+  }
+  const { grant, project_id } = decision.allowed
+  const keys = cached.resource && context.kind.project?.needs?.(cached.resource.spec).keys
+  const used = { name: grant.name, revokeAfter: grant.revoke_after }
+  return { projectId: project_id, grant: { ...used, ...(keys !== undefined && { keys }) } }
+}
+
+/** Interval at which a refused resource is decided again: others may have released keys. */
+const notGranted_ms = 30_000
+
+type ProjectUsed = ProjectStatus & { projectId: string }
+
+/** Applies the spec to the service and writes the state that was read back to the status. */
+async function applyToService(run: Run, resource: Resource): Promise<Next> {
+  const { context, cached, writer } = run
+  const project = requireProject(run)
+  // An older CRD has no default condition. The project is noted before anything is written to it.
+  const isNoted = project === undefined || isDeepStrictEqual(cached.project, project)
+  if (!cached.has_conditions || !isNoted) {
+    const draft = readyCondition('Unknown', 'Reconciling', 'the first reconcile is in progress')
+    const conditions = cached.conditions.length === 0 ? [draft] : []
+    await writer.status({ conditions, project, synced: false })
+  }
+  if (context.kind.remove !== undefined) await writer.addFinalizer()
+  if (project !== undefined) await writer.noteProject(project.projectId)
   const { conditions, status, events, drifted, again_after_ms } = await context.kind.reconcile(
     resource,
-    createDeps(context, resource, writer),
+    createDeps(run, project?.projectId ?? ''),
   )
   if (drifted) context.onDrift(drifted)
-  await writer.status({ conditions, own: status, synced: true })
+  await writer.status({ conditions, own: status, project, synced: true })
   await context.events.record(resource.meta, events ?? [])
   const resync_ms = resyncDelay_ms(context, resource)
   return { type: 'again', after_ms: Math.min(again_after_ms ?? resync_ms, resync_ms) }
 }
 
-/** Returns the projectRef of a spec, if the kind has one. */
-function projectRefOf(spec: CommonSpec & { projectRef?: ProjectRef }): ProjectRef | undefined {
-  return spec.projectRef
-}
-
 /** Removes the resource from the service, and only then its finalizer. */
-async function removeFromService(
-  context: ReconcileContext,
-  resource: Resource,
-  writer: ResourceWriter,
-): Promise<Next> {
-  await context.kind.remove(resource, createDeps(context, resource, writer))
+async function removeFromService(run: Run, resource: Resource): Promise<Next> {
+  const { context, cached, writer, decision } = run
+  const granted = decision !== undefined && 'allowed' in decision ? decision.allowed : undefined
+  const project_id = cached.project.projectId ?? granted?.project_id ?? ''
+  const deps = createDeps(run, project_id)
+  // With `Retain` keys would outlive the grace.
+  if (isWithdrawn(run)) await context.kind.project?.withdraw(resource, deps)
+  await context.kind.remove?.(resource, deps)
   const isKept = resource.spec.deletionPolicy === 'Retain'
   const note = isKept ? 'released: its objects stay in the service' : 'removed from the service'
   const reason = isKept ? 'Released' : 'Removed'
@@ -134,8 +176,18 @@ async function removeFromService(
 }
 
 /** Writes the reason for doing nothing. A change of spec or annotations reconciles again. */
-async function skip(writer: ResourceWriter, reason: string, message: string): Promise<Next> {
-  await writer.status({ conditions: [readyCondition('Unknown', reason, message)], synced: false })
+async function skip(
+  { cached, writer, decision }: Run,
+  reason: string,
+  message: string,
+): Promise<Next> {
+  const { withdrawal, ...project } = cached.project
+  const isOver = withdrawal !== undefined && decision !== undefined && 'allowed' in decision
+  await writer.status({
+    conditions: [readyCondition('Unknown', reason, message)],
+    ...(isOver && { project }),
+    synced: false,
+  })
   return { type: 'rest' }
 }
 
@@ -177,19 +229,17 @@ class StatusNotWritten extends AggregateError {
   }
 }
 
-function createDeps(
-  context: ReconcileContext,
-  { meta }: Resource,
-  writer: ResourceWriter,
-): ReconcileDeps {
+function createDeps({ context, cached, writer }: Run, project_id: string): ReconcileDeps {
   const { service, kube, cache, timing, logger, signal, list_page_size: page_size } = context
-  const { kind, namespace, name, uid } = meta
+  const { kind, namespace, name, uid } = cached.meta
   return {
     service,
+    project_id,
     signal,
     clock: timing.clock,
     peers: cache.peers,
-    findPeers: cache.findPeers,
+    rivals: () => context.access?.rivals(cached, project_id) ?? [],
+    countNamespaces: context.countNamespaces,
     noteExternalId: writer.noteExternalId,
     logger: logger.child({ kind, resource: `${namespace}/${name}` }),
     secrets: ownedSecrets(kube, {

@@ -2,16 +2,22 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { thing } from '../../../test/support/scripted-kube.ts'
 import type { KubeMeta, KubeObject } from '../../platform/kube/index.ts'
-import { commonSpecFields } from '../common-spec.ts'
+import { commonSpecFields, projectRefField } from '../common-spec.ts'
 import type { Kind } from '../contract.ts'
-import { createResourceCache } from './resource-cache.ts'
+import { toCachedResource } from './cached-resource.ts'
+import { createResourceCache, idTerm, nameTerm } from './resource-cache.ts'
+
+const [project, other] = [
+  '0a1b2c3d-0000-4000-8000-0123456789aa',
+  '0a1b2c3d-0000-4000-8000-0123456789bb',
+]
+const boundSpec = z.strictObject({ ...commonSpecFields, projectRef: projectRefField })
 
 const kind: Kind = {
   ...{ kind: 'Thing', plural: 'things', singular: 'thing', short_names: [] },
   spec: z.strictObject({ ...commonSpecFields, days: z.int() }),
   status: z.strictObject({ id: z.string().optional() }),
   ...{ description: '', rules: [], columns: [], example: { metadata: { name: 'a' }, spec: {} } },
-  indexTerms: ({ spec }) => [`${(spec as unknown as { days: number }).days} days`],
   reconcile: () => Promise.reject(new Error('not a part of this test')),
   remove: () => Promise.resolve(),
 }
@@ -132,23 +138,47 @@ test('peers have their spec with defaults; a resource with an invalid spec is no
   const { cache, sink } = filled()
   sink.changed(thing('b', 6, { spec: { weeks: 1 } }))
   expect(cache.peers().map(({ meta, spec }) => [meta.name, spec])).toEqual([
-    ['a', { days: 3, suspend: false, resyncPeriod: '10m', deletionPolicy: 'Delete' }],
+    [
+      'a',
+      {
+        className: 'default',
+        days: 3,
+        suspend: false,
+        resyncPeriod: '10m',
+        deletionPolicy: 'Delete',
+      },
+    ],
   ])
   expect(cache.get('team/b')?.spec_fault).toMatch(/spec\.days: .*; spec: .*weeks/)
   expect(cache.notReady()).toEqual(['team/a', 'team/b'])
 })
 
-test('peers are found by their current index terms', () => {
-  const { cache, sink } = filled()
-  const find = (...terms: string[]) => cache.findPeers(terms).map(({ meta }) => meta.name)
-  sink.changed(thing('b', 6, { spec: { days: 1 } }))
-  expect([find('3 days'), find('1 days'), find('2 days')]).toEqual([['a'], ['b'], []])
-  expect(find('3 days', '1 days', '3 days')).toEqual(['a', 'b'])
-  sink.changed(one(7, { spec: { days: 1 } }))
-  expect([find('3 days'), find('1 days')]).toEqual([[], ['b', 'a']])
-  sink.changed(thing('b', 8, { spec: { weeks: 1 } }))
-  sink.deleted(one(9))
-  expect(find('1 days')).toEqual([])
+test('resources are found by the project that they name and use, and by namespace', () => {
+  const bound: Kind = { ...kind, spec: boundSpec, project: { withdraw: () => Promise.resolve() } }
+  const cache = createResourceCache(bound, () => undefined)
+  const sink = cache.sink(undefined)
+  const find = (...terms: string[]) => cache.find(terms).map(({ meta }) => meta.name)
+  const put = (name: string, version: number, projectRef: object, projectId?: string) =>
+    sink.changed(thing(name, version, { spec: { projectRef }, status: { projectId } }))
+  put('a', 1, { name: 'checkout' })
+  put('b', 2, { id: project.toUpperCase() })
+  expect([find(idTerm(project)), find(nameTerm('checkout'))]).toEqual([['b'], ['a']])
+  put('a', 3, { name: 'checkout' }, project)
+  expect(find(idTerm(project), nameTerm('checkout'))).toEqual(['b', 'a'])
+  expect(cache.inNamespace('team').map(({ meta }) => meta.name)).toEqual(['b', 'a'])
+  sink.deleted(thing('a', 4))
+  expect(find(idTerm(project), nameTerm('checkout'))).toEqual(['b'])
+})
+
+test('the status says which project is used, the annotation only if the status is lost', () => {
+  const bound: Kind = { ...kind, spec: boundSpec, project: { withdraw: () => Promise.resolve() } }
+  const annotated = (status: object) =>
+    toCachedResource(bound, one(1, { annotations: { 'looptrace.dev/project-id': other }, status }))
+      .project
+  const withdrawal = { since: '2026-01-01T00:00:00.000Z', revokeAt: '2026-01-01T01:00:00.000Z' }
+  expect(annotated({ projectId: project, withdrawal })).toEqual({ projectId: project, withdrawal })
+  expect(annotated({})).toEqual({ projectId: other })
+  expect(annotated({ projectId: 'nonsense' })).toEqual({ projectId: other })
 })
 
 test('a status that does not match the schema is ignored', () => {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../../platform/kube/index.ts'
 import type { Kind, Resource } from '../contract.ts'
 import { annotations } from '../names.ts'
-import { type CachedResource, toCachedResource } from './cached-resource.ts'
+import { type CachedResource, projectRefOf, toCachedResource } from './cached-resource.ts'
 import type { ReflectorSink } from './reflector.ts'
 
 /** The resources of one kind, as last read. */
@@ -11,8 +11,9 @@ export type ResourceCache = {
   keys(): readonly string[]
   /** Returns the resources with a valid spec. */
   peers(): readonly Resource[]
-  /** Returns the peers that have one of the terms (`Kind.indexTerms`). */
-  findPeers(terms: readonly string[]): readonly Resource[]
+  /** Returns the resources whose project has one of the terms (`idTerm`, `nameTerm`). */
+  find(terms: readonly string[]): readonly CachedResource[]
+  inNamespace(namespace: string): readonly CachedResource[]
   /** Returns the keys of resources that are not Ready. */
   notReady(): string[]
   size(): number
@@ -31,10 +32,13 @@ export type ResourceCache = {
  * or its status was lost. Other changes (our own status, labels, finalizers) are not reported, as
  * with controller-runtime's GenerationChangedPredicate and AnnotationChangedPredicate.
  */
-export function createResourceCache(kind: Kind, onChange: (key: string) => void): ResourceCache {
+export function createResourceCache(
+  kind: Kind,
+  onChange: (key: string) => void,
+  onStored: OnStored = () => undefined,
+): ResourceCache {
   const byKey = new Map<string, CachedResource>()
   const index = createTermIndex()
-  const termsOf = ({ resource }: CachedResource) => (resource && kind.indexTerms?.(resource)) ?? []
 
   const put = (object: KubeObject, { overOlder }: { overOlder: boolean }) => {
     const next = toCachedResource(kind, object)
@@ -42,11 +46,14 @@ export function createResourceCache(kind: Kind, onChange: (key: string) => void)
     if (overOlder && before !== undefined && isOlder(next, before)) return
     byKey.set(next.key, next)
     index.set(next.key, termsOf(next))
+    onStored(next.key, before)
     if (before === undefined || isRelevant(before, next)) onChange(next.key)
   }
   const drop = (key: string) => {
+    const before = byKey.get(key)
     if (!byKey.delete(key)) return
     index.set(key, [])
+    onStored(key, before)
     onChange(key)
   }
   const sink = (namespace: string | undefined): ReflectorSink => {
@@ -75,7 +82,9 @@ export function createResourceCache(kind: Kind, onChange: (key: string) => void)
     get: (key) => byKey.get(key),
     keys: () => [...byKey.keys()],
     peers: () => [...byKey.values()].flatMap(({ resource }) => resource ?? []),
-    findPeers: (terms) => [...index.find(terms)].flatMap((key) => byKey.get(key)?.resource ?? []),
+    find: (terms) => [...index.find(terms)].flatMap((key) => byKey.get(key) ?? []),
+    inNamespace: (namespace) =>
+      [...index.find([namespaceTerm(namespace)])].flatMap((key) => byKey.get(key) ?? []),
     notReady: () => [...byKey.values()].filter((cached) => !cached.ready).map(({ key }) => key),
     size: () => byKey.size,
     written: (object) => {
@@ -83,6 +92,22 @@ export function createResourceCache(kind: Kind, onChange: (key: string) => void)
     },
     sink,
   }
+}
+
+/** Called after each change of the cache, also one that needs no reconcile. */
+export type OnStored = (key: string, before: CachedResource | undefined) => void
+
+/** Index terms of a project's id and of its name. */
+export const idTerm = (id: string) => `id/${id}`
+export const nameTerm = (name: string) => `name/${name}`
+const namespaceTerm = (namespace: string) => `namespace/${namespace}`
+
+/** Returns the terms of a resource: its namespace, and its project as declared and as used. */
+function termsOf({ resource, meta, project }: CachedResource): string[] {
+  const { id, name } = (resource && projectRefOf(resource.spec)) ?? {}
+  const ids = [id?.toLowerCase(), project.projectId].flatMap((one) => one ?? [])
+  const names = name === undefined ? [] : [nameTerm(name)]
+  return [namespaceTerm(meta.namespace), ...new Set(ids.map(idTerm)), ...names]
 }
 
 /** Creates an index from terms to keys. */
@@ -127,7 +152,7 @@ function isRelevant(before: CachedResource, next: CachedResource): boolean {
 
 /** Returns the annotations that the operator does not write. */
 function foreignAnnotations({ meta }: CachedResource): Record<string, string> {
-  const { [annotations.external_id]: _, ...rest } = meta.annotations
+  const { [annotations.external_id]: _, [annotations.project_id]: _p, ...rest } = meta.annotations
   return rest
 }
 

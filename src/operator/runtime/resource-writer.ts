@@ -15,7 +15,8 @@ import {
   type Kind,
 } from '../contract.ts'
 import { annotations, fieldManager, finalizer } from '../names.ts'
-import { type CachedResource, toCachedResource } from './cached-resource.ts'
+import type { ProjectStatus } from '../tenancy/project-use.ts'
+import { type CachedResource, toCachedResource, withoutProject } from './cached-resource.ts'
 import type { ResourceCache } from './resource-cache.ts'
 import type { Timing } from './timing.ts'
 
@@ -28,6 +29,8 @@ export type ResourceWriter = {
   addFinalizer(): Promise<void>
   removeFinalizer(): Promise<void>
   noteExternalId(id: string): Promise<void>
+  /** Writes the project to the annotation, which survives the loss of the status. */
+  noteProject(id: string): Promise<void>
 }
 
 /** Returns the resource type of a kind, as URLs name it. */
@@ -62,6 +65,15 @@ export function createResourceWriter(options: {
     const to = { field_manager: fieldManager, ...(subresource && { subresource }) }
     return kube.apply(resource, draft, to)
   }
+  /** Applies both annotations, because an apply removes the fields that it leaves out. */
+  const note = async (next: { external_id?: string; project_id?: string }) => {
+    const { external_id, project_id } = { ...seen.meta, ...next }
+    const ids = {
+      ...(external_id !== undefined && { [annotations.external_id]: external_id }),
+      ...(project_id !== undefined && { [annotations.project_id]: project_id }),
+    }
+    store(await apply({}, { annotations: ids }))
+  }
   const patcher: Patcher = {
     patch: async (operations) => store(await kube.patch(resource, at, operations)),
     reread: async () => store(await kube.read(resource, at)),
@@ -75,9 +87,11 @@ export function createResourceWriter(options: {
     },
     addFinalizer: async () => void (await addFinalizer(seen, patcher)),
     removeFinalizer: async () => void (await removeFinalizer(seen, patcher)),
-    noteExternalId: async (id) => {
-      if (seen.meta.external_id === id) return
-      store(await apply({}, { annotations: { [annotations.external_id]: id } }))
+    noteExternalId: async (external_id) => {
+      if (seen.meta.external_id !== external_id) await note({ external_id })
+    },
+    noteProject: async (project_id) => {
+      if (seen.meta.project_id !== project_id) await note({ project_id })
     },
   }
 }
@@ -154,6 +168,8 @@ export type StatusDraft = {
   conditions: readonly ConditionDraft[]
   /** The kind's own fields; the current ones stay if left out. */
   own?: object | undefined
+  /** The project of a kind with `projectRef`; the current one stays if left out. */
+  project?: ProjectStatus | undefined
   /** Whether the service was read and compared. */
   synced: boolean
 }
@@ -175,9 +191,14 @@ export function nextStatus(
   const old = conditionsIn(before)
   const { conditions: _c, observedGeneration: _g, lastSyncTime, ...ownBefore } = before
   const conditions = mergeConditions(old, draft.conditions, { generation, now })
-  const own = draft.own ?? ownBefore
+  const fields = draft.own ?? ownBefore
+  const own =
+    draft.project === undefined ? fields : { ...withoutProject({ ...fields }), ...draft.project }
+  // Without a condition about it, the generation has not been reconciled yet.
+  const isObserved = draft.conditions.length > 0 || before['observedGeneration'] === undefined
+  const observedGeneration = isObserved ? generation : Number(before['observedGeneration'])
   const isSame =
-    before['observedGeneration'] === generation &&
+    before['observedGeneration'] === observedGeneration &&
     isDeepStrictEqual(conditions, old) &&
     isDeepStrictEqual(asStored(own), asStored(ownBefore))
   if (isSame) return undefined
@@ -185,7 +206,7 @@ export function nextStatus(
   return {
     ...own,
     ...(synced !== undefined && { lastSyncTime: synced }),
-    observedGeneration: generation,
+    observedGeneration,
     conditions,
   }
 }

@@ -1,10 +1,12 @@
 import type { HealthCheck } from '../../platform/http/index.ts'
 import type { KubeClient } from '../../platform/kube/index.ts'
 import type { Logger, Metrics } from '../../platform/telemetry/index.ts'
-import type { Kind } from '../contract.ts'
+import type { Kind, ReconcileDeps } from '../contract.ts'
 import type { ServiceClient } from '../service/service-client.ts'
+import { createGrantBook } from '../tenancy/grant-book.ts'
 import { type Controller, createController } from './controller.ts'
 import { createEventRecorder } from './event-recorder.ts'
+import { applyInstallationGrants } from './installation-grants.ts'
 import {
   createLeaderElection,
   guardWrites,
@@ -12,6 +14,7 @@ import {
   noElection,
 } from './leader-election.ts'
 import { leaseRecord } from './lease.ts'
+import { watchNamespaces } from './namespace-watch.ts'
 import { createOperatorMetrics } from './operator-metrics.ts'
 import type { OperatorSettings } from './operator-settings.ts'
 import type { Reflector } from './reflector.ts'
@@ -47,14 +50,15 @@ export type Operator = {
 export function startOperator(options: OperatorOptions): Operator {
   const { kinds, settings, logger } = options
   const election = createElection(options)
-  const { controllers, reflectors } = assemble(options, election)
+  const { controllers, reflectors, prepare } = assemble(options, election)
   const ends = { watching: new AbortController(), working: new AbortController() }
   const electing = new AbortController()
   const failed = Promise.withResolvers<Error>()
   const watching = reflectors.map((reflector) => reflector.run(ends.watching.signal))
   const work = { done: Promise.resolve() }
   const lead = () => {
-    work.done = runWorkers(controllers, reflectors, options.timing, ends.working.signal)
+    const running = { controllers, reflectors, prepare, timing: options.timing }
+    work.done = runWorkers(running, ends.working.signal)
     work.done.catch((error: unknown) => failed.resolve(asError(error)))
   }
   const leading = election.run(lead, electing.signal).catch((error: unknown) => {
@@ -100,15 +104,30 @@ function assemble(options: OperatorOptions, election: LeaderElection) {
   const metrics = createOperatorMetrics(options.metrics, timing)
   metrics.leading(election.isLeader)
   const events = createEventRecorder({ kube, identity, timing, logger })
-  const common = { kube, service, timing, logger, settings, events, metrics }
-  const controllers = options.kinds.map((kind) => createController(kind, common))
+  const book = createGrantBook((namespaces) => {
+    for (const controller of controllers) controller.enqueueGranted(namespaces)
+  })
+  const namespaceWatch = watchNamespaces({ kube, timing, logger, settings, book })
+  const common = { kube, service, timing, logger, settings, events, metrics, book }
+  const countNamespaces: ReconcileDeps['countNamespaces'] = (selection) =>
+    selection.selector !== undefined && namespaceWatch.unsynced() !== null
+      ? undefined
+      : book.count(selection)
+  const controllers: readonly Controller[] = options.kinds.map((kind) =>
+    createController(kind, { ...common, countNamespaces }),
+  )
   const owning = controllers.filter(({ kind }) => kind.owns_secrets === true)
   const onChange = (owner: { kind: string; key: string }) => {
     owning.find(({ kind }) => kind.kind === owner.kind)?.enqueue(owner.key)
   }
   const secrets = owning.length === 0 ? [] : watchSecrets({ ...common, onChange })
-  const reflectors = [...controllers.flatMap((controller) => controller.reflectors), ...secrets]
-  return { controllers, reflectors }
+  const reflectors = [
+    ...controllers.flatMap((controller) => controller.reflectors),
+    ...secrets,
+    namespaceWatch,
+  ]
+  const prepare = () => applyInstallationGrants({ ...common, kinds: options.kinds })
+  return { controllers, reflectors, prepare }
 }
 
 /** How often a leader checks whether its caches have synced, as client-go's WaitForCacheSync. */
@@ -116,16 +135,24 @@ const syncCheck_ms = 100
 
 /** Waits for the caches to sync, because a partial one lacks peers and Secrets; then works. */
 async function runWorkers(
-  controllers: readonly Controller[],
-  reflectors: readonly Reflector[],
-  { sleep }: Timing,
+  { controllers, reflectors, prepare, timing: { sleep } }: Running,
   signal: AbortSignal,
 ): Promise<void> {
   while (findUnsynced(reflectors) !== null) {
     if (signal.aborted) return
     await sleep(syncCheck_ms, signal)
   }
+  if (signal.aborted) return
+  await prepare()
   await Promise.all(controllers.map((controller) => controller.work(signal)))
+}
+
+type Running = {
+  controllers: readonly Controller[]
+  reflectors: readonly Reflector[]
+  /** Runs once before the workers start. */
+  prepare: () => Promise<void>
+  timing: Timing
 }
 
 function findUnsynced(reflectors: readonly Reflector[]): string | null {

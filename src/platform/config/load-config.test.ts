@@ -41,6 +41,11 @@ test('reads an origin without its slash, and a list of proxies', () => {
   expect(loadConfig('all', {}).http_trusted_proxies).toEqual([])
 })
 
+test('a removed setting stops the start and names what replaced it', () => {
+  const load = () => loadConfig('operator', { LOOPTRACE_OPERATOR_PROJECTS: '{"a":["b"]}' })
+  expect(load).toThrow(/LOOPTRACE_OPERATOR_PROJECTS: was replaced by the kind ProjectGrant: apply/)
+})
+
 test('an invalid secret is named but not shown', () => {
   const load = () => loadConfig('all', { LOOPTRACE_SECRET_KEY: 'hunter2' })
   expect(load).toThrow('LOOPTRACE_SECRET_KEY: got (a secret), expected at least 32 characters')

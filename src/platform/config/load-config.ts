@@ -93,8 +93,18 @@ function unknownVariables(env: Readonly<Record<string, string | undefined>>): st
   return Object.keys(env)
     .filter((name) => name.startsWith('LOOPTRACE_'))
     .filter((name) => !knownVariables.has(name) && !knownVariables.has(name.replace(/_FILE$/, '')))
-    .map((name) => `  ${name}: unknown setting; see docs/reference/configuration.md`)
+    .map((name) => `  ${name}: ${removedSettings.get(name) ?? unknownSetting}`)
 }
+
+const unknownSetting = 'unknown setting; see docs/reference/configuration.md'
+
+/** Settings of earlier versions, with what replaced them. */
+const removedSettings: ReadonlyMap<string, string> = new Map([
+  [
+    'LOOPTRACE_OPERATOR_PROJECTS',
+    'was replaced by the kind ProjectGrant: apply a grant for each namespace and project, and remove the setting; see docs/guides/upgrade.md',
+  ],
+])
 
 /** Settings of the PostgreSQL address. */
 type PostgresConfig = Partial<

@@ -113,7 +113,7 @@ export function noAnswerError(act: KubeAct, cause: unknown, hint = 'no answer'):
 
 /** Formats an operation: `patch retentionpolicies.looptrace.dev/status in namespace team-a`. */
 function describeOperation({ verb, resource, namespace }: KubeAct): string {
-  return `${verb} ${resource}${namespace === undefined ? '' : ` in namespace ${namespace}`}`
+  return `${verb} ${resource}${namespace ? ` in namespace ${namespace}` : ''}`
 }
 
 /** Parses Retry-After; the API server sends whole seconds, never a date. */

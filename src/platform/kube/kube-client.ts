@@ -38,7 +38,7 @@ export type KubeClient = {
 /** A resource type as URLs name it; the core group is ''. */
 export type KubeResource = { group: string; version: string; plural: string }
 
-/** The namespace and name of one object. */
+/** The namespace and name of one object. The namespace of a cluster-scoped object is empty. */
 export type ObjectAt = { namespace: string; name: string }
 
 /** An object as the server sends it, without `managedFields`. */
@@ -54,6 +54,7 @@ export type KubeObject = {
 
 export type KubeMeta = {
   name: string
+  /** Empty for a cluster-scoped object. */
   namespace: string
   uid: string
   resourceVersion: string
@@ -120,12 +121,13 @@ export type JsonPatchOperation =
   | { op: 'remove'; path: string }
 
 /**
- * Removes `managedFields`, which is unused here and often more than half of an object. Changes the
- * freshly parsed object in place.
+ * Removes `managedFields`, which is unused here and often more than half of an object, and gives a
+ * cluster-scoped object an empty namespace. Changes the freshly parsed object in place.
  */
-export function withoutManagedFields(
+export function toKubeObject(
   object: KubeObject & { metadata: { managedFields?: unknown } },
 ): KubeObject {
   delete object.metadata.managedFields
+  object.metadata.namespace ??= ''
   return object
 }

@@ -9,9 +9,9 @@ import {
   type KubeResource,
   type ListOptions,
   type ObjectAt,
+  toKubeObject,
   type WatchEvent,
   type WatchOptions,
-  withoutManagedFields,
 } from './kube-client.ts'
 import {
   createRequests,
@@ -45,7 +45,7 @@ export function openKube({ request_timeout_ms, clock, onAnswer }: KubeOptions): 
     onAnswer: onAnswer ?? (() => undefined),
   })
   const send = async (request: KubeRequest) =>
-    withoutManagedFields((await requests.json(request)) as KubeObject)
+    toKubeObject((await requests.json(request)) as KubeObject)
   return {
     list: (resource, options) => list(requests, resource, options),
     watch: (resource, options) => watch(requests, resource, options),
@@ -127,7 +127,7 @@ async function list(
     signal,
   })) as { items: KubeObject[] | null; metadata: { resourceVersion: string; continue?: string } }
   return {
-    items: (answer.items ?? []).map(withoutManagedFields),
+    items: (answer.items ?? []).map(toKubeObject),
     resource_version: answer.metadata.resourceVersion,
     next: answer.metadata.continue || undefined,
   }

@@ -9,6 +9,7 @@ const secrets = { group: '', version: 'v1', plural: 'secrets' }
 test.each([
   [{ ...secrets }, '/api/v1/secrets', 'secrets'],
   [{ ...secrets, namespace: 'a', name: 'b' }, '/api/v1/namespaces/a/secrets/b', 'secrets'],
+  [{ ...things, namespace: '', name: 'b' }, '/apis/example.com/v1/things/b', 'things.example.com'],
   [{ ...things, namespace: 'a' }, '/apis/example.com/v1/namespaces/a/things', 'things.example.com'],
   [
     { ...things, namespace: 'a', name: 'b', subresource: 'status' },
@@ -58,7 +59,8 @@ test('events are the same wherever the bytes are cut', async () => {
   expect(whole.map((event) => event.type)).toEqual(['changed', 'changed', 'bookmark', 'deleted'])
   expect(whole[1]).toEqual({
     type: 'changed',
-    object: { metadata: { name: '💡', resourceVersion: '2' } },
+    // An object without a namespace is cluster-scoped.
+    object: { metadata: { name: '💡', namespace: '', resourceVersion: '2' } },
   })
   expect(whole[2]).toEqual({ type: 'bookmark', resource_version: '9' })
   await fc.assert(

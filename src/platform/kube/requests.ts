@@ -1,6 +1,6 @@
 import type { KubeConnection, RawAnswer } from './connection.ts'
 import { answerError, type BadAnswer, type KubeAct, KubeError, noAnswerError } from './errors.ts'
-import { type KubeResource, type WatchEvent, withoutManagedFields } from './kube-client.ts'
+import { type KubeResource, toKubeObject, type WatchEvent } from './kube-client.ts'
 
 export type KubeRequest = {
   act: KubeAct
@@ -138,6 +138,7 @@ function createTimeLimit(limit_ms: number, outer: AbortSignal | undefined): Time
 
 /** A list, an object or a subresource of an object. */
 export type Target = KubeResource & {
+  /** Undefined or empty: all namespaces, or an object without a namespace. */
   namespace?: string | undefined
   name?: string | undefined
   subresource?: string | undefined
@@ -150,7 +151,7 @@ export type Target = KubeResource & {
 export function resourcePath(target: Target): string {
   const { group, version, plural, namespace, name, subresource } = target
   const root = group === '' ? ['api', version] : ['apis', group, version]
-  const parent = namespace === undefined ? [] : ['namespaces', namespace]
+  const parent = namespace ? ['namespaces', namespace] : []
   const object = name === undefined ? [] : [name]
   const part = subresource === undefined ? [] : [subresource]
   const segments = [...root, ...parent, plural, ...object, ...part]
@@ -219,9 +220,9 @@ function parseEvent(line: string): WatchEvent | undefined {
   switch (type) {
     case 'ADDED':
     case 'MODIFIED':
-      return { type: 'changed', object: withoutManagedFields(object) }
+      return { type: 'changed', object: toKubeObject(object) }
     case 'DELETED':
-      return { type: 'deleted', object: withoutManagedFields(object) }
+      return { type: 'deleted', object: toKubeObject(object) }
     case 'BOOKMARK':
       return { type: 'bookmark', resource_version: object.metadata.resourceVersion }
     case 'ERROR':

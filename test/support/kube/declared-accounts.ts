@@ -1,5 +1,7 @@
+import { projectGrantKind } from '../../../src/operator/kinds/project-grant/index.ts'
 import { serviceAccountKind } from '../../../src/operator/kinds/service-account/index.ts'
 import { type ApiServer, operatorAccount, startApiServer } from './api-server.ts'
+import { grantProject } from './grants.ts'
 import type { KubeObject } from './kube-request.ts'
 import { type OperatedService, startOperatedService } from './operated-service.ts'
 import { startTestOperator, type TestOperator, type TestOperatorOptions } from './operator.ts'
@@ -7,6 +9,7 @@ import { grant, operatorRules, without } from './operator-rules.ts'
 import { installKinds, type Resources, resourcesOf } from './resources.ts'
 
 const root = '/api/v2/access'
+const operated = [serviceAccountKind, projectGrantKind]
 /** A parsed body; tests read it without narrowing. */
 type Json = ReturnType<typeof JSON.parse>
 
@@ -20,8 +23,8 @@ export type AccountCluster = AsyncDisposable & { server: ApiServer; service: Ope
 export async function startAccountCluster(): Promise<AccountCluster> {
   await using parts = new AsyncDisposableStack()
   const server = parts.use(await startApiServer({ users: [limitedAccount] }))
-  await installKinds(server, [serviceAccountKind])
-  const rules = operatorRules([serviceAccountKind.plural])
+  await installKinds(server, operated)
+  const rules = operatorRules(operated.map(({ plural }) => plural))
   await grant(server, rules)
   await grant(server, without(rules, 'create', 'secrets'), limitedAccount)
   const service = parts.use(await startOperatedService())
@@ -51,6 +54,7 @@ export type AccountPlace = {
 export async function accountPlace({ server, service }: AccountCluster): Promise<AccountPlace> {
   const namespace = await server.namespace()
   const project = await service.project()
+  await grantProject(server, namespace, project)
   const call: AccountPlace['call'] = (method, path, body) =>
     service.call(method, root + path, { project_id: project, body })
   const secrets = `/api/v1/namespaces/${namespace}/secrets`
@@ -100,7 +104,7 @@ export async function operatorOf(
     kubeconfig: await server.kubeconfig(user),
     service_url: service.url,
     service_key: service.operator_key,
-    kinds: [serviceAccountKind],
+    kinds: operated,
     ...options,
     settings: { namespaces: [namespace], ...options.settings },
   })

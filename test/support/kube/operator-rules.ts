@@ -12,12 +12,14 @@ export function operatorRules(plurals: readonly string[]): Rule[] {
   const group = ['looptrace.dev']
   return [
     { apiGroups: group, resources: plurals, verbs: ['get', 'list', 'watch', 'patch'] },
+    { apiGroups: group, resources: ['projectgrants'], verbs: ['create', 'delete'] },
     { apiGroups: group, resources: plurals.map((of) => `${of}/status`), verbs: ['patch'] },
     { apiGroups: group, resources: plurals.map((of) => `${of}/finalizers`), verbs: ['update'] },
     {
       ...{ apiGroups: [''], resources: ['secrets'] },
       verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
     },
+    { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
     {
       ...{ apiGroups: ['coordination.k8s.io'], resources: ['leases'] },

@@ -2,6 +2,7 @@ import { type Kind, kinds } from '../../../src/operator/index.ts'
 import { retentionPolicyKind } from '../../../src/operator/kinds/retention-policy/index.ts'
 import { serviceAccountKind } from '../../../src/operator/kinds/service-account/index.ts'
 import { type ApiServer, operatorAccount, startApiServer } from './api-server.ts'
+import { grantProject } from './grants.ts'
 import type { KubeObject } from './kube-request.ts'
 import { type OperatedService, startOperatedService } from './operated-service.ts'
 import { startTestOperator, type TestOperator, type TestOperatorOptions } from './operator.ts'
@@ -16,9 +17,11 @@ type Json = ReturnType<typeof JSON.parse>
 export type ProductCluster = AsyncDisposable & { server: ApiServer; service: OperatedService }
 
 /** Starts both; for `beforeAll`, with `apiServerStart_timeout_ms`. */
-export async function startProductCluster(): Promise<ProductCluster> {
+export async function startProductCluster(
+  options: { users?: readonly string[] } = {},
+): Promise<ProductCluster> {
   await using parts = new AsyncDisposableStack()
-  const server = parts.use(await startApiServer())
+  const server = parts.use(await startApiServer(options))
   await installKinds(server, kinds)
   await grant(server, operatorRules(kinds.map(({ plural }) => plural)))
   const service = parts.use(await startOperatedService())
@@ -42,12 +45,14 @@ export type ProductPlace = {
   secrets(): Promise<Map<string, KubeObject>>
 }
 
-export async function productPlace({
-  server,
-  service,
-}: Pick<ProductCluster, 'server' | 'service'>): Promise<ProductPlace> {
+/** The namespace is granted its project, unless `isGranted` is false. */
+export async function productPlace(
+  { server, service }: Pick<ProductCluster, 'server' | 'service'>,
+  { isGranted = true }: { isGranted?: boolean } = {},
+): Promise<ProductPlace> {
   const namespace = await server.namespace()
   const project = await service.project()
+  if (isGranted) await grantProject(server, namespace, project)
   const get = async (path: string): Promise<Json> => {
     const { status, body } = await service.call('GET', path, { project_id: project })
     if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`)

@@ -31,7 +31,10 @@ export async function areServed(server: ApiServer, plural: string): Promise<void
   })
 }
 
-/** Resources of one kind in one namespace, as a client of the API server sees them. */
+/**
+ * Resources of one kind in one namespace (empty: of a cluster-scoped kind), as a client of the API
+ * server sees them.
+ */
 export type Resources = {
   path(name?: string): string
   /** Applies the spec (and annotations) server-side as a person; returns any answer. */
@@ -51,7 +54,7 @@ export type Resources = {
 
 export function resourcesOf(server: ApiServer, kind: Kind, namespace: string): Resources {
   const path = (name = '') =>
-    `/apis/${group}/${version}/namespaces/${namespace}/${kind.plural}${name && `/${name}`}`
+    `/apis/${group}/${version}${namespace && `/namespaces/${namespace}`}/${kind.plural}${name && `/${name}`}`
   const read = async (name: string) => {
     const { status, body, text } = await server.ask('GET', path(name))
     if (status === 404) return undefined

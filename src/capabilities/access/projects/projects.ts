@@ -44,6 +44,9 @@ export function getProjects({ db }: Access): Route {
     scope: { level: 'user', operator: true },
     query: z.strictObject({
       name: nameField.optional().describe('Only projects with exactly this name.'),
+      organization: nameField
+        .optional()
+        .describe('Only projects of the organization with exactly this name.'),
       ...idPageQuery,
     }),
     reply: projectListSchema,
@@ -51,6 +54,7 @@ export function getProjects({ db }: Access): Route {
     handle: async ({ query, caller }) => {
       const page = {
         name: query.name,
+        organization: query.organization,
         after: idAfter(list, query.cursor),
         limit: query.limit + 1,
         count_max: totalExactMax + 1,

@@ -9,7 +9,11 @@ type Db = Kysely<AccessTables>
 /** A project. */
 export type ProjectRow = { id: string; organization_id: string; name: string; created_at: string }
 
-type ProjectPage = IdPage & { name?: string | undefined }
+type ProjectPage = IdPage & {
+  name?: string | undefined
+  /** Name of an organization. */
+  organization?: string | undefined
+}
 
 /** Returns projects that a user can see, oldest first, optionally of one organization or name. */
 export async function listProjects(
@@ -18,6 +22,7 @@ export async function listProjects(
     user_id,
     organization_id,
     name,
+    organization,
     after,
     limit,
     count_max,
@@ -28,6 +33,9 @@ export async function listProjects(
       query.where('projects.organization_id', '=', organization_id ?? ''),
     )
     .$if(name !== undefined, (query) => query.where('projects.name', '=', name ?? ''))
+    .$if(organization !== undefined, (query) =>
+      query.where('projects.organization_id', 'in', organizationNamed(db, organization ?? '')),
+    )
   const { n } = await db
     .selectFrom(visible.select('projects.id').limit(count_max).as('some'))
     .select(({ fn }) => fn.countAll<number>().as('n'))
@@ -47,15 +55,23 @@ export async function listProjects(
   return { rows: shaped, counted: n }
 }
 
-/** Returns projects as an operator sees them, oldest first: all, or those with a name. */
+/** Selects the id of the organization with a name. */
+function organizationNamed(db: Db, name: string) {
+  return db.selectFrom('organizations').select('id').where('name', '=', name)
+}
+
+/** Returns projects as an operator sees them, oldest first, optionally of one organization or name. */
 export async function listAllProjects(
   db: Db,
-  { name, after, limit, count_max }: ProjectPage,
+  { name, organization, after, limit, count_max }: ProjectPage,
 ): Promise<{ rows: (ProjectRow & { role: null })[]; counted: number }> {
   const projects = db
     .selectFrom('projects')
     .where('archived_at', 'is', null)
     .$if(name !== undefined, (query) => query.where('name', '=', name ?? ''))
+    .$if(organization !== undefined, (query) =>
+      query.where('organization_id', 'in', organizationNamed(db, organization ?? '')),
+    )
   const { n } = await db
     .selectFrom(projects.select('id').limit(count_max).as('some'))
     .select(({ fn }) => fn.countAll<number>().as('n'))

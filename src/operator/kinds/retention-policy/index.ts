@@ -1,5 +1,5 @@
 import type { Kind } from '../../contract.ts'
-import { reconcileRetention, removeRetention } from './reconcile.ts'
+import { reconcileRetention, removeRetention, withdrawRetention } from './reconcile.ts'
 import {
   type RetentionPolicySpec,
   type RetentionPolicyStatus,
@@ -7,7 +7,6 @@ import {
   retentionPolicySpec,
   retentionPolicyStatus,
 } from './spec.ts'
-import { projectTerms } from './winner.ts'
 
 /** The kind of a project's retention: days, archives and legal holds. */
 export const retentionPolicyKind: Kind<RetentionPolicySpec, RetentionPolicyStatus> = {
@@ -16,11 +15,11 @@ export const retentionPolicyKind: Kind<RetentionPolicySpec, RetentionPolicyStatu
   singular: 'retentionpolicy',
   short_names: ['retpol'],
   description:
-    'Retention of a project’s data, its archives and its legal holds. If several policies name one project, the oldest applies.',
+    'Retention of a project’s data, its archives and its legal holds. If several granted policies name one project, the oldest applies.',
   spec: retentionPolicySpec,
   status: retentionPolicyStatus,
   rules: retentionPolicyRules,
-  indexTerms: projectTerms,
+  project: { withdraw: withdrawRetention },
   columns: [
     {
       name: 'Project',

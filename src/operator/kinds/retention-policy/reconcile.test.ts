@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { ReconcileDeps } from '../../contract.ts'
 import { ServiceRefusal, ServiceUnavailable } from '../../service/service-client.ts'
 import type { DesiredPolicy } from './desired-policy.ts'
-import { reconcileRetention, removeRetention } from './reconcile.ts'
+import { reconcileRetention, removeRetention, withdrawRetention } from './reconcile.ts'
 import { retentionPolicySpec } from './spec.ts'
 import type { RetentionPolicy } from './winner.ts'
 
@@ -61,14 +61,14 @@ function serviceOf(policies: Map<string, unknown> = new Map()) {
 function depsOf(service: ReconcileDeps['service'], more: Partial<ReconcileDeps> = {}) {
   const notedIds: string[] = []
   const deps = {
-    ...{ service, findPeers: () => [], clock: { now_ms: () => now_ms } },
+    ...{ service, project_id: project, rivals: () => [], clock: { now_ms: () => now_ms } },
     noteExternalId: async (id: string) => void notedIds.push(id),
     ...more,
   } as unknown as ReconcileDeps
   return { deps, notedIds }
 }
 
-const applied = { status: { appliedGeneration: 3, projectId: project, drift: { count: 4 } } }
+const applied = { status: { appliedGeneration: 3, drift: { count: 4 } } }
 
 test('the first reconcile notes the project, writes, and reads again', async () => {
   const { service, requests, bodies } = serviceOf()
@@ -80,7 +80,7 @@ test('the first reconcile notes the project, writes, and reads again', async () 
   expect(result).toMatchObject({
     conditions: [{ type: 'Ready', status: 'True', reason: 'Synced' }],
     ...{ drifted: 0, events: [{ type: 'Normal', reason: 'Applied' }] },
-    status: { projectId: project, appliedGeneration: 3, drift: { count: 0 } },
+    status: { appliedGeneration: 3, drift: { count: 0 } },
   })
   const again = await reconcileRetention(resourceOf({ meta: { external_id: project } }), deps)
   expect(again.events).toBeUndefined()
@@ -150,20 +150,22 @@ test('a read-back that differs is not Ready', async () => {
 test('behind an older resource no request is sent; the older one takes over', async () => {
   const { service, requests, bodies } = serviceOf()
   const older = resourceOf({ meta: { name: 'older', created_at: '2026-11-21T10:00:00Z' } })
-  const { deps } = depsOf(service, { findPeers: () => [older as never] })
+  const { deps } = depsOf(service, { rivals: () => [older as never] })
   await expect(reconcileRetention(resourceOf(), deps)).rejects.toMatchObject({
     ...{ reason: 'Conflict', message: expect.stringContaining('a/older') },
   })
   expect(requests).toEqual([])
   await reconcileRetention(resourceOf(), depsOf(service).deps)
-  await reconcileRetention(older, deps)
+  await reconcileRetention(older, depsOf(service).deps)
   expect(bodies.at(-1)).toMatchObject({ take_over: true, managed_by: { name: 'older' } })
 })
 
-test('the policy of a former project is withdrawn first', async () => {
+test('a withdrawn policy is released and keeps its data', async () => {
   const { service, requests } = serviceOf()
-  await reconcileRetention(resourceOf({ meta: { external_id: other } }), depsOf(service).deps)
-  expect(requests[0]).toBe(`DELETE /retention-policy?managed_by=RetentionPolicy%2Fa%2Fone ${other}`)
+  const deleted = resourceOf({ spec: { deletionPolicy: 'Delete' } })
+  await withdrawRetention(deleted, { service, project_id: project })
+  const query = 'managed_by=RetentionPolicy%2Fa%2Fone&retain=true'
+  expect(requests).toEqual([`DELETE /retention-policy?${query} ${project}`])
 })
 
 test.each([
@@ -188,13 +190,12 @@ test('removal deletes once in every project that may have been written', async (
   const { service, requests } = serviceOf()
   const retained = resourceOf({
     ...{ spec: { deletionPolicy: 'Retain' }, meta: { external_id: other } },
-    status: { projectId: project },
   })
-  await removeRetention(retained, { service })
+  await removeRetention(retained, { service, project_id: project })
   const query = 'managed_by=RetentionPolicy%2Fa%2Fone&retain=true'
   expect(requests).toEqual([
-    `DELETE /retention-policy?${query} ${other}`,
     `DELETE /retention-policy?${query} ${project}`,
+    `DELETE /retention-policy?${query} ${other}`,
   ])
 })
 
@@ -205,7 +206,10 @@ test.each([
   ],
   ['another owner', new ServiceRefusal({ status: 409, code: 'managed_by_kubernetes', detail: '' })],
 ])('removal succeeds with %s, and fails with any other error', async (_, refusal) => {
-  const throwing = (error: Error) => ({ service: { request: () => Promise.reject(error) } })
+  const throwing = (error: Error) => ({
+    project_id: project,
+    service: { request: () => Promise.reject(error) },
+  })
   await removeRetention(resourceOf(), throwing(refusal))
   const down = new ServiceUnavailable('down')
   await expect(removeRetention(resourceOf(), throwing(down))).rejects.toBe(down)
@@ -213,9 +217,8 @@ test.each([
   await expect(removeRetention(resourceOf(), throwing(others))).rejects.toBe(others)
 })
 
-test('removal succeeds when the project was never found', async () => {
-  const none = {
-    service: { request: async () => ({ status: 200, etag: undefined, body: { projects: [] } }) },
-  }
-  await removeRetention(resourceOf({ spec: { projectRef: { name: 'none' } } }), none)
+test('removal of a policy that never had a project sends nothing', async () => {
+  const { service, requests } = serviceOf()
+  await removeRetention(resourceOf(), { service, project_id: '' })
+  expect(requests).toEqual([])
 })

@@ -5,7 +5,6 @@ import {
   type Reconciled,
   type Resource,
 } from '../../contract.ts'
-import { resolveProject } from '../../service/project-ref.ts'
 import { type ServiceClient, ServiceRefusal } from '../../service/service-client.ts'
 import {
   type DesiredPolicy,
@@ -17,7 +16,7 @@ import {
 } from './desired-policy.ts'
 import type { RetentionPolicyStatus } from './spec.ts'
 import { policyPath, readPolicy, type StoredPolicy, toNotReady } from './stored-policy.ts'
-import { findWinner, nameOf, type RetentionPolicy, rivalTerms } from './winner.ts'
+import { findWinner, nameOf, type RetentionPolicy } from './winner.ts'
 
 /**
  * Applies the spec to the project's policy in the service: reads, compares, writes only if it
@@ -28,25 +27,19 @@ export async function reconcileRetention(
   resource: RetentionPolicy,
   deps: ReconcileDeps,
 ): Promise<Reconciled<RetentionPolicyStatus>> {
-  const { service } = deps
-  const project_id = await resolveProject(resource.spec.projectRef, service, deps.clock)
-  const rivals = deps.findPeers(rivalTerms(resource, project_id))
-  requireWinner(resource, rivals as readonly RetentionPolicy[], project_id)
-  const { external_id } = resource.meta
-  if (external_id !== undefined && external_id !== project_id) {
-    await withdraw(resource, service, external_id)
-  }
+  const { service, project_id } = deps
+  requireWinner(resource, deps.rivals() as readonly RetentionPolicy[], project_id)
   const wanted = desiredPolicy(resource)
   const before = await readPolicy(service, project_id)
   const changes = differences(wanted, before)
   if (changes.length === 0 && before !== undefined) {
-    return { conditions: [ready], status: statusOf(resource, project_id, before) }
+    return { conditions: [ready], status: statusOf(resource, before) }
   }
-  if (external_id !== project_id) await deps.noteExternalId(project_id)
+  await deps.noteExternalId(project_id)
   await put(deps, project_id, wanted, before)
   const after = await readBack(deps, project_id, wanted)
-  const drift = findDrift(resource, project_id, changes)
-  const status = statusOf(resource, project_id, after)
+  const drift = findDrift(resource, changes)
+  const status = statusOf(resource, after)
   return {
     conditions: [ready],
     status: drift.length === 0 ? status : { ...status, drift: countDrift(resource, deps) },
@@ -117,22 +110,21 @@ async function readBack(
 const notApplied_ms = 10_000
 
 /**
- * Returns the changes by someone else: those in a project to which this generation of the spec had
- * been applied, without an older resource in between.
+ * Returns the changes by someone else: those after this generation of the spec had been applied,
+ * without an older resource or the end of a grant in between.
  */
 function findDrift(
   { meta, status }: RetentionPolicy,
-  project_id: string,
   changes: readonly Difference[],
 ): Difference[] {
-  const { appliedGeneration, projectId, conditions = [] } = status
-  const was_behind = conditions.some(
-    ({ type, reason }) => type === 'Ready' && reason === 'Conflict',
-  )
-  const was_applied =
-    appliedGeneration === meta.generation && projectId === project_id && !was_behind
+  const { appliedGeneration, conditions = [] } = status
+  const was_behind = conditions.some(({ type, reason }) => type === 'Ready' && behind.has(reason))
+  const was_applied = appliedGeneration === meta.generation && !was_behind
   return was_applied ? changes.filter(({ path }) => path !== uidPath) : []
 }
+
+/** Reasons of Ready while another resource, or none, declared the policy. */
+const behind = new Set(['Conflict', 'NotGranted'])
 
 function countDrift({ status }: Pick<RetentionPolicy, 'status'>, { clock }: ReconcileDeps) {
   const lastTime = new Date(clock.now_ms()).toISOString()
@@ -160,12 +152,10 @@ function changeEvent(
 
 function statusOf(
   { meta, status }: Pick<Resource<never, RetentionPolicyStatus>, 'meta' | 'status'>,
-  projectId: string,
   stored: StoredPolicy,
 ): RetentionPolicyStatus {
   const { last_run, next_run_at, next_archive_at } = stored
   return {
-    projectId,
     appliedGeneration: meta.generation,
     policyVersion: stored.version,
     ...(last_run !== null && { lastRun: lastRunOf(last_run) }),
@@ -195,22 +185,34 @@ function lastRunOf(run: NonNullable<StoredPolicy['last_run']>) {
  */
 export async function removeRetention(
   resource: RetentionPolicy,
-  { service }: Pick<ReconcileDeps, 'service'>,
+  { service, project_id }: Pick<ReconcileDeps, 'service' | 'project_id'>,
 ): Promise<void> {
-  for (const project_id of await findProjects(resource, service)) {
-    await withdraw(resource, service, project_id)
-  }
+  const { meta, spec } = resource
+  // The annotation is the id of the project, also of a policy that is older than grants.
+  const ids = new Set([project_id, meta.external_id ?? ''].filter((id) => id !== ''))
+  const retain = spec.deletionPolicy === 'Retain'
+  for (const id of ids) await endDeclaration(meta, service, { project_id: id, retain })
 }
 
-/** Deletes or releases the policy of the resource in one project. */
-async function withdraw(
-  { meta, spec }: RetentionPolicy,
-  service: ServiceClient,
-  project_id: string,
+/**
+ * Releases the policy after the grant was withdrawn: data is kept as before, and the project's
+ * administrators may change the policy again.
+ */
+export async function withdrawRetention(
+  { meta }: Pick<RetentionPolicy, 'meta'>,
+  { service, project_id }: Pick<ReconcileDeps, 'service' | 'project_id'>,
 ): Promise<void> {
-  const { kind, namespace, name } = meta
+  await endDeclaration(meta, service, { project_id, retain: true })
+}
+
+/** Deletes or releases the policy that a resource declares in one project. */
+async function endDeclaration(
+  { kind, namespace, name }: RetentionPolicy['meta'],
+  service: ServiceClient,
+  { project_id, retain }: { project_id: string; retain: boolean },
+): Promise<void> {
   const query = new URLSearchParams({ managed_by: `${kind}/${namespace}/${name}` })
-  if (spec.deletionPolicy === 'Retain') query.set('retain', 'true')
+  if (retain) query.set('retain', 'true')
   const path = `${policyPath}?${query}`
   try {
     await service.request({ method: 'DELETE', path, project_id })
@@ -226,23 +228,4 @@ const done = new Set(['project_not_found', 'managed_by_kubernetes'])
 
 function isNoLongerOurs(error: unknown): boolean {
   return error instanceof ServiceRefusal && done.has(error.code)
-}
-
-/**
- * Returns the projects to which the resource may have written, by its annotation, status and spec.
- * The name is looked up only if none of them has an id.
- */
-async function findProjects(
-  { meta, status, spec }: RetentionPolicy,
-  service: ServiceClient,
-): Promise<string[]> {
-  const known = [meta.external_id, status.projectId, spec.projectRef.id?.toLowerCase()]
-  const ids = new Set(known.filter((id) => id !== undefined))
-  if (ids.size > 0) return [...ids]
-  try {
-    return [await resolveProject(spec.projectRef, service)]
-  } catch (error) {
-    if (error instanceof NotReady) return []
-    throw error
-  }
 }

@@ -201,7 +201,6 @@ const instant = z.iso.datetime()
 
 /** The status of a RetentionPolicy: the state last read from the service. */
 export const retentionPolicyStatus = z.strictObject({
-  projectId: z.uuid().max(36).optional().describe('Id of the project of projectRef.'),
   appliedGeneration: count
     .optional()
     .describe('Generation of the spec that was last confirmed in the service.'),

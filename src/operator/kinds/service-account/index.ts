@@ -1,5 +1,9 @@
 import type { Kind } from '../../contract.ts'
-import { reconcileServiceAccount, removeServiceAccount } from './reconcile.ts'
+import {
+  reconcileServiceAccount,
+  removeServiceAccount,
+  withdrawServiceAccount,
+} from './reconcile.ts'
 import {
   type ServiceAccountSpec,
   type ServiceAccountStatus,
@@ -54,6 +58,10 @@ export const serviceAccountKind: Kind<ServiceAccountSpec, ServiceAccountStatus> 
       'The annotation `looptrace.dev/external-id` is not the id of a service account.',
   },
   owns_secrets: true,
+  project: {
+    needs: ({ scopes, keys }) => ({ scopes, keys: keys.length }),
+    withdraw: withdrawServiceAccount,
+  },
   example: {
     metadata: { name: 'checkout-agent', namespace: 'looptrace' },
     spec: {

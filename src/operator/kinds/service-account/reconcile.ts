@@ -10,7 +10,6 @@ import {
   type Resource,
 } from '../../contract.ts'
 import { secretLabels, secretOwnerLabel } from '../../names.ts'
-import { resolveProject } from '../../service/project-ref.ts'
 import { ServiceRefusal } from '../../service/service-client.ts'
 import { type Account, type AccountApi, createAccountApi, ownerOf } from './account-api.ts'
 import type { ActiveKey, KeyPlan } from './key-plan.ts'
@@ -45,8 +44,8 @@ async function applySpec(
   resource: Resource<ServiceAccountSpec, ServiceAccountStatus>,
   deps: ReconcileDeps,
 ): Promise<Reconciled<ServiceAccountStatus>> {
-  const { spec, meta, status } = resource
-  const project_id = await resolveProject(spec.projectRef, deps.service, deps.clock)
+  const { meta, status } = resource
+  const { project_id } = deps
   const managed_by = ownerOf(meta)
   const api = createAccountApi(deps.service, { project_id, managed_by })
   const ready = status.conditions?.find(({ type }) => type === 'Ready')
@@ -61,7 +60,7 @@ async function applySpec(
       now === undefined ? ['id'] : differences(now, desiredAccount(resource), managed_by)
     if (differs.length > 0) throw notApplied(`the service account's ${differs.join(', ')}`)
   }
-  return reconciledFrom({ project_id, account, keys, ready_before: ready }, deps.clock.now_ms())
+  return reconciledFrom({ account, keys, ready_before: ready }, deps.clock.now_ms())
 }
 
 /** Minimum wait for a due step, so that a clock that is slightly slow finds it due. */
@@ -73,21 +72,19 @@ const blockedCheck_ms = 30_000
 /** Converts the state that was read back to conditions, status and events. */
 function reconciledFrom(
   read: {
-    project_id: string
     account: SettledAccount
     keys: SettledKeys
     ready_before: Condition | undefined
   },
   now_ms: number,
 ): Reconciled<ServiceAccountStatus> {
-  const { project_id, account, keys, ready_before } = read
+  const { account, keys, ready_before } = read
   const { active, blocked } = keys.plan
   const ready = readyCondition(read)
   const isNew = blocked.length > 0 && ready.message !== ready_before?.message
   return {
     conditions: [ready],
     status: {
-      projectId: project_id,
       serviceAccountId: account.account.id,
       keys: active.map(toKeyStatus),
     },
@@ -169,7 +166,7 @@ type Declared = Resource<ServiceAccountSpec, ServiceAccountStatus>
  */
 export async function removeServiceAccount(resource: Declared, deps: ReconcileDeps): Promise<void> {
   const isKept = resource.spec.deletionPolicy === 'Retain'
-  const api = await apiOf(resource, deps)
+  const api = apiOf(resource, deps)
   const account = api && (await findDeclaredAccount(resource, api))
   if (api !== undefined && account !== undefined) {
     const { id: account_id } = account
@@ -185,24 +182,42 @@ export async function removeServiceAccount(resource: Declared, deps: ReconcileDe
     deps.logger.info({ account_id: account?.id }, 'kept the service account and its Secrets')
 }
 
-/** Returns the API of the project; undefined if the project does not exist. */
-async function apiOf(
-  { meta, spec, status }: Declared,
-  { service, clock }: ReconcileDeps,
-): Promise<AccountApi | undefined> {
-  try {
-    const knownId = spec.projectRef.id === undefined ? status.projectId : undefined
-    const project_id = knownId ?? (await resolveProject(spec.projectRef, service, clock))
-    return createAccountApi(service, { project_id, managed_by: ownerOf(meta) })
-  } catch (error) {
-    if (error instanceof NotReady && error.reason === 'ProjectNotFound') return undefined
-    throw error
+/**
+ * Revokes all keys of the account and deletes the Secrets, after the grant was withdrawn. The account
+ * stays with its history, disabled and under another name, so that its tokens are refused and its
+ * name is free.
+ */
+export async function withdrawServiceAccount(
+  resource: Pick<Declared, 'meta'>,
+  deps: ReconcileDeps,
+): Promise<void> {
+  const api = apiOf(resource, deps)
+  const account = api && (await findDeclaredAccount(resource, api))
+  if (api !== undefined && account !== undefined) {
+    const { id, scopes } = account
+    const mark = ` (withdrawn ${id})`
+    const isMarked = account.name.endsWith(mark)
+    const name = isMarked ? account.name : `${account.name.slice(0, 100 - mark.length)}${mark}`
+    if (!isMarked || account.disabled_at === null) {
+      await api.change(id, { name, scopes, disabled: true, take_over: false })
+    }
+    for (const key of await api.liveKeys(id)) await api.revoke(key.id)
   }
+  for (const secret of await deps.secrets.listOwned()) await deps.secrets.remove(secret)
+}
+
+/** Returns the API of the project; undefined if the resource never had a project. */
+function apiOf(
+  { meta }: Pick<Declared, 'meta'>,
+  { service, project_id }: ReconcileDeps,
+): AccountApi | undefined {
+  if (project_id === '') return undefined
+  return createAccountApi(service, { project_id, managed_by: ownerOf(meta) })
 }
 
 /** Finds the account by its owner, not by the annotation, which a crash may have prevented. */
 async function findDeclaredAccount(
-  { meta }: Declared,
+  { meta }: Pick<Declared, 'meta'>,
   api: AccountApi,
 ): Promise<Account | undefined> {
   try {

@@ -120,7 +120,6 @@ const previousKey = z.strictObject({
  * The status of a LooptraceServiceAccount: the state last read from the service and the Secrets.
  */
 export const serviceAccountStatus = z.strictObject({
-  projectId: id.optional().describe('Id of the project of projectRef.'),
   serviceAccountId: id.optional().describe('Id of the service account in the service.'),
   keys: z
     .array(

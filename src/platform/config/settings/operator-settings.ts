@@ -11,10 +11,10 @@ export const operatorSettings = {
     unit: 'names',
     reason: 'Watched namespaces, separated by commas. When unset, all namespaces are watched.',
   }),
-  operator_projects: text({
+  operator_grants: text({
     unit: 'JSON',
     reason:
-      'Projects that the resources of a namespace may name, such as `{"team-a": ["checkout"], "*": ["sandbox"]}`. When unset, resources in any namespace can get keys of every project.',
+      'ProjectGrants of this installation, as a list of `{"name", "spec"}`. The operator applies them, and deletes those that are no longer in the list. The chart sets this.',
   }),
   operator_leader_election: flag({
     unit: 'flag',

@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { NotReady } from '../contract.ts'
+import { type ServiceClient, ServiceRefusal, ServiceUnavailable } from './service-client.ts'
+
+const root = '/api/v2/access/projects'
+
+const projectList = z.object({ projects: z.array(z.object({ id: z.uuid(), name: z.string() })) })
+
+/**
+ * Finds the one project with a name in an organization, both exactly. Throws `NotReady`
+ * (`ProjectNotFound`) when it does not exist.
+ */
+export async function findProject(
+  service: ServiceClient,
+  { organization, name }: { organization: string; name: string },
+): Promise<string> {
+  const path = `${root}?${new URLSearchParams({ organization, name, limit: '2' })}`
+  const { body } = await service.request({ method: 'GET', path })
+  const parsed = projectList.safeParse(body)
+  if (!parsed.success) {
+    throw new ServiceUnavailable('the service answered with an unreadable list of projects')
+  }
+  const [project, another] = parsed.data.projects
+  // An older service ignores the organization.
+  if (project?.name === name && another === undefined) return project.id.toLowerCase()
+  throw new NotReady(
+    'ProjectNotFound',
+    `organization "${organization}" has no project "${name}": create it, or correct spec.project`,
+    { again_after_ms: notFound_ms },
+  )
+}
+
+/** Interval of look-ups of a project that may be created later. */
+const notFound_ms = 30_000
+
+/** Throws `NotReady` (`ProjectNotFound`) when no project has the id. */
+export async function requireProjectById(service: ServiceClient, id: string): Promise<void> {
+  try {
+    await service.request({ method: 'GET', path: `${root}/${id}`, project_id: id })
+  } catch (error) {
+    if (!(error instanceof ServiceRefusal) || error.code !== 'project_not_found') throw error
+    throw new NotReady('ProjectNotFound', `no project has the id ${id}: correct spec.project`)
+  }
+}
