@@ -282,9 +282,10 @@ afterAll(() => rmSync(secretFolder, { recursive: true }))
 
 describe('the grants of the installation', () => {
   const grantsIn = async (operator: object) => {
-    const containers = (await podsOf({ operator })).flatMap(containersOf)
-    const texts = containers.flatMap(
-      (container) => environmentOf(container)['LOOPTRACE_OPERATOR_GRANTS'] ?? [],
+    const texts = (await podsOf({ operator })).flatMap((pod) =>
+      containersOf(pod).flatMap(
+        (container) => environmentOf(pod, container)['LOOPTRACE_OPERATOR_GRANTS'] ?? [],
+      ),
     )
     expect(texts).toHaveLength(1)
     return JSON.parse(texts[0] ?? '')
