@@ -425,7 +425,7 @@ test('a withdrawal that is killed at each write is completed by the next operato
   const killed = await killAtEachWrite<ProductPlace>({
     place: async () => {
       const own = await productPlace(cluster, { isGranted: false })
-      const revokeAfter = '20s'
+      const revokeAfter = '4s'
       const grant = await grantProject(cluster.server, own.namespace, own.project, { revokeAfter })
       await using _ = await productOperator(cluster, [own.namespace])
       await own.accounts.apply('robot', account({ id: own.project }))
@@ -437,7 +437,7 @@ test('a withdrawal that is killed at each write is completed by the next operato
     operator: async ({ namespace }, write) =>
       doomedOperator(await productOptions(cluster, [namespace]), write),
     isDone: isWithdrawn,
-    at_once: 2,
+    at_once: 4,
   })
   expect(killed.length - 1).toBeGreaterThanOrEqual(8)
   const places = killed.map(({ place }) => place)
