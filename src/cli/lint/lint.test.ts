@@ -41,7 +41,7 @@ test.each<[string, string, string[]]>([
     'an unknown field that has the name of a property of all objects',
     note('a', '\n  text: hi\n  constructor: ho'),
     [
-      '7:3 spec.constructor: unknown field, expected one of suspend, resyncPeriod, deletionPolicy, text, secretName',
+      '7:3 spec.constructor: unknown field, expected one of className, suspend, resyncPeriod, deletionPolicy, text, secretName',
     ],
   ],
   [

@@ -255,7 +255,7 @@ test('unknown labels never widen a decision', () => {
         expect(outcomeOf(whole, all)).toBe(blind)
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: 5_000 },
   )
 })
 

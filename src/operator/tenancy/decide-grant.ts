@@ -52,6 +52,10 @@ export function decideGrant(request: GrantRequest, grants: readonly Grant[]): Gr
   if (grant === undefined) {
     return isUnknown ? { unknown: labelsUnknown } : refuseNotGranted(request, named)
   }
+  // Each grant of the project may know its organization, so all must have been matched.
+  if (isUnknown && request.project_ref?.organization !== undefined) {
+    return { unknown: labelsUnknown }
+  }
   return isChanged(request, named)
     ? refuseChanged(request)
     : { allowed: { grant, project_id: grant.project_id } }
