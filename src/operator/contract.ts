@@ -122,6 +122,8 @@ export type ReconcileDeps = {
   findPeers(terms: readonly string[]): readonly Resource[]
   /** Writes `looptrace.dev/external-id`. Call it before any write that depends on the id. */
   noteExternalId(id: string): Promise<void>
+  /** Removes an annotation if it still has this value. */
+  removeAnnotation(name: string, value: string): Promise<void>
   clock: Clock
   logger: Logger
   /** Aborts when the operator stops or loses the Lease. */

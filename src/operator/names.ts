@@ -14,6 +14,8 @@ export const annotations = {
   external_id: `${apiGroup}/external-id`,
   /** `true` pauses reconciliation and deletion. */
   paused: `${apiGroup}/paused`,
+  /** Reason to resume a suspended service account. The operator removes it after use. */
+  resume: `${apiGroup}/resume`,
   /** A new value triggers a reconcile. */
   reconcile_requested_at: `${apiGroup}/reconcile-requested-at`,
 } as const

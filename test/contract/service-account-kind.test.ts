@@ -299,7 +299,7 @@ describe('a key', () => {
     await on.accounts.apply('robot', specOf(on))
     const { status } = await on.accounts.notReady('robot', 'Forbidden')
     expect(status.conditions[0].message).toMatch(/create.*secrets/)
-    expect(operator.writes.some((what) => what.includes('/keys'))).toBe(true)
+    expect(operator.writes.some((what) => what.includes('/keys'))).toBe(false)
     expect(await on.liveKeys()).toEqual([])
   })
 

@@ -21,6 +21,7 @@ import { getProject, getProjects } from './projects/projects.ts'
 import { disableServiceAccount } from './service-accounts/disable.ts'
 import { enableServiceAccount } from './service-accounts/enable.ts'
 import { createServiceAccountKey, getServiceAccountKeys } from './service-accounts/keys.ts'
+import { resumeServiceAccount } from './service-accounts/resume.ts'
 import {
   createServiceAccount,
   getServiceAccount,
@@ -75,6 +76,7 @@ const factories: readonly ((access: Access) => Route)[] = [
   removeServiceAccount,
   disableServiceAccount,
   enableServiceAccount,
+  resumeServiceAccount,
   getServiceAccountKeys,
   createServiceAccountKey,
   getOperatorKeys,

@@ -191,6 +191,7 @@ function createDeps(
     peers: cache.peers,
     findPeers: cache.findPeers,
     noteExternalId: writer.noteExternalId,
+    removeAnnotation: writer.removeAnnotation,
     logger: logger.child({ kind, resource: `${namespace}/${name}` }),
     secrets: ownedSecrets(kube, {
       owner: { apiVersion, kind, namespace, name, uid },

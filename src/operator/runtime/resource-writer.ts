@@ -28,6 +28,7 @@ export type ResourceWriter = {
   addFinalizer(): Promise<void>
   removeFinalizer(): Promise<void>
   noteExternalId(id: string): Promise<void>
+  removeAnnotation(name: string, value: string): Promise<void>
 }
 
 /** Returns the resource type of a kind, as URLs name it. */
@@ -79,6 +80,8 @@ export function createResourceWriter(options: {
       if (seen.meta.external_id === id) return
       store(await apply({}, { annotations: { [annotations.external_id]: id } }))
     },
+    removeAnnotation: async (annotation, value) =>
+      void (await removeAnnotation(seen, patcher, { annotation, value })),
   }
 }
 
@@ -120,6 +123,23 @@ export function removeFinalizer(seen: CachedResource, patcher: Patcher): Promise
       { op: 'test', path: '/metadata/uid', value: meta.uid },
       { op: 'test', path: `/metadata/finalizers/${index}`, value: finalizer },
       { op: 'remove', path: `/metadata/finalizers/${index}` },
+    ]
+  })
+}
+
+/** Removes an annotation if it has this value; a new value is kept. */
+function removeAnnotation(
+  seen: CachedResource,
+  patcher: Patcher,
+  { annotation, value }: { annotation: string; value: string },
+): Promise<CachedResource> {
+  const path = `/metadata/annotations/${annotation.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  return patchWithRetries(seen, patcher, ({ meta }) => {
+    if (meta.annotations[annotation] !== value) return undefined
+    return [
+      { op: 'test', path: '/metadata/uid', value: meta.uid },
+      { op: 'test', path, value },
+      { op: 'remove', path },
     ]
   })
 }

@@ -22,6 +22,7 @@ export {
   relationalSchemaStatus,
 } from './migrate-relational.ts'
 export { openRelational, type Relational, type RelationalOptions } from './open-relational.ts'
+export { ownedBy } from './owned-by.ts'
 export type { HotTables, RouteTables, SavedQueryTables } from './query-tables.ts'
 export { type BoundedRead, ReadOverTime, readBounded } from './read-bounded.ts'
 export type { DetectionTables, TaskTables, TaskVerdict } from './task-tables.ts'

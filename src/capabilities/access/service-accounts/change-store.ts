@@ -1,5 +1,9 @@
 import { type KeyScope, keyScopes } from '../../../kernel/scopes.ts'
-import { type ManagedBy, refuseUnlessOwner } from '../../../model/managed-by.ts'
+import {
+  type ManagedBy,
+  refuseOtherInstallation,
+  refuseUnlessOwner,
+} from '../../../model/managed-by.ts'
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 import { accountRow, type ServiceAccountRow, type WhichAccount } from './store.ts'
 
@@ -36,14 +40,15 @@ export async function changeAccount(
     return await db.transaction().execute(async (trx) => {
       const current = await lockedAccount(trx, which)
       if (current === undefined) return undefined
-      if (!change.take_over) refuseUnlessOwner(current.managed_by, change.by)
+      const refuse = change.take_over ? refuseOtherInstallation : refuseUnlessOwner
+      refuse(current.managed_by, change.by)
       const account = await writeAccount(trx, which, change)
       return { account, prefixes: await narrowKeys(trx, which, change.scopes) }
     })
   } catch (error) {
     const { code, constraint } = error as { code?: unknown; constraint?: unknown }
     if (code !== uniqueViolation) throw error
-    return constraint === 'service_accounts_by_owner' ? 'declares_another' : 'name_taken'
+    return constraint === 'service_accounts_by_installation' ? 'declares_another' : 'name_taken'
   }
 }
 

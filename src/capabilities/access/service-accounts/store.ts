@@ -4,8 +4,8 @@ import type { ManagedBy, ResourceName } from '../../../model/managed-by.ts'
 import {
   type AccessTables,
   type Kysely,
+  ownedBy,
   type Selectable,
-  sql,
 } from '../../../platform/relational/index.ts'
 
 type Db = Kysely<AccessTables>
@@ -31,7 +31,9 @@ export async function listServiceAccounts(
   const accounts = db
     .selectFrom('service_accounts')
     .where('project_id', '=', project_id)
-    .$if(managed_by !== undefined, (query) => query.where(isDeclaredBy(managed_by)))
+    .$if(managed_by !== undefined, (query) =>
+      managed_by ? query.where(ownedBy(managed_by)) : query,
+    )
   const { n } = await db
     .selectFrom(accounts.select('id').limit(count_max).as('some'))
     .select(({ fn }) => fn.countAll<number>().as('n'))
@@ -75,7 +77,9 @@ export async function insertServiceAccount(
     managed_by: ManagedBy | null
   },
 ): Promise<{ account: ServiceAccountRow; is_new: boolean } | undefined> {
-  const { project_id, managed_by } = account
+  const { managed_by } = account
+  const before = managed_by && (await findDeclared(db, account, managed_by))
+  if (before) return { account: before, is_new: false }
   const row = await db
     .insertInto('service_accounts')
     .values({ ...account, managed_by: managed_by && JSON.stringify(managed_by) })
@@ -84,22 +88,26 @@ export async function insertServiceAccount(
     .executeTakeFirst()
   if (row !== undefined) return { account: accountRow(row), is_new: true }
   if (managed_by === null) return undefined
-  const declared = await db
+  const declared = await findDeclared(db, account, managed_by)
+  return declared && { account: declared, is_new: false }
+}
+
+/** Finds the account that a resource declares, also one of an earlier version. */
+async function findDeclared(
+  db: Db,
+  { project_id }: { project_id: string },
+  managed_by: ManagedBy,
+): Promise<ServiceAccountRow | undefined> {
+  const row = await db
     .selectFrom('service_accounts')
     .selectAll()
     .where('project_id', '=', project_id)
-    .where(isDeclaredBy(managed_by))
+    .where(ownedBy(managed_by))
     .executeTakeFirst()
-  return declared && { account: accountRow(declared), is_new: false }
+  return row && accountRow(row)
 }
 
 /** Keeps only the scopes that this version knows, in their order. */
 export function accountRow(row: Selectable<AccessTables['service_accounts']>): ServiceAccountRow {
   return { ...row, scopes: keyScopes.filter((scope) => row.scopes.includes(scope)) }
-}
-
-/** Matches the index `service_accounts_by_owner`. */
-function isDeclaredBy({ kind = '', namespace = '', name = '' }: Partial<ResourceName> = {}) {
-  return sql<boolean>`(managed_by is not null and managed_by->>'kind' = ${kind}
-    and managed_by->>'namespace' = ${namespace} and managed_by->>'name' = ${name})`
 }

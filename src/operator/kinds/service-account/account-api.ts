@@ -21,6 +21,9 @@ const account = z.object({
   scopes: z.array(z.string()),
   disabled_at: z.string().nullable(),
   managed_by: owner.nullable(),
+  suspended_at: z.string().nullish(),
+  suspended_by: z.string().nullish(),
+  suspended_reason: z.string().nullish(),
 })
 
 const liveKey = z.object({
@@ -54,6 +57,8 @@ export type AccountApi = {
    * Deletes the account with its keys; `retain` only removes its owner. A missing one is ignored.
    */
   remove(id: string, options: { retain: boolean }): Promise<void>
+  /** Ends the suspension of the account. */
+  resume(id: string, reason: string): Promise<Account>
   liveKeys(id: string): Promise<LiveKey[]>
   /** Mints a key and returns it with its value, which can't be read again. */
   mint(id: string, desired: { name: string; expires_at: string | null }): Promise<MintedKey>
@@ -93,6 +98,10 @@ export function createAccountApi(
     remove: async (id, { retain }) => {
       const path = `${root}/${id}?${declarer}${retain ? '&retain=true' : ''}`
       await undefinedIfGone(call({ method: 'DELETE', path }))
+    },
+    resume: (id, reason) => {
+      const body = { reason, managed_by }
+      return read({ method: 'POST', path: `${root}/${id}/resume`, body }, account)
     },
     liveKeys: (id) => allKeys(`${root}/${id}/keys?live=true&limit=${page_size}`, read),
     mint: (id, desired) => {

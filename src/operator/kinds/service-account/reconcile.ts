@@ -9,11 +9,11 @@ import {
   type Reconciled,
   type Resource,
 } from '../../contract.ts'
-import { secretLabels, secretOwnerLabel } from '../../names.ts'
+import { annotations, secretLabels, secretOwnerLabel } from '../../names.ts'
 import { resolveProject } from '../../service/project-ref.ts'
 import { ServiceRefusal } from '../../service/service-client.ts'
 import { type Account, type AccountApi, createAccountApi, ownerOf } from './account-api.ts'
-import type { ActiveKey, KeyPlan } from './key-plan.ts'
+import type { ActiveKey } from './key-plan.ts'
 import {
   desiredAccount,
   differences,
@@ -21,7 +21,13 @@ import {
   type SettledAccount,
   settleAccount,
 } from './settle-account.ts'
-import { clearStrays, notApplied, type SettledKeys, settleKeys } from './settle-keys.ts'
+import {
+  clearStrays,
+  type KeysContext,
+  notApplied,
+  type SettledKeys,
+  settleKeys,
+} from './settle-keys.ts'
 import type { DeclaredKey, KeyStatus, ServiceAccountSpec, ServiceAccountStatus } from './spec.ts'
 
 /**
@@ -54,7 +60,11 @@ async function applySpec(
 
   const account = await settleAccount({ resource, deps, api, managed_by, was_settled })
   const { id } = account.account
-  const keys = await settleKeys({ resource, deps, api, account_id: id, was_settled })
+  const context = { resource, deps, api, account_id: id, was_settled }
+  const isSuspended = await resumeOnRequest(account.account, context)
+  if (isSuspended) await clearStrays(context)
+  if (isSuspended) throw suspended(account.account)
+  const keys = await settleKeys(context)
   if (account.events.length > 0 || keys.has_written) {
     const now = await api.find(id)
     const differs =
@@ -64,11 +74,50 @@ async function applySpec(
   return reconciledFrom({ project_id, account, keys, ready_before: ready }, deps.clock.now_ms())
 }
 
+/**
+ * Ends a suspension by the annotation `looptrace.dev/resume`, and removes the annotation also when
+ * nothing is suspended, so that it can't lift a later suspension. Returns whether the account is
+ * suspended.
+ */
+async function resumeOnRequest(
+  account: Account,
+  { resource: { meta }, deps, api }: KeysContext,
+): Promise<boolean> {
+  const isSuspended = account.suspended_at != null
+  const value = meta.annotations[annotations.resume]
+  if (value === undefined) return isSuspended
+  const reason = value
+    .replaceAll(/\p{Cc}/gu, ' ')
+    .trim()
+    .slice(0, resumeReason_characters_max)
+  if (isSuspended && reason !== '') await api.resume(account.id, reason)
+  await deps.removeAnnotation(annotations.resume, value)
+  return isSuspended && reason === ''
+}
+
+/** The service's limit for reasons. */
+const resumeReason_characters_max = 500
+
+function suspended({ suspended_at, suspended_by, suspended_reason }: Account): NotReady {
+  return new NotReady(
+    'Suspended',
+    `user ${suspended_by} revoked a key in an emergency at ${suspended_at}: ${suspended_reason}. No key is minted until a project admin resumes the service account, or the resource has the annotation ${annotations.resume} with a reason`,
+  )
+}
+
 /** Minimum wait for a due step, so that a clock that is slightly slow finds it due. */
 const wait_ms_min = 1_000
 
 /** Interval while a foreign Secret blocks a key; the operator does not watch such Secrets. */
 const blockedCheck_ms = 30_000
+
+const refusedCheck_ms_min = 5_000
+
+/** Returns the pause before the next dry run: as long as the refusal has lasted, so pauses double. */
+function refusedCheck_ms(before: Condition | undefined, now_ms: number): number {
+  if (before?.reason !== 'SecretNotWritable') return refusedCheck_ms_min
+  return Math.max(refusedCheck_ms_min, now_ms - Date.parse(before.lastTransitionTime))
+}
 
 /** Converts the state that was read back to conditions, status and events. */
 function reconciledFrom(
@@ -81,30 +130,35 @@ function reconciledFrom(
   now_ms: number,
 ): Reconciled<ServiceAccountStatus> {
   const { project_id, account, keys, ready_before } = read
-  const { active, blocked } = keys.plan
+  const { refused, plan } = keys
   const ready = readyCondition(read)
-  const isNew = blocked.length > 0 && ready.message !== ready_before?.message
+  const isNew = ready.status === 'False' && ready.message !== ready_before?.message
   return {
     conditions: [ready],
     status: {
       projectId: project_id,
       serviceAccountId: account.account.id,
-      keys: active.map(toKeyStatus),
+      keys: plan.active.map(toKeyStatus),
+      ...(refused.length > 0 && { refusedSecrets: [...refused] }),
     },
     events: [
       ...account.events,
       ...keys.events,
-      ...(isNew ? [notOwnedEvent(ready.reason, ready.message)] : []),
+      ...(isNew ? [notWrittenEvent(ready.reason, ready.message)] : []),
     ],
     drifted: account.drifted + keys.drifted,
-    ...nextCheckAfter(keys.plan, now_ms),
+    ...nextCheckAfter(keys, { ready_before, now_ms }),
   }
 }
 
-function nextCheckAfter({ blocked, due_at_ms }: KeyPlan, now_ms: number) {
+function nextCheckAfter(
+  { plan: { blocked, due_at_ms }, refused }: SettledKeys,
+  { ready_before, now_ms }: { ready_before: Condition | undefined; now_ms: number },
+) {
   const waits = [
     ...(due_at_ms === undefined ? [] : [Math.max(wait_ms_min, due_at_ms - now_ms)]),
     ...(blocked.length === 0 ? [] : [blockedCheck_ms]),
+    ...(refused.length === 0 ? [] : [refusedCheck_ms(ready_before, now_ms)]),
   ]
   return waits.length === 0 ? {} : { again_after_ms: Math.min(...waits) }
 }
@@ -117,6 +171,14 @@ function readyCondition({
   keys: SettledKeys
 }): ConditionDraft {
   const { active, blocked } = keys.plan
+  if (keys.refused.length > 0) {
+    return {
+      type: 'Ready',
+      status: 'False',
+      reason: 'SecretNotWritable',
+      message: keys.refused.map((one) => `${describeKey(one)}: ${one.message}`).join('; '),
+    }
+  }
   if (blocked.length > 0) {
     return {
       type: 'Ready',
@@ -135,11 +197,11 @@ function readyCondition({
   }
 }
 
-function describeKey({ name, secretName }: DeclaredKey): string {
+function describeKey({ name, secretName }: Pick<DeclaredKey, 'name' | 'secretName'>): string {
   return `Secret ${secretName} of key ${name}`
 }
 
-function notOwnedEvent(reason: string, note: string): EventDraft {
+function notWrittenEvent(reason: string, note: string): EventDraft {
   return { type: 'Warning', reason, action: 'MintKey', note }
 }
 

@@ -20,7 +20,7 @@ const declaredKey = z
     secretName: z
       .string()
       .max(253)
-      .regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/)
+      .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/)
       .describe(
         'Secret in this namespace for the key. The operator creates it, and never overwrites a Secret of another owner.',
       ),
@@ -111,6 +111,21 @@ export const previousKeys_max = 8
 const instant = z.iso.datetime()
 const id = z.uuid().max(36)
 
+const refusedSecret = z.strictObject({
+  name: z.string().max(63).describe('Name of the key in spec.keys.'),
+  secretName: z.string().max(253).describe('Secret that the API server refuses.'),
+  message: z.string().max(1_000).describe('Reason of the API server.'),
+  attempt: z
+    .string()
+    .max(64)
+    .optional()
+    .describe(
+      'Digest of spec and Secret at an attempt that minted a key. No key is minted until one of them changes.',
+    ),
+})
+
+export type RefusedSecret = z.output<typeof refusedSecret>
+
 const previousKey = z.strictObject({
   keyId: id.describe('Id of the key in the service.'),
   endsAt: instant.describe('Time at which the key expires.'),
@@ -142,6 +157,12 @@ export const serviceAccountStatus = z.strictObject({
     .max(keys_max)
     .optional()
     .describe('Valid keys that are in their Secrets.')
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+  refusedSecrets: z
+    .array(refusedSecret)
+    .max(keys_max)
+    .optional()
+    .describe('Secrets that the API server refuses to store.')
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
 })
 
