@@ -74,6 +74,7 @@ export function isOwner(owner: ManagedBy, by: ResourceName): boolean {
  */
 export function refuseUnlessOwner(owner: ManagedBy | null, by: ResourceName | null): void {
   if (owner === null || (by !== null && isOwner(owner, by))) return
+  refuseOtherInstallation(owner, by)
   const { kind, namespace, name } = owner
   throw problem('managed_by_kubernetes', {
     detail: `${kind} ${namespace}/${name} manages this object: change that resource instead`,
@@ -85,7 +86,8 @@ export function refuseUnlessOwner(owner: ManagedBy | null, by: ResourceName | nu
  * Throws `managed_by_kubernetes`.
  */
 export function refuseOtherInstallation(owner: ManagedBy | null, by: ResourceName | null): void {
-  if (owner?.installation === undefined || owner.installation === by?.installation) return
+  if (owner?.installation === undefined || by === null) return
+  if (owner.installation === by.installation) return
   const { kind, namespace, name, installation } = owner
   throw problem('managed_by_kubernetes', {
     detail: `${kind} ${namespace}/${name} of the installation ${installation} manages this object: delete that resource first`,

@@ -1,7 +1,26 @@
 import { z } from 'zod'
 
+/** The class of resources that name none. */
+export const defaultClass = 'default'
+
 /** Fields of every kind's spec, to spread into its `z.strictObject`. */
 export const commonSpecFields = {
+  className: z
+    .string()
+    .max(63)
+    .regex(/^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$/)
+    .default(defaultClass)
+    .describe(
+      'Class of operators that serve the resource (`LOOPTRACE_OPERATOR_CLASS`). An empty value means `default`. Immutable: objects in the service belong to the installation that created them.',
+    )
+    .meta({
+      'x-kubernetes-validations': [
+        {
+          rule: "self == oldSelf || (self in ['', 'default'] && oldSelf in ['', 'default'])",
+          message: 'className is immutable: create a new resource',
+        },
+      ],
+    }),
   suspend: z
     .boolean()
     .default(false)

@@ -3,6 +3,7 @@ import type { Clock } from '../kernel/time.ts'
 import type { SecretClient } from '../platform/kube/index.ts'
 import type { Logger } from '../platform/telemetry/index.ts'
 import type { CommonSpec } from './common-spec.ts'
+import type { Installation } from './installation.ts'
 import type { ServiceClient } from './service/service-client.ts'
 
 /** Group and version of every kind. */
@@ -114,6 +115,8 @@ export type EventDraft = {
 export type ReconcileDeps = {
   /** Client of the product's API, with the operator's key. */
   service: ServiceClient
+  /** The operator's installation; undefined for an operator without presence. */
+  installation?: Installation | undefined
   /** Client for the Secrets of this resource. */
   secrets: SecretClient
   /** Returns all cached resources of this kind, including this one. */

@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { z } from 'zod'
 import { parsedJson } from '../kernel/json-values.ts'
 import { sleep } from '../kernel/time.ts'
+import { labelPattern } from '../model/managed-by.ts'
 import {
   type AllowedProjects,
   apiAnswerCounter,
@@ -66,24 +67,34 @@ function toOperatorSettings(config: RoleConfig<'operator'>): OperatorSettings {
       'LOOPTRACE_OPERATOR_RENEW_DEADLINE_MS: expected less than LOOPTRACE_OPERATOR_LEASE_MS',
     )
   }
+  const lease = {
+    namespace: config.operator_namespace,
+    lease_ms: config.operator_lease_ms,
+    renew_deadline_ms: config.operator_renew_deadline_ms,
+    retry_ms: config.operator_retry_ms,
+  }
   const names = config.operator_namespaces?.split(',').map((name) => name.trim()) ?? []
   return {
     ...defaultOperatorSettings,
     namespaces: names.filter((name) => name !== ''),
     projects: parseProjects(config.operator_projects),
     leader_election: config.operator_leader_election
-      ? {
-          namespace: config.operator_namespace,
-          name: config.operator_lease,
-          lease_ms: config.operator_lease_ms,
-          renew_deadline_ms: config.operator_renew_deadline_ms,
-          retry_ms: config.operator_retry_ms,
-        }
+      ? { ...lease, name: config.operator_lease }
       : undefined,
+    class_name: parseClass(config.operator_class),
+    presence: { ...lease, name: config.operator_installation },
     workers: config.operator_workers,
     relist_ms: config.operator_relist_ms,
     watch_idle_ms: config.operator_watch_idle_ms,
   }
+}
+
+/** The class labels Leases, so it is a DNS label. */
+function parseClass(text: string): string {
+  if (text.length <= 63 && labelPattern.test(text)) return text
+  throw new ConfigError(
+    `LOOPTRACE_OPERATOR_CLASS: got "${text}", expected up to 63 lower-case letters, digits and -`,
+  )
 }
 
 const allowedProjects = z.record(z.string(), z.array(z.string()))

@@ -31,7 +31,7 @@ test.each<[string, string, string[]]>([
     'an unknown field',
     note('a', '\n  text: hi\n  txt: ho'),
     [
-      '7:3 spec.txt: unknown field, expected one of suspend, resyncPeriod, deletionPolicy, text, secretName',
+      '7:3 spec.txt: unknown field, expected one of className, suspend, resyncPeriod, deletionPolicy, text, secretName',
     ],
   ],
   ['a wrong type', note('a', '\n  text: 5'), ['6:9 spec.text: got 5, expected text']],

@@ -7,6 +7,7 @@ import type { EventRecorder } from './event-recorder.ts'
 import type { Failure } from './failure.ts'
 import type { ControllerMetrics, OperatorMetrics, ReconcileResult } from './operator-metrics.ts'
 import type { OperatorSettings } from './operator-settings.ts'
+import type { Presence } from './presence.ts'
 import { type Next, type ReconcileContext, reconcileResource } from './reconcile-resource.ts'
 import { createReflector, type Reflector, type ReflectorSink } from './reflector.ts'
 import { createResourceCache, type ResourceCache } from './resource-cache.ts'
@@ -32,6 +33,7 @@ export type ControllerOptions = {
   settings: OperatorSettings
   events: EventRecorder
   metrics: OperatorMetrics
+  presence: Presence
 }
 
 /**
@@ -50,11 +52,12 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
     },
   })
   const queue = createWorkQueue(timing, metrics.queue)
-  const cache: ResourceCache = createResourceCache(kind, (key) => {
+  const onChange = (key: string) => {
     queue.add(key)
     // Others may have waited for the removal, for example of a project's older policy.
     if (cache.get(key) === undefined) for (const other of cache.notReady()) queue.add(other)
-  })
+  }
+  const cache: ResourceCache = createResourceCache(kind, onChange, settings.class_name)
   const namespaces = settings.namespaces.length === 0 ? [undefined] : settings.namespaces
   const reflectors = namespaces.map((namespace) =>
     createKindReflector(
@@ -68,6 +71,7 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
       ...options,
       ...{ kind, cache, signal, list_page_size: settings.list_page_size },
       projects: settings.projects,
+      installation: options.presence.installation,
       onDrift: metrics.drifted,
     }
     for (const key of cache.keys()) queue.add(key)
@@ -77,6 +81,7 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
       for (;;) {
         const key = await queue.take()
         if (key === undefined) return
+        await options.presence.whenAllowed(signal)
         await processKey({ key, queue, cache, context, metrics, logger })
       }
     }

@@ -17,6 +17,8 @@ export type OperatorMetrics = {
   /** Adds a controller. Its sources are read at each scrape. */
   controller(controller: string, sources: ControllerSources): ControllerMetrics
   leading(isLeader: () => boolean): void
+  /** Reports whether another installation serves the class. */
+  conflicting(class_name: string, hasConflict: () => boolean): void
 }
 
 export type ControllerSources = {
@@ -50,6 +52,13 @@ export function createOperatorMetrics(metrics: Metrics, timing: Timing): Operato
     leading: (ask) => {
       isLeader = ask
     },
+    conflicting: (class_name, hasConflict) =>
+      void metrics.gauge({
+        name: 'looptrace_operator_class_conflict',
+        help: 'Whether another installation serves the class, so that neither writes: 1 or 0.',
+        labels: ['class'],
+        collect: (gauge) => gauge.set({ class: class_name }, hasConflict() ? 1 : 0),
+      }),
     controller: (controller, sources) => {
       const began = new Map<string, number>()
       controllers.push({ name: controller, sources, began })

@@ -9,7 +9,14 @@ import {
   type ReconcileDeps,
   type Resource,
 } from '../contract.ts'
-import { annotations, finalizer, secretLabels, secretOwnerLabel } from '../names.ts'
+import type { Installation } from '../installation.ts'
+import {
+  annotations,
+  finalizer,
+  installationLabel,
+  secretLabels,
+  secretOwnerLabel,
+} from '../names.ts'
 import {
   type AllowedProjects,
   type ProjectRef,
@@ -36,6 +43,7 @@ export type ReconcileContext = {
   list_page_size: number
   /** Projects that resources of a namespace may use. */
   projects: AllowedProjects | undefined
+  installation: () => Installation | undefined
   /** Called with the number of corrected values. */
   onDrift: (count: number) => void
 }
@@ -184,8 +192,10 @@ function createDeps(
 ): ReconcileDeps {
   const { service, kube, cache, timing, logger, signal, list_page_size: page_size } = context
   const { kind, namespace, name, uid } = meta
+  const installation = context.installation()
   return {
     service,
+    installation,
     signal,
     clock: timing.clock,
     peers: cache.peers,
@@ -195,7 +205,7 @@ function createDeps(
     logger: logger.child({ kind, resource: `${namespace}/${name}` }),
     secrets: ownedSecrets(kube, {
       owner: { apiVersion, kind, namespace, name, uid },
-      labels: secretLabels,
+      labels: { ...secretLabels, ...(installation && { [installationLabel]: installation.id }) },
       owner_label: secretOwnerLabel,
       page_size,
     }),

@@ -132,7 +132,16 @@ test('peers have their spec with defaults; a resource with an invalid spec is no
   const { cache, sink } = filled()
   sink.changed(thing('b', 6, { spec: { weeks: 1 } }))
   expect(cache.peers().map(({ meta, spec }) => [meta.name, spec])).toEqual([
-    ['a', { days: 3, suspend: false, resyncPeriod: '10m', deletionPolicy: 'Delete' }],
+    [
+      'a',
+      {
+        className: 'default',
+        days: 3,
+        suspend: false,
+        resyncPeriod: '10m',
+        deletionPolicy: 'Delete',
+      },
+    ],
   ])
   expect(cache.get('team/b')?.spec_fault).toMatch(/spec\.days: .*; spec: .*weeks/)
   expect(cache.notReady()).toEqual(['team/a', 'team/b'])
@@ -156,3 +165,21 @@ test('a status that does not match the schema is ignored', () => {
   sink.changed(one(6, { status: { id: 5, other: true } }))
   expect(cache.get('team/a')?.resource?.status).toEqual({ conditions: [] })
 })
+
+test.each([
+  [undefined, 'default', true],
+  ['', 'default', true],
+  ['default', 'default', true],
+  ['staging', 'default', false],
+  ['staging', 'staging', true],
+  ['', 'staging', false],
+  [7, 'default', true],
+])(
+  'a resource of class %j is served by an operator of class %s: %s',
+  (className, own, isServed) => {
+    const changed: string[] = []
+    const cache = createResourceCache(kind, (key) => changed.push(key), own)
+    cache.sink(undefined).changed(thing('a', 1, { spec: { days: 3, className } }))
+    expect([cache.size() === 1, changed.length === 1]).toEqual([isServed, isServed])
+  },
+)

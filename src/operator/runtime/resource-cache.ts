@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../../platform/kube/index.ts'
+import { defaultClass } from '../common-spec.ts'
 import type { Kind, Resource } from '../contract.ts'
 import { annotations } from '../names.ts'
 import { type CachedResource, toCachedResource } from './cached-resource.ts'
@@ -29,9 +30,14 @@ export type ResourceCache = {
  * Creates a cache that keeps slim resources with a parsed spec. It reports a key when the change is
  * relevant to a reconcile: the resource is new, or its generation, deletion or annotations changed,
  * or its status was lost. Other changes (our own status, labels, finalizers) are not reported, as
- * with controller-runtime's GenerationChangedPredicate and AnnotationChangedPredicate.
+ * with controller-runtime's GenerationChangedPredicate and AnnotationChangedPredicate. Resources of
+ * other classes are left out entirely.
  */
-export function createResourceCache(kind: Kind, onChange: (key: string) => void): ResourceCache {
+export function createResourceCache(
+  kind: Kind,
+  onChange: (key: string) => void,
+  class_name: string = defaultClass,
+): ResourceCache {
   const byKey = new Map<string, CachedResource>()
   const index = createTermIndex()
   const termsOf = ({ resource }: CachedResource) => (resource && kind.indexTerms?.(resource)) ?? []
@@ -57,7 +63,9 @@ export function createResourceCache(kind: Kind, onChange: (key: string) => void)
       listing: () => {
         isListing = true
       },
-      changed: (object) => put(object, { overOlder: !isListing }),
+      changed: (object) => {
+        if (classOf(object) === class_name) put(object, { overOlder: !isListing })
+      },
       deleted: (object) => {
         const key = keyOf(object)
         if (byKey.get(key)?.meta.uid === object.metadata.uid) drop(key)
@@ -83,6 +91,13 @@ export function createResourceCache(kind: Kind, onChange: (key: string) => void)
     },
     sink,
   }
+}
+
+/** Returns the class of a resource; one of an older CRD has none. */
+function classOf({ spec }: KubeObject): string {
+  const named =
+    typeof spec === 'object' && spec !== null && 'className' in spec ? spec.className : ''
+  return typeof named === 'string' && named !== '' ? named : defaultClass
 }
 
 /** Creates an index from terms to keys. */

@@ -11,7 +11,7 @@ export type KubeClient = {
    */
   watch(resource: KubeResource, options: WatchOptions): AsyncIterable<WatchEvent>
   /** Rejects with `KubeNotFound` when the object does not exist. */
-  read(resource: KubeResource, at: ObjectAt): Promise<KubeObject>
+  read(resource: KubeResource, at: ObjectAt | ClusterObjectAt): Promise<KubeObject>
   create(resource: KubeResource, object: KubeDraft, options?: WriteOptions): Promise<KubeObject>
   /** Replaces the object at the version it carries; rejects with `KubeConflict` if it changed. */
   replace(resource: KubeResource, object: KubeDraft, options?: WriteOptions): Promise<KubeObject>
@@ -43,6 +43,9 @@ export type KubeResource = { group: string; version: string; plural: string }
 
 /** The namespace and name of one object. */
 export type ObjectAt = { namespace: string; name: string }
+
+/** The name of one object that is in no namespace. */
+export type ClusterObjectAt = { name: string }
 
 /** An object as the server sends it, without `managedFields`. */
 export type KubeObject = {

@@ -5,6 +5,7 @@ import {
   type Reconciled,
   type Resource,
 } from '../../contract.ts'
+import { ownerOf, ownerQuery } from '../../installation.ts'
 import { resolveProject } from '../../service/project-ref.ts'
 import { type ServiceClient, ServiceRefusal } from '../../service/service-client.ts'
 import {
@@ -34,9 +35,9 @@ export async function reconcileRetention(
   requireWinner(resource, rivals as readonly RetentionPolicy[], project_id)
   const { external_id } = resource.meta
   if (external_id !== undefined && external_id !== project_id) {
-    await withdraw(resource, service, external_id)
+    await withdraw(resource, deps, external_id)
   }
-  const wanted = desiredPolicy(resource)
+  const wanted = desiredPolicy(resource, deps.installation)
   const before = await readPolicy(service, project_id)
   const changes = differences(wanted, before)
   if (changes.length === 0 && before !== undefined) {
@@ -195,21 +196,20 @@ function lastRunOf(run: NonNullable<StoredPolicy['last_run']>) {
  */
 export async function removeRetention(
   resource: RetentionPolicy,
-  { service }: Pick<ReconcileDeps, 'service'>,
+  deps: Pick<ReconcileDeps, 'service' | 'installation'>,
 ): Promise<void> {
-  for (const project_id of await findProjects(resource, service)) {
-    await withdraw(resource, service, project_id)
+  for (const project_id of await findProjects(resource, deps.service)) {
+    await withdraw(resource, deps, project_id)
   }
 }
 
 /** Deletes or releases the policy of the resource in one project. */
 async function withdraw(
   { meta, spec }: RetentionPolicy,
-  service: ServiceClient,
+  { service, installation }: Pick<ReconcileDeps, 'service' | 'installation'>,
   project_id: string,
 ): Promise<void> {
-  const { kind, namespace, name } = meta
-  const query = new URLSearchParams({ managed_by: `${kind}/${namespace}/${name}` })
+  const query = new URLSearchParams({ managed_by: ownerQuery(ownerOf(meta, installation)) })
   if (spec.deletionPolicy === 'Retain') query.set('retain', 'true')
   const path = `${policyPath}?${query}`
   try {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ManagedBy } from '../../../model/managed-by.ts'
-import type { ResourceMeta } from '../../contract.ts'
+import { ownerQuery } from '../../installation.ts'
 import {
   type ServiceClient,
   ServiceRefusal,
@@ -13,6 +13,8 @@ const owner = z.object({
   namespace: z.string(),
   name: z.string(),
   uid: z.string(),
+  installation: z.string().optional(),
+  cluster: z.string().optional(),
 })
 
 const account = z.object({
@@ -76,8 +78,7 @@ export function createAccountApi(
 ): AccountApi {
   const root = '/api/v2/access/service-accounts'
   const keys = `/api/v2/access/projects/${project_id}/api-keys`
-  const { kind, namespace, name } = managed_by
-  const declarer = new URLSearchParams({ managed_by: `${kind}/${namespace}/${name}` })
+  const declarer = new URLSearchParams({ managed_by: ownerQuery(managed_by) })
   const call = (request: ServiceRequest) => service.request({ ...request, project_id })
   const read = async <T>(request: ServiceRequest, shape: z.ZodType<T>) =>
     parse(shape, (await call(request)).body)
@@ -121,11 +122,6 @@ export function createAccountApi(
       await call({ method: 'POST', path: `${keys}/${key_id}/revoke`, body })
     },
   }
-}
-
-/** Returns the owner that the service stores with the objects of a resource. */
-export function ownerOf({ kind, namespace, name, uid }: ResourceMeta): ManagedBy {
-  return { kind, namespace, name, uid }
 }
 
 const page_size = 200

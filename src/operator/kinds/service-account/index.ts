@@ -1,5 +1,6 @@
 import type { Kind } from '../../contract.ts'
-import { reconcileServiceAccount, removeServiceAccount } from './reconcile.ts'
+import { reconcileServiceAccount } from './reconcile.ts'
+import { removeServiceAccount } from './remove.ts'
 import {
   type ServiceAccountSpec,
   type ServiceAccountStatus,

@@ -1,6 +1,6 @@
 import type { Secret } from '../../../platform/kube/index.ts'
 import { duration_ms } from '../../common-spec.ts'
-import { secretLabels, secretOwnerLabel } from '../../names.ts'
+import { installationLabel, secretLabels, secretOwnerLabel } from '../../names.ts'
 import type { LiveKey } from './account-api.ts'
 import { fingerprintOf, type PreviousKey, readNotes } from './secret-notes.ts'
 import type { DeclaredKey } from './spec.ts'
@@ -14,6 +14,8 @@ export type SeenKeys = {
   ownerless: ReadonlySet<string>
   /** Names of declared Secrets that exist and have another owner. */
   foreign: ReadonlySet<string>
+  /** Id of the operator's installation, which labels its Secrets. */
+  installation?: string | undefined
   /** Names of keys whose Secrets the API server refuses to store. */
   refused?: ReadonlySet<string>
 }
@@ -142,15 +144,18 @@ function planOne(declared: DeclaredKey, seen: SeenKeys, now_ms: number): PlanOfO
     return { steps: [step], active, previous }
   }
   const isAlone = Object.keys(secret.data).length === 1 && secret.data[declared.secretKey] === value
-  const isOurs = isLabelled(secret) && !seen.ownerless.has(secret.name)
+  const isOurs = isLabelled(secret, seen) && !seen.ownerless.has(secret.name)
   const isWhole = isOurs && notes.minted_at_ms !== undefined && isAlone
   const steps: KeyStep[] = isWhole ? [] : [{ act: 'rewrite', declared, secret, value, active }]
   return { steps, active, previous }
 }
 
 /** Whether a Secret has the labels that the operator's watch selects. */
-function isLabelled({ labels, owner_uid }: Secret): boolean {
-  const wanted = Object.entries(secretLabels)
+function isLabelled({ labels, owner_uid }: Secret, { installation }: SeenKeys): boolean {
+  const wanted = Object.entries({
+    ...secretLabels,
+    ...(installation !== undefined && { [installationLabel]: installation }),
+  })
   return (
     wanted.every(([name, value]) => labels[name] === value) &&
     labels[secretOwnerLabel] === owner_uid

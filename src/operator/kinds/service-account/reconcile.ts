@@ -1,6 +1,4 @@
-import type { Secret, SecretDraft } from '../../../platform/kube/index.ts'
 import {
-  apiGroup,
   type Condition,
   type ConditionDraft,
   type EventDraft,
@@ -9,15 +7,15 @@ import {
   type Reconciled,
   type Resource,
 } from '../../contract.ts'
-import { annotations, secretLabels, secretOwnerLabel } from '../../names.ts'
+import { ownerOf } from '../../installation.ts'
+import { annotations } from '../../names.ts'
 import { resolveProject } from '../../service/project-ref.ts'
 import { ServiceRefusal } from '../../service/service-client.ts'
-import { type Account, type AccountApi, createAccountApi, ownerOf } from './account-api.ts'
+import { type Account, createAccountApi } from './account-api.ts'
 import type { ActiveKey } from './key-plan.ts'
 import {
   desiredAccount,
   differences,
-  isSameResource,
   type SettledAccount,
   settleAccount,
 } from './settle-account.ts'
@@ -53,7 +51,7 @@ async function applySpec(
 ): Promise<Reconciled<ServiceAccountStatus>> {
   const { spec, meta, status } = resource
   const project_id = await resolveProject(spec.projectRef, deps.service, deps.clock)
-  const managed_by = ownerOf(meta)
+  const managed_by = ownerOf(meta, deps.installation)
   const api = createAccountApi(deps.service, { project_id, managed_by })
   const ready = status.conditions?.find(({ type }) => type === 'Ready')
   const was_settled = ready?.status === 'True' && ready.observedGeneration === meta.generation
@@ -217,73 +215,5 @@ function toKeyStatus({ declared, key, rotates_at_ms, previous }: ActiveKey): Key
     ...(previous.length > 0 && {
       previous: previous.map(({ id, ends_at }) => ({ keyId: id, endsAt: ends_at })),
     }),
-  }
-}
-
-/** Annotation of a Secret that a deleted resource released, with the name of that resource. */
-const retainedFrom = `${apiGroup}/retained-from`
-
-type Declared = Resource<ServiceAccountSpec, ServiceAccountStatus>
-
-/**
- * Deletes the account with its keys, then the Secrets. With `Retain` both stay, without an owner.
- * An account or Secret that another resource has taken over is left alone.
- */
-export async function removeServiceAccount(resource: Declared, deps: ReconcileDeps): Promise<void> {
-  const isKept = resource.spec.deletionPolicy === 'Retain'
-  const api = await apiOf(resource, deps)
-  const account = api && (await findDeclaredAccount(resource, api))
-  if (api !== undefined && account !== undefined) {
-    const { id: account_id } = account
-    if (isKept) await clearStrays({ resource, deps, api, account_id, was_settled: false })
-    await api.remove(account_id, { retain: isKept })
-  }
-  for (const secret of await deps.secrets.listOwned()) {
-    await (isKept
-      ? deps.secrets.disown(secret, release(secret, resource))
-      : deps.secrets.remove(secret))
-  }
-  if (isKept)
-    deps.logger.info({ account_id: account?.id }, 'kept the service account and its Secrets')
-}
-
-/** Returns the API of the project; undefined if the project does not exist. */
-async function apiOf(
-  { meta, spec, status }: Declared,
-  { service, clock }: ReconcileDeps,
-): Promise<AccountApi | undefined> {
-  try {
-    const knownId = spec.projectRef.id === undefined ? status.projectId : undefined
-    const project_id = knownId ?? (await resolveProject(spec.projectRef, service, clock))
-    return createAccountApi(service, { project_id, managed_by: ownerOf(meta) })
-  } catch (error) {
-    if (error instanceof NotReady && error.reason === 'ProjectNotFound') return undefined
-    throw error
-  }
-}
-
-/** Finds the account by its owner, not by the annotation, which a crash may have prevented. */
-async function findDeclaredAccount(
-  { meta }: Declared,
-  api: AccountApi,
-): Promise<Account | undefined> {
-  try {
-    const account = await api.findDeclared()
-    return account && isSameResource(account.managed_by, meta) ? account : undefined
-  } catch (error) {
-    if (error instanceof ServiceRefusal && error.code === 'project_not_found') return undefined
-    throw error
-  }
-}
-
-function release(secret: Secret, { meta }: Declared): SecretDraft {
-  const ours = new Set([...Object.keys(secretLabels), secretOwnerLabel])
-  const labels = Object.entries(secret.labels).filter(([name]) => !ours.has(name))
-  const from = `${meta.kind}.${meta.namespace}.${meta.name}`
-  return {
-    name: secret.name,
-    labels: Object.fromEntries(labels),
-    annotations: { ...secret.annotations, [retainedFrom]: from },
-    data: secret.data,
   }
 }

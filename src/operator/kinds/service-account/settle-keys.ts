@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { KubeForbidden, type Secret } from '../../../platform/kube/index.ts'
 import { type EventDraft, NotReady, type ReconcileDeps, type Resource } from '../../contract.ts'
-import { annotations, secretOwnerLabel } from '../../names.ts'
+import { annotations, installationLabel, secretOwnerLabel } from '../../names.ts'
 import { ServiceRefusal } from '../../service/service-client.ts'
 import type { AccountApi } from './account-api.ts'
 import { findKeyIn, type KeyPlan, type KeyStep, planKeys, type SeenKeys } from './key-plan.ts'
@@ -17,7 +17,7 @@ import type {
 /** The account whose keys are settled, and the clients to do it. */
 export type KeysContext = {
   resource: Resource<ServiceAccountSpec, ServiceAccountStatus>
-  deps: Pick<ReconcileDeps, 'secrets' | 'clock' | 'peers' | 'removeAnnotation'>
+  deps: Pick<ReconcileDeps, 'secrets' | 'clock' | 'peers' | 'removeAnnotation' | 'installation'>
   api: AccountApi
   account_id: string
   /** Whether this generation was applied before, so that differences are drift. */
@@ -135,13 +135,15 @@ async function planFor(
 /** Reads Secrets before keys, so that a key written in between is seen as live and not as lost. */
 async function readKeys(context: KeysContext): Promise<SeenKeys> {
   const { resource, deps, api, account_id } = context
-  const owned = await deps.secrets.listOwned()
+  const { installation } = deps
+  const isOurs = (secret: Secret) => !isOfOtherInstallation(secret, installation)
+  const owned = (await deps.secrets.listOwned()).filter(isOurs)
   const others: { declared: DeclaredKey; secret: Secret }[] = []
   for (const declared of resource.spec.keys) {
     if (owned.some(({ name }) => name === declared.secretName)) continue
     const secret = await deps.secrets.read(declared.secretName)
     // An owned Secret that lost its label is not listed.
-    if (secret?.owner_uid === resource.meta.uid) owned.push(secret)
+    if (secret?.owner_uid === resource.meta.uid && isOurs(secret)) owned.push(secret)
     else if (secret !== undefined) others.push({ declared, secret })
   }
   const keys = await api.liveKeys(account_id)
@@ -149,12 +151,23 @@ async function readKeys(context: KeysContext): Promise<SeenKeys> {
   const ownerless = new Set<string>()
   for (const { declared, secret } of others) {
     const isAdoptable =
-      isOwnerless(secret, deps.peers()) && findKeyIn(secret, declared, keys) !== undefined
+      isOurs(secret) &&
+      isOwnerless(secret, deps.peers()) &&
+      findKeyIn(secret, declared, keys) !== undefined
     if (isAdoptable) owned.push(secret)
     const names = isAdoptable ? ownerless : foreign
     names.add(secret.name)
   }
-  return { owned, ownerless, foreign, keys }
+  return { owned, ownerless, foreign, keys, installation: installation?.id }
+}
+
+/** Whether the label of a Secret names another installation; earlier versions had no label. */
+export function isOfOtherInstallation(
+  { labels }: Secret,
+  installation: ReconcileDeps['installation'],
+): boolean {
+  const named = labels[installationLabel]
+  return named !== undefined && named !== installation?.id
 }
 
 /**

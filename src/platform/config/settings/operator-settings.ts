@@ -16,6 +16,18 @@ export const operatorSettings = {
     reason:
       'Projects that the resources of a namespace may name, such as `{"team-a": ["checkout"], "*": ["sandbox"]}`. When unset, resources in any namespace can get keys of every project.',
   }),
+  operator_class: text({
+    unit: 'name',
+    default: 'default',
+    reason:
+      'Class of the resources that the operator serves (`spec.className`). Two installations in one cluster need two classes, or different namespaces.',
+  }),
+  operator_installation: text({
+    unit: 'name',
+    default: 'looptrace',
+    reason:
+      'Name of the installation. With the namespace of the Lease it identifies the owner of service accounts and Secrets, so do not change it.',
+  }),
   operator_leader_election: flag({
     unit: 'flag',
     default: true,
