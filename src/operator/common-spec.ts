@@ -1,5 +1,8 @@
 import { z } from 'zod'
 
+const resyncPeriod_ms_min = 30_000
+const resyncSentence = 'resyncPeriod: expected at least 30s'
+
 /** The class of resources that name none. */
 export const defaultClass = 'default'
 
@@ -30,7 +33,14 @@ export const commonSpecFields = {
     .max(8)
     .regex(/^[1-9][0-9]{0,4}(s|m|h)$/)
     .default('10m')
-    .describe('Interval between comparisons of the service with the spec: `30s`, `10m`, `1h`.'),
+    .describe(
+      'Interval between comparisons of the service with the spec, at least 30s: `30s`, `10m`, `1h`.',
+    )
+    .meta({
+      'x-kubernetes-validations': [
+        { rule: "duration(self) >= duration('30s')", message: resyncSentence },
+      ],
+    }),
   deletionPolicy: z
     .enum(['Delete', 'Retain'])
     .default('Delete')
@@ -41,6 +51,18 @@ export const commonSpecFields = {
 
 const commonSpec = z.strictObject(commonSpecFields)
 export type CommonSpec = z.output<typeof commonSpec>
+
+/**
+ * A spec whose values are within today's bounds. A resource of an earlier version may have values
+ * beyond them; `warnings` has a sentence for each.
+ */
+export type Bounded<Spec> = { spec: Spec; warnings: readonly string[] }
+
+/** Replaces common values beyond their bounds. */
+export function boundCommonSpec<Spec extends CommonSpec>(spec: Spec): Bounded<Spec> {
+  if (duration_ms(spec.resyncPeriod) >= resyncPeriod_ms_min) return { spec, warnings: [] }
+  return { spec: { ...spec, resyncPeriod: '30s' }, warnings: [`${resyncSentence}; 30s applies`] }
+}
 
 /** The project of a resource: its id, or its name if only one project has that name. */
 export const projectRefField = z

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Clock } from '../kernel/time.ts'
 import type { SecretClient } from '../platform/kube/index.ts'
 import type { Logger } from '../platform/telemetry/index.ts'
-import type { CommonSpec } from './common-spec.ts'
+import type { Bounded, CommonSpec } from './common-spec.ts'
 import type { Installation } from './installation.ts'
 import type { ServiceClient } from './service/service-client.ts'
 
@@ -33,6 +33,8 @@ export type Kind<Spec extends CommonSpec = CommonSpec, Status extends object = o
   reasons?: Readonly<Record<string, string>>
   /** Reconcile a resource of this kind when a Secret that it owns changes. */
   owns_secrets?: true
+  /** Replaces values beyond the kind's bounds, which an earlier version allowed. */
+  bound?(spec: Spec): Bounded<Spec>
   /** Index terms of a resource, such as `id/<project id>`; `findPeers` looks them up. */
   indexTerms?(resource: Resource<Spec, Status>): readonly string[]
   /** A valid example for the reference; `lint` finds no fault in it. */
@@ -62,6 +64,8 @@ export type PrinterColumn = {
 export type Resource<Spec extends CommonSpec = CommonSpec, Status extends object = object> = {
   meta: ResourceMeta
   spec: Spec
+  /** Sentences about values of the spec that are replaced, because they are beyond their bounds. */
+  warnings?: readonly string[]
   /** Empty before the first reconcile, or after a restore from a backup without status. */
   status: Partial<Status> & { conditions?: readonly Condition[] }
 }

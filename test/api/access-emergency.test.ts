@@ -191,7 +191,7 @@ test('a suspended account is resumed by a project admin, or by its resource with
   expect(rows.every(({ occurred_at }) => Date.parse(occurred_at) > 0)).toBe(true)
 })
 
-test('nobody else revokes in an emergency: editor, viewer, another admin, a key, the operator', async () => {
+test('an editor, a viewer, another admin, a key and the operator can not revoke in an emergency', async () => {
   const { keyAt, key, managed_by } = await declared('wanted')
   const other = await declared('other')
   const attempts = [
@@ -236,6 +236,36 @@ test('another installation never touches an account, not even by taking it over'
   const found = await operator('GET', `/service-accounts?${query}/${two}`)
   expect(found.body.service_accounts.map(({ id }: { id: string }) => id)).toEqual([second.body.id])
   expect((await operator('DELETE', `${at}?${query}/${one}`)).status).toBe(204)
+})
+
+test('a released account is adopted by the same resource of the same installation only', async () => {
+  const [one, two] = [
+    '44444444-4444-4444-8444-444444444444',
+    '55555555-5555-4555-8555-555555555555',
+  ]
+  const declare = (name: string, more: object = {}) => {
+    const managed_by = resource('kept', { installation: one, uid: `uid-${name}`, ...more })
+    return operator('POST', '/service-accounts', { name, scopes, managed_by })
+  }
+  const { body: account } = await declare('kept')
+  const query = `managed_by=LooptraceServiceAccount/team/kept/${one}&retain=true`
+  const release = () => operator('DELETE', `/service-accounts/${account.id}?${query}`)
+  expect((await release()).status).toBe(204)
+  for (const other of [
+    { namespace: 'other' },
+    { installation: two },
+    { installation: undefined },
+  ]) {
+    expect(outcome(await declare('kept', other))).toEqual([409, 'name_taken'])
+  }
+  const again = await declare('kept', { uid: 'of-the-new-resource' })
+  expect([again.status, again.body.id]).toEqual([200, account.id])
+  expect(again.body.managed_by).toMatchObject({ uid: 'of-the-new-resource', installation: one })
+  // A user who changes the released account keeps it.
+  await release()
+  const mine = await person('PUT', `/service-accounts/${account.id}`, { name: 'kept', scopes: [] })
+  expect(mine.body).not.toHaveProperty('released_from')
+  expect(outcome(await declare('kept'))).toEqual([409, 'name_taken'])
 })
 
 test('an account of an earlier version is adopted by the resource with its uid only', async () => {

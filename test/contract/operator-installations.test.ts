@@ -91,13 +91,16 @@ const presences = async (on: Place) => {
 test('two installations of one class, started together: neither writes until the other is gone', async () => {
   const on = await createPlace()
   await on.accounts.apply('robot', specOf(on))
-  await using one = await install(on, { name: 'one' })
-  const two = await install(on, { name: 'two', service: second })
+  const [one, two] = await Promise.all([
+    install(on, { name: 'one' }),
+    install(on, { name: 'two', service: second }),
+  ])
+  await using _ended = one
   await eventually(
     'both notice',
     async () => (await conflictOf(one)) + (await conflictOf(two)) === 2,
   )
-  await sleep(3_000)
+  await sleep(2_000)
   expect([...one.writes, ...two.writes].filter((what) => !what.endsWith('events'))).toEqual([])
   expect([await keysEver(on, cluster.service), await keysEver(on, second)]).toEqual([0, 0])
   for (const { logged } of [one, two]) expect(logged()).toMatch(/another installation.*class/)
@@ -167,7 +170,7 @@ test('installations of two classes, or of other namespaces, work side by side', 
   const keys = [{ name: 'main', secretName: 'second-key' }]
   await on.accounts.apply('staged', specOf(on, { className: 'staging', keys }))
   await other.accounts.apply('robot', specOf(other))
-  const foreign = await on.accounts.apply('foreign', specOf(on, { className: 'nobody-serves-it' }))
+  const foreign = await on.accounts.apply('foreign', specOf(on, { className: 'unserved' }))
   expect(foreign.status).toBe(201)
   for (const name of ['robot', 'staged']) await on.accounts.ready(name)
   await other.accounts.ready('robot')

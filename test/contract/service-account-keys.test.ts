@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sleep } from '../../src/kernel/time.ts'
+import { crdOf } from '../../src/operator/index.ts'
+import { serviceAccountKind } from '../../src/operator/kinds/service-account/index.ts'
 import { type KubeClient, KubeInvalid, KubeUnavailable } from '../../src/platform/kube/index.ts'
+import { eventually } from '../support/eventually.ts'
 import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
 import {
   type AccountCluster,
@@ -245,3 +248,37 @@ describe('an account that an emergency suspended', () => {
     expect(await on.inService()).toEqual([])
   })
 })
+
+test('a resource of an earlier version keeps its values, which are read within their bounds', async () => {
+  const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  const crd = `${crds}/${serviceAccountKind.plural}.looptrace.dev?fieldManager=test&force=true`
+  const early = JSON.parse(JSON.stringify(crdOf(serviceAccountKind), withoutRules))
+  await cluster.server.tell('PATCH', crd, { body: early })
+  const on = await accountPlace(cluster)
+  const spec = (key: object, resyncPeriod: string) =>
+    specOf(on, { resyncPeriod, keys: [{ name: 'main', secretName: 'robot-key', ...key }] })
+  const beyond = { rotateAfter: '30s', overlap: '30s' }
+  await eventually('the earlier rules apply', async () => {
+    return (await on.accounts.apply('robot', spec(beyond, '1s'))).status === 201
+  })
+  await cluster.server.tell('PATCH', crd, { body: crdOf(serviceAccountKind) })
+  await using _operator = await operatorOf(cluster, on)
+  const { status } = await on.accounts.ready('robot')
+  const bounds = (of: typeof status) =>
+    of.conditions.find(({ type }: { type: string }) => type === 'WithinBounds')
+  expect(bounds(status)).toMatchObject({
+    ...{ status: 'False', reason: 'OutOfBounds' },
+    message:
+      'resyncPeriod: expected at least 30s; 30s applies; key main: rotateAfter: expected 10m to 87600h; 10m applies',
+  })
+  const [{ createdAt, rotatesAt }] = status.keys
+  expect(Date.parse(rotatesAt) - Date.parse(createdAt)).toBeGreaterThan(600_000)
+  const corrected = { rotateAfter: '1h', overlap: '30m' }
+  expect((await on.accounts.apply('robot', spec(corrected, '30s'))).status).toBe(200)
+  expect(bounds((await on.accounts.ready('robot')).status)).toMatchObject({ status: 'True' })
+})
+
+/** Leaves out CEL rules, as in a CRD of an earlier version. */
+function withoutRules(name: string, value: unknown): unknown {
+  return name === 'x-kubernetes-validations' ? undefined : value
+}

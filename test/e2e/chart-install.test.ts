@@ -52,6 +52,7 @@ test('everything of cluster mode is installed in a restricted namespace', async 
   }
   expect(await clusterNames('clusterroles', namespace)).toEqual([
     `${namespace}-looptrace-edit`,
+    `${namespace}-looptrace-presence`,
     `${namespace}-looptrace-view`,
   ])
   await uninstall(namespace)
@@ -76,6 +77,11 @@ test('the operator has exactly the permissions that it needs, in its namespaces 
   expect(await may(operatorAccount, 'update', lease, namespace)).toBe('yes')
   expect(await may(operatorAccount, 'get', 'secrets', namespace)).toBe('no')
   expect(await may(operatorAccount, 'list', 'pods', team)).toBe('no')
+  expect(await may(operatorAccount, 'list', 'leases.coordination.k8s.io', team)).toBe('yes')
+  expect(await may(operatorAccount, 'get', 'leases.coordination.k8s.io/a', team)).toBe('no')
+  expect(await may(operatorAccount, 'delete', lease, namespace)).toBe('no')
+  expect(await may(operatorAccount, 'get', 'namespaces/kube-system', team)).toBe('yes')
+  expect(await may(operatorAccount, 'get', `namespaces/${team}`, team)).toBe('no')
   expect(await may(operatorAccount, 'delete', 'retentionpolicies.looptrace.dev', team)).toBe('no')
   expect(await may(serviceAccount, 'get', 'secrets/looptrace-bootstrap', namespace)).toBe('yes')
   expect(await may(serviceAccount, 'get', 'secrets/others', namespace)).toBe('no')

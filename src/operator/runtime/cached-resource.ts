@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { KubeObject } from '../../platform/kube/index.ts'
+import { type Bounded, boundCommonSpec, type CommonSpec } from '../common-spec.ts'
 import type { Condition, Kind, Resource, ResourceMeta } from '../contract.ts'
 import { annotations } from '../names.ts'
 import { isPending } from '../ready-condition.ts'
@@ -42,7 +43,7 @@ export function toCachedResource(kind: Kind, object: KubeObject): CachedResource
     finalizers: object.metadata.finalizers ?? [],
     paused: meta.annotations[annotations.paused] === 'true',
     resource: spec.success
-      ? { meta, spec: spec.data, status: { ...ownStatus(kind, status), conditions } }
+      ? { meta, ...boundSpec(kind, spec.data), status: { ...ownStatus(kind, status), conditions } }
       : undefined,
     spec_fault: spec.success ? undefined : describeFaults(spec.error),
     conditions,
@@ -50,6 +51,12 @@ export function toCachedResource(kind: Kind, object: KubeObject): CachedResource
     has_conditions: Array.isArray(received) && received.length > 0,
     ready: conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
   }
+}
+
+function boundSpec(kind: Kind, spec: CommonSpec): Bounded<CommonSpec> {
+  const common = boundCommonSpec(spec)
+  const own = kind.bound?.(common.spec) ?? { spec: common.spec, warnings: [] }
+  return { spec: own.spec, warnings: [...common.warnings, ...own.warnings] }
 }
 
 function metaOf(kind: Kind, { metadata }: KubeObject): ResourceMeta {

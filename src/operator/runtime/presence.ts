@@ -12,7 +12,7 @@ import { microTime, type Timing } from './timing.ts'
 export type Presence = {
   /** Renews the own Lease and reads the others until the signal aborts. */
   run(signal: AbortSignal): Promise<void>
-  /** Whether the last round found no other installation of the class, and is recent. */
+  /** Whether the last two rounds found no other installation of the class, and are recent. */
   mayWrite(): boolean
   /** Waits until this installation may write, or the signal aborts. */
   whenAllowed(signal: AbortSignal): Promise<void>
@@ -44,6 +44,8 @@ export type PresenceOptions = {
 const lease_ms_max = 5 * 60_000
 /** Bounds the pages of Leases; a class has a handful of installations. */
 const pages_max = 20
+/** With two rounds before the first write, two operators that start within a round notice in time. */
+const clean_rounds_min = 2
 /** How often a waiting worker checks whether it may write. */
 const check_ms = 100
 
@@ -62,6 +64,8 @@ export function createPresence(options: PresenceOptions): Presence {
   let own: KubeObject | undefined
   let rivals: readonly string[] = []
   let checked_ms: number | undefined
+  /** Rounds in a row that found no other installation. */
+  let clean_rounds = 0
   let failure = 'the presence of this installation is not announced yet'
 
   const round = async () => {
@@ -72,10 +76,11 @@ export function createPresence(options: PresenceOptions): Presence {
     const before = rivals
     rivals = seen.alive(others)
     checked_ms = began_ms
+    clean_rounds = rivals.length === 0 ? clean_rounds + 1 : 0
     if (rivals.join() !== before.join()) await report(options, own, rivals)
   }
   const mayWrite = () =>
-    rivals.length === 0 &&
+    clean_rounds >= clean_rounds_min &&
     checked_ms !== undefined &&
     clock.now_ms() - checked_ms < settings.renew_deadline_ms
   return {

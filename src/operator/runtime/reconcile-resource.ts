@@ -115,7 +115,8 @@ async function applyToService(
     createDeps(context, resource, writer),
   )
   if (drifted) context.onDrift(drifted)
-  await writer.status({ conditions, own: status, synced: true })
+  const all = [...conditions, ...boundsCondition(resource)]
+  await writer.status({ conditions: all, own: status, synced: true })
   await context.events.record(resource.meta, events ?? [])
   const resync_ms = resyncDelay_ms(context, resource)
   return { type: 'again', after_ms: Math.min(again_after_ms ?? resync_ms, resync_ms) }
@@ -218,6 +219,17 @@ function readyCondition(
   message: string,
 ): ConditionDraft {
   return { type: 'Ready', status, reason, message }
+}
+
+/** Returns the condition about values beyond their bounds; none if there never was such a value. */
+function boundsCondition({ warnings = [], status }: Resource): ConditionDraft[] {
+  const type = 'WithinBounds'
+  if (warnings.length > 0) {
+    return [{ type, status: 'False', reason: 'OutOfBounds', message: warnings.join('; ') }]
+  }
+  const isKnown = status.conditions?.some((condition) => condition.type === type)
+  const message = 'all values of the spec are within their bounds'
+  return isKnown ? [{ type, status: 'True', reason: 'WithinBounds', message }] : []
 }
 
 function describeInvalidSpec({ spec_fault, deleting }: CachedResource): string {

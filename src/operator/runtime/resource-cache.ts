@@ -93,7 +93,7 @@ export function createResourceCache(
   }
 }
 
-/** Returns the class of a resource; one of an older CRD has none. */
+/** Returns the class of a resource: `default` without a `className`, as in an older CRD. */
 function classOf({ spec }: KubeObject): string {
   const named =
     typeof spec === 'object' && spec !== null && 'className' in spec ? spec.className : ''

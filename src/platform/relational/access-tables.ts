@@ -10,7 +10,8 @@ import type {
 } from './column-types.ts'
 
 /**
- * The tables of migrations `0001_access`, `0016_operator` and `0023_emergency_revocations`, for
+ * The tables of migrations `0001_access`, `0016_operator`, `0023_emergency_revocations` and
+ * `0024_installations`, for
  * `Kysely<AccessTables>`.
  */
 export interface AccessTables {
@@ -83,6 +84,8 @@ interface ServiceAccountsTable {
   created_by: OrNull<string>
   /** The custom resource that manages it; only that resource may change it. */
   managed_by: JsonOrNull<ManagedBy>
+  /** The custom resource that released it; the same resource of the same installation adopts it. */
+  released_from: JsonOrNull<ManagedBy>
   /** Set by an emergency revocation of one of its keys, with the user and the reason. */
   suspended_at: InstantOrNull
   suspended_by: OrNull<string>

@@ -6,7 +6,7 @@ type Db = Kysely<AccessTables>
 
 /**
  * Maximum live keys of one name in a service account: the current key, and the one before it during
- * a rotation. A caller in a loop, such as an operator that can't store a key, adds no more.
+ * a rotation. It bounds a caller in a loop, for example an operator whose writes of a Secret fail.
  */
 export const liveKeys_max = 2
 

@@ -69,7 +69,10 @@ export function setDisabled(
   })
 }
 
-/** Removes the declaration from an account, if that resource still declares it. */
+/**
+ * Removes the declaration from an account, if that resource still declares it. The same resource
+ * adopts it again, unless a user changes it before.
+ */
 export async function releaseAccount(
   db: Db,
   { project_id, service_account_id }: WhichAccount,
@@ -77,7 +80,7 @@ export async function releaseAccount(
 ): Promise<void> {
   await db
     .updateTable('service_accounts')
-    .set({ managed_by: null })
+    .set({ managed_by: null, released_from: JSON.stringify(owner) })
     .where('project_id', '=', project_id)
     .where('id', '=', service_account_id)
     .where(sql<string>`managed_by`, '=', sql<string>`${JSON.stringify(owner)}::jsonb`)
@@ -131,7 +134,7 @@ async function writeAccount(
   const row = await trx
     .updateTable('service_accounts')
     .set({ name, scopes: [...scopes], disabled_at: disabled ? since : null })
-    .set({ managed_by: by && JSON.stringify(by) })
+    .set({ managed_by: by && JSON.stringify(by), released_from: null })
     .where('project_id', '=', project_id)
     .where('id', '=', service_account_id)
     .returningAll()

@@ -1,4 +1,5 @@
 import type { Kind } from '../../contract.ts'
+import { boundServiceAccount } from './bound-spec.ts'
 import { reconcileServiceAccount } from './reconcile.ts'
 import { removeServiceAccount } from './remove.ts'
 import {
@@ -19,6 +20,7 @@ export const serviceAccountKind: Kind<ServiceAccountSpec, ServiceAccountStatus> 
   spec: serviceAccountSpec,
   status: serviceAccountStatus,
   rules: [],
+  bound: boundServiceAccount,
   columns: [
     {
       name: 'Project',

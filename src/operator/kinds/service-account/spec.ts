@@ -10,6 +10,14 @@ const duration = z
   .max(8)
   .regex(/^[1-9][0-9]{0,4}(s|m|h)$/)
 
+/** Sentences of the rules, which the status repeats for a resource of an earlier version. */
+export const sentences = {
+  rotateAfter: 'rotateAfter: expected 10m to 87600h',
+  overlap: 'overlap: expected less than rotateAfter, which must be set',
+  expiresAfter: 'expiresAfter: expected more than rotateAfter, which must be set',
+  scopes: 'scopes: expected at least one scope',
+} as const
+
 const declaredKey = z
   .strictObject({
     name: z
@@ -32,7 +40,7 @@ const declaredKey = z
       .describe('Data key of the value in the Secret.'),
     rotateAfter: duration
       .optional()
-      .describe('Age at which the key is replaced: `720h`. Default: never.'),
+      .describe('Age at which the key is replaced, 10m to 87600h: `720h`. Default: never.'),
     overlap: duration
       .optional()
       .describe(
@@ -47,16 +55,16 @@ const declaredKey = z
   .meta({
     'x-kubernetes-validations': [
       {
-        rule: "!has(self.rotateAfter) || duration(self.rotateAfter) >= duration('1m')",
-        message: 'rotateAfter: expected at least 1m',
+        rule: "!has(self.rotateAfter) || (duration(self.rotateAfter) >= duration('10m') && duration(self.rotateAfter) <= duration('87600h'))",
+        message: sentences.rotateAfter,
       },
       {
         rule: '!has(self.overlap) || (has(self.rotateAfter) && duration(self.overlap) < duration(self.rotateAfter))',
-        message: 'overlap: expected less than rotateAfter, which must be set',
+        message: sentences.overlap,
       },
       {
         rule: '!has(self.expiresAfter) || (has(self.rotateAfter) && duration(self.expiresAfter) > duration(self.rotateAfter))',
-        message: 'expiresAfter: expected more than rotateAfter, which must be set',
+        message: sentences.expiresAfter,
       },
     ],
   })
@@ -77,7 +85,10 @@ export const serviceAccountSpec = z.strictObject({
     .array(z.enum(keyScopes))
     .max(keyScopes.length)
     .describe('Permissions of every key of the account.')
-    .meta({ 'x-kubernetes-list-type': 'set' }),
+    .meta({
+      'x-kubernetes-list-type': 'set',
+      'x-kubernetes-validations': [{ rule: 'self.size() > 0', message: sentences.scopes }],
+    }),
   disabled: z
     .boolean()
     .default(false)

@@ -6,3 +6,6 @@ create unique index service_accounts_by_installation on service_accounts (
 ) where managed_by is not null
 -- statement
 drop index service_accounts_by_owner
+-- statement
+-- The custom resource that released the account, with `deletionPolicy: Retain`. The same resource adopts it.
+alter table service_accounts add column released_from jsonb
