@@ -132,6 +132,13 @@ test('a resource names keys as Kubernetes names them', async () => {
   }
 })
 
+test('a resource declares no account without scopes', async () => {
+  const body = { name: 'empty', scopes: [], managed_by: resource('empty') }
+  const refused = await operator('POST', '/service-accounts', body)
+  expect(outcome(refused)).toEqual([400, 'invalid_request'])
+  expect(refused.body.detail).toContain('expected at least one scope')
+})
+
 test('an emergency revokes a key of a resource at once, and suspends its account', async () => {
   const { at, keyAt, key, managed_by, account } = await declared('leaked')
   expect(await probe(key)).toBe(200)

@@ -41,7 +41,7 @@ export const reasonField = z
   .min(1)
   .max(500)
   .regex(/^\P{Cc}*$/u, 'expected text without control characters')
-  .meta({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' })
+  .meta({ id: 'RecordedReason', pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' })
 
 /** An instant in a reply. */
 export const instantField = z.iso.datetime()

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { manualTiming } from '../../../test/support/manual-timing.ts'
 import type { KubeClient, KubeDraft, KubeObject } from '../../platform/kube/index.ts'
+import { createLogger } from '../../platform/telemetry/index.ts'
 import { createPresence, type Presence } from './presence.ts'
 
 const lease = { lease_ms: 15_000, renew_deadline_ms: 10_000, retry_ms: 2_000 }
@@ -53,7 +53,7 @@ function installations() {
       events: { record: async () => undefined },
       settings: { namespace: 'looptrace', name, ...lease },
       ...{ class_name: 'default', namespaces: [], identity: name, list_page_size: 100, timing },
-      logger: pino({ level: 'silent' }),
+      logger: createLogger({ role: 'test', level: 'silent' }),
     })
     running.set(name, { presence, end })
     void presence.run(end.signal)
