@@ -3,6 +3,8 @@
  * migration is never edited, so this is where a description can change.
  */
 export const tableDescriptions: Readonly<Record<string, string>> = {
+  access_emergencies:
+    'Emergency revocations of keys, and resumptions of service accounts that they suspended. `actor` is the id of a user, or the resource for which an operator called. Without foreign keys, so that the record outlives its objects.',
   api_keys:
     'Keys of projects and service accounts. A key is looked up by its prefix and compared by its hash, the SHA-256 of the whole key.',
   archive_files:

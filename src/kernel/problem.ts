@@ -58,6 +58,8 @@ export const problemCatalogue = {
   job_running: { status: 409, title: 'Another run of this kind is in progress' },
   limit_reached: { status: 409, title: 'Limit reached' },
   saved_query_broken: { status: 409, title: 'The saved query is no longer valid' },
+  key_limit_reached: { status: 409, title: 'The account has its maximum of live keys' },
+  service_account_suspended: { status: 409, title: 'The service account is suspended' },
   api_key_revoked: { status: 409, title: 'The key is revoked' },
   managed_by_kubernetes: { status: 409, title: 'A Kubernetes resource manages this object' },
   last_owner: { status: 409, title: 'The organization needs at least one owner' },

@@ -1,13 +1,29 @@
 import { z } from 'zod'
 
+const resyncPeriod_ms_min = 30_000
+const resyncSentence = 'resyncPeriod: expected at least 30s'
+
+/** The class of resources that name none. */
+export const defaultClass = 'default'
+
 /** Fields of every kind's spec, to spread into its `z.strictObject`. */
 export const commonSpecFields = {
   className: z
     .string()
     .max(63)
-    .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/)
-    .default('default')
-    .describe('Class of the operator that reconciles the resource.'),
+    .regex(/^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$/)
+    .default(defaultClass)
+    .describe(
+      'Class of operators that serve the resource (`LOOPTRACE_OPERATOR_CLASS`). An empty value means `default`. Immutable: objects in the service belong to the installation that created them.',
+    )
+    .meta({
+      'x-kubernetes-validations': [
+        {
+          rule: "self == oldSelf || (self in ['', 'default'] && oldSelf in ['', 'default'])",
+          message: 'className is immutable: create a new resource',
+        },
+      ],
+    }),
   suspend: z
     .boolean()
     .default(false)
@@ -17,7 +33,14 @@ export const commonSpecFields = {
     .max(8)
     .regex(/^[1-9][0-9]{0,4}(s|m|h)$/)
     .default('10m')
-    .describe('Interval between comparisons of the service with the spec: `30s`, `10m`, `1h`.'),
+    .describe(
+      'Interval between comparisons of the service with the spec, at least 30s: `30s`, `10m`, `1h`.',
+    )
+    .meta({
+      'x-kubernetes-validations': [
+        { rule: "duration(self) >= duration('30s')", message: resyncSentence },
+      ],
+    }),
   deletionPolicy: z
     .enum(['Delete', 'Retain'])
     .default('Delete')
@@ -35,6 +58,18 @@ export type CommonSpec = Omit<CommonFields, 'deletionPolicy'> &
 
 /** Name of a project or of an organization. */
 export const projectNameField = z.string().min(1).max(100)
+
+/**
+ * A spec whose values are within today's bounds. A resource of an earlier version may have values
+ * beyond them; `warnings` has a sentence for each.
+ */
+export type Bounded<Spec> = { spec: Spec; warnings: readonly string[] }
+
+/** Replaces common values beyond their bounds. */
+export function boundCommonSpec<Spec extends CommonSpec>(spec: Spec): Bounded<Spec> {
+  if (duration_ms(spec.resyncPeriod) >= resyncPeriod_ms_min) return { spec, warnings: [] }
+  return { spec: { ...spec, resyncPeriod: '30s' }, warnings: [`${resyncSentence}; 30s applies`] }
+}
 
 /**
  * The project of a resource, among those that a ProjectGrant grants to its namespace: by id, or by

@@ -2,7 +2,8 @@ import type { z } from 'zod'
 import type { Clock } from '../kernel/time.ts'
 import type { SecretClient } from '../platform/kube/index.ts'
 import type { Logger } from '../platform/telemetry/index.ts'
-import type { CommonSpec } from './common-spec.ts'
+import type { Bounded, CommonSpec } from './common-spec.ts'
+import type { Installation } from './installation.ts'
 import type { ServiceClient } from './service/service-client.ts'
 import type { GrantNeeds } from './tenancy/decide-grant.ts'
 import type { Grant, NamespaceSelection } from './tenancy/grant.ts'
@@ -43,6 +44,8 @@ export type Kind<Spec extends CommonSpec = CommonSpec, Status extends object = o
   project?: ProjectUse<Spec, Status>
   /** Set for the kind of grants. Returns undefined until the project is resolved. */
   toGrant?(resource: Resource<Spec, Status>): Grant | undefined
+  /** Replaces values beyond the kind's bounds, which an earlier version allowed. */
+  bound?(spec: Spec): Bounded<Spec>
   /** A valid example for the reference; `lint` finds no fault in it. */
   example: { metadata: { name: string; namespace?: string }; spec: z.input<z.ZodType<Spec>> }
   /**
@@ -84,6 +87,8 @@ export type PrinterColumn = {
 export type Resource<Spec extends CommonSpec = CommonSpec, Status extends object = object> = {
   meta: ResourceMeta
   spec: Spec
+  /** Sentences about values of the spec that are replaced, because they are beyond their bounds. */
+  warnings?: readonly string[]
   /** Empty before the first reconcile, or after a restore from a backup without status. */
   status: Partial<Status> & { conditions?: readonly Condition[] }
 }
@@ -144,6 +149,8 @@ export type ReconcileDeps = {
   project_id: string
   /** Client of the product's API, with the operator's key. */
   service: ServiceClient
+  /** The operator's installation; undefined for an operator without presence. */
+  installation?: Installation | undefined
   /** Client for the Secrets of this resource. */
   secrets: SecretClient
   /** Returns all cached resources of this kind, including this one. */
@@ -157,6 +164,8 @@ export type ReconcileDeps = {
   countNamespaces(selection: NamespaceSelection): number | undefined
   /** Writes `looptrace.dev/external-id`. Call it before any write that depends on the id. */
   noteExternalId(id: string): Promise<void>
+  /** Removes an annotation if it still has this value. */
+  removeAnnotation(name: string, value: string): Promise<void>
   clock: Clock
   logger: Logger
   /** Aborts when the operator stops or loses the Lease. */

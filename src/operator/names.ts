@@ -16,15 +16,27 @@ export const annotations = {
   project_id: `${apiGroup}/project-id`,
   /** `true` pauses reconciliation and deletion. */
   paused: `${apiGroup}/paused`,
+  /** Name of the installation of a presence Lease. */
+  installation_name: `${apiGroup}/installation-name`,
+  /** Watched namespaces of such an installation, separated by commas; empty: all. */
+  namespaces: `${apiGroup}/namespaces`,
+  /** Reason to resume a suspended service account. The operator removes it after use. */
+  resume: `${apiGroup}/resume`,
   /** A new value triggers a reconcile. */
   reconcile_requested_at: `${apiGroup}/reconcile-requested-at`,
 } as const
+
+/** Labels of presence Leases. */
+export const labels = { class_name: `${apiGroup}/class` } as const
 
 /**
  * Labels of every Secret and ProjectGrant that the operator creates; its watch of Secrets selects by
  * them.
  */
 export const secretLabels = { 'app.kubernetes.io/managed-by': fieldManager } as const
+
+/** Label of Secrets and presence Leases with the id of the operator's installation. */
+export const installationLabel = `${apiGroup}/installation`
 
 /** Label of such a Secret with the uid of its owner. */
 export const secretOwnerLabel = `${apiGroup}/owner-uid`

@@ -5,7 +5,8 @@ export const commonReasons: Readonly<Record<string, string>> = {
   Pending: 'Unknown: no operator has reconciled the resource yet. This is the default in the CRD.',
   Reconciling: 'Unknown: the operator has started the first reconcile.',
   Synced: 'True: the service was read and matches the spec.',
-  Suspended: 'Unknown: reconciliation is paused because `spec.suspend` is true.',
+  Suspended:
+    'Unknown: reconciliation is paused because `spec.suspend` is true. False: a project admin revoked a key in an emergency; the message gives the user and the reason.',
   Paused:
     'Unknown: reconciliation is paused because the annotation `looptrace.dev/paused` is `"true"`.',
   InvalidSpec:

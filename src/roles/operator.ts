@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { z } from 'zod'
 import { parsedJson } from '../kernel/json-values.ts'
 import { sleep } from '../kernel/time.ts'
+import { labelPattern } from '../model/managed-by.ts'
 import {
   apiAnswerCounter,
   createServiceClient,
@@ -67,6 +68,12 @@ function toOperatorSettings(config: RoleConfig<'operator'>): OperatorSettings {
       'LOOPTRACE_OPERATOR_RENEW_DEADLINE_MS: expected less than LOOPTRACE_OPERATOR_LEASE_MS',
     )
   }
+  const lease = {
+    namespace: config.operator_namespace,
+    lease_ms: config.operator_lease_ms,
+    renew_deadline_ms: config.operator_renew_deadline_ms,
+    retry_ms: config.operator_retry_ms,
+  }
   const names = config.operator_namespaces?.split(',').map((name) => name.trim()) ?? []
   return {
     ...defaultOperatorSettings,
@@ -74,14 +81,10 @@ function toOperatorSettings(config: RoleConfig<'operator'>): OperatorSettings {
     installation: `${config.operator_namespace}/${config.operator_lease}`,
     grants: parseGrants(config.operator_grants),
     leader_election: config.operator_leader_election
-      ? {
-          namespace: config.operator_namespace,
-          name: config.operator_lease,
-          lease_ms: config.operator_lease_ms,
-          renew_deadline_ms: config.operator_renew_deadline_ms,
-          retry_ms: config.operator_retry_ms,
-        }
+      ? { ...lease, name: config.operator_lease }
       : undefined,
+    class_name: parseClass(config.operator_class),
+    presence: { ...lease, name: config.operator_installation },
     workers: config.operator_workers,
     relist_ms: config.operator_relist_ms,
     watch_idle_ms: config.operator_watch_idle_ms,
@@ -91,6 +94,14 @@ function toOperatorSettings(config: RoleConfig<'operator'>): OperatorSettings {
 const installationGrants = z.array(
   z.strictObject({ name: z.string().min(1).max(253), spec: projectGrantSpec }),
 )
+
+/** The class labels Leases, so it is a DNS label. */
+function parseClass(text: string): string {
+  if (text.length <= 63 && labelPattern.test(text)) return text
+  throw new ConfigError(
+    `LOOPTRACE_OPERATOR_CLASS: got "${text}", expected up to 63 lower-case letters, digits and -`,
+  )
+}
 
 function parseGrants(text: string | undefined): readonly InstallationGrant[] {
   if (text === undefined) return []

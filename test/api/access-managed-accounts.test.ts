@@ -54,7 +54,7 @@ test('a resource declares one account, however often it asks', async () => {
   expect(first.body).toMatchObject({ managed_by: resource('once'), created_by: null })
   const again = await declare('once', { name: 'another name', scopes: [] })
   expect([again.status, again.body]).toEqual([200, first.body])
-  const all = await Promise.all(Array.from({ length: 5 }, () => declare('at once')))
+  const all = await Promise.all(Array.from({ length: 5 }, () => declare('at-once')))
   expect(new Set(all.map(({ body }) => body.id)).size).toBe(1)
   expect(all.filter(({ status }) => status === 201)).toHaveLength(1)
   const found = await operator('GET', `/service-accounts?${query('once')}`)

@@ -101,6 +101,14 @@ const accepted: readonly [string, Declared, Fields][] = [
     'LooptraceServiceAccount',
     account({ keys: [key({}), key({ name: 'other', secretName: 'other-key' })] }),
   ],
+  ...['0 0 29 2 *', '0 0 31 2 1', '0 0 31 2,3 *', '0 0 30 4 *', '0 0 31 * *', '0 0 28-31 2 *'].map(
+    (schedule): (typeof accepted)[number] => [
+      ...([`a schedule that occurs: ${schedule}`, 'RetentionPolicy'] as const),
+      policy({ archive: { schedule } }),
+    ],
+  ),
+  ['no class', 'RetentionPolicy', policy({ className: '' })],
+  ['a class', 'RetentionPolicy', policy({ className: 'staging' })],
   ['a period', 'LooptraceServiceAccount', account({ resyncPeriod: '30s', suspend: true })],
 ]
 
@@ -189,6 +197,30 @@ const refused: typeof accepted = [
   ['text for a flag', 'RetentionPolicy', policy({ suspend: 'true' })],
   ['an invalid period', 'RetentionPolicy', policy({ resyncPeriod: '10 minutes' })],
   ['no scopes', 'LooptraceServiceAccount', { projectRef: { name: 'a' } }],
+  ['an empty list of scopes', 'LooptraceServiceAccount', account({ scopes: [] })],
+  ['a class that no label can have', 'LooptraceServiceAccount', account({ className: 'a.b' })],
+  ['a period of seconds', 'RetentionPolicy', policy({ resyncPeriod: '29s' })],
+  [
+    'a rotation after more than ten years',
+    'LooptraceServiceAccount',
+    account({ keys: [key({ rotateAfter: '87601h' })] }),
+  ],
+  [
+    'an overlap as long as the rotation',
+    'LooptraceServiceAccount',
+    account({ keys: [key({ rotateAfter: '1h', overlap: '60m' })] }),
+  ],
+  [
+    'a Secret name with an empty label',
+    'LooptraceServiceAccount',
+    account({ keys: [key({ secretName: 'a..b' })] }),
+  ],
+  ...['0 0 31 2 *', '0 0 30 FEB *', '5 * 30,31 02 *', '0 0 31 4,6,9,11 *', '0 0 31 nov *'].map(
+    (schedule): (typeof accepted)[number] => [
+      ...([`a schedule that never occurs: ${schedule}`, 'RetentionPolicy'] as const),
+      policy({ archive: { schedule } }),
+    ],
+  ),
   ['an unknown scope', 'LooptraceServiceAccount', account({ scopes: ['all'] })],
   ['a scope twice', 'LooptraceServiceAccount', account({ scopes: ['query:run', 'query:run'] })],
   ['a text for the scopes', 'LooptraceServiceAccount', account({ scopes: 'query:run' })],
@@ -211,7 +243,7 @@ const refused: typeof accepted = [
   [
     'a rotation too often',
     'LooptraceServiceAccount',
-    account({ keys: [key({ rotateAfter: '30s' })] }),
+    account({ keys: [key({ rotateAfter: '9m' })] }),
   ],
   [
     'an overlap without a rotation',

@@ -22,9 +22,9 @@ const lease = { lease_ms: 3_000, renew_deadline_ms: 2_000, retry_ms: 500 }
 
 type Pair = { namespace: string; notes: Resources; start(): Promise<OperatorChild> }
 
-async function startPair(more: { leading?: boolean } = {}): Promise<Pair> {
+async function startPair(more: { leading?: boolean; times?: number } = {}): Promise<Pair> {
   const namespace = await cluster.server.namespace()
-  const { leading = true } = more
+  const { leading = true, times = 1 } = more
   return {
     namespace,
     notes: resourcesOf(cluster.server, noteKind, namespace),
@@ -32,7 +32,7 @@ async function startPair(more: { leading?: boolean } = {}): Promise<Pair> {
       startOperatorChild({
         kubeconfig: await cluster.kubeconfig(),
         service_url: cluster.service.url,
-        ...{ kinds: 'notes', namespaces: [namespace], times: 1 },
+        ...{ kinds: 'notes', namespaces: [namespace], times },
         ...(leading && { leader_election: { ...lease, namespace, name: 'operator' } }),
       }),
   }
@@ -109,12 +109,12 @@ test('whose lease is taken by another fails', async () => {
 })
 
 test('two at once, for any time: nothing is created twice, and the end state is correct', async () => {
-  const { namespace, notes, start } = await startPair({ leading: false })
+  const { namespace, notes, start } = await startPair({ leading: false, times: 30 })
   await using first = await start()
   await using second = await start()
   const names = ['a', 'b', 'c', 'd']
   for (let round = 0; round < rounds; round += 1) {
-    const spec = { text: `round ${round}`, secretName: undefined, resyncPeriod: '1s' }
+    const spec = { text: `round ${round}`, secretName: undefined, resyncPeriod: '30s' }
     for (const name of names) await notes.apply(name, { ...spec, secretName: `key-${name}` })
     await sleep(100)
     if (round % 5 !== 4) continue

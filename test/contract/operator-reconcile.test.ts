@@ -58,7 +58,7 @@ describe('a resource', () => {
 
   test('without changes costs no writes, however often it is reconciled', async () => {
     await using on = await operatedNamespace(cluster)
-    await on.notes.apply('a', { text: 'same', resyncPeriod: '4s' })
+    await on.notes.apply('a', { text: 'same', resyncPeriod: '30s' })
     await on.notes.ready('a')
     await eventReasons(cluster.server, on.namespace, 'a')
     const looks = () => cluster.service.asked.filter((what) => what === 'GET /notes/:id').length
@@ -74,7 +74,7 @@ describe('a resource', () => {
 
   test('that was changed in the service is corrected, and an event reports it', async () => {
     await using on = await operatedNamespace(cluster)
-    await on.notes.apply('a', { text: 'right', resyncPeriod: '4s' })
+    await on.notes.apply('a', { text: 'right', resyncPeriod: '30s' })
     await on.notes.ready('a')
     const [note] = cluster.service.of(on.owner('a'))
     if (note !== undefined) note.text = 'wrong'
@@ -86,7 +86,7 @@ describe('a resource', () => {
 
   test('that was deleted from the service is created again', async () => {
     await using on = await operatedNamespace(cluster)
-    await on.notes.apply('a', { text: 'here', resyncPeriod: '4s' })
+    await on.notes.apply('a', { text: 'here', resyncPeriod: '30s' })
     await on.notes.ready('a')
     for (const { id } of cluster.service.of(on.owner('a'))) cluster.service.notes.delete(id)
     await eventually('it is back', () => cluster.service.of(on.owner('a')).length === 1)

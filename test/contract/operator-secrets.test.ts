@@ -56,7 +56,7 @@ describe('a Secret', () => {
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key' } }
     const body = { ...secret, stringData: { token: 'theirs' } }
     await cluster.server.tell('POST', path(on.namespace), { body })
-    await on.notes.apply('a', { text: 'hello', secretName: 'key', resyncPeriod: '10s' })
+    await on.notes.apply('a', { text: 'hello', secretName: 'key', resyncPeriod: '30s' })
     await on.notes.notReady('a', 'SecretNotOwned')
     expect(await tokenIn(on.namespace)).toBe('theirs')
     await cluster.server.tell('DELETE', path(on.namespace, 'key'))

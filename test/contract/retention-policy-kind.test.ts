@@ -73,7 +73,7 @@ async function createPlace(): Promise<Place> {
 
 /** The spec for a project id, with a short resync period. */
 const specOf = (project: string, more: object = {}) => ({
-  ...{ projectRef: { id: project }, resyncPeriod: '10s' },
+  ...{ projectRef: { id: project }, resyncPeriod: '30s' },
   ...{ traces: { days: 365 }, observations: { days: 90 } },
   ...more,
 })

@@ -66,7 +66,10 @@ test('everything of cluster mode is installed in a restricted namespace', async 
   for (const team of fullValues.operator.namespaces) {
     expect(await names('roles', team)).toEqual(['looptrace-operator'])
   }
-  expect(await clusterNames('clusterroles', namespace)).toEqual([`${namespace}-looptrace-grants`])
+  expect(await clusterNames('clusterroles', namespace)).toEqual([
+    `${namespace}-looptrace-grants`,
+    `${namespace}-looptrace-presence`,
+  ])
   await uninstall(namespace)
   for (const team of fullValues.operator.namespaces) expect(await names('roles', team)).toEqual([])
 })
@@ -89,6 +92,11 @@ test('the operator has exactly the permissions that it needs, in its namespaces 
   expect(await may(operatorAccount, 'update', lease, namespace)).toBe('yes')
   expect(await may(operatorAccount, 'get', 'secrets', namespace)).toBe('no')
   expect(await may(operatorAccount, 'list', 'pods', team)).toBe('no')
+  expect(await may(operatorAccount, 'list', 'leases.coordination.k8s.io', team)).toBe('yes')
+  expect(await may(operatorAccount, 'get', 'leases.coordination.k8s.io/a', team)).toBe('no')
+  expect(await may(operatorAccount, 'delete', lease, namespace)).toBe('no')
+  expect(await may(operatorAccount, 'get', 'namespaces/kube-system', team)).toBe('yes')
+  expect(await may(operatorAccount, 'get', `namespaces/${team}`, team)).toBe('no')
   expect(await may(operatorAccount, 'delete', 'retentionpolicies.looptrace.dev', team)).toBe('no')
   expect(await may(operatorAccount, 'watch', 'projectgrants.looptrace.dev', team)).toBe('yes')
   expect(await may(operatorAccount, 'watch', 'namespaces', team)).toBe('yes')

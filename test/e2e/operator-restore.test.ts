@@ -20,7 +20,7 @@ afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 const policyOf = (projectRef: object, days = 9) => ({
   projectRef,
-  resyncPeriod: '10s',
+  resyncPeriod: '30s',
   ...{ traces: { days }, observations: { days } },
 })
 const accountOf = ({ project }: ProductPlace) => ({

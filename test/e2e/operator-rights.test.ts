@@ -124,6 +124,41 @@ async function expectNothingLeft(place: ProductPlace, operator: TestOperator): P
   expect((await place.policy()).managed_by).toBeNull()
 }
 
+test('with the chart’s roles the operator announces its presence, and no other Lease', async () => {
+  const home = 'agents'
+  const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: home } }
+  await server.tell('POST', '/api/v1/namespaces', { body })
+  const roles = (await renderedObjects()).filter(({ kind, metadata }) =>
+    kind === 'Role' ? metadata.name.endsWith('-lease') : metadata.name.endsWith('-presence'),
+  )
+  const granted = roles.flatMap((role): Rule[] => role.rules ?? [])
+  const user = userOf(0)
+  await grant(server, [...rules, ...granted], user)
+  const place = await productPlace({ server, service })
+  const presence = { namespace: home, name: 'looptrace', ...leaseTimes }
+  const operator = startTestOperator({
+    kubeconfig: await server.kubeconfig(user),
+    service_url: service.url,
+    service_key: service.operator_key,
+    ...{ kinds, settings: { namespaces: [place.namespace], presence } },
+  })
+  const path = `/apis/coordination.k8s.io/v1/namespaces/${home}/leases`
+  try {
+    const projectRef = { id: place.project }
+    await place.accounts.apply('robot', { projectRef, scopes: ['tasks:read'] })
+    await place.accounts.ready('robot')
+    const { items } = await server.tell('GET', path)
+    const named = granted.flatMap((rule) => ('resourceNames' in rule ? rule.resourceNames : []))
+    expect(named).toContain(items[0]?.metadata.name)
+    expect(items).toHaveLength(1)
+  } finally {
+    await operator.stop()
+  }
+  expect((await server.tell('GET', path)).items).toEqual([])
+})
+
+const leaseTimes = { lease_ms: 15_000, renew_deadline_ms: 10_000, retry_ms: 2_000 }
+
 /** The permissions that the chart grants to its operator, apart from its Lease. */
 async function chartRules(): Promise<Rule[]> {
   const objects = await renderedObjects()

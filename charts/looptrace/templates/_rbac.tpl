@@ -11,6 +11,13 @@ labels:
   {{- end }}
 {{- end }}
 
+{{/* The Lease by which installations notice each other; `presenceName` of the operator. */}}
+{{- define "looptrace.presenceLease" -}}
+{{- $class := get .Values.settings "operator_class" | default "default" }}
+{{- $name := get .Values.settings "operator_installation" | default (include "looptrace.name" .) }}
+{{- printf "looptrace-%s-%s" $class (printf "%s/%s" .Release.Namespace $name | sha256sum | trunc 8) }}
+{{- end }}
+
 {{/*
 Permissions of the operator: watch its kinds, write their finalizers, annotations and status, manage
 Secrets with keys, and create events. Takes the plurals of the kinds.

@@ -136,6 +136,7 @@ LOOPTRACE_SERVICE_URL: {{ ternary "http://127.0.0.1:8080" (printf "http://%s-api
 LOOPTRACE_OPERATOR_KEY_FILE: {{ include "looptrace.fromBootstrap" (list . "operator-key" (eq .Values.mode "embedded")) }}
 LOOPTRACE_OPERATOR_NAMESPACE: {{ .Release.Namespace }}
 LOOPTRACE_OPERATOR_LEASE: {{ include "looptrace.name" . }}-operator
+LOOPTRACE_OPERATOR_INSTALLATION: {{ include "looptrace.name" . }}
 {{- with .Values.operator.namespaces }}
 LOOPTRACE_OPERATOR_NAMESPACES: {{ join "," . | quote }}
 {{- end }}

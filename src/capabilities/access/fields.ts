@@ -34,6 +34,15 @@ export const expiryField = z.iso.datetime({ offset: true }).nullable().optional(
 export const projectRoleField = z.enum(projectRoles).meta({ id: 'ProjectRole' })
 export const organizationRoleField = z.enum(organizationRoles).meta({ id: 'OrganizationRole' })
 
+/** A reason that stays on record; without control characters, because terminals show it too. */
+export const reasonField = z
+  .string()
+  .trim()
+  .min(1)
+  .max(500)
+  .regex(/^\P{Cc}*$/u, 'expected text without control characters')
+  .meta({ id: 'RecordedReason', pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' })
+
 /** An instant in a reply. */
 export const instantField = z.iso.datetime()
 

@@ -29,6 +29,7 @@ import { getProject, getProjects } from './projects/projects.ts'
 import { disableServiceAccount } from './service-accounts/disable.ts'
 import { enableServiceAccount } from './service-accounts/enable.ts'
 import { createServiceAccountKey, getServiceAccountKeys } from './service-accounts/keys.ts'
+import { resumeServiceAccount } from './service-accounts/resume.ts'
 import {
   createServiceAccount,
   getServiceAccount,
@@ -103,6 +104,7 @@ const factories: readonly ((access: Access) => Route)[] = [
   removeServiceAccount,
   disableServiceAccount,
   enableServiceAccount,
+  resumeServiceAccount,
   getServiceAccountKeys,
   createServiceAccountKey,
   getOperatorKeys,

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { KubeObject } from '../../platform/kube/index.ts'
-import type { CommonSpec, ProjectRef } from '../common-spec.ts'
+import { type Bounded, boundCommonSpec, type CommonSpec, type ProjectRef } from '../common-spec.ts'
 import type { Condition, Kind, Resource, ResourceMeta } from '../contract.ts'
 import { annotations } from '../names.ts'
 import { isPending } from '../ready-condition.ts'
@@ -49,7 +49,7 @@ export function toCachedResource(kind: Kind, object: KubeObject): CachedResource
     finalizers: object.metadata.finalizers ?? [],
     paused: meta.annotations[annotations.paused] === 'true',
     resource: spec.success
-      ? { meta, spec: spec.data, status: { ...own_status, conditions } }
+      ? { meta, ...boundSpec(kind, spec.data), status: { ...own_status, conditions } }
       : undefined,
     spec_fault: spec.success ? undefined : describeFaults(spec.error),
     conditions,
@@ -66,6 +66,12 @@ export function projectRefOf(
   spec: CommonSpec & { projectRef?: ProjectRef },
 ): ProjectRef | undefined {
   return spec.projectRef
+}
+
+function boundSpec(kind: Kind, spec: CommonSpec): Bounded<CommonSpec> {
+  const common = boundCommonSpec(spec)
+  const own = kind.bound?.(common.spec) ?? { spec: common.spec, warnings: [] }
+  return { spec: own.spec, warnings: [...common.warnings, ...own.warnings] }
 }
 
 function metaOf(kind: Kind, { metadata }: KubeObject): ResourceMeta {

@@ -9,6 +9,7 @@ import type { EventRecorder } from './event-recorder.ts'
 import type { Failure } from './failure.ts'
 import type { ControllerMetrics, OperatorMetrics, ReconcileResult } from './operator-metrics.ts'
 import type { OperatorSettings } from './operator-settings.ts'
+import type { Presence } from './presence.ts'
 import { createProjectAccess } from './project-access.ts'
 import { type Next, type ReconcileContext, reconcileResource } from './reconcile-resource.ts'
 import { createReflector, type Reflector, type ReflectorSink } from './reflector.ts'
@@ -39,6 +40,7 @@ export type ControllerOptions = {
   metrics: OperatorMetrics
   book: GrantBook
   countNamespaces: ReconcileContext['countNamespaces']
+  presence: Presence
 }
 
 /**
@@ -71,7 +73,11 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
     const namespace = (cached ?? before)?.meta.namespace ?? ''
     for (const other of cache.inNamespace(namespace)) queue.add(other.key)
   }
-  const cache: ResourceCache = createResourceCache(kind, onChange, onStored)
+  const cache: ResourceCache = createResourceCache(kind, {
+    onChange,
+    onStored,
+    class_name: settings.class_name,
+  })
   const access = kind.project && createProjectAccess(kind, cache, options.book)
   const isWhole = settings.namespaces.length === 0 || kind.scope === 'Cluster'
   const namespaces = isWhole ? [undefined] : settings.namespaces
@@ -86,6 +92,7 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
     const context: ReconcileContext = {
       ...options,
       ...{ kind, cache, access, signal, list_page_size: settings.list_page_size },
+      installation: options.presence.installation,
       onDrift: metrics.drifted,
     }
     for (const key of cache.keys()) queue.add(key)
@@ -95,6 +102,7 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
       for (;;) {
         const key = await queue.take()
         if (key === undefined) return
+        await options.presence.whenAllowed(signal)
         await processKey({ key, queue, cache, context, metrics, logger })
       }
     }

@@ -8,7 +8,12 @@ const events: KubeResource = { group: 'events.k8s.io', version: 'v1', plural: 'e
 
 /** A writer of events. It never throws: a reconcile must not fail because of an event. */
 export type EventRecorder = {
-  record(about: ResourceMeta, drafts: readonly EventDraft[]): Promise<void>
+  record(about: EventSubject, drafts: readonly EventDraft[]): Promise<void>
+}
+
+/** The object of an event: a resource of ours unless it names another API version. */
+export type EventSubject = Pick<ResourceMeta, 'kind' | 'namespace' | 'name' | 'uid'> & {
+  apiVersion?: string
 }
 
 /** Limits of the API server. */
@@ -28,7 +33,7 @@ export function createEventRecorder(options: {
   logger: Logger
 }): EventRecorder {
   const { kube, identity, timing, logger } = options
-  const write = async (about: ResourceMeta, draft: EventDraft) => {
+  const write = async (about: EventSubject, draft: EventDraft) => {
     const now_ms = timing.clock.now_ms()
     const { kind, namespace, name, uid } = about
     await kube.create(events, {
@@ -46,7 +51,7 @@ export function createEventRecorder(options: {
       reason: draft.reason,
       action: draft.action,
       note: draft.note.slice(0, note_characters_max),
-      regarding: { apiVersion, kind, namespace, name, uid },
+      regarding: { apiVersion: about.apiVersion ?? apiVersion, kind, namespace, name, uid },
     })
   }
   return {

@@ -179,22 +179,27 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** This process is no longer the leader, so it must not write. */
+/**
+ * This process must not write: it is no longer the leader, or another installation serves its class.
+ */
 export class NotLeading extends Error {
   override readonly name = 'NotLeading'
 }
 
+const notAllowed = 'the Lease has expired, or another installation serves the class'
+
 /**
- * Wraps both clients so that writes fail once the Lease has expired. A process that was suspended
+ * Wraps both clients so that writes fail once a Lease has expired, or while another installation
+ * serves the class. A process that was suspended
  * (SIGSTOP, a frozen machine) resumes in the middle of a reconcile, before any timer fires.
  */
 export function guardWrites(
   { kube, service }: { kube: KubeClient; service: ServiceClient },
-  isLeader: () => boolean,
+  mayWrite: () => boolean,
 ): { kube: KubeClient; service: ServiceClient } {
   const write = <A extends unknown[], R>(send: (...args: A) => Promise<R>) => {
     return async (...args: A): Promise<R> => {
-      if (!isLeader()) throw new NotLeading('the Lease has expired')
+      if (!mayWrite()) throw new NotLeading(notAllowed)
       return send(...args)
     }
   }
@@ -209,7 +214,7 @@ export function guardWrites(
     },
     service: {
       request: async (request) => {
-        if (request.method !== 'GET' && !isLeader()) throw new NotLeading('the Lease has expired')
+        if (request.method !== 'GET' && !mayWrite()) throw new NotLeading(notAllowed)
         return service.request(request)
       },
     },

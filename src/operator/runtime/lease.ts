@@ -8,7 +8,11 @@ import {
 } from '../../platform/kube/index.ts'
 import type { LeaderElectionSettings } from './operator-settings.ts'
 
-const leases: KubeResource = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases' }
+export const leases: KubeResource = {
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  plural: 'leases',
+}
 
 /** The spec of a Lease; times are RFC 3339 with microseconds. */
 export type LeaseSpec = {

@@ -17,6 +17,8 @@ export type OperatorMetrics = {
   /** Adds a controller. Its sources are read at each scrape. */
   controller(controller: string, sources: ControllerSources): ControllerMetrics
   leading(isLeader: () => boolean): void
+  /** Reports whether another installation serves the class. */
+  conflicting(class_name: string, hasConflict: () => boolean): void
 }
 
 export type ControllerSources = {
@@ -46,9 +48,19 @@ export function createOperatorMetrics(metrics: Metrics, timing: Timing): Operato
     labels: ['name'],
     collect: (gauge) => gauge.set({ name: 'looptrace-operator' }, isLeader() ? 1 : 0),
   })
+  let conflict = { class_name: 'default', has: () => false }
+  metrics.gauge({
+    name: 'looptrace_operator_class_conflict',
+    help: 'Whether another installation serves the class, so that neither writes: 1 or 0.',
+    labels: ['class'],
+    collect: (gauge) => gauge.set({ class: conflict.class_name }, conflict.has() ? 1 : 0),
+  })
   return {
     leading: (ask) => {
       isLeader = ask
+    },
+    conflicting: (class_name, hasConflict) => {
+      conflict = { class_name, has: hasConflict }
     },
     controller: (controller, sources) => {
       const began = new Map<string, number>()

@@ -8,6 +8,10 @@ export type OperatorSettings = {
   grants: readonly InstallationGrant[]
   /** Undefined when only one process runs. */
   leader_election: LeaderElectionSettings | undefined
+  /** Class of the resources that the operator serves. */
+  class_name: string
+  /** The Lease by which installations of one class notice each other; undefined in tests of one. */
+  presence: LeaderElectionSettings | undefined
   /** Concurrent reconciles per kind. */
   workers: number
   /** Objects per page of a list. */
@@ -25,7 +29,10 @@ export type OperatorSettings = {
 /** A ProjectGrant that the installation declares: its name and its spec, unparsed. */
 export type InstallationGrant = { name: string; spec: object }
 
-/** Settings of leader election; client-go's defaults are 15, 10 and 2 s. */
+/**
+ * Settings of a Lease for leader election or presence; client-go's defaults are 15, 10 and 2 s. For
+ * presence `name` is the name of the installation.
+ */
 export type LeaderElectionSettings = {
   namespace: string
   name: string
@@ -48,6 +55,14 @@ export const defaultOperatorSettings: OperatorSettings = {
   leader_election: {
     namespace: 'default',
     name: 'looptrace-operator',
+    lease_ms: 15_000,
+    renew_deadline_ms: 10_000,
+    retry_ms: 2_000,
+  },
+  class_name: 'default',
+  presence: {
+    namespace: 'default',
+    name: 'looptrace',
     lease_ms: 15_000,
     renew_deadline_ms: 10_000,
     retry_ms: 2_000,

@@ -10,7 +10,14 @@ import {
   type ReconcileDeps,
   type Resource,
 } from '../contract.ts'
-import { annotations, finalizer, secretLabels, secretOwnerLabel } from '../names.ts'
+import type { Installation } from '../installation.ts'
+import {
+  annotations,
+  finalizer,
+  installationLabel,
+  secretLabels,
+  secretOwnerLabel,
+} from '../names.ts'
 import type { ServiceClient } from '../service/service-client.ts'
 import type { GrantDecision } from '../tenancy/decide-grant.ts'
 import type { ProjectStatus } from '../tenancy/project-use.ts'
@@ -37,6 +44,7 @@ export type ReconcileContext = {
   countNamespaces: ReconcileDeps['countNamespaces']
   /** Undefined for a kind without `projectRef`. */
   access: ProjectAccess | undefined
+  installation: () => Installation | undefined
   /** Called with the number of corrected values. */
   onDrift: (count: number) => void
 }
@@ -152,7 +160,8 @@ async function applyToService(run: Run, resource: Resource): Promise<Next> {
     createDeps(run, project?.projectId ?? ''),
   )
   if (drifted) context.onDrift(drifted)
-  await writer.status({ conditions, own: status, project, synced: true })
+  const all = [...conditions, ...boundsCondition(resource)]
+  await writer.status({ conditions: all, own: status, project, synced: true })
   await context.events.record(resource.meta, events ?? [])
   const resync_ms = resyncDelay_ms(context, resource)
   return { type: 'again', after_ms: Math.min(again_after_ms ?? resync_ms, resync_ms) }
@@ -232,8 +241,10 @@ class StatusNotWritten extends AggregateError {
 function createDeps({ context, cached, writer }: Run, project_id: string): ReconcileDeps {
   const { service, kube, cache, timing, logger, signal, list_page_size: page_size } = context
   const { kind, namespace, name, uid } = cached.meta
+  const installation = context.installation()
   return {
     service,
+    installation,
     project_id,
     signal,
     clock: timing.clock,
@@ -241,10 +252,11 @@ function createDeps({ context, cached, writer }: Run, project_id: string): Recon
     rivals: () => context.access?.rivals(cached, project_id) ?? [],
     countNamespaces: context.countNamespaces,
     noteExternalId: writer.noteExternalId,
+    removeAnnotation: writer.removeAnnotation,
     logger: logger.child({ kind, resource: `${namespace}/${name}` }),
     secrets: ownedSecrets(kube, {
       owner: { apiVersion, kind, namespace, name, uid },
-      labels: secretLabels,
+      labels: { ...secretLabels, ...(installation && { [installationLabel]: installation.id }) },
       owner_label: secretOwnerLabel,
       page_size,
     }),
@@ -257,6 +269,17 @@ function readyCondition(
   message: string,
 ): ConditionDraft {
   return { type: 'Ready', status, reason, message }
+}
+
+/** Returns the condition about values beyond their bounds; none if there never was such a value. */
+function boundsCondition({ warnings = [], status }: Resource): ConditionDraft[] {
+  const type = 'WithinBounds'
+  if (warnings.length > 0) {
+    return [{ type, status: 'False', reason: 'OutOfBounds', message: warnings.join('; ') }]
+  }
+  const isKnown = status.conditions?.some((condition) => condition.type === type)
+  const message = 'all values of the spec are within their bounds'
+  return isKnown ? [{ type, status: 'True', reason: 'WithinBounds', message }] : []
 }
 
 function describeInvalidSpec({ spec_fault, deleting }: CachedResource): string {

@@ -24,7 +24,7 @@ const kind: Kind = {
 
 function filled() {
   const changed: string[] = []
-  const cache = createResourceCache(kind, (key) => changed.push(key))
+  const cache = createResourceCache(kind, { onChange: (key) => changed.push(key) })
   const sink = cache.sink(undefined)
   sink.listing()
   sink.changed(one(5))
@@ -155,7 +155,7 @@ test('peers have their spec with defaults; a resource with an invalid spec is no
 
 test('resources are found by the project that they name and use, and by namespace', () => {
   const bound: Kind = { ...kind, spec: boundSpec, project: { withdraw: () => Promise.resolve() } }
-  const cache = createResourceCache(bound, () => undefined)
+  const cache = createResourceCache(bound, { onChange: () => undefined })
   const sink = cache.sink(undefined)
   const find = (...terms: string[]) => cache.find(terms).map(({ meta }) => meta.name)
   const put = (name: string, version: number, projectRef: object, projectId?: string) =>
@@ -186,3 +186,24 @@ test('a status that does not match the schema is ignored', () => {
   sink.changed(one(6, { status: { id: 5, other: true } }))
   expect(cache.get('team/a')?.resource?.status).toEqual({ conditions: [] })
 })
+
+test.each([
+  [undefined, 'default', true],
+  ['', 'default', true],
+  ['default', 'default', true],
+  ['staging', 'default', false],
+  ['staging', 'staging', true],
+  ['', 'staging', false],
+  [7, 'default', true],
+])(
+  'a resource of class %j is served by an operator of class %s: %s',
+  (className, own, isServed) => {
+    const changed: string[] = []
+    const cache = createResourceCache(kind, {
+      onChange: (key) => changed.push(key),
+      class_name: own,
+    })
+    cache.sink(undefined).changed(thing('a', 1, { spec: { days: 3, className } }))
+    expect([cache.size() === 1, changed.length === 1]).toEqual([isServed, isServed])
+  },
+)

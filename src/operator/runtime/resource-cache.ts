@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../../platform/kube/index.ts'
+import { defaultClass } from '../common-spec.ts'
 import type { Kind, Resource } from '../contract.ts'
 import { annotations } from '../names.ts'
 import { type CachedResource, projectRefOf, toCachedResource } from './cached-resource.ts'
@@ -26,16 +27,24 @@ export type ResourceCache = {
   sink(namespace: string | undefined): ReflectorSink
 }
 
+/** `onChange` is called with the key of a resource to reconcile. */
+export type CacheOptions = {
+  onChange: (key: string) => void
+  onStored?: OnStored
+  /** Class of the resources that are kept. */
+  class_name?: string
+}
+
 /**
  * Creates a cache that keeps slim resources with a parsed spec. It reports a key when the change is
  * relevant to a reconcile: the resource is new, or its generation, deletion or annotations changed,
  * or its status was lost. Other changes (our own status, labels, finalizers) are not reported, as
- * with controller-runtime's GenerationChangedPredicate and AnnotationChangedPredicate.
+ * with controller-runtime's GenerationChangedPredicate and AnnotationChangedPredicate. Resources of
+ * other classes are left out entirely.
  */
 export function createResourceCache(
   kind: Kind,
-  onChange: (key: string) => void,
-  onStored: OnStored = () => undefined,
+  { onChange, onStored = () => undefined, class_name = defaultClass }: CacheOptions,
 ): ResourceCache {
   const byKey = new Map<string, CachedResource>()
   const index = createTermIndex()
@@ -64,7 +73,9 @@ export function createResourceCache(
       listing: () => {
         isListing = true
       },
-      changed: (object) => put(object, { overOlder: !isListing }),
+      changed: (object) => {
+        if (classOf(object) === class_name) put(object, { overOlder: !isListing })
+      },
       deleted: (object) => {
         const key = keyOf(object)
         if (byKey.get(key)?.meta.uid === object.metadata.uid) drop(key)
@@ -108,6 +119,13 @@ function termsOf({ resource, meta, project }: CachedResource): string[] {
   const ids = [id?.toLowerCase(), project.projectId].flatMap((one) => one ?? [])
   const names = name === undefined ? [] : [nameTerm(name)]
   return [namespaceTerm(meta.namespace), ...new Set(ids.map(idTerm)), ...names]
+}
+
+/** Returns the class of a resource: `default` without a `className`, as in an older CRD. */
+function classOf({ spec }: KubeObject): string {
+  const named =
+    typeof spec === 'object' && spec !== null && 'className' in spec ? spec.className : ''
+  return typeof named === 'string' && named !== '' ? named : defaultClass
 }
 
 /** Creates an index from terms to keys. */

@@ -31,6 +31,7 @@ export type ResourceWriter = {
   noteExternalId(id: string): Promise<void>
   /** Writes the project to the annotation, which survives the loss of the status. */
   noteProject(id: string): Promise<void>
+  removeAnnotation(name: string, value: string): Promise<void>
 }
 
 /** Returns the resource type of a kind, as URLs name it. */
@@ -93,6 +94,8 @@ export function createResourceWriter(options: {
     noteProject: async (project_id) => {
       if (seen.meta.project_id !== project_id) await note({ project_id })
     },
+    removeAnnotation: async (annotation, value) =>
+      void (await removeAnnotation(seen, patcher, { annotation, value })),
   }
 }
 
@@ -134,6 +137,23 @@ export function removeFinalizer(seen: CachedResource, patcher: Patcher): Promise
       { op: 'test', path: '/metadata/uid', value: meta.uid },
       { op: 'test', path: `/metadata/finalizers/${index}`, value: finalizer },
       { op: 'remove', path: `/metadata/finalizers/${index}` },
+    ]
+  })
+}
+
+/** Removes an annotation if it has this value; a new value is kept. */
+function removeAnnotation(
+  seen: CachedResource,
+  patcher: Patcher,
+  { annotation, value }: { annotation: string; value: string },
+): Promise<CachedResource> {
+  const path = `/metadata/annotations/${annotation.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  return patchWithRetries(seen, patcher, ({ meta }) => {
+    if (meta.annotations[annotation] !== value) return undefined
+    return [
+      { op: 'test', path: '/metadata/uid', value: meta.uid },
+      { op: 'test', path, value },
+      { op: 'remove', path },
     ]
   })
 }

@@ -17,6 +17,7 @@ import { leaseRecord } from './lease.ts'
 import { watchNamespaces } from './namespace-watch.ts'
 import { createOperatorMetrics } from './operator-metrics.ts'
 import type { OperatorSettings } from './operator-settings.ts'
+import { createPresence, noPresence, type Presence } from './presence.ts'
 import type { Reflector } from './reflector.ts'
 import { watchSecrets } from './secret-watch.ts'
 import type { Timing } from './timing.ts'
@@ -35,7 +36,7 @@ export type OperatorOptions = {
 
 /** A running operator. */
 export type Operator = {
-  /** Checks for `/readyz`: every cache has synced. */
+  /** Checks for `/readyz`: every cache has synced, and a leader has announced its presence. */
   checks: readonly HealthCheck[]
   /** Resolves when the operator can't continue, for example after losing the Lease. */
   failed: Promise<Error>
@@ -50,13 +51,17 @@ export type Operator = {
 export function startOperator(options: OperatorOptions): Operator {
   const { kinds, settings, logger } = options
   const election = createElection(options)
-  const { controllers, reflectors, prepare } = assemble(options, election)
+  const presence = openPresence(options)
+  const { controllers, reflectors, prepare } = assemble(options, election, presence)
   const ends = { watching: new AbortController(), working: new AbortController() }
   const electing = new AbortController()
   const failed = Promise.withResolvers<Error>()
   const watching = reflectors.map((reflector) => reflector.run(ends.watching.signal))
   const work = { done: Promise.resolve() }
+  const announcing = { done: Promise.resolve(), isOn: false }
   const lead = () => {
+    announcing.isOn = true
+    announcing.done = presence.run(electing.signal)
     const running = { controllers, reflectors, prepare, timing: options.timing }
     work.done = runWorkers(running, ends.working.signal)
     work.done.catch((error: unknown) => failed.resolve(asError(error)))
@@ -67,7 +72,10 @@ export function startOperator(options: OperatorOptions): Operator {
   })
   logger.info({ kinds: kinds.map(({ kind }) => kind), identity: options.identity }, 'started')
   return {
-    checks: [{ name: 'caches', check: async () => findUnsynced(reflectors) }],
+    checks: [
+      { name: 'caches', check: async () => findUnsynced(reflectors) },
+      { name: 'presence', check: async () => (announcing.isOn ? presence.fault() : null) },
+    ],
     failed: failed.promise,
     stop: async () => {
       ends.working.abort()
@@ -77,7 +85,10 @@ export function startOperator(options: OperatorOptions): Operator {
       limit.abort()
       ends.watching.abort()
       electing.abort()
-      await Promise.allSettled([leading, ...watching])
+      await Promise.allSettled([leading, announcing.done, ...watching])
+      await presence.release().catch((error: unknown) => {
+        logger.warn({ reason: asError(error).message }, 'deleting the presence Lease failed')
+      })
       await election.release().catch((error: unknown) => {
         logger.warn({ reason: asError(error).message }, 'releasing the Lease failed')
       })
@@ -98,17 +109,27 @@ function createElection({
   return createLeaderElection({ record, identity, settings: leader_election, timing, logger })
 }
 
-function assemble(options: OperatorOptions, election: LeaderElection) {
+function openPresence({ kube, timing, logger, identity, settings }: OperatorOptions): Presence {
+  const { presence, class_name, namespaces, list_page_size } = settings
+  if (presence === undefined) return noPresence()
+  const events = createEventRecorder({ kube, identity, timing, logger })
+  const common = { kube, events, identity, timing, logger, namespaces, list_page_size }
+  return createPresence({ ...common, settings: presence, class_name })
+}
+
+function assemble(options: OperatorOptions, election: LeaderElection, presence: Presence) {
   const { identity, timing, logger, settings } = options
-  const { kube, service } = guardWrites(options, election.isLeader)
+  const mayWrite = () => election.isLeader() && presence.mayWrite()
+  const { kube, service } = guardWrites(options, mayWrite)
   const metrics = createOperatorMetrics(options.metrics, timing)
   metrics.leading(election.isLeader)
+  metrics.conflicting(settings.class_name, presence.hasConflict)
   const events = createEventRecorder({ kube, identity, timing, logger })
   const book = createGrantBook((namespaces) => {
     for (const controller of controllers) controller.enqueueGranted(namespaces)
   })
   const namespaceWatch = watchNamespaces({ kube, timing, logger, settings, book })
-  const common = { kube, service, timing, logger, settings, events, metrics, book }
+  const common = { kube, service, timing, logger, settings, events, metrics, presence, book }
   const countNamespaces: ReconcileDeps['countNamespaces'] = (selection) =>
     selection.selector !== undefined && namespaceWatch.unsynced() !== null
       ? undefined

@@ -30,6 +30,17 @@ test('the error of a forbidden operation names the missing rule', () => {
 })
 
 test.each([
+  ['secrets "key" is forbidden: exceeded quota: keys, used: secrets=1', 'KubeDenied'],
+  ['admission webhook "keys.example.com" denied the request: no', 'KubeDenied'],
+  [
+    'secrets is forbidden: User "a" cannot create resource "secrets" in API group ""',
+    'KubeForbidden',
+  ],
+])('403 %s is a %s', (message, name) => {
+  expect(answerError(act, { status: 403, message }).name).toBe(name)
+})
+
+test.each([
   ['3', 3_000],
   [' 30 ', 30_000],
   ['soon', undefined],

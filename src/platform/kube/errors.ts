@@ -26,7 +26,12 @@ export class KubeConflict extends KubeError {
 
 /** RBAC does not allow the operation (403). The message names the verb and the resource. */
 export class KubeForbidden extends KubeError {
-  override readonly name = 'KubeForbidden'
+  override readonly name: string = 'KubeForbidden'
+}
+
+/** Admission refuses the operation (403): a quota, a webhook, a policy. */
+export class KubeDenied extends KubeForbidden {
+  override readonly name = 'KubeDenied'
 }
 
 /** The object, its namespace or the kind does not exist (404). */
@@ -78,10 +83,12 @@ export function answerError(act: KubeAct, answer: BadAnswer): KubeError {
   const message = `${describeOperation(act)}: ${text}`
   switch (answer.status) {
     case 403:
-      return new KubeForbidden(
-        act,
-        `no RBAC rule lets the operator ${describeOperation(act)} (${text})`,
-      )
+      return isByAdmission(answer.message)
+        ? new KubeDenied(act, message)
+        : new KubeForbidden(
+            act,
+            `no RBAC rule lets the operator ${describeOperation(act)} (${text})`,
+          )
     case 404:
       return new KubeNotFound(act, message)
     case 409:
@@ -102,6 +109,14 @@ export function answerError(act: KubeAct, answer: BadAnswer): KubeError {
         retry_after_ms: parseRetryAfter(answer.retry_after),
       })
   }
+}
+
+/**
+ * Whether a 403 comes from admission: `secrets "x" is forbidden: exceeded quota: …`, `admission
+ * webhook "x" denied the request: …`. One from RBAC says `User "x" cannot create resource …`.
+ */
+function isByAdmission(message: string): boolean {
+  return !/User ".*" cannot /.test(message) && / is forbidden: | denied /.test(message)
 }
 
 /** Creates the error for a request that got no answer. */

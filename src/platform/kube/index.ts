@@ -2,6 +2,7 @@ export { currentNamespace } from './connection.ts'
 export {
   type KubeAct,
   KubeConflict,
+  KubeDenied,
   KubeError,
   KubeExpired,
   KubeForbidden,
@@ -22,6 +23,7 @@ export type {
   OwnerReference,
   WatchEvent,
   WatchOptions,
+  WriteOptions,
 } from './kube-client.ts'
 export { type KubeOptions, openKube } from './open-kube.ts'
 export {

@@ -11,10 +11,10 @@ export type KubeClient = {
    */
   watch(resource: KubeResource, options: WatchOptions): AsyncIterable<WatchEvent>
   /** Rejects with `KubeNotFound` when the object does not exist. */
-  read(resource: KubeResource, at: ObjectAt): Promise<KubeObject>
-  create(resource: KubeResource, object: KubeDraft): Promise<KubeObject>
+  read(resource: KubeResource, at: ObjectAt | ClusterObjectAt): Promise<KubeObject>
+  create(resource: KubeResource, object: KubeDraft, options?: WriteOptions): Promise<KubeObject>
   /** Replaces the object at the version it carries; rejects with `KubeConflict` if it changed. */
-  replace(resource: KubeResource, object: KubeDraft): Promise<KubeObject>
+  replace(resource: KubeResource, object: KubeDraft, options?: WriteOptions): Promise<KubeObject>
   /** Applies a JSON patch (RFC 6902); rejects with `KubeInvalid` when a `test` fails. */
   patch(
     resource: KubeResource,
@@ -35,11 +35,17 @@ export type KubeClient = {
   ): Promise<void>
 }
 
+/** `dry_run`: the server checks the write, with admission, and stores nothing. */
+export type WriteOptions = { dry_run: true }
+
 /** A resource type as URLs name it; the core group is ''. */
 export type KubeResource = { group: string; version: string; plural: string }
 
 /** The namespace and name of one object. The namespace of a cluster-scoped object is empty. */
 export type ObjectAt = { namespace: string; name: string }
+
+/** The name of one object that is in no namespace. */
+export type ClusterObjectAt = { name: string }
 
 /** An object as the server sends it, without `managedFields`. */
 export type KubeObject = {

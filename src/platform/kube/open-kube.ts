@@ -12,6 +12,7 @@ import {
   toKubeObject,
   type WatchEvent,
   type WatchOptions,
+  type WriteOptions,
 } from './kube-client.ts'
 import {
   createRequests,
@@ -50,13 +51,16 @@ export function openKube({ request_timeout_ms, clock, onAnswer }: KubeOptions): 
     list: (resource, options) => list(requests, resource, options),
     watch: (resource, options) => watch(requests, resource, options),
     read: (resource, at) => send(requestOf('get', { ...resource, ...at })),
-    create: (resource, object) => {
+    create: (resource, object, options) => {
       const { namespace, name } = object.metadata
       const { act, ...request } = requestOf('create', { ...resource, namespace })
-      return send({ ...request, act: { ...act, name }, body: object })
+      const path = withDryRun(request.path, options)
+      return send({ ...request, path, act: { ...act, name }, body: object })
     },
-    replace: (resource, object) =>
-      send({ ...requestOf('update', { ...resource, ...toObjectAt(object) }), body: object }),
+    replace: (resource, object, options) => {
+      const request = requestOf('update', { ...resource, ...toObjectAt(object) })
+      return send({ ...request, path: withDryRun(request.path, options), body: object })
+    },
     patch: (resource, at, operations) =>
       send({
         ...requestOf('patch', { ...resource, ...at }),
@@ -106,6 +110,11 @@ function requestOf(
 
 function toObjectAt({ metadata: { namespace, name } }: KubeDraft): ObjectAt {
   return { namespace, name }
+}
+
+/** https://kubernetes.io/docs/reference/using-api/api-concepts/#dry-run */
+function withDryRun(path: string, options: WriteOptions | undefined): string {
+  return withQuery(path, { dryRun: options?.dry_run ? 'All' : undefined })
 }
 
 /** https://kubernetes.io/docs/reference/using-api/api-concepts/#retrieving-large-results-sets-in-chunks */

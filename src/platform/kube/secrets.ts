@@ -1,5 +1,11 @@
 import { KubeNotFound } from './errors.ts'
-import type { KubeClient, KubeDraft, KubeObject, KubeResource } from './kube-client.ts'
+import type {
+  KubeClient,
+  KubeDraft,
+  KubeObject,
+  KubeResource,
+  WriteOptions,
+} from './kube-client.ts'
 
 /** A Secret of the cluster, with its values decoded to text. */
 export type Secret = {
@@ -36,6 +42,11 @@ export type SecretClient = {
   disown(old: Secret, draft: SecretDraft): Promise<Secret>
   /** Deletes the Secret at the uid and version that were read. Does nothing if it is gone. */
   remove(secret: Secret): Promise<void>
+  /**
+   * Sends the write to the API server as a dry run, which stores nothing: the creation, or the
+   * replacement of an old Secret. Rejects as the write would.
+   */
+  rehearse(draft: SecretDraft, old?: Secret): Promise<void>
   /** Lists the Secrets that this resource owns. */
   listOwned(): Promise<Secret[]>
 }
@@ -68,6 +79,8 @@ export type OwnedSecretsOptions = {
  */
 export function ownedSecrets(kube: KubeClient, options: OwnedSecretsOptions): SecretClient {
   const { namespace, uid } = options.owner
+  const replace = (old: Secret, object: KubeDraft, more?: WriteOptions) =>
+    kube.replace(secretResource, atVersionOf(old, object), more)
   return {
     read: async (name) => {
       try {
@@ -79,8 +92,14 @@ export function ownedSecrets(kube: KubeClient, options: OwnedSecretsOptions): Se
     },
     create: async (draft) =>
       secretFrom(await kube.create(secretResource, toOwnedObject(options, draft))),
-    replace: (old, draft) => replace(kube, old, toOwnedObject(options, draft)),
-    disown: (old, draft) => replace(kube, old, toObject(namespace, draft)),
+    replace: async (old, draft) => secretFrom(await replace(old, toOwnedObject(options, draft))),
+    disown: async (old, draft) => secretFrom(await replace(old, toObject(namespace, draft))),
+    rehearse: async (draft, old) => {
+      const object = toOwnedObject(options, draft)
+      await (old === undefined
+        ? kube.create(secretResource, object, { dry_run: true })
+        : replace(old, object, { dry_run: true }))
+    },
     remove: async (secret) => {
       const at = { namespace, name: secret.name }
       const { uid: secretUid, resource_version } = secret
@@ -112,10 +131,8 @@ async function listOwned(
   return secrets
 }
 
-async function replace(kube: KubeClient, old: Secret, object: KubeDraft): Promise<Secret> {
-  const version = { uid: old.uid, resourceVersion: old.resource_version }
-  const metadata = { ...object.metadata, ...version }
-  return secretFrom(await kube.replace(secretResource, { ...object, metadata }))
+function atVersionOf({ uid, resource_version }: Secret, object: KubeDraft): KubeDraft {
+  return { ...object, metadata: { ...object.metadata, uid, resourceVersion: resource_version } }
 }
 
 function toOwnedObject(

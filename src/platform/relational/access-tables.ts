@@ -22,6 +22,7 @@ export interface AccessTables {
   service_accounts: ServiceAccountsTable
   api_keys: ApiKeysTable
   operator_keys: OperatorKeysTable
+  access_emergencies: AccessEmergenciesTable
   signing_keys: SigningKeysTable
   refresh_tokens: RefreshTokensTable
   idempotency_keys: IdempotencyKeysTable
@@ -134,6 +135,25 @@ interface ServiceAccountsTable {
   created_by: OrNull<string>
   /** The custom resource that manages it; only that resource may change it. */
   managed_by: JsonOrNull<ManagedBy>
+  /** The custom resource that released it; the same resource of the same installation adopts it. */
+  released_from: JsonOrNull<ManagedBy>
+  /** Set by an emergency revocation of one of its keys, with the user and the reason. */
+  suspended_at: InstantOrNull
+  suspended_by: OrNull<string>
+  suspended_reason: OrNull<string>
+}
+
+/** A record of an emergency revocation, or of the resumption of a suspended account. */
+interface AccessEmergenciesTable {
+  id: string
+  project_id: string
+  service_account_id: OrNull<string>
+  api_key_id: OrNull<string>
+  action: 'revoke' | 'resume'
+  /** A user's id, or `Kind/namespace/name` of the resource for which an operator called. */
+  actor: string
+  reason: string
+  occurred_at: Instant
 }
 
 /** A key of a project, or of a service account if `service_account_id` is set. */

@@ -28,6 +28,7 @@ export type {
   SavedQueryTables,
 } from './observation-tables.ts'
 export { openRelational, type Relational, type RelationalOptions } from './open-relational.ts'
+export { ownedBy } from './owned-by.ts'
 export { type BoundedRead, ReadOverTime, readBounded } from './read-bounded.ts'
 export type { DetectionTables, TaskTables, TaskVerdict } from './task-tables.ts'
 export { asStoreProblem, isLockTimeout, isRelationalUnavailable } from './unavailable.ts'

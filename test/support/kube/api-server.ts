@@ -67,6 +67,8 @@ export async function startApiServer(
   parts.defer(() => running.end('SIGKILL'))
   const { url } = running
   const caller = (user: string = admin) => ({ url, token: tokenIn(tokens, user) })
+  // A controller of a real control plane creates this namespace, whose uid identifies the cluster.
+  await ask(caller(), 'POST', '/api/v1/namespaces', { body: namespaceOf('kube-system', {}) })
   const all = parts.move()
   const kubeconfig: ApiServer['kubeconfig'] = async (user = admin, at = url) => {
     const file = join(directory, `kubeconfig-${randomUUID()}.json`)
@@ -97,8 +99,7 @@ export async function startApiServer(
     tell: (method, path, about) => tell(caller(), method, path, about),
     namespace: async (labels = {}) => {
       const name = `test-${randomUUID().slice(0, 8)}`
-      const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }
-      await tell(caller(), 'POST', '/api/v1/namespaces', { body })
+      await tell(caller(), 'POST', '/api/v1/namespaces', { body: namespaceOf(name, labels) })
       return name
     },
     compact: () => running.compact(),
@@ -112,6 +113,10 @@ export async function startApiServer(
     resume: () => void process.kill(running.pid, 'SIGCONT'),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
+}
+
+function namespaceOf(name: string, labels: Record<string, string>) {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }
 }
 
 function tokenIn(tokens: ReadonlyMap<string, string>, user: string): string {

@@ -5,7 +5,7 @@ import type { KubeClient, KubeResource } from '../../../src/platform/kube/index.
 export type OnWrite = (what: string) => Promise<void> | void
 
 /**
- * The API server's client, with each write reported: `apply notes/status`. Leases are excluded
+ * The API server's client, with each write reported: `apply notes/status`. Dry runs and Leases are excluded
  * because a timer renews them.
  */
 export function countedKube(kube: KubeClient, onWrite: OnWrite): KubeClient {
@@ -20,8 +20,14 @@ export function countedKube(kube: KubeClient, onWrite: OnWrite): KubeClient {
   }
   return {
     ...kube,
-    create: (resource, object) => reportAfter('create', resource, kube.create(resource, object)),
-    replace: (resource, object) => reportAfter('replace', resource, kube.replace(resource, object)),
+    create: (resource, object, options) => {
+      const done = kube.create(resource, object, options)
+      return options?.dry_run ? done : reportAfter('create', resource, done)
+    },
+    replace: (resource, object, options) => {
+      const done = kube.replace(resource, object, options)
+      return options?.dry_run ? done : reportAfter('replace', resource, done)
+    },
     patch: (resource, at, operations) =>
       reportAfter('patch', resource, kube.patch(resource, at, operations)),
     apply: (resource, object, options) =>

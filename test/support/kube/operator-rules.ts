@@ -23,8 +23,9 @@ export function operatorRules(plurals: readonly string[]): Rule[] {
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
     {
       ...{ apiGroups: ['coordination.k8s.io'], resources: ['leases'] },
-      verbs: ['get', 'create', 'update', 'patch'],
+      verbs: ['get', 'list', 'create', 'update', 'patch', 'delete'],
     },
+    { apiGroups: [''], resources: ['namespaces'], verbs: ['get'] },
   ]
 }
 

@@ -78,7 +78,11 @@ export function startTestOperator(options: TestOperatorOptions): TestOperator {
     identity: `test-${randomUUID().slice(0, 8)}`,
     logger,
     metrics,
-    settings: { ...defaultOperatorSettings, leader_election: undefined, ...options.settings },
+    settings: {
+      ...defaultOperatorSettings,
+      ...{ leader_election: undefined, presence: undefined },
+      ...options.settings,
+    },
   })
   const stop = () => operator.stop()
   return {

@@ -7,6 +7,7 @@ import {
 } from '../../../platform/relational/index.ts'
 import type { StoredKey } from './key-cache.ts'
 import type { KeyUse } from './key-usage.ts'
+import { admitKey, isLive } from './live-keys.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -65,6 +66,20 @@ export async function insertKey(db: Db, key: KeyInsert): Promise<KeyRow> {
     .returning(keyColumns)
     .executeTakeFirstOrThrow()
   return keyRow(row)
+}
+
+/**
+ * Inserts a key of a service account. Throws `service_account_suspended`, `key_limit_reached`,
+ * `service_account_not_found`.
+ */
+export function insertAccountKey(
+  db: Db,
+  key: KeyInsert & { service_account_id: string },
+): Promise<KeyRow> {
+  return db.transaction().execute(async (trx) => {
+    await admitKey(trx, key)
+    return insertKey(trx, key)
+  })
 }
 
 /** Returns one key of a project. */
@@ -156,6 +171,8 @@ export function replaceKey(
       .returning(keyColumns)
       .executeTakeFirst()
     if (row === undefined) return undefined
+    const { service_account_id } = change.by
+    if (service_account_id !== null) await admitKey(trx, { ...change.by, service_account_id })
     return { added: await insertKey(trx, change.by), previous: keyRow(row) }
   })
 }
@@ -179,11 +196,6 @@ const keyColumns = [
 /** Returns the earlier of the expiry and an instant; `least` ignores nulls. */
 function atLatest(instant: Date) {
   return sql<string>`least(expires_at, ${instant.toISOString()}::timestamptz)`
-}
-
-function isLive(at: Date) {
-  return sql<boolean>`(revoked_at is null
-    and (expires_at is null or expires_at > ${at.toISOString()}::timestamptz))`
 }
 
 function usableKeys(db: Db) {

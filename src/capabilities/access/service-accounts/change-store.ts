@@ -1,5 +1,9 @@
 import { type KeyScope, keyScopes } from '../../../kernel/scopes.ts'
-import { type ManagedBy, refuseUnlessOwner } from '../../../model/managed-by.ts'
+import {
+  type ManagedBy,
+  refuseOtherInstallation,
+  refuseUnlessOwner,
+} from '../../../model/managed-by.ts'
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 import { accountRow, type ServiceAccountRow, type WhichAccount } from './store.ts'
 
@@ -36,14 +40,15 @@ export async function changeAccount(
     return await db.transaction().execute(async (trx) => {
       const current = await lockedAccount(trx, which)
       if (current === undefined) return undefined
-      if (!change.take_over) refuseUnlessOwner(current.managed_by, change.by)
+      const refuse = change.take_over ? refuseOtherInstallation : refuseUnlessOwner
+      refuse(current.managed_by, change.by)
       const account = await writeAccount(trx, which, change)
       return { account, prefixes: await narrowKeys(trx, which, change.scopes) }
     })
   } catch (error) {
     const { code, constraint } = error as { code?: unknown; constraint?: unknown }
     if (code !== uniqueViolation) throw error
-    return constraint === 'service_accounts_by_owner' ? 'declares_another' : 'name_taken'
+    return constraint === 'service_accounts_by_installation' ? 'declares_another' : 'name_taken'
   }
 }
 
@@ -64,7 +69,10 @@ export function setDisabled(
   })
 }
 
-/** Removes the declaration from an account, if that resource still declares it. */
+/**
+ * Removes the declaration from an account, if that resource still declares it. The same resource
+ * adopts it again, unless a user changes it before.
+ */
 export async function releaseAccount(
   db: Db,
   { project_id, service_account_id }: WhichAccount,
@@ -72,7 +80,7 @@ export async function releaseAccount(
 ): Promise<void> {
   await db
     .updateTable('service_accounts')
-    .set({ managed_by: null })
+    .set({ managed_by: null, released_from: JSON.stringify(owner) })
     .where('project_id', '=', project_id)
     .where('id', '=', service_account_id)
     .where(sql<string>`managed_by`, '=', sql<string>`${JSON.stringify(owner)}::jsonb`)
@@ -126,7 +134,7 @@ async function writeAccount(
   const row = await trx
     .updateTable('service_accounts')
     .set({ name, scopes: [...scopes], disabled_at: disabled ? since : null })
-    .set({ managed_by: by && JSON.stringify(by) })
+    .set({ managed_by: by && JSON.stringify(by), released_from: null })
     .where('project_id', '=', project_id)
     .where('id', '=', service_account_id)
     .returningAll()

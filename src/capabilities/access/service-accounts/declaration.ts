@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
 import {
+  labelPattern,
   type ManagedBy,
   managedByField,
   managedByParameter,
@@ -20,7 +21,7 @@ export const declaredBy = managedByField
 export const declaredByParameter = managedByParameter
   .optional()
   .describe(
-    'Resource that declares it, as `Kind/namespace/name`. Required for the operator of a cluster, ' +
+    'Resource that declares it, as `Kind/namespace/name` or `Kind/namespace/name/installation`. Required for the operator of a cluster, ' +
       'refused for others.',
   )
 
@@ -63,6 +64,16 @@ export function refuseChange(
   if (caller.kind !== 'operator' || owner !== null) return
   throw problem('permission_denied', {
     detail: 'No resource declares this account, so an operator can not change it',
+  })
+}
+
+/** Throws `invalid_request` for the name of a declared key that a resource can't have. */
+export function checkDeclaredName(name: string): void {
+  if (name.length <= 63 && labelPattern.test(name)) return
+  const detail = `got "${name}", expected up to 63 lower-case letters, digits and - (RFC 1123)`
+  throw problem('invalid_request', {
+    detail: `/name: ${detail}`,
+    faults: [{ pointer: '/name', detail }],
   })
 }
 

@@ -1,7 +1,8 @@
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import { setDisabled } from './change-store.ts'
-import { accountNotFound, accountParams, accountSchema } from './service-accounts.ts'
+import { accountParams, accountSchema } from './service-accounts.ts'
+import { accountNotFound } from './suspension.ts'
 
 /** POST /api/v2/access/service-accounts/{service_account_id}/disable: refuses its keys. */
 export function disableServiceAccount(access: Access): Route {

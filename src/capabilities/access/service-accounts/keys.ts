@@ -6,10 +6,11 @@ import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import { environmentField, expiryField, nameField, scopesField } from '../fields.ts'
 import { checkWithin, keyListSchema, mintKey, newKeySchema } from '../keys/key-record.ts'
-import { insertKey, listKeys } from '../keys/store.ts'
-import { declaredBy, getDeclarer, refuseChange } from './declaration.ts'
-import { accountNotFound, accountParams } from './service-accounts.ts'
+import { insertAccountKey, listKeys } from '../keys/store.ts'
+import { checkDeclaredName, declaredBy, getDeclarer, refuseChange } from './declaration.ts'
+import { accountParams } from './service-accounts.ts'
 import { findServiceAccount } from './store.ts'
+import { accountNotFound } from './suspension.ts'
 
 /** GET /api/v2/access/service-accounts/{service_account_id}/keys: its keys, oldest first. */
 export function getServiceAccountKeys({ db, clock }: Access): Route {
@@ -47,7 +48,7 @@ export function getServiceAccountKeys({ db, clock }: Access): Route {
 /**
  * POST /api/v2/access/service-accounts/{service_account_id}/keys: makes a key that works as
  * X-API-Key and as `client_secret` for an access token. By default it has all scopes of the
- * account.
+ * account. The account can have two live keys of one name, so that a key can be rotated.
  */
 export function createServiceAccountKey({ db, clock, keys }: Access): Route {
   return defineRoute({
@@ -72,7 +73,12 @@ export function createServiceAccountKey({ db, clock, keys }: Access): Route {
       .meta({ id: 'CreateServiceAccountKeyRequest' })
       .prefault({}),
     reply: newKeySchema,
-    errors: ['service_account_not_found', 'managed_by_kubernetes'],
+    errors: [
+      'service_account_not_found',
+      'managed_by_kubernetes',
+      'service_account_suspended',
+      'key_limit_reached',
+    ],
     handle: async ({ params, body, caller }) => {
       const by = getDeclarer(caller, body)
       const { project_id } = caller
@@ -82,9 +88,10 @@ export function createServiceAccountKey({ db, clock, keys }: Access): Route {
       refuseChange(caller, account.managed_by, by)
       const { name = account.name, scopes = account.scopes, environment, expires_at } = body
       checkWithin(scopes, account.scopes)
+      if (by !== null && body.name !== undefined) checkDeclaredName(body.name)
       const spec = { project_id, service_account_id, name, scopes, environment, expires_at }
       const { key, row } = mintKey(spec, { caller, now: new Date(clock.now_ms()) })
-      const made = await insertKey(db, row)
+      const made = await insertAccountKey(db, { ...row, service_account_id })
       keys.forget(row.prefix)
       return { ...made, key }
     },

@@ -19,6 +19,7 @@ import {
   takeOver,
 } from './declaration.ts'
 import { findServiceAccount, insertServiceAccount, listServiceAccounts } from './store.ts'
+import { accountNotFound } from './suspension.ts'
 
 /** GET /api/v2/access/service-accounts: the service accounts of the selected project. */
 export function getServiceAccounts({ db }: Access): Route {
@@ -32,7 +33,9 @@ export function getServiceAccounts({ db }: Access): Route {
     query: z.strictObject({
       managed_by: managedByParameter
         .optional()
-        .describe('Only the account that this resource declares: `Kind/namespace/name`.'),
+        .describe(
+          'Only the account that this resource declares: `Kind/namespace/name`, then `/` and its installation.',
+        ),
       ...idPageQuery,
     }),
     reply: record('ServiceAccountList', {
@@ -218,17 +221,15 @@ export const accountSchema = record('ServiceAccount', {
   managed_by: managedByField
     .nullable()
     .describe('Kubernetes resource that declares the account; only that resource may change it.'),
+  suspended_at: instantField
+    .nullable()
+    .describe('Time since which no key can be minted or changed; null when not suspended.'),
+  suspended_by: z.uuid().nullable().describe('User who revoked a key in an emergency.'),
+  suspended_reason: z.string().nullable(),
 })
 
 /** Path parameters of one account. */
 export const accountParams = z.strictObject({ service_account_id: idField })
-
-/** Returns the error for an account that the project does not have. */
-export function accountNotFound(service_account_id: string): Error {
-  return problem('service_account_not_found', {
-    detail: `The project has no service account with the id ${service_account_id}`,
-  })
-}
 
 /** Returns the error for a name that another account of the project has. */
 function nameTaken(name: string): Error {

@@ -1,11 +1,12 @@
+import { problem } from '../../../kernel/problem.ts'
 import { type KeyScope, keyScopes } from '../../../kernel/scopes.ts'
 import type { IdPage } from '../../../model/id-pages.ts'
 import type { ManagedBy, ResourceName } from '../../../model/managed-by.ts'
 import {
   type AccessTables,
   type Kysely,
+  ownedBy,
   type Selectable,
-  sql,
 } from '../../../platform/relational/index.ts'
 
 type Db = Kysely<AccessTables>
@@ -13,7 +14,10 @@ type Db = Kysely<AccessTables>
 export type WhichAccount = { project_id: string; service_account_id: string }
 
 /** A service account. */
-export type ServiceAccountRow = Omit<Selectable<AccessTables['service_accounts']>, 'scopes'> & {
+export type ServiceAccountRow = Omit<
+  Selectable<AccessTables['service_accounts']>,
+  'scopes' | 'released_from'
+> & {
   scopes: KeyScope[]
 }
 
@@ -31,7 +35,9 @@ export async function listServiceAccounts(
   const accounts = db
     .selectFrom('service_accounts')
     .where('project_id', '=', project_id)
-    .$if(managed_by !== undefined, (query) => query.where(isDeclaredBy(managed_by)))
+    .$if(managed_by !== undefined, (query) =>
+      managed_by ? query.where(ownedBy(managed_by)) : query,
+    )
   const { n } = await db
     .selectFrom(accounts.select('id').limit(count_max).as('some'))
     .select(({ fn }) => fn.countAll<number>().as('n'))
@@ -60,8 +66,8 @@ export async function findServiceAccount(
 }
 
 /**
- * Creates a service account, or returns the one that the same resource declares already. Undefined
- * when another account of the project has the name.
+ * Creates a service account, or returns the one that the same resource declares already or has
+ * released. Undefined when another account of the project has the name.
  */
 export async function insertServiceAccount(
   db: Db,
@@ -75,7 +81,13 @@ export async function insertServiceAccount(
     managed_by: ManagedBy | null
   },
 ): Promise<{ account: ServiceAccountRow; is_new: boolean } | undefined> {
-  const { project_id, managed_by } = account
+  const { managed_by } = account
+  const before =
+    managed_by &&
+    ((await findDeclared(db, account, managed_by)) ??
+      (await adoptReleased(db, account, managed_by)))
+  if (before) return { account: before, is_new: false }
+  if (managed_by !== null && account.scopes.length === 0) throw noScopes()
   const row = await db
     .insertInto('service_accounts')
     .values({ ...account, managed_by: managed_by && JSON.stringify(managed_by) })
@@ -84,22 +96,55 @@ export async function insertServiceAccount(
     .executeTakeFirst()
   if (row !== undefined) return { account: accountRow(row), is_new: true }
   if (managed_by === null) return undefined
-  const declared = await db
+  const declared = await findDeclared(db, account, managed_by)
+  return declared && { account: declared, is_new: false }
+}
+
+/** Adopts the account that the same resource of the same installation released before. */
+async function adoptReleased(
+  db: Db,
+  { project_id }: { project_id: string },
+  managed_by: ManagedBy,
+): Promise<ServiceAccountRow | undefined> {
+  const row = await db
+    .updateTable('service_accounts')
+    .set({ managed_by: JSON.stringify(managed_by), released_from: null })
+    .where('project_id', '=', project_id)
+    .where('managed_by', 'is', null)
+    .where(ownedBy(managed_by, 'released_from'))
+    .returningAll()
+    .executeTakeFirst()
+  return row && accountRow(row)
+}
+
+/** Returns the error for a declared account without scopes, as the resource's own rule says it. */
+function noScopes(): Error {
+  const detail = 'expected at least one scope'
+  return problem('invalid_request', {
+    detail: `/scopes: ${detail}`,
+    faults: [{ pointer: '/scopes', detail }],
+  })
+}
+
+/** Finds the account that a resource declares, also one of an earlier version. */
+async function findDeclared(
+  db: Db,
+  { project_id }: { project_id: string },
+  managed_by: ManagedBy,
+): Promise<ServiceAccountRow | undefined> {
+  const row = await db
     .selectFrom('service_accounts')
     .selectAll()
     .where('project_id', '=', project_id)
-    .where(isDeclaredBy(managed_by))
+    .where(ownedBy(managed_by))
     .executeTakeFirst()
-  return declared && { account: accountRow(declared), is_new: false }
+  return row && accountRow(row)
 }
 
-/** Keeps only the scopes that this version knows, in their order. */
-export function accountRow(row: Selectable<AccessTables['service_accounts']>): ServiceAccountRow {
+/** Keeps only the scopes that this version knows, in their order, and leaves out `released_from`. */
+export function accountRow({
+  released_from: _,
+  ...row
+}: Selectable<AccessTables['service_accounts']>): ServiceAccountRow {
   return { ...row, scopes: keyScopes.filter((scope) => row.scopes.includes(scope)) }
-}
-
-/** Matches the index `service_accounts_by_owner`. */
-function isDeclaredBy({ kind = '', namespace = '', name = '' }: Partial<ResourceName> = {}) {
-  return sql<boolean>`(managed_by is not null and managed_by->>'kind' = ${kind}
-    and managed_by->>'namespace' = ${namespace} and managed_by->>'name' = ${name})`
 }

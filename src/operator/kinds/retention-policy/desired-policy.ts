@@ -1,6 +1,7 @@
 import { traceIdFrom } from '../../../kernel/ids.ts'
 import type { ManagedBy } from '../../../model/managed-by.ts'
 import type { Resource } from '../../contract.ts'
+import { type Installation, ownerOf } from '../../installation.ts'
 import type { RetentionPolicySpec } from './spec.ts'
 import type { StoredPolicy } from './stored-policy.ts'
 
@@ -23,12 +24,11 @@ export type DesiredPolicy = {
 }
 
 /** Converts the spec of a resource to the policy of the service. */
-export function desiredPolicy({
-  meta,
-  spec,
-}: Pick<Resource<RetentionPolicySpec>, 'meta' | 'spec'>): DesiredPolicy {
+export function desiredPolicy(
+  { meta, spec }: Pick<Resource<RetentionPolicySpec>, 'meta' | 'spec'>,
+  installation?: Installation,
+): DesiredPolicy {
   const { traces, observations, content, events } = spec
-  const { kind, namespace, name, uid } = meta
   return {
     days: {
       content: content?.days ?? null,
@@ -42,7 +42,7 @@ export function desiredPolicy({
     })),
     archive_before_delete: spec.archive?.beforeDelete ?? false,
     archive: archiveOf(spec),
-    managed_by: { kind, namespace, name, uid },
+    managed_by: ownerOf(meta, installation),
     legal_holds: spec.legalHolds.map(holdOf),
   }
 }
@@ -129,11 +129,14 @@ function valuesOf(policy: Policy): Values {
   }
   const owner = policy.managed_by
   set('managedBy', owner === null ? null : `${owner.kind} ${owner.namespace}/${owner.name}`)
-  set(uidPath, owner?.uid)
+  set(uidPath, owner && `${owner.uid} ${owner.installation ?? ''}`.trim())
   return values
 }
 
-/** Path of the resource's uid. It changes after a restore from a backup, which is not drift. */
+/**
+ * Path of the resource's uid and installation. They change after a restore from a backup and an
+ * upgrade, which is not drift.
+ */
 export const uidPath = 'managedBy.uid'
 
 function targetOf({ kind, value }: Pick<DeclaredHold, 'kind' | 'value'>): string {

@@ -5,6 +5,7 @@ import {
   type Reconciled,
   type Resource,
 } from '../../contract.ts'
+import { ownerOf, ownerQuery } from '../../installation.ts'
 import { type ServiceClient, ServiceRefusal } from '../../service/service-client.ts'
 import {
   type DesiredPolicy,
@@ -29,7 +30,7 @@ export async function reconcileRetention(
 ): Promise<Reconciled<RetentionPolicyStatus>> {
   const { service, project_id } = deps
   requireWinner(resource, deps.rivals() as readonly RetentionPolicy[], project_id)
-  const wanted = desiredPolicy(resource)
+  const wanted = desiredPolicy(resource, deps.installation)
   const before = await readPolicy(service, project_id)
   const changes = differences(wanted, before)
   if (changes.length === 0 && before !== undefined) {
@@ -185,13 +186,18 @@ function lastRunOf(run: NonNullable<StoredPolicy['last_run']>) {
  */
 export async function removeRetention(
   resource: RetentionPolicy,
-  { service, project_id }: Pick<ReconcileDeps, 'service' | 'project_id'>,
+  {
+    service,
+    project_id,
+    installation,
+  }: Pick<ReconcileDeps, 'service' | 'project_id' | 'installation'>,
 ): Promise<void> {
   const { meta, spec } = resource
   // The annotation is the id of the project, also of a policy that is older than grants.
   const ids = new Set([project_id, meta.external_id ?? ''].filter((id) => id !== ''))
   const retain = spec.deletionPolicy === 'Retain'
-  for (const id of ids) await endDeclaration(meta, service, { project_id: id, retain })
+  const managed_by = ownerQuery(ownerOf(meta, installation))
+  for (const id of ids) await endDeclaration(service, { project_id: id, managed_by, retain })
 }
 
 /**
@@ -200,18 +206,23 @@ export async function removeRetention(
  */
 export async function withdrawRetention(
   { meta }: Pick<RetentionPolicy, 'meta'>,
-  { service, project_id }: Pick<ReconcileDeps, 'service' | 'project_id'>,
+  {
+    service,
+    project_id,
+    installation,
+  }: Pick<ReconcileDeps, 'service' | 'project_id' | 'installation'>,
 ): Promise<void> {
-  await endDeclaration(meta, service, { project_id, retain: true })
+  const managed_by = ownerQuery(ownerOf(meta, installation))
+  await endDeclaration(service, { project_id, managed_by, retain: true })
 }
 
 /** Deletes or releases the policy that a resource declares in one project. */
 async function endDeclaration(
-  { kind, namespace, name }: RetentionPolicy['meta'],
   service: ServiceClient,
-  { project_id, retain }: { project_id: string; retain: boolean },
+  declared: { project_id: string; managed_by: string; retain: boolean },
 ): Promise<void> {
-  const query = new URLSearchParams({ managed_by: `${kind}/${namespace}/${name}` })
+  const { project_id, managed_by, retain } = declared
+  const query = new URLSearchParams({ managed_by })
   if (retain) query.set('retain', 'true')
   const path = `${policyPath}?${query}`
   try {

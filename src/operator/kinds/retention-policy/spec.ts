@@ -37,6 +37,15 @@ const environment = z.strictObject({
   ...sections,
 })
 
+const shortMonth = '(0?[2469]|11|[Ff][Ee][Bb]|[Aa][Pp][Rr]|[Jj][Uu][Nn]|[Ss][Ee][Pp]|[Nn][Oo][Vv])'
+/** Days that no month of the schedule has: 30 and 31 of February, 31 of a short month. */
+const noSuchDay = [
+  '3[01]([,-]3[01])* (0?2|[Ff][Ee][Bb])',
+  `31 ${shortMonth}(,${shortMonth})*`,
+] as const
+/** A CEL rule: whether a schedule without a weekday has a day that one of its months has. */
+const occurs = noSuchDay.map((days) => `!self.matches('^[0-9]+ [^ ]+ ${days} [*]$')`).join(' && ')
+
 const archive = z.strictObject({
   enabled: z
     .boolean()
@@ -52,7 +61,12 @@ const archive = z.strictObject({
     .default('0 4 * * *')
     .describe(
       'Schedule in UTC as five cron fields; the minute is one number. A missed time is run once later.',
-    ),
+    )
+    .meta({
+      'x-kubernetes-validations': [
+        { rule: occurs, message: 'schedule: expected a schedule that occurs' },
+      ],
+    }),
   beforeDelete: z
     .boolean()
     .default(false)

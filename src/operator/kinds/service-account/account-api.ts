@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ManagedBy } from '../../../model/managed-by.ts'
-import type { ResourceMeta } from '../../contract.ts'
+import { ownerQuery } from '../../installation.ts'
 import {
   type ServiceClient,
   ServiceRefusal,
@@ -13,6 +13,8 @@ const owner = z.object({
   namespace: z.string(),
   name: z.string(),
   uid: z.string(),
+  installation: z.string().optional(),
+  cluster: z.string().optional(),
 })
 
 const account = z.object({
@@ -21,6 +23,9 @@ const account = z.object({
   scopes: z.array(z.string()),
   disabled_at: z.string().nullable(),
   managed_by: owner.nullable(),
+  suspended_at: z.string().nullish(),
+  suspended_by: z.string().nullish(),
+  suspended_reason: z.string().nullish(),
 })
 
 const liveKey = z.object({
@@ -54,6 +59,8 @@ export type AccountApi = {
    * Deletes the account with its keys; `retain` only removes its owner. A missing one is ignored.
    */
   remove(id: string, options: { retain: boolean }): Promise<void>
+  /** Ends the suspension of the account. */
+  resume(id: string, reason: string): Promise<Account>
   liveKeys(id: string): Promise<LiveKey[]>
   /** Mints a key and returns it with its value, which can't be read again. */
   mint(id: string, desired: { name: string; expires_at: string | null }): Promise<MintedKey>
@@ -71,8 +78,7 @@ export function createAccountApi(
 ): AccountApi {
   const root = '/api/v2/access/service-accounts'
   const keys = `/api/v2/access/projects/${project_id}/api-keys`
-  const { kind, namespace, name } = managed_by
-  const declarer = new URLSearchParams({ managed_by: `${kind}/${namespace}/${name}` })
+  const declarer = new URLSearchParams({ managed_by: ownerQuery(managed_by) })
   const call = (request: ServiceRequest) => service.request({ ...request, project_id })
   const read = async <T>(request: ServiceRequest, shape: z.ZodType<T>) =>
     parse(shape, (await call(request)).body)
@@ -94,6 +100,10 @@ export function createAccountApi(
       const path = `${root}/${id}?${declarer}${retain ? '&retain=true' : ''}`
       await undefinedIfGone(call({ method: 'DELETE', path }))
     },
+    resume: (id, reason) => {
+      const body = { reason, managed_by }
+      return read({ method: 'POST', path: `${root}/${id}/resume`, body }, account)
+    },
     liveKeys: (id) => allKeys(`${root}/${id}/keys?live=true&limit=${page_size}`, read),
     mint: (id, desired) => {
       const body = { ...desired, managed_by }
@@ -112,11 +122,6 @@ export function createAccountApi(
       await call({ method: 'POST', path: `${keys}/${key_id}/revoke`, body })
     },
   }
-}
-
-/** Returns the owner that the service stores with the objects of a resource. */
-export function ownerOf({ kind, namespace, name, uid }: ResourceMeta): ManagedBy {
-  return { kind, namespace, name, uid }
 }
 
 const page_size = 200

@@ -1,9 +1,7 @@
 import type { Kind } from '../../contract.ts'
-import {
-  reconcileServiceAccount,
-  removeServiceAccount,
-  withdrawServiceAccount,
-} from './reconcile.ts'
+import { boundServiceAccount } from './bound-spec.ts'
+import { reconcileServiceAccount } from './reconcile.ts'
+import { removeServiceAccount, withdrawServiceAccount } from './remove.ts'
 import {
   type ServiceAccountSpec,
   type ServiceAccountStatus,
@@ -22,6 +20,7 @@ export const serviceAccountKind: Kind<ServiceAccountSpec, ServiceAccountStatus> 
   spec: serviceAccountSpec,
   status: serviceAccountStatus,
   rules: [],
+  bound: boundServiceAccount,
   columns: [
     {
       name: 'Project',
@@ -53,6 +52,8 @@ export const serviceAccountKind: Kind<ServiceAccountSpec, ServiceAccountStatus> 
   reasons: {
     SecretNotOwned:
       'A declared Secret exists and belongs to another owner. Its key is not minted; the others are.',
+    SecretNotWritable:
+      'The API server refuses to store a Secret; the message gives its reason. Its key is not minted; the others are. The operator tries again with dry runs. After an attempt that minted a key, change the spec or the Secret, or set the annotation `looptrace.dev/reconcile-requested-at`.',
     NameTaken: 'Another service account of the project has this name.',
     InvalidExternalId:
       'The annotation `looptrace.dev/external-id` is not the id of a service account.',

@@ -1,6 +1,6 @@
 import type { Secret } from '../../../platform/kube/index.ts'
 import { duration_ms } from '../../common-spec.ts'
-import { secretLabels, secretOwnerLabel } from '../../names.ts'
+import { installationLabel, secretLabels, secretOwnerLabel } from '../../names.ts'
 import type { LiveKey } from './account-api.ts'
 import { fingerprintOf, type PreviousKey, readNotes } from './secret-notes.ts'
 import type { DeclaredKey } from './spec.ts'
@@ -14,6 +14,10 @@ export type SeenKeys = {
   ownerless: ReadonlySet<string>
   /** Names of declared Secrets that exist and have another owner. */
   foreign: ReadonlySet<string>
+  /** Id of the operator's installation, which labels its Secrets. */
+  installation?: string | undefined
+  /** Names of keys whose Secrets the API server refuses to store. */
+  refused?: ReadonlySet<string>
 }
 
 /** One step from the current to the declared state. */
@@ -75,7 +79,9 @@ export function planKeys(
   const previous = plans.flatMap((one) => one.previous)
   const kept = new Set([...active.map(({ key }) => key.id), ...previous.map(({ id }) => id)])
   const names = new Set(declared.map(({ secretName }) => secretName))
-  const steps = plans.flatMap((one) => one.steps)
+  const steps = plans
+    .flatMap((one) => one.steps)
+    .filter((step) => !('declared' in step && seen.refused?.has(step.declared.name)))
   const cleanup: KeyStep[] = [
     ...seen.keys.filter(({ id }) => !kept.has(id)).map((key) => ({ act: 'revoke', key }) as const),
     ...planEndings(previous, seen.keys),
@@ -87,7 +93,9 @@ export function planKeys(
       .map((secret) => ({ act: 'drop', secret }) as const),
   ]
   const dues = [
-    ...active.flatMap(({ rotates_at_ms }) => rotates_at_ms ?? []),
+    ...active
+      .filter(({ declared: { name } }) => !seen.refused?.has(name))
+      .flatMap(({ rotates_at_ms }) => rotates_at_ms ?? []),
     ...previous.map(({ ends_at }) => Date.parse(ends_at)),
   ]
   return {
@@ -128,22 +136,26 @@ function planOne(declared: DeclaredKey, seen: SeenKeys, now_ms: number): PlanOfO
   const rotates_at_ms =
     rotateAfter === undefined ? undefined : minted_at_ms + duration_ms(rotateAfter)
   const active: ActiveKey = { declared, key, minted_at_ms, rotates_at_ms, previous }
-  if (rotates_at_ms !== undefined && rotates_at_ms <= now_ms) {
+  // The service allows two live keys of one name, so a rotation waits for the end of the last one.
+  if (rotates_at_ms !== undefined && rotates_at_ms <= now_ms && previous.length === 0) {
     const ends_at = new Date(now_ms + overlap_ms(declared)).toISOString()
-    const replaced = [...previous, { id: key.id, ends_at }]
+    const replaced = [{ id: key.id, ends_at }]
     const step = { act: 'mint', declared, secret, reason: 'rotation', previous: replaced } as const
     return { steps: [step], active, previous }
   }
   const isAlone = Object.keys(secret.data).length === 1 && secret.data[declared.secretKey] === value
-  const isOurs = isLabelled(secret) && !seen.ownerless.has(secret.name)
+  const isOurs = isLabelled(secret, seen) && !seen.ownerless.has(secret.name)
   const isWhole = isOurs && notes.minted_at_ms !== undefined && isAlone
   const steps: KeyStep[] = isWhole ? [] : [{ act: 'rewrite', declared, secret, value, active }]
   return { steps, active, previous }
 }
 
 /** Whether a Secret has the labels that the operator's watch selects. */
-function isLabelled({ labels, owner_uid }: Secret): boolean {
-  const wanted = Object.entries(secretLabels)
+function isLabelled({ labels, owner_uid }: Secret, { installation }: SeenKeys): boolean {
+  const wanted = Object.entries({
+    ...secretLabels,
+    ...(installation !== undefined && { [installationLabel]: installation }),
+  })
   return (
     wanted.every(([name, value]) => labels[name] === value) &&
     labels[secretOwnerLabel] === owner_uid

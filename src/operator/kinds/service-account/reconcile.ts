@@ -1,6 +1,4 @@
-import type { Secret, SecretDraft } from '../../../platform/kube/index.ts'
 import {
-  apiGroup,
   type Condition,
   type ConditionDraft,
   type EventDraft,
@@ -9,18 +7,24 @@ import {
   type Reconciled,
   type Resource,
 } from '../../contract.ts'
-import { secretLabels, secretOwnerLabel } from '../../names.ts'
+import { ownerOf } from '../../installation.ts'
+import { annotations } from '../../names.ts'
 import { ServiceRefusal } from '../../service/service-client.ts'
-import { type Account, type AccountApi, createAccountApi, ownerOf } from './account-api.ts'
-import type { ActiveKey, KeyPlan } from './key-plan.ts'
+import { type Account, createAccountApi } from './account-api.ts'
+import type { ActiveKey } from './key-plan.ts'
 import {
   desiredAccount,
   differences,
-  isSameResource,
   type SettledAccount,
   settleAccount,
 } from './settle-account.ts'
-import { clearStrays, notApplied, type SettledKeys, settleKeys } from './settle-keys.ts'
+import {
+  clearStrays,
+  type KeysContext,
+  notApplied,
+  type SettledKeys,
+  settleKeys,
+} from './settle-keys.ts'
 import type { DeclaredKey, KeyStatus, ServiceAccountSpec, ServiceAccountStatus } from './spec.ts'
 
 /**
@@ -46,14 +50,18 @@ async function applySpec(
 ): Promise<Reconciled<ServiceAccountStatus>> {
   const { meta, status } = resource
   const { project_id } = deps
-  const managed_by = ownerOf(meta)
+  const managed_by = ownerOf(meta, deps.installation)
   const api = createAccountApi(deps.service, { project_id, managed_by })
   const ready = status.conditions?.find(({ type }) => type === 'Ready')
   const was_settled = ready?.status === 'True' && ready.observedGeneration === meta.generation
 
   const account = await settleAccount({ resource, deps, api, managed_by, was_settled })
   const { id } = account.account
-  const keys = await settleKeys({ resource, deps, api, account_id: id, was_settled })
+  const context = { resource, deps, api, account_id: id, was_settled }
+  const isSuspended = await resumeOnRequest(account.account, context)
+  if (isSuspended) await clearStrays(context)
+  if (isSuspended) throw suspended(account.account)
+  const keys = await settleKeys(context)
   if (account.events.length > 0 || keys.has_written) {
     const now = await api.find(id)
     const differs =
@@ -63,11 +71,50 @@ async function applySpec(
   return reconciledFrom({ account, keys, ready_before: ready }, deps.clock.now_ms())
 }
 
+/**
+ * Ends a suspension by the annotation `looptrace.dev/resume`, and removes the annotation also when
+ * nothing is suspended, so that it can't lift a later suspension. Returns whether the account is
+ * suspended.
+ */
+async function resumeOnRequest(
+  account: Account,
+  { resource: { meta }, deps, api }: KeysContext,
+): Promise<boolean> {
+  const isSuspended = account.suspended_at != null
+  const value = meta.annotations[annotations.resume]
+  if (value === undefined) return isSuspended
+  const reason = value
+    .replaceAll(/\p{Cc}/gu, ' ')
+    .trim()
+    .slice(0, resumeReason_characters_max)
+  if (isSuspended && reason !== '') await api.resume(account.id, reason)
+  await deps.removeAnnotation(annotations.resume, value)
+  return isSuspended && reason === ''
+}
+
+/** The service's limit for reasons. */
+const resumeReason_characters_max = 500
+
+function suspended({ suspended_at, suspended_by, suspended_reason }: Account): NotReady {
+  return new NotReady(
+    'Suspended',
+    `user ${suspended_by} revoked a key in an emergency at ${suspended_at}: ${suspended_reason}. No key is minted until a project admin resumes the service account, or the resource has the annotation ${annotations.resume} with a reason`,
+  )
+}
+
 /** Minimum wait for a due step, so that a clock that is slightly slow finds it due. */
 const wait_ms_min = 1_000
 
 /** Interval while a foreign Secret blocks a key; the operator does not watch such Secrets. */
 const blockedCheck_ms = 30_000
+
+const refusedCheck_ms_min = 5_000
+
+/** Returns the pause before the next dry run: as long as the refusal has lasted, so pauses double. */
+function refusedCheck_ms(before: Condition | undefined, now_ms: number): number {
+  if (before?.reason !== 'SecretNotWritable') return refusedCheck_ms_min
+  return Math.max(refusedCheck_ms_min, now_ms - Date.parse(before.lastTransitionTime))
+}
 
 /** Converts the state that was read back to conditions, status and events. */
 function reconciledFrom(
@@ -79,29 +126,34 @@ function reconciledFrom(
   now_ms: number,
 ): Reconciled<ServiceAccountStatus> {
   const { account, keys, ready_before } = read
-  const { active, blocked } = keys.plan
+  const { refused, plan } = keys
   const ready = readyCondition(read)
-  const isNew = blocked.length > 0 && ready.message !== ready_before?.message
+  const isNew = ready.status === 'False' && ready.message !== ready_before?.message
   return {
     conditions: [ready],
     status: {
       serviceAccountId: account.account.id,
-      keys: active.map(toKeyStatus),
+      keys: plan.active.map(toKeyStatus),
+      ...(refused.length > 0 && { refusedSecrets: [...refused] }),
     },
     events: [
       ...account.events,
       ...keys.events,
-      ...(isNew ? [notOwnedEvent(ready.reason, ready.message)] : []),
+      ...(isNew ? [notWrittenEvent(ready.reason, ready.message)] : []),
     ],
     drifted: account.drifted + keys.drifted,
-    ...nextCheckAfter(keys.plan, now_ms),
+    ...nextCheckAfter(keys, { ready_before, now_ms }),
   }
 }
 
-function nextCheckAfter({ blocked, due_at_ms }: KeyPlan, now_ms: number) {
+function nextCheckAfter(
+  { plan: { blocked, due_at_ms }, refused }: SettledKeys,
+  { ready_before, now_ms }: { ready_before: Condition | undefined; now_ms: number },
+) {
   const waits = [
     ...(due_at_ms === undefined ? [] : [Math.max(wait_ms_min, due_at_ms - now_ms)]),
     ...(blocked.length === 0 ? [] : [blockedCheck_ms]),
+    ...(refused.length === 0 ? [] : [refusedCheck_ms(ready_before, now_ms)]),
   ]
   return waits.length === 0 ? {} : { again_after_ms: Math.min(...waits) }
 }
@@ -114,6 +166,14 @@ function readyCondition({
   keys: SettledKeys
 }): ConditionDraft {
   const { active, blocked } = keys.plan
+  if (keys.refused.length > 0) {
+    return {
+      type: 'Ready',
+      status: 'False',
+      reason: 'SecretNotWritable',
+      message: keys.refused.map((one) => `${describeKey(one)}: ${one.message}`).join('; '),
+    }
+  }
   if (blocked.length > 0) {
     return {
       type: 'Ready',
@@ -132,11 +192,11 @@ function readyCondition({
   }
 }
 
-function describeKey({ name, secretName }: DeclaredKey): string {
+function describeKey({ name, secretName }: Pick<DeclaredKey, 'name' | 'secretName'>): string {
   return `Secret ${secretName} of key ${name}`
 }
 
-function notOwnedEvent(reason: string, note: string): EventDraft {
+function notWrittenEvent(reason: string, note: string): EventDraft {
   return { type: 'Warning', reason, action: 'MintKey', note }
 }
 
@@ -152,91 +212,5 @@ function toKeyStatus({ declared, key, rotates_at_ms, previous }: ActiveKey): Key
     ...(previous.length > 0 && {
       previous: previous.map(({ id, ends_at }) => ({ keyId: id, endsAt: ends_at })),
     }),
-  }
-}
-
-/** Annotation of a Secret that a deleted resource released, with the name of that resource. */
-const retainedFrom = `${apiGroup}/retained-from`
-
-type Declared = Resource<ServiceAccountSpec, ServiceAccountStatus>
-
-/**
- * Deletes the account with its keys, then the Secrets. With `Retain` both stay, without an owner.
- * An account or Secret that another resource has taken over is left alone.
- */
-export async function removeServiceAccount(resource: Declared, deps: ReconcileDeps): Promise<void> {
-  const isKept = resource.spec.deletionPolicy === 'Retain'
-  const api = apiOf(resource, deps)
-  const account = api && (await findDeclaredAccount(resource, api))
-  if (api !== undefined && account !== undefined) {
-    const { id: account_id } = account
-    if (isKept) await clearStrays({ resource, deps, api, account_id, was_settled: false })
-    await api.remove(account_id, { retain: isKept })
-  }
-  for (const secret of await deps.secrets.listOwned()) {
-    await (isKept
-      ? deps.secrets.disown(secret, release(secret, resource))
-      : deps.secrets.remove(secret))
-  }
-  if (isKept)
-    deps.logger.info({ account_id: account?.id }, 'kept the service account and its Secrets')
-}
-
-/**
- * Revokes all keys of the account and deletes the Secrets, after the grant was withdrawn. The account
- * stays with its history, disabled and under another name, so that its tokens are refused and its
- * name is free.
- */
-export async function withdrawServiceAccount(
-  resource: Pick<Declared, 'meta'>,
-  deps: ReconcileDeps,
-): Promise<void> {
-  const api = apiOf(resource, deps)
-  const account = api && (await findDeclaredAccount(resource, api))
-  if (api !== undefined && account !== undefined) {
-    const { id, scopes } = account
-    const mark = ` (withdrawn ${id})`
-    const isMarked = account.name.endsWith(mark)
-    const name = isMarked ? account.name : `${account.name.slice(0, 100 - mark.length)}${mark}`
-    if (!isMarked || account.disabled_at === null) {
-      await api.change(id, { name, scopes, disabled: true, take_over: false })
-    }
-    for (const key of await api.liveKeys(id)) await api.revoke(key.id)
-  }
-  for (const secret of await deps.secrets.listOwned()) await deps.secrets.remove(secret)
-}
-
-/** Returns the API of the project; undefined if the resource never had a project. */
-function apiOf(
-  { meta }: Pick<Declared, 'meta'>,
-  { service, project_id }: ReconcileDeps,
-): AccountApi | undefined {
-  if (project_id === '') return undefined
-  return createAccountApi(service, { project_id, managed_by: ownerOf(meta) })
-}
-
-/** Finds the account by its owner, not by the annotation, which a crash may have prevented. */
-async function findDeclaredAccount(
-  { meta }: Pick<Declared, 'meta'>,
-  api: AccountApi,
-): Promise<Account | undefined> {
-  try {
-    const account = await api.findDeclared()
-    return account && isSameResource(account.managed_by, meta) ? account : undefined
-  } catch (error) {
-    if (error instanceof ServiceRefusal && error.code === 'project_not_found') return undefined
-    throw error
-  }
-}
-
-function release(secret: Secret, { meta }: Declared): SecretDraft {
-  const ours = new Set([...Object.keys(secretLabels), secretOwnerLabel])
-  const labels = Object.entries(secret.labels).filter(([name]) => !ours.has(name))
-  const from = `${meta.kind}.${meta.namespace}.${meta.name}`
-  return {
-    name: secret.name,
-    labels: Object.fromEntries(labels),
-    annotations: { ...secret.annotations, [retainedFrom]: from },
-    data: secret.data,
   }
 }

@@ -63,7 +63,9 @@ export function differences(
     scopes: isSameSet(account.scopes, desired.scopes),
     disabled: (account.disabled_at !== null) === desired.disabled,
     owner:
-      isSameResource(account.managed_by, managed_by) && account.managed_by?.uid === managed_by.uid,
+      isSameResource(account.managed_by, managed_by) &&
+      account.managed_by?.uid === managed_by.uid &&
+      account.managed_by.installation === managed_by.installation,
   }
   return Object.entries(same).flatMap(([name, isSame]) => (isSame ? [] : [name]))
 }
@@ -79,8 +81,8 @@ export function desiredAccount({
 
 /** Whether two owners are the same resource, regardless of the uid. */
 export function isSameResource(
-  one: Omit<ManagedBy, 'uid'> | null,
-  other: Omit<ManagedBy, 'uid'>,
+  one: Pick<ManagedBy, 'kind' | 'namespace' | 'name'> | null,
+  other: Pick<ManagedBy, 'kind' | 'namespace' | 'name'>,
 ): boolean {
   const { kind, namespace, name } = other
   return one !== null && one.kind === kind && one.namespace === namespace && one.name === name
@@ -106,7 +108,9 @@ function mayTakeOver(
   { managed_by: owner }: Account,
   { resource, deps, managed_by }: AccountContext,
 ): boolean {
-  if (owner === null || isSameResource(owner, managed_by)) return false
+  if (owner === null) return false
+  refuseOtherInstallation(owner, managed_by)
+  if (isSameResource(owner, managed_by)) return false
   const { namespace } = resource.meta
   const isThere = deps
     .peers()
@@ -115,6 +119,19 @@ function mayTakeOver(
   throw new NotReady(
     'Conflict',
     `${owner.kind} ${owner.namespace}/${owner.name} already declares the service account`,
+  )
+}
+
+/** Throws `NotReady` (`Conflict`) for an account that another installation serves. */
+export function refuseOtherInstallation(
+  owner: Pick<ManagedBy, 'kind' | 'namespace' | 'name' | 'installation'>,
+  { installation }: Pick<ManagedBy, 'installation'>,
+): void {
+  if (owner.installation === undefined || owner.installation === installation) return
+  const { kind, namespace, name } = owner
+  throw new NotReady(
+    'Conflict',
+    `the installation ${owner.installation} serves the service account for ${kind} ${namespace}/${name}. Delete that resource first, or give this operator the name of that installation (LOOPTRACE_OPERATOR_INSTALLATION)`,
   )
 }
 

@@ -1,16 +1,23 @@
-import { KubeForbidden, type Secret, type SecretDraft } from '../../../platform/kube/index.ts'
-import { duration_ms } from '../../common-spec.ts'
+import { hash } from 'node:crypto'
+import { KubeForbidden, type Secret } from '../../../platform/kube/index.ts'
 import { type EventDraft, NotReady, type ReconcileDeps, type Resource } from '../../contract.ts'
-import { secretOwnerLabel } from '../../names.ts'
+import { annotations, installationLabel, secretOwnerLabel } from '../../names.ts'
+import { ServiceRefusal } from '../../service/service-client.ts'
 import type { AccountApi } from './account-api.ts'
 import { findKeyIn, type KeyPlan, type KeyStep, planKeys, type SeenKeys } from './key-plan.ts'
-import { fingerprintOf, readNotes, writeNotes } from './secret-notes.ts'
-import type { DeclaredKey, ServiceAccountSpec } from './spec.ts'
+import { carryOut, SecretRefused } from './key-steps.ts'
+import { readNotes } from './secret-notes.ts'
+import type {
+  DeclaredKey,
+  RefusedSecret,
+  ServiceAccountSpec,
+  ServiceAccountStatus,
+} from './spec.ts'
 
 /** The account whose keys are settled, and the clients to do it. */
 export type KeysContext = {
-  resource: Pick<Resource<ServiceAccountSpec>, 'meta' | 'spec'>
-  deps: Pick<ReconcileDeps, 'secrets' | 'clock' | 'peers'>
+  resource: Resource<ServiceAccountSpec, ServiceAccountStatus>
+  deps: Pick<ReconcileDeps, 'secrets' | 'clock' | 'peers' | 'removeAnnotation' | 'installation'>
   api: AccountApi
   account_id: string
   /** Whether this generation was applied before, so that differences are drift. */
@@ -20,6 +27,8 @@ export type KeysContext = {
 /** The keys and Secrets in the declared state, and the changes that were needed. */
 export type SettledKeys = {
   plan: KeyPlan
+  /** Secrets that the API server refuses to store. */
+  refused: readonly RefusedSecret[]
   events: EventDraft[]
   drifted: number
   has_written: boolean
@@ -34,12 +43,16 @@ const rounds_max = 4
  */
 export async function settleKeys(context: KeysContext): Promise<SettledKeys> {
   const changes: Changes = { events: [], drifted: 0 }
+  const refused = new Map<string, RefusedSecret>()
   for (let rounds = 0; rounds < rounds_max; rounds += 1) {
-    const plan = await planFor(context)
-    if (plan.steps.length === 0) return { plan, ...changes, has_written: rounds > 0 }
+    const plan = await planFor(context, refused)
+    const has_written = rounds > 0
+    if (plan.steps.length === 0) {
+      return { plan, refused: [...refused.values()], ...changes, has_written }
+    }
     for (const step of plan.steps) {
       await carryOutAndRecord(step, context, changes).catch((error: unknown) =>
-        revokeStraysIfForbidden(error, plan, context),
+        handleFailure(error, { step, plan, context, refused }),
       )
     }
   }
@@ -48,23 +61,47 @@ export async function settleKeys(context: KeysContext): Promise<SettledKeys> {
 
 /** Revokes stray keys and deletes their Secrets without minting, before an account is released. */
 export async function clearStrays(context: KeysContext): Promise<void> {
-  const { cleanup } = await planFor(context)
+  const { cleanup } = await planFor(context, new Map())
   for (const step of cleanup) {
     if (step.act !== 'set_scopes') await carryOut(step, toStepContext(context))
   }
 }
 
-/** Revokes stray keys even if Secrets can't be written, then rethrows the error. */
-async function revokeStraysIfForbidden(
-  error: unknown,
-  { cleanup }: KeyPlan,
-  context: KeysContext,
-): Promise<never> {
-  const strays = cleanup.filter(({ act }) => act === 'revoke')
-  if (error instanceof KubeForbidden) {
-    for (const step of strays) await carryOut(step, toStepContext(context))
+type FailedStep = {
+  step: KeyStep
+  plan: KeyPlan
+  context: KeysContext
+  refused: Map<string, RefusedSecret>
+}
+
+/**
+ * Notes a refused Secret, so that the next rounds leave it out. Revokes stray keys when no key can
+ * be written or minted. Rethrows other errors.
+ */
+async function handleFailure(error: unknown, failed: FailedStep): Promise<void> {
+  const { step, plan, context, refused } = failed
+  if (error instanceof SecretRefused && 'declared' in step) {
+    const { name, secretName } = step.declared
+    const attempt = error.has_minted ? { attempt: attemptOn(step.secret, context) } : {}
+    const message = error.message.slice(0, refusal_characters_max)
+    refused.set(name, { name, secretName, message, ...attempt })
+    return
   }
-  throw error
+  const isFull = error instanceof ServiceRefusal && error.code === 'key_limit_reached'
+  const strays = plan.cleanup.filter(({ act }) => act === 'revoke')
+  if (error instanceof KubeForbidden || isFull) {
+    for (const stray of strays) await carryOut(stray, toStepContext(context))
+  }
+  if (!isFull || strays.length === 0) throw error
+}
+
+const refusal_characters_max = 500
+
+/** Returns a digest of what a further attempt to mint depends on: the spec, the Secret, a request. */
+function attemptOn(secret: Secret | undefined, { resource: { meta } }: KeysContext): string {
+  const requested = meta.annotations[annotations.reconcile_requested_at]
+  const state = [meta.uid, meta.generation, secret?.resource_version, requested]
+  return hash('sha256', JSON.stringify(state), 'hex').slice(0, 16)
 }
 
 type Peers = ReconcileDeps['peers']
@@ -81,20 +118,32 @@ async function carryOutAndRecord(
   if (event !== undefined) changes.events.push(isDrift ? toDriftEvent(event) : event)
 }
 
-async function planFor(context: KeysContext): Promise<KeyPlan> {
+async function planFor(
+  context: KeysContext,
+  refused: Map<string, RefusedSecret>,
+): Promise<KeyPlan> {
   const { keys, scopes } = context.resource.spec
-  return planKeys(keys, scopes, await readKeys(context), context.deps.clock.now_ms())
+  const seen = await readKeys(context)
+  for (const before of context.resource.status.refusedSecrets ?? []) {
+    const secret = seen.owned.find(({ name }) => name === before.secretName)
+    if (before.attempt === attemptOn(secret, context)) refused.set(before.name, before)
+  }
+  const now_ms = context.deps.clock.now_ms()
+  return planKeys(keys, scopes, { ...seen, refused: new Set(refused.keys()) }, now_ms)
 }
 
 /** Reads Secrets before keys, so that a key written in between is seen as live and not as lost. */
-async function readKeys({ resource, deps, api, account_id }: KeysContext): Promise<SeenKeys> {
-  const owned = await deps.secrets.listOwned()
+async function readKeys(context: KeysContext): Promise<SeenKeys> {
+  const { resource, deps, api, account_id } = context
+  const { installation } = deps
+  const isOurs = (secret: Secret) => !isOfOtherInstallation(secret, installation)
+  const owned = (await deps.secrets.listOwned()).filter(isOurs)
   const others: { declared: DeclaredKey; secret: Secret }[] = []
   for (const declared of resource.spec.keys) {
     if (owned.some(({ name }) => name === declared.secretName)) continue
     const secret = await deps.secrets.read(declared.secretName)
     // An owned Secret that lost its label is not listed.
-    if (secret?.owner_uid === resource.meta.uid) owned.push(secret)
+    if (secret?.owner_uid === resource.meta.uid && isOurs(secret)) owned.push(secret)
     else if (secret !== undefined) others.push({ declared, secret })
   }
   const keys = await api.liveKeys(account_id)
@@ -102,12 +151,23 @@ async function readKeys({ resource, deps, api, account_id }: KeysContext): Promi
   const ownerless = new Set<string>()
   for (const { declared, secret } of others) {
     const isAdoptable =
-      isOwnerless(secret, deps.peers()) && findKeyIn(secret, declared, keys) !== undefined
+      isOurs(secret) &&
+      isOwnerless(secret, deps.peers()) &&
+      findKeyIn(secret, declared, keys) !== undefined
     if (isAdoptable) owned.push(secret)
     const names = isAdoptable ? ownerless : foreign
     names.add(secret.name)
   }
-  return { owned, ownerless, foreign, keys }
+  return { owned, ownerless, foreign, keys, installation: installation?.id }
+}
+
+/** Whether the label of a Secret names another installation; earlier versions had no label. */
+export function isOfOtherInstallation(
+  { labels }: Secret,
+  installation: ReconcileDeps['installation'],
+): boolean {
+  const named = labels[installationLabel]
+  return named !== undefined && named !== installation?.id
 }
 
 /**
@@ -150,100 +210,4 @@ export function notApplied(what: string): NotReady {
       again_after_ms: 1_000,
     },
   )
-}
-
-/** The account and clients of a step. */
-type StepContext = Pick<ReconcileDeps, 'secrets' | 'clock'> & {
-  api: AccountApi
-  account_id: string
-  scopes: readonly string[]
-}
-
-type Step<Name extends KeyStep['act']> = Extract<KeyStep, { act: Name }>
-
-/** Carries out one step and returns its event; undefined if there is nothing to report. */
-async function carryOut(step: KeyStep, deps: StepContext): Promise<EventDraft | undefined> {
-  const { api, secrets } = deps
-  switch (step.act) {
-    case 'revoke':
-      return revokeStray(step, deps)
-    case 'mint':
-      return mint(step, deps)
-    case 'rewrite':
-      await secrets.replace(step.secret, restoredSecret(step))
-      return normalEvent('SecretRestored', 'PutSecret', `Secret ${step.secret.name} is restored`)
-    case 'end':
-      await api.revoke(step.key.id, step.at)
-      return undefined
-    case 'set_scopes':
-      await api.setKeyScopes(step.key.id, deps.scopes)
-      return normalEvent(
-        'KeyScopesSet',
-        'SetKeyScopes',
-        `key ${step.key.prefix} has the scopes of the account`,
-      )
-    case 'drop':
-      await secrets.remove(step.secret)
-      return normalEvent(
-        'SecretDeleted',
-        'DeleteSecret',
-        `Secret ${step.secret.name} is no longer declared`,
-      )
-  }
-}
-
-/** Revokes a key after one more search: another operator may have written it to a Secret since. */
-async function revokeStray(
-  { key }: Step<'revoke'>,
-  { api, secrets }: StepContext,
-): Promise<EventDraft | undefined> {
-  const values = (await secrets.listOwned()).flatMap(({ data }) => Object.values(data))
-  if (values.some((value) => fingerprintOf(value) === key.fingerprint)) return undefined
-  await api.revoke(key.id)
-  return normalEvent('KeyRevoked', 'RevokeKey', `key ${key.prefix} was in no declared Secret`)
-}
-
-async function mint(step: Step<'mint'>, deps: StepContext): Promise<EventDraft> {
-  const { declared, secret, reason, previous } = step
-  const { api, secrets, clock } = deps
-  const minted_at_ms = clock.now_ms()
-  const { expiresAfter } = declared
-  const minted = await api.mint(deps.account_id, {
-    name: declared.name,
-    expires_at:
-      expiresAfter === undefined
-        ? null
-        : new Date(minted_at_ms + duration_ms(expiresAfter)).toISOString(),
-  })
-  const draft: SecretDraft = {
-    name: declared.secretName,
-    labels: secret?.labels ?? {},
-    annotations: { ...secret?.annotations, ...writeNotes({ minted_at_ms, previous }) },
-    data: { [declared.secretKey]: minted.key },
-  }
-  try {
-    await (secret === undefined ? secrets.create(draft) : secrets.replace(secret, draft))
-  } catch (error) {
-    // The Secret was certainly not written. After any other failure the next round finds out.
-    if (error instanceof KubeForbidden) await api.revoke(minted.id)
-    throw error
-  }
-  const note = `key ${minted.prefix} is in Secret ${declared.secretName}`
-  return reason === 'rotation'
-    ? normalEvent('KeyRotated', 'MintKey', note)
-    : normalEvent('KeyMinted', 'MintKey', note)
-}
-
-function restoredSecret({ secret, declared, value, active }: Step<'rewrite'>): SecretDraft {
-  const { minted_at_ms, previous } = active
-  return {
-    name: secret.name,
-    labels: secret.labels,
-    annotations: { ...secret.annotations, ...writeNotes({ minted_at_ms, previous }) },
-    data: { [declared.secretKey]: value },
-  }
-}
-
-function normalEvent(reason: string, action: string, note: string): EventDraft {
-  return { type: 'Normal', reason, action, note }
 }

@@ -10,6 +10,14 @@ const duration = z
   .max(8)
   .regex(/^[1-9][0-9]{0,4}(s|m|h)$/)
 
+/** Sentences of the rules, which the status repeats for a resource of an earlier version. */
+export const sentences = {
+  rotateAfter: 'rotateAfter: expected 10m to 87600h',
+  overlap: 'overlap: expected less than rotateAfter, which must be set',
+  expiresAfter: 'expiresAfter: expected more than rotateAfter, which must be set',
+  scopes: 'scopes: expected at least one scope',
+} as const
+
 const declaredKey = z
   .strictObject({
     name: z
@@ -20,7 +28,7 @@ const declaredKey = z
     secretName: z
       .string()
       .max(253)
-      .regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/)
+      .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/)
       .describe(
         'Secret in this namespace for the key. The operator creates it, and never overwrites a Secret of another owner.',
       ),
@@ -32,7 +40,7 @@ const declaredKey = z
       .describe('Data key of the value in the Secret.'),
     rotateAfter: duration
       .optional()
-      .describe('Age at which the key is replaced: `720h`. Default: never.'),
+      .describe('Age at which the key is replaced, 10m to 87600h: `720h`. Default: never.'),
     overlap: duration
       .optional()
       .describe(
@@ -47,16 +55,16 @@ const declaredKey = z
   .meta({
     'x-kubernetes-validations': [
       {
-        rule: "!has(self.rotateAfter) || duration(self.rotateAfter) >= duration('1m')",
-        message: 'rotateAfter: expected at least 1m',
+        rule: "!has(self.rotateAfter) || (duration(self.rotateAfter) >= duration('10m') && duration(self.rotateAfter) <= duration('87600h'))",
+        message: sentences.rotateAfter,
       },
       {
         rule: '!has(self.overlap) || (has(self.rotateAfter) && duration(self.overlap) < duration(self.rotateAfter))',
-        message: 'overlap: expected less than rotateAfter, which must be set',
+        message: sentences.overlap,
       },
       {
         rule: '!has(self.expiresAfter) || (has(self.rotateAfter) && duration(self.expiresAfter) > duration(self.rotateAfter))',
-        message: 'expiresAfter: expected more than rotateAfter, which must be set',
+        message: sentences.expiresAfter,
       },
     ],
   })
@@ -77,7 +85,10 @@ export const serviceAccountSpec = z.strictObject({
     .array(z.enum(keyScopes))
     .max(keyScopes.length)
     .describe('Permissions of every key of the account.')
-    .meta({ 'x-kubernetes-list-type': 'set' }),
+    .meta({
+      'x-kubernetes-list-type': 'set',
+      'x-kubernetes-validations': [{ rule: 'self.size() > 0', message: sentences.scopes }],
+    }),
   disabled: z
     .boolean()
     .default(false)
@@ -111,6 +122,21 @@ export const previousKeys_max = 8
 const instant = z.iso.datetime()
 const id = z.uuid().max(36)
 
+const refusedSecret = z.strictObject({
+  name: z.string().max(63).describe('Name of the key in spec.keys.'),
+  secretName: z.string().max(253).describe('Secret that the API server refuses.'),
+  message: z.string().max(1_000).describe('Reason of the API server.'),
+  attempt: z
+    .string()
+    .max(64)
+    .optional()
+    .describe(
+      'Digest of spec and Secret at an attempt that minted a key. No key is minted until one of them changes.',
+    ),
+})
+
+export type RefusedSecret = z.output<typeof refusedSecret>
+
 const previousKey = z.strictObject({
   keyId: id.describe('Id of the key in the service.'),
   endsAt: instant.describe('Time at which the key expires.'),
@@ -141,6 +167,12 @@ export const serviceAccountStatus = z.strictObject({
     .max(keys_max)
     .optional()
     .describe('Valid keys that are in their Secrets.')
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+  refusedSecrets: z
+    .array(refusedSecret)
+    .max(keys_max)
+    .optional()
+    .describe('Secrets that the API server refuses to store.')
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
 })
 

@@ -16,6 +16,18 @@ export const operatorSettings = {
     reason:
       'ProjectGrants of this installation, as a list of `{"name", "spec"}`. The operator applies them, and deletes those that are no longer in the list. The chart sets this.',
   }),
+  operator_class: text({
+    unit: 'name',
+    default: 'default',
+    reason:
+      'Class of the resources that the operator serves (`spec.className`). Two installations in one cluster need two classes, or different namespaces.',
+  }),
+  operator_installation: text({
+    unit: 'name',
+    default: 'looptrace',
+    reason:
+      'Name of the installation. With the namespace of the Lease it identifies the owner of service accounts and Secrets, so do not change it.',
+  }),
   operator_leader_election: flag({
     unit: 'flag',
     default: true,

@@ -25,7 +25,14 @@ export function rotateApiKey({ db, clock, keys, roles }: Access): Route {
     params: z.strictObject({ project_id: idField, api_key_id: idField }),
     body: bodySchema,
     reply: newKeySchema.extend({ previous: keySchema }).meta({ id: 'RotatedApiKey' }),
-    errors: ['project_not_found', 'api_key_not_found', 'api_key_revoked', 'managed_by_kubernetes'],
+    errors: [
+      'project_not_found',
+      'api_key_not_found',
+      'api_key_revoked',
+      'managed_by_kubernetes',
+      'service_account_suspended',
+      'key_limit_reached',
+    ],
     handle: async ({ params, body, caller }) => {
       const old = await findChangeableKey(db, params, { caller })
       const { project_id, service_account_id, name, scopes, environment } = old

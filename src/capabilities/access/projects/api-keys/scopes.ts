@@ -8,6 +8,7 @@ import { checkWithin, findChangeableKey, keySchema } from '../../keys/key-record
 import { updateKey } from '../../keys/store.ts'
 import { declaredBy } from '../../service-accounts/declaration.ts'
 import { findServiceAccount } from '../../service-accounts/store.ts'
+import { refuseSuspended } from '../../service-accounts/suspension.ts'
 
 /**
  * POST /api/v2/access/projects/{project_id}/api-keys/{api_key_id}/scopes: replaces the scopes of a
@@ -24,12 +25,19 @@ export function setApiKeyScopes({ db, keys, roles }: Access): Route {
     params: z.strictObject({ project_id: idField, api_key_id: idField }),
     body: record('SetApiKeyScopesRequest', { scopes: scopesField, managed_by: declaredBy }),
     reply: keySchema,
-    errors: ['project_not_found', 'api_key_not_found', 'api_key_revoked', 'managed_by_kubernetes'],
+    errors: [
+      'project_not_found',
+      'api_key_not_found',
+      'api_key_revoked',
+      'managed_by_kubernetes',
+      'service_account_suspended',
+    ],
     handle: async ({ params, body: { scopes, managed_by }, caller }) => {
       const key = await findChangeableKey(db, params, { caller, managed_by })
       const { project_id, service_account_id } = key
       if (service_account_id !== null) {
         const account = await findServiceAccount(db, { project_id, service_account_id })
+        refuseSuspended(account)
         checkWithin(scopes, account?.scopes ?? [])
       }
       const changed = await updateKey(db, params, { scopes })

@@ -1,7 +1,7 @@
 import { newId } from '../../../../kernel/ids.ts'
 import { problem } from '../../../../kernel/problem.ts'
 import type { ManagedBy, ResourceName } from '../../../../model/managed-by.ts'
-import { sql } from '../../../../platform/relational/index.ts'
+import { ownedBy, sql } from '../../../../platform/relational/index.ts'
 import type { RetentionDb } from '../contract.ts'
 import { activeHolds_max, countHolds, type LegalHold } from './store.ts'
 
@@ -156,10 +156,4 @@ async function updateReason(
     .where('managed_name', '=', name)
     .where(sql<boolean>`(reason, managed_by) is distinct from (${reason}, ${managed_by}::jsonb)`)
     .execute()
-}
-
-/** Matches the owner by kind, namespace and name, because a restore changes the uid. */
-function ownedBy({ kind, namespace, name }: ResourceName) {
-  return sql<boolean>`(managed_by->>'kind' = ${kind} and managed_by->>'namespace' = ${namespace}
-    and managed_by->>'name' = ${name})`
 }

@@ -1,6 +1,8 @@
 import {
+  isOwner,
   type ManagedBy,
   type ResourceName,
+  refuseOtherInstallation,
   refuseUnlessOwner,
 } from '../../../../model/managed-by.ts'
 import {
@@ -78,10 +80,11 @@ export function writeRetention(
   return inProject(db, change.project_id, async (transaction, stored) => {
     const { owner, legal_holds } = policy
     const old = stored?.managed_by ?? null
-    if (!policy.take_over) refuseUnlessOwner(old, owner)
+    const refuse = policy.take_over ? refuseOtherInstallation : refuseUnlessOwner
+    refuse(old, owner)
     if (isChanged(change, stored)) return undefined
     if (owner !== null) {
-      if (old !== null && !isSame(old, owner)) await takeOver(transaction, change, { old, policy })
+      if (old !== null && !isOwner(old, owner)) await takeOver(transaction, change, { old, policy })
       if (legal_holds !== undefined) {
         await declareHolds(transaction, holdsOf(change, owner), legal_holds)
       }
@@ -120,7 +123,7 @@ export async function withdrawRetention(
     if (isChanged(change, stored)) return 'changed'
     const about = holdsOf(change, owner)
     await (retain ? detachHolds(transaction, about) : releaseHolds(transaction, about))
-    if (stored?.managed_by == null || !isSame(stored.managed_by, owner)) return stored
+    if (stored?.managed_by == null || !isOwner(stored.managed_by, owner)) return stored
     if (retain) return put(transaction, change, { ...stored, owner: null })
     await remove(transaction, change.project_id)
     return undefined
@@ -145,10 +148,6 @@ function inProject<T>(
 
 function isChanged({ version }: RetentionChange, stored: StoredRetention | undefined): boolean {
   return version !== undefined && version !== (stored?.version ?? 0)
-}
-
-function isSame(left: ResourceName, right: ResourceName): boolean {
-  return left.kind === right.kind && left.namespace === right.namespace && left.name === right.name
 }
 
 /** Moves holds that the new owner also declares to it, and detaches the others, so none is lost. */

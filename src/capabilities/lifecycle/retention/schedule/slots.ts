@@ -14,7 +14,7 @@ export function scheduleFault(schedule: string): string | undefined {
   }
   try {
     if (cronOf(schedule).nextRun() !== null) return undefined
-    return `got ${JSON.stringify(schedule)}, which never occurs`
+    return `got ${JSON.stringify(schedule)}, expected a schedule that occurs`
   } catch (error) {
     const why = error instanceof Error ? error.message : 'it is invalid'
     return `got ${JSON.stringify(schedule)}, expected a cron schedule: ${why.replace(/^CronPattern: /, '')}`
