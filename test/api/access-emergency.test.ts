@@ -37,25 +37,15 @@ const resource = (name: string, more: object = {}) => ({
 })
 
 async function addPeople() {
-  const { body: list } = await person('GET', '/organizations')
-  const members = `/organizations/${list.organizations[0].id}/members`
   const { body: other } = await person('POST', '/organizations', { name: 'others' })
   const made = await person('POST', `/organizations/${other.id}/projects`, { name: 'theirs' })
   const add = async (name: string, role?: string) => {
-    const email = `${name}@example.com`
-    const password = `a password of ${name}`
-    const { body } = await person(
-      'POST',
-      role === undefined ? `/organizations/${other.id}/members` : members,
-      {
-        ...{ email, initial_password: password, role: 'member' },
-      },
-    )
+    const organization = role === undefined ? other.id : app.first.organization_id
+    const { user_id, token } = await app.person(`${name}@example.com`, 'member', organization)
     const at = role === undefined ? made.body.id : project
-    const user = body.user_id
-    const set = await person('PUT', `/projects/${at}/members/${user}`, { role: role ?? 'admin' })
+    const set = await person('PUT', `/projects/${at}/members/${user_id}`, { role: role ?? 'admin' })
     expect(set.status).toBeLessThan(300)
-    return app.signIn(email, password)
+    return token
   }
   return {
     admin: await add('admin-of-project', 'admin'),

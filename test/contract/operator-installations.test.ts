@@ -9,6 +9,7 @@ import {
   operatorOf,
   startAccountCluster,
 } from '../support/kube/declared-accounts.ts'
+import { grantProject } from '../support/kube/grants.ts'
 import { type OperatedService, startOperatedService } from '../support/kube/operated-service.ts'
 import type { TestOperator } from '../support/kube/operator.ts'
 import { readyOf } from '../support/kube/resources.ts'
@@ -166,6 +167,7 @@ test('installations of two classes, or of other namespaces, work side by side', 
   await using one = await install(on, { name: 'one' })
   await using two = await install(on, { name: 'two', service: second, class_name: 'staging' })
   await using three = await install(on, { name: 'three', namespaces: [other.namespace] })
+  await grantProject(cluster.server, on.namespace, on.project, { className: 'staging' })
   await on.accounts.apply('robot', specOf(on, { className: '' }))
   const keys = [{ name: 'main', secretName: 'second-key' }]
   await on.accounts.apply('staged', specOf(on, { className: 'staging', keys }))

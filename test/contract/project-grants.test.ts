@@ -71,12 +71,12 @@ async function apply(
 }
 
 const account = (projectRef: object, more: object = {}) => ({
-  ...{ projectRef, resyncPeriod: '10s', scopes: ['tasks:read'] },
+  ...{ projectRef, resyncPeriod: '30s', scopes: ['tasks:read'] },
   keys: [{ name: 'main', secretName: 'robot-key' }],
   ...more,
 })
 const policy = (projectRef: object, more: object = {}) => ({
-  ...{ projectRef, resyncPeriod: '10s', traces: { days: 1 }, observations: { days: 1 } },
+  ...{ projectRef, resyncPeriod: '30s', traces: { days: 1 }, observations: { days: 1 } },
   ...more,
 })
 const grants = () => grantsOf(cluster.server)
