@@ -61,6 +61,12 @@ const rooms: Record<string, string> = {
 const files: Record<string, string> = {
   '/': 'platform/http/front-page.ts',
   '/.well-known/jwks.json': 'capabilities/access/auth/jwks.ts',
+  ...Object.fromEntries(
+    [
+      ...['/invitation', '/reset-password'],
+      ...['/account-pages/pages.css', '/account-pages/page.js', '/account-pages/flows.js'],
+    ].map((url) => [url, 'capabilities/access/pages/pages.ts']),
+  ),
   '/openapi.json': 'platform/http/openapi.ts',
   '/v1/chat/completions': 'capabilities/edge/proxy/proxy.ts',
   '/v1/completions': 'capabilities/edge/proxy/proxy.ts',
