@@ -78,7 +78,8 @@ export function createInvitationFlow({ token, call }) {
     const reply = await call('POST', `${auth}/token`, { body })
     if (isSuccess(reply)) return acceptAs(/** @type {Session} */ (reply.body), password)
     if (reply.status !== 401) return fail('sign_in', reply)
-    return show('sign_in', { fault: { text: 'The password is wrong.', field: 'password' } })
+    const text = 'The password is wrong, or the account does not exist.'
+    return show('sign_in', { fault: { text, field: 'password' } })
   }
 
   return {
@@ -208,11 +209,10 @@ export function faultOf({ status, body, retry_after_s }, field) {
   }
   const errors = /** @type {{ pointer: string, detail: string }[]} */ (body['errors'] ?? [])
   const [first] = errors
-  if (first !== undefined) {
-    const name = field ?? first.pointer.replace(/^\//, '')
-    return { text: printable(first.detail), field: name }
-  }
-  return { text: printable(String(body['detail'] ?? 'The request failed. Try again.')) }
+  const detail = printable(String(first?.detail ?? body['detail'] ?? '')).trim()
+  const text = detail === '' ? 'The request failed. Try again.' : detail
+  if (first === undefined) return { text }
+  return { text, field: field ?? first.pointer.replace(/^\//, '') }
 }
 
 /** @type {(seconds: number) => string} */
