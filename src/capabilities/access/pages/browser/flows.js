@@ -58,28 +58,18 @@ export function createInvitationFlow({ token, call }) {
     return show(view, { fault: faultOf(reply, field) })
   }
 
-  /** @type {(session: Session, password: string) => Promise<State>} */
-  const acceptAs = async ({ access_token, refresh_token }, password) => {
-    const reply = await call('POST', `${auth}/invitations/accept`, {
-      body: { token },
-      access_token,
-    })
-    await call('POST', `${auth}/revoke`, { body: { refresh_token } })
-    if (codeOf(reply) === 'password_change_required') {
+  /** @type {(fields: { password: string }) => Promise<State>} */
+  const signIn = async ({ password }) => {
+    const { access_token, reply } = await acceptSignedIn({ token, call, email, password })
+    if (access_token === undefined && reply.status === 401) {
+      const text = 'The password is wrong, or the account does not exist.'
+      return show('sign_in', { fault: { text, field: 'password' } })
+    }
+    if (access_token !== undefined && codeOf(reply) === 'password_change_required') {
       given = { access_token, password }
       return show('replace_password')
     }
     return isSuccess(reply) ? show('done') : fail('sign_in', reply)
-  }
-
-  /** @type {(fields: { password: string }) => Promise<State>} */
-  const signIn = async ({ password }) => {
-    const body = { grant_type: 'password', username: email, password }
-    const reply = await call('POST', `${auth}/token`, { body })
-    if (isSuccess(reply)) return acceptAs(/** @type {Session} */ (reply.body), password)
-    if (reply.status !== 401) return fail('sign_in', reply)
-    const text = 'The password is wrong, or the account does not exist.'
-    return show('sign_in', { fault: { text, field: 'password' } })
   }
 
   return {
@@ -107,18 +97,12 @@ export function createInvitationFlow({ token, call }) {
     create: async ({ display_name, password }) => {
       const fault = findLengthFault(password)
       if (fault !== undefined) return show('new_account', { fault })
-      const body = { token, display_name, password }
-      const reply = await call('POST', `${auth}/invitations/accept`, { body })
+      const reply = await acceptAsNew({ token, call, display_name, password })
       if (codeOf(reply) === 'account_exists') {
         const notice = `${texts['email']} has an account. Sign in to accept the invitation.`
         return show('sign_in', { notice })
       }
-      if (!isSuccess(reply)) return fail('new_account', reply)
-      const session = /** @type {Session | null} */ (reply.body['tokens'])
-      if (session !== null) {
-        await call('POST', `${auth}/revoke`, { body: { refresh_token: session.refresh_token } })
-      }
-      return show('done')
+      return isSuccess(reply) ? show('done') : fail('new_account', reply)
     },
     signIn,
     /**
@@ -139,6 +123,41 @@ export function createInvitationFlow({ token, call }) {
       return signIn({ password })
     },
   }
+}
+
+/**
+ * Accepts with a new account. Returns the reply.
+ *
+ * @param {{ token: string | undefined, call: Call, display_name: string, password: string }} options
+ */
+async function acceptAsNew({ call, ...body }) {
+  const reply = await call('POST', `${auth}/invitations/accept`, { body })
+  const session = /** @type {Session | null | undefined} */ (reply.body['tokens'])
+  if (isSuccess(reply) && session) await endSession(session, call)
+  return reply
+}
+
+/**
+ * Signs in, accepts, and ends the session. Returns the last reply, with the access token after a
+ * sign-in.
+ *
+ * @param {{ token: string | undefined, call: Call, email: string, password: string }} options
+ * @returns {Promise<{ reply: Reply, access_token?: string }>}
+ */
+async function acceptSignedIn({ token, call, email, password }) {
+  const body = { grant_type: 'password', username: email, password }
+  const signedIn = await call('POST', `${auth}/token`, { body })
+  if (!isSuccess(signedIn)) return { reply: signedIn }
+  const session = /** @type {Session} */ (signedIn.body)
+  const { access_token } = session
+  const reply = await call('POST', `${auth}/invitations/accept`, { body: { token }, access_token })
+  await endSession(session, call)
+  return { reply, access_token }
+}
+
+/** @type {(session: Session, call: Call) => Promise<unknown>} */
+function endSession({ refresh_token }, call) {
+  return call('POST', `${auth}/revoke`, { body: { refresh_token } })
 }
 
 /**
