@@ -115,6 +115,13 @@ export default {
       to: { path: '^src/capabilities/', pathNot: '/index\\.ts$' },
     },
     {
+      name: 'browser-files-apart',
+      severity: 'error',
+      comment: 'Files that browsers load import only files beside them, which are served too.',
+      from: { path: '^src/capabilities/access/pages/browser/', pathNot: '\\.test\\.ts$' },
+      to: { pathNot: '^src/capabilities/access/pages/browser/' },
+    },
+    {
       name: 'operator-front-door',
       severity: 'error',
       comment: 'Roles and commands enter the operator only by its index.ts.',

@@ -12,7 +12,7 @@ const { modules, summary } = output as ICruiseResult
 
 const seen = new Set(modules.map(({ source }) => source))
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
-const unseen = files.filter((name) => name.endsWith('.ts') && !seen.has(`src/${name}`))
+const unseen = files.filter((name) => /\.[jt]s$/.test(name) && !seen.has(`src/${name}`))
 for (const { rule, from, to } of summary.violations) console.error(`${rule.name}: ${from} → ${to}`)
 for (const name of unseen) console.error(`dependency-cruiser did not see src/${name}`)
 console.log(`${modules.length} modules, ${summary.violations.length} forbidden imports`)

@@ -11,7 +11,7 @@ async function filesOf(folder: string, pattern: RegExp): Promise<string[]> {
   return names.filter((name) => pattern.test(name)).map((name) => `${folder}/${name}`)
 }
 
-const sources = (await filesOf('src', /\.ts$/)).filter((name) => !name.endsWith('.test.ts'))
+const sources = (await filesOf('src', /\.[jt]s$/)).filter((name) => !name.endsWith('.test.ts'))
 
 test('errors, logs, help texts and descriptions in the code', async () => {
   const found: object[] = []
@@ -22,8 +22,11 @@ test('errors, logs, help texts and descriptions in the code', async () => {
   expect(found).toEqual([])
 })
 
-test('the reference, the guides, the README and the chart', async () => {
-  const pages = ['README.md', ...(await filesOf('docs/guides', /\.md$/))]
+test('the reference, the guides, the README, the pages for browsers and the chart', async () => {
+  const pages = [
+    ...['README.md', ...(await filesOf('docs/guides', /\.md$/))],
+    ...(await filesOf('src', /\.html$/)),
+  ]
   const texts = await Promise.all(
     [...pages, ...(await filesOf('charts', /(\.txt|values\.yaml)$/))].map(async (path) => ({
       path,

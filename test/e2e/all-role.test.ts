@@ -181,8 +181,16 @@ describe('the first start', () => {
     const served = paths.flatMap(([url, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${url}`),
     )
-    const routes = routeCatalogue().map(({ method, url }) => `${method} ${url}`)
-    expect(served.toSorted()).toEqual(routes.toSorted())
+    const [routes, pages] = [false, true].map((isPage) =>
+      routeCatalogue().filter(({ page }) => (page ?? false) === isPage),
+    )
+    expect(served.toSorted()).toEqual(
+      routes?.map(({ method, url }) => `${method} ${url}`).toSorted(),
+    )
+    expect(pages?.map(({ url }) => url)).toContain('/invitation')
+    for (const { url } of pages ?? []) {
+      expect([url, (await fetch(service.base_url + url)).status]).toEqual([url, 200])
+    }
     const docs = await readFile(
       join(import.meta.dirname, '../../docs/reference/openapi.json'),
       'utf8',

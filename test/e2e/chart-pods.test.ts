@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { routeCatalogue } from '../../src/roles/catalogues.ts'
 import { clusterValues, extendedValues, fullValues } from '../support/chart/chart-values.ts'
 import { containersOf, podIn, renderedObjects } from '../support/chart/render.ts'
 import type { KubeObject } from '../support/kube/kube-request.ts'
@@ -101,6 +102,29 @@ test('the embedded pod has them too, and its test pod none that would keep it fr
   const test = objects.find(({ kind }) => kind === 'Pod')
   expect(names(test.spec.containers)).toEqual(['smoke-test'])
   expect(test.spec).not.toHaveProperty('initContainers')
+})
+
+test('Ingress and HTTPRoute send the data plane to the proxy, and the API and pages to the API', async () => {
+  const objects = await renderedObjects(extendedValues)
+  const [ingress, route] = ['Ingress', 'HTTPRoute'].map((wanted) =>
+    objects.find(({ kind }) => kind === wanted),
+  )
+  const ofIngress = ingress.spec.rules[0].http.paths.map(({ path, backend }: KubeObject) => ({
+    ...{ path, service: backend.service.name },
+  }))
+  const ofRoute = route.spec.rules.map(({ matches, backendRefs }: KubeObject) => ({
+    ...{ path: matches?.[0].path.value ?? '/', service: backendRefs[0].name },
+  }))
+  const urls = routeCatalogue().map(({ url }) => url)
+  expect(urls).toContain('/invitation')
+  for (const rules of [ofIngress, ofRoute] as { path: string; service: string }[][]) {
+    const byLength = rules.toSorted((a, b) => b.path.length - a.path.length)
+    for (const url of urls) {
+      const rule = byLength.find(({ path }) => url.startsWith(path))
+      const isApi = rule?.service.endsWith('-api')
+      expect([url, isApi]).toEqual([url, !url.startsWith('/v1/')])
+    }
+  }
 })
 
 test('only the release’s namespace may call, and none may read metrics, unless a value names them', async () => {

@@ -67,9 +67,17 @@ describe('each role', () => {
   ] as const)('%s serves its routes and describes exactly these', async (role, isOwn) => {
     const answer = await fetch(`${cluster[role].base_url}/openapi.json`)
     const document = (await answer.json()) as { paths: object }
-    const urls = routeCatalogue().map(({ url }) => url)
+    const catalogue = routeCatalogue()
+    const urls = catalogue.map(({ url }) => url)
     const own = urls.filter((url) => isOwn(url) || url === '/' || url === '/openapi.json')
-    expect(new Set(Object.keys(document.paths))).toEqual(new Set(own))
+    // Pages are served, and are no part of the API.
+    const pages = new Set(catalogue.flatMap(({ page, url }) => (page ? [url] : [])))
+    expect(pages.size).toBeGreaterThan(0)
+    expect(new Set(Object.keys(document.paths))).toEqual(new Set(own).difference(pages))
+    for (const url of own.filter((each) => pages.has(each))) {
+      const page = await fetch(cluster[role].base_url + url)
+      expect([url, page.status]).toEqual([url, 200])
+    }
     for (const url of urls.filter((other) => !own.includes(other))) {
       const elsewhere = await fetch(cluster[role].base_url + url)
       expect([url, elsewhere.status]).toEqual([url, 404])

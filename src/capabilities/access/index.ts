@@ -2,7 +2,7 @@ import type { Route } from '../../platform/http/index.ts'
 import type { Access } from './access.ts'
 import { putDefaultProject } from './auth/default-project.ts'
 import { acceptLinkedInvitation } from './auth/invitations/accept.ts'
-import { getLinkedInvitation } from './auth/invitations/invitations.ts'
+import { lookUpInvitation } from './auth/invitations/lookup.ts'
 import { getJwks } from './auth/jwks.ts'
 import { setPassword } from './auth/password.ts'
 import { confirmPasswordReset } from './auth/password-reset/confirm.ts'
@@ -15,6 +15,7 @@ import { resendInvitation } from './organizations/invitations/resend.ts'
 import { addMember, getMembers, removeMember } from './organizations/members/members.ts'
 import { createOrganization, getOrganizations } from './organizations/organizations.ts'
 import { createProject, getOrganizationProjects } from './organizations/projects.ts'
+import { accountPages } from './pages/pages.ts'
 import { createApiKey, getApiKeys } from './projects/api-keys/api-keys.ts'
 import { revokeApiKey } from './projects/api-keys/revoke.ts'
 import { rotateApiKey } from './projects/api-keys/rotate.ts'
@@ -60,9 +61,9 @@ export { createPasswordStrength } from './passwords/password-strength.ts'
 
 export { listLockedUsers } from './users/store.ts'
 
-/** The routes of sign-in and of access control. */
+/** The routes of sign-in and of access control, and the pages of their links. */
 export function accessRoutes(access: Access): Route[] {
-  return factories.map((factory) => factory(access))
+  return [...factories.map((factory) => factory(access)), ...accountPages()]
 }
 
 const factories: readonly ((access: Access) => Route)[] = [
@@ -73,7 +74,7 @@ const factories: readonly ((access: Access) => Route)[] = [
   confirmPasswordReset,
   createPasswordReset,
   putDefaultProject,
-  getLinkedInvitation,
+  lookUpInvitation,
   acceptLinkedInvitation,
   getJwks,
   getOrganizations,

@@ -56,7 +56,8 @@ export function frontPageRoute(
       if (!prefersHtml(String(headers['accept'] ?? ''))) {
         return new Answer(page, { headers: { vary: 'accept' } })
       }
-      return new Answer(page, { headers: htmlHeaders, html: renderHtml(page) })
+      const content = { media_type: 'text/html', text: renderHtml(page) }
+      return new Answer(page, { headers: htmlHeaders, content })
     },
   })
 }

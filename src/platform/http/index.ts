@@ -3,6 +3,7 @@ export { AddressUnavailable, addressTaken, assertAddressFree } from './listen-er
 export { createManagementServer, type HealthCheck, type ManagementServer } from './management.ts'
 export { openapiDocument, openapiRoute } from './openapi.ts'
 export { errorsOf } from './openapi-responses.ts'
+export { definePage } from './page.ts'
 export { answerClientError, discardRest } from './problem-reply.ts'
 export { createRateLimiter, type RateDecision, type RateLimiter } from './rate-limit.ts'
 export {

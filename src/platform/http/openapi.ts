@@ -12,12 +12,14 @@ import { type NamedSchemas, namedSchemas, type SchemaUse } from './openapi-schem
 import { defineRoute, type HeaderDocs, type RawRoute, type Route } from './route.ts'
 import { letsOperatorIn, neededFor } from './route-access.ts'
 
-/** Builds the OpenAPI 3.1 document of these routes. */
+/** Builds the OpenAPI 3.1 document of these routes, without pages. */
 export function openapiDocument(
   routes: readonly (Route | RawRoute)[],
   info: { version: string },
 ): Json {
-  const sorted = routes.toSorted((a, b) => (a.url < b.url ? -1 : a.url > b.url ? 1 : 0))
+  const sorted = routes
+    .filter(({ page }) => page !== true)
+    .toSorted((a, b) => (a.url < b.url ? -1 : a.url > b.url ? 1 : 0))
   const schemas = namedSchemas(sorted.flatMap(schemaUses))
   const parameters = new Map(sorted.map((route) => [route, parametersOf(route, schemas)]))
   const shared = sharedParameters([...parameters.values()].flat())

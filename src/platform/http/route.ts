@@ -63,6 +63,8 @@ type RouteDocs = {
   status?: SuccessStatus
   /** Returns HTML instead of JSON to clients that prefer it. */
   or_html?: true
+  /** A page for browsers or one of its files. The OpenAPI document leaves it out. */
+  page?: true
   /** Returns the version of the object as `ETag`. */
   etag?: true
   /** Request headers of the route, beside those of credentials, projects and idempotency. */
@@ -108,24 +110,27 @@ export type UnparsedRequest = {
   signal: AbortSignal
 }
 
-/** A reply with a status, headers or HTML. */
+/** A reply with a status, headers, or content that is not JSON. */
 export class Answer<B> {
   readonly body: B
   readonly status: number | undefined
   readonly headers: Readonly<Record<string, string>>
-  /** HTML to send instead of the body as JSON. */
-  readonly html: string | undefined
+  /** Text to send instead of the body as JSON. */
+  readonly content: TextContent | undefined
 
   constructor(
     body: B,
-    options: { status?: number; headers?: Record<string, string>; html?: string } = {},
+    options: { status?: number; headers?: Record<string, string>; content?: TextContent } = {},
   ) {
     this.body = body
     this.status = options.status
     this.headers = options.headers ?? {}
-    this.html = options.html
+    this.content = options.content
   }
 }
+
+/** A text in UTF-8 with its media type, such as `text/html`. */
+export type TextContent = { media_type: string; text: string }
 
 /** Creates a route of its definition. */
 export function defineRoute<

@@ -217,7 +217,8 @@ function serve(app: FastifyInstance, route: Route, options: ServeOptions): void 
       )
       return send(route, reply, answer)
     },
-    ...(options.checkReply !== undefined && { onSend: replyCheckHook(route, options.checkReply) }),
+    ...(options.checkReply !== undefined &&
+      !route.page && { onSend: replyCheckHook(route, options.checkReply) }),
   })
 }
 
@@ -276,7 +277,10 @@ function disconnectSignal(reply: FastifyReply): AbortSignal {
 
 function send(route: Route, reply: FastifyReply, answer: Answer<unknown>): FastifyReply {
   reply.code(answer.status ?? route.status ?? 200).headers(answer.headers)
-  if (answer.html !== undefined) return reply.type('text/html; charset=utf-8').send(answer.html)
+  if (answer.content !== undefined) {
+    const { media_type, text } = answer.content
+    return reply.type(`${media_type}; charset=utf-8`).send(text)
+  }
   if (answer.body === undefined) return reply.send()
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer.body))
 }

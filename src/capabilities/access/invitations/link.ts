@@ -79,13 +79,16 @@ export function invitationMail(about: {
     text: [
       `You are invited to the organization "${name}" in Looptrace.`,
       '',
-      ...(url === null ? [] : [`Details of the invitation: ${url}`, '']),
-      'To accept, send this token to POST /api/v1/auth/invitations/accept, with a display name and',
-      'a password of your own, or with your access token if you have an account:',
+      ...(url === null
+        ? [
+            'To accept, send this token to POST /api/v1/auth/invitations/accept, with a display name',
+            'and a password of your own, or with your access token if you have an account:',
+            '',
+            link.token,
+          ]
+        : ['Open this link to accept:', '', url]),
       '',
-      link.token,
-      '',
-      `The token works once, until ${link.expires_at.toISOString()}.`,
+      `The link works once, until ${link.expires_at.toISOString()}.`,
       'If you do not know the sender, ignore this mail: nothing changes.',
       '',
     ].join('\n'),
@@ -96,6 +99,7 @@ function isMailed({ mailer }: InvitationLinks): boolean {
   return mailer?.configured === true
 }
 
+/** The part after # is not sent to servers, so that no log of a proxy has the token. */
 function linkUrl(public_url: string, token: string): string {
-  return `${public_url.replace(/\/$/, '')}/api/v1/auth/invitations/${token}`
+  return `${public_url.replace(/\/$/, '')}/invitation#token=${token}`
 }

@@ -15,7 +15,7 @@ import {
 import { hashSecret } from '../../keys/project-key.ts'
 import { assertStrong } from '../../passwords/password-strength.ts'
 import { accessTokenSchema, signInAs } from '../token.ts'
-import { linkTokenField } from './invitations.ts'
+import { linkTokenField } from './lookup.ts'
 
 /**
  * POST /api/v1/auth/invitations/accept: makes the invited person a member. A person without an

@@ -7,18 +7,25 @@ import { findByLink, invitationNotFound } from '../../invitations/accept.ts'
 import { hashSecret } from '../../keys/project-key.ts'
 
 /** The token of a link; any other text is an unknown one. */
-export const linkTokenField = z.string().min(1).max(256)
+export const linkTokenField = z
+  .string()
+  .min(1)
+  .max(256)
+  .describe('The part of the link after `token=`.')
 
-/** GET /api/v1/auth/invitations/{token}: the organization and role of an invitation. Changes nothing. */
-export function getLinkedInvitation({ db, clock }: Access): Route {
+/**
+ * POST /api/v1/auth/invitations/lookup: the organization and role of an invitation. Changes nothing.
+ * The token is in the body, because logs of proxies contain URLs.
+ */
+export function lookUpInvitation({ db, clock }: Access): Route {
   return defineRoute({
-    method: 'GET',
-    url: '/api/v1/auth/invitations/{token}',
-    id: 'getLinkedInvitation',
+    method: 'POST',
+    url: '/api/v1/auth/invitations/lookup',
+    id: 'lookUpInvitation',
     summary: 'Organization and role that a link invites to',
     auth: 'public',
     scope: { level: 'public' },
-    params: z.strictObject({ token: linkTokenField }),
+    body: record('LookUpInvitationRequest', { token: linkTokenField }),
     reply: record('LinkedInvitation', {
       organization: z.string().describe('Name of the organization.'),
       email: z.string(),
@@ -26,12 +33,13 @@ export function getLinkedInvitation({ db, clock }: Access): Route {
     }),
     errors: ['invitation_not_found', 'store_unavailable'],
     rate_per_minute_max: 60,
-    handle: async ({ params }) => {
+    body_bytes_max: 16 * 1024,
+    handle: async ({ body }) => {
       const now = new Date(clock.now_ms())
-      const found = await findByLink(db, { token_hash: hashSecret(params.token), now })
+      const found = await findByLink(db, { token_hash: hashSecret(body.token), now })
       if (found === undefined) throw invitationNotFound()
       const { organization, email, role } = found
-      const headers = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
+      const headers = { 'cache-control': 'no-store' }
       return new Answer({ organization, email, role }, { headers })
     },
   })

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { Answer, defineRoute, type Route } from './route.ts'
+
+/** A page for people in browsers, or a file that the page loads. */
+export type PageDefinition = {
+  url: string
+  /** Name of the route. */
+  id: string
+  summary: string
+  /** The file. Its extension selects the media type: `.html`, `.js` or `.css`. */
+  file: URL
+}
+
+/** Maximum loads per minute and network. A network may be an office behind one address. */
+const loadsPerMinute_max = 300
+
+/** Headers by extension. Pages run scripts and load styles of their own server only. */
+const kinds: Record<string, { media_type: string; headers: Record<string, string> }> = {
+  html: {
+    media_type: 'text/html',
+    headers: {
+      'cache-control': 'no-store',
+      'content-security-policy': [
+        ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'"],
+        ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+        ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
+      ].join('; '),
+      'cross-origin-opener-policy': 'same-origin',
+    },
+  },
+  js: { media_type: 'text/javascript', headers: { 'cache-control': 'no-cache' } },
+  css: { media_type: 'text/css', headers: { 'cache-control': 'no-cache' } },
+}
+
+/**
+ * Defines the public route of a static file. Reads the file once, so that a missing file prevents
+ * the start. The route is not part of the API: the OpenAPI document leaves it out.
+ */
+export function definePage({ url, id, summary, file }: PageDefinition): Route {
+  const kind = kinds[file.pathname.split('.').at(-1) ?? '']
+  if (kind === undefined) throw new TypeError(`${file.pathname}: expected .html, .js or .css`)
+  const content = { media_type: kind.media_type, text: readFileSync(file, 'utf8') }
+  const headers = {
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'cross-origin-resource-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    ...kind.headers,
+  }
+  return defineRoute({
+    method: 'GET',
+    url,
+    id,
+    summary,
+    auth: 'public',
+    scope: { level: 'public' },
+    page: true,
+    reply: z.undefined(),
+    errors: [],
+    rate_per_minute_max: loadsPerMinute_max,
+    handle: async () => new Answer(undefined, { headers, content }),
+  })
+}
