@@ -119,6 +119,7 @@ test('the operator reconciles it, from its creation to its deletion', async () =
       LOOPTRACE_SERVICE_URL: service.url,
       LOOPTRACE_OPERATOR_KEY: `lt_op_abcdefgh_${'0'.repeat(32)}`,
       LOOPTRACE_OPERATOR_LEADER_ELECTION: 'false',
+      LOOPTRACE_OPERATOR_NAMESPACE: namespace,
       LOOPTRACE_MANAGEMENT_PORT: '0',
     },
   })
