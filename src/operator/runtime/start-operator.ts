@@ -11,6 +11,7 @@ import {
   createLeaderElection,
   guardWrites,
   type LeaderElection,
+  NotLeading,
   noElection,
 } from './leader-election.ts'
 import { leaseRecord } from './lease.ts'
@@ -147,7 +148,18 @@ function assemble(options: OperatorOptions, election: LeaderElection, presence: 
     ...secrets,
     namespaceWatch,
   ]
-  const prepare = () => applyInstallationGrants({ ...common, kinds: options.kinds })
+  const prepare = async (signal: AbortSignal) => {
+    for (;;) {
+      await presence.whenAllowed(signal)
+      if (signal.aborted) return
+      try {
+        return await applyInstallationGrants({ ...common, kinds: options.kinds })
+      } catch (error) {
+        // Another installation of the class appeared: its presence is waited for again.
+        if (!(error instanceof NotLeading && election.isLeader())) throw error
+      }
+    }
+  }
   return { controllers, reflectors, prepare }
 }
 
@@ -164,7 +176,7 @@ async function runWorkers(
     await sleep(syncCheck_ms, signal)
   }
   if (signal.aborted) return
-  await prepare()
+  await prepare(signal)
   await Promise.all(controllers.map((controller) => controller.work(signal)))
 }
 
@@ -172,7 +184,7 @@ type Running = {
   controllers: readonly Controller[]
   reflectors: readonly Reflector[]
   /** Runs once before the workers start. */
-  prepare: () => Promise<void>
+  prepare: (signal: AbortSignal) => Promise<void>
   timing: Timing
 }
 
