@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { noteKind } from '../../../test/support/kube/note-kind.ts'
 import {
   type JsonPatchOperation,
   KubeInvalid,
   type KubeObject,
   KubeUnavailable,
 } from '../../platform/kube/index.ts'
-import { retentionPolicyKind } from '../kinds/retention-policy/index.ts'
 import { type CachedResource, toCachedResource } from './cached-resource.ts'
 import { addFinalizer, type Patcher, removeFinalizer } from './resource-writer.ts'
 
@@ -109,7 +109,7 @@ test('a claim adds the finalizer and the ids in one patch, and removes nothing o
   const claim = fc.asyncProperty(resource, ids, async (metadata, { external_id, project_id }) => {
     const object = objectWith(metadata)
     const { one, patches } = patcher()
-    await addFinalizer(toCachedResource(retentionPolicyKind, object), one, {
+    await addFinalizer(toCachedResource(noteKind, object), one, {
       ...(external_id !== undefined && { external_id }),
       ...(project_id !== undefined && { project_id }),
     })
