@@ -4,6 +4,7 @@ import {
   columnsOf,
   commonReasons,
   type Kind,
+  progressOf,
   resourceSchemaOf,
   type StructuralSchema,
 } from '../src/operator/index.ts'
@@ -29,7 +30,13 @@ export function kindsPage(kinds: readonly Kind[]): string {
     '`status.conditions` has `Ready`: `Unknown` until the first reconcile, `True` only after a read-back of the service',
     'matches the spec, `False` otherwise, with one of these reasons or one of the kind’s own.',
     '',
-    ...reasonRows(commonReasons),
+    'The conditions `Stalled` and `Reconciling` follow',
+    '[kstatus](https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md) and have the reason of',
+    '`Ready`. `Stalled` is `True` while only a change by a user helps (kstatus `Failed`), `Reconciling` while the operator',
+    'continues by itself (`InProgress`). A suspended or paused resource has neither; kstatus reads `InProgress`. A new',
+    'spec is `InProgress` until `status.observedGeneration` reaches it.',
+    '',
+    ...reasonRows({ reasons: commonReasons }),
     '',
     ...kinds.flatMap(kindSection),
   ]
@@ -59,7 +66,7 @@ function kindSection(kind: Kind): string[] {
     '',
     ...fieldRows(status, 'status'),
     '',
-    ...(kind.reasons === undefined ? [] : ['### Reasons', '', ...reasonRows(kind.reasons), '']),
+    ...(kind.reasons === undefined ? [] : ['### Reasons', '', ...reasonRows(kind), '']),
     '### Columns',
     '',
     '| column | value | meaning |',
@@ -71,9 +78,19 @@ function kindSection(kind: Kind): string[] {
   ]
 }
 
-function reasonRows(reasons: Readonly<Record<string, string>>): string[] {
-  const rows = Object.entries(reasons).map(([reason, meaning]) => `| \`${reason}\` | ${meaning} |`)
-  return ['| reason | meaning |', '|---|---|', ...rows]
+function reasonRows(kind: Pick<Kind, 'reasons' | 'temporary_reasons'>): string[] {
+  const rows = Object.entries(kind.reasons ?? {}).map(
+    ([reason, meaning]) => `| \`${reason}\` | ${kstatusOf(kind, reason, meaning)} | ${meaning} |`,
+  )
+  return ['| reason | kstatus | meaning |', '|---|---|---|', ...rows]
+}
+
+/** A meaning begins with the status of Ready, unless that is False. */
+function kstatusOf(kind: Pick<Kind, 'temporary_reasons'>, reason: string, meaning: string): string {
+  const statuses = ['True', 'Unknown'] as const
+  const status = statuses.find((one) => meaning.startsWith(`${one}:`)) ?? 'False'
+  if (status === 'True') return 'Current'
+  return progressOf(kind, { status, reason }) === 'Stalled' ? 'Failed' : 'InProgress'
 }
 
 function fieldRows(schema: StructuralSchema | undefined, path: string): string[] {

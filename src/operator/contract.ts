@@ -38,6 +38,11 @@ export type Kind<Spec extends CommonSpec = CommonSpec, Status extends object = o
   columns: readonly PrinterColumn[]
   /** Reasons of Ready that only this kind has, each with a sentence for the reference. */
   reasons?: Readonly<Record<string, string>>
+  /**
+   * Those of `reasons` that pass without a change by anyone: the condition is `Reconciling`. With any
+   * other reason of Ready `False` it is `Stalled`.
+   */
+  temporary_reasons?: readonly string[]
   /** Reconcile a resource of this kind when a Secret that it owns changes. */
   owns_secrets?: true
   /** Set for a kind with `projectRef`: its resources need a ProjectGrant. */
@@ -62,6 +67,11 @@ export type Kind<Spec extends CommonSpec = CommonSpec, Status extends object = o
 
 /** How a kind uses the project of its `projectRef`. */
 export type ProjectUse<Spec extends CommonSpec = CommonSpec, Status extends object = object> = {
+  /**
+   * Set for a kind whose object in the service is a part of the project: the external id is the
+   * project's id. The runtime writes it together with the finalizer.
+   */
+  is_external_id?: true
   /** Returns what the resource asks of its grant besides the project. */
   needs?(spec: Spec): Partial<GrantNeeds>
   /**

@@ -9,7 +9,7 @@ export { type Crd, columnsOf, crdOf, crdYaml, resourceSchemaOf } from './crd/crd
 export type { StructuralSchema, ValidationRule } from './crd/structural-schema.ts'
 export { kinds } from './kinds/index.ts'
 export { projectGrantSpec } from './kinds/project-grant/spec.ts'
-export { commonReasons } from './ready-condition.ts'
+export { commonReasons, progressOf } from './ready-condition.ts'
 export {
   apiAnswerCounter,
   createOperatorMetrics,

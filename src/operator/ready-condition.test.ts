@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { kinds } from './kinds/index.ts'
-import { commonReasons } from './ready-condition.ts'
+import { commonReasons, progressOf, withProgress } from './ready-condition.ts'
 
 const root = 'src/operator'
 const names = (await readdir(root, { recursive: true })).filter(
@@ -49,4 +49,38 @@ describe('every reason in the code is documented', () => {
       ]),
     )
   })
+})
+
+test.each([
+  ['True', 'Synced', undefined],
+  ['Unknown', 'Pending', 'Reconciling'],
+  ['Unknown', 'Reconciling', 'Reconciling'],
+  ['Unknown', 'Suspended', undefined],
+  ['Unknown', 'Paused', undefined],
+  ['False', 'ServiceUnavailable', 'Reconciling'],
+  ['False', 'NotApplied', 'Reconciling'],
+  ['False', 'InternalError', 'Reconciling'],
+  ['False', 'Waiting', 'Reconciling'],
+  ['False', 'Conflict', 'Stalled'],
+  ['False', 'NotGranted', 'Stalled'],
+  ['False', 'ServiceRefused', 'Stalled'],
+  // The kind reports it after a user ended the use of the resource.
+  ['False', 'Suspended', 'Stalled'],
+] as const)('with Ready %s %s the condition of kstatus is %s', (status, reason, type) => {
+  const kind = { temporary_reasons: ['Waiting'] }
+  expect(progressOf(kind, { status, reason })).toBe(type)
+  const ready = { type: 'Ready', status, reason, message: 'why' }
+  const expected = type === undefined ? [] : [{ type, status: 'True', reason, message: 'why' }]
+  expect(withProgress(kind, [ready])).toEqual([ready, ...expected])
+})
+
+test('a status without Ready gets no condition', () => {
+  expect(withProgress({}, [])).toEqual([])
+})
+
+test('temporary reasons of a kind are among its reasons', () => {
+  for (const { reasons = {}, temporary_reasons = [] } of kinds) {
+    expect(Object.keys(reasons)).toEqual(expect.arrayContaining([...temporary_reasons]))
+  }
+  expect(kinds.flatMap(({ temporary_reasons = [] }) => temporary_reasons)).not.toEqual([])
 })

@@ -1,3 +1,5 @@
+import type { Condition, ConditionDraft, Kind } from './contract.ts'
+
 /**
  * Reasons of the condition Ready that every kind may have, each with a sentence for the reference.
  */
@@ -23,6 +25,56 @@ export const commonReasons: Readonly<Record<string, string>> = {
   ServiceRefused: 'The service refused the request; the message gives the reason.',
   Forbidden: 'The operator lacks a permission in the cluster; the message names the verb.',
   InternalError: 'A defect of the operator; see its log. The operator retries.',
+}
+
+/**
+ * Common reasons of Ready `False` that pass without a change by anyone. A failed attempt is repeated
+ * after a back-off.
+ */
+const temporaryReasons: ReadonlySet<string> = new Set([
+  'NotApplied',
+  'ServiceUnavailable',
+  'InternalError',
+])
+
+/** Reasons of Ready `Unknown` while a user has paused the resource. */
+const pausedReasons: ReadonlySet<string> = new Set(['Suspended', 'Paused'])
+
+/** Conditions of kstatus: present with status True only while they hold. */
+export type ProgressType = 'Reconciling' | 'Stalled'
+
+const progressTypes: ReadonlySet<string> = new Set<ProgressType>(['Reconciling', 'Stalled'])
+
+/** Whether a condition is `Reconciling` or `Stalled` with status True. */
+export function isInProgress({ type, status }: Pick<Condition, 'type' | 'status'>): boolean {
+  return progressTypes.has(type) && status === 'True'
+}
+
+/**
+ * Returns the condition of kstatus that goes with Ready. `Stalled`: only a change by a user helps.
+ * `Reconciling`: the operator continues by itself. Undefined: ready or paused.
+ * https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md
+ */
+export function progressOf(
+  { temporary_reasons = [] }: Pick<Kind, 'temporary_reasons'>,
+  { status, reason }: Pick<ConditionDraft, 'status' | 'reason'>,
+): ProgressType | undefined {
+  if (status === 'True') return undefined
+  if (status === 'Unknown') return pausedReasons.has(reason) ? undefined : 'Reconciling'
+  const isTemporary = temporaryReasons.has(reason) || temporary_reasons.includes(reason)
+  return isTemporary ? 'Reconciling' : 'Stalled'
+}
+
+/** Returns the conditions with the one of kstatus that goes with Ready. */
+export function withProgress(
+  kind: Pick<Kind, 'temporary_reasons'>,
+  conditions: readonly ConditionDraft[],
+): readonly ConditionDraft[] {
+  const ready = conditions.find(({ type }) => type === 'Ready')
+  const type = ready && progressOf(kind, ready)
+  return ready === undefined || type === undefined
+    ? conditions
+    : [...conditions, { ...ready, type, status: 'True' }]
 }
 
 /**

@@ -189,7 +189,9 @@ describe('the files of the repository', () => {
   })
 
   test('examples pass lint', async () => {
-    const names = (await readdir('examples')).filter((name) => name.endsWith('.yaml'))
+    const names = (await readdir('examples', { recursive: true })).filter((name) =>
+      name.endsWith('.yaml'),
+    )
     const files = await Promise.all(
       names.map(async (name) => ({ name, text: await readFile(join('examples', name), 'utf8') })),
     )

@@ -170,8 +170,11 @@ test('network policies let each role call the addresses in the values, and no ot
 
 test('the examples are YAML, and their values are valid', async () => {
   const folder = join(chart, '../../examples')
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.yaml'))
+  const names = (await readdir(folder, { recursive: true })).filter((name) =>
+    name.endsWith('.yaml'),
+  )
   expect(names.length).toBeGreaterThan(5)
+  expect(names).toContain('flux/kustomizations.yaml')
   for (const name of names) {
     const objects = objectsIn(await readFile(join(folder, name), 'utf8'))
     expect(objects, name).not.toEqual([])

@@ -1,4 +1,5 @@
 import { registryPath } from './chart/registry.ts'
+import { gitopsHealthPath } from './kube/gitops-health.ts'
 import { helmPath, ownApiServer } from './kube/tools.ts'
 import { natsServerPath } from './nats.ts'
 import { testPython } from './python.ts'
@@ -10,7 +11,8 @@ import { s3ServerPath } from './s3-server.ts'
  */
 export function setup(): void {
   void (async () => {
-    const tools = [natsServerPath, ownApiServer, s3ServerPath, helmPath, testPython, registryPath]
+    const servers = [natsServerPath, ownApiServer, s3ServerPath, registryPath]
+    const tools = [...servers, helmPath, testPython, gitopsHealthPath]
     for (const build of tools) {
       await build().catch(() => undefined)
     }

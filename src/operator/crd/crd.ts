@@ -162,7 +162,7 @@ function statusSchema(own: StructuralSchema['properties']): StructuralSchema {
     properties: {
       conditions: {
         description:
-          'Conditions of the resource. Ready is True only after the service was read and matches the spec.',
+          'Conditions of the resource. Ready is True only after the service was read and matches the spec. Stalled is True while only a change by a user helps; Reconciling while the operator retries.',
         type: 'array',
         maxItems: conditionsMax,
         items: conditionSchema,

@@ -13,6 +13,8 @@ export type CachedResource = {
   meta: ResourceMeta
   deleting: boolean
   finalizers: readonly string[]
+  /** Whether the object has annotations, also those that `meta.annotations` leaves out. */
+  has_annotations: boolean
   paused: boolean
   /** Undefined when the spec does not match the kind's schema. */
   resource: Resource | undefined
@@ -47,6 +49,7 @@ export function toCachedResource(kind: Kind, object: KubeObject): CachedResource
     meta,
     deleting: object.metadata.deletionTimestamp !== undefined,
     finalizers: object.metadata.finalizers ?? [],
+    has_annotations: object.metadata.annotations !== undefined,
     paused: meta.annotations[annotations.paused] === 'true',
     resource: spec.success
       ? { meta, ...boundSpec(kind, spec.data), status: { ...own_status, conditions } }

@@ -26,7 +26,7 @@ import type { EventRecorder } from './event-recorder.ts'
 import { classifyFailure, type Failure } from './failure.ts'
 import type { ProjectAccess } from './project-access.ts'
 import type { ResourceCache } from './resource-cache.ts'
-import { createResourceWriter, type ResourceWriter } from './resource-writer.ts'
+import { createResourceWriter, type KnownIds, type ResourceWriter } from './resource-writer.ts'
 import type { Timing } from './timing.ts'
 import { withdrawProject } from './withdraw-project.ts'
 
@@ -146,25 +146,43 @@ type ProjectUsed = ProjectStatus & { projectId: string }
 async function applyToService(run: Run, resource: Resource): Promise<Next> {
   const { context, cached, writer } = run
   const project = requireProject(run)
-  // An older CRD has no default condition. The project is noted before anything is written to it.
-  const isNoted = project === undefined || isDeepStrictEqual(cached.project, project)
-  if (!cached.has_conditions || !isNoted) {
+  writer.useProject(project)
+  // An older CRD has no default condition.
+  if (!cached.has_conditions || !isProjectSafe(run, project)) {
     const draft = readyCondition('Unknown', 'Reconciling', 'the first reconcile is in progress')
     const conditions = cached.conditions.length === 0 ? [draft] : []
-    await writer.status({ conditions, project, synced: false })
+    await writer.status({ conditions, synced: false })
   }
-  if (context.kind.remove !== undefined) await writer.addFinalizer()
-  if (project !== undefined) await writer.noteProject(project.projectId)
+  if (context.kind.remove !== undefined) await writer.claim(knownIds(context.kind, project))
   const { conditions, status, events, drifted, again_after_ms } = await context.kind.reconcile(
     resource,
     createDeps(run, project?.projectId ?? ''),
   )
   if (drifted) context.onDrift(drifted)
   const all = [...conditions, ...boundsCondition(resource)]
-  await writer.status({ conditions: all, own: status, project, synced: true })
+  await writer.status({ conditions: all, own: status, synced: true })
   await context.events.record(resource.meta, events ?? [])
   const resync_ms = resyncDelay_ms(context, resource)
   return { type: 'again', after_ms: Math.min(again_after_ms ?? resync_ms, resync_ms) }
+}
+
+/**
+ * Whether the status has the project, or an annotation suffices until the first reconcile ends. A
+ * user may edit annotations, so the project is in the status before keys are minted in it: a
+ * withdrawal then finds them. An earlier withdrawal ends before the project is used again.
+ */
+function isProjectSafe({ context, cached }: Run, project: ProjectUsed | undefined): boolean {
+  if (project === undefined) return true
+  const { owns_secrets } = context.kind
+  if (owns_secrets === undefined && cached.project.withdrawal === undefined) return true
+  return isDeepStrictEqual(cached.project, project)
+}
+
+/** Returns the ids that are known before the first write to the service. */
+function knownIds({ project: use }: Kind, project: ProjectUsed | undefined): KnownIds {
+  if (project === undefined) return {}
+  const { projectId: project_id } = project
+  return { project_id, ...(use?.is_external_id && { external_id: project_id }) }
 }
 
 /** Removes the resource from the service, and only then its finalizer. */

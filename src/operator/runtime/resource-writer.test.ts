@@ -1,14 +1,20 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type JsonPatchOperation, KubeInvalid, KubeUnavailable } from '../../platform/kube/index.ts'
-import type { ConditionDraft } from '../contract.ts'
-import type { CachedResource } from './cached-resource.ts'
-import { addFinalizer, nextStatus, type Patcher, removeFinalizer } from './resource-writer.ts'
+import { noteKind } from '../../../test/support/kube/note-kind.ts'
+import {
+  type JsonPatchOperation,
+  KubeInvalid,
+  type KubeObject,
+  KubeUnavailable,
+} from '../../platform/kube/index.ts'
+import { type CachedResource, toCachedResource } from './cached-resource.ts'
+import { addFinalizer, type Patcher, removeFinalizer } from './resource-writer.ts'
 
 const ours = 'looptrace.dev/finalizer'
 const act = { verb: 'patch', resource: 'things', namespace: 'a', name: 'b' }
 
 function seen(finalizers: string[], version = '1', uid = 'uid'): CachedResource {
-  const meta = { uid }
+  const meta = { uid, annotations: {} }
   return { finalizers, resource_version: version, meta } as unknown as CachedResource
 }
 
@@ -83,75 +89,62 @@ test('patching gives up after five attempts, and at once when the server is unav
   await expect(removeFinalizer(seen([ours]), gone)).rejects.toThrow('gone')
 })
 
-const now_ms = Date.UTC(2026, 0, 1)
-const later_ms = now_ms + 60_500
-const ready = (status: ConditionDraft['status'], reason: string, message = ''): ConditionDraft => ({
-  ...{ type: 'Ready', status, reason, message },
-})
+/** Names of annotations; the cache leaves out the first. */
+const names = [
+  'kubectl.kubernetes.io/last-applied-configuration',
+  'looptrace.dev/external-id',
+  'looptrace.dev/project-id',
+  'example.com/a',
+]
 
-const first = nextStatus(
-  {},
-  { conditions: [ready('True', 'Synced')], own: { days: 3 }, synced: true },
-  { generation: 1, now_ms },
-)
-
-test('a condition has its transition time and its generation', () => {
-  expect(first).toEqual({
-    days: 3,
-    lastSyncTime: '2026-01-01T00:00:00Z',
-    observedGeneration: 1,
-    conditions: [
-      {
-        ...{ type: 'Ready', status: 'True', reason: 'Synced', message: '' },
-        ...{ lastTransitionTime: '2026-01-01T00:00:00Z', observedGeneration: 1 },
-      },
-    ],
+test('a claim adds the finalizer and the ids in one patch, and removes nothing of others', async () => {
+  const ids = fc.record({ external_id: fc.string(), project_id: fc.string() }, { requiredKeys: [] })
+  const resource = fc.record(
+    {
+      annotations: fc.dictionary(fc.constantFrom(...names), fc.string(), { minKeys: 1 }),
+      finalizers: fc.uniqueArray(fc.constantFrom('other', ours, 'foregroundDeletion')),
+    },
+    { requiredKeys: [] },
+  )
+  const claim = fc.asyncProperty(resource, ids, async (metadata, { external_id, project_id }) => {
+    const object = objectWith(metadata)
+    const { one, patches } = patcher()
+    await addFinalizer(toCachedResource(noteKind, object), one, {
+      ...(external_id !== undefined && { external_id }),
+      ...(project_id !== undefined && { project_id }),
+    })
+    const { annotations = {}, finalizers = [] } = metadata
+    const wanted = {
+      ...annotations,
+      ...(external_id !== undefined && { 'looptrace.dev/external-id': external_id }),
+      ...(project_id !== undefined && { 'looptrace.dev/project-id': project_id }),
+    }
+    expect(patches.length).toBeLessThanOrEqual(1)
+    const after = patches.reduce(applyPatch, object).metadata
+    expect(after.annotations ?? {}).toEqual(wanted)
+    expect(after.finalizers).toEqual([...new Set([...finalizers, ours])])
   })
+  await fc.assert(claim)
 })
 
-test('an unchanged status is not written', () => {
-  const draft = { conditions: [ready('True', 'Synced')], own: { days: 3 }, synced: true }
-  expect(nextStatus(first ?? {}, draft, { generation: 1, now_ms: later_ms })).toBeUndefined()
-  const stored = { ...first, ends: null }
-  expect(nextStatus(stored, draft, { generation: 1, now_ms: later_ms })).toBeUndefined()
-})
+function objectWith(metadata: Partial<KubeObject['metadata']>): KubeObject {
+  const own = { name: 'a', namespace: 'b', uid: 'uid', resourceVersion: '1' }
+  return { metadata: { ...own, creationTimestamp: '', ...metadata } }
+}
 
-test.each([
-  ['a message', ready('True', 'Synced', 'other'), { days: 3 }, 1],
-  ['a value of the kind', ready('True', 'Synced'), { days: 4 }, 1],
-  ['the generation', ready('True', 'Synced'), { days: 3 }, 2],
-])('a change of %s is written and keeps the transition time', (_what, condition, own, g) => {
-  const draft = { conditions: [condition], own, synced: true }
-  const next = nextStatus(first ?? {}, draft, { generation: g, now_ms: later_ms })
-  expect(next?.conditions[0]?.lastTransitionTime).toBe('2026-01-01T00:00:00Z')
-  expect(next?.['lastSyncTime']).toBe('2026-01-01T00:01:00Z')
-  expect(next?.observedGeneration).toBe(g)
-})
-
-test('a failure has a new transition time and keeps the last synced fields', () => {
-  const draft = { conditions: [ready('False', 'ServiceUnavailable', 'no answer')], synced: false }
-  const next = nextStatus(first ?? {}, draft, { generation: 1, now_ms: later_ms })
-  expect(next).toMatchObject({ days: 3, lastSyncTime: '2026-01-01T00:00:00Z' })
-  expect(next?.conditions[0]).toMatchObject({
-    status: 'False',
-    lastTransitionTime: '2026-01-01T00:01:00Z',
-  })
-})
-
-test('conditions are sorted by type, including earlier ones', () => {
-  const archived: ConditionDraft = { ...ready('True', 'Done'), type: 'Archived' }
-  const draft = { conditions: [ready('True', 'Synced'), archived], own: {}, synced: true }
-  const both = nextStatus({}, draft, { generation: 1, now_ms })
-  expect(both?.conditions.map(({ type }) => type)).toEqual(['Archived', 'Ready'])
-  const failed = { conditions: [ready('False', 'Conflict')], synced: false }
-  const after = nextStatus(both ?? {}, failed, { generation: 1, now_ms })
-  expect(after?.conditions.map(({ type }) => type)).toEqual(['Archived', 'Ready'])
-  const turned = { ...both, conditions: both?.conditions.toReversed() }
-  expect(nextStatus(turned, draft, { generation: 1, now_ms })).toBeUndefined()
-})
-
-test('a message is cut below the limit of the API server', () => {
-  const draft = { conditions: [ready('False', 'Bad', 'x'.repeat(40_000))], synced: false }
-  const next = nextStatus({}, draft, { generation: 1, now_ms })
-  expect(next?.conditions[0]?.message).toHaveLength(4_096)
-})
+/** Applies a JSON patch of `test` and `add`, as the API server does. */
+function applyPatch(object: KubeObject, operations: readonly JsonPatchOperation[]): KubeObject {
+  const next = structuredClone(object)
+  for (const operation of operations) {
+    const parts = operation.path.split('/').slice(1)
+    const keys = parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    const last = keys.pop() ?? ''
+    const parent = keys.reduce<Record<string, unknown>>(
+      (at, key) => at[key] as Record<string, unknown>,
+      next,
+    )
+    if (operation.op === 'test') expect(parent[last]).toEqual(operation.value)
+    if (operation.op === 'add') parent[last] = operation.value
+  }
+  return next
+}

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import {
   type JsonPatchOperation,
   type KubeClient,
@@ -7,16 +6,12 @@ import {
   type KubeObject,
   type KubeResource,
 } from '../../platform/kube/index.ts'
-import {
-  apiGroup,
-  apiVersion,
-  type Condition,
-  type ConditionDraft,
-  type Kind,
-} from '../contract.ts'
+import { apiGroup, apiVersion, type Kind } from '../contract.ts'
 import { annotations, fieldManager, finalizer } from '../names.ts'
+import { withProgress } from '../ready-condition.ts'
 import type { ProjectStatus } from '../tenancy/project-use.ts'
-import { type CachedResource, toCachedResource, withoutProject } from './cached-resource.ts'
+import { type CachedResource, toCachedResource } from './cached-resource.ts'
+import { endedProgress, nextStatus, type StatusDraft } from './next-status.ts'
 import type { ResourceCache } from './resource-cache.ts'
 import type { Timing } from './timing.ts'
 
@@ -26,13 +21,20 @@ export type ResourceWriter = {
   seen(): CachedResource
   /** Writes the status if it differs from the current one. */
   status(draft: StatusDraft): Promise<void>
-  addFinalizer(): Promise<void>
+  /**
+   * Sets the project that every following status has, unless its draft names another. Writes
+   * nothing.
+   */
+  useProject(project: ProjectStatus | undefined): void
+  /** Adds the finalizer and the ids that are known before the first write to the service. */
+  claim(ids: KnownIds): Promise<void>
   removeFinalizer(): Promise<void>
   noteExternalId(id: string): Promise<void>
-  /** Writes the project to the annotation, which survives the loss of the status. */
-  noteProject(id: string): Promise<void>
   removeAnnotation(name: string, value: string): Promise<void>
 }
+
+/** Ids in annotations, which survive the loss of the status. */
+export type KnownIds = { external_id?: string; project_id?: string }
 
 /** Returns the resource type of a kind, as URLs name it. */
 export function resourceOf(kind: Pick<Kind, 'plural'>): KubeResource {
@@ -66,14 +68,11 @@ export function createResourceWriter(options: {
     const to = { field_manager: fieldManager, ...(subresource && { subresource }) }
     return kube.apply(resource, draft, to)
   }
-  /** Applies both annotations, because an apply removes the fields that it leaves out. */
-  const note = async (next: { external_id?: string; project_id?: string }) => {
-    const { external_id, project_id } = { ...seen.meta, ...next }
-    const ids = {
-      ...(external_id !== undefined && { [annotations.external_id]: external_id }),
-      ...(project_id !== undefined && { [annotations.project_id]: project_id }),
-    }
-    store(await apply({}, { annotations: ids }))
+  let project: ProjectStatus | undefined
+  const writeStatus = async (draft: StatusDraft) => {
+    const now_ms = timing.clock.now_ms()
+    const status = nextStatus(seen.status, { project, ...draft }, { generation, now_ms })
+    if (status !== undefined) store(await apply({ status }, {}, 'status'))
   }
   const patcher: Patcher = {
     patch: async (operations) => store(await kube.patch(resource, at, operations)),
@@ -82,20 +81,39 @@ export function createResourceWriter(options: {
   return {
     seen: () => seen,
     status: async (draft) => {
-      const now_ms = timing.clock.now_ms()
-      const status = nextStatus(seen.status, draft, { generation, now_ms })
-      if (status !== undefined) store(await apply({ status }, {}, 'status'))
+      const conditions = withProgress(kind, draft.conditions)
+      await writeStatus({ ...draft, conditions })
+      const ended = endedProgress(seen.conditions, conditions)
+      if (ended.length > 0) {
+        await writeStatus({ ...draft, conditions: [...conditions, ...ended] })
+      }
     },
-    addFinalizer: async () => void (await addFinalizer(seen, patcher)),
+    useProject: (next) => {
+      project = next
+    },
+    claim: async (ids) => void (await addFinalizer(seen, patcher, ids)),
     removeFinalizer: async () => void (await removeFinalizer(seen, patcher)),
     noteExternalId: async (external_id) => {
-      if (seen.meta.external_id !== external_id) await note({ external_id })
-    },
-    noteProject: async (project_id) => {
-      if (seen.meta.project_id !== project_id) await note({ project_id })
+      if (seen.meta.external_id === external_id) return
+      // An apply removes the fields that it leaves out, so it has both annotations.
+      const ids = toAnnotations({ ...seen.meta, external_id })
+      store(await apply({}, { annotations: ids }))
     },
     removeAnnotation: async (annotation, value) =>
       void (await removeAnnotation(seen, patcher, { annotation, value })),
+  }
+}
+
+function toAnnotations({
+  external_id,
+  project_id,
+}: {
+  external_id?: string | undefined
+  project_id?: string | undefined
+}): Record<string, string> {
+  return {
+    ...(external_id !== undefined && { [annotations.external_id]: external_id }),
+    ...(project_id !== undefined && { [annotations.project_id]: project_id }),
   }
 }
 
@@ -110,19 +128,43 @@ const attempts_max = 5
 
 /**
  * Adds the operator's finalizer before the first write to the service, so that the resource can't
- * be deleted before its objects in the service are.
+ * be deleted before its objects in the service are. The same patch writes the known ids.
  * https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/
  */
-export function addFinalizer(seen: CachedResource, patcher: Patcher): Promise<CachedResource> {
-  return patchWithRetries(seen, patcher, ({ finalizers, meta, resource_version }) => {
-    if (finalizers.includes(finalizer)) return undefined
+export function addFinalizer(
+  seen: CachedResource,
+  patcher: Patcher,
+  ids: KnownIds = {},
+): Promise<CachedResource> {
+  return patchWithRetries(seen, patcher, (current) => {
+    const { finalizers, meta, resource_version } = current
+    const changes: JsonPatchOperation[] = finalizers.includes(finalizer)
+      ? []
+      : [{ op: 'add', path: '/metadata/finalizers', value: [...finalizers, finalizer] }]
+    changes.push(...annotate(current, toAnnotations(ids)))
+    if (changes.length === 0) return undefined
     return [
       { op: 'test', path: '/metadata/uid', value: meta.uid },
       // The whole list is written, so it must be unchanged since it was read.
       { op: 'test', path: '/metadata/resourceVersion', value: resource_version },
-      { op: 'add', path: '/metadata/finalizers', value: [...finalizers, finalizer] },
+      ...changes,
     ]
   })
+}
+
+/** Returns the operations that set annotations and keep all others. */
+function annotate(
+  { meta, has_annotations }: CachedResource,
+  wanted: Readonly<Record<string, string>>,
+): JsonPatchOperation[] {
+  const missing = Object.entries(wanted).filter(([name, value]) => meta.annotations[name] !== value)
+  if (missing.length === 0) return []
+  if (!has_annotations) {
+    return [{ op: 'add', path: '/metadata/annotations', value: Object.fromEntries(missing) }]
+  }
+  return missing.map(([name, value]) => ({
+    ...{ op: 'add', path: `/metadata/annotations/${name.replaceAll('/', '~1')}`, value },
+  }))
 }
 
 /**
@@ -176,96 +218,4 @@ async function patchWithRetries(
       if (current.meta.uid !== seen.meta.uid) throw error
     }
   }
-}
-
-/** The status of a resource of any kind. */
-export type WrittenStatus = Readonly<Record<string, unknown>> & {
-  conditions: readonly Condition[]
-  observedGeneration: number
-}
-
-export type StatusDraft = {
-  conditions: readonly ConditionDraft[]
-  /** The kind's own fields; the current ones stay if left out. */
-  own?: object | undefined
-  /** The project of a kind with `projectRef`; the current one stays if left out. */
-  project?: ProjectStatus | undefined
-  /** Whether the service was read and compared. */
-  synced: boolean
-}
-
-/** Bounds messages below the limit of metav1.Condition, which the CRD has. */
-const message_characters_max = 4_096
-
-/**
- * Returns the status to write, or undefined if it equals the current one, so that a resync without
- * changes writes nothing. `lastTransitionTime` changes only with a condition's status
- * (metav1.Condition). Conditions that the draft lacks are kept.
- */
-export function nextStatus(
-  before: Readonly<Record<string, unknown>>,
-  draft: StatusDraft,
-  { generation, now_ms }: { generation: number; now_ms: number },
-): WrittenStatus | undefined {
-  const now = secondsTime(now_ms)
-  const old = conditionsIn(before)
-  const { conditions: _c, observedGeneration: _g, lastSyncTime, ...ownBefore } = before
-  const conditions = mergeConditions(old, draft.conditions, { generation, now })
-  const fields = draft.own ?? ownBefore
-  const own =
-    draft.project === undefined ? fields : { ...withoutProject({ ...fields }), ...draft.project }
-  // Without a condition about it, the generation has not been reconciled yet.
-  const isObserved = draft.conditions.length > 0 || before['observedGeneration'] === undefined
-  const observedGeneration = isObserved ? generation : Number(before['observedGeneration'])
-  const isSame =
-    before['observedGeneration'] === observedGeneration &&
-    isDeepStrictEqual(conditions, old) &&
-    isDeepStrictEqual(asStored(own), asStored(ownBefore))
-  if (isSame) return undefined
-  const synced = draft.synced ? now : lastSyncTime
-  return {
-    ...own,
-    ...(synced !== undefined && { lastSyncTime: synced }),
-    observedGeneration,
-    conditions,
-  }
-}
-
-function mergeConditions(
-  old: readonly Condition[],
-  drafts: readonly ConditionDraft[],
-  { generation, now }: { generation: number; now: string },
-): Condition[] {
-  const named = new Set(drafts.map(({ type }) => type))
-  const kept = old.filter(({ type }) => !named.has(type))
-  const fresh = drafts.map(({ type, status, reason, message }) => {
-    const was = old.find((condition) => condition.type === type)
-    const lastTransitionTime = was?.status === status ? was.lastTransitionTime : now
-    const text = message.slice(0, message_characters_max)
-    const observedGeneration = generation
-    return { type, status, reason, message: text, lastTransitionTime, observedGeneration }
-  })
-  return [...kept, ...fresh].toSorted(byType)
-}
-
-/** Returns the conditions of a status, sorted by type. */
-function conditionsIn(status: Readonly<Record<string, unknown>>): Condition[] {
-  const { conditions } = status
-  return Array.isArray(conditions)
-    ? conditions.map((condition) => ({ ...condition })).toSorted(byType)
-    : []
-}
-
-function byType(a: Condition, b: Condition): number {
-  return a.type < b.type ? -1 : 1
-}
-
-/** Converts a value to its stored form; the API server may drop nulls. */
-function asStored(value: object): unknown {
-  return JSON.parse(JSON.stringify(value, (_key, part) => part ?? undefined))
-}
-
-/** Formats a time as metav1.Time, in whole seconds. */
-function secondsTime(now_ms: number): string {
-  return new Date(now_ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }

@@ -50,6 +50,7 @@ export const projectGrantKind: Kind<ProjectGrantSpec, ProjectGrantStatus> = {
   reasons: {
     NamespacesUnknown: 'The labels of namespaces were not read yet. The operator retries.',
   },
+  temporary_reasons: ['NamespacesUnknown'],
   example: {
     metadata: { name: 'team-a-checkout' },
     spec: {

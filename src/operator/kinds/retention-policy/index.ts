@@ -19,7 +19,7 @@ export const retentionPolicyKind: Kind<RetentionPolicySpec, RetentionPolicyStatu
   spec: retentionPolicySpec,
   status: retentionPolicyStatus,
   rules: retentionPolicyRules,
-  project: { withdraw: withdrawRetention },
+  project: { withdraw: withdrawRetention, is_external_id: true },
   columns: [
     {
       name: 'Project',
