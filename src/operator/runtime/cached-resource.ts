@@ -16,6 +16,8 @@ export type CachedResource = {
   paused: boolean
   /** Undefined when the spec does not match the kind's schema. */
   resource: Resource | undefined
+  /** The project that the spec names, if it names one. */
+  project_ref: ProjectRef | undefined
   /** The reason why `resource` is undefined. */
   spec_fault: string | undefined
   conditions: readonly Condition[]
@@ -51,6 +53,7 @@ export function toCachedResource(kind: Kind, object: KubeObject): CachedResource
     resource: spec.success
       ? { meta, spec: spec.data, status: { ...own_status, conditions } }
       : undefined,
+    project_ref: spec.success ? projectRefOf(kind, spec.data) : undefined,
     spec_fault: spec.success ? undefined : describeFaults(spec.error),
     conditions,
     own_status,
@@ -61,11 +64,11 @@ export function toCachedResource(kind: Kind, object: KubeObject): CachedResource
   }
 }
 
-/** Returns the projectRef of a spec, if it has one. */
-export function projectRefOf(
+function projectRefOf(
+  kind: Kind,
   spec: CommonSpec & { projectRef?: ProjectRef },
 ): ProjectRef | undefined {
-  return spec.projectRef
+  return kind.project?.toRef?.(spec) ?? spec.projectRef
 }
 
 function metaOf(kind: Kind, { metadata }: KubeObject): ResourceMeta {
