@@ -55,7 +55,10 @@ test('--recursive shows the whole tree, JSON the schema', async () => {
 })
 
 test.each([
-  ['pod', 'got "pod", expected a kind: ProjectGrant (grant), RetentionPolicy (retpol)'],
+  [
+    'pod',
+    'got "pod", expected a kind: Project (ltproj), ProjectGrant (grant), ProjectMember (ltmember), RetentionPolicy (retpol)',
+  ],
   ['retpol.spec.trace', 'got "trace", expected a field of spec: projectRef,'],
   ['retpol.spec.suspend.x', 'got "x", expected a field of spec.suspend: none'],
 ])('%s does not exist', async (word, message) => {

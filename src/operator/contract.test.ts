@@ -2,10 +2,11 @@ import { expect, test } from 'vitest'
 import { resourceSchemaOf } from './crd/crd.ts'
 import { kinds } from './kinds/index.ts'
 
-test('exactly the kinds with projectRef need a grant', () => {
+test('exactly the kinds with projectRef, or with toRef, need a grant', () => {
   const declared = kinds.map((kind) => {
     const hasRef = resourceSchemaOf(kind).properties?.['spec']?.properties?.['projectRef']
-    return [kind.kind, kind.project !== undefined, hasRef !== undefined]
+    const namesProject = (hasRef !== undefined) !== (kind.project?.toRef !== undefined)
+    return [kind.kind, kind.project !== undefined, namesProject]
   })
   expect(declared).toEqual(kinds.map(({ kind, project }) => [kind, !!project, !!project]))
   expect(declared.filter(([, needsGrant]) => needsGrant).length).toBeGreaterThan(1)

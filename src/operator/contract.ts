@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Clock } from '../kernel/time.ts'
 import type { SecretClient } from '../platform/kube/index.ts'
 import type { Logger } from '../platform/telemetry/index.ts'
-import type { Bounded, CommonSpec } from './common-spec.ts'
+import type { Bounded, CommonSpec, ProjectRef } from './common-spec.ts'
 import type { Installation } from './installation.ts'
 import type { ServiceClient } from './service/service-client.ts'
 import type { GrantNeeds } from './tenancy/decide-grant.ts'
@@ -45,7 +45,7 @@ export type Kind<Spec extends CommonSpec = CommonSpec, Status extends object = o
   temporary_reasons?: readonly string[]
   /** Reconcile a resource of this kind when a Secret that it owns changes. */
   owns_secrets?: true
-  /** Set for a kind with `projectRef`: its resources need a ProjectGrant. */
+  /** Set for a kind that names a project: its resources need a ProjectGrant. */
   project?: ProjectUse<Spec, Status>
   /** Set for the kind of grants. Returns undefined until the project is resolved. */
   toGrant?(resource: Resource<Spec, Status>): Grant | undefined
@@ -72,6 +72,8 @@ export type ProjectUse<Spec extends CommonSpec = CommonSpec, Status extends obje
    * project's id. The runtime writes it together with the finalizer.
    */
   is_external_id?: true
+  /** Returns the project that a spec without `projectRef` names. */
+  toRef?(spec: Spec): ProjectRef
   /** Returns what the resource asks of its grant besides the project. */
   needs?(spec: Spec): Partial<GrantNeeds>
   /**

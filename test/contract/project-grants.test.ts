@@ -4,6 +4,7 @@ import { type Kind, kinds, projectGrantSpec } from '../../src/operator/index.ts'
 import { projectGrantKind } from '../../src/operator/kinds/project-grant/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { type Editor, editorOf } from '../support/kube/editor.ts'
 import { grantProject, grantsOf } from '../support/kube/grants.ts'
 import { doomedOperator, killAtEachWrite } from '../support/kube/killed-operators.ts'
 import {
@@ -30,45 +31,9 @@ beforeAll(async () => {
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
-/** Lets the editor edit resources, Secrets and namespaced objects, as the role `edit` does. */
-async function letEdit(namespace: string): Promise<void> {
-  const group = 'rbac.authorization.k8s.io'
-  const api = `/apis/${group}/v1/namespaces/${namespace}`
-  const verbs = ['get', 'list', 'create', 'update', 'patch', 'delete']
-  const rules = [
-    { apiGroups: ['looptrace.dev'], resources: ['retentionpolicies', 'looptraceserviceaccounts'] },
-    { apiGroups: [''], resources: ['secrets', 'configmaps'] },
-  ].map((rule) => ({ ...rule, verbs }))
-  const role = { apiVersion: `${group}/v1`, kind: 'Role', metadata: { name: 'edit' }, rules }
-  await cluster.server.tell('POST', `${api}/roles`, { body: role })
-  const body = {
-    ...{ apiVersion: `${group}/v1`, kind: 'RoleBinding', metadata: { name: 'edit' } },
-    roleRef: { apiGroup: group, kind: 'Role', name: 'edit' },
-    subjects: [{ apiGroup: group, kind: 'User', name: editor }],
-  }
-  await cluster.server.tell('POST', `${api}/rolebindings`, { body })
-}
-
-/** Merges a change into a resource as the editor. */
-async function edit(of: Resources, name: string, body: object): Promise<void> {
-  const type = 'application/merge-patch+json'
-  const { status, text } = await cluster.server.ask('PATCH', of.path(name), {
-    ...{ user: editor, body, type },
-  })
-  if (status !== 200) throw new Error(`${name}: ${status} ${text}`)
-}
-
-/** Applies a resource as the editor. */
-async function apply(
-  of: Resources,
-  { name, kind, spec, metadata }: { name: string; kind: string; spec: object; metadata?: object },
-): Promise<void> {
-  const apiVersion = 'looptrace.dev/v1alpha1'
-  const path = `${of.path(name)}?fieldManager=eve&force=true`
-  const body = { apiVersion, kind, metadata: { ...metadata, name }, spec }
-  const { status, text } = await cluster.server.ask('PATCH', path, { user: editor, body })
-  if (status >= 300) throw new Error(`${name}: ${status} ${text}`)
-}
+const letEdit = (namespace: string) => editorOf(cluster.server, editor).letEdit(namespace)
+const edit: Editor['edit'] = (...change) => editorOf(cluster.server, editor).edit(...change)
+const apply: Editor['apply'] = (...resource) => editorOf(cluster.server, editor).apply(...resource)
 
 const account = (projectRef: object, more: object = {}) => ({
   ...{ projectRef, resyncPeriod: '30s', scopes: ['tasks:read'] },

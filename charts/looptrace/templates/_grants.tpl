@@ -1,13 +1,14 @@
 {{/*
 ProjectGrants of the installation, as a JSON list of names and specs. The operator applies them,
-because Helm can't create a resource and its CRD in one release.
+because Helm can't create a resource and its CRD in one release. Only `grants` of the values can let a
+namespace create a project.
 */}}
 {{- define "looptrace.grants" -}}
 {{- $values := .Values.operator }}
 {{- $release := printf "%s-%s" .Release.Namespace (include "looptrace.name" .) }}
 {{- $kinds := list }}
 {{- range .Files.Get "files/kinds.json" | default "[]" | fromJsonArray }}
-{{- if ne (.scope | default "") "Cluster" }}{{ $kinds = append $kinds .kind }}{{ end }}
+{{- if not (or (eq (.scope | default "") "Cluster") (eq .kind "Project")) }}{{ $kinds = append $kinds .kind }}{{ end }}
 {{- end }}
 {{- $all := list }}
 {{- if $values.grantFirstProject }}

@@ -21,12 +21,17 @@ import { revokeApiKey } from './projects/api-keys/revoke.ts'
 import { rotateApiKey } from './projects/api-keys/rotate.ts'
 import { setApiKeyScopes } from './projects/api-keys/scopes.ts'
 import {
+  getDeclaredMember,
+  putDeclaredMember,
+  removeDeclaredMember,
+} from './projects/declared-members/declared-members.ts'
+import {
   getProjectMembers,
   inviteProjectMember,
   removeProjectMember,
   setProjectMember,
 } from './projects/members/members.ts'
-import { getProject, getProjects } from './projects/projects.ts'
+import { getProject, getProjects, putProject, removeProject } from './projects/projects.ts'
 import { disableServiceAccount } from './service-accounts/disable.ts'
 import { enableServiceAccount } from './service-accounts/enable.ts'
 import { createServiceAccountKey, getServiceAccountKeys } from './service-accounts/keys.ts'
@@ -89,10 +94,15 @@ const factories: readonly ((access: Access) => Route)[] = [
   createProject,
   getProjects,
   getProject,
+  putProject,
+  removeProject,
   getProjectMembers,
   setProjectMember,
   inviteProjectMember,
   removeProjectMember,
+  getDeclaredMember,
+  putDeclaredMember,
+  removeDeclaredMember,
   getApiKeys,
   createApiKey,
   revokeApiKey,

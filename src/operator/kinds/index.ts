@@ -1,7 +1,15 @@
 import type { Kind } from '../contract.ts'
+import { projectKind } from './project/index.ts'
 import { projectGrantKind } from './project-grant/index.ts'
+import { projectMemberKind } from './project-member/index.ts'
 import { retentionPolicyKind } from './retention-policy/index.ts'
 import { serviceAccountKind } from './service-account/index.ts'
 
 /** Every kind; `make generate` writes this file from the folders beside it. */
-export const kinds: readonly Kind[] = [projectGrantKind, retentionPolicyKind, serviceAccountKind]
+export const kinds: readonly Kind[] = [
+  projectKind,
+  projectGrantKind,
+  projectMemberKind,
+  retentionPolicyKind,
+  serviceAccountKind,
+]

@@ -18,6 +18,8 @@ export type CachedResource = {
   paused: boolean
   /** Undefined when the spec does not match the kind's schema. */
   resource: Resource | undefined
+  /** The project that the spec names, if it names one. */
+  project_ref: ProjectRef | undefined
   /** The reason why `resource` is undefined. */
   spec_fault: string | undefined
   conditions: readonly Condition[]
@@ -54,6 +56,7 @@ export function toCachedResource(kind: Kind, object: KubeObject): CachedResource
     resource: spec.success
       ? { meta, ...boundSpec(kind, spec.data), status: { ...own_status, conditions } }
       : undefined,
+    project_ref: spec.success ? projectRefOf(kind, spec.data) : undefined,
     spec_fault: spec.success ? undefined : describeFaults(spec.error),
     conditions,
     own_status,
@@ -64,11 +67,11 @@ export function toCachedResource(kind: Kind, object: KubeObject): CachedResource
   }
 }
 
-/** Returns the projectRef of a spec, if it has one. */
-export function projectRefOf(
+function projectRefOf(
+  kind: Kind,
   spec: CommonSpec & { projectRef?: ProjectRef },
 ): ProjectRef | undefined {
-  return spec.projectRef
+  return kind.project?.toRef?.(spec) ?? spec.projectRef
 }
 
 function boundSpec(kind: Kind, spec: CommonSpec): Bounded<CommonSpec> {

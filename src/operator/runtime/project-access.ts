@@ -2,7 +2,7 @@ import type { Kind, Resource } from '../contract.ts'
 import { decideGrant, type GrantDecision, type GrantRequest } from '../tenancy/decide-grant.ts'
 import type { Grant } from '../tenancy/grant.ts'
 import type { GrantBook } from '../tenancy/grant-book.ts'
-import { type CachedResource, projectRefOf } from './cached-resource.ts'
+import type { CachedResource } from './cached-resource.ts'
 import { idTerm, nameTerm, type ResourceCache } from './resource-cache.ts'
 
 /** The decisions for the resources of one kind with `projectRef`. */
@@ -33,7 +33,7 @@ export function createProjectAccess(
     ...(cached.resource && kind.project?.needs?.(cached.resource.spec)),
     ...{ namespace: cached.meta.namespace, kind: kind.kind },
     namespace_labels: book.labelsOf(cached.meta.namespace),
-    project_ref: cached.resource && projectRefOf(cached.resource.spec),
+    project_ref: cached.project_ref,
     bound_id: cached.project.projectId,
     keysInUse: () => 0,
   })

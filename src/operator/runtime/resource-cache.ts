@@ -3,7 +3,7 @@ import type { KubeObject } from '../../platform/kube/index.ts'
 import { defaultClass } from '../common-spec.ts'
 import type { Kind, Resource } from '../contract.ts'
 import { annotations } from '../names.ts'
-import { type CachedResource, projectRefOf, toCachedResource } from './cached-resource.ts'
+import { type CachedResource, toCachedResource } from './cached-resource.ts'
 import type { ReflectorSink } from './reflector.ts'
 
 /** The resources of one kind, as last read. */
@@ -114,8 +114,8 @@ export const nameTerm = (name: string) => `name/${name}`
 const namespaceTerm = (namespace: string) => `namespace/${namespace}`
 
 /** Returns the terms of a resource: its namespace, and its project as declared and as used. */
-function termsOf({ resource, meta, project }: CachedResource): string[] {
-  const { id, name } = (resource && projectRefOf(resource.spec)) ?? {}
+function termsOf({ project_ref, meta, project }: CachedResource): string[] {
+  const { id, name } = project_ref ?? {}
   const ids = [id?.toLowerCase(), project.projectId].flatMap((one) => one ?? [])
   const names = name === undefined ? [] : [nameTerm(name)]
   return [namespaceTerm(meta.namespace), ...new Set(ids.map(idTerm)), ...names]

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { derivedId } from '../../kernel/ids.ts'
 import { NotReady } from '../contract.ts'
 import { type ServiceClient, ServiceRefusal, ServiceUnavailable } from './service-client.ts'
 
@@ -42,3 +43,14 @@ export async function requireProjectById(service: ServiceClient, id: string): Pr
     throw new NotReady('ProjectNotFound', `no project has the id ${id}: correct spec.project`)
   }
 }
+
+/**
+ * Returns the id under which a Project creates the project of these names. Only operators choose ids
+ * of projects, so no other caller can create a project with this id.
+ */
+export function newProjectId(names: { organization: string; name: string }): string {
+  const { organization, name } = names
+  return derivedId(projectIds, JSON.stringify([organization, name]))
+}
+
+const projectIds = '5c0d0f5e-6a55-5d0b-9c0e-2f6f2e1f6b7a'

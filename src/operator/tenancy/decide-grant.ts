@@ -7,6 +7,8 @@ export type GrantNeeds = {
   roles: readonly string[]
   /** Number of keys that it declares. */
   keys: number
+  /** Whether it declares an existing project, which takes a grant by id. */
+  adopts?: boolean
 }
 
 /** A resource that names a project. */
@@ -89,6 +91,9 @@ function excessOf(request: GrantRequest, grant: Grant): string | undefined {
   if (scopes.length > 0) return `allows no scope ${scopes.join(', ')}`
   const roles = request.roles.filter((role) => !grant.roles.includes(role))
   if (roles.length > 0) return `allows no role ${roles.join(', ')}`
+  if (request.adopts === true && grant.project !== undefined) {
+    return 'names its project by organization and name, so no resource may adopt it'
+  }
   if (request.keys === 0) return undefined
   const used = request.keysInUse(grant)
   if (used + request.keys <= grant.max_keys) return undefined

@@ -68,6 +68,8 @@ interface OrganizationMembersTable {
   user_id: string
   role: 'owner' | 'admin' | 'member'
   created_at: InstantByDefault
+  /** Whether it comes from custom resources only, and ends with the last of them. */
+  by_resource: ByDefault<boolean>
 }
 
 /** A project of an organization. Keys, traces and tasks belong to a project. */
@@ -77,6 +79,10 @@ interface ProjectsTable {
   name: string
   created_at: InstantByDefault
   archived_at: InstantOrNull
+  /** The custom resource that declares it. */
+  managed_by: JsonOrNull<ManagedBy>
+  /** The custom resource that declared it last. */
+  released_by: JsonOrNull<ManagedBy>
 }
 
 /** A membership in a project. Owners and admins of the organization need none. */
@@ -85,6 +91,8 @@ interface ProjectMembersTable {
   user_id: string
   role: 'admin' | 'editor' | 'viewer'
   created_at: InstantByDefault
+  /** Whether it comes from custom resources only, and ends with the last of them. */
+  by_resource: ByDefault<boolean>
 }
 
 /** An invitation to an organization, or to one project of it. */
@@ -105,6 +113,12 @@ interface InvitationsTable {
   expires_at: Instant
   accepted_at: InstantOrNull
   revoked_at: InstantOrNull
+  /** The custom resource that declares the member; such an invitation has no inviter. */
+  managed_by: JsonOrNull<ManagedBy>
+  /** When the link of a declared member was sent; null while no mail server is configured. */
+  delivered_at: InstantOrNull
+  /** The person who accepted the invitation of a declared member. */
+  accepted_by: OrNull<string>
 }
 
 /** A project role that an invitation grants. */

@@ -4,8 +4,9 @@ import { type OrganizationRole, organizationRoles, projectRoles } from '../../..
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 import { checkRoleChange } from '../organizations/role-change.ts'
 import { lockOrganization } from '../organizations/store.ts'
-import { effectiveRole, keepOnlyProject, visibleProjects } from '../roles/store.ts'
+import { effectiveRole, keepOnlyProject, moveDefaultProject } from '../roles/store.ts'
 import { insertUser, resetPassword } from '../users/store.ts'
+import { settleMembership } from './declared-membership.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -17,6 +18,8 @@ export type OpenInvitation = {
   email: string
   role: OrganizationRole
   by_email: boolean
+  /** The project of a member that a resource declares; null for an invitation by a person. */
+  declared_in: string | null
 }
 
 /** The person who accepts. `issuer`: signed in by the external issuer, without an account yet. */
@@ -34,7 +37,8 @@ export type Accepted = OpenInvitation & {
 
 /**
  * Returns the invitation of a link that can be accepted: not used, revoked or expired, and its
- * inviter could still make the change.
+ * inviter could still make the change. An invitation of a resource has no inviter: it ends with the
+ * resource, or with its project.
  */
 export async function findByLink(
   db: Db,
@@ -43,12 +47,13 @@ export async function findByLink(
   const row = await db
     .selectFrom('invitations')
     .innerJoin('organizations', 'organizations.id', 'invitations.organization_id')
-    .innerJoin('organization_members as inviter', (join) =>
+    .leftJoin('projects', 'projects.id', 'invitations.project_id')
+    .leftJoin('organization_members as inviter', (join) =>
       join
         .onRef('inviter.organization_id', '=', 'invitations.organization_id')
         .onRef('inviter.user_id', '=', 'invitations.invited_by'),
     )
-    .innerJoin('users', 'users.id', 'inviter.user_id')
+    .leftJoin('users', 'users.id', 'inviter.user_id')
     .leftJoin('project_members as inviting', (join) =>
       join
         .onRef('inviting.project_id', '=', 'invitations.project_id')
@@ -57,7 +62,7 @@ export async function findByLink(
     .select(['invitations.id', 'invitations.organization_id', 'invitations.email'])
     .select(['invitations.role', 'invitations.by_email', 'invitations.project_id'])
     .select(['organizations.name as organization', 'inviter.role as organization_role'])
-    .select('inviting.role as project_role')
+    .select(['inviting.role as project_role', 'invitations.managed_by', 'projects.archived_at'])
     .where('token_hash', '=', token_hash)
     .where('accepted_at', 'is', null)
     .where('revoked_at', 'is', null)
@@ -65,12 +70,16 @@ export async function findByLink(
     .where('users.disabled_at', 'is', null)
     .executeTakeFirst()
   if (row === undefined) return undefined
-  const { project_id, organization_role, project_role, ...invitation } = row
+  const { project_id, organization_role, project_role, managed_by, archived_at, ...found } = row
+  if (managed_by !== null) {
+    return archived_at === null ? { ...found, declared_in: project_id } : undefined
+  }
+  if (organization_role === null) return undefined
   const allowed =
     project_id === null
       ? mayInvite(organization_role, row.role)
       : effectiveRole({ organization_role, project_role }) === 'admin'
-  return allowed ? invitation : undefined
+  return allowed ? { ...found, declared_in: null } : undefined
 }
 
 function mayInvite(actor: OrganizationRole, next: OrganizationRole): boolean {
@@ -104,9 +113,10 @@ export function acceptInvitation(
     if (account.account === 'claimed') await moveDefaultProject(trx, { ...invitation, ...account })
     await trx
       .updateTable('invitations')
-      .set({ accepted_at: now })
+      .set({ accepted_at: now, accepted_by: account.user_id })
       .where('id', '=', invitation.id)
       .execute()
+    await settleDeclared(trx, { ...invitation, ...account }, now)
     return { ...invitation, ...account }
   })
 }
@@ -220,18 +230,35 @@ function lockUser(trx: Db, which: { id: string } | { email: string }) {
     .executeTakeFirstOrThrow()
 }
 
-/** Adds the roles of an invitation. A higher role that the person has already stays. */
+/** Gives the role that a resource declares, after its invitation was accepted. */
+async function settleDeclared(trx: Db, accepted: Accepted, now: Date): Promise<void> {
+  const { declared_in: project_id } = accepted
+  if (project_id !== null) await settleMembership(trx, { ...accepted, project_id }, now)
+}
+
+/**
+ * Adds the roles of an invitation. A higher role that a person gave stays. A role from a resource is
+ * replaced by that of a person's invitation.
+ */
 async function addMembership(
   trx: Db,
   given: OpenInvitation & { user_id: string; now: Date },
 ): Promise<void> {
   const { id, organization_id, user_id, role, now } = given
+  const by_resource = given.declared_in !== null
+  const member = { organization_id, user_id, role, created_at: now, by_resource }
+  if (by_resource) {
+    const insert = trx.insertInto('organization_members').values(member)
+    await insert.onConflict((conflict) => conflict.doNothing()).execute()
+    return
+  }
   await trx
     .insertInto('organization_members')
-    .values({ organization_id, user_id, role, created_at: now })
+    .values(member)
     .onConflict((conflict) =>
       conflict.columns(['organization_id', 'user_id']).doUpdateSet({
         role: higher('organization_members', organizationRoles),
+        by_resource: false,
       }),
     )
     .execute()
@@ -251,36 +278,19 @@ async function addMembership(
     .onConflict((conflict) =>
       conflict
         .columns(['project_id', 'user_id'])
-        .doUpdateSet({ role: higher('project_members', projectRoles) }),
+        .doUpdateSet({ role: higher('project_members', projectRoles), by_resource: false }),
     )
     .execute()
 }
 
 /**
- * Moves the default of a claimed account to the organization that invited its owner: the earlier
- * default was chosen by another person, who could read the data that the owner's calls send.
+ * Builds the higher of the stored and the new role, or the new one in place of a resource's; `roles`
+ * begins with the weakest.
  */
-async function moveDefaultProject(
-  trx: Db,
-  { user_id, organization_id }: { user_id: string; organization_id: string },
-): Promise<void> {
-  const [only, other] = await visibleProjects(trx, user_id)
-    .select('projects.id')
-    .where('projects.organization_id', '=', organization_id)
-    .limit(2)
-    .execute()
-  if (only === undefined || other !== undefined) return
-  await trx
-    .updateTable('users')
-    .set({ default_project_id: only.id })
-    .where('id', '=', user_id)
-    .execute()
-}
-
-/** Builds the higher of the stored and the new role; `roles` begins with the weakest. */
 function higher<Role extends string>(table: string, roles: readonly Role[]) {
   const order = sql.lit(roles.join(' '))
   const stored = sql.ref(`${table}.role`)
-  return sql<Role>`case when position(excluded.role in ${order}) > position(${stored} in ${order})
+  const by_resource = sql.ref(`${table}.by_resource`)
+  return sql<Role>`case when ${by_resource} or position(excluded.role in ${order}) > position(${stored} in ${order})
     then excluded.role else ${stored} end`
 }

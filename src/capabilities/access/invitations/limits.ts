@@ -23,6 +23,11 @@ type Sent = {
   email: string
   link: NewLink
   pending_max: number
+  /**
+   * The project of a member that a resource declares. Such invitations have limits per project, so
+   * that they never use up those of the organization's people.
+   */
+  declared_in?: string
 }
 
 /**
@@ -33,7 +38,8 @@ type Sent = {
 export async function checkLinkLimits(trx: Db, sent: Sent): Promise<void> {
   await dropOld(trx, sent.link.now)
   await checkPending(trx, sent)
-  const { organization_id, email, link } = sent
+  const { email, link } = sent
+  const organization_id = sent.declared_in ?? sent.organization_id
   if (link.by_email) {
     await sql`select pg_advisory_xact_lock(hashtext(${`looptrace.invitation ${email}`}))`.execute(
       trx,
@@ -64,7 +70,7 @@ export async function checkLinkLimits(trx: Db, sent: Sent): Promise<void> {
   )
   refuseFrom(minute, linksPerMinute_max, {
     ...{ now: link.now, window_ms: minute_ms },
-    detail: `An organization sends at most ${linksPerMinute_max} invitations per minute`,
+    detail: `An organization, or a project by resources, sends at most ${linksPerMinute_max} invitations per minute`,
   })
   const mails = recent.filter((row) => row.email === email && row.by_email)
   if (link.by_email) {
@@ -81,12 +87,14 @@ export async function checkLinkLimits(trx: Db, sent: Sent): Promise<void> {
 
 async function checkPending(
   trx: Db,
-  { id, organization_id, link, pending_max }: Sent,
+  { id, organization_id, link, pending_max, declared_in }: Sent,
 ): Promise<void> {
   const open = await trx
     .selectFrom('invitations')
     .select('id')
     .where('organization_id', '=', organization_id)
+    .where('managed_by', declared_in === undefined ? 'is' : 'is not', null)
+    .$if(declared_in !== undefined, (query) => query.where('project_id', '=', declared_in ?? ''))
     .where('accepted_at', 'is', null)
     .where('revoked_at', 'is', null)
     .where('expires_at', '>', link.now.toISOString())
@@ -95,7 +103,7 @@ async function checkPending(
     .execute()
   if (open.length < pending_max) return
   throw problem('limit_reached', {
-    detail: `The organization has ${pending_max} pending invitations. Revoke one first.`,
+    detail: `The ${declared_in ? 'project' : 'organization'} has ${pending_max} pending invitations. Revoke one first.`,
   })
 }
 
@@ -122,7 +130,7 @@ async function dropOld(trx: Db, now: Date): Promise<void> {
       order by created_at limit ${droppedAtOnce_max} for update skip locked)`.execute(trx)
   await sql`
     delete from invitations where id in (
-      select id from invitations where expires_at < ${before(now, endedKept_ms)}
+      select id from invitations where expires_at < ${before(now, endedKept_ms)} and managed_by is null
       order by expires_at limit ${droppedAtOnce_max} for update skip locked)`.execute(trx)
 }
 

@@ -40,6 +40,7 @@ export async function insertInvitation(trx: Db, given: NewInvitation): Promise<S
     .where('organization_id', '=', organization_id)
     .where('email', '=', email)
     .where('project_id', 'is not distinct from', project_id)
+    .where('managed_by', 'is', null)
     .where('accepted_at', 'is', null)
     .where('revoked_at', 'is', null)
     .execute()
@@ -90,7 +91,7 @@ export async function renewInvitation(
   const { token_hash, by_email, expires_at } = link
   await trx
     .updateTable('invitations')
-    .set({ token_hash, by_email, expires_at, invited_by })
+    .set({ token_hash, by_email, expires_at, invited_by, delivered_at: link.now })
     .where('id', '=', id)
     .execute()
   await checkLinkLimits(trx, given)
@@ -151,7 +152,8 @@ export async function listInvitations(
   return { rows, counted: n }
 }
 
-async function readInvitation(db: Db, id: string): Promise<StoredInvitation> {
+/** Returns an invitation with the name of its organization. */
+export async function readInvitation(db: Db, id: string): Promise<StoredInvitation> {
   const { organization, ...row } = await invitations(db)
     .innerJoin('organizations', 'organizations.id', 'invitations.organization_id')
     .select('organizations.name as organization')

@@ -2,10 +2,18 @@ import { z } from 'zod'
 import { totalExactMax } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
+import { flagParameter } from '../../../model/list-query.ts'
+import { managedByField } from '../../../model/managed-by.ts'
 import { record } from '../../../model/named-schemas.ts'
-import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import { idField, instantField, nameField, pageFields, projectRoleField } from '../fields.ts'
+import {
+  declaredBy,
+  declaredByParameter,
+  requireDeclarer,
+} from '../service-accounts/declaration.ts'
+import { declareProject, endDeclaration } from './declare-project.ts'
 import { findProject, listAllProjects, listProjects } from './store.ts'
 
 /** A project in a reply. */
@@ -14,6 +22,9 @@ const projectSchema = z.strictObject({
   organization_id: z.uuid(),
   name: z.string(),
   created_at: instantField,
+  managed_by: managedByField
+    .nullable()
+    .describe('Kubernetes resource that declares the project; null without one.'),
 })
 
 /** A project, with the caller's role in it. */
@@ -91,3 +102,70 @@ export function getProject({ db, roles }: Access): Route {
     },
   })
 }
+
+/**
+ * PUT /api/v2/access/projects/{project_id}: creates a project that a resource declares, under an id
+ * that the operator derives, or adopts an existing one. Idempotent. Only for operators.
+ */
+export function putProject({ db, clock, roles }: Access): Route {
+  return defineRoute({
+    method: 'PUT',
+    url: '/api/v2/access/projects/{project_id}',
+    id: 'putProject',
+    summary: 'Declare a project by a Kubernetes resource',
+    auth: 'jwt',
+    scope: { level: 'user', operator: true },
+    params: projectParams,
+    body: record('PutProjectRequest', {
+      organization: nameField.describe('Name of the organization.'),
+      name: nameField.describe('Name of the project.'),
+      adopt: z
+        .boolean()
+        .default(false)
+        .describe('Declare an existing project that no resource declares.'),
+      managed_by: declaredBy,
+    }),
+    reply: seenProjectSchema,
+    also: { status: 201, description: 'The project was created.', reply: seenProjectSchema },
+    errors: ['organization_not_found', 'name_taken', 'managed_by_kubernetes'],
+    handle: async ({ params, body, caller }) => {
+      const managed_by = requireDeclarer(caller, body)
+      const now = new Date(clock.now_ms())
+      const made = await declareProject(db, { ...body, ...params, managed_by, now })
+      if (made.is_new) roles.forget()
+      return new Answer({ ...made.project, role: null }, { status: made.is_new ? 201 : 200 })
+    },
+  })
+}
+
+/**
+ * DELETE /api/v2/access/projects/{project_id}: archives a project that a resource declares: calls
+ * to it are refused within 30 s, and its data is kept. With `retain` only the declaration ends.
+ */
+export function removeProject({ db, clock, roles }: Access): Route {
+  return defineRoute({
+    method: 'DELETE',
+    url: '/api/v2/access/projects/{project_id}',
+    id: 'deleteProject',
+    summary: 'Archive a project that a Kubernetes resource declares',
+    auth: 'jwt',
+    scope: { level: 'project', role: 'admin', key: null, operator: true },
+    status: 204,
+    params: projectParams,
+    query: z.strictObject({
+      managed_by: declaredByParameter,
+      retain: flagParameter('`true`: keep the project and remove only its declaration.'),
+    }),
+    reply: z.undefined(),
+    errors: ['project_not_found', 'managed_by_kubernetes'],
+    handle: async ({ params, query, caller }) => {
+      const by = requireDeclarer(caller, query)
+      const archived_at = query.retain === true ? null : new Date(clock.now_ms())
+      await endDeclaration(db, { ...params, by, archived_at })
+      roles.forget()
+      return undefined
+    },
+  })
+}
+
+const projectParams = z.strictObject({ project_id: idField })

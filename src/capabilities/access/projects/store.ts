@@ -1,5 +1,6 @@
 import type { ProjectRole } from '../../../kernel/scopes.ts'
 import type { IdPage } from '../../../model/id-pages.ts'
+import type { ManagedBy } from '../../../model/managed-by.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
 import { lockOrganization } from '../organizations/store.ts'
 import { effectiveRole, keepOnlyProject, visibleProjects } from '../roles/store.ts'
@@ -7,7 +8,14 @@ import { effectiveRole, keepOnlyProject, visibleProjects } from '../roles/store.
 type Db = Kysely<AccessTables>
 
 /** A project. */
-export type ProjectRow = { id: string; organization_id: string; name: string; created_at: string }
+export type ProjectRow = {
+  id: string
+  organization_id: string
+  name: string
+  created_at: string
+  /** The custom resource that declares it. */
+  managed_by: ManagedBy | null
+}
 
 type ProjectPage = IdPage & {
   name?: string | undefined
@@ -107,14 +115,16 @@ export function insertProject(
       .insertInto('projects')
       .values(project)
       .onConflict((conflict) => conflict.columns(['organization_id', 'name']).doNothing())
-      .returning(['id', 'organization_id', 'name', 'created_at'])
+      .returning(projectColumns)
       .executeTakeFirst()
   })
 }
 
-const projectColumns = [
+/** Columns of a `ProjectRow`. */
+export const projectColumns = [
   'projects.id',
   'projects.organization_id',
   'projects.name',
   'projects.created_at',
+  'projects.managed_by',
 ] as const

@@ -162,3 +162,24 @@ export function memberships(db: Db, user_id: string) {
     )
     .where('projects.archived_at', 'is', null)
 }
+
+/**
+ * Moves the default of a claimed account to the organization that invited its owner: the earlier
+ * default was chosen by another person, who could read the data that the owner's calls send.
+ */
+export async function moveDefaultProject(
+  trx: Db,
+  { user_id, organization_id }: { user_id: string; organization_id: string },
+): Promise<void> {
+  const [only, other] = await visibleProjects(trx, user_id)
+    .select('projects.id')
+    .where('projects.organization_id', '=', organization_id)
+    .limit(2)
+    .execute()
+  if (only === undefined || other !== undefined) return
+  await trx
+    .updateTable('users')
+    .set({ default_project_id: only.id })
+    .where('id', '=', user_id)
+    .execute()
+}

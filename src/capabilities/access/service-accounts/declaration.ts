@@ -51,6 +51,21 @@ export function getDeclarer<R extends ResourceName>(
 }
 
 /**
+ * Returns the resource for which an operator calls a route that has no other callers. Throws
+ * `permission_denied` for them.
+ */
+export function requireDeclarer<R extends ResourceName>(
+  caller: Caller,
+  given: { managed_by?: R | undefined },
+): R {
+  const by = getDeclarer(caller, given)
+  if (by !== null) return by
+  throw problem('permission_denied', {
+    detail: 'Only the operator of a cluster may declare this. Apply a Kubernetes resource',
+  })
+}
+
+/**
  * Refuses changes of a declared account or its keys that are not made for the resource that
  * declares it, and an operator's changes of an account that no resource declares. Throws
  * `managed_by_kubernetes`, `permission_denied`.

@@ -1,6 +1,6 @@
 import { isUuid } from '../../../kernel/ids.ts'
 import { NotReady, type ReconcileDeps, type Reconciled, type Resource } from '../../contract.ts'
-import { findProject, requireProjectById } from '../../service/projects.ts'
+import { findProject, newProjectId, requireProjectById } from '../../service/projects.ts'
 import type { Grant } from '../../tenancy/grant.ts'
 import type { ProjectGrantSpec, ProjectGrantStatus } from './spec.ts'
 
@@ -14,9 +14,8 @@ export async function reconcileGrant(
   resource: ProjectGrant,
   deps: ReconcileDeps,
 ): Promise<Reconciled<ProjectGrantStatus>> {
-  const { organization = '', name = '' } = resource.spec.project
   const known = projectIdOf(resource)
-  const projectId = known ?? (await findProject(deps.service, { organization, name }))
+  const projectId = known ?? (await findNamed(resource, deps))
   if (known !== undefined) await requireProjectById(deps.service, known)
   await deps.noteExternalId(projectId)
   const namespaces = deps.countNamespaces(resource.spec.namespaces)
@@ -34,16 +33,39 @@ export async function reconcileGrant(
 
 const namespaces_ms = 1_000
 
-/** Converts a resource to a grant; undefined until the project is found. */
+/** Finds the project by its names. One that a resource may create is looked up more often. */
+async function findNamed({ spec }: ProjectGrant, { service }: ReconcileDeps): Promise<string> {
+  const { organization = '', name = '' } = spec.project
+  try {
+    return await findProject(service, { organization, name })
+  } catch (error) {
+    const isAbsent = error instanceof NotReady && error.reason === 'ProjectNotFound'
+    if (!isAbsent || !spec.kinds.includes(creator)) throw error
+    const message = `${error.message}. A Project in a granted namespace creates it`
+    throw new NotReady(error.reason, message, { again_after_ms: created_ms })
+  }
+}
+
+/** The kind that creates projects. */
+const creator = 'Project'
+const created_ms = 5_000
+
+/**
+ * Converts a resource to a grant. Until the project is found, the grant allows only its creation,
+ * under an id that depends on the names alone, so that a repeated creation finds the project.
+ */
 export function toGrant(resource: ProjectGrant): Grant | undefined {
   const { meta, spec } = resource
-  const project_id = projectIdOf(resource)
-  if (project_id === undefined) return undefined
   const { organization, name } = spec.project
   const isNamed = organization !== undefined && name !== undefined
+  const found_id = projectIdOf(resource)
+  const project_id = found_id ?? (isNamed ? newProjectId({ organization, name }) : undefined)
+  if (project_id === undefined) return undefined
+  const kinds = found_id === undefined ? spec.kinds.filter((kind) => kind === creator) : spec.kinds
+  if (kinds.length === 0) return undefined
   return {
     ...{ name: meta.name, project_id, project: isNamed ? { organization, name } : undefined },
-    ...{ namespaces: spec.namespaces, kinds: spec.kinds, scopes: spec.scopes, roles: spec.roles },
+    ...{ namespaces: spec.namespaces, kinds, scopes: spec.scopes, roles: spec.roles },
     ...{ max_keys: spec.maxKeys, revoke_after: spec.revokeAfter },
   }
 }

@@ -1,6 +1,7 @@
 import type { OrganizationRole } from '../../../../kernel/scopes.ts'
 import type { IdPage } from '../../../../model/id-pages.ts'
 import type { AccessTables, Kysely } from '../../../../platform/relational/index.ts'
+import { endDeclarations } from '../../invitations/declared-membership.ts'
 import { revokeInvitations } from '../../invitations/store.ts'
 import { keepOnlyProject } from '../../roles/store.ts'
 import type { RoleChange } from '../role-change.ts'
@@ -65,7 +66,7 @@ export async function changeRole(
   await keepOnlyProject(trx, member)
   await trx
     .updateTable('organization_members')
-    .set({ role })
+    .set({ role, by_resource: false })
     .where('organization_id', '=', organization_id)
     .where('user_id', '=', member.user_id)
     .execute()
@@ -101,6 +102,7 @@ export function deleteMember(
       .where('project_id', 'in', projects)
       .execute()
     await revokeInvitations(trx, { organization_id, user_id, now })
+    await endDeclarations(trx, { organization_id, user_id, now })
     return true
   })
 }

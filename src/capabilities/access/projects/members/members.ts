@@ -124,7 +124,7 @@ export function inviteProjectMember(access: Access): Route {
  * DELETE /api/v2/access/projects/{project_id}/members/{member_user_id}: removes a person's project
  * role. Owners and admins of the organization still see the project.
  */
-export function removeProjectMember({ db, roles }: Access): Route {
+export function removeProjectMember({ db, clock, roles }: Access): Route {
   return defineRoute({
     method: 'DELETE',
     url: '/api/v2/access/projects/{project_id}/members/{member_user_id}',
@@ -138,7 +138,8 @@ export function removeProjectMember({ db, roles }: Access): Route {
     errors: ['project_not_found', 'member_not_found'],
     handle: async ({ params }) => {
       const { project_id, member_user_id: user_id } = params
-      if (!(await deleteProjectMember(db, { project_id, user_id }))) {
+      const now = new Date(clock.now_ms())
+      if (!(await deleteProjectMember(db, { project_id, user_id, now }))) {
         throw notFound('project', user_id)
       }
       roles.forget()

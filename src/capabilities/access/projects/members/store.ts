@@ -1,6 +1,7 @@
 import type { OrganizationRole, ProjectRole } from '../../../../kernel/scopes.ts'
 import type { IdPage } from '../../../../model/id-pages.ts'
 import type { AccessTables, Kysely } from '../../../../platform/relational/index.ts'
+import { endDeclarations } from '../../invitations/declared-membership.ts'
 import {
   insertInvitation,
   type NewInvitation,
@@ -101,23 +102,31 @@ async function upsertRole(
     .insertInto('project_members')
     .values(row)
     .onConflict((conflict) =>
-      conflict.columns(['project_id', 'user_id']).doUpdateSet({ role: row.role }),
+      conflict
+        .columns(['project_id', 'user_id'])
+        .doUpdateSet({ role: row.role, by_resource: false }),
     )
     .execute()
 }
 
-/** Removes a person's project role; false when they had none. */
-export async function deleteProjectMember(
+/**
+ * Removes a person's project role, and ends the declarations of resources that gave it; false when
+ * they had none.
+ */
+export function deleteProjectMember(
   db: Db,
-  { project_id, user_id }: { project_id: string; user_id: string },
+  { project_id, user_id, now }: { project_id: string; user_id: string; now: Date },
 ): Promise<boolean> {
-  const row = await db
-    .deleteFrom('project_members')
-    .where('project_id', '=', project_id)
-    .where('user_id', '=', user_id)
-    .returning('user_id')
-    .executeTakeFirst()
-  return row !== undefined
+  return db.transaction().execute(async (trx) => {
+    const row = await trx
+      .deleteFrom('project_members')
+      .where('project_id', '=', project_id)
+      .where('user_id', '=', user_id)
+      .returning('user_id')
+      .executeTakeFirst()
+    await endDeclarations(trx, { project_id, user_id, now })
+    return row !== undefined
+  })
 }
 
 const memberColumns = [

@@ -1,0 +1,183 @@
+import { newId } from '../../../../kernel/ids.ts'
+import type { ProjectRole } from '../../../../kernel/scopes.ts'
+import type { ManagedBy, ResourceName } from '../../../../model/managed-by.ts'
+import { type AccessTables, type Kysely, sql } from '../../../../platform/relational/index.ts'
+import { keepMembership, settleMembership } from '../../invitations/declared-membership.ts'
+import { checkLinkLimits } from '../../invitations/limits.ts'
+import type { NewLink } from '../../invitations/link.ts'
+import { readInvitation, type StoredInvitation } from '../../invitations/store.ts'
+import { lockOrganization } from '../../organizations/store.ts'
+import { findProject } from '../store.ts'
+
+type Db = Kysely<AccessTables>
+
+/** Open invitations that resources may have in a project. */
+const pending_max = 50
+
+/** A member that a resource declares: an invitation, with the role after its acceptance. */
+export type DeclaredMemberRow = {
+  id: string
+  organization_id: string
+  email: string
+  role: ProjectRole
+  /** Role of the person in the project; null before the acceptance, and without one. */
+  member_role: ProjectRole | null
+  expires_at: string
+  accepted_at: string | null
+  accepted_by: string | null
+  revoked_at: string | null
+  delivered_at: string | null
+  managed_by: ManagedBy | null
+}
+
+/** Returns the member that a resource declares in a project. */
+export function findDeclaredMember(
+  db: Db,
+  which: { project_id: string; by: ResourceName },
+): Promise<DeclaredMemberRow | undefined> {
+  const { project_id, by } = which
+  return db
+    .selectFrom('invitations')
+    .innerJoin('invitation_projects', 'invitation_projects.invitation_id', 'invitations.id')
+    .leftJoin('project_members', (join) =>
+      join
+        .onRef('project_members.project_id', '=', 'invitations.project_id')
+        .onRef('project_members.user_id', '=', 'invitations.accepted_by'),
+    )
+    .select(['invitations.id', 'invitations.organization_id', 'invitations.email'])
+    .select(['invitation_projects.role', 'project_members.role as member_role'])
+    .select(['invitations.expires_at', 'invitations.accepted_at', 'invitations.accepted_by'])
+    .select(['invitations.revoked_at', 'invitations.delivered_at', 'invitations.managed_by'])
+    .where('invitations.project_id', '=', project_id)
+    .where(
+      sql<boolean>`(managed_by is not null and managed_by->>'kind' = ${by.kind}
+        and managed_by->>'namespace' = ${by.namespace} and managed_by->>'name' = ${by.name})`,
+    )
+    .executeTakeFirst()
+}
+
+/** A member to declare. */
+export type MemberDeclaration = {
+  project_id: string
+  email: string
+  role: ProjectRole
+  managed_by: ManagedBy
+  /** Used for a new invitation, and for one whose link was not sent. */
+  link: NewLink
+}
+
+/**
+ * Invites a person for a resource, or changes the role that the resource gives. Returns the
+ * invitation if its link is to be sent; undefined for an archived project. No statement depends on
+ * whether the person has an account or is a member already.
+ */
+export function declareMember(
+  db: Db,
+  declared: MemberDeclaration,
+): Promise<{ to_send: StoredInvitation | undefined } | undefined> {
+  const { project_id, email, role, managed_by, link } = declared
+  return db.transaction().execute(async (trx) => {
+    const project = await findProject(trx, project_id)
+    if (project === undefined) return undefined
+    const { organization_id } = project
+    await lockOrganization(trx, organization_id)
+    const known = await findDeclaredMember(trx, { project_id, by: managed_by })
+    if (known !== undefined && known.email !== email) {
+      await endMember(trx, { project_id, member: known, now: link.now })
+    }
+    if (known === undefined || known.email !== email) {
+      const id = await insertDeclared(trx, { ...declared, organization_id })
+      return { to_send: link.by_email ? await readInvitation(trx, id) : undefined }
+    }
+    await changeDeclared(trx, { project_id, member: known, role, managed_by, now: link.now })
+    const isPending = known.accepted_at === null && known.revoked_at === null
+    const isUnsent = isPending && known.delivered_at === null && link.by_email
+    if (!isUnsent) return { to_send: undefined }
+    await checkLinkLimits(trx, { ...limitsOf({ ...declared, organization_id }), id: known.id })
+    const { token_hash, by_email, expires_at } = link
+    const renewed = { token_hash, by_email, expires_at }
+    await trx.updateTable('invitations').set(renewed).where('id', '=', known.id).execute()
+    return { to_send: await readInvitation(trx, known.id) }
+  })
+}
+
+/** Notes that the link of an invitation was sent. */
+export async function noteDelivery(db: Db, { id, at }: { id: string; at: Date }): Promise<void> {
+  await db.updateTable('invitations').set({ delivered_at: at }).where('id', '=', id).execute()
+}
+
+/**
+ * Ends the declaration of a member: revokes the open invitation, and the membership that it gave
+ * unless `retain` is set. A membership that a person gave stays.
+ */
+export function endDeclaredMember(
+  db: Db,
+  which: { project_id: string; by: ResourceName; retain: boolean; now: Date },
+): Promise<void> {
+  const { project_id, retain, now } = which
+  return db.transaction().execute(async (trx) => {
+    const seen = await findDeclaredMember(trx, which)
+    if (seen === undefined) return
+    await lockOrganization(trx, seen.organization_id)
+    const member = await findDeclaredMember(trx, which)
+    if (member === undefined) return
+    const { organization_id, accepted_by: user_id, revoked_at } = member
+    const isMember = user_id !== null && revoked_at === null
+    if (retain && isMember) await keepMembership(trx, { organization_id, project_id, user_id })
+    await endMember(trx, { project_id, member, now })
+  })
+}
+
+type OfProject = { project_id: string; member: DeclaredMemberRow; now: Date }
+
+async function endMember(trx: Db, { project_id, member, now }: OfProject): Promise<void> {
+  await trx.deleteFrom('invitations').where('id', '=', member.id).execute()
+  const { organization_id, accepted_by: user_id } = member
+  if (user_id !== null) await settleMembership(trx, { organization_id, project_id, user_id }, now)
+}
+
+async function changeDeclared(
+  trx: Db,
+  change: OfProject & { role: ProjectRole; managed_by: ManagedBy },
+): Promise<void> {
+  const { project_id, member, role, managed_by, now } = change
+  await trx
+    .updateTable('invitations')
+    .set({ managed_by: JSON.stringify(managed_by) })
+    .where('id', '=', member.id)
+    .execute()
+  if (member.role === role) return
+  await trx
+    .updateTable('invitation_projects')
+    .set({ role })
+    .where('invitation_id', '=', member.id)
+    .execute()
+  const { organization_id, accepted_by: user_id, revoked_at } = member
+  if (user_id === null || revoked_at !== null) return
+  await settleMembership(trx, { organization_id, project_id, user_id }, now)
+}
+
+type Invited = MemberDeclaration & { organization_id: string }
+
+async function insertDeclared(trx: Db, declared: Invited): Promise<string> {
+  const { organization_id, project_id, email, role, managed_by, link } = declared
+  await checkLinkLimits(trx, limitsOf(declared))
+  const id = newId()
+  const { token: _neverShown, now, ...columns } = link
+  await trx
+    .insertInto('invitations')
+    .values({
+      ...{ id, organization_id, project_id, email, ...columns, created_at: now },
+      ...{ role: 'member', invited_by: null, managed_by: JSON.stringify(managed_by) },
+    })
+    .execute()
+  await trx
+    .insertInto('invitation_projects')
+    .values({ invitation_id: id, project_id, role })
+    .execute()
+  return id
+}
+
+function limitsOf({ organization_id, project_id, email, link }: Invited) {
+  return { organization_id, email, link, pending_max, declared_in: project_id }
+}

@@ -1,0 +1,47 @@
+import type { Kind } from '../../contract.ts'
+import { reconcileProject, removeProject, withdrawProject } from './reconcile.ts'
+import { type ProjectSpec, type ProjectStatus, projectSpec, projectStatus } from './spec.ts'
+
+/** The kind of a project of an organization. */
+export const projectKind: Kind<ProjectSpec, ProjectStatus> = {
+  kind: 'Project',
+  plural: 'projects',
+  singular: 'project',
+  short_names: ['ltproj'],
+  description:
+    'A project of an organization. A ProjectGrant of the kind Project and of exactly this organization and name lets a namespace create it.',
+  spec: projectSpec,
+  status: projectStatus,
+  rules: [],
+  columns: [
+    {
+      name: 'Organization',
+      type: 'string',
+      path: '.spec.organization',
+      description: 'Name of the organization.',
+    },
+    { name: 'Project', type: 'string', path: '.spec.name', description: 'Name of the project.' },
+    {
+      name: 'Project ID',
+      type: 'string',
+      path: '.status.projectId',
+      description: 'Id of the project.',
+      priority: 1,
+    },
+  ],
+  reasons: {
+    NameTaken: 'The project exists, and this resource did not create it.',
+    OrganizationNotFound: 'The organization does not exist in the service.',
+  },
+  project: {
+    toRef: ({ id, organization, name }) => (id === undefined ? { organization, name } : { id }),
+    needs: ({ id }) => ({ adopts: id !== undefined }),
+    withdraw: withdrawProject,
+  },
+  example: {
+    metadata: { name: 'checkout', namespace: 'looptrace' },
+    spec: { organization: 'default', name: 'checkout', deletionPolicy: 'Retain' },
+  },
+  reconcile: reconcileProject,
+  remove: removeProject,
+}
