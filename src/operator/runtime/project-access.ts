@@ -1,7 +1,9 @@
-import type { Kind, Resource } from '../contract.ts'
+import { KubeUnavailable } from '../../platform/kube/index.ts'
+import { type Kind, NotReady, type Resource } from '../contract.ts'
 import { decideGrant, type GrantDecision, type GrantRequest } from '../tenancy/decide-grant.ts'
 import type { Grant } from '../tenancy/grant.ts'
 import type { GrantBook } from '../tenancy/grant-book.ts'
+import type { ProjectStatus } from '../tenancy/project-use.ts'
 import type { CachedResource } from './cached-resource.ts'
 import { idTerm, nameTerm, type ResourceCache } from './resource-cache.ts'
 
@@ -97,3 +99,32 @@ export function createProjectAccess(
 
 /** Keys of a resource under a grant. They count until they are revoked. */
 type HeldKeys = { grant: string; keys: number }
+
+/** The project of a resource that may use it, with the grant. */
+export type ProjectUsed = ProjectStatus & { projectId: string }
+
+/**
+ * Returns the project that a resource may use; undefined for a kind without `projectRef`. Throws
+ * `NotReady` with the reason of a refusal, and `KubeUnavailable` while the decision is not known.
+ */
+export function requireProject(
+  kind: Kind,
+  cached: CachedResource,
+  decision: GrantDecision | undefined,
+): ProjectUsed | undefined {
+  if (decision === undefined) return undefined
+  if ('refused' in decision) {
+    throw new NotReady(decision.refused, decision.message, { again_after_ms: notGranted_ms })
+  }
+  if ('unknown' in decision) {
+    const act = { verb: 'read', resource: 'grants', namespace: undefined, name: undefined }
+    throw new KubeUnavailable(act, decision.unknown)
+  }
+  const { grant, project_id } = decision.allowed
+  const keys = cached.resource && kind.project?.needs?.(cached.resource.spec).keys
+  const used = { name: grant.name, revokeAfter: grant.revoke_after }
+  return { projectId: project_id, grant: { ...used, ...(keys !== undefined && { keys }) } }
+}
+
+/** Interval at which a refused resource is decided again: others may have released keys. */
+const notGranted_ms = 30_000

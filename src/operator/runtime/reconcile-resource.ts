@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type KubeClient, KubeUnavailable, ownedSecrets } from '../../platform/kube/index.ts'
+import { type KubeClient, ownedSecrets } from '../../platform/kube/index.ts'
 import type { Logger } from '../../platform/telemetry/index.ts'
 import { duration_ms } from '../common-spec.ts'
 import {
@@ -20,11 +20,10 @@ import {
 } from '../names.ts'
 import type { ServiceClient } from '../service/service-client.ts'
 import type { GrantDecision } from '../tenancy/decide-grant.ts'
-import type { ProjectStatus } from '../tenancy/project-use.ts'
 import type { CachedResource } from './cached-resource.ts'
 import type { EventRecorder } from './event-recorder.ts'
 import { classifyFailure, type Failure } from './failure.ts'
-import type { ProjectAccess } from './project-access.ts'
+import { type ProjectAccess, type ProjectUsed, requireProject } from './project-access.ts'
 import type { ResourceCache } from './resource-cache.ts'
 import { createResourceWriter, type KnownIds, type ResourceWriter } from './resource-writer.ts'
 import type { Timing } from './timing.ts'
@@ -121,31 +120,10 @@ async function withdrawGrant(run: Run): Promise<Next> {
   return next === undefined ? { type: 'rest' } : { type: 'again', ...next }
 }
 
-/** Returns the project that the resource may use; undefined for a kind without `projectRef`. */
-function requireProject({ context, cached, decision }: Run): ProjectUsed | undefined {
-  if (decision === undefined) return undefined
-  if ('refused' in decision) {
-    throw new NotReady(decision.refused, decision.message, { again_after_ms: notGranted_ms })
-  }
-  if ('unknown' in decision) {
-    const act = { verb: 'read', resource: 'grants', namespace: undefined, name: undefined }
-    throw new KubeUnavailable(act, decision.unknown)
-  }
-  const { grant, project_id } = decision.allowed
-  const keys = cached.resource && context.kind.project?.needs?.(cached.resource.spec).keys
-  const used = { name: grant.name, revokeAfter: grant.revoke_after }
-  return { projectId: project_id, grant: { ...used, ...(keys !== undefined && { keys }) } }
-}
-
-/** Interval at which a refused resource is decided again: others may have released keys. */
-const notGranted_ms = 30_000
-
-type ProjectUsed = ProjectStatus & { projectId: string }
-
 /** Applies the spec to the service and writes the state that was read back to the status. */
 async function applyToService(run: Run, resource: Resource): Promise<Next> {
   const { context, cached, writer } = run
-  const project = requireProject(run)
+  const project = requireProject(context.kind, cached, run.decision)
   writer.useProject(project)
   // An older CRD has no default condition.
   if (!cached.has_conditions || !isProjectSafe(run, project)) {
