@@ -40,7 +40,7 @@ async function team(): Promise<Team> {
 const apply = (of: Team, name: string, spec: object) =>
   editorOf(cluster.server, editor).apply(of.projects, { name, kind: 'Project', spec })
 const named = (name: string, more: object = {}) => ({
-  ...{ organization, name, resyncPeriod: '10s' },
+  ...{ organization, name, resyncPeriod: '30s' },
   ...more,
 })
 const stored = (id: string) =>
@@ -166,7 +166,7 @@ describe('a ProjectMember', () => {
   const invite = (of: Team, name: string, spec: object) =>
     editorOf(cluster.server, editor).apply(of.members, { name, kind: 'ProjectMember', spec })
   const member = (id: string, email: string, role = 'viewer') => ({
-    ...{ projectRef: { id }, email, role, resyncPeriod: '10s' },
+    ...{ projectRef: { id }, email, role, resyncPeriod: '30s' },
   })
   const requested = { metadata: { annotations: { 'looptrace.dev/reconcile-requested-at': 'now' } } }
   const emailsIn = async (project_id: string) => {

@@ -23,11 +23,11 @@ beforeAll(async () => {
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 const policy = ({ project }: Pick<ProductPlace, 'project'>, more: object = {}) => ({
-  ...{ projectRef: { id: project }, resyncPeriod: '10s', traces: { days: 9 } },
+  ...{ projectRef: { id: project }, resyncPeriod: '30s', traces: { days: 9 } },
   ...{ observations: { days: 9 }, ...more },
 })
 const account = ({ project }: ProductPlace, more: object = {}) => ({
-  ...{ projectRef: { id: project }, resyncPeriod: '10s', scopes: ['tasks:read'] },
+  ...{ projectRef: { id: project }, resyncPeriod: '30s', scopes: ['tasks:read'] },
   ...{ keys: [{ name: 'main', secretName: 'key' }], ...more },
 })
 
