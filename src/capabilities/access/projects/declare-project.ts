@@ -117,8 +117,10 @@ async function createDeclared(
   throw nameTaken(`The organization has another project "${row.name}", which may be archived`)
 }
 
+/** Whether a resource of this namespace, in the same cluster, released the project. */
 function isOfNamespace(released_by: ManagedBy | null, by: ManagedBy): boolean {
-  return released_by?.kind === by.kind && released_by.namespace === by.namespace
+  const isSameKind = released_by?.kind === by.kind && released_by.namespace === by.namespace
+  return isSameKind && released_by.installation === by.installation
 }
 
 function nameTaken(detail: string): Error {
