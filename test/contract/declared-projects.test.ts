@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { projectKind } from '../../src/operator/kinds/project/index.ts'
 import { projectMemberKind } from '../../src/operator/kinds/project-member/index.ts'
 import { newProjectId } from '../../src/operator/service/projects.ts'
-import { eventually } from '../support/eventually.ts'
 import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
 import { editorOf } from '../support/kube/editor.ts'
 import { grantProject, grantsOf } from '../support/kube/grants.ts'
@@ -13,14 +12,17 @@ import {
   productOptions,
   startProductCluster,
 } from '../support/kube/product-cluster.ts'
+import { type ProjectPeople, projectPeople } from '../support/kube/project-people.ts'
 import { type Resources, readyOf, resourcesOf } from '../support/kube/resources.ts'
 
 /** A user with edit rights in the namespaces of a test, and none in the cluster. */
 const editor = 'eve'
 let cluster: ProductCluster
+let people: ProjectPeople
 
 beforeAll(async () => {
   cluster = await startProductCluster({ users: [editor] })
+  people = projectPeople(cluster)
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
@@ -46,12 +48,6 @@ const named = (name: string, more: object = {}) => ({
 })
 const stored = (id: string) =>
   cluster.service.db.selectFrom('projects').selectAll().where('id', '=', id).executeTakeFirst()
-/** An operator of an installation: one of another cluster, as the service sees it. */
-async function installed(namespace: string, home: string, name: string) {
-  const presence = { namespace: home, name, lease_ms: 15_000, renew_deadline_ms: 10_000 }
-  const settings = { namespaces: [namespace], presence: { ...presence, retry_ms: 2_000 } }
-  return productOperator(cluster, [namespace], { times: 10, settings })
-}
 const owner = ({ namespace }: Team, name: string) => ({ kind: 'Project', namespace, name })
 
 describe('a Project', () => {
@@ -169,97 +165,6 @@ describe('a Project', () => {
   })
 })
 
-describe('a Project and a ProjectMember of two installations', () => {
-  const apply = async (own: Team, project: string) => {
-    const name = `served ${own.namespace}`
-    await grantProject(cluster.server, own.namespace, { organization, name })
-    await grantProject(cluster.server, own.namespace, project)
-    const [editing, resyncPeriod] = [editorOf(cluster.server, editor), '30s']
-    const made = { ...named(name), deletionPolicy: 'Delete' }
-    await editing.apply(own.projects, { name: 'checkout', kind: 'Project', spec: made })
-    const email = `ada@${own.namespace}.example`
-    const spec = { projectRef: { id: project }, email, role: 'viewer', resyncPeriod }
-    await editing.apply(own.members, { name: 'ada', kind: 'ProjectMember', spec })
-    return newProjectId({ organization, name })
-  }
-  const invitationsIn = (project_id: string) =>
-    cluster.service.db
-      .selectFrom('invitations')
-      .select(['id', 'managed_by'])
-      .where('project_id', '=', project_id)
-      .execute()
-
-  test('are adopted from an earlier operator, and then left alone by the other', async () => {
-    const own = await team()
-    const [home, project] = [await cluster.server.namespace(), await cluster.service.project()]
-    const id = await apply(own, project)
-    {
-      await using _early = await productOperator(cluster, [own.namespace])
-      await own.projects.ready('checkout')
-      await own.members.notReady('ada', 'LinkNotSent')
-    }
-    const [invited] = await invitationsIn(project)
-    {
-      await using _one = await installed(own.namespace, home, 'one')
-      await eventually('both are adopted', async () => {
-        const [member] = await invitationsIn(project)
-        const owners = [member?.managed_by, (await stored(id))?.managed_by]
-        return owners.every((by) => by?.installation !== undefined)
-      })
-    }
-    const adopted = await invitationsIn(project)
-    expect(adopted.map((one) => one.id)).toEqual([invited?.id])
-    await using _two = await installed(own.namespace, home, 'two')
-    await own.projects.notReady('checkout', 'NameTaken')
-    await own.members.notReady('ada', 'Conflict')
-    await own.projects.remove('checkout')
-    await own.projects.notReady('checkout', 'Conflict')
-    // In another cluster the resource of the same name has another uid.
-    const uid = { uid: 'other' }
-    const owned = (await stored(id))?.managed_by
-    const managed_by = JSON.stringify({ ...owned, ...uid })
-    await cluster.service.db
-      .updateTable('projects')
-      .set({ managed_by })
-      .where('id', '=', id)
-      .execute()
-    const requested = { 'looptrace.dev/reconcile-requested-at': 'now' }
-    await editorOf(cluster.server, editor).edit(own.projects, 'checkout', {
-      metadata: { annotations: requested },
-    })
-    await own.projects.gone('checkout')
-    await own.members.remove('ada')
-    await own.members.gone('ada')
-    expect(await stored(id)).toMatchObject({ archived_at: null, managed_by: uid })
-    expect(await invitationsIn(project)).toEqual(adopted)
-  })
-
-  test('of an earlier operator in another cluster are not ended', async () => {
-    const own = await team()
-    const [home, project] = [await cluster.server.namespace(), await cluster.service.project()]
-    const id = await apply(own, project)
-    const early = { kind: 'ProjectMember', namespace: own.namespace, name: 'ada', uid: 'other' }
-    const email = 'early@example.com'
-    const body = { email, role: 'viewer', managed_by: early }
-    const key = cluster.service.operator_key
-    const path = `/api/v2/access/projects/${project}/declared-members`
-    expect((await cluster.service.call('PUT', path, { key, body })).status).toBe(200)
-    const declared = { organization, name: `served ${own.namespace}` }
-    const by = { ...early, kind: 'Project', name: 'checkout' }
-    const about = { key, body: { ...declared, managed_by: by } }
-    await cluster.service.call('PUT', `/api/v2/access/projects/${id}`, about)
-    await using _one = await installed(own.namespace, home, 'one')
-    await own.projects.notReady('checkout', 'NameTaken')
-    await own.members.notReady('ada', 'LinkNotSent')
-    await own.projects.remove('checkout')
-    await own.projects.gone('checkout')
-    await own.members.remove('ada')
-    await own.members.gone('ada')
-    expect(await stored(id)).toMatchObject({ archived_at: null, managed_by: by })
-    expect(await invitationsIn(project)).toMatchObject([{ managed_by: early }])
-  })
-})
-
 describe('a ProjectMember', () => {
   const invite = (of: Team, name: string, spec: object) =>
     editorOf(cluster.server, editor).apply(of.members, { name, kind: 'ProjectMember', spec })
@@ -267,23 +172,6 @@ describe('a ProjectMember', () => {
     ...{ projectRef: { id }, email, role, resyncPeriod: '30s' },
   })
   const requested = { metadata: { annotations: { 'looptrace.dev/reconcile-requested-at': 'now' } } }
-  const emailsIn = async (project_id: string) => {
-    const path = `/api/v2/access/projects/${project_id}/members`
-    const { body } = await cluster.service.call('GET', path)
-    return body.members.map(({ email }: { email: string }) => email)
-  }
-  /** Accepts an invitation by the link that an administrator gets. */
-  async function accept(invitation_id: string): Promise<void> {
-    const { body } = await cluster.service.call('GET', '/api/v2/access/organizations')
-    const invitations = `/api/v2/access/organizations/${body.organizations[0].id}/invitations`
-    const resent = await cluster.service.call('POST', `${invitations}/${invitation_id}/resend`)
-    const given = { display_name: 'Ada', password: 'a password of mine' }
-    const accepted = await cluster.service.call('POST', '/api/v1/auth/invitations/accept', {
-      key: '',
-      body: { token: resent.body.token, ...given },
-    })
-    expect(accepted.status).toBe(201)
-  }
 
   test('needs an administrator without mail, is accepted, and ends with the resource', async () => {
     const [own, other] = [await team(), await team()]
@@ -294,11 +182,11 @@ describe('a ProjectMember', () => {
     await invite(own, 'ada', member(project, email))
     const waiting = await own.members.notReady('ada', 'LinkNotSent')
     expect(readyOf(waiting)?.message).toContain(`${waiting.status.invitationId}/resend`)
-    await accept(waiting.status.invitationId)
+    await people.accept(waiting.status.invitationId)
     await editorOf(cluster.server, editor).edit(own.members, 'ada', requested)
     const isAccepted = ({ status }: { status: { state: string } }) => status.state === 'Accepted'
     const accepted = await own.members.until('ada', 'is accepted', isAccepted)
-    expect([accepted.status.state, await emailsIn(project)]).toEqual([
+    expect([accepted.status.state, await people.emailsIn(project)]).toEqual([
       'Accepted',
       expect.arrayContaining([email]),
     ])
@@ -307,10 +195,10 @@ describe('a ProjectMember', () => {
     expect(foreign.status.state).toBe('LinkNotSent')
     await other.members.remove('ada')
     await other.members.gone('ada')
-    expect(await emailsIn(project)).toContain(email)
+    expect(await people.emailsIn(project)).toContain(email)
     await own.members.remove('ada')
     await own.members.gone('ada')
-    expect(await emailsIn(project)).not.toContain(email)
+    expect(await people.emailsIn(project)).not.toContain(email)
   })
 
   test('of a project or with a role that is not granted is not invited', async () => {
@@ -345,14 +233,14 @@ describe('a ProjectMember', () => {
     }
     const { status } = await own.members.notReady('kept', 'LinkNotSent')
     await own.members.notReady('open', 'LinkNotSent')
-    await accept(status.invitationId)
+    await people.accept(status.invitationId)
     await grantsOf(cluster.server).remove(grant)
     for (const name of ['kept', 'open']) {
       const isDone = (one: { status: { withdrawal?: { revokedAt?: string } } }) =>
         one.status.withdrawal?.revokedAt !== undefined
       await own.members.until(name, 'is withdrawn', isDone)
     }
-    expect(await emailsIn(project)).not.toContain(emails[0])
+    expect(await people.emailsIn(project)).not.toContain(emails[0])
     const invited = await cluster.service.db
       .selectFrom('invitations')
       .select('id')

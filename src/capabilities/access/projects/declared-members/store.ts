@@ -167,6 +167,28 @@ export function endDeclaredMember(
   })
 }
 
+/**
+ * Ends all declarations of members of a project, as `endDeclaredMember` does. Released roles stay. The
+ * caller archives the project, so that no declaration is added meanwhile.
+ */
+export async function endDeclaredMembers(
+  trx: Db,
+  which: { organization_id: string; project_id: string; now: Date },
+): Promise<void> {
+  const { organization_id, project_id, now } = which
+  const ended = await trx
+    .deleteFrom('invitations')
+    .where('project_id', '=', project_id)
+    .where('managed_by', 'is not', null)
+    .where('released_at', 'is', null)
+    .returning('accepted_by')
+    .execute()
+  const people = new Set(ended.flatMap(({ accepted_by }) => accepted_by ?? []))
+  for (const user_id of people) {
+    await settleMembership(trx, { organization_id, project_id, user_id }, now)
+  }
+}
+
 type OfProject = { project_id: string; member: DeclaredMemberRow; now: Date }
 
 async function endMember(trx: Db, { project_id, member, now }: OfProject): Promise<void> {
