@@ -51,7 +51,18 @@ const expression = (fields: Fields): Fields => ({
   selector: { matchExpressions: [{ key: 'team', ...fields }] },
 })
 
-type Declared = 'RetentionPolicy' | 'LooptraceServiceAccount' | 'ProjectGrant'
+type Declared =
+  | 'RetentionPolicy'
+  | 'LooptraceServiceAccount'
+  | 'ProjectGrant'
+  | 'Project'
+  | 'ProjectMember'
+
+const project = (fields: Fields): Fields => ({ organization: 'default', name: 'a', ...fields })
+const member = (fields: Fields): Fields => ({
+  ...{ projectRef: { name: 'a' }, email: 'ada@example.com', role: 'viewer' },
+  ...fields,
+})
 
 const accepted: readonly [string, Declared, Fields][] = [
   ['a grant', 'ProjectGrant', grant({})],
@@ -110,6 +121,11 @@ const accepted: readonly [string, Declared, Fields][] = [
   ['no class', 'RetentionPolicy', policy({ className: '' })],
   ['a class', 'RetentionPolicy', policy({ className: 'staging' })],
   ['a period', 'LooptraceServiceAccount', account({ resyncPeriod: '30s', suspend: true })],
+  ['a project with a space in its name', 'Project', project({ name: 'ein Projekt' })],
+  ['a project to adopt', 'Project', project({ id, deletionPolicy: 'Delete' })],
+  ['a member with a tagged address', 'ProjectMember', member({ email: 'ada+ü@mail.example.com' })],
+  ['a member by id', 'ProjectMember', member({ projectRef: { id }, deletionPolicy: 'Retain' })],
+  ['a grant of roles', 'ProjectGrant', grant({ kinds: ['ProjectMember'], roles: ['viewer'] })],
 ]
 
 const refused: typeof accepted = [
@@ -261,6 +277,19 @@ const refused: typeof accepted = [
     account({ keys: [key({ rotateAfter: '2h', expiresAfter: '1h' })] }),
   ],
   ['a number for its name', 'LooptraceServiceAccount', account({ displayName: 5 })],
+  ['a project without an organization', 'Project', { name: 'a' }],
+  ['a project with a space at the end', 'Project', project({ name: 'a ' })],
+  ['a project of a long name', 'Project', project({ name: 'a'.repeat(101) })],
+  ['a project to adopt by name', 'Project', project({ id: 'a' })],
+  ['a project by reference', 'Project', project({ projectRef: { name: 'a' } })],
+  ['a member in upper case', 'ProjectMember', member({ email: 'Ada@example.com' })],
+  ['a member without a domain', 'ProjectMember', member({ email: 'ada@localhost' })],
+  ['a member with two addresses', 'ProjectMember', member({ email: 'a@b.example, c@d.example' })],
+  ['a member with a line break', 'ProjectMember', member({ email: 'a@b.example\n' })],
+  ['a member as owner', 'ProjectMember', member({ role: 'owner' })],
+  ['a member without a role', 'ProjectMember', member({ role: null })],
+  ['a member of no project', 'ProjectMember', member({ projectRef: {} })],
+  ['a grant of an unknown role', 'ProjectGrant', grant({ roles: ['owner'] })],
 ]
 
 async function verdictsOn(yaml: string) {
@@ -329,6 +358,20 @@ test('only the API server refuses a change of an immutable field', async () => {
     status: 1,
     stderr: expect.stringContaining('projectRef can only be made more precise'),
   })
+  for (const [kind, before, after, field] of [
+    ['ProjectMember', member({}), member({ email: 'eve@example.com' }), 'email'],
+    ['Project', project({}), project({ name: 'b' }), 'name'],
+    ['Project', project({}), project({ organization: 'other' }), 'organization'],
+    ['Project', project({ id }), project({ id: id.replace('aaaa', 'bbbb') }), 'id'],
+    ['Project', project({ id }), project({}), 'id'],
+  ] as const) {
+    const name = `fixed-${crypto.randomUUID().slice(0, 8)}`
+    const applyOf = (spec: Fields) =>
+      server.kubectl(['apply', '-n', namespace, '-f', '-'], { input: yamlOf(kind, spec, { name }) })
+    expect(await applyOf(before)).toMatchObject({ status: 0 })
+    const { status, stderr } = await applyOf(after)
+    expect([status, stderr]).toEqual([1, expect.stringContaining(field)])
+  }
 })
 
 test('every CRD of the repository is served with its columns', async () => {

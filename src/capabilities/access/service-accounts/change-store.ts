@@ -162,6 +162,25 @@ async function narrowKeys(
   return prefixesOf(trx, which)
 }
 
+/** Revokes the keys of the accounts of a project that resources declare. */
+export async function revokeDeclaredKeys(
+  trx: Db,
+  { project_id, at }: { project_id: string; at: Date },
+): Promise<void> {
+  const declared = trx
+    .selectFrom('service_accounts')
+    .select('id')
+    .where('project_id', '=', project_id)
+    .where('managed_by', 'is not', null)
+  await trx
+    .updateTable('api_keys')
+    .set({ revoked_at: at })
+    .where('project_id', '=', project_id)
+    .where('service_account_id', 'in', declared)
+    .where('revoked_at', 'is', null)
+    .execute()
+}
+
 /** Returns the prefixes of the account's keys that are not revoked. */
 async function prefixesOf(
   trx: Db,
