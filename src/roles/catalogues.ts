@@ -116,7 +116,7 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   restartCounter(metrics, 'clickhouse')
 }
 
-/** A stand-in for any dependency. Its properties and results are stand-ins too. */
+/** A placeholder for any dependency. Its properties and results are placeholders too. */
 const absent = new Proxy(() => absent, {
   get: (_, name) => (name === 'then' ? undefined : absent),
   apply: () => absent,
