@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type AccessApp, outcome, startAccessApp } from '../support/access-app.ts'
+import { type AccessApp, startAccessApp } from '../support/access-app.ts'
 
 /** Projects and members that custom resources declare: calls with the operator's key. */
 const root = '/api/v2/access'
@@ -42,6 +42,10 @@ afterAll(async () => {
   await plain.close()
 })
 
+const outcome = ({ status, body }: { status: number; body: { code?: string } }) => [
+  status,
+  body?.code,
+]
 const ownerOf = (name: string, namespace = 'team-a') => ({
   ...{ kind: 'ProjectMember', namespace, name, uid: `uid-${name}` },
 })
