@@ -46,7 +46,7 @@ type SchemaConfig = Pick<
 >
 
 /**
- * Migrates both stores to this code's schema, and creates the first login if there is none. Then
+ * Migrates both stores to this code's schema, and creates the first login if it is missing. Then
  * `deliver` receives its secrets, once, before they are valid. Safe to run concurrently.
  */
 export async function migrateStores(

@@ -2,22 +2,19 @@ import { derivedId, newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { ManagedBy } from '../../../model/managed-by.ts'
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import { day_ms, droppedAtOnce_max, mailsPerDay_max } from '../one-time-links.ts'
 import type { NewLink } from './link.ts'
 
 type Db = Kysely<AccessTables>
 
 /** Links that an organization may send within a minute. */
 const linksPerMinute_max = 20
-/** Mails that an address may get within a day, from all organizations together. */
-const mailsPerDay_max = 3
-/** Those of resources, so that a person can invite an address that resources invited. */
+/** Mails of resources within a day, so that a person can invite an address that resources invited. */
 const mailsOfResourcesPerDay_max = 2
 /** Invitations that ended are kept for 90 days. */
-const endedKept_ms = 90 * 24 * 60 * 60 * 1000
-const droppedAtOnce_max = 20
+const endedKept_ms = 90 * day_ms
 
 const minute_ms = 60_000
-const day_ms = 24 * 60 * minute_ms
 
 /** A link to send; `id` is set when the invitation is stored already. */
 type Sent = {
