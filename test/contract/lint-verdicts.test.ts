@@ -38,6 +38,7 @@ const account = (fields: Fields): Fields => ({
   ...fields,
 })
 const key = (fields: Fields): Fields => ({ name: 'main', secretName: 'main-key', ...fields })
+const template = (secretTemplate: Fields): Fields => account({ keys: [key({})], secretTemplate })
 const id = '0199aaaa-0000-7000-8000-000000000000'
 const many = (count: number) => Array.from({ length: count }, (_, i) => i)
 
@@ -118,6 +119,32 @@ const accepted: readonly [string, Declared, Fields][] = [
       policy({ archive: { schedule } }),
     ],
   ),
+  [
+    'a template of a Secret',
+    'LooptraceServiceAccount',
+    template({
+      labels: [{ name: 'app.kubernetes.io/part-of', value: 'checkout' }],
+      annotations: [
+        { name: 'reloader.stakater.com/match', value: 'true' },
+        { name: 'x-k8s.io/note', value: 'text with "quotes"\n' },
+      ],
+      entries: [
+        { key: '.env', format: 'dotenv' },
+        { key: 'config.json', format: 'json' },
+        { key: 'auth', template: '{ {{apiKey}}, {{ projectId }} }} {' },
+        { key: 'empty', template: '' },
+      ],
+    }),
+  ],
+  [
+    'the largest template',
+    'LooptraceServiceAccount',
+    template({
+      entries: many(20).map((i) => ({ key: `entry-${i}`, template: '{{baseUrl}}'.repeat(186) })),
+      labels: many(20).map((i) => ({ name: `${'a'.repeat(190)}/l${i}`, value: 'v' })),
+    }),
+  ],
+  ['an empty template', 'LooptraceServiceAccount', template({})],
   ['no class', 'RetentionPolicy', policy({ className: '' })],
   ['a class', 'RetentionPolicy', policy({ className: 'staging' })],
   ['a period', 'LooptraceServiceAccount', account({ resyncPeriod: '30s', suspend: true })],
@@ -290,6 +317,65 @@ const refused: typeof accepted = [
   ['a member without a role', 'ProjectMember', member({ role: null })],
   ['a member of no project', 'ProjectMember', member({ projectRef: {} })],
   ['a grant of an unknown role', 'ProjectGrant', grant({ roles: ['owner'] })],
+  ...[
+    ...['looptrace.dev/channel', 'sub.looptrace.dev/a', 'kubectl.kubernetes.io/restartedAt'],
+    ...['kubernetes.io/metadata.name', 'k8s.io/a', 'rbac.authorization.k8s.io/aggregate-to-edit'],
+    ...['app.kubernetes.io/managed-by', 'a b', '-a', 'a//b', 'a..b/c', '/a', 'a/', ''],
+    ...['A.example/b', 'a'.repeat(64), `${'a'.repeat(252)}/b`],
+  ].flatMap((name): [string, Declared, Fields][] =>
+    ['labels', 'annotations'].map((field) => [
+      ...([`${field} named "${name}"`, 'LooptraceServiceAccount'] as const),
+      template({ [field]: [{ name, value: 'a' }] }),
+    ]),
+  ),
+  ...['..', '.', '..a', 'a/b', 'a b', '', 'ä', 'api-key'].map(
+    (entry): [string, Declared, Fields] => [
+      ...([`an entry with the key "${entry}"`, 'LooptraceServiceAccount'] as const),
+      template({ entries: [{ key: entry, format: 'json' }] }),
+    ],
+  ),
+  ...[
+    '{{ apikey }}',
+    '{{',
+    '{{{ apiKey }}',
+    '{{ apiKey }',
+    '{{ apiKey | upper }}',
+    '{{\tapiKey}}',
+  ].map((text): [string, Declared, Fields] => [
+    ...([`the template ${text}`, 'LooptraceServiceAccount'] as const),
+    template({ entries: [{ key: 'a', template: text }] }),
+  ]),
+  [
+    'an entry with two contents',
+    'LooptraceServiceAccount',
+    template({ entries: [{ key: 'a', format: 'json', template: 'b' }] }),
+  ],
+  ['an entry without contents', 'LooptraceServiceAccount', template({ entries: [{ key: 'a' }] })],
+  [
+    'an unknown format',
+    'LooptraceServiceAccount',
+    template({ entries: [{ key: 'a', format: 'yaml' }] }),
+  ],
+  [
+    'a key of an entry twice',
+    'LooptraceServiceAccount',
+    template({ entries: many(2).map(() => ({ key: 'a', format: 'json' })) }),
+  ],
+  [
+    'too many entries',
+    'LooptraceServiceAccount',
+    template({ entries: many(21).map((i) => ({ key: `entry-${i}`, format: 'json' })) }),
+  ],
+  [
+    'a template that is too long',
+    'LooptraceServiceAccount',
+    template({ entries: [{ key: 'a', template: 'a'.repeat(2_049) }] }),
+  ],
+  [
+    'a label that can not be a label',
+    'LooptraceServiceAccount',
+    template({ labels: [{ name: 'team', value: 'a b' }] }),
+  ],
 ]
 
 async function verdictsOn(yaml: string) {

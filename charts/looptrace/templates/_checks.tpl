@@ -70,6 +70,11 @@ returns a list of faults, one per line.
 {{- end }}
 
 {{- define "looptrace.checks.both" -}}
+{{- with .Values.operator }}
+{{- if and .namespaces .namespaceSelector }}
+|operator.namespaceSelector: got {{ toJson .namespaceSelector }} with operator.namespaces, expected one of them
+{{- end }}
+{{- end }}
 {{- with .Values.s3 }}
 {{- range $name := list "prefix" "region" "endpoint" "existingSecret" }}
 {{- if and (get $.Values.s3 $name) (not $.Values.s3.bucket) }}

@@ -140,6 +140,10 @@ LOOPTRACE_OPERATOR_INSTALLATION: {{ include "looptrace.name" . }}
 {{- with .Values.operator.namespaces }}
 LOOPTRACE_OPERATOR_NAMESPACES: {{ join "," . | quote }}
 {{- end }}
+{{- with .Values.operator.namespaceSelector }}
+LOOPTRACE_OPERATOR_NAMESPACE_SELECTOR: {{ toJson . | quote }}
+{{- end }}
+LOOPTRACE_OPERATOR_PROXY_URL: {{ default (printf "http://%s.%s.svc:%v" (include "looptrace.name" .) .Release.Namespace .Values.service.ports.http) .Values.operator.proxyUrl | quote }}
 LOOPTRACE_OPERATOR_GRANTS: {{ include "looptrace.grants" . | quote }}
 LOOPTRACE_OPERATOR_LEADER_ELECTION: {{ eq .Values.mode "cluster" | quote }}
 {{- /* Saves memory: a small young generation 30 MiB, one V8 helper thread instead of three 10 MiB. */}}
