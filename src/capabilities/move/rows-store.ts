@@ -52,7 +52,13 @@ export type RowsStore = {
 const statement_ms_max = 3_600_000
 
 /** Small blocks and few threads: each block with its contents is held in memory. */
-const readSettings = { max_block_size: 4_096, max_threads: 2, optimize_read_in_order: 1 }
+const readSettings = {
+  max_block_size: 4_096,
+  max_threads: 2,
+  optimize_read_in_order: 1,
+  // A partition of one part needs no merge.
+  do_not_merge_across_partitions_select_final: 1,
+}
 
 /** Opens the store of one side. Rejects with ColumnarUnavailable or ColumnarError. */
 export function openRowsStore(columnar: Columnar): RowsStore {
