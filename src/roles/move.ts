@@ -63,7 +63,7 @@ export async function moveData(
     return 0
   }
   if (state === undefined) await assertEmptyTarget(config, source, target)
-  if (is_dry_run) await plan(source)
+  if (is_dry_run) await plan(context, config, source)
   else await move(context, config, { source, target, state })
   return 0
 }
@@ -101,13 +101,13 @@ async function findMove(
   { progress }: Target,
 ): Promise<MoveState | undefined> {
   const state = await progress.find().catch(explainPostgres)
-  if (state === undefined || state.is_finished) return state
+  if (state === undefined) return undefined
   if (state.id !== identity.id) {
     throw new MoveRefused(
-      'another installation is being moved into this database. Use other databases.',
+      'the databases of the cluster belong to the move of another installation. Use other databases.',
     )
   }
-  if (state.position !== identity.position) {
+  if (!state.is_finished && state.position !== identity.position) {
     throw new MoveRefused(
       'the embedded installation ran after the move began, so its data has changed. Empty the databases of the cluster and run the move again.',
     )
@@ -226,7 +226,7 @@ async function openQueueCopy({ logger, parts }: RoleContext, config: Config, fil
 }
 
 /** Prints what would be moved. Writes nothing. */
-async function plan(source: EmbeddedStores): Promise<void> {
+async function plan(context: RoleContext, config: Config, source: EmbeddedStores): Promise<void> {
   const tables = await countRows(source.postgres_url, moveTables)
   const filled = tables.filter(({ rows }) => rows > 0)
   print({
@@ -237,10 +237,14 @@ async function plan(source: EmbeddedStores): Promise<void> {
   const { rows, seconds } = await planRows(store)
   print({ would_move: 'rows', tables: rows, seconds })
   print({ would_move: 'archives', ...(await countFiles(source.archives)) })
+  const copy = await openQueueCopy(context, config, source.queue_file)
+  const { pending = 0, dead = 0 } = (await copy?.stats()) ?? {}
+  await copy?.close()
+  print({ would_move: 'messages', messages: pending, dead_letters: dead })
 }
 
 /** Rows per second on two shared processors: docs/guides/move-from-embedded-to-cluster.md. */
-const rowsPerSecond = 10_000
+const rowsPerSecond = 3_000
 
 async function planRows(store: ReturnType<typeof openRowsStore>) {
   const rows: Record<string, number> = {}
