@@ -23,6 +23,7 @@ const schemaFaults: readonly Fault[] = [
 
 const embeddedFaults: readonly Fault[] = [
   [{ postgres: { host: 'pg' } }, 'postgres.host: got "pg"', 'embedded mode brings its own'],
+  [{ move: { enabled: true } }, 'move.enabled: got true', 'mode: cluster'],
   [{ nats: { servers: ['nats://n'] } }, 'nats.servers: got ["nats://n"]', 'mode: cluster'],
   [{ image: { digest: 'latest' } }, 'image.digest: got "latest"', 'sha256:'],
   [{ embedded: { persistence: { size: '20' } } }, 'persistence.size: got "20"', '20Gi'],

@@ -17,6 +17,9 @@ returns a list of faults, one per line.
 |{{ $store }}.host: got {{ quote . }}, expected no value: embedded mode brings its own {{ $title }}. Set mode: cluster to use yours
 {{- end }}
 {{- end }}
+{{- if .Values.move.enabled }}
+|move.enabled: got true, expected false: embedded mode has no stores to move data into. Set mode: cluster
+{{- end }}
 {{- with .Values.nats.servers }}
 |nats.servers: got {{ toJson . }}, expected no servers: embedded mode has its own queue. Set mode: cluster to use yours
 {{- end }}
