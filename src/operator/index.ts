@@ -19,3 +19,4 @@ export {
   startOperator,
 } from './runtime/index.ts'
 export { createServiceClient } from './service/service-client.ts'
+export { findSelectorFault, labelSelector } from './tenancy/label-selector.ts'

@@ -33,6 +33,21 @@ export function ownerOf(
   return { kind, namespace, name, uid, ...served }
 }
 
+/**
+ * Whether a stored owner is this resource. An object of an operator without an installation belongs
+ * to the resource with its uid: a query finds it by its names alone, also in another cluster.
+ */
+export function isOwnedBy(
+  stored: Omit<ManagedBy, 'cluster'>,
+  { kind, namespace, name, uid, installation }: ManagedBy,
+): boolean {
+  const isSame = stored.kind === kind && stored.namespace === namespace && stored.name === name
+  if (!isSame) return false
+  return stored.installation === undefined
+    ? stored.uid === uid
+    : stored.installation === installation
+}
+
 /** Formats an owner for a query: `Kind/namespace/name`, then its installation. */
 export function ownerQuery({ kind, namespace, name, installation }: ManagedBy): string {
   return [kind, namespace, name, ...(installation === undefined ? [] : [installation])].join('/')

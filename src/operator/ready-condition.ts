@@ -11,6 +11,8 @@ export const commonReasons: Readonly<Record<string, string>> = {
     'Unknown: reconciliation is paused because `spec.suspend` is true. False: a project admin revoked a key in an emergency; the message gives the user and the reason.',
   Paused:
     'Unknown: reconciliation is paused because the annotation `looptrace.dev/paused` is `"true"`.',
+  NamespaceNotSelected:
+    'Unknown: the namespace no longer matches the namespace selector of the operator. Nothing is changed, revoked or deleted until it matches again.',
   InvalidSpec:
     'The spec does not match the schema of this operator’s version. Update the CRD in the cluster.',
   NotGranted:
@@ -37,8 +39,8 @@ const temporaryReasons: ReadonlySet<string> = new Set([
   'InternalError',
 ])
 
-/** Reasons of Ready `Unknown` while a user has paused the resource. */
-const pausedReasons: ReadonlySet<string> = new Set(['Suspended', 'Paused'])
+/** Reasons of Ready `Unknown` while the resource is not reconciled on purpose. */
+const pausedReasons: ReadonlySet<string> = new Set(['Suspended', 'Paused', 'NamespaceNotSelected'])
 
 /** Conditions of kstatus: present with status True only while they hold. */
 export type ProgressType = 'Reconciling' | 'Stalled'

@@ -8,14 +8,19 @@ import { proxyRoutes } from '../capabilities/edge/proxy/index.ts'
 import { startIngest } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openIdempotencyStore } from '../platform/relational/index.ts'
-import { openControl } from './control.ts'
-import { explainFolder, readOperatorKey, readSecretKey, takeDataFolder } from './data-folder.ts'
+import { openControl } from './api.ts'
+import {
+  explainFolder,
+  readOperatorKey,
+  readSecretKey,
+  startServers,
+  takeDataFolder,
+} from './data-folder.ts'
 import { openDetection, openJudge } from './detection.ts'
-import { openOtlp, openProxy, openRecorder } from './edge.ts'
-import { startServers } from './embedded.ts'
 import { openIntake } from './intake.ts'
 import { openArchives, openHotWindows, openJobs } from './jobs.ts'
 import { listen } from './listen.ts'
+import { openOtlp, openProxy, openRecorder } from './proxy.ts'
 import { openClusterQueue, openFileQueue, withFileSpool } from './queues.ts'
 import { assertAddressesFree, type RoleContext, type Running, run } from './running.ts'
 import { migrateStores } from './schema.ts'

@@ -1,13 +1,61 @@
-import { authorizer } from '../capabilities/access/index.ts'
-import type { RoleConfig } from '../platform/config/index.ts'
-import { openIdempotencyStore } from '../platform/relational/index.ts'
-import { openControl } from './control.ts'
+import { type Access, accessRoutes, authorizer, openAccess } from '../capabilities/access/index.ts'
+import { conversationRoutes, conversationTreeRoutes } from '../capabilities/conversations/index.ts'
+import { correlationRoutes } from '../capabilities/correlations/index.ts'
+import { type ContextJudge, detectionRoutes } from '../capabilities/detection/index.ts'
+import {
+  deleteExpiredIngestRequests,
+  type IngestRequestSettings,
+  ingestRequestRoutes,
+} from '../capabilities/edge/batches/index.ts'
+import { mappingRoutes } from '../capabilities/edge/otlp/index.ts'
+import { deadLetterRoutes } from '../capabilities/ledger/dead-letters/index.ts'
+import { ledgerRoutes } from '../capabilities/ledger/index.ts'
+import {
+  type ArchiveDeps,
+  archiveRoutes,
+  openRestoredStore,
+  readySlices,
+} from '../capabilities/lifecycle/archive/index.ts'
+import { retentionRoutes } from '../capabilities/lifecycle/retention/index.ts'
+import {
+  type ChooseStore,
+  type OnServed,
+  openClickHouseRunner,
+  openPostgresRunner,
+  openQueries,
+  type QuerySettings,
+  queryRoutes,
+  type RunDeps,
+} from '../capabilities/query/index.ts'
+import { captureRoutes } from '../capabilities/records/capture/index.ts'
+import { createPricing } from '../capabilities/records/pricing/index.ts'
+import { schemaRoutes } from '../capabilities/records/schema/index.ts'
+import { savedQueryRoutes } from '../capabilities/saved-queries/index.ts'
+import {
+  chooseByRouting,
+  createRoutingCache,
+  type StoreRoutingRoutesDeps,
+  startRouteStats,
+  storeRoutingRoutes,
+} from '../capabilities/store-routing/index.ts'
+import { type TaskDeps, taskRoutes } from '../capabilities/tasks/index.ts'
+import { traceRoutes } from '../capabilities/traces/index.ts'
+import type { Clock } from '../kernel/time.ts'
+import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
+import type { Route } from '../platform/http/index.ts'
+import { type Mailer, openMailer, SmtpUrlRefused } from '../platform/mail/index.ts'
+import type { Queue } from '../platform/queue/index.ts'
+import {
+  deleteExpiredIdempotencyKeys,
+  openIdempotencyStore,
+  type Relational,
+} from '../platform/relational/index.ts'
 import { openJudge } from './detection.ts'
-import { openIntake } from './intake.ts'
+import { type Intake, openIntake } from './intake.ts'
 import { listen } from './listen.ts'
 import { openClusterQueue, withFileSpool } from './queues.ts'
-import { type Running, run } from './running.ts'
-import { openStores } from './stores.ts'
+import { type RoleContext, type Running, run } from './running.ts'
+import { openPostgres, openStores, type Stores } from './stores.ts'
 
 /** Starts role `api`, the control plane: the product APIs. */
 export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<Running> {
@@ -26,4 +74,216 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
       idempotency: openIdempotencyStore(stores.db),
     })
   })
+}
+
+type ControlConfig = Pick<
+  RoleConfig<'api'>,
+  | 'secret_key'
+  | 'token_issuer'
+  | 'token_ttl_ms'
+  | 'invitation_ttl_ms'
+  | 'invitations_pending_max'
+  | 'oidc_issuer'
+  | 'oidc_audience'
+  | 'smtp_url'
+  | 'mail_from'
+  | 'public_url'
+  | 'task_stalled_after_ms'
+  | 'ingest_body_bytes_max'
+  | 'ingest_take_over_ms'
+  | 'ingest_inflight_records_max'
+  | 'saved_queries_max'
+  | 'retention_hour'
+  | 'query_postgres_connections_max'
+  | 'postgres_url'
+  | 'postgres_connect_timeout_ms'
+  | 'postgres_statement_timeout_ms'
+  | 'blobs_url'
+  | 'clickhouse_cluster'
+> &
+  QuerySettings
+
+const housekeepingEvery_ms = 60 * 60 * 1000
+const ledgerHoursEvery_ms = 10 * 60 * 1000
+const ledgerHours_max = 1000
+
+/** Opens the control plane: sign-in and the routes of the product APIs. */
+export function openControl(
+  context: RoleContext,
+  config: ControlConfig,
+  built: Stores & {
+    intake: Intake
+    queue: ObservabilityParts['queue']
+    judge: ContextJudge | undefined
+  },
+): { access: Access; routes: Route[] } {
+  const { logger, clock, parts } = context
+  const { secret_key } = config
+  const { db } = built
+  if (secret_key === undefined) {
+    throw new ConfigError('LOOPTRACE_SECRET_KEY: missing, expected at least 32 characters')
+  }
+  const mailer = openConfiguredMailer(context, config)
+  const access = openAccess({ ...config, secret_key, db, clock, logger, mailer })
+  parts.defer(() => access.close())
+  const housekeeping = setInterval(() => {
+    const deleted = [deleteExpiredIdempotencyKeys(db), deleteExpiredIngestRequests(db)]
+    Promise.all(deleted).catch((error: unknown) => {
+      logger.warn({ err: error }, 'deleting expired idempotency keys failed; retrying later')
+    })
+  }, housekeepingEvery_ms).unref()
+  parts.defer(() => clearInterval(housekeeping))
+  const ledgerHours = setInterval(() => {
+    built.ledger.closeHours({ hours_max: ledgerHours_max }).catch((error: unknown) => {
+      logger.warn({ err: error }, 'closing hours of the ledger failed; retrying later')
+    })
+  }, ledgerHoursEvery_ms).unref()
+  parts.defer(() => clearInterval(ledgerHours))
+  const settings = { stalled_after_ms: config.task_stalled_after_ms }
+  const requests = {
+    body_bytes_max: config.ingest_body_bytes_max,
+    take_over_after_ms: config.ingest_take_over_ms,
+    items_in_flight_max: config.ingest_inflight_records_max,
+  }
+  const { deps: routing, ...choice } = openStoreRouting(context, built)
+  const postgres_pool_max = config.query_postgres_connections_max
+  const reads = openPostgres(context, { ...config, postgres_pool_max })
+  const queries = openQueryRuns(context, config, { ...built, ...choice, reads })
+  const archives = archiveDeps(context, config, built)
+  const { saved_queries_max, retention_hour } = config
+  const asked = { queries, saved_queries_max, retention_hour }
+  const observability = { ...built, ...asked, clock, settings, requests, routing, archives }
+  return { access, routes: controlRoutes(access, observability) }
+}
+
+/** Builds the routes of the product APIs. Dependencies are only used when a route is called. */
+export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityParts): Route[] {
+  return [
+    ...accessRoutes(access),
+    ...taskRoutes(parts),
+    ...conversationRoutes(parts),
+    ...conversationTreeRoutes(parts),
+    ...detectionRoutes(parts),
+    ...observabilityRoutes(parts),
+  ]
+}
+
+/** Dependencies of the routes under `/api/v2/observability`. */
+type ObservabilityParts = Pick<Stores, 'db' | 'store' | 'records' | 'ledger' | 'retention'> & {
+  intake: Intake
+  /** The queue, for its statistics and dead letters. */
+  queue: Pick<Queue, 'stats' | 'deadLetters' | 'replayDeadLetter'>
+  clock: Clock
+  requests: IngestRequestSettings
+  queries: RunDeps
+  /** Maximum saved queries of a project. */
+  saved_queries_max: number
+  routing: StoreRoutingRoutesDeps
+  archives: ArchiveDeps
+  /** Hour (UTC) at which the daily retention runs start. */
+  retention_hour: number
+}
+
+/** Builds the routes under `/api/v2/observability`. */
+function observabilityRoutes(parts: ObservabilityParts): Route[] {
+  const { db, store, records, ledger, intake, queue, clock, requests } = parts
+  const enqueue: Intake['enqueuer']['enqueue'] = (...ports) => intake.enqueuer.enqueue(...ports)
+  return [
+    ...schemaRoutes(),
+    ...ingestRequestRoutes({
+      ...{ db, clock },
+      enqueuer: intake.enqueuer,
+      pricing: createPricing(),
+      capture: intake.capture,
+      receipts: ledger,
+      settings: requests,
+    }),
+    ...mappingRoutes({ store }),
+    ...traceRoutes({ records, queries: parts.queries }),
+    ...queryRoutes(parts.queries),
+    ...savedQueryRoutes(parts),
+    ...storeRoutingRoutes(parts.routing),
+    ...correlationRoutes({ records, ledger, enqueue, clock, capture: intake.capture }),
+    ...ledgerRoutes({ ledger, queue, clock }),
+    ...deadLetterRoutes({ queue }),
+    ...retentionRoutes({
+      ...{ db, clock, retention: parts.retention, hour: parts.retention_hour },
+      archives_configured: parts.archives.is_configured,
+    }),
+    ...archiveRoutes(parts.archives),
+    ...captureRoutes({ db, clock, policies: intake.policies }),
+  ]
+}
+
+/** Opens the runners of queries on both stores. */
+export function openQueryRuns(
+  { metrics, logger, clock }: RoleContext,
+  settings: QuerySettings,
+  ports: Pick<Stores, 'columnar' | 'relational' | 'db'> & {
+    /** Connections for queries only, so that slow queries do not delay sign-in. */
+    reads: Pick<Relational<unknown>, 'pool'>
+    chooseStore: ChooseStore
+    onServed: OnServed
+  },
+): RunDeps {
+  const { columnar, relational, reads, db, chooseStore, onServed } = ports
+  return openQueries({
+    runners: {
+      clickhouse: openClickHouseRunner({ columnar, logger }),
+      postgres: openPostgresRunner({ pool: reads.pool, cancel_through: relational.pool }),
+    },
+    ...{ chooseStore, onServed },
+    restoredSlices: (project_id) => readySlices(db, { project_id, now: new Date(clock.now_ms()) }),
+    ...{ settings, metrics, logger },
+  })
+}
+
+/**
+ * Opens the API's part of store routing: its routes, the choice of a store, and read statistics.
+ */
+function openStoreRouting(
+  { clock, logger, parts }: Pick<RoleContext, 'clock' | 'logger' | 'parts'>,
+  { db }: Pick<Stores, 'db'>,
+): {
+  deps: StoreRoutingRoutesDeps
+  chooseStore: ReturnType<typeof chooseByRouting>
+  onServed: OnServed
+} {
+  const routings = createRoutingCache({ db, clock })
+  const stats = startRouteStats({ db, clock, logger })
+  parts.defer(() => stats.stop())
+  return {
+    deps: { db, clock, routings, stats },
+    chooseStore: chooseByRouting({ db, routings, clock }),
+    onServed: stats.onServed,
+  }
+}
+
+/** Builds the dependencies of the archive routes. The API does not read archives itself. */
+function archiveDeps(
+  { clock }: Pick<RoleContext, 'clock'>,
+  config: Pick<RoleConfig<'api'>, 'blobs_url' | 'clickhouse_cluster'>,
+  { db, columnar }: Pick<Stores, 'db' | 'columnar'>,
+): ArchiveDeps {
+  const restored = openRestoredStore({ columnar, cluster: config.clickhouse_cluster })
+  return { db, clock, restored, is_configured: config.blobs_url !== undefined }
+}
+
+type MailConfig = Pick<RoleConfig<'api'>, 'smtp_url' | 'mail_from' | 'public_url'>
+
+/** Opens the mailer of the settings. Throws ConfigError when they are incomplete or invalid. */
+export function openConfiguredMailer(
+  { logger, metrics }: Pick<RoleContext, 'logger' | 'metrics'>,
+  { smtp_url, mail_from: from, public_url }: MailConfig,
+): Mailer {
+  if (smtp_url !== undefined && (from === undefined || public_url === undefined)) {
+    const name = from === undefined ? 'LOOPTRACE_MAIL_FROM' : 'LOOPTRACE_PUBLIC_URL'
+    throw new ConfigError(`${name}: missing, LOOPTRACE_SMTP_URL requires it`)
+  }
+  try {
+    return openMailer({ smtp_url, from, logger, metrics })
+  } catch (error) {
+    if (!(error instanceof SmtpUrlRefused)) throw error
+    throw new ConfigError(`LOOPTRACE_SMTP_URL: got (a secret), ${error.message}`)
+  }
 }

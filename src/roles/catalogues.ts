@@ -13,13 +13,12 @@ import {
   type Route,
 } from '../platform/http/index.ts'
 import { createLogger, createMetrics, type Metrics } from '../platform/telemetry/index.ts'
-import { controlRoutes, openQueryRuns } from './control.ts'
+import { controlRoutes, openConfiguredMailer, openQueryRuns } from './api.ts'
+import { restartCounter } from './data-folder.ts'
 import { openDetection, openJudge } from './detection.ts'
-import { openOtlp, openProxy, openRecorder } from './edge.ts'
-import { restartCounter } from './embedded.ts'
 import { openIntake } from './intake.ts'
 import { openHotWindows, openJobs } from './jobs.ts'
-import { openConfiguredMailer } from './mail.ts'
+import { openOtlp, openProxy, openRecorder } from './proxy.ts'
 import { spoolCounter, watchQueue, watchSpool } from './queues.ts'
 import type { RoleContext } from './running.ts'
 import { version } from './version.ts'
@@ -117,7 +116,7 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   restartCounter(metrics, 'clickhouse')
 }
 
-/** A stand-in for any dependency. Its properties and results are stand-ins too. */
+/** A placeholder for any dependency. Its properties and results are placeholders too. */
 const absent = new Proxy(() => absent, {
   get: (_, name) => (name === 'then' ? undefined : absent),
   apply: () => absent,

@@ -12,6 +12,7 @@ import {
   UsageError,
 } from '../cli/index.ts'
 import { loadConfig } from '../platform/config/index.ts'
+import { moveCommand } from './move-command.ts'
 import { type Running, StartStopped } from './running.ts'
 import { version } from './version.ts'
 
@@ -145,6 +146,7 @@ export const roleCommands: readonly Command[] = [
       return () => migrateSecret(loadConfig('migrate'))
     },
   },
+  moveCommand,
   {
     ...maintenance,
     words: 'reset-password',

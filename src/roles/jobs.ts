@@ -130,8 +130,19 @@ export function openArchives(
   }
 }
 
-/** Opens the store of archives, or returns undefined when none is configured. */
-function openArchiveBlobs(context: RoleContext, config: BlobsConfig): Blobs | undefined {
+/** Opens the store of archives. Returns undefined when none is configured. */
+export function openArchiveBlobs(
+  context: Pick<RoleContext, 'parts'>,
+  config: BlobsConfig & { blobs_url: string },
+): Blobs
+export function openArchiveBlobs(
+  context: Pick<RoleContext, 'parts'>,
+  config: BlobsConfig,
+): Blobs | undefined
+export function openArchiveBlobs(
+  context: Pick<RoleContext, 'parts'>,
+  config: BlobsConfig,
+): Blobs | undefined {
   if (config.blobs_url === undefined) return undefined
   const blobs = openBlobs({
     url: config.blobs_url,

@@ -1,4 +1,5 @@
 import { isOperatorKey } from '../capabilities/access/index.ts'
+import type { OtlpGrpcServer, OtlpReceiver } from '../capabilities/edge/otlp/index.ts'
 import type { CompletionProxy } from '../capabilities/edge/proxy/index.ts'
 import { problem } from '../kernel/problem.ts'
 import { sleep } from '../kernel/time.ts'
@@ -12,7 +13,6 @@ import {
   type RawRoute,
   type Route,
 } from '../platform/http/index.ts'
-import type { OtlpService } from './edge.ts'
 import { nameSetting, type RoleContext } from './running.ts'
 import { version } from './version.ts'
 
@@ -29,6 +29,9 @@ type ListenConfig = Pick<
   | 'http_trusted_proxies'
   | 'grace_period_ms'
 >
+
+/** The OTLP receiver of a role. `grpc` is undefined when it is disabled. */
+export type OtlpService = { receiver: OtlpReceiver; grpc: OtlpGrpcServer | undefined }
 
 type Served = Partial<Pick<HttpServerOptions, 'authorize' | 'idempotency'>> & {
   routes: readonly (Route | RawRoute)[]

@@ -9,8 +9,10 @@ import {
   apiAnswerCounter,
   createServiceClient,
   defaultOperatorSettings,
+  findSelectorFault,
   type InstallationGrant,
   kinds,
+  labelSelector,
   type OperatorSettings,
   projectGrantSpec,
   startOperator,
@@ -62,7 +64,8 @@ function keyReader(config: RoleConfig<'operator'>): () => Promise<string> {
   return async () => (await readFile(operator_key_file, 'utf8')).trim()
 }
 
-function toOperatorSettings(config: RoleConfig<'operator'>): OperatorSettings {
+/** Converts the settings of the environment; throws `ConfigError` for those that exclude each other. */
+export function toOperatorSettings(config: RoleConfig<'operator'>): OperatorSettings {
   if (config.operator_renew_deadline_ms >= config.operator_lease_ms) {
     throw new ConfigError(
       'LOOPTRACE_OPERATOR_RENEW_DEADLINE_MS: expected less than LOOPTRACE_OPERATOR_LEASE_MS',
@@ -74,10 +77,13 @@ function toOperatorSettings(config: RoleConfig<'operator'>): OperatorSettings {
     renew_deadline_ms: config.operator_renew_deadline_ms,
     retry_ms: config.operator_retry_ms,
   }
+  const namespace_selector = parseSelector(config)
   const names = config.operator_namespaces?.split(',').map((name) => name.trim()) ?? []
   return {
     ...defaultOperatorSettings,
     namespaces: names.filter((name) => name !== ''),
+    namespace_selector,
+    proxy_url: parseProxyUrl(config.operator_proxy_url),
     installation: `${config.operator_namespace}/${config.operator_lease}`,
     grants: parseGrants(config.operator_grants),
     leader_election: config.operator_leader_election
@@ -94,6 +100,34 @@ function toOperatorSettings(config: RoleConfig<'operator'>): OperatorSettings {
 const installationGrants = z.array(
   z.strictObject({ name: z.string().min(1).max(253), spec: projectGrantSpec }),
 )
+
+/** Parses the selector, which the API server has not checked. */
+function parseSelector(config: RoleConfig<'operator'>): OperatorSettings['namespace_selector'] {
+  const { operator_namespace_selector: text, operator_namespaces } = config
+  if (text === undefined) return undefined
+  const name = 'LOOPTRACE_OPERATOR_NAMESPACE_SELECTOR'
+  if (operator_namespaces !== undefined) {
+    throw new ConfigError(`${name}: expected no LOOPTRACE_OPERATOR_NAMESPACES beside it`)
+  }
+  const { data, error } = labelSelector.safeParse(parsedJson(text))
+  if (error !== undefined) {
+    const [issue] = error.issues
+    throw new ConfigError(
+      `${name}: expected a label selector in JSON: ${issue?.path.join('.')}: ${issue?.message}`,
+    )
+  }
+  const fault = findSelectorFault(data)
+  if (fault !== undefined) throw new ConfigError(`${name}: ${fault}`)
+  return data
+}
+
+/** No value of a template may contain a quote or `$`, which a host may; 200 bound a Secret's size. */
+function parseProxyUrl(url = defaultOperatorSettings.proxy_url): string {
+  if (/^[A-Za-z0-9.:/[\]_-]{1,190}$/.test(url)) return url
+  throw new ConfigError(
+    'LOOPTRACE_OPERATOR_PROXY_URL: expected up to 190 letters, digits, ., -, _ and :',
+  )
+}
 
 /** The class labels Leases, so it is a DNS label. */
 function parseClass(text: string): string {

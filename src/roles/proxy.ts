@@ -1,12 +1,34 @@
-import { openKeys } from '../capabilities/access/index.ts'
-import { otlpRoutes } from '../capabilities/edge/otlp/index.ts'
-import { proxyRoutes } from '../capabilities/edge/proxy/index.ts'
+import { type KeyCache, openKeys } from '../capabilities/access/index.ts'
+import type { Enqueuer } from '../capabilities/edge/enqueue/index.ts'
+import {
+  createMapper,
+  createOtlpReceiver,
+  currentContract,
+  jsonDecoder,
+  type OtlpGrpcServer,
+  type OtlpReceiver,
+  otlpRoutes,
+  protobufDecoder,
+} from '../capabilities/edge/otlp/index.ts'
+import {
+  type CompletionProxy,
+  createCaptureRecorder,
+  createProxy,
+  createRecorder,
+  type ProjectKeys,
+  proxyRoutes,
+  type Recorder,
+} from '../capabilities/edge/proxy/index.ts'
+import { createPricing } from '../capabilities/records/pricing/index.ts'
+import { newId } from '../kernel/ids.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
-import { openOtlp, openProxy, openRecorder } from './edge.ts'
-import { openIntake } from './intake.ts'
-import { listen } from './listen.ts'
+import { AddressUnavailable } from '../platform/http/index.ts'
+import type { Queue } from '../platform/queue/index.ts'
+import type { Logger } from '../platform/telemetry/index.ts'
+import { type Intake, openIntake } from './intake.ts'
+import { listen, type OtlpService } from './listen.ts'
 import { openClusterQueue, withFileSpool } from './queues.ts'
-import { type Running, run } from './running.ts'
+import { type RoleContext, type Running, run } from './running.ts'
 import { openPostgres } from './stores.ts'
 
 /** Starts role `proxy`, the data plane. It serves completions even while every store is down. */
@@ -36,4 +58,140 @@ export function startProxy(config: RoleConfig<'proxy'>, stop: AbortSignal): Prom
     const routes = [...proxyRoutes(proxy), ...otlpRoutes(otlp.receiver)]
     await listen(context, config, { routes, proxy, otlp })
   })
+}
+
+type EdgeConfig = Omit<RoleConfig<'proxy'>, 'nats_url'>
+
+/**
+ * Opens the recorder, which packs records into queue messages, or passes them to the intake if the
+ * capture policy of the project omits something. Flushed when the role ends, before the intake.
+ */
+export function openRecorder(
+  { metrics, clock, logger, parts }: RoleContext,
+  config: EdgeConfig,
+  { queue, intake }: { queue: Pick<Queue, 'publish' | 'message_bytes_max'>; intake: Intake },
+): Recorder {
+  const recorder = createRecorder({
+    publish: (message) => queue.publish(message),
+    frame_bytes: config.record_frame_bytes,
+    frame_age_ms: config.record_frame_age_ms,
+    get message_bytes_max() {
+      return queue.message_bytes_max
+    },
+    inflight_bytes_max: config.record_inflight_bytes_max,
+    clock,
+    newId,
+    metrics,
+    logger,
+    onAccepted: (entries) => intake.reporter.accepted(entries),
+    capture: createCaptureRecorder(intake),
+  })
+  parts.defer(() => recorder.close())
+  return recorder
+}
+
+/** Creates the proxy. `listen` drains and closes it. */
+export function openProxy(
+  { metrics, clock, logger }: Pick<RoleContext, 'metrics' | 'clock' | 'logger'>,
+  config: EdgeConfig,
+  { keys, recorder }: { keys: ProjectKeys; recorder: Recorder },
+): CompletionProxy {
+  return createProxy({
+    keys,
+    recorder,
+    base_urls: {
+      openai: config.openai_base_url,
+      anthropic: config.anthropic_base_url,
+      gemini: config.gemini_base_url,
+      ...(config.scripted_base_url !== undefined && { scripted: config.scripted_base_url }),
+    },
+    settings: {
+      body_bytes_max: config.proxy_body_bytes_max,
+      body_bytes_inflight_max: config.proxy_body_bytes_inflight_max,
+      capture_request_bytes_max: config.proxy_capture_request_bytes_max,
+      capture_response_bytes_max: config.proxy_capture_response_bytes_max,
+      connect_timeout_ms: config.proxy_connect_timeout_ms,
+      idle_timeout_ms: config.proxy_idle_timeout_ms,
+      upstream_connections_max: config.proxy_connections_max,
+      upstream_keep_alive_ms: config.proxy_upstream_keep_alive_ms,
+      requests_per_minute: config.proxy_requests_per_minute_max,
+      usage_refusal_kept_ms: config.proxy_usage_refusal_kept_ms,
+    },
+    clock,
+    metrics,
+    logger,
+  })
+}
+
+type OtlpConfig = Pick<
+  RoleConfig<'proxy'>,
+  | 'otlp_grpc_host'
+  | 'otlp_grpc_port'
+  | 'otlp_grpc_streams_max'
+  | 'otlp_grpc_keepalive_ms'
+  | 'otlp_body_bytes_max'
+  | 'otlp_inflight_bytes_max'
+  | 'otlp_body_idle_timeout_ms'
+  | 'otlp_requests_per_minute_max'
+>
+
+type OtlpParts = {
+  keys: Pick<KeyCache, 'authenticate'>
+  intake: Pick<Intake, 'capture'> & { enqueuer: Pick<Enqueuer, 'enqueue'> }
+  /** Whether to start without gRPC when its port is in use, instead of failing. */
+  grpc_is_optional?: boolean
+}
+
+/** Opens the OTLP receiver and listens for gRPC. `listen` drains both. */
+export async function openOtlp(
+  context: Pick<RoleContext, 'metrics' | 'clock' | 'logger' | 'parts' | 'ports'>,
+  config: OtlpConfig,
+  { keys, intake, grpc_is_optional = false }: OtlpParts,
+): Promise<OtlpService> {
+  const { metrics, clock, logger, parts, ports } = context
+  const receiver = createOtlpReceiver({
+    keys,
+    enqueuer: intake.enqueuer,
+    decoders: { protobuf: protobufDecoder(), json: jsonDecoder() },
+    mapper: createMapper({ contract: currentContract, pricing: createPricing() }),
+    capture: (...records) => intake.capture(...records),
+    settings: {
+      body_bytes_max: config.otlp_body_bytes_max,
+      inflight_bytes_max: config.otlp_inflight_bytes_max,
+      body_idle_timeout_ms: config.otlp_body_idle_timeout_ms,
+      requests_per_minute: config.otlp_requests_per_minute_max,
+    },
+    clock,
+    metrics,
+    logger,
+  })
+  const grpc = await listenGrpc(receiver, config, { logger, grpc_is_optional })
+  if (grpc === undefined) return { receiver, grpc }
+  // For failures of later steps. Closing twice is harmless.
+  parts.defer(() => grpc.close(0))
+  ports['otlp_grpc_port'] = grpc.port
+  return { receiver, grpc }
+}
+
+/** Listens for gRPC. Returns undefined when it is disabled, or optional and its port is in use. */
+async function listenGrpc(
+  receiver: OtlpReceiver,
+  config: OtlpConfig,
+  { logger, grpc_is_optional }: { logger: Logger; grpc_is_optional: boolean },
+): Promise<OtlpGrpcServer | undefined> {
+  if (config.otlp_grpc_port === undefined) return undefined
+  try {
+    return await receiver.listenGrpc({
+      host: config.otlp_grpc_host,
+      port: config.otlp_grpc_port,
+      streams_max: config.otlp_grpc_streams_max,
+      keepalive_ms: config.otlp_grpc_keepalive_ms,
+    })
+  } catch (cause) {
+    if (!(cause instanceof AddressUnavailable)) throw cause
+    const asked = `${cause.message}: set LOOPTRACE_OTLP_GRPC_PORT to another port, or to off`
+    if (!grpc_is_optional) throw new AddressUnavailable(asked, { cause })
+    logger.warn({ err: cause }, `OTLP over gRPC is disabled: ${asked}. OTLP over HTTP still works`)
+    return undefined
+  }
 }

@@ -1,7 +1,6 @@
 import { createPasswordResets, findLogin } from '../capabilities/access/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
-import { takeDataFolder } from './data-folder.ts'
-import { startServers } from './embedded.ts'
+import { startServers, takeDataFolder } from './data-folder.ts'
 import { oneShotContext, print, type RoleContext } from './running.ts'
 import { openPostgres } from './stores.ts'
 

@@ -4,6 +4,7 @@ import {
   createPasswordStrength,
   listLockedUsers,
 } from '../capabilities/access/index.ts'
+import { isMoveUnfinished } from '../capabilities/move/index.ts'
 import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from '../cli/index.ts'
 import { render, tableOf } from '../cli/output.ts'
 import {
@@ -46,7 +47,7 @@ type SchemaConfig = Pick<
 >
 
 /**
- * Migrates both stores to this code's schema, and creates the first login if there is none. Then
+ * Migrates both stores to this code's schema, and creates the first login if it is missing. Then
  * `deliver` receives its secrets, once, before they are valid. Safe to run concurrently.
  */
 export async function migrateStores(
@@ -57,6 +58,7 @@ export async function migrateStores(
 ): Promise<void> {
   const { logger, clock, stop } = context
   stop.throwIfAborted()
+  await assertMoveFinished(stores.relational)
   await migrateRelational({ url: postgresUrl(config), logger }).catch(explainPostgres)
   stop.throwIfAborted()
   await migrateColumnar({
@@ -79,6 +81,14 @@ export async function migrateStores(
     },
   })
   await reportLockedUsers(stores.relational.db, logger)
+}
+
+/** Throws MigrationRefused during a move into these stores, so that no role starts on half of the data. */
+async function assertMoveFinished({ pool }: Relational<Tables>): Promise<void> {
+  if (!(await isMoveUnfinished(pool).catch(explainPostgres))) return
+  throw new MigrationRefused(
+    'the data of an embedded installation is being moved into these stores: run `looptrace move` to its end, and then start again',
+  )
 }
 
 /** Logs the accounts whose password ended with the migration to invitations, at each migration. */

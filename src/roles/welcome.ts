@@ -6,8 +6,8 @@ import { runSample, sampleScript, startScriptedProvider } from '../capabilities/
 import type { RoleConfig } from '../platform/config/index.ts'
 import { createMetrics } from '../platform/telemetry/index.ts'
 import { readOptionalFile } from './data-folder.ts'
-import { openProxy } from './edge.ts'
 import { listen } from './listen.ts'
+import { openProxy } from './proxy.ts'
 import type { RoleContext } from './running.ts'
 
 /** File in the data folder, mode 0600, with the key and login of the first start. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+import { type AccessApp, outcome, startAccessApp } from '../support/access-app.ts'
 
 const root = '/api/v2/access'
 let app: AccessApp
@@ -25,10 +25,6 @@ const operator = (method: Method, url: string, body?: unknown) =>
     body,
     headers: { 'x-project-id': project },
   })
-const outcome = ({ status, body }: { status: number; body: { code?: string } }) => [
-  status,
-  body?.code,
-]
 const probe = async (key: string) => (await app.call('GET', '/probe/either', { key })).status
 const scopes = ['tasks:read', 'query:run']
 const resource = (name: string, more: object = {}) => ({

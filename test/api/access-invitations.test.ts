@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+import { type AccessApp, outcome, startAccessApp } from '../support/access-app.ts'
 import { blocked, whileLocked } from '../support/row-locks.ts'
 
 const root = '/api/v2/access/organizations'
@@ -40,10 +40,6 @@ const accept = (token: string, password = 'a password of mine') =>
   app.call('POST', `${links}/accept`, { body: { token, display_name: 'Me', password } })
 const acceptAs = (token: string, as: string) =>
   app.call('POST', `${links}/accept`, { token: as, body: { token } })
-const outcome = ({ status, body }: { status: number; body: { code?: string } }) => [
-  status,
-  body?.code,
-]
 const gone = [404, 'invitation_not_found']
 
 test('the link of one person does not work for another', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defaultKeyScopes } from '../../src/kernel/scopes.ts'
-import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+import { type AccessApp, callsAs, outcome, startAccessApp } from '../support/access-app.ts'
 
 const root = '/api/v2/access'
 const stranger = '01890000-0000-7000-8000-000000000000'
@@ -23,14 +23,8 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-type More = Parameters<AccessApp['call']>[2]
-const get = (url: string, more: More = {}) => app.call('GET', url, { token: owner, ...more })
-const post = (url: string, body?: unknown, more: More = {}) =>
-  app.call('POST', url, { token: owner, body, ...more })
-const outcome = ({ status, body }: { status: number; body: { code?: string } }) => [
-  status,
-  body?.code,
-]
+const { get, post } = callsAs(() => ({ app, token: owner }))
+
 const works = async (key: string) => (await app.call('GET', '/probe/key', { key })).status
 const newKey = async (body: object = {}) => (await post(keys, { name: 'a key', ...body })).body
 const accountUrl = (id: string, rest = '') =>

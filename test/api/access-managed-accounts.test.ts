@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+import { type AccessApp, outcome, startAccessApp } from '../support/access-app.ts'
 
 const root = '/api/v2/access'
 const stranger = '01890000-0000-7000-8000-000000000000'
@@ -24,10 +24,6 @@ const operator = (method: Method, url: string, body?: unknown, project_id = proj
     body,
     headers: { 'x-project-id': project_id },
   })
-const outcome = ({ status, body }: { status: number; body: { code?: string } }) => [
-  status,
-  body?.code,
-]
 const resource = (name: string) => ({
   kind: 'LooptraceServiceAccount',
   namespace: 'team',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { mintGivenSecrets } from '../../src/capabilities/access/index.ts'
-import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+import { type AccessApp, outcome, startAccessApp } from '../support/access-app.ts'
 
 const root = '/api/v2/access'
 const stranger = '01890000-0000-7000-8000-000000000000'
@@ -20,10 +20,6 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 const post = (url: string, body: unknown) => app.call('POST', url, { token: owner, body })
-const outcome = ({ status, body }: { status: number; body: { code?: string } }) => [
-  status,
-  body?.code,
-]
 const asOperator = (url: string, project?: string, key = app.operator_key) =>
   app.call('GET', url, {
     key,

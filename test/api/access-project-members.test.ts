@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+import { type AccessApp, callsAs, outcome, startAccessApp } from '../support/access-app.ts'
 import { blocked, whileLocked } from '../support/row-locks.ts'
 
 const root = '/api/v2/access'
@@ -17,17 +17,9 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-type More = Parameters<AccessApp['call']>[2]
+const { get, post, put, remove } = callsAs(() => ({ app, token: owner }))
+
 type Row = { organization_role: string }
-const get = (url: string, more: More = {}) => app.call('GET', url, { token: owner, ...more })
-const post = (url: string, body?: unknown) => app.call('POST', url, { token: owner, body })
-const put = (url: string, body: unknown, more: More = {}) =>
-  app.call('PUT', url, { token: owner, body, ...more })
-const remove = (url: string) => app.call('DELETE', url, { token: owner })
-const outcome = ({ status, body }: { status: number; body: { code?: string } }) => [
-  status,
-  body?.code,
-]
 
 test("the list has its members and the organization's administrators", async () => {
   const { body: project } = await post(projects, { name: 'team' })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+import { type AccessApp, callsAs, outcome, startAccessApp } from '../support/access-app.ts'
 
 const root = '/api/v2/access'
 const stranger = '01890000-0000-7000-8000-000000000000'
@@ -21,14 +21,8 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-type More = Parameters<AccessApp['call']>[2]
-const get = (url: string, more: More = {}) => app.call('GET', url, { token: owner, ...more })
-const post = (url: string, body?: unknown, more: More = {}) =>
-  app.call('POST', url, { token: owner, body, ...more })
-const outcome = ({ status, body }: { status: number; body: { code?: string } }) => [
-  status,
-  body?.code,
-]
+const { get, post } = callsAs(() => ({ app, token: owner }))
+
 const accountUrl = (id: string, rest = '') =>
   `${root}/service-accounts/${id}${rest}?project_id=${app.first.project_id}`
 

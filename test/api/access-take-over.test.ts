@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Mailer } from '../../src/platform/mail/index.ts'
-import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+import { type AccessApp, outcome, startAccessApp } from '../support/access-app.ts'
 
 type Mail = Parameters<Mailer['send']>[0]
 
@@ -65,10 +65,6 @@ const userWith = async (email: string) => {
   const { body } = await app.call('GET', `${users}?limit=1000`, { token: owner })
   return body.users.find((user: { email: string }) => user.email === email)
 }
-const outcome = ({ status, body }: { status: number; body: { code?: string } }) => [
-  status,
-  body?.code,
-]
 
 describe('an account cannot be taken over', () => {
   test('an organization sets no password of another person', async () => {

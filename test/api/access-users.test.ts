@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AccessApp, type Person, startAccessApp } from '../support/access-app.ts'
+import { type AccessApp, outcome, type Person, startAccessApp } from '../support/access-app.ts'
 import { blocked, whileLocked } from '../support/row-locks.ts'
 
 const users = '/api/v2/access/users'
@@ -24,10 +24,6 @@ const list = (query = '', token = admin) => app.call('GET', `${users}${query}`, 
 const who = (token: string) => app.call('GET', '/probe/user', { token })
 const replace = (token: string, current_password: string, new_password: string) =>
   app.call('PUT', '/api/v1/auth/password', { token, body: { current_password, new_password } })
-const outcome = ({ status, body }: { status: number; body: { code?: string } }) => [
-  status,
-  body?.code,
-]
 
 test('only an administrator of the installation manages users, not an owner of an organization', async () => {
   const password = 'a password of the owner'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+import { type AccessApp, callsAs, outcome, startAccessApp } from '../support/access-app.ts'
 import { blocked, whileLocked } from '../support/row-locks.ts'
 
 const root = '/api/v2/access'
@@ -17,17 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-type More = Parameters<AccessApp['call']>[2]
-const get = (url: string, more: More = {}) => app.call('GET', url, { token: owner, ...more })
-const post = (url: string, body?: unknown, more: More = {}) =>
-  app.call('POST', url, { token: owner, body, ...more })
-const put = (url: string, body: unknown, more: More = {}) =>
-  app.call('PUT', url, { token: owner, body, ...more })
-const remove = (url: string, more: More = {}) => app.call('DELETE', url, { token: owner, ...more })
-const outcome = ({ status, body }: { status: number; body: { code?: string } }) => [
-  status,
-  body?.code,
-]
+const { get, post, put, remove } = callsAs(() => ({ app, token: owner }))
 
 describe('organizations', () => {
   test('their creator owns them', async () => {

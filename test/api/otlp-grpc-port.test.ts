@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { expect, test, vi } from 'vitest'
 import { systemClock } from '../../src/kernel/time.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
-import { openOtlp } from '../../src/roles/edge.ts'
+import { openOtlp } from '../../src/roles/proxy.ts'
 
 /** Opens a role's OTLP services while the gRPC port appears to be in use. */
 async function openOnTakenPort(about: { grpc_is_optional?: boolean }) {

@@ -12,14 +12,17 @@ import {
   productOptions,
   startProductCluster,
 } from '../support/kube/product-cluster.ts'
+import { type ProjectPeople, projectPeople } from '../support/kube/project-people.ts'
 import { type Resources, readyOf, resourcesOf } from '../support/kube/resources.ts'
 
 /** A user with edit rights in the namespaces of a test, and none in the cluster. */
 const editor = 'eve'
 let cluster: ProductCluster
+let people: ProjectPeople
 
 beforeAll(async () => {
   cluster = await startProductCluster({ users: [editor] })
+  people = projectPeople(cluster)
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
@@ -169,23 +172,6 @@ describe('a ProjectMember', () => {
     ...{ projectRef: { id }, email, role, resyncPeriod: '30s' },
   })
   const requested = { metadata: { annotations: { 'looptrace.dev/reconcile-requested-at': 'now' } } }
-  const emailsIn = async (project_id: string) => {
-    const path = `/api/v2/access/projects/${project_id}/members`
-    const { body } = await cluster.service.call('GET', path)
-    return body.members.map(({ email }: { email: string }) => email)
-  }
-  /** Accepts an invitation by the link that an administrator gets. */
-  async function accept(invitation_id: string): Promise<void> {
-    const { body } = await cluster.service.call('GET', '/api/v2/access/organizations')
-    const invitations = `/api/v2/access/organizations/${body.organizations[0].id}/invitations`
-    const resent = await cluster.service.call('POST', `${invitations}/${invitation_id}/resend`)
-    const given = { display_name: 'Ada', password: 'a password of mine' }
-    const accepted = await cluster.service.call('POST', '/api/v1/auth/invitations/accept', {
-      key: '',
-      body: { token: resent.body.token, ...given },
-    })
-    expect(accepted.status).toBe(201)
-  }
 
   test('needs an administrator without mail, is accepted, and ends with the resource', async () => {
     const [own, other] = [await team(), await team()]
@@ -196,11 +182,11 @@ describe('a ProjectMember', () => {
     await invite(own, 'ada', member(project, email))
     const waiting = await own.members.notReady('ada', 'LinkNotSent')
     expect(readyOf(waiting)?.message).toContain(`${waiting.status.invitationId}/resend`)
-    await accept(waiting.status.invitationId)
+    await people.accept(waiting.status.invitationId)
     await editorOf(cluster.server, editor).edit(own.members, 'ada', requested)
     const isAccepted = ({ status }: { status: { state: string } }) => status.state === 'Accepted'
     const accepted = await own.members.until('ada', 'is accepted', isAccepted)
-    expect([accepted.status.state, await emailsIn(project)]).toEqual([
+    expect([accepted.status.state, await people.emailsIn(project)]).toEqual([
       'Accepted',
       expect.arrayContaining([email]),
     ])
@@ -209,10 +195,10 @@ describe('a ProjectMember', () => {
     expect(foreign.status.state).toBe('LinkNotSent')
     await other.members.remove('ada')
     await other.members.gone('ada')
-    expect(await emailsIn(project)).toContain(email)
+    expect(await people.emailsIn(project)).toContain(email)
     await own.members.remove('ada')
     await own.members.gone('ada')
-    expect(await emailsIn(project)).not.toContain(email)
+    expect(await people.emailsIn(project)).not.toContain(email)
   })
 
   test('of a project or with a role that is not granted is not invited', async () => {
@@ -247,14 +233,14 @@ describe('a ProjectMember', () => {
     }
     const { status } = await own.members.notReady('kept', 'LinkNotSent')
     await own.members.notReady('open', 'LinkNotSent')
-    await accept(status.invitationId)
+    await people.accept(status.invitationId)
     await grantsOf(cluster.server).remove(grant)
     for (const name of ['kept', 'open']) {
       const isDone = (one: { status: { withdrawal?: { revokedAt?: string } } }) =>
         one.status.withdrawal?.revokedAt !== undefined
       await own.members.until(name, 'is withdrawn', isDone)
     }
-    expect(await emailsIn(project)).not.toContain(emails[0])
+    expect(await people.emailsIn(project)).not.toContain(emails[0])
     const invited = await cluster.service.db
       .selectFrom('invitations')
       .select('id')

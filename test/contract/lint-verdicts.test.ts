@@ -38,6 +38,7 @@ const account = (fields: Fields): Fields => ({
   ...fields,
 })
 const key = (fields: Fields): Fields => ({ name: 'main', secretName: 'main-key', ...fields })
+const template = (secretTemplate: Fields): Fields => account({ keys: [key({})], secretTemplate })
 const id = '0199aaaa-0000-7000-8000-000000000000'
 const many = (count: number) => Array.from({ length: count }, (_, i) => i)
 
@@ -51,7 +52,18 @@ const expression = (fields: Fields): Fields => ({
   selector: { matchExpressions: [{ key: 'team', ...fields }] },
 })
 
-type Declared = 'RetentionPolicy' | 'LooptraceServiceAccount' | 'ProjectGrant'
+type Declared =
+  | 'RetentionPolicy'
+  | 'LooptraceServiceAccount'
+  | 'ProjectGrant'
+  | 'Project'
+  | 'ProjectMember'
+
+const project = (fields: Fields): Fields => ({ organization: 'default', name: 'a', ...fields })
+const member = (fields: Fields): Fields => ({
+  ...{ projectRef: { name: 'a' }, email: 'ada@example.com', role: 'viewer' },
+  ...fields,
+})
 
 const accepted: readonly [string, Declared, Fields][] = [
   ['a grant', 'ProjectGrant', grant({})],
@@ -107,9 +119,40 @@ const accepted: readonly [string, Declared, Fields][] = [
       policy({ archive: { schedule } }),
     ],
   ),
+  [
+    'a template of a Secret',
+    'LooptraceServiceAccount',
+    template({
+      labels: [{ name: 'app.kubernetes.io/part-of', value: 'checkout' }],
+      annotations: [
+        { name: 'reloader.stakater.com/match', value: 'true' },
+        { name: 'x-k8s.io/note', value: 'text with "quotes"\n' },
+      ],
+      entries: [
+        { key: '.env', format: 'dotenv' },
+        { key: 'config.json', format: 'json' },
+        { key: 'auth', template: '{ {{apiKey}}, {{ projectId }} }} {' },
+        { key: 'empty', template: '' },
+      ],
+    }),
+  ],
+  [
+    'the largest template',
+    'LooptraceServiceAccount',
+    template({
+      entries: many(20).map((i) => ({ key: `entry-${i}`, template: '{{baseUrl}}'.repeat(186) })),
+      labels: many(20).map((i) => ({ name: `${'a'.repeat(190)}/l${i}`, value: 'v' })),
+    }),
+  ],
+  ['an empty template', 'LooptraceServiceAccount', template({})],
   ['no class', 'RetentionPolicy', policy({ className: '' })],
   ['a class', 'RetentionPolicy', policy({ className: 'staging' })],
   ['a period', 'LooptraceServiceAccount', account({ resyncPeriod: '30s', suspend: true })],
+  ['a project with a space in its name', 'Project', project({ name: 'ein Projekt' })],
+  ['a project to adopt', 'Project', project({ id, deletionPolicy: 'Delete' })],
+  ['a member with a tagged address', 'ProjectMember', member({ email: 'ada+ü@mail.example.com' })],
+  ['a member by id', 'ProjectMember', member({ projectRef: { id }, deletionPolicy: 'Retain' })],
+  ['a grant of roles', 'ProjectGrant', grant({ kinds: ['ProjectMember'], roles: ['viewer'] })],
 ]
 
 const refused: typeof accepted = [
@@ -261,6 +304,78 @@ const refused: typeof accepted = [
     account({ keys: [key({ rotateAfter: '2h', expiresAfter: '1h' })] }),
   ],
   ['a number for its name', 'LooptraceServiceAccount', account({ displayName: 5 })],
+  ['a project without an organization', 'Project', { name: 'a' }],
+  ['a project with a space at the end', 'Project', project({ name: 'a ' })],
+  ['a project of a long name', 'Project', project({ name: 'a'.repeat(101) })],
+  ['a project to adopt by name', 'Project', project({ id: 'a' })],
+  ['a project by reference', 'Project', project({ projectRef: { name: 'a' } })],
+  ['a member in upper case', 'ProjectMember', member({ email: 'Ada@example.com' })],
+  ['a member without a domain', 'ProjectMember', member({ email: 'ada@localhost' })],
+  ['a member with two addresses', 'ProjectMember', member({ email: 'a@b.example, c@d.example' })],
+  ['a member with a line break', 'ProjectMember', member({ email: 'a@b.example\n' })],
+  ['a member as owner', 'ProjectMember', member({ role: 'owner' })],
+  ['a member without a role', 'ProjectMember', member({ role: null })],
+  ['a member of no project', 'ProjectMember', member({ projectRef: {} })],
+  ['a grant of an unknown role', 'ProjectGrant', grant({ roles: ['owner'] })],
+  ...[
+    ...['looptrace.dev/channel', 'sub.looptrace.dev/a', 'kubectl.kubernetes.io/restartedAt'],
+    ...['kubernetes.io/metadata.name', 'k8s.io/a', 'rbac.authorization.k8s.io/aggregate-to-edit'],
+    ...['app.kubernetes.io/managed-by', 'a b', '-a', 'a//b', 'a..b/c', '/a', 'a/', ''],
+    ...['A.example/b', 'a'.repeat(64), `${'a'.repeat(252)}/b`],
+  ].flatMap((name): [string, Declared, Fields][] =>
+    ['labels', 'annotations'].map((field) => [
+      ...([`${field} named "${name}"`, 'LooptraceServiceAccount'] as const),
+      template({ [field]: [{ name, value: 'a' }] }),
+    ]),
+  ),
+  ...['..', '.', '..a', 'a/b', 'a b', '', 'ä', 'api-key'].map(
+    (entry): [string, Declared, Fields] => [
+      ...([`an entry with the key "${entry}"`, 'LooptraceServiceAccount'] as const),
+      template({ entries: [{ key: entry, format: 'json' }] }),
+    ],
+  ),
+  ...[
+    '{{ apikey }}',
+    '{{',
+    '{{{ apiKey }}',
+    '{{ apiKey }',
+    '{{ apiKey | upper }}',
+    '{{\tapiKey}}',
+  ].map((text): [string, Declared, Fields] => [
+    ...([`the template ${text}`, 'LooptraceServiceAccount'] as const),
+    template({ entries: [{ key: 'a', template: text }] }),
+  ]),
+  [
+    'an entry with two contents',
+    'LooptraceServiceAccount',
+    template({ entries: [{ key: 'a', format: 'json', template: 'b' }] }),
+  ],
+  ['an entry without contents', 'LooptraceServiceAccount', template({ entries: [{ key: 'a' }] })],
+  [
+    'an unknown format',
+    'LooptraceServiceAccount',
+    template({ entries: [{ key: 'a', format: 'yaml' }] }),
+  ],
+  [
+    'a key of an entry twice',
+    'LooptraceServiceAccount',
+    template({ entries: many(2).map(() => ({ key: 'a', format: 'json' })) }),
+  ],
+  [
+    'too many entries',
+    'LooptraceServiceAccount',
+    template({ entries: many(21).map((i) => ({ key: `entry-${i}`, format: 'json' })) }),
+  ],
+  [
+    'a template that is too long',
+    'LooptraceServiceAccount',
+    template({ entries: [{ key: 'a', template: 'a'.repeat(2_049) }] }),
+  ],
+  [
+    'a label that can not be a label',
+    'LooptraceServiceAccount',
+    template({ labels: [{ name: 'team', value: 'a b' }] }),
+  ],
 ]
 
 async function verdictsOn(yaml: string) {
@@ -329,6 +444,20 @@ test('only the API server refuses a change of an immutable field', async () => {
     status: 1,
     stderr: expect.stringContaining('projectRef can only be made more precise'),
   })
+  for (const [kind, before, after, field] of [
+    ['ProjectMember', member({}), member({ email: 'eve@example.com' }), 'email'],
+    ['Project', project({}), project({ name: 'b' }), 'name'],
+    ['Project', project({}), project({ organization: 'other' }), 'organization'],
+    ['Project', project({ id }), project({ id: id.replace('aaaa', 'bbbb') }), 'id'],
+    ['Project', project({ id }), project({}), 'id'],
+  ] as const) {
+    const name = `fixed-${crypto.randomUUID().slice(0, 8)}`
+    const applyOf = (spec: Fields) =>
+      server.kubectl(['apply', '-n', namespace, '-f', '-'], { input: yamlOf(kind, spec, { name }) })
+    expect(await applyOf(before)).toMatchObject({ status: 0 })
+    const { status, stderr } = await applyOf(after)
+    expect([status, stderr]).toEqual([1, expect.stringContaining(field)])
+  }
 })
 
 test('every CRD of the repository is served with its columns', async () => {

@@ -36,6 +36,14 @@ const specOf = ({ project }: AccountPlace, more: object = {}) => ({
   ...more,
 })
 
+/** A place in which the resource `robot` is Ready. */
+async function createReadyPlace() {
+  const on = await createPlace()
+  await on.accounts.apply('robot', specOf(on))
+  await on.accounts.ready('robot')
+  return on
+}
+
 const keyIn = async (on: AccountPlace, name: string, entry = 'api-key') =>
   String((await on.secret(name))?.data[entry])
 
@@ -110,9 +118,7 @@ describe('an account', () => {
   })
 
   test('cannot be changed by other callers, nor can its keys', async () => {
-    await using on = await createPlace()
-    await on.accounts.apply('robot', specOf(on))
-    await on.accounts.ready('robot')
+    await using on = await createReadyPlace()
     const [{ id }] = await on.inService()
     const [{ id: key_id }] = await on.liveKeys()
     const keys = `/projects/${on.project}/api-keys/${key_id}`
@@ -133,9 +139,7 @@ describe('an account', () => {
   })
 
   test('follows its spec: name, scopes, disabled', async () => {
-    await using on = await createPlace()
-    await on.accounts.apply('robot', specOf(on))
-    await on.accounts.ready('robot')
+    await using on = await createReadyPlace()
     const key = await keyIn(on, 'robot-key')
     for (const changed of [['tasks:read'], ['tasks:read', 'query:run', 'access:read']]) {
       await on.accounts.apply('robot', specOf(on, { scopes: changed, displayName: 'Robot ' }))
@@ -157,9 +161,7 @@ describe('an account', () => {
   })
 
   test('that was changed in the store is corrected, and that is reported', async () => {
-    await using on = await createPlace()
-    await on.accounts.apply('robot', specOf(on))
-    await on.accounts.ready('robot')
+    await using on = await createReadyPlace()
     const { db } = cluster.service
     const [{ id }] = await on.inService()
     await db
@@ -190,9 +192,7 @@ describe('an account', () => {
 
 describe('a key', () => {
   test('whose Secret is lost or edited is revoked, and another one is created', async () => {
-    await using on = await createPlace()
-    await on.accounts.apply('robot', specOf(on))
-    await on.accounts.ready('robot')
+    await using on = await createReadyPlace()
     const first = await keyIn(on, 'robot-key')
     await cluster.server.tell('DELETE', secretsUrl(on, 'robot-key'))
     const second = await anotherKey(on, 'robot-key', first)
@@ -212,9 +212,7 @@ describe('a key', () => {
   })
 
   test('is kept if only its surroundings were changed', async () => {
-    await using on = await createPlace()
-    await on.accounts.apply('robot', specOf(on))
-    await on.accounts.ready('robot')
+    await using on = await createReadyPlace()
     const key = await keyIn(on, 'robot-key')
     const labels = { 'looptrace.dev/owner-uid': null, mine: 'too' }
     const body = { metadata: { labels }, data: { more: 'YQ==' } }
@@ -324,9 +322,7 @@ describe('a key', () => {
   })
 
   test('that is not declared is revoked', async () => {
-    await using on = await createPlace()
-    await on.accounts.apply('robot', specOf(on))
-    await on.accounts.ready('robot')
+    await using on = await createReadyPlace()
     const [{ id }] = await on.inService()
     const { kind, namespace, name, uid } = (await on.inService())[0].managed_by
     const stray = await cluster.service.call('POST', `/api/v2/access/service-accounts/${id}/keys`, {
@@ -341,9 +337,7 @@ describe('a key', () => {
 
 describe('a deleted resource', () => {
   test('removes account, keys and Secrets', async () => {
-    await using on = await createPlace()
-    await on.accounts.apply('robot', specOf(on))
-    await on.accounts.ready('robot')
+    await using on = await createReadyPlace()
     const key = await keyIn(on, 'robot-key')
     await on.accounts.remove('robot')
     await on.accounts.gone('robot')

@@ -82,7 +82,7 @@ test('the types are right', async () => {
     include: ['src/operator/kinds/incident-rule', 'src/operator/kinds/index.ts'],
   }
   await writeFile(join(copy, 'tsconfig.json'), JSON.stringify(config))
-  const tsc = join(repository, 'node_modules/typescript/bin/tsc')
+  const tsc = join(repository, 'node_modules/typescript-7/bin/tsc')
   const { stdout } = await run(process.execPath, [tsc, '-p', '.'], { cwd: copy }).catch(
     (error: { stdout: string }) => error,
   )

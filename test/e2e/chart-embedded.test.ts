@@ -4,6 +4,7 @@ import { guideSections, runCommands } from '../support/chart/guide-sections.ts'
 import { type Kubelet, startKubelet } from '../support/chart/kubelet.ts'
 import { type PodOptions, podDirectory } from '../support/chart/pod-processes.ts'
 import { providerSettings } from '../support/cluster.ts'
+import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import {
   type ApiServer,
@@ -39,6 +40,7 @@ beforeAll(async () => {
   const services = {
     ...{ 'looptrace:8080': http, 'looptrace-api:8080': http, '127.0.0.1:8080': http },
     'looptrace-test:8090': test,
+    [`looptrace.${namespace}.svc:8080`]: http,
   }
   const outside = providerSettings(provider)
   options = { server, namespace, directory, ports, services, outside, user }
@@ -96,6 +98,26 @@ test('Declare: the resources become Ready, and the API refuses to change what th
     code: 'managed_by_kubernetes',
     detail: expect.stringContaining(`RetentionPolicy ${namespace}/default`),
   })
+})
+
+test('A template: a program reads the dotenv entry of its Secret and calls a completion', async () => {
+  const path = `/apis/looptrace.dev/v1alpha1/namespaces/${namespace}/looptraceserviceaccounts/checkout-agent`
+  const entries = [{ key: '.env', format: 'dotenv' }]
+  await server.tell('PATCH', path, {
+    body: { spec: { secretTemplate: { entries } } },
+    type: 'application/merge-patch+json',
+  })
+  const secretPath = `/api/v1/namespaces/${namespace}/secrets/checkout-agent-key`
+  const file = await eventually('the entry is written', async () => {
+    const { data } = await server.tell('GET', secretPath)
+    return data['.env'] && Buffer.from(data['.env'], 'base64').toString('utf8')
+  })
+  const call = `curl --silent --show-error "$LOOPTRACE_BASE_URL/chat/completions" \\
+    -H "X-API-Key: $LOOPTRACE_API_KEY" -H 'Authorization: Bearer none' \\
+    -H 'Content-Type: application/json' \\
+    -d '{"model":"gpt-4.1-mini","messages":[{"role":"user","content":"Hello"}]}'`
+  const shown = await runCommands(`${file}${call}`, { server })
+  expect(shown).toContain('"object":"chat.completion"')
 })
 
 test('Cluster mode: the values of the examples are valid', async () => {

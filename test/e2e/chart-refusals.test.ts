@@ -17,11 +17,13 @@ const schemaFaults: readonly Fault[] = [
   [{ service: { type: 'External' } }, '/service/type', 'LoadBalancer'],
   [{ crds: { enabled: 'yes' } }, '/crds/enabled', 'want boolean'],
   [{ secretSettings: { judge_api_key: 'hush' } }, '/secretSettings/judge_api_key', 'want object'],
+  [{ operator: { proxyUrl: "http://a'b" } }, '/operator/proxyUrl'],
   [{ pod: { dnsPolicy: 'Cluster' } }, '/pod/dnsPolicy', 'ClusterFirst'],
 ]
 
 const embeddedFaults: readonly Fault[] = [
   [{ postgres: { host: 'pg' } }, 'postgres.host: got "pg"', 'embedded mode brings its own'],
+  [{ move: { enabled: true } }, 'move.enabled: got true', 'mode: cluster'],
   [{ nats: { servers: ['nats://n'] } }, 'nats.servers: got ["nats://n"]', 'mode: cluster'],
   [{ image: { digest: 'latest' } }, 'image.digest: got "latest"', 'sha256:'],
   [{ embedded: { persistence: { size: '20' } } }, 'persistence.size: got "20"', '20Gi'],
@@ -78,6 +80,10 @@ const embeddedFaults: readonly Fault[] = [
     'serviceAccount.name: missing',
     'an existing service account',
   ],
+  [
+    { operator: { namespaces: ['a'], namespaceSelector: { matchLabels: { looptrace: 'on' } } } },
+    'operator.namespaceSelector: got {"matchLabels":{"looptrace":"on"}} with operator.namespaces',
+  ],
   [{ nats: { existingSecret: 'My_Secret' } }, 'nats.existingSecret: got "My_Secret"', 'expected'],
 ]
 
@@ -133,6 +139,33 @@ test('the values of one fault each are refused alone too, and without them accep
   expect(alone.status).toBe(1)
   expect(alone.stderr.match(/^ {2}\S+: /gm)).toEqual(['  settings.log_levle: '])
   expect(none.status).toBe(0)
+})
+
+test('a namespace selector that the operator could not use is refused', async () => {
+  const key = 'a'
+  const at = '/operator/namespaceSelector'
+  const faults: readonly Fault[] = [
+    [{ matchLabel: {} }, at, "'matchLabel' not allowed"],
+    [{ matchLabels: { 'a b': 'c' } }, "invalid propertyName 'a b'"],
+    [{ matchLabels: { a: 'b c' } }, `${at}/matchLabels/a`],
+    [{ matchLabels: {} }, `${at}/matchLabels`],
+    [{ matchExpressions: [{ key, operator: 'In' }] }, `${at}/matchExpressions/0`, 'values'],
+    [
+      { matchExpressions: [{ key, operator: 'Exists', values: ['b'] }] },
+      `${at}/matchExpressions/0/values`,
+    ],
+  ]
+  const render = (namespaceSelector: object) =>
+    helm(['template', 'looptrace', chart], { operator: { namespaceSelector } })
+  await Promise.all(
+    faults.map(async ([selector, ...words]) => {
+      const { stderr } = await render(selector)
+      for (const word of words) expect.soft(stderr, JSON.stringify(selector)).toContain(word)
+    }),
+  )
+  const expression = { key, operator: 'NotIn', values: ['b', ''] }
+  const { stdout } = await render({ matchExpressions: [expression] })
+  expect(stdout).toContain(JSON.stringify(JSON.stringify({ matchExpressions: [expression] })))
 })
 
 function withoutServers(): object {

@@ -27,6 +27,7 @@ const sets = [
   ['cluster', clusterValues],
   ['cluster, everything', fullValues],
   ['cluster, with other operators', extendedValues],
+  ['cluster, with a move of the data of embedded mode', { ...fullValues, move: { enabled: true } }],
 ] as const
 
 describe.each(sets)('%s', (_name, values) => {
@@ -44,7 +45,8 @@ describe.each(sets)('%s', (_name, values) => {
     const pods = await podsOf(values)
     const loaded = pods.flatMap((pod) =>
       containersOf(pod).map((container) => {
-        const role = container.args[0] as Role
+        // The move reads the settings of role `all`.
+        const role = (container.args[0] === 'move' ? 'all' : container.args[0]) as Role
         return loadConfig(role, environmentOf(pod, container)) && role
       }),
     )

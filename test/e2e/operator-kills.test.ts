@@ -91,10 +91,17 @@ const account = ({ project }: ProductPlace, more: object = {}) => ({
   keys: [key('one'), key('two')],
   ...more,
 })
+const template = {
+  labels: [{ name: 'team', value: 'a' }],
+  entries: [{ key: 'copy', template: '{{ apiKey }}' }],
+}
 const putAccount =
   (more: object = {}): Act =>
   (place) =>
     place.accounts.apply('a', account(place, more)).then(accepted)
+const keysBefore = new WeakMap<ProductPlace, string[]>()
+const keysIn = async (place: ProductPlace): Promise<string[]> =>
+  [...(await place.secrets()).values()].map(({ data }) => data['api-key']).toSorted()
 const accountReady: Act = ({ accounts }) => accounts.ready('a')
 
 const accounts: Record<string, Happening> = {
@@ -111,6 +118,33 @@ const accounts: Record<string, Happening> = {
     expectWhole: (place) =>
       expectAccount(place, { keys: ['two', 'three'], scopes: ['tasks:read', 'tasks:write'] }),
     writes: 7,
+  },
+  'has a new template': {
+    before: putAccount(),
+    act: async (place) => {
+      keysBefore.set(place, await keysIn(place))
+      await putAccount({ secretTemplate: template })(place)
+    },
+    isDone: accountReady,
+    expectWhole: async (place) => {
+      await expectAccount(place, { keys: ['one', 'two'] })
+      for (const { data, metadata } of (await place.secrets()).values()) {
+        expect([data.copy, metadata.labels.team]).toEqual([data['api-key'], 'a'])
+      }
+      expect(await keysIn(place)).toEqual(keysBefore.get(place))
+    },
+    writes: 3,
+  },
+  'is made with a template': {
+    act: putAccount({ secretTemplate: template }),
+    isDone: accountReady,
+    expectWhole: async (place) => {
+      await expectAccount(place, { keys: ['one', 'two'] })
+      for (const { data } of (await place.secrets()).values()) {
+        expect(data.copy).toBe(data['api-key'])
+      }
+    },
+    writes: 10,
   },
   'loses a Secret': {
     before: putAccount(),

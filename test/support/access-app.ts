@@ -65,6 +65,28 @@ type Call = {
   from?: string
 }
 
+/** Returns the status of a reply and the code of its error, if it is one. */
+export const outcome = ({ status, body }: { status: number; body: { code?: string } }) => [
+  status,
+  body?.code,
+]
+
+/** Calls with a person's token. `as` is read at each call, so that it may be set in `beforeAll`. */
+export function callsAs(as: () => { app: AccessApp; token: string }) {
+  const call =
+    (method: Method) =>
+    (url: string, body?: unknown, more: Call = {}) => {
+      const { app, token } = as()
+      return app.call(method, url, { token, body, ...more })
+    }
+  return {
+    get: (url: string, more: Call = {}) => call('GET')(url, undefined, more),
+    post: call('POST'),
+    put: call('PUT'),
+    remove: (url: string, more: Call = {}) => call('DELETE')(url, undefined, more),
+  }
+}
+
 /** Fast hashes; the default ones are tested with the hasher. */
 export const quickPasswords = createPasswordHasher({ cost_log2: 4 })
 

@@ -59,6 +59,8 @@ export type ClusterOptions = {
   /** Settings of every role, which override those of the cluster. */
   env?: Record<string, string>
   script?: ScriptInput
+  /** Fills the empty stores before `migrate` runs, and returns the first login in them. */
+  fill?: (settings: Record<string, string>) => Promise<FirstLogin>
 }
 
 /**
@@ -66,7 +68,11 @@ export type ClusterOptions = {
  * starts `proxy`, `api` and `worker`: all on free loopback ports, in one temporary folder. `stop`
  * ends the processes and removes the folder.
  */
-export async function startCluster({ env = {}, script }: ClusterOptions = {}): Promise<Cluster> {
+export async function startCluster({
+  env = {},
+  script,
+  fill,
+}: ClusterOptions = {}): Promise<Cluster> {
   await using parts = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-cluster-'))
   // Under root, PostgreSQL runs as another user, who needs access to this folder.
@@ -77,7 +83,9 @@ export async function startCluster({ env = {}, script }: ClusterOptions = {}): P
   const servers = await startServers(directory, script, parts)
   const servers_ms = performance.now()
   const settings = { ...settingsFor(servers, directory), ...env }
-  const login = firstLoginIn(await runRole('migrate', settings))
+  const filled = await fill?.(settings)
+  const migrated = await runRole('migrate', settings)
+  const login = filled ?? firstLoginIn(migrated)
   const migrated_ms = performance.now()
 
   const roles = {

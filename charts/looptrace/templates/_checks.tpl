@@ -17,6 +17,9 @@ returns a list of faults, one per line.
 |{{ $store }}.host: got {{ quote . }}, expected no value: embedded mode brings its own {{ $title }}. Set mode: cluster to use yours
 {{- end }}
 {{- end }}
+{{- if .Values.move.enabled }}
+|move.enabled: got true, expected false: embedded mode has no stores to move data into. Set mode: cluster
+{{- end }}
 {{- with .Values.nats.servers }}
 |nats.servers: got {{ toJson . }}, expected no servers: embedded mode has its own queue. Set mode: cluster to use yours
 {{- end }}
@@ -70,6 +73,11 @@ returns a list of faults, one per line.
 {{- end }}
 
 {{- define "looptrace.checks.both" -}}
+{{- with .Values.operator }}
+{{- if and .namespaces .namespaceSelector }}
+|operator.namespaceSelector: got {{ toJson .namespaceSelector }} with operator.namespaces, expected one of them
+{{- end }}
+{{- end }}
 {{- with .Values.s3 }}
 {{- range $name := list "prefix" "region" "endpoint" "existingSecret" }}
 {{- if and (get $.Values.s3 $name) (not $.Values.s3.bucket) }}

@@ -11,6 +11,25 @@ labels:
   {{- end }}
 {{- end }}
 
+{{/*
+A role of the operator and its binding, in a namespace or in the cluster. Takes root, subject, name,
+namespace (none: cluster), rules.
+*/}}
+{{- define "looptrace.operatorRole" -}}
+{{- $scope := ternary "Role" "ClusterRole" (not (empty .namespace)) -}}
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {{ $scope }}
+metadata: {{- include "looptrace.rbacMetadata" . | nindent 2 }}
+rules: {{- .rules | nindent 2 }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {{ $scope }}Binding
+metadata: {{- include "looptrace.rbacMetadata" . | nindent 2 }}
+roleRef: { apiGroup: rbac.authorization.k8s.io, kind: {{ $scope }}, name: {{ .name }} }
+subjects:
+  - {{ toJson .subject }}
+{{- end }}
+
 {{/* The Lease by which installations notice each other; `presenceName` of the operator. */}}
 {{- define "looptrace.presenceLease" -}}
 {{- $class := get .Values.settings "operator_class" | default "default" }}
@@ -64,4 +83,18 @@ about grants.
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create]
+{{- end }}
+
+{{/*
+Permissions of the operator to notice other installations, whose Leases may be in any namespace. The
+uid of kube-system identifies the cluster.
+*/}}
+{{- define "looptrace.presenceRules" -}}
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  verbs: [list]
+- apiGroups: [""]
+  resources: [namespaces]
+  resourceNames: [kube-system]
+  verbs: [get]
 {{- end }}

@@ -12,6 +12,7 @@ override the others: null removes the other variable of a setting. Takes root an
   "worker" (list "postgres" "clickhouse" "nats" "s3")
   "migrate" (list "postgres" "clickhouse" $login)
   "secret" (list "bootstrap" "bootstrapFiles")
+  "move" (list "postgres" "clickhouse" "nats" "s3" "move")
   "operator" (list "operator") }}
 {{- range $group := get $groups .role }}
 {{- include (printf "looptrace.settings.%s" $group) $.root }}
@@ -22,7 +23,7 @@ LOOPTRACE_{{ upper $name }}: {{ $value | toString | quote }}
 {{- end }}
 {{- $known := .root.Files.Get "files/settings.json" | fromJson }}
 {{- range $name, $from := .root.Values.secretSettings }}
-{{- if has (ternary "migrate" $.role (eq $.role "secret")) (get $known $name | splitList " ") }}
+{{- if has (get (dict "secret" "migrate" "move" "all") $.role | default $.role) (get $known $name | splitList " ") }}
 LOOPTRACE_{{ upper $name }}: null
 LOOPTRACE_{{ upper (trimSuffix "_file" $name) }}_FILE: {{ toJson $from }}
 {{- end }}
@@ -107,6 +108,12 @@ LOOPTRACE_BLOBS_S3_SECRET_ACCESS_KEY_FILE: {secret: {{ quote .existingSecret }},
 LOOPTRACE_SECRET_KEY_FILE: {{ include "looptrace.fromBootstrap" (list . "secret-key") }}
 {{- end }}
 
+{{/* The volume of embedded mode, and its secret key. */}}
+{{- define "looptrace.settings.move" }}
+LOOPTRACE_DATA_DIRECTORY: /data
+LOOPTRACE_SECRET_KEY_FILE: {{ include "looptrace.fromBootstrap" (list . "secret-key" false) }}
+{{- end }}
+
 {{/* The first login and the keys, from the Secret. */}}
 {{- define "looptrace.settings.login" }}
 LOOPTRACE_SECRET_KEY_FILE: {{ include "looptrace.fromBootstrap" (list . "secret-key") }}
@@ -140,6 +147,10 @@ LOOPTRACE_OPERATOR_INSTALLATION: {{ include "looptrace.name" . }}
 {{- with .Values.operator.namespaces }}
 LOOPTRACE_OPERATOR_NAMESPACES: {{ join "," . | quote }}
 {{- end }}
+{{- with .Values.operator.namespaceSelector }}
+LOOPTRACE_OPERATOR_NAMESPACE_SELECTOR: {{ toJson . | quote }}
+{{- end }}
+LOOPTRACE_OPERATOR_PROXY_URL: {{ default (printf "http://%s.%s.svc:%v" (include "looptrace.name" .) .Release.Namespace .Values.service.ports.http) .Values.operator.proxyUrl | quote }}
 LOOPTRACE_OPERATOR_GRANTS: {{ include "looptrace.grants" . | quote }}
 LOOPTRACE_OPERATOR_LEADER_ELECTION: {{ eq .Values.mode "cluster" | quote }}
 {{- /* Saves memory: a small young generation 30 MiB, one V8 helper thread instead of three 10 MiB. */}}

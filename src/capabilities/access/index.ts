@@ -63,7 +63,7 @@ export type { KeyCache, KeyCacheLimits } from './keys/key-cache.ts'
 export { isOperatorKey, type ProjectKey } from './keys/project-key.ts'
 export { createPasswordHasher, type PasswordHasher } from './passwords/password-hasher.ts'
 export { createPasswordStrength } from './passwords/password-strength.ts'
-
+export { mayReadSigningKeys } from './tokens/signing-keys.ts'
 export { listLockedUsers } from './users/store.ts'
 
 /** The routes of sign-in and of access control, and the pages of their links. */

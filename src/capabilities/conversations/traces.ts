@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { shownDollars } from '../../kernel/dollars.ts'
 import { traceIdFrom } from '../../kernel/ids.ts'
 import { cutPage, decodeCursor, encodeCursor, pageInfo, totalExactMax } from '../../kernel/pages.ts'
 import { problem } from '../../kernel/problem.ts'
@@ -11,11 +10,17 @@ import {
   limitParameter,
   orderParameter,
 } from '../../model/list-query.ts'
-import { dollarsSchema, record } from '../../model/named-schemas.ts'
+import { record } from '../../model/named-schemas.ts'
 import { statuses, traceIdSchema } from '../../model/observation.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import type { TracePage, TraceSummary } from '../storage/index.ts'
-import { instantSchema, type TaskDeps, taskUrl, tokensSchema } from '../tasks/index.ts'
+import {
+  callSumFields,
+  callSumsFrom,
+  instantSchema,
+  type TaskDeps,
+  taskUrl,
+} from '../tasks/index.ts'
 import { conversationNamed, conversationPath } from './conversations.ts'
 
 /** GET /api/v1/conversations/{conversation_id}/traces: its traces, ordered by their start. */
@@ -78,14 +83,7 @@ const traceSchema = z
     task_id: z.string().describe('The task it is part of.'),
     task_url: z.string().describe('The path of its task.'),
     observations: count.describe('Observations of any type.'),
-    calls: count.describe('Model calls.'),
-    errors: count.describe('Model calls that failed.'),
-    cancelled: count.describe('Model calls that the client cancelled.'),
-    tokens: tokensSchema,
-    cost_usd: dollarsSchema,
-    unpriced_calls: count.describe('Calls without a known price; `cost_usd` leaves them out.'),
-    models: z.array(z.string()).describe('Models that answered, sorted.'),
-    providers: z.array(z.string()).describe('Providers that were called, sorted.'),
+    ...callSumFields,
   })
   .meta({ id: 'TraceSummary' })
 
@@ -111,22 +109,7 @@ function traceFrom(trace: TraceSummary): z.infer<typeof traceSchema> {
     task_id,
     task_url: taskUrl(task_id),
     observations: trace.observations,
-    calls: trace.calls,
-    errors: trace.errors,
-    cancelled: trace.cancelled,
-    tokens: {
-      input_uncached: trace.input_uncached_tokens,
-      cache_read: trace.cache_read_tokens,
-      cache_write: trace.cache_write_tokens,
-      output_visible: trace.output_visible_tokens,
-      reasoning: trace.reasoning_tokens,
-      total: trace.total_tokens,
-      estimated_calls: trace.estimated_calls,
-    },
-    cost_usd: shownDollars(trace.cost_usd),
-    unpriced_calls: trace.unpriced_calls,
-    models: trace.models,
-    providers: trace.providers,
+    ...callSumsFrom(trace),
   }
 }
 

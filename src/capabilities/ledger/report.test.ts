@@ -157,7 +157,7 @@ test('with any failures, each entry is published once or stays pending', async (
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.nat(40), { minLength: 1, maxLength: 12 }),
-      fc.array(fc.constantFrom('taken', 'refused', 'taken and not told'), { minLength: 1 }),
+      fc.array(fc.constantFrom('taken', 'refused', 'taken and not reported'), { minLength: 1 }),
       async (batches, fates) => {
         let at = 0
         const stored = new Map<string, OutgoingMessage>()

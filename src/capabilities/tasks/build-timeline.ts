@@ -1,12 +1,14 @@
 import { dollarsFrom } from '../../kernel/dollars.ts'
 import { isoFromNs } from '../../kernel/time.ts'
-import type { TaskRun } from '../detection/reconstruction/index.ts'
+import { spanKey, type TaskRun, type ToolUse } from '../detection/reconstruction/index.ts'
 import type { TimelineRow } from '../storage/index.ts'
 import type { TaskEventRow } from './store.ts'
 import {
+  type Cut,
   callDraft,
   changeDraft,
   type Draft,
+  errorOf,
   isModelCall,
   isShownOperation,
   msBetween,
@@ -18,11 +20,10 @@ import {
   type TimelineEntry,
   type TimelinePosition,
 } from './timeline-entry.ts'
-import { createTimelineTools } from './timeline-tools.ts'
 
 export type PlacedEntry = { position: TimelinePosition; entry: TimelineEntry }
 
-export type TimelineBuilder = {
+type TimelineBuilder = {
   /** Takes the task's observations, ordered by start_time and observation_id, in any portions. */
   add(rows: readonly TimelineRow[]): void
   /**
@@ -119,4 +120,162 @@ function toRunningTotals(sums: Sums, elapsed_ms: number): RunningTotals {
 
 function latest(a: bigint, b: bigint): bigint {
   return a > b ? a : b
+}
+
+/** The kept fields of an observation that may request tools, bring results or run a tool. */
+type SeenRow = {
+  observation_id: string
+  trace_id: string
+  start_time: bigint
+  end_time: bigint
+  /** Outcome of the tool that this observation ran; undefined for a model call. */
+  run: ToolRun | undefined
+}
+
+type ToolRun = { content: CutText } & Pick<ResultBody, 'status' | 'error' | 'execution_ms'>
+type CutText = ReturnType<Cut>
+type ResultBody = Extract<TimelineEntry, { role: 'tool_result' }>
+
+type TimelineTools = {
+  /** Adds a model call or the observation of a tool. */
+  add(row: TimelineRow): void
+  /** Returns the entries of tool calls and results, unsorted. */
+  drafts(tools: readonly ToolUse[]): Draft[]
+}
+
+/**
+ * Builds the entries of tool calls and their results; the reconstruction of the task pairs calls
+ * with results. Calls and results whose observation is not in the timeline are left out, and a call
+ * without its result is then marked as an orphan.
+ */
+function createTimelineTools(cut: Cut): TimelineTools {
+  const seen = new Map<string, SeenRow>()
+  return {
+    add(row) {
+      const { observation_id, trace_id, start_time, end_time } = row
+      const run = row.type === 'tool' ? toolRunOf(row, cut) : undefined
+      seen.set(spanKey(row), { observation_id, trace_id, start_time, end_time, run })
+    },
+    drafts(tools) {
+      const entries = newEntries()
+      for (const use of tools) {
+        const asker = seen.get(spanKey(use.asked_by))
+        const answerer = use.answered_by === null ? undefined : seen.get(spanKey(use.answered_by))
+        const isUnasked = use.orphan === 'result' && asker?.run === undefined
+        const seenUse: SeenUse = { use, answerer, isUnasked, cut }
+        if (asker !== undefined && !isUnasked) placeCall(entries, asker, seenUse)
+        if (answerer !== undefined) placeResult(entries, answerer, seenUse)
+      }
+      return draftsOf(entries)
+    },
+  }
+}
+
+type SeenUse = { use: ToolUse; answerer: SeenRow | undefined; isUnasked: boolean; cut: Cut }
+
+type Unplaced = Pick<Draft, 'body' | 'end'> & { row: SeenRow; time: bigint }
+
+/** Entries by their position in an observation. */
+type ToolEntries = {
+  drafts: Draft[]
+  /** Results that a model call's request brought; they come before its entry, in this order. */
+  before: Map<SeenRow, Unplaced[]>
+  /** Number of tools that a model call's answer requested; they come after the call's entry. */
+  after: Map<SeenRow, number>
+}
+
+function newEntries(): ToolEntries {
+  return { drafts: [], before: new Map(), after: new Map() }
+}
+
+/** Slots in a tool's own observation. The calls that an answer requests also count from 1. */
+const slots = { call: 1, result: 2 } as const
+
+function placeCall(entries: ToolEntries, row: SeenRow, seenUse: SeenUse): void {
+  const { use } = seenUse
+  const unplaced = { row, time: use.asked_at, ...callOf(seenUse) }
+  if (row.run !== undefined) entries.drafts.push(placeAt(unplaced, slots.call))
+  else if (use.asked_at < row.end_time || use.step === null) placeBefore(entries, unplaced)
+  else {
+    const slot = (entries.after.get(row) ?? 0) + 1
+    entries.after.set(row, slot)
+    entries.drafts.push(placeAt(unplaced, slot))
+  }
+}
+
+function placeResult(entries: ToolEntries, row: SeenRow, seenUse: SeenUse): void {
+  const { use } = seenUse
+  const unplaced = { row, time: use.answered_at ?? row.start_time, body: resultOf(row, seenUse) }
+  if (row.run === undefined) placeBefore(entries, unplaced)
+  else entries.drafts.push(placeAt(unplaced, slots.result))
+}
+
+function placeBefore({ before }: ToolEntries, unplaced: Unplaced): void {
+  const known = before.get(unplaced.row)
+  if (known === undefined) before.set(unplaced.row, [unplaced])
+  else known.push(unplaced)
+}
+
+function draftsOf({ drafts, before }: ToolEntries): Draft[] {
+  for (const brought of before.values()) {
+    for (const [index, one] of brought.entries()) {
+      drafts.push(placeAt(one, index - brought.length))
+    }
+  }
+  return drafts
+}
+
+function placeAt({ row, time, ...rest }: Unplaced, slot: number): Draft {
+  const { start_time: start, observation_id: id } = row
+  return { position: { time, phase: 1, start, id, slot }, ...rest }
+}
+
+function callOf({ use, answerer, cut }: SeenUse): Pick<Draft, 'body' | 'end'> {
+  const answered_at = answerer === undefined ? null : use.answered_at
+  const { text, is_cut } = cut(use.arguments ?? '')
+  return {
+    ...(answered_at !== null && { end: answered_at }),
+    body: {
+      role: 'tool_call',
+      ...use.asked_by,
+      tool_call_id: use.tool_call_id,
+      tool_name: use.name,
+      arguments: text,
+      is_cut,
+      orphan: answerer === undefined,
+      latency_ms: answered_at === null ? null : msBetween(use.asked_at, answered_at),
+      result_observation_id: answerer?.observation_id ?? null,
+      result_trace_id: answerer?.trace_id ?? null,
+    },
+  }
+}
+
+function resultOf(row: SeenRow, { use, isUnasked, cut }: SeenUse): Draft['body'] {
+  const { text, is_cut } = row.run?.content ?? cut(use.result ?? '')
+  const latency_ms = use.answered_at === null ? null : msBetween(use.asked_at, use.answered_at)
+  return {
+    role: 'tool_result',
+    observation_id: row.observation_id,
+    trace_id: row.trace_id,
+    tool_call_id: use.tool_call_id,
+    tool_name: isUnasked ? null : use.name,
+    content: text,
+    is_cut,
+    orphan: isUnasked,
+    latency_ms: isUnasked ? null : latency_ms,
+    execution_ms: row.run?.execution_ms ?? null,
+    status: row.run?.status ?? null,
+    error: row.run?.error ?? null,
+    call_observation_id: isUnasked ? null : use.asked_by.observation_id,
+    call_trace_id: isUnasked ? null : use.asked_by.trace_id,
+  }
+}
+
+function toolRunOf(row: TimelineRow, cut: Cut): ToolRun {
+  return {
+    content: cut(row.tool_results[0]?.content ?? ''),
+    status: row.status,
+    error: errorOf(row),
+    execution_ms: msBetween(row.start_time, row.end_time),
+  }
 }

@@ -11,13 +11,14 @@ import { getTaskToolCalls } from './tool-calls.ts'
 
 export { afterPosition, allOf } from './list-store.ts'
 export {
+  callSumFields,
+  callSumsFrom,
   instantSchema,
   type Task,
   type TaskDeps,
   type TaskSettings,
   taskSchema,
   taskUrl,
-  tokensSchema,
 } from './task.ts'
 export { tasksOfConversation } from './tasks.ts'
 

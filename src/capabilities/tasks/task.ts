@@ -7,7 +7,7 @@ import { expected, isStorable } from '../../model/list-query.ts'
 import { dollarsSchema } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { type ContextJudge, type DetectionDb, severities } from '../detection/index.ts'
-import type { ObservationStore } from '../storage/index.ts'
+import type { CallSums, ObservationStore } from '../storage/index.ts'
 import { findTask, type TaskRow, taskStates } from './store.ts'
 
 /** GET /api/v1/tasks/{task_id}: one task, with the sums over its calls. */
@@ -107,6 +107,18 @@ export const tokensSchema = z
   })
   .meta({ id: 'TokenTotals', description: 'Tokens in disjoint buckets.' })
 
+/** Sums of the model calls of a task or trace. */
+export const callSumFields = {
+  calls: count.describe('Model calls.'),
+  errors: count.describe('Model calls that failed.'),
+  cancelled: count.describe('Model calls that the client cancelled.'),
+  tokens: tokensSchema,
+  cost_usd: dollarsSchema,
+  unpriced_calls: count.describe('Calls without a known price; `cost_usd` leaves them out.'),
+  models: z.array(z.string()).describe('Models that answered, sorted.'),
+  providers: z.array(z.string()).describe('Providers that were called, sorted.'),
+}
+
 /** An instant in replies. */
 export const instantSchema = z.iso.datetime({ offset: false })
 
@@ -166,14 +178,7 @@ export const taskSchema = z
     ended_at: instantSchema.nullable().describe('Time when it was completed or failed.'),
     last_activity_at: instantSchema.describe('End of the last call.'),
     duration_ms: count.describe('From the start of the first call to the end of the last one.'),
-    calls: count.describe('Model calls.'),
-    errors: count.describe('Model calls that failed.'),
-    cancelled: count.describe('Model calls that the client cancelled.'),
-    tokens: tokensSchema,
-    cost_usd: dollarsSchema,
-    unpriced_calls: count.describe('Calls without a known price; `cost_usd` leaves them out.'),
-    models: z.array(z.string()).describe('Models that answered, sorted.'),
-    providers: z.array(z.string()).describe('Providers that were called, sorted.'),
+    ...callSumFields,
     environment: z.string().nullable().describe('Environment of its latest call.'),
     release: z.string().nullable().describe('Release of its latest call.'),
     ended_by: z
@@ -214,14 +219,7 @@ export function taskFrom(
     ended_at: row.ended_at,
     last_activity_at: row.last_activity_at,
     duration_ms: row.duration_ms,
-    calls: row.calls,
-    errors: row.errors,
-    cancelled: row.cancelled,
-    tokens: tokensOf(row),
-    cost_usd: shownDollars(row.cost_usd),
-    unpriced_calls: row.unpriced_calls,
-    models: row.models,
-    providers: row.providers,
+    ...callSumsFrom(row),
     environment: row.environment,
     release: row.release,
     ended_by: row.ended_by,
@@ -231,16 +229,25 @@ export function taskFrom(
   }
 }
 
-/** Returns the token buckets of a stored roll-up. */
-function tokensOf(row: TaskRow): Task['tokens'] {
+/** Shapes the sums of calls for a reply. */
+export function callSumsFrom(sums: CallSums): Pick<Task, keyof typeof callSumFields> {
   return {
-    input_uncached: row.input_uncached_tokens,
-    cache_read: row.cache_read_tokens,
-    cache_write: row.cache_write_tokens,
-    output_visible: row.output_visible_tokens,
-    reasoning: row.reasoning_tokens,
-    total: row.total_tokens,
-    estimated_calls: row.estimated_calls,
+    calls: sums.calls,
+    errors: sums.errors,
+    cancelled: sums.cancelled,
+    tokens: {
+      input_uncached: sums.input_uncached_tokens,
+      cache_read: sums.cache_read_tokens,
+      cache_write: sums.cache_write_tokens,
+      output_visible: sums.output_visible_tokens,
+      reasoning: sums.reasoning_tokens,
+      total: sums.total_tokens,
+      estimated_calls: sums.estimated_calls,
+    },
+    cost_usd: shownDollars(sums.cost_usd),
+    unpriced_calls: sums.unpriced_calls,
+    models: sums.models,
+    providers: sums.providers,
   }
 }
 

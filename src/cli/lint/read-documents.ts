@@ -43,7 +43,7 @@ export function readDocuments(file: string, text: string): LintDocument[] {
     lineCounter: lines,
     prettyErrors: false,
     logLevel: 'silent',
-    customTags: (tags) => tags.filter((tag) => !isTime(tag)),
+    customTags: (tags) => tags.filter((tag) => !isTime(tag)).map(withDigits),
   })
   const at = (offset: number): Position => {
     const { line, col } = lines.linePos(offset)
@@ -56,6 +56,16 @@ export function readDocuments(file: string, text: string): LintDocument[] {
 function isTime(tag: Tags[number]): boolean {
   if (typeof tag === 'string') return false
   return tag.tag.endsWith(':timestamp') || ('format' in tag && tag.format === 'TIME')
+}
+
+/**
+ * Makes a tag of floats skip texts without a digit before the exponent, such as `e0` and `.`, which
+ * are text for kubectl and NaN for the library.
+ */
+function withDigits(tag: Tags[number]): Tags[number] {
+  if (typeof tag === 'string' || !tag.tag.endsWith(':float') || !('test' in tag)) return tag
+  if (!tag.test?.test('1.') && !tag.test?.test('1e1')) return tag
+  return { ...tag, test: new RegExp(`^(?=[-+]?\\.?[0-9])${tag.test.source.slice(1)}`) }
 }
 
 function documentOf(

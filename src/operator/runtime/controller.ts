@@ -7,12 +7,13 @@ import type { GrantBook } from '../tenancy/grant-book.ts'
 import type { CachedResource } from './cached-resource.ts'
 import type { EventRecorder } from './event-recorder.ts'
 import type { Failure } from './failure.ts'
+import { createGatedReflector, type GatedReflector, type NamespaceGate } from './namespace-gate.ts'
 import type { ControllerMetrics, OperatorMetrics, ReconcileResult } from './operator-metrics.ts'
 import type { OperatorSettings } from './operator-settings.ts'
 import type { Presence } from './presence.ts'
 import { createProjectAccess } from './project-access.ts'
 import { type Next, type ReconcileContext, reconcileResource } from './reconcile-resource.ts'
-import { createReflector, type Reflector, type ReflectorSink } from './reflector.ts'
+import type { Reflector, ReflectorOptions, ReflectorSink } from './reflector.ts'
 import { createResourceCache, type OnStored, type ResourceCache } from './resource-cache.ts'
 import { resourceOf } from './resource-writer.ts'
 import { serviceBackoff, type Timing } from './timing.ts'
@@ -41,6 +42,8 @@ export type ControllerOptions = {
   book: GrantBook
   countNamespaces: ReconcileContext['countNamespaces']
   presence: Presence
+  gate: NamespaceGate
+  areLabelsKnown: () => boolean
 }
 
 /**
@@ -88,10 +91,21 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
       metrics,
     ),
   )
+  options.gate.onChange((namespace) => {
+    for (const { key } of cache.inNamespace(namespace)) queue.add(key)
+  })
+  /** Removes a resource from the cache if its namespace still does not match. */
+  const evict = ({ key, meta: { namespace } }: CachedResource) => {
+    if (options.gate.serves(namespace)) return
+    for (const reflector of reflectors) reflector.leaveOut(namespace)
+    cache.evict(key)
+  }
   const work = async (signal: AbortSignal) => {
     const context: ReconcileContext = {
       ...options,
-      ...{ kind, cache, access, signal, list_page_size: settings.list_page_size },
+      ...{ kind, cache, access, signal },
+      list_page_size: settings.list_page_size,
+      proxy_url: settings.proxy_url,
       installation: options.presence.installation,
       onDrift: metrics.drifted,
     }
@@ -103,7 +117,7 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
         const key = await queue.take()
         if (key === undefined) return
         await options.presence.whenAllowed(signal)
-        await processKey({ key, queue, cache, context, metrics, logger })
+        await processKey({ key, queue, cache, context, metrics, logger, evict })
       }
     }
     await Promise.all(Array.from({ length: settings.workers }, worker))
@@ -139,13 +153,16 @@ function keysOf(kind: Kind, cached: CachedResource | undefined): number {
 }
 
 function createKindReflector(
-  options: ControllerOptions &
-    Pick<Parameters<typeof createReflector>[0], 'resource' | 'namespace'>,
+  options: ControllerOptions & Pick<ReflectorOptions, 'resource' | 'namespace'>,
   sink: ReflectorSink,
   metrics: ControllerMetrics,
-): Reflector {
+): GatedReflector {
   const { plural } = options.resource
-  return createReflector({ ...options, sink, onList: (why) => metrics.listed(plural, why) })
+  return createGatedReflector(options.gate, {
+    ...options,
+    sink,
+    onList: (why) => metrics.listed(plural, why),
+  })
 }
 
 type KeyWork = {
@@ -155,10 +172,13 @@ type KeyWork = {
   context: ReconcileContext
   metrics: ControllerMetrics
   logger: Logger
+  /** Called for a resource that is not served, after its status says so. */
+  evict: (cached: CachedResource) => void
 }
 
 /** Reconciles one key and schedules its next reconcile. */
-async function processKey({ key, queue, cache, context, metrics, logger }: KeyWork): Promise<void> {
+async function processKey(work: KeyWork): Promise<void> {
+  const { key, queue, cache, context, metrics, logger } = work
   const { clock } = context.timing
   const cached = cache.get(key)
   if (cached === undefined) {
@@ -166,7 +186,9 @@ async function processKey({ key, queue, cache, context, metrics, logger }: KeyWo
     return queue.done(key)
   }
   const began_ms = clock.now_ms()
+  const isServed = context.gate.serves(cached.meta.namespace)
   const next = await reconcileResource(context, cached)
+  if (!isServed && next.type !== 'failed') work.evict(cached)
   const result = schedule(queue, key, next, context.timing)
   metrics.reconciled(result, clock.now_ms() - began_ms)
   if (next.type === 'failed') logFailure(logger, `${context.kind.kind} ${key}`, next)

@@ -1,18 +1,19 @@
 import type { KubeClient, KubeObject, KubeResource } from '../../platform/kube/index.ts'
 import type { Logger } from '../../platform/telemetry/index.ts'
 import type { GrantBook } from '../tenancy/grant-book.ts'
+import type { NamespaceGate } from './namespace-gate.ts'
 import type { OperatorSettings } from './operator-settings.ts'
 import { createReflector, type Reflector, type ReflectorSink } from './reflector.ts'
 import type { Timing } from './timing.ts'
 
 const namespaces: KubeResource = { group: '', version: 'v1', plural: 'namespaces' }
 
-/** How often the watch checks whether a grant has a selector. */
+/** How often the watch checks whether there is a selector. */
 const check_ms = 100
 
 /**
- * Watches the labels of namespaces once a grant selects namespaces by labels. Without such a grant
- * it sends nothing and needs no permission.
+ * Watches the labels of namespaces for the grants and the gate, once one of them has a selector.
+ * Without a selector it sends nothing and needs no permission.
  */
 export function watchNamespaces(options: {
   kube: KubeClient
@@ -20,23 +21,31 @@ export function watchNamespaces(options: {
   logger: Logger
   settings: OperatorSettings
   book: GrantBook
+  gate: NamespaceGate
 }): Reflector {
-  const { book, timing } = options
-  const sink = namespaceSink(book)
+  const { book, gate, timing } = options
+  const isNeeded = () => gate.isSelective || book.hasSelectors()
+  const sink = namespaceSink({
+    setLabels: (namespace, labels) => {
+      book.setLabels(namespace, labels)
+      gate.setLabels(namespace, labels)
+    },
+  })
   const reflector = createReflector({
     ...options,
     ...{ resource: namespaces, namespace: undefined, metadata_only: true, sink },
   })
   return {
-    unsynced: () => (book.hasSelectors() ? reflector.unsynced() : null),
+    ...reflector,
+    unsynced: () => (isNeeded() ? reflector.unsynced() : null),
     run: async (signal) => {
-      while (!signal.aborted && !book.hasSelectors()) await timing.sleep(check_ms, signal)
+      while (!signal.aborted && !isNeeded()) await timing.sleep(check_ms, signal)
       await reflector.run(signal)
     },
   }
 }
 
-/** Creates a sink that writes the labels of namespaces to the book. */
+/** Creates a sink that passes the labels of namespaces on. */
 export function namespaceSink(book: Pick<GrantBook, 'setLabels'>): ReflectorSink {
   const byUid = new Map<string, string>()
   const drop = (uid: string) => {

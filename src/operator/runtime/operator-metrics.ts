@@ -19,6 +19,8 @@ export type OperatorMetrics = {
   leading(isLeader: () => boolean): void
   /** Reports whether another installation serves the class. */
   conflicting(class_name: string, hasConflict: () => boolean): void
+  /** Reports the number of namespaces that the selector matches, if there is one. */
+  selecting(gate: { isSelective: boolean; count: () => number }): void
 }
 
 export type ControllerSources = {
@@ -55,7 +57,17 @@ export function createOperatorMetrics(metrics: Metrics, timing: Timing): Operato
     labels: ['class'],
     collect: (gauge) => gauge.set({ class: conflict.class_name }, conflict.has() ? 1 : 0),
   })
+  let selected: (() => number) | undefined
+  metrics.gauge({
+    name: 'looptrace_operator_selected_namespaces',
+    help: 'Namespaces that `LOOPTRACE_OPERATOR_NAMESPACE_SELECTOR` matches; absent without a selector.',
+    labels: [],
+    collect: (gauge) => selected && gauge.set({}, selected()),
+  })
   return {
+    selecting: ({ isSelective, count }) => {
+      selected = isSelective ? count : undefined
+    },
     leading: (ask) => {
       isLeader = ask
     },

@@ -1,11 +1,17 @@
+import type { LabelSelector } from '../tenancy/grant.ts'
+
 /** Limits and intervals of the operator; `defaultOperatorSettings` suits most clusters. */
 export type OperatorSettings = {
   /** Watched namespaces; empty: all. */
   namespaces: readonly string[]
+  /** Labels of the namespaces whose resources are served; undefined: all watched namespaces. */
+  namespace_selector: LabelSelector | undefined
   /** Namespace and name of the installation, which tell its grants from those of others. */
   installation: string
   /** ProjectGrants of this installation, which the leader applies and deletes. */
   grants: readonly InstallationGrant[]
+  /** URL of completions and OTLP for the Secrets of applications, without a slash at its end. */
+  proxy_url: string
   /** Undefined when only one process runs. */
   leader_election: LeaderElectionSettings | undefined
   /** Class of the resources that the operator serves. */
@@ -50,8 +56,10 @@ export type LeaderElectionSettings = {
  */
 export const defaultOperatorSettings: OperatorSettings = {
   namespaces: [],
+  namespace_selector: undefined,
   installation: 'default/looptrace-operator',
   grants: [],
+  proxy_url: 'http://127.0.0.1:8080',
   leader_election: {
     namespace: 'default',
     name: 'looptrace-operator',

@@ -23,6 +23,7 @@ import type { GrantDecision } from '../tenancy/decide-grant.ts'
 import type { CachedResource } from './cached-resource.ts'
 import type { EventRecorder } from './event-recorder.ts'
 import { classifyFailure, type Failure } from './failure.ts'
+import type { NamespaceGate } from './namespace-gate.ts'
 import { type ProjectAccess, type ProjectUsed, requireProject } from './project-access.ts'
 import type { ResourceCache } from './resource-cache.ts'
 import { createResourceWriter, type KnownIds, type ResourceWriter } from './resource-writer.ts'
@@ -40,7 +41,9 @@ export type ReconcileContext = {
   logger: Logger
   signal: AbortSignal
   list_page_size: number
+  proxy_url: string
   countNamespaces: ReconcileDeps['countNamespaces']
+  gate: NamespaceGate
   /** Undefined for a kind without `projectRef`. */
   access: ProjectAccess | undefined
   installation: () => Installation | undefined
@@ -81,7 +84,13 @@ async function reconcileByState(
   writer: ResourceWriter,
 ): Promise<Next> {
   if (cached.deleting && !cached.finalizers.includes(finalizer)) return { type: 'rest' }
-  const run: Run = { context, cached, writer, decision: context.access?.reserve(cached) }
+  const isServed = context.gate.serves(cached.meta.namespace)
+  const decision = isServed ? context.access?.reserve(cached) : undefined
+  const run: Run = { context, cached, writer, decision }
+  if (!isServed) {
+    const message = `namespace ${cached.meta.namespace} no longer matches the operator's namespace selector. Nothing is changed, revoked or deleted until it matches again`
+    return skip(run, 'NamespaceNotSelected', message)
+  }
   const isRemovable = cached.deleting && !cached.paused && cached.resource !== undefined
   if (isWithdrawn(run) && !isRemovable) return withdrawGrant(run)
   if (cached.paused) {
@@ -235,13 +244,15 @@ class StatusNotWritten extends AggregateError {
 }
 
 function createDeps({ context, cached, writer }: Run, project_id: string): ReconcileDeps {
-  const { service, kube, cache, timing, logger, signal, list_page_size: page_size } = context
+  const { service, kube, cache, timing, logger, signal, proxy_url } = context
+  const page_size = context.list_page_size
   const { kind, namespace, name, uid } = cached.meta
   const installation = context.installation()
   return {
     service,
     installation,
     project_id,
+    proxy_url,
     signal,
     clock: timing.clock,
     peers: cache.peers,

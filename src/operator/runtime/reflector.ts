@@ -17,7 +17,12 @@ export type Reflector = {
   unsynced(): string | null
   /** Lists and watches until the signal aborts. */
   run(signal: AbortSignal): Promise<void>
+  /** Lists again soon, at most once per second; `why` is for metrics. */
+  relist(why: string): void
 }
+
+/** Minimum time between two lists that `relist` requests. */
+const requestedList_ms_min = 1_000
 
 /** After this many failed watches in a row the version is suspect, so the reflector lists again. */
 const watchFailures_max = 3
@@ -37,20 +42,35 @@ export function createReflector(options: ReflectorOptions): Reflector {
   let why = 'start'
   let position: Position | undefined
   let failures = 0
+  let requested: string | undefined
+  let watch = new AbortController()
 
+  /** Waits until a requested list is due, and forgets the position. */
+  const obeyRequest = async (signal: AbortSignal): Promise<void> => {
+    if (requested === undefined || position === undefined) return
+    const due_ms = position.listed_ms + requestedList_ms_min
+    await timing.sleep(Math.max(0, due_ms - timing.clock.now_ms()), signal)
+    why = requested
+    position = undefined
+  }
   const step = async (signal: AbortSignal): Promise<void> => {
     const now_ms = timing.clock.now_ms()
     if (position !== undefined && now_ms - position.listed_ms >= settings.relist_ms) {
       why = 'timer'
       position = undefined
     }
+    await obeyRequest(signal)
     if (position === undefined) {
+      requested = undefined
       options.onList?.(why)
       position = { version: await listAll(options, signal), listed_ms: timing.clock.now_ms() }
       if (unsynced !== null) logger.info(named, 'cache synced')
       unsynced = null
     }
-    await watchOnce(options, position, signal, () => {
+    watch = new AbortController()
+    // Requested while the list was read.
+    if (requested !== undefined) return
+    await watchOnce(options, position, AbortSignal.any([signal, watch.signal]), () => {
       failures = 0
     })
   }
@@ -69,6 +89,10 @@ export function createReflector(options: ReflectorOptions): Reflector {
   }
   return {
     unsynced: () => unsynced,
+    relist: (reason) => {
+      requested = reason
+      watch.abort()
+    },
     run: async (signal) => {
       while (!signal.aborted) {
         try {
@@ -208,7 +232,7 @@ export type ReflectorOptions = {
     'list_page_size' | 'relist_ms' | 'watch_idle_ms' | 'watch_timeout_ms'
   >
   logger: Logger
-  /** For metrics: `start`, `timer`, `expired`, `failures`. */
+  /** For metrics: `start`, `timer`, `expired`, `failures`, `namespace`. */
   onList?: (why: string) => void
 }
 

@@ -18,6 +18,8 @@ export type ResourceCache = {
   /** Returns the keys of resources that are not Ready. */
   notReady(): string[]
   size(): number
+  /** Removes a resource that is no longer served. */
+  evict(key: string): void
   /**
    * Stores the API server's answer to our own write, so that the echo of the write is ignored and
    * the next reconcile starts from the new version.
@@ -98,6 +100,7 @@ export function createResourceCache(
       [...index.find([namespaceTerm(namespace)])].flatMap((key) => byKey.get(key) ?? []),
     notReady: () => [...byKey.values()].filter((cached) => !cached.ready).map(({ key }) => key),
     size: () => byKey.size,
+    evict: drop,
     written: (object) => {
       if (byKey.has(keyOf(object))) put(object, { overOlder: true })
     },

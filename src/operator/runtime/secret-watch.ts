@@ -2,8 +2,9 @@ import { type KubeClient, type KubeObject, secretResource } from '../../platform
 import type { Logger } from '../../platform/telemetry/index.ts'
 import { apiVersion } from '../contract.ts'
 import { secretLabels } from '../names.ts'
+import { createGatedReflector, type NamespaceGate } from './namespace-gate.ts'
 import type { OperatorSettings } from './operator-settings.ts'
-import { createReflector, type Reflector, type ReflectorSink } from './reflector.ts'
+import type { Reflector, ReflectorSink } from './reflector.ts'
 import type { Timing } from './timing.ts'
 
 export type SecretWatchOptions = {
@@ -11,6 +12,8 @@ export type SecretWatchOptions = {
   timing: Timing
   logger: Logger
   settings: OperatorSettings
+  gate: NamespaceGate
+  areLabelsKnown: () => boolean
   /** Called when a Secret of this resource was changed or deleted. */
   onChange: (owner: { kind: string; key: string }) => void
 }
@@ -26,7 +29,7 @@ export function watchSecrets(options: SecretWatchOptions): Reflector[] {
   const { settings } = options
   const namespaces = settings.namespaces.length === 0 ? [undefined] : settings.namespaces
   return namespaces.map((namespace) =>
-    createReflector({
+    createGatedReflector(options.gate, {
       ...options,
       resource: secretResource,
       namespace,

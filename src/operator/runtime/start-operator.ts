@@ -15,6 +15,7 @@ import {
   noElection,
 } from './leader-election.ts'
 import { leaseRecord } from './lease.ts'
+import { createNamespaceGate } from './namespace-gate.ts'
 import { watchNamespaces } from './namespace-watch.ts'
 import { createOperatorMetrics } from './operator-metrics.ts'
 import type { OperatorSettings } from './operator-settings.ts'
@@ -129,8 +130,14 @@ function assemble(options: OperatorOptions, election: LeaderElection, presence: 
   const book = createGrantBook((namespaces) => {
     for (const controller of controllers) controller.enqueueGranted(namespaces)
   })
-  const namespaceWatch = watchNamespaces({ kube, timing, logger, settings, book })
-  const common = { kube, service, timing, logger, settings, events, metrics, presence, book }
+  const gate = createNamespaceGate(settings.namespace_selector)
+  metrics.selecting(gate)
+  const namespaceWatch = watchNamespaces({ kube, timing, logger, settings, book, gate })
+  const areLabelsKnown = () => namespaceWatch.unsynced() === null
+  const common = {
+    ...{ kube, service, timing, logger, settings, events, metrics, presence, book },
+    ...{ gate, areLabelsKnown },
+  }
   const countNamespaces: ReconcileDeps['countNamespaces'] = (selection) =>
     selection.selector !== undefined && namespaceWatch.unsynced() !== null
       ? undefined

@@ -35,6 +35,8 @@ export type Columnar = {
    * in memory: bound it with LIMIT and the setting `max_result_bytes`.
    */
   queryParquet(sql: string, params?: QueryParams, options?: QueryOptions): Promise<Buffer>
+  /** Runs one SELECT like `queryParquet`, and returns its rows as RowBinary: `insertRowBinary` takes them. */
+  queryRowBinary(sql: string, params?: QueryParams, options?: QueryOptions): Promise<Buffer>
   /**
    * Runs `INSERT INTO … SELECT … FROM input('…')` with the rows of a Parquet file as input. See
    * `insertRowBinary` for the effects of a failed insert.

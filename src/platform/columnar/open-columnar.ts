@@ -44,6 +44,11 @@ export function openColumnar(options: ColumnarOptions): Columnar {
     options.database,
   )
   const requests = trackRequests(options.request_timeout_ms)
+  const queryBytes = (query: string, params?: QueryParams, queryOptions?: QueryOptions) =>
+    requests.run(queryOptions, async (limits) => {
+      const { stream } = await client.exec({ query, ...toQueryParams(params), ...limits })
+      return buffer(stream)
+    })
   return {
     database: options.database,
     query: (sql, params, queryOptions) =>
@@ -83,11 +88,9 @@ export function openColumnar(options: ColumnarOptions): Columnar {
         insert(client, { statement: insertStatement(table, columns), rows, limits }),
       ),
     queryParquet: (sql, params, queryOptions) =>
-      requests.run(queryOptions, async (limits) => {
-        const query = `${sql}\nFORMAT Parquet`
-        const { stream } = await client.exec({ query, ...toQueryParams(params), ...limits })
-        return buffer(stream)
-      }),
+      queryBytes(`${sql}\nFORMAT Parquet`, params, queryOptions),
+    queryRowBinary: (sql, params, queryOptions) =>
+      queryBytes(`${sql}\nFORMAT RowBinary`, params, queryOptions),
     insertParquet: (statement, file, { params, ...queryOptions } = {}) => {
       const settings = { ...settingsOfEveryInsert, ...queryOptions.settings }
       return requests.run({ ...queryOptions, settings }, (limits) => {

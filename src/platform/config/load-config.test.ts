@@ -1,4 +1,9 @@
-import { expect, test } from 'vitest'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, expect, test } from 'vitest'
 import { configurationPage } from './configuration-page.ts'
 import { ConfigError, loadConfig, variableOf } from './load-config.ts'
 import { roleSchemas } from './roles.ts'
@@ -105,3 +110,116 @@ test('adds the certificate authority, and accepts an IPv6 address', () => {
   expect(url.searchParams.get('sslmode')).toBe('verify-full')
   expect(url.searchParams.get('sslrootcert')).toBe('/etc/ca.crt')
 })
+
+const folder = mkdtempSync(join(tmpdir(), 'looptrace-setting-files-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const key = 'the key of all pods, 32 characters or more'
+
+function fileWith(content: string | Uint8Array): string {
+  const path = join(folder, crypto.randomUUID())
+  writeFileSync(path, content, { mode: 0o400 })
+  return path
+}
+
+test.each(['', '\n', '\r\n'])(
+  'a setting is read from a file, without its end of line %j',
+  (end) => {
+    const { secret_key } = loadConfig('api', { LOOPTRACE_SECRET_KEY_FILE: fileWith(key + end) })
+    expect(secret_key).toBe(key)
+  },
+)
+
+const texts = fc.string({ unit: 'grapheme', minLength: 1 }).filter((one) => !/\0|\r$/.test(one))
+
+test('only one end of line is removed, and every other character is kept', () => {
+  fc.assert(
+    fc.property(texts, (value) => {
+      const { judge_api_key } = loadConfig('worker', {
+        LOOPTRACE_JUDGE_API_KEY_FILE: fileWith(`${value}\n`),
+      })
+      expect(judge_api_key).toBe(value)
+    }),
+  )
+  const two = loadConfig('worker', { LOOPTRACE_JUDGE_API_KEY_FILE: fileWith(' a\n\n') })
+  expect(two.judge_api_key).toBe(' a\n')
+})
+
+test('the address of PostgreSQL has the password of the file', () => {
+  const { postgres_url = '' } = loadConfig('worker', {
+    LOOPTRACE_POSTGRES_HOST: 'pg',
+    LOOPTRACE_POSTGRES_PASSWORD_FILE: fileWith('a/b:c@d\n'),
+  })
+  expect(decodeURIComponent(new URL(postgres_url).password)).toBe('a/b:c@d')
+})
+
+test('an empty file counts as unset, as an empty variable does', () => {
+  const env = {
+    LOOPTRACE_CLICKHOUSE_PASSWORD_FILE: fileWith('\n'),
+    LOOPTRACE_JUDGE_API_KEY_FILE: '',
+  }
+  const config = loadConfig('worker', env)
+  expect(config.clickhouse_password).toBeUndefined()
+  expect(config.judge_api_key).toBeUndefined()
+})
+
+test('a setting that is itself the path of a file is not read', () => {
+  const env = { LOOPTRACE_NATS_CREDENTIALS_FILE: '/missing/nats.creds' }
+  expect(loadConfig('worker', env).nats_credentials_file).toBe('/missing/nats.creds')
+})
+
+test('the files of other roles are not opened', () => {
+  expect(loadConfig('proxy', { LOOPTRACE_SECRET_KEY_FILE: '/missing' })).toBeDefined()
+})
+
+test('a variable and its file are not both set', () => {
+  const load = () =>
+    loadConfig('api', { LOOPTRACE_SECRET_KEY: key, LOOPTRACE_SECRET_KEY_FILE: fileWith(key) })
+  expect(load).toThrow(ConfigError)
+  expect(load).toThrow('LOOPTRACE_SECRET_KEY and LOOPTRACE_SECRET_KEY_FILE: got both, set only one')
+  expect(load).not.toThrow(key)
+})
+
+test('an invalid value names the file and never its content', () => {
+  const path = fileWith('hunter2\n')
+  const load = () => loadConfig('all', { LOOPTRACE_HTTP_PORT_FILE: path })
+  expect(load).toThrow(
+    `LOOPTRACE_HTTP_PORT_FILE: got the content of ${path}, expected a whole number from 0 to 65535`,
+  )
+  expect(load).not.toThrow('hunter2')
+  const list = { LOOPTRACE_LOG_LEVEL_FILE: path, LOOPTRACE_POSTGRES_URL_FILE: path }
+  expect(() => loadConfig('all', list)).not.toThrow('hunter2')
+  expect(() => loadConfig('all', list)).toThrow(/LOG_LEVEL_FILE: .*\n.*POSTGRES_URL_FILE: /s)
+})
+
+test.each([
+  ['a missing file', () => join(folder, 'missing'), 'it does not exist'],
+  ['a folder', () => folder, 'it is not a file'],
+  ['a device without end', () => '/dev/zero', 'it is not a file'],
+  ['a pipe that never answers', () => pipe(), 'it is not a file'],
+  ['a large file', () => fileWith('x'.repeat(65_537)), 'it is larger than 65536 bytes'],
+  ['bytes that are not text', () => fileWith(Uint8Array.of(0xff, 0xfe)), 'it is not UTF-8 text'],
+  ['a text with a zero byte', () => fileWith('a\0b'), 'it is not UTF-8 text'],
+])('%s is refused with its path', (_what, make, why) => {
+  const path = make()
+  const load = () => loadConfig('api', { LOOPTRACE_SECRET_KEY_FILE: path })
+  expect(load).toThrow(ConfigError)
+  expect(load).toThrow(`LOOPTRACE_SECRET_KEY_FILE: ${path} cannot be read: ${why}`)
+})
+
+test('a misspelt name is unknown, also with _FILE', () => {
+  const load = () => loadConfig('api', { LOOPTRACE_SECRET_KYE_FILE: fileWith(key) })
+  expect(load).toThrow('LOOPTRACE_SECRET_KYE_FILE: unknown setting')
+})
+
+test('only the key of the operator, which is read again when it changes, has a setting for its file', () => {
+  const names = Object.values(roleSchemas).flatMap(({ shape }) => Object.keys(shape))
+  const known = new Set(names.map(variableOf))
+  expect([...known].filter((name) => known.has(`${name}_FILE`))).toEqual(['LOOPTRACE_OPERATOR_KEY'])
+})
+
+function pipe(): string {
+  const path = join(folder, crypto.randomUUID())
+  execFileSync('mkfifo', [path])
+  return path
+}

@@ -1,2 +1,1 @@
-export { type Mail, type Mailer, MailFailed, openMailer } from './mailer.ts'
-export { SmtpUrlRefused } from './smtp-url.ts'
+export { type Mail, type Mailer, MailFailed, openMailer, SmtpUrlRefused } from './mailer.ts'

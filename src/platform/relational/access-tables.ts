@@ -119,6 +119,8 @@ interface InvitationsTable {
   delivered_at: InstantOrNull
   /** The person who accepted the invitation of a declared member. */
   accepted_by: OrNull<string>
+  /** When its resource was deleted with `Retain`; the role that it gave stays. */
+  released_at: InstantOrNull
 }
 
 /** A project role that an invitation grants. */
@@ -134,6 +136,8 @@ interface InvitationLinksTable {
   organization_id: string
   email: string
   by_email: boolean
+  /** Whether a resource declares the member; `organization_id` then stands for its namespace. */
+  by_resource: ByDefault<boolean>
   created_at: Instant
 }
 

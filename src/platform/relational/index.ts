@@ -1,6 +1,13 @@
 export { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 export type { AccessTables, PasswordOrigin } from './access-tables.ts'
 export {
+  type CopyDatabaseOptions,
+  CopyRefused,
+  copyDatabase,
+  countRows,
+  type TableRows,
+} from './copy-database.ts'
+export {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,

@@ -121,6 +121,7 @@ async function byRefreshToken(token: string, network: string, access: Access): P
   const state = exchanged && (await access.roles.user(exchanged.user_id))
   if (exchanged === undefined || state === undefined) throw refused()
   const { user_id, refresh_token } = exchanged
+  // The network stays known while it is in use, so that attempts from elsewhere do not delay it.
   const login = await findLoginById(access.db, user_id)
   if (login !== undefined) await access.guard.remember({ account: login.email, network })
   const { session_number } = state

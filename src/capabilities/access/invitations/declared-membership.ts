@@ -7,8 +7,8 @@ type Db = Kysely<AccessTables>
 export type ProjectPerson = { organization_id: string; project_id: string; user_id: string }
 
 /**
- * Gives a person the highest role that accepted declarations of resources give in a project, or ends
- * the membership with the last of them. A role that a person gave is left alone. The organization is
+ * Gives a person the highest role that accepted declarations of resources give in a project, released
+ * ones included, or ends the membership with the last of them. A role that a person gave is left alone. The organization is
  * locked.
  */
 export async function settleMembership(trx: Db, person: ProjectPerson, now: Date): Promise<void> {
@@ -27,24 +27,6 @@ export async function settleMembership(trx: Db, person: ProjectPerson, now: Date
     .insertInto('project_members')
     .values({ project_id, user_id, role, created_at: now, by_resource: true })
     .onConflict((conflict) => conflict.columns(['project_id', 'user_id']).doUpdateSet({ role }))
-    .execute()
-}
-
-/** Makes the memberships of a person independent of resources: they stay when the resources end. */
-export async function keepMembership(trx: Db, person: ProjectPerson): Promise<void> {
-  const { organization_id, project_id, user_id } = person
-  const kept = { by_resource: false }
-  await trx
-    .updateTable('project_members')
-    .set(kept)
-    .where('project_id', '=', project_id)
-    .where('user_id', '=', user_id)
-    .execute()
-  await trx
-    .updateTable('organization_members')
-    .set(kept)
-    .where('organization_id', '=', organization_id)
-    .where('user_id', '=', user_id)
     .execute()
 }
 

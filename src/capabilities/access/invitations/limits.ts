@@ -1,20 +1,20 @@
-import { newId } from '../../../kernel/ids.ts'
+import { derivedId, newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
+import type { ManagedBy } from '../../../model/managed-by.ts'
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import { day_ms, droppedAtOnce_max, mailsPerDay_max } from '../one-time-links.ts'
 import type { NewLink } from './link.ts'
 
 type Db = Kysely<AccessTables>
 
 /** Links that an organization may send within a minute. */
 const linksPerMinute_max = 20
-/** Mails that an address may get within a day, from all organizations together. */
-const mailsPerDay_max = 3
+/** Mails of resources within a day, so that a person can invite an address that resources invited. */
+const mailsOfResourcesPerDay_max = 2
 /** Invitations that ended are kept for 90 days. */
-const endedKept_ms = 90 * 24 * 60 * 60 * 1000
-const droppedAtOnce_max = 20
+const endedKept_ms = 90 * day_ms
 
 const minute_ms = 60_000
-const day_ms = 24 * 60 * minute_ms
 
 /** A link to send; `id` is set when the invitation is stored already. */
 type Sent = {
@@ -24,10 +24,10 @@ type Sent = {
   link: NewLink
   pending_max: number
   /**
-   * The project of a member that a resource declares. Such invitations have limits per project, so
-   * that they never use up those of the organization's people.
+   * The project and the resource of a declared member. Such invitations have limits per project and
+   * namespace, so that they never use up those of the organization's people or of other namespaces.
    */
-  declared_in?: string
+  declared?: { project_id: string; managed_by: ManagedBy }
 }
 
 /**
@@ -39,7 +39,8 @@ export async function checkLinkLimits(trx: Db, sent: Sent): Promise<void> {
   await dropOld(trx, sent.link.now)
   await checkPending(trx, sent)
   const { email, link } = sent
-  const organization_id = sent.declared_in ?? sent.organization_id
+  const by_resource = sent.declared !== undefined
+  const organization_id = sent.declared ? senderId(sent.declared) : sent.organization_id
   if (link.by_email) {
     await sql`select pg_advisory_xact_lock(hashtext(${`looptrace.invitation ${email}`}))`.execute(
       trx,
@@ -47,7 +48,7 @@ export async function checkLinkLimits(trx: Db, sent: Sent): Promise<void> {
   }
   const recent = await trx
     .selectFrom('invitation_links')
-    .select(['organization_id', 'email', 'by_email', 'created_at'])
+    .select(['organization_id', 'email', 'by_email', 'by_resource', 'created_at'])
     .where(({ and, eb, or }) =>
       or([
         and([
@@ -70,7 +71,7 @@ export async function checkLinkLimits(trx: Db, sent: Sent): Promise<void> {
   )
   refuseFrom(minute, linksPerMinute_max, {
     ...{ now: link.now, window_ms: minute_ms },
-    detail: `An organization, or a project by resources, sends at most ${linksPerMinute_max} invitations per minute`,
+    detail: `An organization, or a namespace in a project, sends at most ${linksPerMinute_max} invitations per minute`,
   })
   const mails = recent.filter((row) => row.email === email && row.by_email)
   if (link.by_email) {
@@ -79,22 +80,31 @@ export async function checkLinkLimits(trx: Db, sent: Sent): Promise<void> {
       detail: `An address gets at most ${mailsPerDay_max} invitations by mail per day`,
     })
   }
+  if (link.by_email && by_resource) {
+    const declared = mails.filter((row) => row.by_resource)
+    refuseFrom(declared, mailsOfResourcesPerDay_max, {
+      ...{ now: link.now, window_ms: day_ms },
+      detail: `Resources send an address at most ${mailsOfResourcesPerDay_max} invitations per day`,
+    })
+  }
   await trx
     .insertInto('invitation_links')
-    .values({ id: newId(), organization_id, email, by_email: link.by_email, created_at: link.now })
+    .values({
+      ...{ id: newId(), organization_id, email, by_email: link.by_email, by_resource },
+      created_at: link.now,
+    })
     .execute()
 }
 
 async function checkPending(
   trx: Db,
-  { id, organization_id, link, pending_max, declared_in }: Sent,
+  { id, organization_id, link, pending_max, declared }: Sent,
 ): Promise<void> {
   const open = await trx
     .selectFrom('invitations')
     .select('id')
     .where('organization_id', '=', organization_id)
-    .where('managed_by', declared_in === undefined ? 'is' : 'is not', null)
-    .$if(declared_in !== undefined, (query) => query.where('project_id', '=', declared_in ?? ''))
+    .where(declared ? ofNamespace(declared) : sql<boolean>`managed_by is null`)
     .where('accepted_at', 'is', null)
     .where('revoked_at', 'is', null)
     .where('expires_at', '>', link.now.toISOString())
@@ -103,8 +113,21 @@ async function checkPending(
     .execute()
   if (open.length < pending_max) return
   throw problem('limit_reached', {
-    detail: `The ${declared_in ? 'project' : 'organization'} has ${pending_max} pending invitations. Revoke one first.`,
+    detail: `The ${declared ? 'namespace' : 'organization'} has ${pending_max} pending invitations. Revoke one first.`,
   })
+}
+
+/** Matches the invitations by resources of the same namespace in the same project. */
+function ofNamespace({ project_id, managed_by }: NonNullable<Sent['declared']>) {
+  const { namespace, installation = null } = managed_by
+  return sql<boolean>`project_id = ${project_id} and managed_by->>'namespace' = ${namespace}
+    and managed_by->>'installation' is not distinct from ${installation}::text`
+}
+
+/** Returns the id under which the links of a namespace in a project are counted. */
+function senderId({ project_id, managed_by }: NonNullable<Sent['declared']>): string {
+  const { namespace, installation = '' } = managed_by
+  return derivedId(project_id, `${installation}/${namespace}`)
 }
 
 /** Throws `rate_limited` if there are `max` links or more; the newest is first. */

@@ -3,7 +3,7 @@ import { printable } from '../../../kernel/printable.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import type { Mailer } from '../../../platform/mail/index.ts'
-import { hashSecret, randomBase62 } from '../keys/project-key.ts'
+import { linkUrl, mintLink, type OneTimeLink } from '../one-time-links.ts'
 import { type InvitationRow, invitationReply, type newInvitationSchema } from './invitation.ts'
 
 /** Sends invitation links. */
@@ -18,27 +18,14 @@ export type InvitationLinks = {
   public_url: string | undefined
 }
 
-/** A new link: its token and the stored columns. */
-export type NewLink = {
-  token: string
-  token_hash: Buffer
-  by_email: boolean
-  now: Date
-  expires_at: Date
-}
+/** A new link, and whether it is mailed to the invited person. */
+export type NewLink = OneTimeLink & { by_email: boolean }
 
-/** Mints a link: `lti_` + 43 base62 characters (256 bits), of which only the SHA-256 is stored. */
+/** Mints a link. */
 export function newLink(about: { invitations: InvitationLinks; clock: Clock }): NewLink {
   const { invitations, clock } = about
-  const token = `lti_${randomBase62(43)}`
-  const now_ms = clock.now_ms()
-  return {
-    token,
-    token_hash: hashSecret(token),
-    by_email: isMailed(invitations),
-    now: new Date(now_ms),
-    expires_at: new Date(now_ms + invitations.ttl_ms),
-  }
+  const link = mintLink(clock, { prefix: 'lti_', ttl_ms: invitations.ttl_ms })
+  return { ...link, by_email: isMailed(invitations) }
 }
 
 /**
@@ -52,7 +39,7 @@ export async function deliverLink(
   const { row, organization, link } = sent
   const { mailer, public_url } = invitations
   const reply = invitationReply(row, link.now)
-  const url = public_url === undefined ? null : linkUrl(public_url, link.token)
+  const url = linkUrl(public_url, '/invitation', link.token)
   if (!link.by_email || mailer === undefined) {
     return { ...reply, token: link.token, accept_url: url }
   }
@@ -97,9 +84,4 @@ export function invitationMail(about: {
 
 function isMailed({ mailer }: InvitationLinks): boolean {
   return mailer?.configured === true
-}
-
-/** The part after # is not sent to servers, so that no log of a proxy has the token. */
-function linkUrl(public_url: string, token: string): string {
-  return `${public_url.replace(/\/$/, '')}/invitation#token=${token}`
 }

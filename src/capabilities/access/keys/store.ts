@@ -1,3 +1,4 @@
+import { problem } from '../../../kernel/problem.ts'
 import { type KeyScope, keyScopes } from '../../../kernel/scopes.ts'
 import {
   type AccessTables,
@@ -5,9 +6,9 @@ import {
   type Selectable,
   sql,
 } from '../../../platform/relational/index.ts'
+import { lockAccount, refuseSuspended } from '../service-accounts/suspension.ts'
 import type { StoredKey } from './key-cache.ts'
 import type { KeyUse } from './key-usage.ts'
-import { admitKey, isLive } from './live-keys.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -253,4 +254,40 @@ function keyRow<R extends { scopes: string[] }>(row: R): R & { scopes: KeyScope[
 
 function isKeyScope(scope: string): scope is KeyScope {
   return keyScopes.some((known) => known === scope)
+}
+
+/**
+ * Maximum live keys of one name in a service account: the current key, and the one before it during
+ * a rotation. It bounds a caller in a loop, for example an operator whose writes of a Secret fail.
+ */
+const liveKeys_max = 2
+
+/**
+ * Locks the account of a new key and checks that it may have the key. Call it in the transaction
+ * that inserts the key. Throws `service_account_not_found`, `service_account_suspended`,
+ * `key_limit_reached`.
+ */
+async function admitKey(
+  trx: Db,
+  key: { project_id: string; service_account_id: string; name: string; created_at: Date },
+): Promise<void> {
+  const { service_account_id, name, created_at } = key
+  refuseSuspended(await lockAccount(trx, key))
+  const { live } = await trx
+    .selectFrom('api_keys')
+    .select(({ fn }) => fn.countAll<number>().as('live'))
+    .where('service_account_id', '=', service_account_id)
+    .where('name', '=', name)
+    .where(isLive(created_at))
+    .executeTakeFirstOrThrow()
+  if (live < liveKeys_max) return
+  throw problem('key_limit_reached', {
+    detail: `The service account has ${live} live keys with the name "${name}", the maximum. Revoke one first, or use another name`,
+  })
+}
+
+/** Matches keys that are neither revoked nor expired at this time. */
+function isLive(at: Date) {
+  return sql<boolean>`(revoked_at is null
+    and (expires_at is null or expires_at > ${at.toISOString()}::timestamptz))`
 }

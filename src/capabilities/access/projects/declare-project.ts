@@ -3,7 +3,9 @@ import { type ManagedBy, type ResourceName, refuseUnlessOwner } from '../../../m
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
 import { lockOrganization } from '../organizations/store.ts'
 import { keepOnlyProject } from '../roles/store.ts'
-import { type ProjectRow, projectColumns } from './store.ts'
+import { revokeDeclaredKeys } from '../service-accounts/change-store.ts'
+import { endDeclaredMembers } from './declared-members/store.ts'
+import { findProject, type ProjectRow, projectColumns } from './store.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -48,7 +50,11 @@ export function declareProject(
     const isKnown = stored.managed_by !== null || isOfNamespace(stored.released_by, managed_by)
     if (!isKnown && !adopt) throw nameTaken(`Organization "${organization}" has this project`)
     const is_new = stored.archived_at !== null
-    if (is_new) await keepOnlyProject(trx, { admins_of: organization_id })
+    if (is_new) {
+      // A key or a member may have been added while the project was archived.
+      await endDeclared(trx, { organization_id, project_id, now })
+      await keepOnlyProject(trx, { admins_of: organization_id })
+    }
     const project = await trx
       .updateTable('projects')
       .set({ managed_by: JSON.stringify(managed_by), released_by: null, archived_at: null })
@@ -69,6 +75,9 @@ export function endDeclaration(
 ): Promise<void> {
   const { project_id, by, archived_at } = which
   return db.transaction().execute(async (trx) => {
+    const { organization_id } = (await findProject(trx, project_id)) ?? {}
+    if (organization_id === undefined) return
+    await lockOrganization(trx, organization_id)
     const stored = await trx
       .selectFrom('projects')
       .select('managed_by')
@@ -78,12 +87,27 @@ export function endDeclaration(
     const owner = stored?.managed_by ?? null
     if (owner === null) return
     refuseUnlessOwner(owner, by)
+    if (archived_at !== null) {
+      await endDeclared(trx, { organization_id, project_id, now: archived_at })
+    }
     await trx
       .updateTable('projects')
       .set({ managed_by: null, released_by: JSON.stringify(owner), archived_at })
       .where('id', '=', project_id)
       .execute()
   })
+}
+
+/**
+ * Ends the keys and members that resources declare in a project. While the project is archived, a
+ * deletion of these resources does not find it, so a restored project must not give them back.
+ */
+async function endDeclared(
+  trx: Db,
+  which: { organization_id: string; project_id: string; now: Date },
+): Promise<void> {
+  await endDeclaredMembers(trx, which)
+  await revokeDeclaredKeys(trx, { project_id: which.project_id, at: which.now })
 }
 
 async function lockOrganizationNamed(trx: Db, name: string): Promise<string> {
@@ -117,8 +141,10 @@ async function createDeclared(
   throw nameTaken(`The organization has another project "${row.name}", which may be archived`)
 }
 
+/** Whether a resource of this namespace, in the same cluster, released the project. */
 function isOfNamespace(released_by: ManagedBy | null, by: ManagedBy): boolean {
-  return released_by?.kind === by.kind && released_by.namespace === by.namespace
+  const isSameKind = released_by?.kind === by.kind && released_by.namespace === by.namespace
+  return isSameKind && released_by.installation === by.installation
 }
 
 function nameTaken(detail: string): Error {

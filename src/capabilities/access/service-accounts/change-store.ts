@@ -6,6 +6,7 @@ import {
 } from '../../../model/managed-by.ts'
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 import { accountRow, type ServiceAccountRow, type WhichAccount } from './store.ts'
+import { lockAccount } from './suspension.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -28,18 +29,16 @@ export type ChangedAccount = { account: ServiceAccountRow; prefixes: string[] }
 
 /**
  * Changes an account and removes scopes that it no longer has from its keys, in one transaction.
- * Undefined for an unknown account. Throws `managed_by_kubernetes` when another resource declares
- * it.
+ * Throws `service_account_not_found`, and `managed_by_kubernetes` when another resource declares it.
  */
 export async function changeAccount(
   db: Db,
   which: WhichAccount,
   change: AccountChange,
-): Promise<ChangedAccount | 'name_taken' | 'declares_another' | undefined> {
+): Promise<ChangedAccount | 'name_taken' | 'declares_another'> {
   try {
     return await db.transaction().execute(async (trx) => {
-      const current = await lockedAccount(trx, which)
-      if (current === undefined) return undefined
+      const current = await lockAccount(trx, which)
       const refuse = change.take_over ? refuseOtherInstallation : refuseUnlessOwner
       refuse(current.managed_by, change.by)
       const account = await writeAccount(trx, which, change)
@@ -52,15 +51,14 @@ export async function changeAccount(
   }
 }
 
-/** Disables or enables an account; undefined for an unknown one. */
+/** Disables or enables an account. Throws `service_account_not_found`, `managed_by_kubernetes`. */
 export function setDisabled(
   db: Db,
   which: WhichAccount,
   { disabled, at }: { disabled: boolean; at: Date },
-): Promise<ChangedAccount | undefined> {
+): Promise<ChangedAccount> {
   return db.transaction().execute(async (trx) => {
-    const current = await lockedAccount(trx, which)
-    if (current === undefined) return undefined
+    const current = await lockAccount(trx, which)
     refuseUnlessOwner(current.managed_by, null)
     const { name, scopes } = current
     const by = null
@@ -110,20 +108,6 @@ export function deleteAccount(
 
 const uniqueViolation = '23505'
 
-async function lockedAccount(
-  trx: Db,
-  { project_id, service_account_id }: WhichAccount,
-): Promise<ServiceAccountRow | undefined> {
-  const row = await trx
-    .selectFrom('service_accounts')
-    .selectAll()
-    .where('project_id', '=', project_id)
-    .where('id', '=', service_account_id)
-    .forUpdate()
-    .executeTakeFirst()
-  return row && accountRow(row)
-}
-
 async function writeAccount(
   trx: Db,
   { project_id, service_account_id }: WhichAccount,
@@ -160,6 +144,25 @@ async function narrowKeys(
     .where(sql<boolean>`not scopes <@ ${kept}::text[]`)
     .execute()
   return prefixesOf(trx, which)
+}
+
+/** Revokes the keys of the accounts of a project that resources declare. */
+export async function revokeDeclaredKeys(
+  trx: Db,
+  { project_id, at }: { project_id: string; at: Date },
+): Promise<void> {
+  const declared = trx
+    .selectFrom('service_accounts')
+    .select('id')
+    .where('project_id', '=', project_id)
+    .where('managed_by', 'is not', null)
+  await trx
+    .updateTable('api_keys')
+    .set({ revoked_at: at })
+    .where('project_id', '=', project_id)
+    .where('service_account_id', 'in', declared)
+    .where('revoked_at', 'is', null)
+    .execute()
 }
 
 /** Returns the prefixes of the account's keys that are not revoked. */

@@ -2,7 +2,6 @@ import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import { setDisabled } from './change-store.ts'
 import { accountParams, accountSchema } from './service-accounts.ts'
-import { accountNotFound } from './suspension.ts'
 
 /** POST /api/v2/access/service-accounts/{service_account_id}/disable: refuses its keys. */
 export function disableServiceAccount(access: Access): Route {
@@ -33,7 +32,6 @@ export async function switchAccount(
   disabled: boolean,
 ) {
   const changed = await setDisabled(db, which, { disabled, at: new Date(clock.now_ms()) })
-  if (changed === undefined) throw accountNotFound(which.service_account_id)
   for (const prefix of changed.prefixes) keys.forget(prefix)
   roles.forget()
   return changed.account

@@ -153,7 +153,6 @@ export function putServiceAccount({ db, clock, keys, roles }: Access): Route {
         by: getDeclarer(caller, body),
         at: new Date(clock.now_ms()),
       })
-      if (changed === undefined) throw accountNotFound(params.service_account_id)
       if (changed === 'name_taken') throw nameTaken(name)
       if (changed === 'declares_another') {
         throw problem('name_taken', {

@@ -165,6 +165,17 @@ async function importPublic(jwk: JWK): Promise<CryptoKey> {
   return key
 }
 
+/** Returns whether the secret decrypts the newest of the stored keys; true without keys. */
+export async function mayReadSigningKeys(
+  db: Kysely<AccessTables>,
+  { secret_key, now }: { secret_key: string; now: Date },
+): Promise<boolean> {
+  const [newest] = await listSigningKeys(db, now)
+  if (newest === undefined) return true
+  const { id, private_key_encrypted } = newest
+  return openPrivateKey(private_key_encrypted, { secret_key, kid: id }) !== undefined
+}
+
 /** Times of the rotation of keys. */
 type RotationRules = {
   /** Age at which a key gets a successor. */

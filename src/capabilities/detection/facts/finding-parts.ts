@@ -129,10 +129,10 @@ export function countTimes(count: number): string {
 }
 
 /**
- * Types of failures. Provider errors are separated by their remedy: another key, another model
- * name, waiting, retrying. `provider_error` is an error of unknown kind.
+ * Types of provider errors, separated by their remedy: another key, another model name, waiting,
+ * retrying. `provider_error` is an error of unknown kind.
  */
-export const failureTypes = [
+export const providerErrorTypes = [
   'provider_auth',
   'provider_not_found',
   'provider_rate_limit',
@@ -141,6 +141,11 @@ export const failureTypes = [
   'provider_timeout',
   'provider_connection',
   'provider_error',
+] as const
+
+/** Types of failures. */
+export const failureTypes = [
+  ...providerErrorTypes,
   'output_truncated',
   'content_filter',
   'refusal',

@@ -29,6 +29,7 @@ export {
   placeOfStep,
   placesOfSteps,
   placesOfUses,
+  providerErrorTypes,
   putInBrackets,
   severityRank,
   wasteOf,

@@ -348,7 +348,7 @@ describe('calls', () => {
     ])
   })
   test('reported by an instrumentation and the proxy are one', () => {
-    const rows = agentRun('told', { tools: ['t'] })
+    const rows = agentRun('reported', { tools: ['t'] })
       .user('u')
       .tool({ name: 't', args: 1 }, 'r')
       .assistant('ok')
@@ -389,7 +389,7 @@ describe('irregular input', () => {
         .assistant({ calls: [{ name: 't', args: 1 }] })
         .user('Never mind.')
         .assistant('ok')
-        .edit((all) => [...all, { role: 'tool', tool_call_id: 'nobody', content: 'late' }])
+        .edit((all) => [...all, { role: 'tool', tool_call_id: 'unknown', content: 'late' }])
         .assistant('hm')
         .observations(),
     )
@@ -433,7 +433,7 @@ describe('irregular input', () => {
     ])
   })
   test('ids that restart in each answer', () => {
-    const rows = agentRun('anew', { tools: ['t'] })
+    const rows = agentRun('again', { tools: ['t'] })
       .user('u')
       .tool({ name: 't', args: 1, id: 'call_0' }, 'first')
       .tool({ name: 't', args: 2, id: 'call_0' }, { text: 'second', id: 'call_0' })

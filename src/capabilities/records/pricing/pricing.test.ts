@@ -58,7 +58,7 @@ describe('what has no price', () => {
   test.each([
     ['an unknown model', 'openai', 'llama-on-my-own-box'],
     ['another provider’s model', 'openai', 'claude-sonnet-4-5'],
-    ['an unknown provider of an open model', 'nobody', 'gpt-oss-120b'],
+    ['an unknown provider of an open model', 'no-such-provider', 'gpt-oss-120b'],
     ['no provider of an open model', '', 'meta-llama/Llama-3.3-70B-Instruct'],
     ['a model that runs at home', 'ollama', 'deepseek-r1:8b'],
     ['a model of no maker', 'strands-agents', 'my-model'],

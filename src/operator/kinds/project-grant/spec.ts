@@ -1,15 +1,7 @@
 import { z } from 'zod'
 import { keyScopes, projectRoles } from '../../../kernel/scopes.ts'
 import { commonSpecFields, projectNameField } from '../../common-spec.ts'
-
-const label = z
-  .string()
-  .max(317)
-  .regex(/^([a-z0-9]([a-z0-9.-]*[a-z0-9])?\/)?[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$/)
-const labelValue = z
-  .string()
-  .max(63)
-  .regex(/^([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?)?$/)
+import { labelSelector } from '../../tenancy/label-selector.ts'
 
 const project = z
   .strictObject({
@@ -32,43 +24,6 @@ const project = z
     ],
   })
 
-const expression = z
-  .strictObject({
-    key: label.describe('Key of the label.'),
-    operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']).describe('Condition on the label.'),
-    values: z
-      .array(labelValue)
-      .max(64)
-      .optional()
-      .describe('Values for `In` and `NotIn`.')
-      .meta({ 'x-kubernetes-list-type': 'set' }),
-  })
-  .meta({
-    'x-kubernetes-validations': [
-      {
-        rule: "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)",
-        message: 'expected values with In and NotIn only',
-      },
-    ],
-  })
-
-const selector = z
-  .strictObject({
-    matchLabels: z
-      .record(z.string(), labelValue)
-      .meta({ maxProperties: 16 })
-      .optional()
-      .describe('Labels that the namespace must have.'),
-    matchExpressions: z
-      .array(expression)
-      .max(16)
-      .optional()
-      .describe('Conditions that the labels of the namespace must meet.'),
-  })
-  .describe(
-    'Label selector; an empty one selects every namespace. A user who may label a namespace can then grant it the project, so prefer names.',
-  )
-
 const namespaces = z
   .strictObject({
     names: z
@@ -83,7 +38,11 @@ const namespaces = z
       .optional()
       .describe('Names of namespaces.')
       .meta({ 'x-kubernetes-list-type': 'set' }),
-    selector: selector.optional(),
+    selector: labelSelector
+      .optional()
+      .describe(
+        'Label selector; an empty one selects every namespace. A user who may label a namespace can then grant it the project, so prefer names.',
+      ),
   })
   .describe('Namespaces that may name the project, by name or by label.')
   .meta({

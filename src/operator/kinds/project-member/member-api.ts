@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { projectRoles } from '../../../kernel/scopes.ts'
+import { managedByField } from '../../../model/managed-by.ts'
 import type { ReconcileDeps, ResourceMeta } from '../../contract.ts'
+import { isOwnedBy, ownerOf, ownerQuery } from '../../installation.ts'
 import { ServiceRefusal, ServiceUnavailable } from '../../service/service-client.ts'
 
 const memberShape = z.object({
@@ -9,7 +11,7 @@ const memberShape = z.object({
   role: z.enum(projectRoles),
   status: z.enum(['invited', 'link_not_sent', 'accepted', 'expired', 'ended']),
   member_role: z.enum(projectRoles).nullable(),
-  managed_by: z.object({ uid: z.string() }).nullable(),
+  managed_by: managedByField.nullable(),
 })
 
 /** A declared member in the service. */
@@ -18,12 +20,16 @@ export type Member = z.output<typeof memberShape>
 /** Reads the member that a resource declares. */
 export async function readMember(
   meta: ResourceMeta,
-  { service, project_id }: ReconcileDeps,
+  deps: ReconcileDeps,
 ): Promise<Member | undefined> {
+  const { service, project_id, installation } = deps
   try {
-    const path = pathOf(meta, project_id)
+    const path = pathOf(meta, deps)
     const { body } = await service.request({ method: 'GET', path, project_id })
-    return parse(body)
+    const member = parse(body)
+    const { managed_by } = member
+    const isOwn = managed_by !== null && isOwnedBy(managed_by, ownerOf(meta, installation))
+    return isOwn ? member : undefined
   } catch (error) {
     if (isRefusal(error, 'member_not_found')) return undefined
     throw error
@@ -34,10 +40,9 @@ export async function readMember(
 export async function putMember(
   meta: ResourceMeta,
   { email, role }: Pick<Member, 'email' | 'role'>,
-  { service, project_id }: ReconcileDeps,
+  { service, project_id, installation }: ReconcileDeps,
 ): Promise<void> {
-  const { kind, namespace, name, uid } = meta
-  const body = { email, role, managed_by: { kind, namespace, name, uid } }
+  const body = { email, role, managed_by: ownerOf(meta, installation) }
   await service.request({ method: 'PUT', path: rootOf(project_id), project_id, body })
 }
 
@@ -45,11 +50,13 @@ export async function putMember(
 export async function endMember(
   meta: ResourceMeta,
   { retain }: { retain: boolean },
-  { service, project_id }: ReconcileDeps,
+  deps: ReconcileDeps,
 ): Promise<void> {
+  const { service, project_id } = deps
   if (project_id === '') return
   try {
-    const path = `${pathOf(meta, project_id)}${retain ? '&retain=true' : ''}`
+    if ((await readMember(meta, deps)) === undefined) return
+    const path = `${pathOf(meta, deps)}${retain ? '&retain=true' : ''}`
     await service.request({ method: 'DELETE', path, project_id })
   } catch (error) {
     if (!isRefusal(error, 'project_not_found')) throw error
@@ -63,8 +70,11 @@ export function isRefusal(error: unknown, code: string): error is ServiceRefusal
 
 const rootOf = (project_id: string) => `/api/v2/access/projects/${project_id}/declared-members`
 
-function pathOf({ kind, namespace, name }: ResourceMeta, project_id: string): string {
-  const query = new URLSearchParams({ managed_by: `${kind}/${namespace}/${name}` })
+function pathOf(
+  meta: ResourceMeta,
+  { project_id, installation }: Pick<ReconcileDeps, 'project_id' | 'installation'>,
+): string {
+  const query = new URLSearchParams({ managed_by: ownerQuery(ownerOf(meta, installation)) })
   return `${rootOf(project_id)}?${query}`
 }
 

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import { projectRoles } from '../../../kernel/scopes.ts'
+import type { ManagedBy } from '../../../model/managed-by.ts'
 import {
   type ConditionDraft,
   type EventDraft,
@@ -7,6 +9,7 @@ import {
   type Reconciled,
   type Resource,
 } from '../../contract.ts'
+import { ownerOf } from '../../installation.ts'
 import { endMember, isRefusal, type Member, putMember, readMember } from './member-api.ts'
 import type { ProjectMemberSpec, ProjectMemberStatus } from './spec.ts'
 
@@ -22,12 +25,13 @@ export async function reconcileProjectMember(
 ): Promise<Reconciled<ProjectMemberStatus>> {
   try {
     const before = await readMember(meta, deps)
-    const isSettled = before !== undefined && isDeclared(before, meta.uid, spec)
+    const owner = ownerOf(meta, deps.installation)
+    const isSettled = before !== undefined && isDeclared(before, owner, spec)
     // An unsent link is sent once the service has a mail server.
     const isWritten = !isSettled || before.status === 'link_not_sent'
     if (isWritten) await putMember(meta, spec, deps)
     const after = isWritten ? await readMember(meta, deps) : before
-    if (after === undefined || !isDeclared(after, meta.uid, spec)) {
+    if (after === undefined || !isDeclared(after, owner, spec)) {
       throw new NotReady('NotApplied', 'the member was written, but the read-back differs')
     }
     const isPending = after.status === 'invited' || after.status === 'link_not_sent'
@@ -71,8 +75,9 @@ const states = {
   ended: 'Ended',
 } as const
 
-function isDeclared(member: Member, uid: string, { email, role }: ProjectMemberSpec): boolean {
-  return member.email === email && member.role === role && member.managed_by?.uid === uid
+function isDeclared(member: Member, owner: ManagedBy, { email, role }: ProjectMemberSpec): boolean {
+  const isSame = member.email === email && member.role === role
+  return isSame && isDeepStrictEqual(member.managed_by, owner)
 }
 
 function readyCondition(member: Member): ConditionDraft {

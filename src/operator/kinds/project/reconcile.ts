@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
+import { type ManagedBy, managedByField } from '../../../model/managed-by.ts'
 import {
   type EventDraft,
   NotReady,
@@ -7,6 +9,7 @@ import {
   type Resource,
   type ResourceMeta,
 } from '../../contract.ts'
+import { isOwnedBy, ownerOf, ownerQuery } from '../../installation.ts'
 import { ServiceRefusal, ServiceUnavailable } from '../../service/service-client.ts'
 import type { ProjectSpec, ProjectStatus } from './spec.ts'
 
@@ -21,10 +24,11 @@ export async function reconcileProject(
   deps: ReconcileDeps,
 ): Promise<Reconciled<ProjectStatus>> {
   const before = await readProject(deps)
-  const isSettled = before !== undefined && isDeclared(before, { meta, spec })
-  const created = isSettled ? false : await putProject({ meta, spec }, deps)
+  const owner = ownerOf(meta, deps.installation)
+  const isSettled = before !== undefined && isDeclared(before, owner, spec)
+  const created = isSettled ? false : await putProject(owner, spec, deps)
   const after = isSettled ? before : await readProject(deps)
-  if (after === undefined || !isDeclared(after, { meta, spec })) {
+  if (after === undefined || !isDeclared(after, owner, spec)) {
     throw new NotReady('NotApplied', 'the project was written, but the read-back differs')
   }
   const wasReady = status.createdAt !== undefined
@@ -54,13 +58,10 @@ const projectShape = z.object({
   id: z.string(),
   name: z.string(),
   created_at: z.string(),
-  managed_by: z
-    .object({ kind: z.string(), namespace: z.string(), name: z.string(), uid: z.string() })
-    .nullable(),
+  managed_by: managedByField.nullable(),
 })
 
 type StoredProject = z.output<typeof projectShape>
-type Declared = Pick<Project, 'meta' | 'spec'>
 
 const pathOf = (project_id: string) => `/api/v2/access/projects/${project_id}`
 
@@ -77,18 +78,17 @@ async function readProject(deps: ReconcileDeps): Promise<StoredProject | undefin
   }
 }
 
-function isDeclared(project: StoredProject, { meta, spec }: Declared): boolean {
-  const { managed_by } = project
-  const { kind, namespace, name, uid } = meta
-  const isOwner = managed_by?.kind === kind && managed_by.namespace === namespace
-  const isSame = isOwner && managed_by.name === name && managed_by.uid === uid
-  return isSame && project.name === spec.name
+function isDeclared(project: StoredProject, owner: ManagedBy, { name }: ProjectSpec): boolean {
+  return project.name === name && isDeepStrictEqual(project.managed_by, owner)
 }
 
 /** Declares the project; returns whether it was created. */
-async function putProject({ meta, spec }: Declared, deps: ReconcileDeps): Promise<boolean> {
+async function putProject(
+  managed_by: ManagedBy,
+  spec: ProjectSpec,
+  deps: ReconcileDeps,
+): Promise<boolean> {
   const { organization, name, id } = spec
-  const managed_by = ownerOf(meta)
   const body = { organization, name, adopt: id !== undefined, managed_by }
   try {
     const path = pathOf(deps.project_id)
@@ -106,7 +106,11 @@ function explain(error: unknown, { organization, name }: ProjectSpec): unknown {
     const message = `organization "${organization}" does not exist: create it, or correct spec.organization`
     return new NotReady('OrganizationNotFound', message)
   }
-  if (error.code !== 'name_taken' && error.code !== 'managed_by_kubernetes') return error
+  if (error.code === 'managed_by_kubernetes') {
+    const message = `another resource declares project "${name}" of organization "${organization}": ${error.message}`
+    return new NotReady('NameTaken', message)
+  }
+  if (error.code !== 'name_taken') return error
   const advice =
     'Use another name, or ask an administrator of the cluster to grant the project by id, and set spec.id'
   const message = `organization "${organization}" has a project "${name}" that this resource did not create. ${advice}`
@@ -115,12 +119,17 @@ function explain(error: unknown, { organization, name }: ProjectSpec): unknown {
 
 async function endDeclaration(
   meta: ResourceMeta,
-  { service, project_id }: ReconcileDeps,
+  deps: ReconcileDeps,
   { retain }: { retain: boolean },
 ): Promise<void> {
+  const { service, project_id, installation } = deps
   if (project_id === '') return
-  const { kind, namespace, name } = meta
-  const query = new URLSearchParams({ managed_by: `${kind}/${namespace}/${name}` })
+  const owner = ownerOf(meta, installation)
+  const managed_by = (await readProject(deps))?.managed_by
+  if (managed_by == null) return
+  refuseRenamed(managed_by, owner)
+  if (!isOwnedBy(managed_by, owner)) return
+  const query = new URLSearchParams({ managed_by: ownerQuery(owner) })
   if (retain) query.set('retain', 'true')
   try {
     const path = `${pathOf(project_id)}?${query}`
@@ -131,8 +140,17 @@ async function endDeclaration(
   }
 }
 
-function ownerOf({ kind, namespace, name, uid }: ResourceMeta) {
-  return { kind, namespace, name, uid }
+/**
+ * Throws `NotReady` (`Conflict`) if another installation declared the project for this very
+ * resource, so that the resource is not gone before the declaration ends.
+ */
+function refuseRenamed(stored: ManagedBy, owner: ManagedBy): void {
+  const { uid, installation } = stored
+  if (uid !== owner.uid || installation === undefined || installation === owner.installation) return
+  throw new NotReady(
+    'Conflict',
+    `the installation ${installation} serves the project of this resource. Give this operator the name of that installation (LOOPTRACE_OPERATOR_INSTALLATION)`,
+  )
 }
 
 function isGone(error: unknown): boolean {

@@ -1,10 +1,17 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ReconcileDeps } from '../../contract.ts'
 import { ServiceRefusal, ServiceUnavailable } from '../../service/service-client.ts'
-import type { DesiredPolicy } from './desired-policy.ts'
-import { reconcileRetention, removeRetention, withdrawRetention } from './reconcile.ts'
+import type { DesiredPolicy } from './policy.ts'
+import {
+  findWinner,
+  nameOf,
+  type RetentionPolicy,
+  reconcileRetention,
+  removeRetention,
+  withdrawRetention,
+} from './reconcile.ts'
 import { retentionPolicySpec } from './spec.ts'
-import type { RetentionPolicy } from './winner.ts'
 
 const project = '0a1b2c3d-0000-4000-8000-0123456789ab'
 const other = '0a1b2c3d-0000-4000-8000-0123456789ff'
@@ -221,4 +228,55 @@ test('removal of a policy that never had a project sends nothing', async () => {
   const { service, requests } = serviceOf()
   await removeRetention(resourceOf(), { service, project_id: '' })
   expect(requests).toEqual([])
+})
+
+function policy(
+  name: string,
+  created_at: string,
+  { namespace = 'a' }: { namespace?: string } = {},
+): RetentionPolicy {
+  return {
+    meta: {
+      ...{ kind: 'RetentionPolicy', name, namespace, uid: name, generation: 1, created_at },
+      ...{ annotations: {}, external_id: undefined },
+    },
+    spec: retentionPolicySpec.parse({ projectRef: { name: 'default' } }),
+    status: {},
+  }
+}
+
+const early = '2026-11-21T12:00:00Z'
+const late = '2026-11-21T12:00:01Z'
+/** Finds the winner among the policy and its rivals. */
+const winner = (own: RetentionPolicy, ...peers: RetentionPolicy[]) =>
+  nameOf(
+    findWinner(
+      own,
+      peers.filter((peer) => peer !== own),
+    ),
+  )
+
+test('the oldest wins, and among equally old ones the first by namespace and name', () => {
+  const [one, other] = [policy('b', early), policy('a', late)]
+  expect(winner(one, one, other)).toBe('a/b')
+  expect(winner(other, one, other)).toBe('a/b')
+  expect(winner(policy('b', early), policy('a', early))).toBe('a/a')
+  expect(winner(policy('a', early, { namespace: 'b' }), policy('z', early))).toBe('a/z')
+})
+
+test('a policy without rivals wins', () => {
+  expect(winner(policy('b', late))).toBe('a/b')
+})
+
+test('all policies of a project agree on the winner', () => {
+  const some = fc.uniqueArray(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ max: 99 })), {
+    minLength: 1,
+    selector: ([, n]) => n,
+  })
+  fc.assert(
+    fc.property(some, (all) => {
+      const peers = all.map(([s, n]) => policy(`p${n}`, `2026-11-21T12:00:0${s}Z`))
+      expect(new Set(peers.map((own) => winner(own, ...peers))).size).toBe(1)
+    }),
+  )
 })

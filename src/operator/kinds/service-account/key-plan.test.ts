@@ -3,6 +3,7 @@ import type { Secret } from '../../../platform/kube/index.ts'
 import { secretLabels, secretOwnerLabel } from '../../names.ts'
 import type { LiveKey } from './account-api.ts'
 import { isSameSet, overlap_ms, planKeys, type SeenKeys } from './key-plan.ts'
+import { createRenderer } from './secret-contents.ts'
 import { fingerprintOf, writeNotes } from './secret-notes.ts'
 import type { DeclaredKey } from './spec.ts'
 
@@ -48,10 +49,16 @@ function secret(value: string, more: Partial<Secret> = {}): Secret {
 
 const main: DeclaredKey = { name: 'main', secretName: 'robot-key', secretKey: 'api-key' }
 
-function plan(seen: Partial<SeenKeys>, declared: DeclaredKey[] = [main]) {
+const shared = {
+  ...{ baseUrl: 'http://looptrace/v1', otlpEndpoint: 'http://looptrace', namespace: 'team' },
+  ...{ projectId: idOf(8), serviceAccountId: idOf(9) },
+}
+const plainly = createRenderer(undefined, shared)
+
+function plan(seen: Partial<SeenKeys>, declared: DeclaredKey[] = [main], render = plainly) {
   const names = { foreign: new Set<string>(), ownerless: new Set<string>() }
   const whole = { keys: [], owned: [], ...names, ...seen }
-  return planKeys(declared, scopes, whole, now_ms)
+  return planKeys({ keys: declared, scopes, render }, whole, now_ms)
 }
 
 const describeSteps = (some: ReturnType<typeof plan>['steps']) =>

@@ -2,6 +2,7 @@ import type { Secret } from '../../../platform/kube/index.ts'
 import { duration_ms } from '../../common-spec.ts'
 import { installationLabel, secretLabels, secretOwnerLabel } from '../../names.ts'
 import type { LiveKey } from './account-api.ts'
+import { differenceOf, type RenderContents } from './secret-contents.ts'
 import { fingerprintOf, type PreviousKey, readNotes } from './secret-notes.ts'
 import type { DeclaredKey } from './spec.ts'
 
@@ -20,13 +21,27 @@ export type SeenKeys = {
   refused?: ReadonlySet<string>
 }
 
+/** The keys of a spec, the scopes of the account, and the contents of their Secrets. */
+export type DeclaredKeys = {
+  keys: readonly DeclaredKey[]
+  scopes: readonly string[]
+  render: RenderContents
+}
+
 /** One step from the current to the declared state. */
 export type KeyStep =
   /** The key is in no declared Secret. */
   | { act: 'revoke'; key: LiveKey }
   | ({ act: 'mint'; declared: DeclaredKey; secret: Secret | undefined } & MintReason)
-  /** The key is valid; its Secret has drifted. */
-  | { act: 'rewrite'; declared: DeclaredKey; secret: Secret; value: string; active: ActiveKey }
+  /** The key is valid; its Secret has drifted, or the template has changed. */
+  | {
+      act: 'rewrite'
+      declared: DeclaredKey
+      secret: Secret
+      value: string
+      active: ActiveKey
+      reason: 'drift' | 'template'
+    }
   /** Expire the key at the end of its overlap. */
   | { act: 'end'; key: LiveKey; at: string }
   | { act: 'set_scopes'; key: LiveKey }
@@ -67,14 +82,13 @@ export type KeyPlan = {
  * key to be a stray when it reads again.
  */
 export function planKeys(
-  declared: readonly DeclaredKey[],
-  scopes: readonly string[],
+  { keys: declared, scopes, render }: DeclaredKeys,
   seen: SeenKeys,
   now_ms: number,
 ): KeyPlan {
   const plans = declared
     .filter(({ secretName }) => !seen.foreign.has(secretName))
-    .map((one) => planOne(one, seen, now_ms))
+    .map((one) => planOne(one, { seen, render }, now_ms))
   const active = plans.flatMap(({ active: one }) => (one === undefined ? [] : [one]))
   const previous = plans.flatMap((one) => one.previous)
   const kept = new Set([...active.map(({ key }) => key.id), ...previous.map(({ id }) => id)])
@@ -117,7 +131,11 @@ const hour_ms = 3_600_000
 
 type PlanOfOne = { steps: KeyStep[]; active: ActiveKey | undefined; previous: PreviousKey[] }
 
-function planOne(declared: DeclaredKey, seen: SeenKeys, now_ms: number): PlanOfOne {
+function planOne(
+  declared: DeclaredKey,
+  { seen, render }: { seen: SeenKeys; render: RenderContents },
+  now_ms: number,
+): PlanOfOne {
   const secret = seen.owned.find(({ name }) => name === declared.secretName)
   if (secret === undefined) return planMint(declared, undefined, [])
   const notes = readNotes(secret)
@@ -143,11 +161,13 @@ function planOne(declared: DeclaredKey, seen: SeenKeys, now_ms: number): PlanOfO
     const step = { act: 'mint', declared, secret, reason: 'rotation', previous: replaced } as const
     return { steps: [step], active, previous }
   }
-  const isAlone = Object.keys(secret.data).length === 1 && secret.data[declared.secretKey] === value
+  const differs = differenceOf(secret, render(declared, { id: key.id, value }))
   const isOurs = isLabelled(secret, seen) && !seen.ownerless.has(secret.name)
-  const isWhole = isOurs && notes.minted_at_ms !== undefined && isAlone
-  const steps: KeyStep[] = isWhole ? [] : [{ act: 'rewrite', declared, secret, value, active }]
-  return { steps, active, previous }
+  if (isOurs && notes.minted_at_ms !== undefined && differs === undefined) {
+    return { steps: [], active, previous }
+  }
+  const rewrite = { act: 'rewrite', declared, secret, value, active } as const
+  return { steps: [{ ...rewrite, reason: differs ?? 'drift' }], active, previous }
 }
 
 /** Whether a Secret has the labels that the operator's watch selects. */

@@ -7,16 +7,14 @@ import {
 import { duration_ms } from '../../common-spec.ts'
 import type { EventDraft, ReconcileDeps } from '../../contract.ts'
 import type { AccountApi } from './account-api.ts'
-import type { KeyStep } from './key-plan.ts'
+import type { DeclaredKeys, KeyStep } from './key-plan.ts'
+import { toDraft } from './secret-contents.ts'
 import { fingerprintOf, writeNotes } from './secret-notes.ts'
 import type { DeclaredKey } from './spec.ts'
 
 /** The account and clients of a step. */
-export type StepContext = Pick<ReconcileDeps, 'secrets' | 'clock'> & {
-  api: AccountApi
-  account_id: string
-  scopes: readonly string[]
-}
+export type StepContext = Pick<ReconcileDeps, 'secrets' | 'clock'> &
+  DeclaredKeys & { api: AccountApi; account_id: string }
 
 type Step<Name extends KeyStep['act']> = Extract<KeyStep, { act: Name }>
 
@@ -32,8 +30,7 @@ export async function carryOut(step: KeyStep, deps: StepContext): Promise<EventD
     case 'mint':
       return mint(step, deps)
     case 'rewrite':
-      await refusable(secrets.replace(step.secret, restoredSecret(step)), { has_minted: false })
-      return normalEvent('SecretRestored', 'PutSecret', `Secret ${step.secret.name} is restored`)
+      return rewrite(step, deps)
     case 'end':
       await api.revoke(step.key.id, step.at)
       return undefined
@@ -54,12 +51,19 @@ export async function carryOut(step: KeyStep, deps: StepContext): Promise<EventD
   }
 }
 
-/** Revokes a key after one more search: another operator may have written it to a Secret since. */
+/**
+ * Revokes a key after one more search: another operator may have written it to a Secret since. Only
+ * the entry of the key counts, because a template can repeat the value of any key.
+ */
 async function revokeStray(
   { key }: Step<'revoke'>,
-  { api, secrets }: StepContext,
+  { api, secrets, keys }: StepContext,
 ): Promise<EventDraft | undefined> {
-  const values = (await secrets.listOwned()).flatMap(({ data }) => Object.values(data))
+  const owned = await secrets.listOwned()
+  const values = keys.flatMap(({ secretName, secretKey }) => {
+    const secret = owned.find(({ name }) => name === secretName)
+    return secret?.data[secretKey] ?? []
+  })
   if (values.some((value) => fingerprintOf(value) === key.fingerprint)) return undefined
   await api.revoke(key.id)
   return normalEvent('KeyRevoked', 'RevokeKey', `key ${key.prefix} was in no declared Secret`)
@@ -85,13 +89,11 @@ async function mint(step: Step<'mint'>, deps: StepContext): Promise<EventDraft> 
   const { declared, secret, reason, previous } = step
   const { api, secrets, clock } = deps
   const minted_at_ms = clock.now_ms()
-  const draft = (value: string): SecretDraft => ({
-    name: declared.secretName,
-    labels: secret?.labels ?? {},
-    annotations: { ...secret?.annotations, ...writeNotes({ minted_at_ms, previous }) },
-    data: { [declared.secretKey]: value },
-  })
-  await refusable(secrets.rehearse(draft(placeholder), secret), { has_minted: false })
+  const draft = (key: { id: string; value: string }): SecretDraft => {
+    const contents = deps.render(declared, key)
+    return withNotes(toDraft(declared.secretName, contents, secret), { minted_at_ms, previous })
+  }
+  await refusable(secrets.rehearse(draft(rehearsedKey), secret), { has_minted: false })
   const { expiresAfter } = declared
   const minted = await api.mint(deps.account_id, {
     name: declared.name,
@@ -100,7 +102,7 @@ async function mint(step: Step<'mint'>, deps: StepContext): Promise<EventDraft> 
         ? null
         : new Date(minted_at_ms + duration_ms(expiresAfter)).toISOString(),
   })
-  const whole = draft(minted.key)
+  const whole = draft({ id: minted.id, value: minted.key })
   const write = secret === undefined ? secrets.create(whole) : secrets.replace(secret, whole)
   await refusable(write, { has_minted: true }).catch(async (error: unknown) => {
     if (await isWritten(error, minted, declared, deps)) return
@@ -113,8 +115,11 @@ async function mint(step: Step<'mint'>, deps: StepContext): Promise<EventDraft> 
     : normalEvent('KeyMinted', 'MintKey', note)
 }
 
-/** A value as long as a key, for dry runs. */
-const placeholder = `lt_sa_${'0'.repeat(8)}_${'0'.repeat(32)}`
+/** An id and a value as long as those of a key, for dry runs. */
+const rehearsedKey = {
+  id: '00000000-0000-7000-8000-000000000000',
+  value: `lt_sa_${'0'.repeat(8)}_${'0'.repeat(32)}`,
+}
 
 /** Throws `SecretRefused` for an answer of the API server that a retry would repeat. */
 async function refusable(
@@ -143,14 +148,21 @@ async function isWritten(
   return Object.values(secret?.data ?? {}).includes(key)
 }
 
-function restoredSecret({ secret, declared, value, active }: Step<'rewrite'>): SecretDraft {
-  const { minted_at_ms, previous } = active
-  return {
-    name: secret.name,
-    labels: secret.labels,
-    annotations: { ...secret.annotations, ...writeNotes({ minted_at_ms, previous }) },
-    data: { [declared.secretKey]: value },
-  }
+/** Writes the contents of a Secret again, with the same key. */
+async function rewrite(
+  { secret, declared, value, active, reason }: Step<'rewrite'>,
+  { secrets, render }: StepContext,
+): Promise<EventDraft> {
+  const contents = render(declared, { id: active.key.id, value })
+  const draft = withNotes(toDraft(secret.name, contents, secret), active)
+  await refusable(secrets.replace(secret, draft), { has_minted: false })
+  return reason === 'template'
+    ? normalEvent('SecretUpdated', 'PutSecret', `Secret ${secret.name} follows the template`)
+    : normalEvent('SecretRestored', 'PutSecret', `Secret ${secret.name} is restored`)
+}
+
+function withNotes(draft: SecretDraft, notes: Parameters<typeof writeNotes>[0]): SecretDraft {
+  return { ...draft, annotations: { ...draft.annotations, ...writeNotes(notes) } }
 }
 
 function normalEvent(reason: string, action: string, note: string): EventDraft {

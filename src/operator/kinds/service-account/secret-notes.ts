@@ -17,9 +17,36 @@ export type SecretNotes = {
 const mintedAt = `${apiGroup}/minted-at`
 const previousKeys = `${apiGroup}/previous-keys`
 
+/** Annotation with the `TemplateNote` of a Secret. */
+export const templateNoteName = `${apiGroup}/secret-template`
+
+/** The template with which a Secret was written. */
+export type TemplateNote = {
+  /** Identifies template and values. */
+  digest: string
+  /** Names of the labels and annotations that the template set. */
+  labels: readonly string[]
+  annotations: readonly string[]
+}
+
 const previousShape = z
   .array(z.object({ id: z.uuid(), ends_at: z.iso.datetime() }))
   .max(previousKeys_max)
+
+const names = z.array(z.string().max(253)).max(20)
+const templateShape = z.object({
+  digest: z.string().max(64),
+  labels: names,
+  annotations: names,
+})
+
+/** Reads the note on the template; undefined without a template. */
+export function readTemplateNote(
+  annotations: Readonly<Record<string, string>>,
+): TemplateNote | undefined {
+  const { [templateNoteName]: text } = annotations
+  return text === undefined ? undefined : templateShape.safeParse(parseJson(text)).data
+}
 
 /** Reads the notes. Values in an unexpected format count as missing. */
 export function readNotes({ annotations }: Pick<Secret, 'annotations'>): SecretNotes {

@@ -4,8 +4,16 @@ import { type EventDraft, NotReady, type ReconcileDeps, type Resource } from '..
 import { annotations, installationLabel, secretOwnerLabel } from '../../names.ts'
 import { ServiceRefusal } from '../../service/service-client.ts'
 import type { AccountApi } from './account-api.ts'
-import { findKeyIn, type KeyPlan, type KeyStep, planKeys, type SeenKeys } from './key-plan.ts'
-import { carryOut, SecretRefused } from './key-steps.ts'
+import {
+  type DeclaredKeys,
+  findKeyIn,
+  type KeyPlan,
+  type KeyStep,
+  planKeys,
+  type SeenKeys,
+} from './key-plan.ts'
+import { carryOut, SecretRefused, type StepContext } from './key-steps.ts'
+import { createRenderer } from './secret-contents.ts'
 import { readNotes } from './secret-notes.ts'
 import type {
   DeclaredKey,
@@ -17,7 +25,10 @@ import type {
 /** The account whose keys are settled, and the clients to do it. */
 export type KeysContext = {
   resource: Resource<ServiceAccountSpec, ServiceAccountStatus>
-  deps: Pick<ReconcileDeps, 'secrets' | 'clock' | 'peers' | 'removeAnnotation' | 'installation'>
+  deps: Pick<
+    ReconcileDeps,
+    'secrets' | 'clock' | 'peers' | 'removeAnnotation' | 'installation' | 'project_id' | 'proxy_url'
+  >
   api: AccountApi
   account_id: string
   /** Whether this generation was applied before, so that differences are drift. */
@@ -122,14 +133,14 @@ async function planFor(
   context: KeysContext,
   refused: Map<string, RefusedSecret>,
 ): Promise<KeyPlan> {
-  const { keys, scopes } = context.resource.spec
   const seen = await readKeys(context)
   for (const before of context.resource.status.refusedSecrets ?? []) {
     const secret = seen.owned.find(({ name }) => name === before.secretName)
     if (before.attempt === attemptOn(secret, context)) refused.set(before.name, before)
   }
   const now_ms = context.deps.clock.now_ms()
-  return planKeys(keys, scopes, { ...seen, refused: new Set(refused.keys()) }, now_ms)
+  const current = { ...seen, refused: new Set(refused.keys()) }
+  return planKeys(declaredKeys(context), current, now_ms)
 }
 
 /** Reads Secrets before keys, so that a key written in between is seen as live and not as lost. */
@@ -182,14 +193,28 @@ function isOwnerless(secret: Secret, peers: ReturnType<Peers>): boolean {
   return labels[secretOwnerLabel] === owner_uid && !peers.some(({ meta }) => meta.uid === owner_uid)
 }
 
-function toStepContext({ resource, deps, api, account_id }: KeysContext) {
-  return { ...deps, api, account_id, scopes: resource.spec.scopes }
+function toStepContext(context: KeysContext): StepContext {
+  const { deps, api, account_id } = context
+  return { ...deps, ...declaredKeys(context), api, account_id }
+}
+
+function declaredKeys({ resource: { meta, spec }, deps, account_id }: KeysContext): DeclaredKeys {
+  const { keys, scopes, secretTemplate } = spec
+  const render = createRenderer(secretTemplate, {
+    baseUrl: `${deps.proxy_url}/v1`,
+    otlpEndpoint: deps.proxy_url,
+    projectId: deps.project_id,
+    serviceAccountId: account_id,
+    namespace: meta.namespace,
+  })
+  return { keys, scopes, render }
 }
 
 /** Whether a step corrects a change by someone else; crashes and rotations do not count. */
 function correctsDrift(step: KeyStep): boolean {
   if (step.act === 'mint') return step.reason === 'missing'
-  return step.act === 'rewrite' || step.act === 'set_scopes' || step.act === 'drop'
+  if (step.act === 'rewrite') return step.reason === 'drift'
+  return step.act === 'set_scopes' || step.act === 'drop'
 }
 
 function toDriftEvent({ action, note }: EventDraft): EventDraft {

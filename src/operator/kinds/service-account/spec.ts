@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { keyScopes } from '../../../kernel/scopes.ts'
 import { commonSpecFields, projectRefField } from '../../common-spec.ts'
+import { hasFreeSecretKeys, secretKeyRule, secretTemplate } from './secret-template.ts'
 
 /** Maximum keys per resource. */
 const keys_max = 16
@@ -70,48 +71,52 @@ const declaredKey = z
   })
 
 /** The spec of a LooptraceServiceAccount. */
-export const serviceAccountSpec = z.strictObject({
-  projectRef: projectRefField,
-  displayName: z
-    .string()
-    .min(1)
-    .max(100)
-    .regex(/^\P{Cc}*$/u)
-    .optional()
-    .describe(
-      'Name of the service account, unique in the project. Default: `namespace/name` of the resource.',
-    ),
-  scopes: z
-    .array(z.enum(keyScopes))
-    .max(keyScopes.length)
-    .describe('Permissions of every key of the account.')
-    .meta({
-      'x-kubernetes-list-type': 'set',
-      'x-kubernetes-validations': [{ rule: 'self.size() > 0', message: sentences.scopes }],
-    }),
-  disabled: z
-    .boolean()
-    .default(false)
-    .describe('Disables the keys without removing them from their Secrets.'),
-  keys: z
-    .array(declaredKey)
-    .max(keys_max)
-    .default([])
-    .describe(
-      'Keys of the account, each in a separate Secret. Any other key of the account is revoked. A key removed from this list is revoked and its Secret is deleted.',
-    )
-    .meta({
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': ['name'],
-      'x-kubernetes-validations': [
-        {
-          rule: 'self.all(a, self.exists_one(b, a.secretName == b.secretName))',
-          message: 'expected a different secretName for each key',
-        },
-      ],
-    }),
-  ...commonSpecFields,
-})
+export const serviceAccountSpec = z
+  .strictObject({
+    projectRef: projectRefField,
+    displayName: z
+      .string()
+      .min(1)
+      .max(100)
+      .regex(/^\P{Cc}*$/u)
+      .optional()
+      .describe(
+        'Name of the service account, unique in the project. Default: `namespace/name` of the resource.',
+      ),
+    scopes: z
+      .array(z.enum(keyScopes))
+      .max(keyScopes.length)
+      .describe('Permissions of every key of the account.')
+      .meta({
+        'x-kubernetes-list-type': 'set',
+        'x-kubernetes-validations': [{ rule: 'self.size() > 0', message: sentences.scopes }],
+      }),
+    disabled: z
+      .boolean()
+      .default(false)
+      .describe('Disables the keys without removing them from their Secrets.'),
+    keys: z
+      .array(declaredKey)
+      .max(keys_max)
+      .default([])
+      .describe(
+        'Keys of the account, each in a separate Secret. Any other key of the account is revoked. A key removed from this list is revoked and its Secret is deleted.',
+      )
+      .meta({
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['name'],
+        'x-kubernetes-validations': [
+          {
+            rule: 'self.all(a, self.exists_one(b, a.secretName == b.secretName))',
+            message: 'expected a different secretName for each key',
+          },
+        ],
+      }),
+    secretTemplate: secretTemplate.optional(),
+    ...commonSpecFields,
+  })
+  .refine(hasFreeSecretKeys, secretKeyRule.message)
+  .meta({ 'x-kubernetes-validations': [secretKeyRule] })
 
 export type ServiceAccountSpec = z.output<typeof serviceAccountSpec>
 export type DeclaredKey = ServiceAccountSpec['keys'][number]

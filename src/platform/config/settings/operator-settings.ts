@@ -1,4 +1,4 @@
-import { flag, hours, integer, minutes, seconds, secret, text, url } from '../setting.ts'
+import { flag, hours, integer, minutes, origin, seconds, secret, text, url } from '../setting.ts'
 
 /** Settings of the operator. */
 export const operatorSettings = {
@@ -10,6 +10,16 @@ export const operatorSettings = {
   operator_namespaces: text({
     unit: 'names',
     reason: 'Watched namespaces, separated by commas. When unset, all namespaces are watched.',
+  }),
+  operator_namespace_selector: text({
+    unit: 'JSON',
+    reason:
+      'Label selector of the namespaces whose resources are served, as `{"matchLabels", "matchExpressions"}`. When unset, resources in all watched namespaces are served. Excludes `LOOPTRACE_OPERATOR_NAMESPACES`.',
+  }),
+  operator_proxy_url: origin({
+    unit: 'URL',
+    reason:
+      'Origin at which applications reach completions and OTLP, for the templates of Secrets. Default: `http://127.0.0.1:8080`. The chart sets it to the Service.',
   }),
   operator_grants: text({
     unit: 'JSON',

@@ -8,10 +8,15 @@ alter table projects
 -- managed_by: the resource that declares the invited member; such an invitation has no inviter.
 -- delivered_at: when its link was sent; null while no mail server is configured.
 -- accepted_by: the person who accepted it.
+-- released_at: when its resource was deleted with Retain; the role that it gave stays.
 alter table invitations
   add column managed_by jsonb,
   add column delivered_at timestamptz(3),
-  add column accepted_by uuid references users on delete set null
+  add column accepted_by uuid references users on delete set null,
+  add column released_at timestamptz(3)
+-- statement
+-- by_resource: the link of a declared member, sent for a namespace instead of an organization.
+alter table invitation_links add column by_resource boolean not null default false
 -- statement
 drop index invitations_open
 -- statement
@@ -22,8 +27,10 @@ create unique index invitations_open on invitations
   where accepted_at is null and revoked_at is null and managed_by is null
 -- statement
 create unique index invitations_by_owner on invitations
-  (project_id, (managed_by->>'kind'), (managed_by->>'namespace'), (managed_by->>'name'))
-  where managed_by is not null
+  (
+    project_id, (managed_by->>'kind'), (managed_by->>'namespace'), (managed_by->>'name'),
+    coalesce(managed_by->>'installation', '')
+  ) where managed_by is not null and released_at is null
 -- statement
 create index invitations_by_accepter on invitations (accepted_by, project_id)
   where accepted_by is not null

@@ -3,7 +3,7 @@ import type { Clock } from '../../../../kernel/time.ts'
 import type { Mailer } from '../../../../platform/mail/index.ts'
 import type { AccessTables, Kysely } from '../../../../platform/relational/index.ts'
 import { createQuietLog, type Logger } from '../../../../platform/telemetry/index.ts'
-import { hashSecret, randomBase62 } from '../../keys/project-key.ts'
+import { day_ms, linkUrl, mailsPerDay_max, mintLink } from '../../one-time-links.ts'
 import { findLogin, type Login } from '../store.ts'
 import { insertReset } from './store.ts'
 
@@ -35,9 +35,7 @@ export type PasswordResetOptions = {
 }
 
 /** Lifetime of a link. */
-const valid_ms = 30 * 60 * 1000
-const day_ms = 24 * 60 * 60 * 1000
-const mailsPerDay_max = 3
+const ttl_ms = 30 * 60 * 1000
 const running_max = 2
 const waiting_max = 200
 
@@ -52,21 +50,17 @@ export function createPasswordResets(options: PasswordResetOptions): PasswordRes
     created_by: string | null
     is_mailed: boolean
   }) => {
-    const token = `lt_reset_${randomBase62(43)}`
-    const now_ms = clock.now_ms()
-    const expires_at = new Date(now_ms + valid_ms)
+    const { token, ...stored } = mintLink(clock, { prefix: 'lt_reset_', ttl_ms })
+    const { now, expires_at } = stored
     const isMade = await insertReset(db, {
       ...reset,
-      token_hash: hashSecret(token),
-      now: new Date(now_ms),
-      expires_at,
+      ...stored,
       ...(reset.is_mailed && {
-        limit: { since: new Date(now_ms - day_ms), count_max: mailsPerDay_max },
+        limit: { since: new Date(now.getTime() - day_ms), count_max: mailsPerDay_max },
       }),
     })
     if (!isMade) return undefined
-    // The part after # is not sent to servers, so that no log of a proxy has the token.
-    const url = public_url === undefined ? null : `${public_url}/reset-password#token=${token}`
+    const url = linkUrl(public_url, '/reset-password', token)
     return { token, url, expires_at: expires_at.toISOString() }
   }
   const mail = async (email: string) => {

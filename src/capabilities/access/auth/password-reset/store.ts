@@ -1,4 +1,5 @@
 import type { AccessTables, Kysely } from '../../../../platform/relational/index.ts'
+import { day_ms, droppedAtOnce_max } from '../../one-time-links.ts'
 import { resetPassword } from '../../users/store.ts'
 
 type Db = Kysely<AccessTables>
@@ -39,14 +40,13 @@ export function insertReset(db: Db, reset: NewReset): Promise<boolean> {
       .select('token_hash')
       .where('created_at', '<', new Date(now.getTime() - kept_ms).toISOString())
       .orderBy('created_at')
-      .limit(oldDroppedMax)
+      .limit(droppedAtOnce_max)
     await trx.deleteFrom('password_resets').where('token_hash', 'in', old).execute()
     return true
   })
 }
 
-const kept_ms = 2 * 24 * 60 * 60 * 1000
-const oldDroppedMax = 20
+const kept_ms = 2 * day_ms
 
 async function countMailed(trx: Db, user_id: string, since: Date): Promise<number> {
   const { n } = await trx

@@ -72,7 +72,7 @@ describe.each(Object.entries(pages))('%s.html', (name, { html, create }) => {
     }
   })
 
-  test('has a view for the outcome of every step, whatever the API answers', async () => {
+  test('has a view for the outcome of every step, for every answer of the API', async () => {
     const views = wordsIn(html, 'data-views')
     const shown = new Set<string>()
     const phrase = { weight: 3, arbitrary: fc.constant('a phrase of mine') }

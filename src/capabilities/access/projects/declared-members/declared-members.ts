@@ -64,7 +64,7 @@ export function putDeclaredMember(access: Access): Route {
       managed_by: declaredBy,
     }),
     reply: declaredMemberSchema,
-    errors: ['project_not_found', 'limit_reached', 'mail_unavailable'],
+    errors: ['project_not_found', 'managed_by_kubernetes', 'limit_reached', 'mail_unavailable'],
     handle: async ({ params, body, caller }) => {
       const managed_by = requireDeclarer(caller, body)
       const link = newLink(access)

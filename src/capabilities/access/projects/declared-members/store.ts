@@ -1,8 +1,17 @@
 import { newId } from '../../../../kernel/ids.ts'
 import type { ProjectRole } from '../../../../kernel/scopes.ts'
-import type { ManagedBy, ResourceName } from '../../../../model/managed-by.ts'
-import { type AccessTables, type Kysely, sql } from '../../../../platform/relational/index.ts'
-import { keepMembership, settleMembership } from '../../invitations/declared-membership.ts'
+import {
+  type ManagedBy,
+  type ResourceName,
+  refuseOtherInstallation,
+} from '../../../../model/managed-by.ts'
+import {
+  type AccessTables,
+  type Kysely,
+  ownedBy,
+  sql,
+} from '../../../../platform/relational/index.ts'
+import { settleMembership } from '../../invitations/declared-membership.ts'
 import { checkLinkLimits } from '../../invitations/limits.ts'
 import type { NewLink } from '../../invitations/link.ts'
 import { readInvitation, type StoredInvitation } from '../../invitations/store.ts'
@@ -11,7 +20,7 @@ import { findProject } from '../store.ts'
 
 type Db = Kysely<AccessTables>
 
-/** Open invitations that resources may have in a project. */
+/** Open invitations that resources of a namespace may have in a project. */
 const pending_max = 50
 
 /** A member that a resource declares: an invitation, with the role after its acceptance. */
@@ -30,7 +39,10 @@ export type DeclaredMemberRow = {
   managed_by: ManagedBy | null
 }
 
-/** Returns the member that a resource declares in a project. */
+/**
+ * Returns the member that a resource declares in a project. One of its installation comes before one
+ * of an earlier version, which names no installation.
+ */
 export function findDeclaredMember(
   db: Db,
   which: { project_id: string; by: ResourceName },
@@ -49,10 +61,9 @@ export function findDeclaredMember(
     .select(['invitations.expires_at', 'invitations.accepted_at', 'invitations.accepted_by'])
     .select(['invitations.revoked_at', 'invitations.delivered_at', 'invitations.managed_by'])
     .where('invitations.project_id', '=', project_id)
-    .where(
-      sql<boolean>`(managed_by is not null and managed_by->>'kind' = ${by.kind}
-        and managed_by->>'namespace' = ${by.namespace} and managed_by->>'name' = ${by.name})`,
-    )
+    .where('released_at', 'is', null)
+    .where(ownedBy(by))
+    .orderBy(sql`managed_by->>'installation' is null`)
     .executeTakeFirst()
 }
 
@@ -82,23 +93,50 @@ export function declareMember(
     const { organization_id } = project
     await lockOrganization(trx, organization_id)
     const known = await findDeclaredMember(trx, { project_id, by: managed_by })
-    if (known !== undefined && known.email !== email) {
-      await endMember(trx, { project_id, member: known, now: link.now })
+    if (known?.email === email) {
+      await changeDeclared(trx, { project_id, member: known, role, managed_by, now: link.now })
+      return { to_send: await renewUnsent(trx, known, { ...declared, organization_id }) }
     }
-    if (known === undefined || known.email !== email) {
-      const id = await insertDeclared(trx, { ...declared, organization_id })
-      return { to_send: link.by_email ? await readInvitation(trx, id) : undefined }
-    }
-    await changeDeclared(trx, { project_id, member: known, role, managed_by, now: link.now })
-    const isPending = known.accepted_at === null && known.revoked_at === null
-    const isUnsent = isPending && known.delivered_at === null && link.by_email
-    if (!isUnsent) return { to_send: undefined }
-    await checkLinkLimits(trx, { ...limitsOf({ ...declared, organization_id }), id: known.id })
-    const { token_hash, by_email, expires_at } = link
-    const renewed = { token_hash, by_email, expires_at }
-    await trx.updateTable('invitations').set(renewed).where('id', '=', known.id).execute()
-    return { to_send: await readInvitation(trx, known.id) }
+    if (known === undefined) await refuseServed(trx, { project_id, managed_by })
+    else await endMember(trx, { project_id, member: known, now: link.now })
+    const id = await insertDeclared(trx, { ...declared, organization_id })
+    return { to_send: link.by_email ? await readInvitation(trx, id) : undefined }
   })
+}
+
+/** Gives an open invitation whose link was never sent a new link; returns the invitation to send. */
+async function renewUnsent(
+  trx: Db,
+  known: DeclaredMemberRow,
+  declared: Invited,
+): Promise<StoredInvitation | undefined> {
+  const { token_hash, by_email, expires_at } = declared.link
+  const isPending = known.accepted_at === null && known.revoked_at === null
+  if (!isPending || known.delivered_at !== null || !by_email) return undefined
+  await checkLinkLimits(trx, { ...limitsOf(declared), id: known.id })
+  const renewed = { token_hash, by_email, expires_at }
+  await trx.updateTable('invitations').set(renewed).where('id', '=', known.id).execute()
+  return readInvitation(trx, known.id)
+}
+
+/**
+ * Throws `managed_by_kubernetes` if another installation declares a member for the very same
+ * resource, as after a change of the installation's name. The uid tells it from a resource of
+ * another cluster.
+ */
+async function refuseServed(
+  trx: Db,
+  { project_id, managed_by }: { project_id: string; managed_by: ManagedBy },
+): Promise<void> {
+  const { uid, installation: _own, ...names } = managed_by
+  const stored = await trx
+    .selectFrom('invitations')
+    .select('managed_by')
+    .where('project_id', '=', project_id)
+    .where('released_at', 'is', null)
+    .where(sql<boolean>`managed_by @> ${JSON.stringify({ ...names, uid })}::jsonb`)
+    .executeTakeFirst()
+  refuseOtherInstallation(stored?.managed_by ?? null, managed_by)
 }
 
 /** Notes that the link of an invitation was sent. */
@@ -107,8 +145,9 @@ export async function noteDelivery(db: Db, { id, at }: { id: string; at: Date })
 }
 
 /**
- * Ends the declaration of a member: revokes the open invitation, and the membership that it gave
- * unless `retain` is set. A membership that a person gave stays.
+ * Ends the declaration of a member: revokes the open invitation, and the membership that it gave. With
+ * `retain` the role that it gave stays, and no role of another resource. A membership that a person
+ * gave stays.
  */
 export function endDeclaredMember(
   db: Db,
@@ -121,11 +160,33 @@ export function endDeclaredMember(
     await lockOrganization(trx, seen.organization_id)
     const member = await findDeclaredMember(trx, which)
     if (member === undefined) return
-    const { organization_id, accepted_by: user_id, revoked_at } = member
-    const isMember = user_id !== null && revoked_at === null
-    if (retain && isMember) await keepMembership(trx, { organization_id, project_id, user_id })
-    await endMember(trx, { project_id, member, now })
+    const isMember = member.accepted_by !== null && member.revoked_at === null
+    if (!(retain && isMember)) return endMember(trx, { project_id, member, now })
+    const released = { released_at: now }
+    await trx.updateTable('invitations').set(released).where('id', '=', member.id).execute()
   })
+}
+
+/**
+ * Ends all declarations of members of a project, as `endDeclaredMember` does. Released roles stay. The
+ * caller archives the project, so that no declaration is added meanwhile.
+ */
+export async function endDeclaredMembers(
+  trx: Db,
+  which: { organization_id: string; project_id: string; now: Date },
+): Promise<void> {
+  const { organization_id, project_id, now } = which
+  const ended = await trx
+    .deleteFrom('invitations')
+    .where('project_id', '=', project_id)
+    .where('managed_by', 'is not', null)
+    .where('released_at', 'is', null)
+    .returning('accepted_by')
+    .execute()
+  const people = new Set(ended.flatMap(({ accepted_by }) => accepted_by ?? []))
+  for (const user_id of people) {
+    await settleMembership(trx, { organization_id, project_id, user_id }, now)
+  }
 }
 
 type OfProject = { project_id: string; member: DeclaredMemberRow; now: Date }
@@ -178,6 +239,7 @@ async function insertDeclared(trx: Db, declared: Invited): Promise<string> {
   return id
 }
 
-function limitsOf({ organization_id, project_id, email, link }: Invited) {
-  return { organization_id, email, link, pending_max, declared_in: project_id }
+function limitsOf({ organization_id, project_id, email, link, managed_by }: Invited) {
+  const declared = { project_id, managed_by }
+  return { organization_id, email, link, pending_max, declared }
 }

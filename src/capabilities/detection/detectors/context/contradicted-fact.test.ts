@@ -3,7 +3,7 @@ import { agentRun } from '../../../../../test/corpus/agent-run.ts'
 import { foundBy } from '../../../../../test/support/detect-one.ts'
 import { contradictedFact } from './contradicted-fact.ts'
 
-const told = (fact: string, then: string) =>
+const stating = (fact: string, then: string) =>
   agentRun(fact + then)
     .user(fact)
     .assistant('Noted.')
@@ -37,10 +37,10 @@ describe('a value that is stated differently', () => {
       'Ihr Budget beträgt 400 Euro.',
     ],
   ])('%s', (fact, wrong, right) => {
-    expect(foundBy(contradictedFact, told(fact, wrong))).toMatchObject([
+    expect(foundBy(contradictedFact, stating(fact, wrong))).toMatchObject([
       { type: 'contradicted_fact', severity: 'medium', start_step: 1, recovered: false },
     ])
-    expect(foundBy(contradictedFact, told(fact, right))).toEqual([])
+    expect(foundBy(contradictedFact, stating(fact, right))).toEqual([])
   })
 
   test('in the arguments of a tool', () => {
@@ -58,7 +58,9 @@ describe('a value that is stated differently', () => {
 
 describe('statements without contradiction', () => {
   test('a correction by the user', () => {
-    const run = told('My order number is 4711.', 'Noted.').user('Sorry, my order number is 4712.')
+    const run = stating('My order number is 4711.', 'Noted.').user(
+      'Sorry, my order number is 4712.',
+    )
     expect(foundBy(contradictedFact, run.assistant('Your order number is 4712.'))).toEqual([])
   })
 
@@ -77,12 +79,12 @@ describe('statements without contradiction', () => {
     'Write: `your order number is 5555`.',
     'You gave 4711; another order is 5555.',
   ])('%s', (then) => {
-    expect(foundBy(contradictedFact, told('My order number is 4711.', then))).toEqual([])
+    expect(foundBy(contradictedFact, stating('My order number is 4711.', then))).toEqual([])
   })
 })
 
 test('corrected later, it is recovered', () => {
-  const run = told('My order number is 4711.', 'Your order number is 4171.')
+  const run = stating('My order number is 4711.', 'Your order number is 4171.')
     .user('No!')
     .assistant('I am sorry: it is 4711.')
   expect(foundBy(contradictedFact, run)).toMatchObject([{ recovered: true, severity: 'low' }])

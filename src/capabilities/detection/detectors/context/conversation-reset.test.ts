@@ -13,7 +13,7 @@ const talk = (name: string) =>
     .assistant('Cut them off.')
 
 test('a task that continues without its history', () => {
-  const run = talk('anew').reset().system(system).user('Should I spray them?').assistant('What?')
+  const run = talk('again').reset().system(system).user('Should I spray them?').assistant('What?')
   expect(foundBy(conversationReset, run)).toMatchObject([
     { type: 'conversation_reset', severity: 'medium', start_step: 2 },
   ])

@@ -255,10 +255,10 @@ test('with any queue, seen = published + lost + pending, and nothing is duplicat
       fc.array(fc.boolean()),
       async (steps, fates) => {
         const stored = new Map<string, OutgoingMessage>()
-        const told: LedgerEntry[] = []
+        const reported: LedgerEntry[] = []
         let at = 0
         const { recorder } = recorderOf({
-          onAccepted: (entries) => told.push(...entries),
+          onAccepted: (entries) => reported.push(...entries),
           frame_bytes: 3_000,
           message_bytes_max: 5_000,
           inflight_bytes_max: 30_000,
@@ -289,9 +289,11 @@ test('with any queue, seen = published + lost + pending, and nothing is duplicat
             ({ facts }) => `${id} ${facts.ingest_request_id}`,
           ),
         )
-        expect(receipts(told.filter((entry) => entry.message_id !== ''))).toEqual(durable.sort())
-        expect(told.filter(({ message_id }) => message_id === '')).toHaveLength(lost)
-        expect(told.every(({ items, path }) => items === 1 && path === 'proxy')).toBe(true)
+        expect(receipts(reported.filter((entry) => entry.message_id !== ''))).toEqual(
+          durable.sort(),
+        )
+        expect(reported.filter(({ message_id }) => message_id === '')).toHaveLength(lost)
+        expect(reported.every(({ items, path }) => items === 1 && path === 'proxy')).toBe(true)
       },
     ),
     { numRuns: 60 },
@@ -300,12 +302,14 @@ test('with any queue, seen = published + lost + pending, and nothing is duplicat
 
 describe('the ledger', () => {
   test('gets each durable call with its message and arrival', async () => {
-    const told: LedgerEntry[] = []
-    const { recorder, messages } = recorderOf({ onAccepted: (entries) => told.push(...entries) })
+    const reported: LedgerEntry[] = []
+    const { recorder, messages } = recorderOf({
+      onAccepted: (entries) => reported.push(...entries),
+    })
     const exchange = exchangeOf()
     recorder.record(exchange)
     await recorder.flush()
-    expect(told).toEqual([
+    expect(reported).toEqual([
       expect.objectContaining({
         project_id: projects[0],
         ingest_request_id: exchange.facts.ingest_request_id,
@@ -321,15 +325,15 @@ describe('the ledger', () => {
   })
 
   test('gets the reason of a lost call', async () => {
-    const told: LedgerEntry[] = []
+    const reported: LedgerEntry[] = []
     const { recorder } = recorderOf({
-      onAccepted: (entries) => told.push(...entries),
+      onAccepted: (entries) => reported.push(...entries),
       publish: () => Promise.reject(new Error('away')),
     })
     recorder.record(exchangeOf())
     await recorder.close()
     recorder.record(exchangeOf())
-    expect(told.map(({ lost, items, message_id }) => [lost, items, message_id])).toEqual([
+    expect(reported.map(({ lost, items, message_id }) => [lost, items, message_id])).toEqual([
       [{ not_published: 1 }, 1, ''],
       [{ closed: 1 }, 1, ''],
     ])
@@ -353,7 +357,7 @@ describe('a project with a capture policy', () => {
     about: { known?: 'later'; enqueue?: () => Promise<number> } = {},
   ) {
     const requests: IngestRequest[] = []
-    const told: LedgerEntry[] = []
+    const reported: LedgerEntry[] = []
     const policy = compilePolicy({ content: 'full', sample_rate: 1, masks: [], ...rules })
     const enqueue = async (sent: IngestRequest) => {
       await about.enqueue?.()
@@ -363,16 +367,16 @@ describe('a project with a capture policy', () => {
     const policyOf = () => (about.known === 'later' ? Promise.resolve(policy) : policy)
     const retry = { attempts_max: 2, delay_ms: 0 }
     const made = recorderOf({
-      onAccepted: (entries) => told.push(...entries),
+      onAccepted: (entries) => reported.push(...entries),
       capture: createCaptureRecorder({ policies: { policyOf }, enqueuer: { enqueue }, retry }),
     })
-    return { ...made, requests, told }
+    return { ...made, requests, reported }
   }
 
   test.each([undefined, 'later' as const])(
     'publishes only the permitted parts of a call (policy %s)',
     async (known) => {
-      const { recorder, messages, requests, told } = capturing(
+      const { recorder, messages, requests, reported } = capturing(
         { masks: [mail] },
         known ? { known } : {},
       )
@@ -389,7 +393,7 @@ describe('a project with a capture policy', () => {
         content_state: 'full',
       })
       expect(recorder.stats()).toEqual({ seen: 1, published: 1, refused: 0, lost: 0, pending: 0 })
-      expect(told).toEqual([])
+      expect(reported).toEqual([])
     },
   )
 
@@ -405,11 +409,11 @@ describe('a project with a capture policy', () => {
     [{ content: 'off' as const }, 'capture_off'],
     [{ sample_rate: 0 }, 'sampled'],
   ])('%j: nothing is published, and the ledger has the reason', async (rules, reason) => {
-    const { recorder, messages, requests, told } = capturing(rules)
+    const { recorder, messages, requests, reported } = capturing(rules)
     recorder.record(exchangeOf({ request }))
     await recorder.flush()
     expect([messages, requests]).toEqual([[], []])
-    expect(told).toMatchObject([{ items: 1, rejected: { [reason]: 1 }, message_id: '' }])
+    expect(reported).toMatchObject([{ items: 1, rejected: { [reason]: 1 }, message_id: '' }])
     expect(recorder.stats()).toEqual({ seen: 1, published: 0, refused: 1, lost: 0, pending: 0 })
   })
 
@@ -419,11 +423,11 @@ describe('a project with a capture policy', () => {
       tries += 1
       return Promise.reject(new Error('away'))
     }
-    const { recorder, told } = capturing({ content: 'metadata_only' }, { enqueue })
+    const { recorder, reported } = capturing({ content: 'metadata_only' }, { enqueue })
     recorder.record(exchangeOf({ request }))
     await recorder.flush()
     expect(tries).toBe(2)
-    expect(told).toMatchObject([{ items: 1, lost: { not_published: 1 }, message_id: '' }])
+    expect(reported).toMatchObject([{ items: 1, lost: { not_published: 1 }, message_id: '' }])
     expect(recorder.stats()).toEqual({ seen: 1, published: 0, refused: 0, lost: 1, pending: 0 })
   })
 

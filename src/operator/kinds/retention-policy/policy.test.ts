@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { describeDifferences, desiredPolicy, differences } from './desired-policy.ts'
+import type { StoredPolicy } from './policy.ts'
+import { describeDifferences, desiredPolicy, differences } from './policy.ts'
 import { retentionPolicySpec } from './spec.ts'
-import type { StoredPolicy } from './stored-policy.ts'
 
 const trace_id = '0a1b2c3d-0000-4000-8000-0123456789ab'
 const meta = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseSmtpUrl, SmtpUrlRefused } from './smtp-url.ts'
+import { parseSmtpUrl, SmtpUrlRefused } from './mailer.ts'
 
 test.each([
   ['smtps://mail.example.com', { port: 465, tls: 'always' }],

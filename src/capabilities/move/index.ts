@@ -1,0 +1,13 @@
+export { countFiles, moveFiles } from './files.ts'
+export { copyQueueFile, moveMessages } from './messages.ts'
+export {
+  isMoveUnfinished,
+  type MoveProgress,
+  type MoveSource,
+  type MoveState,
+  moveTables,
+  openMoveProgress,
+  recordMetadata,
+} from './progress-store.ts'
+export { MoveDiffers, moveRows, type RowsReport } from './rows.ts'
+export { openRowsStore, type RowsStore } from './rows-store.ts'

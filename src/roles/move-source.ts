@@ -1,0 +1,134 @@
+import { access } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { mayReadSigningKeys } from '../capabilities/access/index.ts'
+import type { MoveSource } from '../capabilities/move/index.ts'
+import type { Blobs } from '../platform/blobs/index.ts'
+import {
+  type Columnar,
+  columnarSchemaStatus,
+  startEmbeddedClickHouse,
+} from '../platform/columnar/index.ts'
+import type { RoleConfig } from '../platform/config/index.ts'
+import { assertSchemaCurrent, MigrationRefused } from '../platform/migrations/index.ts'
+import {
+  type Relational,
+  relationalSchemaStatus,
+  startEmbeddedPostgres,
+} from '../platform/relational/index.ts'
+import { takeDataFolder } from './data-folder.ts'
+import { openArchiveBlobs } from './jobs.ts'
+import type { RoleContext } from './running.ts'
+import { openClickHouse, openPostgres, type Tables } from './stores.ts'
+
+type Config = RoleConfig<'all'>
+
+/** The move is not possible, and nothing was changed. The message says what to do. */
+export class MoveRefused extends Error {
+  override readonly name = 'MoveRefused'
+}
+
+/** The stores of an embedded installation, which no service uses. They are only read. */
+export type EmbeddedStores = {
+  identity: MoveSource
+  postgres_url: string
+  relational: Relational<Tables>
+  columnar: Columnar
+  archives: Blobs
+  queue_file: string
+}
+
+/**
+ * Locks the data folder and starts its servers, until `context.parts` ends. Throws MoveRefused when
+ * the folder has no installation, or one of another version, and DataFolderRefused when a service
+ * uses it.
+ */
+export async function openEmbedded(context: RoleContext, config: Config): Promise<EmbeddedStores> {
+  const folder = resolve(config.data_directory)
+  await assertInstallation(folder)
+  await takeDataFolder(context, config)
+  const { logger, parts, stop: signal } = context
+  const postgres = await startEmbeddedPostgres({
+    directory: join(folder, 'postgres'),
+    // Without background writes, the number of the next transaction only changes with the data.
+    settings: { autovacuum: 'off', default_transaction_read_only: 'on' },
+    logger,
+    signal,
+  })
+  parts.defer(() => postgres.stop())
+  const directory = join(folder, 'clickhouse')
+  const clickhouse = await startEmbeddedClickHouse({ directory, logger, signal })
+  parts.defer(() => clickhouse.stop())
+  const relational = openPostgres(context, { ...config, postgres_url: postgres.url })
+  const columnar = openClickHouse(context, {
+    ...config,
+    clickhouse_url: clickhouse.url,
+    clickhouse_username: clickhouse.username,
+    clickhouse_password: clickhouse.password,
+    clickhouse_database: embeddedDatabase,
+  })
+  await assertCurrent(relational, columnar)
+  const archives_url = String(pathToFileURL(join(folder, 'blobs')))
+  return {
+    identity: await readIdentity(relational),
+    postgres_url: postgres.url,
+    relational,
+    columnar,
+    archives: openArchiveBlobs(context, { ...config, blobs_url: archives_url }),
+    queue_file: join(folder, 'queue', 'queue.sqlite'),
+  }
+}
+
+/** Name of the database of an embedded ClickHouse: the default of `clickhouse_database`. */
+const embeddedDatabase = 'looptrace'
+
+/** Throws MoveRefused when a store is missing, which the servers would create. */
+async function assertInstallation(folder: string): Promise<void> {
+  for (const store of ['postgres/cluster/PG_VERSION', 'clickhouse/engine']) {
+    await access(join(folder, store)).catch((cause: unknown) => {
+      throw new MoveRefused(
+        `${folder} has no ${store}, so it is not the data folder of an embedded installation. Set LOOPTRACE_DATA_DIRECTORY to that folder.`,
+        { cause },
+      )
+    })
+  }
+}
+
+async function assertCurrent(relational: Relational<Tables>, columnar: Columnar): Promise<void> {
+  try {
+    assertSchemaCurrent(await relationalSchemaStatus(relational))
+    assertSchemaCurrent(await columnarSchemaStatus({ columnar }))
+  } catch (cause) {
+    if (!(cause instanceof MigrationRefused)) throw cause
+    throw new MoveRefused(
+      `the embedded installation has another version (${cause.message}). Start it once with this version of Looptrace, stop it, and run the move again.`,
+      { cause },
+    )
+  }
+}
+
+async function readIdentity({ pool }: Relational<Tables>): Promise<MoveSource> {
+  const { rows } = await pool.query<MoveSource>(
+    `select system_identifier::text as id, pg_snapshot_xmax(pg_current_snapshot())::text as position
+     from pg_control_system()`,
+  )
+  const [identity] = rows
+  if (identity === undefined) throw new TypeError('pg_control_system returned no row')
+  return identity
+}
+
+/** Throws MoveRefused unless the secret key is that of the installation. */
+export async function assertSecretKey(
+  { clock }: RoleContext,
+  { relational: { db } }: EmbeddedStores,
+  { secret_key, data_directory }: Config,
+): Promise<void> {
+  const where = `Use the key of the embedded installation: \`secret-key\` in its Secret, or the file ${join(data_directory, 'secret-key')}.`
+  if (secret_key === undefined) {
+    throw new MoveRefused(`LOOPTRACE_SECRET_KEY is missing. ${where}`)
+  }
+  if (await mayReadSigningKeys(db, { secret_key, now: new Date(clock.now_ms()) })) return
+  throw new MoveRefused(
+    `LOOPTRACE_SECRET_KEY does not decrypt the signing keys, so all sessions would end. ${where}`,
+  )
+}
