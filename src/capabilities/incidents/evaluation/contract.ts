@@ -23,7 +23,8 @@ import type { Rule } from '../rules/rule.ts'
  *   value > `floor`. MAD is the median distance from the median, without a factor; the median of
  *   an even number of values is the mean of the two middle ones.
  * - `burn_rate`: a tier burns if it is filled, both totals are above 0, `long.bad` ≥ `min_bad`, and
- *   bad/total > factor × (1 − objective) in both windows. True if a tier burns; otherwise undecided
+ *   bad/total > factor × (1 − objective) in both windows, with the right side rounded to 12
+ *   significant digits (`burnThreshold`). It has data if any `long.total` is above 0. True if a tier burns; otherwise undecided
  *   if no tier is filled, no data as above if `long.total` is 0 in all filled tiers, else false.
  * - `event`: see `EventSample`.
  *
@@ -31,11 +32,11 @@ import type { Rule } from '../rules/rule.ts'
  * Undecided slots continue a run and begin none. A gap or a skipped slot ends it.
  *
  * A sample is partial if `lag_ms` > `delay`. A partial slot is certain only if its outcome is true
- * and late rows cannot change that: signal `ingest_lag`; or a sum or count (`totalSignals`, not
- * `per: task`) of a condition with `gt` or `gte`, or of a baseline. Other partial slots change
+ * and late rows cannot change that: signal `ingest_lag`; or the value (not null) of a sum or count
+ * (`totalSignals`, not `per: task`) in a condition with `gt` or `gte`, or in a baseline. Other partial slots change
  * nothing. A certain one counts as true but moves only `last_true_ms`, `ahead` and what firing
  * changes, because it is evaluated again. On the last attempt a certain partial slot is complete;
- * another one is skipped: only `slot_ms` and `ahead` change.
+ * another one is skipped: only `slot_ms`, `ahead` and, by those, pending or ok change.
  *
  * A slot `s` of the first pass that is complete, or partial and certain:
  * - true: `last_true_ms` is at least `s`. A group that is neither firing nor quiet fires if

@@ -1,0 +1,5 @@
+export type { GroupState, Sample, Slot, StepResult, Transition } from './evaluation/contract.ts'
+export { admitGroups, type Group, groupKey } from './evaluation/groups.ts'
+export { newestSlot, planSlots } from './evaluation/slots.ts'
+export { afterResolve, step } from './evaluation/step.ts'
+export { type Rule, ruleShape } from './rules/rule.ts'
