@@ -1,4 +1,11 @@
-import { type GroupState, ruleShape, type Sample, type Slot, step, type Transition } from '../../src/capabilities/incidents/index.ts'
+import {
+  type GroupState,
+  ruleShape,
+  type Sample,
+  type Slot,
+  step,
+  type Transition,
+} from '../../src/capabilities/incidents/index.ts'
 
 /** The end of the first slot of a scenario. */
 export const start_ms = Date.UTC(2026, 0, 5, 12)
@@ -38,7 +45,10 @@ export class Scenario {
   /** Evaluates the next slots: one for each sample, a minute apart. */
   next(...samples: (Sample | number | null)[]): this {
     for (const sample of samples) {
-      this.at(this.minute, typeof sample === 'object' && sample !== null ? sample : valueSample(sample))
+      this.at(
+        this.minute,
+        typeof sample === 'object' && sample !== null ? sample : valueSample(sample),
+      )
       this.minute += 1
     }
     return this

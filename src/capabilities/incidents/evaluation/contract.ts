@@ -51,10 +51,11 @@ import type { Rule } from '../rules/rule.ts'
  *   data once, and has `s − seen_ms ≥ forget_after_ms` is forgotten.
  *
  * A slot `s` of a late pass replaces the outcome of the same slot in `recent`, if that is one of
- * its last five and the sample is not partial; otherwise nothing changes. The runs of `recent` and
- * `run` are computed again. With data, `seen_ms` is at least `s`. With a true outcome,
+ * its last five and the sample is not partial; otherwise nothing changes. A slot after `slot_ms`, or
+ * of a group without state if the sample has data, is added as a complete slot instead: late rows
+ * may be the first of a group. The runs of `recent` and `run` are computed again. With data, `seen_ms` is at least `s`. With a true outcome,
  * `last_true_ms` is at least `s`, and the group fires, marked `late`, if it is neither firing nor
- * quiet, `s` is after both `fired_ms` and `ended_ms`, and `s − start of the run at s ≥ for`.
+ * quiet, `s` is after `fired_ms`, `ended_ms` and `known_until_ms`, and `s − start of the run at s ≥ for`.
  * Nothing ends, is raised or is forgotten in a late pass; pending and ok are as above.
  */
 export type Step = (rule: Rule, state: GroupState | null, sample: Sample, slot: Slot) => StepResult
@@ -65,6 +66,15 @@ export type Step = (rule: Rule, state: GroupState | null, sample: Sample, slot: 
  * `severity` and `tier` are null, `matches` is empty. Other groups do not change.
  */
 export type AfterResolve = (rule: Rule, state: GroupState, at_ms: number) => GroupState
+
+/**
+ * Records that a person reopened the incident of a group. A quiet group is firing, with the severity
+ * and the tier of the incident, so that its end resolves the incident. Other groups do not change.
+ */
+export type AfterReopen = (
+  state: GroupState,
+  incident: { severity: Severity; tier: number | null },
+) => GroupState
 
 /** The next state of the group, and its transitions in order. */
 export type StepResult = { state: GroupState | null; transitions: readonly Transition[] }
@@ -82,6 +92,11 @@ export type Slot = {
   readonly is_last_attempt: boolean
   /** True while an incident to which the group contributed is unresolved; such a group is kept. */
   readonly has_open_incident: boolean
+  /**
+   * The newest opening or resolve of an incident with the dedup key of the group, for keys that
+   * groups share: a late pass fires only after it. Left out: no other group has the key.
+   */
+  readonly known_until_ms?: number
   /** Time without data after which a group is forgotten. 24 hours by default. */
   readonly forget_after_ms: number
 }

@@ -104,7 +104,10 @@ describe('burn rates', () => {
   })
 
   test('tiers that can never fire at the objective are left out and listed', () => {
-    const { tiers, left_out } = splitTiers(burnRule({ objective: 0.9 }).burn_rate ?? never(), 'high')
+    const { tiers, left_out } = splitTiers(
+      burnRule({ objective: 0.9 }).burn_rate ?? never(),
+      'high',
+    )
     expect(tiers.map(({ factor, severity }) => [factor, severity])).toEqual([
       [6, 'high'],
       [3, 'medium'],
@@ -204,7 +207,10 @@ describe('event rules', () => {
 
   test('the count starts anew after a resolve', () => {
     const rule = eventRule(three, { keep_firing_for: '2m' })
-    const again = new Scenario(rule).at(0, stored(0, 0, 0)).at(1, stored(1)).at(3, stored())
+    const again = new Scenario(rule)
+      .at(0, stored(0, 0, 0))
+      .at(1, stored(1))
+      .at(3, stored())
     expect(again.log).toEqual(['fired 0', 'ended 3'])
     again.at(4, stored(4, 4))
     expect(again.state?.phase).toBe('ok')

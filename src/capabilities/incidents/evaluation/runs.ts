@@ -80,7 +80,7 @@ function runAtEnd(recent: readonly RecentSlot[]): Run | null {
   return { since_ms: last.run_since_ms, until_ms: last.slot_ms }
 }
 
-/** Joins the run ahead with the run at the newest slot, or cuts it from a run that is no more. */
+/** Joins the run ahead with the run of the newest slot, or cuts it from a run that ended. */
 function joinAhead(
   { ahead, slot_ms }: Runs,
   recent: readonly RecentSlot[],

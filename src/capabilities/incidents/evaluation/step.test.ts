@@ -6,7 +6,7 @@ import {
   start_ms,
   valueSample,
 } from '../../../../test/support/incident-steps.ts'
-import { afterResolve } from '../index.ts'
+import { afterReopen, afterResolve } from '../index.ts'
 import type { Sample } from './contract.ts'
 
 const partial = (value: number | null, lag_ms = 5 * minute_ms) => valueSample(value, { lag_ms })
@@ -134,6 +134,13 @@ describe('resolved by hand', () => {
     expect(quiet.at(3, valueSample(9)).log).toEqual(['fired 0'])
   })
 
+  test('reopened by hand: the group fires again, and its end resolves the incident', () => {
+    const one = resolve(scenario().next(9, 9))
+    if (one.state !== null) one.state = afterReopen(one.state, { severity: 'high', tier: null })
+    expect(one.state).toMatchObject({ phase: 'firing', severity: 'high' })
+    expect(one.next(9, 0).log).toEqual(['fired 0', 'ended 3'])
+  })
+
   test('a group that is not firing does not change', () => {
     const { rule, state } = scenario({ for: '5m' }).next(9)
     expect(state && afterResolve(rule, state, start_ms)).toBe(state)
@@ -235,10 +242,25 @@ describe('late rows', () => {
     expect(known.next(0).late(4, 9).log).toEqual(['fired 2', 'ended 3', 'fired late 4'])
   })
 
+  test('a slot before the resolve of an incident that another group of the key opened', () => {
+    const known_until_ms = start_ms + 2 * minute_ms
+    const shared = scenario().next(0, 0, 0, 0)
+    for (const minute of [2, 3]) shared.at(minute, valueSample(9), { pass: 'late', known_until_ms })
+    expect(shared.log).toEqual(['fired late 3'])
+  })
+
   test('`for` counts the slots that late rows made true', () => {
     const late = scenario({ for: '3m' }).next(9, 0, 9, 9)
     expect(late.log).toEqual([])
     expect(late.late(0, 9).late(1, 9).late(2, 9).late(3, 9).log).toEqual(['fired late 3'])
+  })
+
+  test('late rows may be the first of a group', () => {
+    const first = scenario().late(1, null)
+    expect(first.state).toBeNull()
+    first.late(2, 9).late(3, null)
+    expect(first.log).toEqual(['fired late 2'])
+    expect(first.at(4, valueSample(null)).log).toEqual(['fired late 2', 'ended 4'])
   })
 
   test('late rows of a partial slot wait', () => {

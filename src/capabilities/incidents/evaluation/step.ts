@@ -1,7 +1,15 @@
 import { durationMs } from '../../../kernel/duration.ts'
 import { isHigher } from '../rules/burn-tiers.ts'
 import type { Rule } from '../rules/rule.ts'
-import type { AfterResolve, GroupState, Slot, Step, StepResult, Transition } from './contract.ts'
+import type {
+  AfterReopen,
+  AfterResolve,
+  GroupState,
+  Slot,
+  Step,
+  StepResult,
+  Transition,
+} from './contract.ts'
 import { stepEvents } from './event-step.ts'
 import { isPartial, judge, type Verdict } from './outcome.ts'
 import { addSlot, growAhead, replaceSlot, skipSlot } from './runs.ts'
@@ -28,8 +36,8 @@ export const step: Step = (rule, state, sample, slot) => {
   const group = state ?? newGroup
   const verdict = judge(rule, sample, group.seen_ms)
   if (slot.pass === 'late') {
-    const isKept = isPartial(rule, sample) || state === null
-    return isKept ? { state, transitions: [] } : stepLate(rule, state, { verdict, slot })
+    const isKept = isPartial(rule, sample) || (state === null && !verdict.has_data)
+    return isKept ? { state, transitions: [] } : stepLate(rule, group, { verdict, slot })
   }
   if (!isPartial(rule, sample)) return stepComplete(rule, group, { verdict, slot })
   if (verdict.is_certain) {
@@ -49,6 +57,10 @@ export const afterResolve: AfterResolve = (rule, state, at_ms) => {
   return { ...state, phase, ended_ms: at_ms, severity: null, tier: null, matches: [] }
 }
 
+/** Records that a person reopened the incident of a group; see `AfterReopen`. */
+export const afterReopen: AfterReopen = (state, { severity, tier }) =>
+  state.phase === 'quiet' ? { ...state, phase: 'firing', severity, tier } : state
+
 type Judged = { verdict: Verdict; slot: Slot }
 
 /** Evaluates a slot that has all its rows. */
@@ -65,7 +77,7 @@ function stepComplete(rule: Rule, before: GroupState, { verdict, slot }: Judged)
   return { state: null, transitions: [...transitions, { type: 'forgotten', slot_ms: s }] }
 }
 
-/** Evaluates a partial slot that is true whatever rows are still to arrive. */
+/** Evaluates a partial slot whose true outcome later rows cannot change. */
 function stepCertain(rule: Rule, before: GroupState, { verdict, slot }: Judged): StepResult {
   const ahead = growAhead(before, slot.end_ms, durationMs(rule.interval))
   return decide(rule, { ...before, ahead }, { verdict, slot, since_ms: ahead.since_ms })
@@ -130,14 +142,20 @@ function isForgotten(
 /** Evaluates one of the last complete slots again: late rows may fire, never end. */
 function stepLate(rule: Rule, before: GroupState, { verdict, slot }: Judged): StepResult {
   const s = slot.end_ms
-  const runs = replaceSlot(before, s, verdict.outcome, durationMs(rule.interval))
+  const isNew = before.slot_ms === null || s > before.slot_ms
+  const runs = (isNew ? addSlot : replaceSlot)(
+    before,
+    s,
+    verdict.outcome,
+    durationMs(rule.interval),
+  )
   if (runs === undefined) return { state: before, transitions: [] }
   const seen_ms = verdict.has_data ? Math.max(before.seen_ms ?? s, s) : before.seen_ms
   const group = { ...before, ...runs, seen_ms }
   if (verdict.outcome !== 'true') return calm(group)
   const state = { ...group, last_true_ms: Math.max(group.last_true_ms ?? s, s) }
   const since_ms = runs.recent.find(({ slot_ms }) => slot_ms === s)?.run_since_ms ?? s
-  const isKnown = s <= Math.max(state.fired_ms ?? 0, state.ended_ms ?? 0)
+  const isKnown = s <= Math.max(state.fired_ms ?? 0, state.ended_ms ?? 0, slot.known_until_ms ?? 0)
   const isFiring = state.phase === 'firing' || state.phase === 'quiet'
   if (isFiring || isKnown || s - since_ms < durationMs(rule.for)) return calm(state)
   return fire(state, verdict, slot)

@@ -49,8 +49,7 @@ export function duration(least: string, most: string) {
   const error = expected(`a duration from ${least} to ${most}, such as 10m`)
   return z
     .string()
-    .max(32, { error })
-    .regex(durationPattern, { error })
+    .regex(durationPattern, { error, abort: true })
     .refine((text) => durationMs(text) >= min_ms && durationMs(text) <= max_ms, { error })
 }
 
