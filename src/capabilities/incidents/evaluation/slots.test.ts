@@ -75,7 +75,7 @@ test('a backlog holds up a rule for 15 minutes at most: then the oldest slot is 
 
 describe('groups', () => {
   test('overflow: first come', () => {
-    expect(admitGroups(['b', 'c'], ['a', 'b', 'd'], 3)).toEqual({
+    expect(admitGroups(['b', 'c'], ['d', 'b', 'a'], 3)).toEqual({
       admitted: ['b', 'c', 'a'],
       overflow: 1,
     })

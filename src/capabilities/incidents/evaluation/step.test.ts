@@ -91,6 +91,12 @@ describe('states', () => {
     expect(idle.log).toEqual(['forgotten 1440'])
   })
 
+  test('rows that arrive late count as rows of their slot', () => {
+    const idle = scenario().next(1, null).late(1, 2).at(1440, valueSample(null))
+    expect(idle.state).not.toBeNull()
+    expect(idle.at(1441, valueSample(null)).log).toEqual(['forgotten 1441'])
+  })
+
   test('a group with an open incident is kept, however long it has no rows', () => {
     const firing = absentScenario().next(1, null).at(3000, valueSample(null))
     expect(firing.log).toEqual(['fired 1'])
@@ -206,6 +212,21 @@ describe('partial slots', () => {
     const doubtful = scenario({ for: '2m' }).next(9, partial(1), partial(9), partial(9))
     expect(doubtful.log).toEqual([])
     expect(doubtful.next(partial(9)).log).toEqual(['fired 4'])
+  })
+
+  test('a slot that becomes complete joins the certain slots after it', () => {
+    const joined = scenario({ for: '3m' }).next(9, partial(1), partial(9)).at(1, valueSample(9))
+    expect(joined.at(3, partial(9)).log).toEqual(['fired 3'])
+  })
+
+  test('a certain slot that is evaluated again changes nothing', () => {
+    const again = scenario({ for: '3m' }).next(partial(9), partial(9), partial(9))
+    expect(again.at(0, partial(9)).at(3, partial(9)).log).toEqual(['fired 3'])
+  })
+
+  test('a certain slot ends with its complete slot', () => {
+    const once = scenario({ for: '3m' }).next(0, partial(9)).at(1, valueSample(0))
+    expect(once.state).toMatchObject({ phase: 'ok', ahead: null, run: null })
   })
 
   test('a false slot before the one that opened ends nothing', () => {

@@ -267,6 +267,15 @@ describe('suppression', () => {
     expect(log.notices).toEqual(['2 raised on-call'])
   })
 
+  test('raised beyond the matcher while open: one message', () => {
+    const { newest } = suppressed()
+    const change = applyMuting({ ...newest, severity: 'critical' }, audible, at(2))
+    const event = { type: 'raised', at_ms: at(2), actor: { type: 'rule', id: 'a' } } as const
+    const incident = change?.incident ?? newest
+    const log = new IncidentLog().apply({ incident, events: [event, ...(change?.events ?? [])] })
+    expect(log.notices).toEqual(['2 raised on-call'])
+  })
+
   test('resolved while suppressed: notified if and only if "opened" had been delivered', () => {
     expect(suppressed().add(ended(5)).notices).toEqual([])
     expect(delivered(suppressed()).add(ended(5)).notices).toEqual(['5 resolved on-call'])
@@ -351,6 +360,11 @@ describe('reminders and escalation', () => {
   test('a resolve reaches the channels of the steps that were taken', () => {
     const log = wait(opened(rule), rule, 10).add(ended(12), rule)
     expect(log.notices.at(-1)).toBe('12 resolved on-call,second')
+  })
+
+  test('a mute after the opening was delivered does not delay the steps', () => {
+    const log = mute(mute(delivered(opened(rule)), muted, 1), audible, 5)
+    expect(later(wait(log, rule, 9, 10))).toEqual(['5 still_firing on-call', '10 escalated second'])
   })
 
   test('a muted incident neither reminds nor escalates; the steps count from the end', () => {
