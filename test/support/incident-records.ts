@@ -1,4 +1,5 @@
 import {
+  type Changed,
   type Incident,
   type IncidentEvent,
   noticesOf,
@@ -47,9 +48,8 @@ export class IncidentLog {
   }
 
   /** Keeps a changed incident, its events and its messages. */
-  apply({ incident, events }: { incident: Incident; events: readonly IncidentEvent[] }): this {
-    const isNew = incident.opened_ms !== this.incidents.at(-1)?.opened_ms
-    this.incidents.splice(isNew ? this.incidents.length : -1, 1, incident)
+  apply({ incident, events, is_new }: Changed): this {
+    this.incidents.splice(is_new ? this.incidents.length : -1, 1, incident)
     this.events.push(...events)
     for (const { reason, channels, at_ms } of noticesOf({ incident, events })) {
       this.notices.push(`${(at_ms - start_ms) / minute_ms} ${reason} ${channels.join()}`)

@@ -87,7 +87,12 @@ export type IncidentEvent = {
 }
 
 /** An incident after a change, with the events of the change. */
-export type Changed = { incident: Incident; events: readonly IncidentEvent[] }
+export type Changed = {
+  incident: Incident
+  events: readonly IncidentEvent[]
+  /** True if the change created the incident. */
+  is_new?: true
+}
 
 /** Returns whether the messages of an incident are muted. */
 export function isMuted({ suppressed_by, inhibited_by }: Incident): boolean {

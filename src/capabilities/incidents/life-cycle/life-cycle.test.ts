@@ -341,6 +341,12 @@ describe('reminders and escalation', () => {
     expect(later(log)).toEqual(['10 escalated second', '72 ack_timed_out third'])
   })
 
+  test('without steps, the timeout of an acknowledgement notifies the channels of the rule', () => {
+    const plain = loudRule({ ack_timeout: '1h' })
+    const log = move(opened(plain), { type: 'ack', at_ms: at(1) })
+    expect(later(wait(log, plain, 60, 61))).toEqual(['61 ack_timed_out on-call'])
+  })
+
   test('after `ack_timeout` the later steps keep their distance', () => {
     const log = move(opened(rule), { type: 'ack', at_ms: at(1) })
     expect(later(wait(log, rule, 61, 80, 81))).toEqual([

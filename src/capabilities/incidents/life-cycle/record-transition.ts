@@ -26,8 +26,7 @@ type Fired = Extract<Transition, { type: 'fired' }>
 /**
  * Records a transition in the newest incident of its dedup key. A firing group attaches to the
  * unresolved incident, reopens one that was resolved within `reopen_within`, or opens a new one.
- * The last contributor that ends resolves. Returns undefined if nothing changes; an incident with
- * another `opened_ms` than `newest` is a new one.
+ * The last contributor that ends resolves. Returns undefined if nothing changes.
  */
 export function recordTransition(
   newest: Incident | undefined,
@@ -112,7 +111,7 @@ function open(
     escalation: { since_ms: slot_ms, steps_taken: 0, last_step_ms: null },
     reminded_ms: slot_ms,
   }
-  return announced(incident, 'opened', { rule }, slot_ms)
+  return { ...announced(incident, 'opened', { rule }, slot_ms), is_new: true }
 }
 
 /** Returns an opening with its event. The event `flapping` replaces that of the fifth opening. */
