@@ -51,7 +51,8 @@ function countMatch(
   if (group.phase === 'firing') {
     return { ...group, seen_ms, last_true_ms: Math.max(group.last_true_ms ?? m, m) }
   }
-  const matches = [...group.matches.filter((at) => at > m - within_ms), m]
+  const counted = group.matches.filter((at) => at > m - within_ms)
+  const matches = [...counted, m].toSorted((one, other) => one - other)
   if (matches.length < count) return { ...group, seen_ms, matches }
   const { severity } = rule
   transitions.push({ type: 'fired', slot_ms: m, severity, tier: null, late: false })

@@ -236,6 +236,12 @@ describe('event rules', () => {
     expect(kept.at(8, stored(8)).log).toEqual(['fired 0', 'ended 8', 'fired 8'])
   })
 
+  test('matches that arrive out of order are kept in order', () => {
+    const counted = new Scenario(eventRule({ count: 9, within: '1h' }))
+    counted.at(7, stored(7)).at(7, stored(5, 6))
+    expect(counted.state?.matches).toEqual([5, 6, 7].map((one) => start_ms + one * minute_ms))
+  })
+
   test('a partial slot fires, and its end waits', () => {
     const kept = new Scenario(eventRule({}, { keep_firing_for: '5m' }))
     kept.at(0, { ...stored(0), lag_ms: 999_999 }).at(9, { ...stored(), lag_ms: 999_999 })

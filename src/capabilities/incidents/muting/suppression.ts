@@ -10,7 +10,7 @@ import { duration } from '../rules/condition-kinds.ts'
 import { dimensions } from '../rules/rule.ts'
 
 const matchedField = new RegExp(
-  `^(rule|severity|dedup_key|labels\\.[a-z_][a-z0-9_]{0,62}|group\\.(${dimensions.join('|')}))$`,
+  `^(rule|severity|dedup_key|labels\\.[a-z][a-z0-9_]{0,62}|group\\.(${dimensions.join('|')}))$`,
 )
 
 const matchedValue = z.string().max(256)
@@ -101,7 +101,10 @@ function matcherFault({ field, op, value }: Matcher): string | undefined {
   return `got ${JSON.stringify(unknown)}, expected one of ${severities.join(', ')}`
 }
 
-/** Returns whether a suppression is in effect at an instant. */
+/**
+ * Returns whether a suppression is in effect at an instant. A recurrence takes about 1 ms: ask once
+ * for each suppression, then match the incidents.
+ */
 export function isActive(suppression: Suppression, now_ms: number): boolean {
   const { windows, recurrence: again, expires_at } = suppression
   if (expires_at !== undefined && now_ms >= Date.parse(expires_at)) return false

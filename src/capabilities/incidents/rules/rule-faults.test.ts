@@ -144,6 +144,8 @@ test.each([
   [{ dedup_key: '{{group.model}}' }, '/dedup_key: {{group.model}} is always empty'],
   [{ for: '2 minutes' }, '/for: '],
   [{ for: '25h' }, '/for: '],
+  [{ labels: { __name: 'x' } }, '/labels/__name'],
+  [{ labels: { Team: 'x' } }, '/labels/Team'],
   [{ runbook_url: 'javascript:alert(1)' }, '/runbook_url: '],
   [
     { labels: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`l${i}`, 'x'])) },

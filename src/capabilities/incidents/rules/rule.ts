@@ -47,7 +47,7 @@ const selector = record('IncidentSelector', {
   tag: globs.optional(),
 })
 
-const labelName = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/)
+const labelName = z.string().regex(/^[a-z][a-z0-9_]{0,62}$/)
 
 const labels = z.record(labelName, text).default({})
 
