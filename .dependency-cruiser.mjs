@@ -32,7 +32,7 @@ const homes = {
   '@marcbachmann/cel-js': '^src/cli/',
   nodemailer: '^src/platform/mail/',
   '@zxcvbn-ts': '^src/capabilities/access/passwords/',
-  croner: '^src/capabilities/lifecycle/retention/',
+  croner: '^src/kernel/',
   '@aws-sdk': '^src/platform/blobs/',
   hyparquet: '^src/capabilities/lifecycle/archive/',
   re2js: '^src/capabilities/records/capture/',
@@ -186,6 +186,21 @@ export default {
         pathNot: '\\.test\\.ts$',
       },
       to: { path: ['^src/platform/', '^src/capabilities/(?!detection/)'] },
+    },
+    {
+      name: 'incidents-core-is-pure',
+      severity: 'error',
+      comment: 'Rules, evaluation, life-cycle, muting and messages know no store and no platform.',
+      from: {
+        path: '^src/capabilities/incidents/(rules|evaluation|life-cycle|muting|messages)/',
+        pathNot: '\\.test\\.ts$',
+      },
+      to: {
+        path: [
+          '^src/platform/',
+          '^src/capabilities/(?!incidents/(rules|evaluation|life-cycle|muting|messages)/)',
+        ],
+      },
     },
     ...detectionOrder,
     ...detectionDoors,

@@ -39,3 +39,7 @@ export function levelFromSeverityNumber(severity: number): Observation['level'] 
   if (severity < 13) return 'default'
   return severity < 17 ? 'warning' : 'error'
 }
+
+/** Severities of findings and incidents, lowest first. */
+export const severities = ['info', 'low', 'medium', 'high', 'critical'] as const
+export type Severity = (typeof severities)[number]

@@ -1,13 +1,12 @@
 import type { z } from 'zod'
+import type { Severity } from '../../model/severity.ts'
 import type { Place, TaskRun } from './reconstruction/index.ts'
+
+export { type Severity, severities } from '../../model/severity.ts'
 
 /** Kinds of findings. */
 export const findingKinds = ['loop', 'failure', 'context'] as const
 export type FindingKind = (typeof findingKinds)[number]
-
-/** Severities, lowest first. */
-export const severities = ['info', 'low', 'medium', 'high', 'critical'] as const
-export type Severity = (typeof severities)[number]
 
 /** Evidence of a finding as JSON; texts are cut to `evidenceText_chars_max`. */
 export type Evidence = { readonly [key: string]: unknown }

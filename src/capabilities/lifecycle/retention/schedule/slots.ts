@@ -1,4 +1,4 @@
-import { Cron } from 'croner'
+import { cronFault, lastCronTick, nextCronTick } from '../../../../kernel/cron.ts'
 import { day_ms } from '../retention-policy/rules.ts'
 
 /** Most characters of a schedule. */
@@ -12,41 +12,19 @@ export function scheduleFault(schedule: string): string | undefined {
   if (schedule.length > scheduleChars_max || !scheduleForm.test(schedule)) {
     return `got ${JSON.stringify(schedule.slice(0, 80))}, expected five cron fields (UTC) with a single minute, such as 0 4 * * *`
   }
-  try {
-    if (cronOf(schedule).nextRun() !== null) return undefined
-    return `got ${JSON.stringify(schedule)}, expected a schedule that occurs`
-  } catch (error) {
-    const why = error instanceof Error ? error.message : 'it is invalid'
-    return `got ${JSON.stringify(schedule)}, expected a cron schedule: ${why.replace(/^CronPattern: /, '')}`
-  }
+  return cronFault({ cron: schedule, time_zone: 'UTC' })
 }
 
 /**
  * Returns the first time of a schedule after an instant, in ms since 1970; undefined without one.
  */
 export function nextTick(schedule: string, after_ms: number): number | undefined {
-  return parseSchedule(schedule)?.nextRun(new Date(after_ms))?.getTime()
+  return nextCronTick({ cron: schedule, time_zone: 'UTC' }, after_ms)
 }
 
 /** Returns the last time of a schedule up to an instant, inclusive; undefined without one. */
 export function lastTick(schedule: string, at_ms: number): number | undefined {
-  // `previousRuns` excludes the given instant.
-  return parseSchedule(schedule)
-    ?.previousRuns(1, new Date(at_ms + 1))[0]
-    ?.getTime()
-}
-
-/** Parses a stored schedule, which may be unvalidated; undefined for an invalid one. */
-function parseSchedule(schedule: string): Cron | undefined {
-  try {
-    return cronOf(schedule)
-  } catch {
-    return undefined
-  }
-}
-
-function cronOf(schedule: string): Cron {
-  return new Cron(schedule, { timezone: 'UTC', mode: '5-part', paused: true })
+  return lastCronTick({ cron: schedule, time_zone: 'UTC' }, at_ms)
 }
 
 const hour_ms = 3_600_000

@@ -1,0 +1,132 @@
+import type { Severity } from '../../../model/severity.ts'
+
+/** Who changes an incident. A rule and a timer of the service act without a person. */
+export type Actor = {
+  readonly type: 'rule' | 'user' | 'key' | 'channel' | 'timer'
+  readonly id: string
+}
+
+/** A rule and a group that fires: the incident resolves when the last one ends. */
+export type Contributor = { readonly rule: string; readonly group: string }
+
+/** An incident: all that decides its next change, as plain JSON. Times are ms since 1970. */
+export type Incident = {
+  readonly dedup_key: string
+  readonly state: 'open' | 'acknowledged' | 'resolved'
+  /** The highest severity since the opening. */
+  readonly severity: Severity
+  /** Factor of the fastest tier since the opening, for burn rates. */
+  readonly tier: number | null
+  /** Incremented with each change; the ETag of the incident. */
+  readonly version: number
+  readonly assignee: string | null
+  readonly opened_ms: number
+  readonly acknowledged_ms: number | null
+  readonly resolved_ms: number | null
+  readonly contributors: readonly Contributor[]
+  /** False if a rule that contributed has `auto_resolve: false`: then a person resolves. */
+  readonly auto_resolve: boolean
+  /** Channels of all rules that contributed. */
+  readonly notify: readonly string[]
+  /** Channels of the escalation steps that were taken. */
+  readonly escalated_to: readonly string[]
+  /** Openings and reopenings of the key in the last hour; at most `openings_max`. */
+  readonly openings_ms: readonly number[]
+  readonly flapping: boolean
+  /** While flapping: the time since which no rule fires; null while one does. */
+  readonly quiet_since_ms: number | null
+  /** Opened for rows that arrived late. */
+  readonly late: boolean
+  /** The rules that contributed were suspended, edited or deleted; a person resolves. */
+  readonly orphaned: boolean
+  /** True while only shadow rules contributed: no messages. */
+  readonly shadow: boolean
+  /** Suppressions in effect, and `person` for one by hand. */
+  readonly suppressed_by: readonly string[]
+  /** Incidents that inhibit this one. */
+  readonly inhibited_by: readonly string[]
+  /** True once a channel accepted a message that announces the incident as firing. */
+  readonly opened_delivered: boolean
+  /** The clock of the escalation: its start, steps taken, and the time of the last one. */
+  readonly escalation: Escalation
+  /** Time of the opening or of the last reminder. */
+  readonly reminded_ms: number
+}
+
+export type Escalation = {
+  readonly since_ms: number
+  readonly steps_taken: number
+  readonly last_step_ms: number | null
+}
+
+/** An entry of the timeline of an incident. */
+export type IncidentEvent = {
+  readonly type:
+    | 'opened'
+    | 'flapping'
+    | 'attached'
+    | 'raised'
+    | 'reopened'
+    | 'ended'
+    | 'resolved'
+    | 'acknowledged'
+    | 'assigned'
+    | 'commented'
+    | 'muted'
+    | 'unmuted'
+    | 'still_firing'
+    | 'orphaned'
+    | 'reminder'
+    | 'escalated'
+    | 'ack_timed_out'
+  readonly at_ms: number
+  readonly actor: Actor
+  readonly note?: string
+  /** Channels of an escalation step; other events go to the channels of the incident. */
+  readonly notify?: readonly string[]
+}
+
+/** An incident after a change, with the events of the change. */
+export type Changed = {
+  incident: Incident
+  events: readonly IncidentEvent[]
+  /** True if the change created the incident. */
+  is_new?: true
+}
+
+/** Returns whether the messages of an incident are muted. */
+export function isMuted({ suppressed_by, inhibited_by }: Incident): boolean {
+  return suppressed_by.length > 0 || inhibited_by.length > 0
+}
+
+/** More openings of a key than this, in an hour, are flapping. */
+export const openings_max = 4
+
+const hour_ms = 3_600_000
+
+/** Quiet time after which a flapping incident closes. */
+export const flappingQuiet_ms = 30 * 60_000
+
+/** Returns the openings of the last hour, with a new one; one more than allowed is enough. */
+export function addOpening(openings: readonly number[], at_ms: number): number[] {
+  return [...openings.filter((one) => one > at_ms - hour_ms), at_ms].slice(-(openings_max + 1))
+}
+
+/** Returns an incident that is open again: the escalation and the reminders start again. */
+export function reopened(incident: Incident, at_ms: number): Incident {
+  const openings_ms = addOpening(incident.openings_ms, at_ms)
+  return {
+    ...incident,
+    state: 'open',
+    version: incident.version + 1,
+    acknowledged_ms: null,
+    resolved_ms: null,
+    openings_ms,
+    flapping: openings_ms.length > openings_max,
+    quiet_since_ms: null,
+    opened_delivered: false,
+    escalated_to: [],
+    escalation: { since_ms: at_ms, steps_taken: 0, last_step_ms: null },
+    reminded_ms: at_ms,
+  }
+}

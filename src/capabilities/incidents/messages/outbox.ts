@@ -1,0 +1,76 @@
+import { durationMs } from '../../../kernel/duration.ts'
+import type { NoticeReason } from '../life-cycle/notices.ts'
+import type { Rule } from '../rules/rule.ts'
+
+/** The messages of a rule to a channel are grouped: sent together, by incident in order. */
+export type MessageGroup = {
+  /** Time of the oldest message that waits; null if the group is empty. */
+  first_waiting_ms: number | null
+  /** Time of the last attempt that was made for the group; null before the first. */
+  last_sent_ms: number | null
+}
+
+/** Returns the key of a group of messages. Grouping groups messages, never incidents. */
+export function messageGroupKey(channel: string, rule: string): string {
+  return JSON.stringify([channel, rule])
+}
+
+/**
+ * Returns the time at which the messages of a group are sent; null if none waits. The first message
+ * waits for `wait`, later ones for `interval` since the last sending. Resolves wait as well.
+ */
+export function sendAt(
+  { first_waiting_ms, last_sent_ms }: MessageGroup,
+  { wait, interval }: Rule['grouping'],
+): number | null {
+  if (first_waiting_ms === null) return null
+  const waited_ms = first_waiting_ms + durationMs(wait)
+  if (last_sent_ms === null) return waited_ms
+  return Math.max(waited_ms, last_sent_ms + durationMs(interval))
+}
+
+/** A message that waits in the outbox. */
+export type Waiting = {
+  incident: string
+  /** Position in the timeline of the incident. */
+  event_seq: number
+  channel: string
+  reason: NoticeReason
+  /** Attempts that were begun. A timed-out attempt may have arrived. */
+  attempts: number
+  /** True for the opening of an incident for late rows, which is always sent. */
+  late: boolean
+}
+
+/**
+ * Returns the messages to drop: those never attempted, of the same incident to the same channel,
+ * that a later resolve supersedes. A later reopening is sent after the resolve.
+ */
+export function superseded(waiting: readonly Waiting[]): Waiting[] {
+  return waiting.filter(
+    (one) =>
+      one.attempts === 0 &&
+      !one.late &&
+      waiting.some(
+        (other) =>
+          other.reason === 'resolved' &&
+          other.incident === one.incident &&
+          other.channel === one.channel &&
+          other.event_seq > one.event_seq,
+      ),
+  )
+}
+
+/**
+ * Returns the messages that may be sent now: for each incident and channel the oldest one, so that
+ * their order is kept even while an attempt is repeated.
+ */
+export function sendable(waiting: readonly Waiting[]): Waiting[] {
+  const oldest = new Map<string, Waiting>()
+  for (const one of waiting) {
+    const key = JSON.stringify([one.incident, one.channel])
+    const known = oldest.get(key)
+    if (known === undefined || one.event_seq < known.event_seq) oldest.set(key, one)
+  }
+  return [...oldest.values()]
+}

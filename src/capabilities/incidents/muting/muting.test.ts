@@ -1,0 +1,189 @@
+import { describe, expect, test } from 'vitest'
+import { failureRule } from '../../../../test/support/incident-steps.ts'
+import { inhibitors, isActive, isMatch, mutualInhibition, suppressionBody } from '../index.ts'
+import type { InhibitionSource } from './inhibition.ts'
+import type { Matched } from './suppression.ts'
+
+const suppressionOf = (more: object = {}) =>
+  suppressionBody.parse({
+    matchers: [{ field: 'rule', value: 'failures' }],
+    expires_at: '2027-01-01T00:00:00Z',
+    comment: 'maintenance',
+    ...more,
+  })
+
+const activeAt = (more: object, ...times: string[]) =>
+  times.map((time) => isActive(suppressionOf(more), Date.parse(time)))
+
+describe('times of a suppression', () => {
+  test('a window begins inclusively and ends exclusively', () => {
+    const windows = [{ from: '2026-01-05T12:00:00Z', to: '2026-01-05T13:00:00Z' }]
+    expect(
+      activeAt(
+        { windows },
+        ...['2026-01-05T11:59:59.999Z', '2026-01-05T12:00:00Z'],
+        ...['2026-01-05T12:59:59.999Z', '2026-01-05T13:00:00Z'],
+      ),
+    ).toEqual([false, true, true, false])
+  })
+
+  test('a recurrence begins at the local time of its time zone, in summer and winter', () => {
+    const recurrence = { cron: '0 22 * * 6', duration: '4h', time_zone: 'Europe/Berlin' }
+    // Saturdays, 22:00 in Berlin: 21:00Z in winter, 20:00Z in summer.
+    expect(
+      activeAt(
+        { recurrence },
+        ...['2026-01-10T20:59:59Z', '2026-01-10T21:00:00Z', '2026-01-11T00:59:59Z'],
+        ...['2026-01-11T01:00:00Z', '2026-07-11T20:00:00Z', '2026-07-12T00:00:00Z'],
+      ),
+    ).toEqual([false, true, true, false, true, false])
+  })
+
+  test('a window across the end of summer time has its duration', () => {
+    // 2026-10-25 03:00 in Berlin is 02:00 again: the window begins at 22:00Z.
+    const recurrence = { cron: '0 0 25 10 *', duration: '4h', time_zone: 'Europe/Berlin' }
+    expect(
+      activeAt(
+        { recurrence },
+        '2026-10-24T22:00:00Z',
+        '2026-10-25T01:59:59Z',
+        '2026-10-25T02:00:00Z',
+      ),
+    ).toEqual([true, true, false])
+  })
+
+  test('nothing is in effect after the expiry', () => {
+    const recurrence = { cron: '* * * * *', duration: '1m' }
+    expect(activeAt({ recurrence }, '2026-12-31T23:59:59Z', '2027-01-01T00:00:00Z')).toEqual([
+      true,
+      false,
+    ])
+    expect(activeAt({}, '2026-12-31T23:59:59Z', '2027-01-01T00:00:00Z')).toEqual([true, false])
+  })
+
+  test.each([
+    [{ expires_at: undefined }, 'otherwise the mute has no end'],
+    [{ windows: [{ from: '2026-01-05T12:00:00Z', to: '2026-01-05T12:00:00Z' }] }, 'after 2026'],
+    [{ recurrence: { cron: '0 25 * * *', duration: '1h' } }, 'expected a cron schedule'],
+    [{ recurrence: { cron: '0 0 30 2 *', duration: '1h' } }, 'that occurs'],
+    [
+      { recurrence: { cron: '0 0 * * *', duration: '1h', time_zone: 'Mars/Base' } },
+      'Europe/Berlin',
+    ],
+    [{ matchers: [{ field: 'rule', op: 'in', value: 'a' }] }, 'expect a list'],
+    [{ matchers: [{ field: 'rule', op: 'lte', value: 'low' }] }, 'compares severities'],
+    [{ matchers: [{ field: 'severity', value: 'hihg' }] }, 'expected one of info, low'],
+    [{ matchers: [{ field: 'group.user_id', value: 'a' }] }, 'group.<dimension>'],
+    [{ matchers: [] }, '>=1'],
+  ])('refuses %j', (more, message) => {
+    expect(() => suppressionOf(more)).toThrow(message)
+  })
+})
+
+describe('matchers', () => {
+  const incident: Matched = {
+    rule: 'failures',
+    severity: 'medium',
+    dedup_key: 'k',
+    labels: { team: 'search' },
+    group: { model: 'gpt-4o' },
+  }
+  const matches = (...matchers: object[]) => isMatch(suppressionOf({ matchers }), incident)
+
+  test.each([
+    [true, { field: 'rule', value: 'failures' }],
+    [false, { field: 'rule', op: 'ne', value: 'failures' }],
+    [true, { field: 'labels.team', op: 'in', value: ['ads', 'search'] }],
+    [false, { field: 'labels.team', op: 'not_in', value: ['ads', 'search'] }],
+    [true, { field: 'group.model', op: 'glob', value: 'gpt-*' }],
+    [false, { field: 'group.model', op: 'glob', value: 'claude-*' }],
+    [true, { field: 'group.release', value: '' }],
+    [false, { field: 'labels.constructor', op: 'glob', value: '?*' }],
+    [true, { field: 'severity', op: 'lte', value: 'medium' }],
+    [false, { field: 'severity', op: 'gte', value: 'high' }],
+  ])('%s: %j', (isMatched, matcher) => {
+    expect(matches(matcher)).toBe(isMatched)
+  })
+
+  test('all matchers must match', () => {
+    const mine = { field: 'rule', value: 'failures' }
+    expect(matches(mine, { field: 'dedup_key', value: 'k' })).toBe(true)
+    expect(matches(mine, { field: 'dedup_key', value: 'other' })).toBe(false)
+  })
+
+  test('raised beyond the matcher: the suppression no longer matches', () => {
+    const low = suppressionOf({ matchers: [{ field: 'severity', op: 'lte', value: 'medium' }] })
+    expect(isMatch(low, incident)).toBe(true)
+    expect(isMatch(low, { ...incident, severity: 'critical' })).toBe(false)
+  })
+})
+
+describe('inhibition', () => {
+  const inhibited = failureRule({ inhibited_by: [{ rule: 'outage', equal: ['provider'] }] })
+  const outage = failureRule({ name: 'outage', labels: { scope: 'provider' } })
+  const source = (more: Partial<InhibitionSource> = {}): InhibitionSource => ({
+    id: 'outage-1',
+    state: 'open',
+    rule: outage,
+    group: { provider: 'openai' },
+    ...more,
+  })
+  const target = { id: 'failures-1', rule: inhibited, group: { provider: 'openai' } }
+
+  test('by rule, with equal dimensions', () => {
+    expect(inhibitors(target, [source()])).toEqual(['outage-1'])
+    expect(inhibitors(target, [source({ group: { provider: 'gemini' } })])).toEqual([])
+    expect(inhibitors(target, [source({ rule: inhibited })])).toEqual([])
+  })
+
+  test('by labels', () => {
+    const rule = failureRule({
+      inhibited_by: [{ labels: { scope: 'provider' }, equal: ['provider'] }],
+    })
+    expect(inhibitors({ ...target, rule }, [source()])).toEqual(['outage-1'])
+    expect(inhibitors({ ...target, rule }, [source({ rule: failureRule() })])).toEqual([])
+  })
+
+  test('a dimension that both lack is not equal', () => {
+    expect(inhibitors({ ...target, group: {} }, [source({ group: {} })])).toEqual([])
+  })
+
+  test('acknowledged sources inhibit, resolved ones and the incident itself do not', () => {
+    expect(inhibitors(target, [source({ state: 'acknowledged' })])).toEqual(['outage-1'])
+    expect(inhibitors(target, [source({ state: 'resolved' })])).toEqual([])
+    expect(inhibitors({ ...target, id: 'outage-1' }, [source()])).toEqual([])
+  })
+
+  const named = (name: string, by: object[], labels: object = {}) =>
+    failureRule({
+      name,
+      labels,
+      inhibited_by: by.map((one) => ({ ...one, equal: ['model'] })),
+    })
+
+  test('mutual inhibition is refused, by name, by labels, and over other rules', () => {
+    expect(mutualInhibition([named('a', [{ rule: 'b' }]), named('b', [])])).toBeUndefined()
+    expect(mutualInhibition([named('a', [{ rule: 'b' }]), named('b', [{ rule: 'a' }])])).toEqual([
+      'a',
+      'b',
+      'a',
+    ])
+    const chain = [
+      named('start', [{ rule: 'b' }]),
+      named('b', [{ rule: 'c' }]),
+      named('c', [{ labels: { k: 'v' } }]),
+      named('d', [{ rule: 'b' }], { k: 'v' }),
+    ]
+    expect(mutualInhibition(chain)).toEqual(['b', 'c', 'd', 'b'])
+    expect(mutualInhibition([named('a', [{ labels: { k: 'v' } }], { k: 'v' })])).toEqual(['a', 'a'])
+  })
+
+  test('rules that share a source are not mutual', () => {
+    const rules = [
+      named('a', [{ rule: 'c' }, { rule: 'b' }]),
+      named('b', [{ rule: 'c' }]),
+      named('c', []),
+    ]
+    expect(mutualInhibition(rules)).toBeUndefined()
+  })
+})
