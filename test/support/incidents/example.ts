@@ -23,7 +23,7 @@ export type Example = {
   /** Slots that are never evaluated. */
   readonly gap?: readonly number[]
   /** What happens after a slot is evaluated. */
-  readonly then?: readonly Then[]
+  readonly also?: readonly Also[]
   readonly forget_after?: string
   /** Phase after each slot: `o`k, `p`ending, `f`iring, `q`uiet, `-` for no evaluation or state. */
   readonly phases: string
@@ -32,7 +32,7 @@ export type Example = {
 }
 
 /** A person resolves, or a slot is evaluated out of the usual order. */
-type Then = { readonly after: number } & (
+type Also = { readonly after: number } & (
   | { readonly resolve: true }
   | { readonly restart: true }
   | { readonly late: number; readonly value: number | null; readonly lag_s?: number }
@@ -59,8 +59,8 @@ export function readExample(example: Example): ExampleHistory {
     const own = sampleAt(example, rule, slot)
     const isGap = example.gap?.includes(slot) ?? false
     const usual = isGap ? [] : [slotAct(example, rule, { slot, sample: own })]
-    const then = (example.then ?? []).filter(({ after }) => after === slot)
-    const all = [...usual, ...then.map((entry) => actOf(example, rule, entry))]
+    const also = (example.also ?? []).filter(({ after }) => after === slot)
+    const all = [...usual, ...also.map((entry) => actOf(example, rule, entry))]
     acts.push(...all)
     slots.push(...all.map(() => slot))
   }
@@ -133,16 +133,16 @@ function slotAct(example: Example, rule: Rule, { slot, sample, mode }: Evaluatio
   }
 }
 
-function actOf(example: Example, rule: Rule, then: Then): Act {
-  if ('restart' in then) return { type: 'restart' }
-  if ('resolve' in then) return { type: 'resolve', at_ms: endOf(rule, then.after) + 1000 }
+function actOf(example: Example, rule: Rule, also: Also): Act {
+  if ('restart' in also) return { type: 'restart' }
+  if ('resolve' in also) return { type: 'resolve', at_ms: endOf(rule, also.after) + 1000 }
   const [mode, slot] =
-    'late' in then
-      ? ['late', then.late]
-      : 'partial' in then
-        ? ['partial', then.partial]
-        : ['last', then.last]
-  const lag_ms = 1000 * (then.lag_s ?? (mode === 'late' ? 0 : 600))
-  const sample = sampleOf(example, rule, { value: then.value, lag_ms, slot })
+    'late' in also
+      ? ['late', also.late]
+      : 'partial' in also
+        ? ['partial', also.partial]
+        : ['last', also.last]
+  const lag_ms = 1000 * (also.lag_s ?? (mode === 'late' ? 0 : 600))
+  const sample = sampleOf(example, rule, { value: also.value, lag_ms, slot })
   return slotAct(example, rule, { slot, sample, mode })
 }

@@ -71,7 +71,9 @@ function partsOf(rule: Rule): fc.Arbitrary<Part> {
   const evaluators = fc.constantFrom<(1 | 2)[]>(1, 1, 1, 2)
   const several = (isPartial: boolean, maxLength: number) =>
     moods.chain((mood) => fc.array(samples(rule, mood, isPartial), { minLength: 1, maxLength }))
-  const any = fc.tuple(moods, fc.constantFrom(false, false, false, true)).chain(([mood, partial]) => samples(rule, mood, partial))
+  const any = fc
+    .tuple(moods, fc.constantFrom(false, false, false, true))
+    .chain(([mood, partial]) => samples(rule, mood, partial))
   const slots = fc.record({
     ...{ type: fc.constant('slots' as const), samples: several(false, 7), is_open, evaluators },
   })
@@ -93,7 +95,16 @@ function partsOf(rule: Rule): fc.Arbitrary<Part> {
       ...{ minLength: 1, maxLength: 5, selector: ({ back }) => back },
     }),
   })
-  return fc.oneof({ weight: 5, arbitrary: slots }, gap, partial, partial, last, late, late, ...moves)
+  return fc.oneof(
+    { weight: 5, arbitrary: slots },
+    gap,
+    partial,
+    partial,
+    last,
+    late,
+    late,
+    ...moves,
+  )
 }
 
 function eventParts(is_open: fc.Arbitrary<boolean>): fc.Arbitrary<Part> {
