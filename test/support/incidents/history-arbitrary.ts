@@ -18,6 +18,7 @@ export function groupHistories(kind?: RuleKind): fc.Arbitrary<GroupHistory> {
     const parts: fc.Arbitrary<readonly Part[]> = fc.array(partsOf(rule), {
       minLength: 1,
       maxLength: 14,
+      size: 'max',
     })
     return fc.tuple(parts, forgetting(rule)).map(([script, forget_after_ms]) => {
       return { rule, acts: play(rule, script, forget_after_ms) }
@@ -55,6 +56,8 @@ function forgetting({ interval }: Rule): fc.Arbitrary<number> {
 
 const moods = fc.constantFrom<Mood[]>('true', 'true', 'false', 'near', 'missing')
 
+const lateMoods = fc.constantFrom<Mood[]>('true', 'true', 'true', 'false', 'near', 'missing')
+
 function partsOf(rule: Rule): fc.Arbitrary<Part> {
   const is_open = fc.boolean()
   const moves = [
@@ -72,7 +75,7 @@ function partsOf(rule: Rule): fc.Arbitrary<Part> {
   const several = (isPartial: boolean, maxLength: number) =>
     moods.chain((mood) => fc.array(samples(rule, mood, isPartial), { minLength: 1, maxLength }))
   const any = fc
-    .tuple(moods, fc.constantFrom(false, false, false, true))
+    .tuple(lateMoods, fc.constantFrom(false, false, false, true))
     .chain(([mood, partial]) => samples(rule, mood, partial))
   const slots = fc.record({
     ...{ type: fc.constant('slots' as const), samples: several(false, 7), is_open, evaluators },
