@@ -67,7 +67,7 @@ export const conditionExamples: readonly Example[] = [
     ...{ series: '0 _ _ 0', phases: 'opfo', transitions: ['fired@2', 'ended@3'] },
   },
   {
-    sentence: 'A rule that never saw a row waits, whatever `no_data` says.',
+    sentence: 'A rule that never saw a row waits, with any `no_data`.',
     rule: { no_data: 'alerting' },
     ...{ series: '_x3 0 _', phases: 'oooof', transitions: ['fired@4'] },
   },

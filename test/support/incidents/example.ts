@@ -1,7 +1,7 @@
-import type { Sample } from '../../../src/capabilities/incidents/evaluation/contract.ts'
+import type { Sample, Transition } from '../../../src/capabilities/incidents/evaluation/contract.ts'
 import { type Rule, ruleShape } from '../../../src/capabilities/incidents/rules/rule.ts'
 import { durationMs } from '../../../src/kernel/duration.ts'
-import type { Act } from './group-history.ts'
+import type { Act, Answer } from './group-history.ts'
 import { parseSeries } from './series.ts'
 
 /** A history that defines one sentence of the design. Slots are numbered from 0. */
@@ -22,7 +22,7 @@ export type Example = {
   readonly tiers?: readonly { long: string; short: string; filled?: string }[]
   /** Slots that are never evaluated. */
   readonly gap?: readonly number[]
-  /** What happens after a slot is evaluated. */
+  /** Moves and further evaluations after a slot is evaluated. */
   readonly also?: readonly Also[]
   readonly forget_after?: string
   /** Phase after each slot: `o`k, `p`ending, `f`iring, `q`uiet, `-` for no evaluation or state. */
@@ -48,7 +48,7 @@ export type ExampleHistory = {
 }
 
 /** End of slot 0: noon, 1 June 2026, UTC. */
-export const slotZero_ms = Date.UTC(2026, 5, 1, 12)
+const slotZero_ms = Date.UTC(2026, 5, 1, 12)
 
 /** Returns the rule and the acts of an example. */
 export function readExample(example: Example): ExampleHistory {
@@ -145,4 +145,27 @@ function actOf(example: Example, rule: Rule, also: Also): Act {
   const lag_ms = 1000 * (also.lag_s ?? (mode === 'late' ? 0 : 600))
   const sample = sampleOf(example, rule, { value: also.value, lag_ms, slot })
   return slotAct(example, rule, { slot, sample, mode })
+}
+
+/** Returns the phases and the transitions of answers as examples write them. */
+export function describeAnswers(
+  { phases, gap = [] }: Example,
+  { rule, slots }: ExampleHistory,
+  answers: readonly Answer[],
+) {
+  const letters = [...phases].map((_, slot) => {
+    const answer = answers[slots.lastIndexOf(slot)]
+    return gap.includes(slot) ? '-' : (answer?.state?.phase[0] ?? '-')
+  })
+  const transitions = answers.flatMap((answer) => answer.transitions)
+  return { phases: letters.join(''), transitions: transitions.map((one) => nameOf(rule, one)) }
+}
+
+function nameOf(rule: Rule, transition: Transition): string {
+  const slot = (transition.slot_ms - slotZero_ms) / durationMs(rule.interval)
+  const name = `${transition.type}@${slot}`
+  if (transition.type === 'ended' || transition.type === 'forgotten') return name
+  const { tier, severity } = transition
+  const late = transition.type === 'fired' && transition.late ? ' late' : ''
+  return tier === null ? `${name}${late}` : `${name}:${severity}:${tier}${late}`
 }

@@ -55,7 +55,7 @@ export function firingContributors(
   })
 }
 
-/** What time alone changes: the end of flapping, and of an acknowledgement. */
+/** Returns the changes of time alone: the end of flapping, and of an acknowledgement. */
 function marksOfTime(history: KeyHistory, marks: readonly Mark[], at: number): Mark[] {
   const last = newestMark(marks)
   if (last === undefined || last.type === 'resolved') return []

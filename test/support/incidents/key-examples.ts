@@ -152,7 +152,7 @@ export const messageExamples: readonly KeyExample[] = [
     ],
   },
   {
-    sentence: 'A reopening starts the escalation anew.',
+    sentence: 'A reopening starts the escalation again.',
     rules: { a: { reopen_within: '15m', escalation: steps } },
     ...{ entries: ['0 a fires', '6 a ends', '8 a fires', '14 a ends'], until: 40 },
     messages: [

@@ -152,7 +152,7 @@ export const eventExamples: readonly Example[] = [
     ...{ series: '1 0 1 2', phases: 'ooof', transitions: ['fired@3'] },
   },
   {
-    sentence: 'The count starts anew after a resolve.',
+    sentence: 'The count starts again after a resolve.',
     rule: three,
     also: [{ after: 0, resolve: true }],
     ...{ series: '3 2 1', phases: 'oof', transitions: ['fired@0', 'fired@2'] },

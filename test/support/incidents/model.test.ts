@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Rule, ruleShape } from '../../../src/capabilities/incidents/rules/rule.ts'
-import { durationMs } from '../../../src/kernel/duration.ts'
+import { ruleShape } from '../../../src/capabilities/incidents/rules/rule.ts'
 import { conditionExamples, lateExamples } from './condition-examples.ts'
 import { dueSlots } from './due-slots.ts'
-import { type Example, readExample, slotZero_ms } from './example.ts'
+import { describeAnswers, readExample } from './example.ts'
 import type { Answer } from './group-history.ts'
 import { modelGroup } from './group-model.ts'
 import { placesAfter } from './group-places.ts'
@@ -39,40 +38,13 @@ describe.each([
   test.each(examples.map((example) => [example.sentence, example] as const))(
     '%s',
     (__, example) => {
-      const { rule, acts, slots } = readExample(example)
-      const answers = modelGroup(rule, acts)
-      expect({
-        phases: phasesOf(example, slots, answers),
-        transitions: namesOf(rule, answers),
-      }).toEqual({
-        phases: example.phases,
-        transitions: example.transitions,
-      })
+      const history = readExample(example)
+      const answers = modelGroup(history.rule, history.acts)
+      const { phases, transitions } = example
+      expect(describeAnswers(example, history, answers)).toEqual({ phases, transitions })
     },
   )
 })
-
-function phasesOf(example: Example, slots: readonly number[], answers: readonly Answer[]): string {
-  return [...example.phases]
-    .map((__, slot) => {
-      const index = slots.lastIndexOf(slot)
-      return example.gap?.includes(slot) ? '-' : (answers[index]?.state?.phase[0] ?? '-')
-    })
-    .join('')
-}
-
-function namesOf(rule: Rule, answers: readonly Answer[]): string[] {
-  return answers.flatMap(({ transitions }) =>
-    transitions.map((transition) => {
-      const slot = (transition.slot_ms - slotZero_ms) / durationMs(rule.interval)
-      const name = `${transition.type}@${slot}`
-      if (transition.type === 'ended' || transition.type === 'forgotten') return name
-      const { tier, severity } = transition
-      const late = transition.type === 'fired' && transition.late ? ' late' : ''
-      return tier === null ? `${name}${late}` : `${name}:${severity}:${tier}${late}`
-    }),
-  )
-}
 
 describe('the model of incidents', () => {
   const examples = [...lifeCycleExamples, ...messageExamples]

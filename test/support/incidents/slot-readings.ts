@@ -81,7 +81,7 @@ export function lastTrueAfter(readings: readonly Reading[]): number | null {
 
 /**
  * Returns the start of the run that contains a complete slot: the first true slot of the unbroken
- * sequence of complete slots that are not false and end with it. Null if there is none.
+ * sequence of complete slots that are not false and end with it. Null outside a run.
  */
 export function runStart(
   readings: readonly Reading[],
