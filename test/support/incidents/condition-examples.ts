@@ -129,6 +129,12 @@ export const conditionExamples: readonly Example[] = [
     ...{ series: '9 _x5', forget_after: '3m', phases: 'ffffff', transitions: ['fired@0'] },
   },
   {
+    sentence: 'A group is kept while its incident is open, although it fires no more.',
+    rule: { auto_resolve: false },
+    ...{ series: '9 0 _x3', forget_after: '3m', is_open: true, phases: 'foooo' },
+    transitions: ['fired@0', 'ended@1'],
+  },
+  {
     sentence: 'A forgotten group that comes back begins again: it was never seen.',
     rule: { ...absent, keep_firing_for: '0s' },
     series: '1 _ 1 _x4',
@@ -247,9 +253,12 @@ export const lateExamples: readonly Example[] = [
     ...{ series: '0 0 9 0 0', phases: 'oofoo', transitions: ['fired@2', 'ended@3'] },
   },
   {
-    sentence: 'A slot before the end of a known incident opens nothing.',
+    sentence: 'A slot before or at the end of a known incident opens nothing.',
     rule: keep2m,
-    also: [{ after: 4, late: 2, value: 9 }],
+    also: [
+      { after: 4, late: 2, value: 9 },
+      { after: 4, late: 3, value: 9 },
+    ],
     ...{ series: '0 9 0 0 0', phases: 'offoo', transitions: ['fired@1', 'ended@3'] },
   },
   {

@@ -22,9 +22,11 @@ export type Example = {
   readonly tiers?: readonly { long: string; short: string; filled?: string }[]
   /** Slots that are never evaluated. */
   readonly gap?: readonly number[]
-  /** Moves and further evaluations after a slot is evaluated. */
+  /** Moves and further evaluations after a slot; for a burn rate, `value` is of all windows. */
   readonly also?: readonly Also[]
   readonly forget_after?: string
+  /** True if the incident stays open after firing ended. */
+  readonly is_open?: true
   /** Phase after each slot: `o`k, `p`ending, `f`iring, `q`uiet, `-` for no evaluation or state. */
   readonly phases: string
   /** Transitions as `type@slot`, with ` late` or the severity where these differ from the rule. */
@@ -99,6 +101,11 @@ function sampleOf(example: Example, rule: Rule, { value, lag_ms, slot }: Measure
     const matches = new Array<number>(value ?? 0).fill(endOf(rule, slot))
     return { kind: 'event', matches, lag_ms }
   }
+  if (example.tiers !== undefined) {
+    const window = shareOf(value ?? undefined)
+    const tiers = example.tiers.map(() => ({ long: window, short: window, is_filled: true }))
+    return { kind: 'burn_rate', tiers, lag_ms }
+  }
   const samples = value === null ? 0 : (read(example.samples, slot) ?? 10)
   if (rule.baseline === undefined) return { kind: 'condition', value, samples, lag_ms }
   return { kind: 'baseline', value, samples, lag_ms, history: example.history ?? [] }
@@ -126,7 +133,7 @@ function slotAct(example: Example, rule: Rule, { slot, sample, mode }: Evaluatio
       end_ms: endOf(rule, slot),
       pass: mode === 'late' ? 'late' : 'first',
       is_last_attempt: mode === 'last',
-      has_open_incident: example.phases[slot - 1] === 'f',
+      has_open_incident: example.is_open ?? example.phases[slot - 1] === 'f',
       forget_after_ms: durationMs(example.forget_after ?? '24h'),
     },
     evaluators: 1,

@@ -147,7 +147,7 @@ function changeOfPhase(
 /** A false slot ends firing `keep_firing_for` after the newest true slot, and not before it. */
 function mayEnd({ rule }: Life, readings: readonly Reading[], slot_ms: number): boolean {
   const since_true_ms = slot_ms - (lastTrueAfter(readings) ?? Number.NEGATIVE_INFINITY)
-  return since_true_ms >= 0 && since_true_ms >= durationMs(rule.keep_firing_for ?? '0s')
+  return since_true_ms >= durationMs(rule.keep_firing_for ?? '0s')
 }
 
 /** A true slot fires at the end of a run of at least `for`, unless a person asked for quiet. */

@@ -143,6 +143,12 @@ export const messageExamples: readonly KeyExample[] = [
     messages: ['opened@0', 'escalated@5:lead', 'escalated@14:boss', 'resolved@20'],
   },
   {
+    sentence: 'A step that `ack_timeout` notified is not notified again when it is due.',
+    rules: { a: { ack_timeout: '2m', escalation: steps } },
+    ...{ entries: ['0 a fires', '2 acknowledge', '20 a ends'], until: 40 },
+    messages: ['opened@0', 'escalated@4:lead', 'escalated@10:boss', 'resolved@20'],
+  },
+  {
     sentence: 'Unacknowledged incidents escalate; the last step repeats at `repeat`.',
     rules: { a: { grouping: { repeat: '15m' }, escalation: steps } },
     ...{ entries: ['0 a fires', '30 a ends'], until: 40 },
@@ -169,6 +175,12 @@ export const messageExamples: readonly KeyExample[] = [
     sentence: 'Resolved while suppressed is notified if "opened" had been delivered, at once.',
     ...{ entries: ['0 a fires', '3 a ends'], mutes: [{ from: 1, to: 5 }], until: 10 },
     messages: ['opened@0', 'resolved@3'],
+  },
+  {
+    sentence: 'Reopened and resolved while suppressed: the resolve before was the last message.',
+    rules: reopening,
+    ...{ entries: ['0 a fires', '3 a ends', '5 a fires', '7 a ends'], until: 10 },
+    ...{ mutes: [{ from: 4, to: 9 }], messages: ['opened@0', 'resolved@3'] },
   },
   {
     sentence: 'Still firing when a suppression ends.',

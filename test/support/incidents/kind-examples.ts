@@ -103,6 +103,16 @@ export const burnRateExamples: readonly Example[] = [
     ...{ phases: 'ffffo', transitions: ['fired@0:medium:0.8', 'raised@1:high:2', 'ended@4'] },
   },
   {
+    sentence: 'Late rows raise nothing.',
+    rule: twoTiers,
+    tiers: [
+      { long: '0 0', short: '0 0' },
+      { long: '21 21', short: '21 21' },
+    ],
+    also: [{ after: 0, late: 0, value: 99 }],
+    ...{ phases: 'ff', transitions: ['fired@0:medium:0.8'] },
+  },
+  {
     sentence: 'Without items in any window there is no data.',
     rule: { ...oneTier, no_data: 'alerting' },
     tiers: [{ long: '0 _ 0', short: '0 _ 0' }],
@@ -156,6 +166,12 @@ export const eventExamples: readonly Example[] = [
     rule: three,
     also: [{ after: 0, resolve: true }],
     ...{ series: '3 2 1', phases: 'oof', transitions: ['fired@0', 'fired@2'] },
+  },
+  {
+    sentence: 'The match after `keep_firing_for` counts towards the next firing.',
+    rule: { event: { ...three.event, count: 2 }, keep_firing_for: '1m' },
+    ...{ series: '2 0 1 1', gap: [1], phases: 'f-of' },
+    transitions: ['fired@0', 'ended@2', 'fired@3'],
   },
   {
     sentence: 'Events of a partial slot fire; the end waits.',

@@ -92,7 +92,9 @@ function escalations(now: Now, sent: readonly Message[], last: Mark): Message[] 
   const opened_at = openingOf(now.marks, last.incident)?.at ?? 0
   return rulesOf(now.history, now.marks, now.at).flatMap((rule) => {
     const done = stepsSent(rule, sent, { incident: last.incident, opened_at })
-    const due = rule.escalation.filter(({ after }) => opened_at + minutes(after) === now.at)
+    const due = rule.escalation
+      .slice(done.length)
+      .filter(({ after }) => opened_at + minutes(after) === now.at)
     const final = rule.escalation.at(-1)
     const repeats =
       final !== undefined &&
