@@ -42,6 +42,7 @@ export default defineConfig({
           'test/corpus/*.test.ts',
           'test/openapi.test.ts',
           'test/plain-english.test.ts',
+          'test/support/**/*.test.ts',
         ],
         {
           isolate: false,

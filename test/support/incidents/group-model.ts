@@ -1,0 +1,170 @@
+import type {
+  GroupState,
+  Transition,
+} from '../../../src/capabilities/incidents/evaluation/contract.ts'
+import type { Rule } from '../../../src/capabilities/incidents/rules/rule.ts'
+import { durationMs } from '../../../src/kernel/duration.ts'
+import { severities } from '../../../src/model/severity.ts'
+import { modelEventGroup } from './event-model.ts'
+import {
+  type Act,
+  type Answer,
+  comparableState,
+  emptyState,
+  type LogEntry,
+  stateFromLog,
+} from './group-history.ts'
+import {
+  aheadAfter,
+  lastTrueAfter,
+  type Reading,
+  readActs,
+  recentAfter,
+  runAfter,
+  runStart,
+  seenAfter,
+  slotAfter,
+} from './slot-readings.ts'
+
+/**
+ * Answers for each act of a group's history: the state after it, and its transitions. Nothing but
+ * the list of earlier changes is carried from act to act; everything else is read from the whole
+ * history again. After a group is forgotten its history begins again.
+ */
+export function modelGroup(rule: Rule, acts: readonly Act[]): Answer[] {
+  if (rule.event !== undefined) return modelEventGroup(rule, acts)
+  const answers: Answer[] = []
+  let life_start = 0
+  let log: LogEntry[] = []
+  for (const index of acts.keys()) {
+    const life: Life = { rule, acts: acts.slice(life_start, index + 1), log }
+    const changes = changesOfLastAct(life)
+    const transitions = changes.filter((change) => change.type !== 'resolved')
+    log = [...log, ...changes]
+    const isForgotten = changes.some(({ type }) => type === 'forgotten')
+    const state = isForgotten ? null : comparableState(stateOf({ ...life, log }))
+    answers.push({ state, transitions })
+    if (isForgotten) [life_start, log] = [index + 1, []]
+  }
+  return answers
+}
+
+/** The history of a group since it was created, and its changes until now. */
+type Life = {
+  readonly rule: Rule
+  readonly acts: readonly Act[]
+  readonly log: readonly LogEntry[]
+}
+
+function stateOf({ rule, acts, log }: Life): GroupState {
+  const readings = readActs(rule, acts)
+  const interval_ms = durationMs(rule.interval)
+  const { is_firing, ...changes } = stateFromLog(log)
+  return {
+    ...emptyState,
+    ...changes,
+    phase: phaseOf({ rule, acts, log }),
+    slot_ms: slotAfter(readings),
+    seen_ms: seenAfter(readings),
+    last_true_ms: lastTrueAfter(readings),
+    run: runAfter(readings, interval_ms),
+    ahead: aheadAfter(readings, interval_ms),
+    recent: recentAfter(readings, interval_ms),
+  }
+}
+
+function phaseOf(life: Life): GroupState['phase'] {
+  if (stateFromLog(life.log).is_firing) return 'firing'
+  if (isQuiet(life)) return 'quiet'
+  const interval_ms = durationMs(life.rule.interval)
+  const readings = readActs(life.rule, life.acts)
+  const settled = readings.findLastIndex(({ sort }) => sort !== 'ignored' && sort !== 'skipped')
+  const resolved = life.log.findLast((entry) => entry.type === 'resolved')
+  if (resolved !== undefined && resolved.act > settled) return 'ok'
+  const then = readings.slice(0, settled + 1)
+  const isRunning = runAfter(then, interval_ms) !== null || aheadAfter(then, interval_ms) !== null
+  return isRunning ? 'pending' : 'ok'
+}
+
+/** A group is quiet from the move of a person until a complete slot of the first pass is false. */
+function isQuiet({ rule, acts, log }: Life): boolean {
+  const last = log.findLast(({ type }) => type !== 'raised')
+  if (last?.type !== 'resolved' || !last.is_quiet) return false
+  const later = readActs(rule, acts).slice(last.act)
+  return !later.some(({ sort, outcome }) => sort === 'complete' && outcome === 'false')
+}
+
+function changesOfLastAct(life: Life): LogEntry[] {
+  const { rule, log } = life
+  const act = life.acts.at(-1)
+  if (act === undefined || act.type === 'restart') return []
+  const before: Life = { ...life, acts: life.acts.slice(0, -1) }
+  const { is_firing } = stateFromLog(log)
+  if (act.type === 'resolve') {
+    if (!is_firing) return []
+    const { run, ahead } = stateOf(before)
+    const is_quiet = run !== null || ahead !== null
+    return [{ type: 'resolved', at_ms: act.at_ms, is_quiet, act: before.acts.length }]
+  }
+  const readings = readActs(rule, life.acts)
+  const reading = readings.at(-1)
+  if (reading === undefined) return []
+  const change = changeOfPhase(life, readings, reading)
+  const changes = change === undefined ? [] : [change]
+  const { has_open_incident, forget_after_ms } = act.slot
+  const seen_ms = seenAfter(readings)
+  const isForgotten =
+    reading.sort === 'complete' &&
+    !stateFromLog([...log, ...changes]).is_firing &&
+    !has_open_incident &&
+    seen_ms !== null &&
+    reading.slot_ms - seen_ms >= forget_after_ms
+  return isForgotten ? [...changes, { type: 'forgotten', slot_ms: reading.slot_ms }] : changes
+}
+
+function changeOfPhase(
+  life: Life,
+  readings: readonly Reading[],
+  reading: Reading,
+): Transition | undefined {
+  const { sort, outcome, slot_ms, severity, tier } = reading
+  if (sort === 'ignored' || sort === 'skipped') return undefined
+  const { is_firing, severity: highest } = stateFromLog(life.log)
+  if (!is_firing) {
+    const fires = outcome === 'true' && mayFire(life, readings, reading)
+    const late = sort === 'amended'
+    return fires ? { type: 'fired', slot_ms, severity, tier, late } : undefined
+  }
+  if (sort === 'amended') return undefined
+  if (outcome === 'true' && tier !== null) {
+    const isHigher = severities.indexOf(severity) > severities.indexOf(highest ?? 'info')
+    return isHigher ? { type: 'raised', slot_ms, severity, tier } : undefined
+  }
+  const isOver = outcome === 'false' && sort === 'complete' && mayEnd(life, readings, slot_ms)
+  return isOver ? { type: 'ended', slot_ms } : undefined
+}
+
+/** A false slot ends firing `keep_firing_for` after the newest true slot, and not before it. */
+function mayEnd({ rule }: Life, readings: readonly Reading[], slot_ms: number): boolean {
+  const since_true_ms = slot_ms - (lastTrueAfter(readings) ?? Number.NEGATIVE_INFINITY)
+  return since_true_ms >= durationMs(rule.keep_firing_for ?? '0s')
+}
+
+/** A true slot fires at the end of a run of at least `for`, unless a person asked for quiet. */
+function mayFire(
+  life: Life,
+  readings: readonly Reading[],
+  { sort, slot_ms }: Pick<Reading, 'sort' | 'slot_ms'>,
+): boolean {
+  const interval_ms = durationMs(life.rule.interval)
+  const { fired_ms, ended_ms } = stateFromLog(life.log)
+  const isKnown = [fired_ms, ended_ms].some((known_ms) => known_ms !== null && slot_ms <= known_ms)
+  if (sort === 'amended' && isKnown) return false
+  const start_ms =
+    sort === 'ahead'
+      ? aheadAfter(readings, interval_ms)?.since_ms
+      : runStart(readings, slot_ms, interval_ms)
+  const isLong =
+    start_ms !== null && start_ms !== undefined && slot_ms - start_ms >= durationMs(life.rule.for)
+  return isLong && !isQuiet({ ...life, acts: life.acts.slice(0, -1) })
+}
