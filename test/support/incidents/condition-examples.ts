@@ -129,7 +129,7 @@ export const conditionExamples: readonly Example[] = [
     ...{ series: '9 _x5', forget_after: '3m', phases: 'ffffff', transitions: ['fired@0'] },
   },
   {
-    sentence: 'A group is kept while its incident is open, although it fires no more.',
+    sentence: 'A group with an open incident is kept after its firing ended.',
     rule: { auto_resolve: false },
     ...{ series: '9 0 _x3', forget_after: '3m', is_open: true, phases: 'foooo' },
     transitions: ['fired@0', 'ended@1'],

@@ -36,15 +36,20 @@ export function modelGroup(rule: Rule, acts: readonly Act[]): Answer[] {
   const answers: Answer[] = []
   let life_start = 0
   let log: LogEntry[] = []
+  let all = readActs(rule, acts)
   for (const index of acts.keys()) {
-    const life: Life = { rule, acts: acts.slice(life_start, index + 1), log }
+    const readings = all.slice(0, index + 1 - life_start)
+    const life: Life = { rule, acts: acts.slice(life_start, index + 1), readings, log }
     const changes = changesOfLastAct(life)
     const transitions = changes.filter((change) => change.type !== 'resolved')
     log = [...log, ...changes]
     const isForgotten = changes.some(({ type }) => type === 'forgotten')
     const state = isForgotten ? null : comparableState(stateOf({ ...life, log }))
     answers.push({ state, transitions })
-    if (isForgotten) [life_start, log] = [index + 1, []]
+    if (isForgotten) {
+      ;[life_start, log] = [index + 1, []]
+      all = readActs(rule, acts.slice(life_start))
+    }
   }
   return answers
 }
@@ -53,17 +58,23 @@ export function modelGroup(rule: Rule, acts: readonly Act[]): Answer[] {
 type Life = {
   readonly rule: Rule
   readonly acts: readonly Act[]
+  /** The reading of each act, which depends on the acts before only. */
+  readonly readings: readonly Reading[]
   readonly log: readonly LogEntry[]
 }
 
-function stateOf({ rule, acts, log }: Life): GroupState {
-  const readings = readActs(rule, acts)
+function beforeLast(life: Life): Life {
+  return { ...life, acts: life.acts.slice(0, -1), readings: life.readings.slice(0, -1) }
+}
+
+function stateOf(life: Life): GroupState {
+  const { rule, readings, log } = life
   const interval_ms = durationMs(rule.interval)
   const { is_firing, ...changes } = stateFromLog(log)
   return {
     ...emptyState,
     ...changes,
-    phase: phaseOf({ rule, acts, log }),
+    phase: phaseOf(life),
     slot_ms: slotAfter(readings),
     seen_ms: seenAfter(readings),
     last_true_ms: lastTrueAfter(readings),
@@ -77,39 +88,38 @@ function phaseOf(life: Life): GroupState['phase'] {
   if (stateFromLog(life.log).is_firing) return 'firing'
   if (isQuiet(life)) return 'quiet'
   const interval_ms = durationMs(life.rule.interval)
-  const readings = readActs(life.rule, life.acts)
-  const settled = readings.findLastIndex(({ sort }) => sort !== 'ignored' && sort !== 'skipped')
+  const settled = life.readings.findLastIndex(
+    ({ sort }) => sort !== 'ignored' && sort !== 'skipped',
+  )
   const resolved = life.log.findLast((entry) => entry.type === 'resolved')
   if (resolved !== undefined && resolved.act > settled) return 'ok'
-  const then = readings.slice(0, settled + 1)
+  const then = life.readings.slice(0, settled + 1)
   const isRunning = runAfter(then, interval_ms) !== null || aheadAfter(then, interval_ms) !== null
   return isRunning ? 'pending' : 'ok'
 }
 
 /** A group is quiet from the move of a person until a complete slot of the first pass is false. */
-function isQuiet({ rule, acts, log }: Life): boolean {
+function isQuiet({ readings, log }: Life): boolean {
   const last = log.findLast(({ type }) => type !== 'raised')
   if (last?.type !== 'resolved' || !last.is_quiet) return false
-  const later = readActs(rule, acts).slice(last.act)
+  const later = readings.slice(last.act)
   return !later.some(({ sort, outcome }) => sort === 'complete' && outcome === 'false')
 }
 
 function changesOfLastAct(life: Life): LogEntry[] {
-  const { rule, log } = life
+  const { log, readings } = life
   const act = life.acts.at(-1)
   if (act === undefined || act.type === 'restart') return []
-  const before: Life = { ...life, acts: life.acts.slice(0, -1) }
   const { is_firing } = stateFromLog(log)
   if (act.type === 'resolve') {
     if (!is_firing) return []
-    const { run, ahead } = stateOf(before)
+    const { run, ahead } = stateOf(beforeLast(life))
     const is_quiet = run !== null || ahead !== null
-    return [{ type: 'resolved', at_ms: act.at_ms, is_quiet, act: before.acts.length }]
+    return [{ type: 'resolved', at_ms: act.at_ms, is_quiet, act: readings.length - 1 }]
   }
-  const readings = readActs(rule, life.acts)
   const reading = readings.at(-1)
   if (reading === undefined) return []
-  const change = changeOfPhase(life, readings, reading)
+  const change = changeOfPhase(life, reading)
   const changes = change === undefined ? [] : [change]
   const { has_open_incident, forget_after_ms } = act.slot
   const seen_ms = seenAfter(readings)
@@ -122,16 +132,12 @@ function changesOfLastAct(life: Life): LogEntry[] {
   return isForgotten ? [...changes, { type: 'forgotten', slot_ms: reading.slot_ms }] : changes
 }
 
-function changeOfPhase(
-  life: Life,
-  readings: readonly Reading[],
-  reading: Reading,
-): Transition | undefined {
+function changeOfPhase(life: Life, reading: Reading): Transition | undefined {
   const { sort, outcome, slot_ms, severity, tier } = reading
   if (sort === 'ignored' || sort === 'skipped') return undefined
   const { is_firing, severity: highest } = stateFromLog(life.log)
   if (!is_firing) {
-    const fires = outcome === 'true' && mayFire(life, readings, reading)
+    const fires = outcome === 'true' && mayFire(life, reading)
     const late = sort === 'amended'
     return fires ? { type: 'fired', slot_ms, severity, tier, late } : undefined
   }
@@ -140,31 +146,27 @@ function changeOfPhase(
     const isHigher = severities.indexOf(severity) > severities.indexOf(highest ?? 'info')
     return isHigher ? { type: 'raised', slot_ms, severity, tier } : undefined
   }
-  const isOver = outcome === 'false' && sort === 'complete' && mayEnd(life, readings, slot_ms)
+  const isOver = outcome === 'false' && sort === 'complete' && mayEnd(life, slot_ms)
   return isOver ? { type: 'ended', slot_ms } : undefined
 }
 
 /** A false slot ends firing `keep_firing_for` after the newest true slot, and not before it. */
-function mayEnd({ rule }: Life, readings: readonly Reading[], slot_ms: number): boolean {
+function mayEnd({ rule, readings }: Life, slot_ms: number): boolean {
   const since_true_ms = slot_ms - (lastTrueAfter(readings) ?? Number.NEGATIVE_INFINITY)
   return since_true_ms >= durationMs(rule.keep_firing_for ?? '0s')
 }
 
 /** A true slot fires at the end of a run of at least `for`, unless a person asked for quiet. */
-function mayFire(
-  life: Life,
-  readings: readonly Reading[],
-  { sort, slot_ms }: Pick<Reading, 'sort' | 'slot_ms'>,
-): boolean {
+function mayFire(life: Life, { sort, slot_ms }: Pick<Reading, 'sort' | 'slot_ms'>): boolean {
   const interval_ms = durationMs(life.rule.interval)
   const { fired_ms, ended_ms } = stateFromLog(life.log)
   const isKnown = [fired_ms, ended_ms].some((known_ms) => known_ms !== null && slot_ms <= known_ms)
   if (sort === 'amended' && isKnown) return false
   const start_ms =
     sort === 'ahead'
-      ? aheadAfter(readings, interval_ms)?.since_ms
-      : runStart(readings, slot_ms, interval_ms)
+      ? aheadAfter(life.readings, interval_ms)?.since_ms
+      : runStart(life.readings, slot_ms, interval_ms)
   const isLong =
     start_ms !== null && start_ms !== undefined && slot_ms - start_ms >= durationMs(life.rule.for)
-  return isLong && !isQuiet({ ...life, acts: life.acts.slice(0, -1) })
+  return isLong && !isQuiet(beforeLast(life))
 }
