@@ -47,16 +47,17 @@ import type { Rule } from '../rules/rule.ts'
  * - undecided: nothing ends, nothing fires.
  * - A group that is then neither firing nor quiet is pending if `run` or `ahead` is not null, and
  *   ok otherwise.
- * - At last, and only after a complete slot: a group that is not firing, has no open incident, had
+ * - Finally, and only after a complete slot: a group that is not firing, has no open incident, had
  *   data once, and has `s − seen_ms ≥ forget_after_ms` is forgotten.
  *
  * A slot `s` of a late pass replaces the outcome of the same slot in `recent`, if that is one of
  * its last five and the sample is not partial; otherwise nothing changes. A slot after `slot_ms`, or
  * of a group without state if the sample has data, is added as a complete slot instead: late rows
- * may be the first of a group. The runs of `recent` and `run` are computed again. With data, `seen_ms` is at least `s`. With a true outcome,
- * `last_true_ms` is at least `s`, and the group fires, marked `late`, if it is neither firing nor
- * quiet, `s` is after `fired_ms`, `ended_ms` and `known_until_ms`, and `s − start of the run at s ≥ for`.
- * Nothing ends, is raised or is forgotten in a late pass; pending and ok are as above.
+ * may be the first of a group. The runs of `recent` and `run` are computed again. With data,
+ * `seen_ms` is at least `s`. With a true outcome, `last_true_ms` is at least `s`, and the group
+ * fires, marked `late`, if it is neither firing nor quiet, `s` is after `fired_ms`, `ended_ms` and
+ * `known_until_ms`, and `s − start of the run at s ≥ for`. Nothing ends, is raised or is forgotten
+ * in a late pass; pending and ok are as above.
  */
 export type Step = (rule: Rule, state: GroupState | null, sample: Sample, slot: Slot) => StepResult
 
