@@ -88,9 +88,7 @@ function phaseOf(life: Life): GroupState['phase'] {
   if (stateFromLog(life.log).is_firing) return 'firing'
   if (isQuiet(life)) return 'quiet'
   const interval_ms = durationMs(life.rule.interval)
-  const settled = life.readings.findLastIndex(
-    ({ sort }) => sort !== 'ignored' && sort !== 'skipped',
-  )
+  const settled = life.readings.findLastIndex(({ sort }) => sort !== 'ignored')
   const resolved = life.log.findLast((entry) => entry.type === 'resolved')
   if (resolved !== undefined && resolved.act > settled) return 'ok'
   const then = life.readings.slice(0, settled + 1)
@@ -138,16 +136,20 @@ function changeOfPhase(life: Life, reading: Reading): Transition | undefined {
   const { is_firing, severity: highest } = stateFromLog(life.log)
   if (!is_firing) {
     const fires = outcome === 'true' && mayFire(life, reading)
-    const late = sort === 'amended'
+    const late = isLate(reading)
     return fires ? { type: 'fired', slot_ms, severity, tier, late } : undefined
   }
-  if (sort === 'amended') return undefined
+  if (isLate(reading)) return undefined
   if (outcome === 'true' && tier !== null) {
     const isHigher = severities.indexOf(severity) > severities.indexOf(highest ?? 'info')
     return isHigher ? { type: 'raised', slot_ms, severity, tier } : undefined
   }
   const isOver = outcome === 'false' && sort === 'complete' && mayEnd(life, slot_ms)
   return isOver ? { type: 'ended', slot_ms } : undefined
+}
+
+function isLate({ sort }: Reading): boolean {
+  return sort === 'amended' || sort === 'added'
 }
 
 /** A false slot ends firing `keep_firing_for` after the newest true slot, and not before it. */
@@ -157,11 +159,12 @@ function mayEnd({ rule, readings }: Life, slot_ms: number): boolean {
 }
 
 /** A true slot fires at the end of a run of at least `for`, unless a person asked for quiet. */
-function mayFire(life: Life, { sort, slot_ms }: Pick<Reading, 'sort' | 'slot_ms'>): boolean {
+function mayFire(life: Life, reading: Reading): boolean {
+  const { sort, slot_ms } = reading
   const interval_ms = durationMs(life.rule.interval)
   const { fired_ms, ended_ms } = stateFromLog(life.log)
   const isKnown = [fired_ms, ended_ms].some((known_ms) => known_ms !== null && slot_ms <= known_ms)
-  if (sort === 'amended' && isKnown) return false
+  if (isLate(reading) && isKnown) return false
   const start_ms =
     sort === 'ahead'
       ? aheadAfter(life.readings, interval_ms)?.since_ms

@@ -129,9 +129,16 @@ function judgeBurnRate(rule: Rule, { tiers }: BurnRateSample, was_seen: boolean)
 function burns(rule: Rule, tier: Tier, sample: BurnRateSample['tiers'][number]): boolean {
   const { objective = 0, min_bad = 0 } = rule.burn_rate ?? {}
   const { long, short, is_filled } = sample
-  const limit = tier.factor * (1 - objective)
-  const isFast = [long, short].every(({ bad, total }) => total > 0 && bad / total > limit)
+  const limit = millionths(tier.factor) * (1_000_000n - millionths(objective))
+  const isFast = [long, short].every(({ bad, total }) => {
+    return total > 0 && BigInt(bad) * 10n ** 12n > BigInt(total) * limit
+  })
   return is_filled && long.bad >= min_bad && isFast
+}
+
+/** Returns a number with at most six decimals as a whole number of millionths. */
+function millionths(value: number): bigint {
+  return BigInt(Math.round(value * 1_000_000))
 }
 
 const standardTiers = [

@@ -15,10 +15,11 @@ import { type Judgement, judge } from './slot-outcome.ts'
  * - `ahead`: partial and certain, so it counts as true and is evaluated again;
  * - `skipped`: the catch-up limit ended, the slot has no outcome;
  * - `amended`: late rows replace the outcome of a recent slot;
+ * - `added`: late rows of a slot after the newest one, or the first rows of a group;
  * - `ignored`: changes nothing.
  */
 export type Reading = Judgement & {
-  readonly sort: 'complete' | 'ahead' | 'skipped' | 'amended' | 'ignored'
+  readonly sort: 'complete' | 'ahead' | 'skipped' | 'amended' | 'added' | 'ignored'
   readonly slot_ms: number
 }
 
@@ -35,9 +36,8 @@ function readAct(rule: Rule, act: Act, before: readonly Reading[]): Reading {
   const isPartial = act.sample.lag_ms > durationMs(rule.delay)
   const slot_ms = act.slot.end_ms
   if (act.slot.pass === 'late') {
-    const lastFive = [...completeSlots(before).keys()].slice(-5)
-    const isAmended = lastFive.includes(slot_ms) && !isPartial
-    return { ...judgement, sort: isAmended ? 'amended' : 'ignored', slot_ms }
+    const sort = isPartial ? 'ignored' : sortOfLate(slot_ms, judgement, before)
+    return { ...judgement, sort, slot_ms }
   }
   const isRepeated = slot_ms <= (slotAfter(before) ?? Number.NEGATIVE_INFINITY)
   if (isRepeated) return { ...judgement, sort: 'ignored', slot_ms }
@@ -50,26 +50,40 @@ function sortOfPartial({ is_last_attempt }: Slot, { is_certain }: Judgement): Re
   return is_certain ? 'ahead' : 'ignored'
 }
 
+function sortOfLate(
+  slot_ms: number,
+  { has_data }: Judgement,
+  before: readonly Reading[],
+): Reading['sort'] {
+  const isKnown = before.some(({ sort }) => sort !== 'ignored')
+  if (!isKnown) return has_data ? 'added' : 'ignored'
+  if (slot_ms > (slotAfter(before) ?? Number.NEGATIVE_INFINITY)) return 'added'
+  return [...completeSlots(before).keys()].slice(-5).includes(slot_ms) ? 'amended' : 'ignored'
+}
+
 const nothing: Omit<Reading, 'severity'> = {
   ...{ sort: 'ignored', slot_ms: Number.NEGATIVE_INFINITY, has_data: false },
   ...{ outcome: 'undecided', is_certain: false, tier: null },
 }
 
+/** Sorts of readings that give a slot an outcome for good. */
+const judgedSorts: readonly Reading['sort'][] = ['complete', 'amended', 'added']
+
 /** Returns the complete slots with their newest outcomes, oldest first. */
 export function completeSlots(readings: readonly Reading[]): Map<number, Outcome> {
-  const judged = readings.filter(({ sort }) => sort === 'complete' || sort === 'amended')
+  const judged = readings.filter(({ sort }) => judgedSorts.includes(sort))
   return new Map(judged.map(({ slot_ms, outcome }) => [slot_ms, outcome]))
 }
 
 /** Returns the newest slot that is complete or skipped. */
 export function slotAfter(readings: readonly Reading[]): number | null {
-  const passed = readings.filter(({ sort }) => sort === 'complete' || sort === 'skipped')
+  const passed = readings.filter(({ sort }) => ['complete', 'added', 'skipped'].includes(sort))
   return newest(passed.map(({ slot_ms }) => slot_ms))
 }
 
 /** Returns the newest complete slot that had data when it was evaluated or amended. */
 export function seenAfter(readings: readonly Reading[]): number | null {
-  const judged = readings.filter(({ sort }) => sort === 'complete' || sort === 'amended')
+  const judged = readings.filter(({ sort }) => judgedSorts.includes(sort))
   return newest(judged.filter(({ has_data }) => has_data).map(({ slot_ms }) => slot_ms))
 }
 
@@ -112,13 +126,17 @@ export function recentAfter(readings: readonly Reading[], interval_ms: number): 
   })
 }
 
-/** Returns the run that ends with a certain partial slot beyond the complete and skipped slots. */
+/**
+ * Returns the run that ends with a certain partial slot beyond the complete and skipped slots. A late
+ * pass that changes the run before it counts as the newest slot again.
+ */
 export function aheadAfter(readings: readonly Reading[], interval_ms: number): Run | null {
-  const last = readings.findLastIndex(({ sort }) => sort !== 'ignored' && sort !== 'amended')
+  const last = readings.findLastIndex(({ sort }) => sort !== 'ignored')
   const reading = readings[last]
   if (reading === undefined) return null
   const before = aheadAfter(readings.slice(0, last), interval_ms)
-  const at = reading.slot_ms
+  const newest_ms = slotAfter(readings) ?? reading.slot_ms
+  const at = reading.sort === 'amended' ? newest_ms : reading.slot_ms
   const run = runAfter(readings.slice(0, last + 1), interval_ms)
   if (reading.sort === 'ahead') {
     if (before !== null && before.since_ms <= at && at <= before.until_ms) return before

@@ -53,7 +53,7 @@ import type { Rule } from '../rules/rule.ts'
  * A slot `s` of a late pass replaces the outcome of the same slot in `recent`, if that is one of
  * its last five and the sample is not partial; otherwise nothing changes. A slot after `slot_ms`, or
  * of a group without state if the sample has data, is added as a complete slot instead: late rows
- * may be the first of a group. The runs of `recent` and `run` are computed again. With data,
+ * may be the first of a group. The runs of `recent`, `run` and `ahead` are computed again, `ahead` as after the newest slot. With data,
  * `seen_ms` is at least `s`. With a true outcome, `last_true_ms` is at least `s`, and the group
  * fires, marked `late`, if it is neither firing nor quiet, `s` is after `fired_ms`, `ended_ms` and
  * `known_until_ms`, and `s − start of the run at s ≥ for`. Nothing ends, is raised or is forgotten

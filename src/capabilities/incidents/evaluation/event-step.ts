@@ -20,7 +20,9 @@ export function stepEvents(
     group = endBefore(rule, group, m, transitions)
     group = countMatch(group, m, { rule, count: event.count, within_ms }, transitions)
   }
-  if (!isPartial(rule, sample)) group = endBefore(rule, group, s, transitions)
+  // Matches may still be on their way: nothing ends and nothing is forgotten.
+  if (isPartial(rule, sample)) return { state: group, transitions }
+  group = endBefore(rule, group, s, transitions)
   if (!isForgotten(group, slot, within_ms)) return { state: group, transitions }
   return { state: null, transitions: [...transitions, { type: 'forgotten', slot_ms: s }] }
 }
