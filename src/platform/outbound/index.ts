@@ -1,4 +1,4 @@
-export { type AllowedNetwork, isReachable, parseAllowedNetwork } from './address-policy.ts'
+export { type AllowedNetwork, parseAllowedNetwork } from './address-policy.ts'
 export {
   type Address,
   type Outbound,
