@@ -88,7 +88,7 @@ async function work(): Promise<void> {
     ],
     ...{ clock, logger },
     metrics: createMetrics(),
-    settings: { poll_ms: 20 },
+    settings: { poll_ms: 50 },
   })
   const waiting = async () => {
     const { rows } = await pool.query(

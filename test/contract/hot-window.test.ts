@@ -40,7 +40,7 @@ async function work(project_id?: string): Promise<void> {
     clock: { now_ms: () => Date.now() },
     logger: createLogger({ role: 'test', level: 'silent' }),
     metrics: createMetrics(),
-    settings: { poll_ms: 20 },
+    settings: { poll_ms: 50 },
   })
   const waiting = async () => {
     const { rows } = await hot.pool.query(

@@ -378,14 +378,32 @@ const refused: typeof accepted = [
   ],
 ]
 
-async function verdictsOn(yaml: string) {
+function lintErrorsIn(yaml: string) {
   const { findings } = lintResources(kinds, [{ name: 'case.yaml', text: yaml }])
-  const errors = findings.filter(({ level }) => level === 'error')
+  return findings.filter(({ level }) => level === 'error')
+}
+
+/** By the request that `kubectl create --dry-run=server --validate=strict` sends. */
+async function verdictsOn(kind: string, spec: unknown, name = 'case') {
+  const errors = lintErrorsIn(yamlOf(kind, spec, { name }))
+  const { plural, scope } = kinds.find((one) => one.kind === kind) ?? {}
+  const place = scope === 'Cluster' ? '' : `namespaces/${namespace}/`
+  const path = `/apis/${apiVersion}/${place}${plural}?dryRun=All&fieldValidation=Strict`
+  const body = { apiVersion, kind, metadata: { name }, spec }
+  const reply = await server.ask('POST', path, { body })
+  expect([201, 400, 422]).toContain(reply.status)
+  const refusal = reply.status === 201 ? '' : reply.text
+  const said = `${reply.warning}${refusal}`
+  return { errors, said, lint: errors.length === 0, server: refusal === '' }
+}
+
+/** By kubectl, for texts of which the API server may get nothing. */
+async function verdictsOnText(yaml: string) {
   const applied = await server.kubectl(
     ['create', '--dry-run=server', '--validate=strict', '-n', namespace, '-f', '-'],
     { input: yaml },
   )
-  return { errors, said: applied.stderr, lint: errors.length === 0, server: applied.status === 0 }
+  return { lint: lintErrorsIn(yaml).length === 0, server: applied.status === 0 }
 }
 
 function yamlOf(kind: string, spec: unknown, metadata: object = { name: 'case' }): string {
@@ -394,15 +412,20 @@ function yamlOf(kind: string, spec: unknown, metadata: object = { name: 'case' }
 
 describe('lint and the API server both accept', () => {
   test.each(accepted)('%s', async (_name, kind, spec) => {
-    const verdicts = await verdictsOn(yamlOf(kind, spec))
+    const verdicts = await verdictsOn(kind, spec)
     expect(verdicts).toMatchObject({ errors: [], said: '', lint: true, server: true })
+  })
+
+  test('a text, by kubectl', async () => {
+    const verdicts = await verdictsOnText(yamlOf('RetentionPolicy', policy({})))
+    expect(verdicts).toEqual({ lint: true, server: true })
   })
 
   test.each(kinds.map((kind) => [kind.kind, kind] as const))(
     'the example of a %s',
     async (_, kind) => {
       const { metadata, spec } = kind.example
-      const verdicts = await verdictsOn(yamlOf(kind.kind, spec, { name: metadata.name }))
+      const verdicts = await verdictsOn(kind.kind, spec, metadata.name)
       expect(verdicts).toMatchObject({ errors: [], said: '', lint: true, server: true })
     },
   )
@@ -410,7 +433,7 @@ describe('lint and the API server both accept', () => {
 
 describe('lint and the API server both refuse', () => {
   test.each(refused)('%s', async (_name, kind, spec) => {
-    const verdicts = await verdictsOn(yamlOf(kind, spec))
+    const verdicts = await verdictsOn(kind, spec)
     expect(verdicts).toMatchObject({ lint: false, server: false })
   })
 
@@ -430,7 +453,7 @@ describe('lint and the API server both refuse', () => {
     ['a field beside the spec', `${yamlOf('RetentionPolicy', spec)}extra: 1\n`],
     ['text that is not YAML', yamlOf('RetentionPolicy', spec).replace('spec:', 'spec: [')],
   ])('%s', async (_name, yaml) => {
-    expect(await verdictsOn(yaml)).toMatchObject({ lint: false, server: false })
+    expect(await verdictsOnText(yaml)).toMatchObject({ lint: false, server: false })
   })
 })
 

@@ -172,8 +172,8 @@ export async function openArchiveDesk(
     }),
   ]
   const chores = [
-    endSlicesChore({ db, restored, clock, every_ms: 50 }),
-    tidyArchivesChore({ db, blobs, every_ms: 50 }),
+    endSlicesChore({ db, restored, clock, every_ms: 200 }),
+    tidyArchivesChore({ db, blobs, every_ms: 200 }),
   ]
   const worker = startWorker(db, handlers, { chores })
   const ended = ({ id }: Job) => jobIn(db, id, 'succeeded', 'failed')

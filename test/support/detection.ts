@@ -81,7 +81,7 @@ export async function openDetectionBench(): Promise<DetectionBench> {
       const worker = startDetection({
         ...ports,
         ...options,
-        settings: { poll_ms: 20, rest_ms: 0, rest_factor: 0, busy_share: 0.9, ...options.settings },
+        settings: { poll_ms: 50, rest_ms: 0, rest_factor: 0, busy_share: 0.9, ...options.settings },
       })
       workers.push(worker)
       return worker
@@ -98,7 +98,7 @@ export async function openDetectionBench(): Promise<DetectionBench> {
             .execute()
           return due === undefined
         },
-        { timeout_ms, interval_ms: 20 },
+        { timeout_ms },
       )
     },
     [Symbol.asyncDispose]: async () => {

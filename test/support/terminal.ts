@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { childEnv } from './child-env.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -31,11 +32,11 @@ export type TerminalRole = {
 }
 
 export function roleAtTerminal(role: string, env: Record<string, string>): TerminalRole {
-  const { PATH = '', HOME = '' } = process.env
+  const { HOME = '' } = process.env
   const command = ['-c', atTerminal, process.execPath, 'src/main.ts', role]
   const child: ChildProcess = spawn('python3', command, {
     cwd: root,
-    env: { PATH, HOME, TERM: 'xterm', ...env },
+    env: childEnv({ HOME, TERM: 'xterm', ...env }),
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const reap = () => child.kill('SIGTERM')

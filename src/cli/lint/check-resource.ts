@@ -7,8 +7,18 @@ import type { Path } from './read-documents.ts'
 /** Checks a resource as the API server and then the operator do. */
 export type ResourceCheck = (resource: Readonly<Record<string, unknown>>) => Fault[]
 
-/** Creates the check of a kind, with its schema. */
-export function createResourceCheck(kind: Kind): ResourceCheck {
+const checks = new WeakMap<Kind, ResourceCheck>()
+
+/** Returns the check of a kind. It compiles the schema once, with the first resource of the kind. */
+export function resourceCheckOf(kind: Kind): ResourceCheck {
+  return (resource) => {
+    const check = checks.get(kind) ?? createResourceCheck(kind)
+    checks.set(kind, check)
+    return check(resource)
+  }
+}
+
+function createResourceCheck(kind: Kind): ResourceCheck {
   const schema = withoutStatus(resourceSchemaOf(kind))
   const checkStructure = createStructureCheck(schema)
   return (resource) => {

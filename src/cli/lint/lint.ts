@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import { apiGroup, apiVersion, type Kind, kinds } from '../../operator/index.ts'
 import { type Arguments, type CommandIo, exitStatus, UsageError } from '../command.ts'
 import { render } from '../output.ts'
-import { createResourceCheck, type ResourceCheck } from './check-resource.ts'
+import { type ResourceCheck, resourceCheckOf } from './check-resource.ts'
 import { type Fault, faultAt, isObject, pathText, quote } from './fault.ts'
 import {
   type LintDocument,
@@ -96,7 +96,7 @@ class Linter {
   #resources = 0
 
   constructor(kinds: readonly Kind[]) {
-    this.#kinds = new Map(kinds.map((kind) => [kind.kind, createResourceCheck(kind)]))
+    this.#kinds = new Map(kinds.map((kind) => [kind.kind, resourceCheckOf(kind)]))
   }
 
   check(document: LintDocument): void {

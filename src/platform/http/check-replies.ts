@@ -26,7 +26,7 @@ export function replyChecker(
 ): (route: Route, reply: SentReply) => void {
   let find: FindDescription | undefined
   return (route, reply) => {
-    find ??= compileReplies(routes)
+    find ??= findDescriptions(routes)
     const fault = findFault(route, reply, find)
     if (fault !== undefined) throw new UndocumentedReply(`${route.id} ${reply.status}: ${fault}`)
   }
@@ -68,8 +68,18 @@ function findUndocumentedCode(route: Route, body: unknown): string | undefined {
 
 const documentUri = 'https://looptrace.dev/openapi.json'
 
-function compileReplies(routes: readonly (Route | RawRoute)[]): FindDescription {
+/** By the text of the document: servers with the same document share their validators. */
+const compiled = new Map<string, FindDescription>()
+
+function findDescriptions(routes: readonly (Route | RawRoute)[]): FindDescription {
   const document = openapiDocument(routes, { version: '0' })
+  const text = JSON.stringify(document)
+  const find = compiled.get(text) ?? compileReplies(document)
+  compiled.set(text, find)
+  return find
+}
+
+function compileReplies(document: Json): FindDescription {
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
   ajv.addSchema(document, documentUri)
   const validators = new Map<string, ValidateFunction>()

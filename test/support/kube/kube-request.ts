@@ -4,7 +4,13 @@ import { Agent, request } from 'node:https'
 export type KubeCaller = { url: string; token: string }
 /** A parsed body; tests read it without narrowing. */
 export type KubeObject = ReturnType<typeof JSON.parse>
-export type KubeReply = { status: number; body: KubeObject; text: string }
+export type KubeReply = {
+  status: number
+  body: KubeObject
+  text: string
+  /** The header Warning, '' without one. */
+  warning: string
+}
 export type KubeMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** The API servers of the tests have self-signed certificates. */
@@ -43,7 +49,9 @@ export function ask(
       text += chunk
     })
     answer.on('error', reject)
-    answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: jsonOf(text), text }))
+    const { statusCode: status = 0, headers } = answer
+    const warning = headers.warning ?? ''
+    answer.on('end', () => resolve({ status, body: jsonOf(text), text, warning }))
   })
   asked.end(sent)
   return promise

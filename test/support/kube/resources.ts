@@ -68,7 +68,7 @@ export function resourcesOf(server: ApiServer, kind: Kind, namespace: string): R
       return last !== undefined && is(last) ? last : undefined
     }
     return eventually(`${namespace}/${name} ${what}`, asked, {
-      ...{ timeout_ms: wait_ms_max, interval_ms: 25 },
+      ...{ timeout_ms: wait_ms_max, interval_ms: 50 },
     }).catch((cause: unknown) => {
       throw new Error(`${cause}; it is ${JSON.stringify(last, undefined, 1)}`, { cause })
     })
@@ -100,7 +100,7 @@ export function resourcesOf(server: ApiServer, kind: Kind, namespace: string): R
     gone: async (name) => {
       const absent = async () => (await read(name)) === undefined
       await eventually(`${namespace}/${name} is gone`, absent, {
-        ...{ timeout_ms: wait_ms_max, interval_ms: 25 },
+        ...{ timeout_ms: wait_ms_max, interval_ms: 50 },
       })
     },
   }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { resolve } from 'node:path'
+import { getCompileCacheDir } from 'node:module'
+import { dirname, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { backOff } from '../../../kernel/back-off.ts'
@@ -113,8 +114,9 @@ const statements_max = 8
 const threads = statements_max + 4
 
 /**
- * Starts the process and waits until it is ready. It gets no variables of this process and no
- * secrets; the password is in its folder. Rejects with EmbeddedStartFailed.
+ * Starts the process and waits until it is ready. It gets no variables of this process but
+ * the folder of Node's compile cache, and no secrets; the password is in its folder. Rejects with
+ * EmbeddedStartFailed.
  */
 async function launch(options: {
   directory: string
@@ -128,7 +130,7 @@ async function launch(options: {
   const settings = ['--directory', directory, '--port', `${port}`, '--statements']
   const child = spawn(process.execPath, [serverPath, ...settings, `${statements_max}`], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    env: { UV_THREADPOOL_SIZE: `${threads}` },
+    env: { UV_THREADPOOL_SIZE: `${threads}`, ...compileCache() },
   })
   relayLines(child, logger)
   const exited = new Promise<string>((resolve) => {
@@ -147,6 +149,13 @@ async function launch(options: {
       { cause },
     )
   }
+}
+
+/** With compiled modules, a start takes a third less processor time. */
+function compileCache(): Record<string, string> {
+  // A folder for this version of Node, in the folder that the variable names.
+  const folder = getCompileCacheDir()
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) }
 }
 
 /** Waits for the child's first message. Resolves with the port. */
