@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { noteKind } from '../../../test/support/kube/note-kind.ts'
 import { manualTiming } from '../../../test/support/manual-timing.ts'
 import type { ManagedBy } from '../../model/managed-by.ts'
 import {
@@ -10,7 +11,6 @@ import {
 } from '../../platform/kube/index.ts'
 import { createLogger } from '../../platform/telemetry/index.ts'
 import type { OwnedObject } from '../contract.ts'
-import { serviceAccountKind } from '../kinds/service-account/index.ts'
 import { ServiceUnavailable } from '../service/service-client.ts'
 import type { GrantDecision } from '../tenancy/decide-grant.ts'
 import type { Grant } from '../tenancy/grant.ts'
@@ -21,7 +21,7 @@ const minute_ms = 60_000
 const grace_ms = 60 * minute_ms
 const installation = { id: '0199aaaa-0000-7000-8000-00000000000a', cluster: 'cluster-a' }
 const project = '0199aaaa-0000-7000-8000-00000000000b'
-const kind = 'LooptraceServiceAccount'
+const { kind } = noteKind
 const act = { verb: 'get', resource: 'any', namespace: 'team', name: 'robot' }
 
 /** An account that `team/robot` declares. */
@@ -38,7 +38,7 @@ const resource = (uid: string, spec: object = {}): KubeObject => ({
     ...{ name: 'robot', namespace: 'team', uid, resourceVersion: '1' },
     creationTimestamp: '2026-01-01T00:00:00Z',
   },
-  spec: { projectRef: { id: project }, scopes: ['tasks:read'], ...spec },
+  spec: { text: 'hello', ...spec },
 })
 
 const { metadata, spec } = resource('uid-1')
@@ -89,13 +89,13 @@ function sweepOf(start: Partial<World> = {}) {
   } as Partial<KubeClient> as KubeClient
   const sweep = createOrphanSweep({
     kind: {
-      ...serviceAccountKind,
+      ...noteKind,
       project: {
         withdraw: async () => undefined,
         listOwned: () => give(world.owned),
       },
     },
-    find: () => world.cached && toCachedResource(serviceAccountKind, world.cached),
+    find: () => world.cached && toCachedResource(noteKind, world.cached),
     access: { decide: () => world.decision },
     ...{ kube, service: { request: () => Promise.reject(new Error('not a part of this test')) } },
     installation: () => installation,
