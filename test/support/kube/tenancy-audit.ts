@@ -23,17 +23,19 @@ export type Faults = {
 /** A place as it was last declared. */
 type Wanted = ProductPlace & { is_granted: boolean; declared: readonly Declared[] }
 
-/** Whether each resource reports its end: Ready for its generation, or withdrawn. */
-export async function isSettled({ is_granted, declared }: Wanted): Promise<boolean> {
+/** Returns the first resource that does not report its end (Ready, or withdrawn); undefined if all do. */
+export async function findUnsettled({
+  is_granted,
+  declared,
+}: Wanted): Promise<{ name: string; resource: KubeObject } | undefined> {
   for (const { of, name } of declared) {
     const resource = await of.read(name)
     const ready = readyOf(resource)
-    if (resource?.metadata.deletionTimestamp !== undefined) return false
     const isCurrent = ready?.observedGeneration === resource?.metadata.generation
-    if (is_granted && !(isCurrent && ready?.status === 'True')) return false
-    if (!is_granted && !isWithdrawn(resource)) return false
+    const isEnded = is_granted ? isCurrent && ready?.status === 'True' : isWithdrawn(resource)
+    if (resource?.metadata.deletionTimestamp !== undefined || !isEnded) return { name, resource }
   }
-  return true
+  return undefined
 }
 
 /** Whether the project was withdrawn, or was never used. */
