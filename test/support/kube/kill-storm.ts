@@ -17,7 +17,7 @@ type ClassName = (typeof classes)[number]
 /** Accounts of a place. With its policy a place has ten resources. */
 const accounts_per_place = 9
 const revokeAfter = '4s'
-const settle_ms_max = 60_000
+const settle_ms_max = 120_000
 const lease = { lease_ms: 4_000, renew_deadline_ms: 3_000, retry_ms: 250 }
 const scopeSets = [['tasks:read'], ['tasks:read', 'query:run'], ['ingest:write']] as const
 

@@ -38,11 +38,16 @@ export async function findUnsettled({
   return undefined
 }
 
-/** Whether the project was withdrawn, or was never used. */
+/**
+ * Whether the project was withdrawn, or was never used. A policy whose operator was killed before its
+ * first status has no grant there, so its grace is an hour (known limit in
+ * `docs/internals/tenancy.md`).
+ */
 function isWithdrawn(resource: KubeObject): boolean {
   if (readyOf(resource)?.reason !== 'NotGranted') return false
-  const { projectId, withdrawal } = resource.status
-  return projectId === undefined || withdrawal?.revokedAt !== undefined
+  const { projectId, withdrawal, grant } = resource.status
+  const isLate = resource.kind === 'RetentionPolicy' && withdrawal && grant === undefined
+  return projectId === undefined || withdrawal?.revokedAt !== undefined || isLate
 }
 
 /** Compares every resource, key and Secret of a place with what it declared. */
