@@ -140,6 +140,21 @@ function rowsByType(page: string): Map<string, string[]> {
   return new Map(rows)
 }
 
+test('each attack in the page about tenancy has a test of the name that it gives', async () => {
+  const page = await readFile('docs/internals/tenancy.md', 'utf8')
+  const rows = [...page.matchAll(/^\| (?!attack|---)(.+) \| .+ \| (.+) \|$/gm)]
+  expect(rows.length).toBeGreaterThan(30)
+  let path = ''
+  for (const [, attack = '', tests = ''] of rows) {
+    for (const one of tests.split('; ')) {
+      const [, file, same, name = ''] = /^(?:`(.+?)`)?:? ?(… )?(.*)$/.exec(one) ?? []
+      if (file !== undefined) path = file.includes('/') ? file : `test/contract/${file}`
+      else if (same === undefined) path = 'test/contract/project-grants.test.ts'
+      expect(await readFile(path, 'utf8'), attack).toContain(name)
+    }
+  }
+})
+
 test('no file of the product is longer than 300 lines, and none has a catch-all name', () => {
   for (const [name, source] of sources) {
     expect(name).toMatch(/^[a-z0-9-/.]+$/)

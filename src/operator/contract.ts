@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Clock } from '../kernel/time.ts'
+import type { ManagedBy } from '../model/managed-by.ts'
 import type { SecretClient } from '../platform/kube/index.ts'
 import type { Logger } from '../platform/telemetry/index.ts'
 import type { Bounded, CommonSpec, ProjectRef } from './common-spec.ts'
@@ -81,7 +82,15 @@ export type ProjectUse<Spec extends CommonSpec = CommonSpec, Status extends obje
    * Idempotent, also after a crash. The spec may be invalid, so it is not passed.
    */
   withdraw(resource: Omit<Resource<Spec, Status>, 'spec'>, deps: ReconcileDeps): Promise<void>
+  /**
+   * Lists the objects of an installation in the service that must not outlive their resource. When
+   * a resource is gone without its removal, `withdraw` is called for its object after a grace.
+   */
+  listOwned?(service: ServiceClient, installation_id: string): Promise<readonly OwnedObject[]>
 }
+
+/** An object in the service that a resource declares. */
+export type OwnedObject = { id: string; project_id: string; owner: ManagedBy }
 
 export type CelRule = { rule: string; message: string }
 

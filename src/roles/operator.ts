@@ -94,6 +94,7 @@ export function toOperatorSettings(config: RoleConfig<'operator'>): OperatorSett
     workers: config.operator_workers,
     relist_ms: config.operator_relist_ms,
     watch_idle_ms: config.operator_watch_idle_ms,
+    orphan_grace_ms: config.operator_orphan_grace_ms,
   }
 }
 

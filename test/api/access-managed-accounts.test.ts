@@ -240,6 +240,42 @@ test('deleted by its resource it is gone; retained it can be changed by anyone',
   expect((await person('DELETE', at)).status).toBe(204)
 })
 
+test('an operator lists the accounts with a live key of its installation, in all projects', async () => {
+  const installation = '5b1f0c2e-3a55-5d0b-9c0e-2f6f2e1f6b7a'
+  const path = `/installations/${installation}/service-accounts`
+  const made = async (name: string, of: string) => {
+    const managed_by = { ...resource(name), installation: of, cluster: 'c' }
+    const { body: account } = await declare(name, { managed_by })
+    const wish = { managed_by, name: 'main' }
+    const { body } = await operator('POST', `/service-accounts/${account.id}/keys`, wish)
+    return { managed_by, key_id: body.id }
+  }
+  const names = async (url = path) => {
+    const { body } = await operator('GET', url)
+    return body.service_accounts.map(({ name }: { name: string }) => name).sort()
+  }
+  const live = await made('swept-1', installation)
+  await made('swept-2', installation)
+  await declare('keyless', { managed_by: { ...resource('keyless'), installation } })
+  await made('elsewhere', stranger)
+  await declared('of-an-earlier-version')
+  expect(await names()).toEqual(['swept-1', 'swept-2'])
+  const first = await operator('GET', `${path}?limit=1`)
+  expect(first.body).toMatchObject({
+    service_accounts: [{ name: 'swept-1', project_id: project, managed_by: { installation } }],
+    total: 2,
+  })
+  expect(await names(`${path}?cursor=${first.body.next_cursor}`)).toEqual(['swept-2'])
+  await operator('POST', `/projects/${project}/api-keys/${live.key_id}/revoke`, {
+    managed_by: live.managed_by,
+  })
+  expect(await names()).toEqual(['swept-2'])
+  expect(outcome(await person('GET', path))).toEqual([403, 'permission_denied'])
+  const { key } = (await person('POST', `/projects/${project}/api-keys`, { name: 'k', scopes }))
+    .body
+  expect((await app.call('GET', root + path, { key })).status).toBe(401)
+})
+
 test('an account of another project is not found', async () => {
   const { account } = await declared('here')
   const { body: organization } = await person('POST', '/organizations', { name: 'elsewhere' })

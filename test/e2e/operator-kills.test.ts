@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { runKillStorm } from '../support/kube/kill-storm.ts'
 import { doomedOperator, doomedProcess, killAtEachWrite } from '../support/kube/killed-operators.ts'
 import {
   type ProductCluster,
@@ -226,6 +227,16 @@ test.each([
     }
   },
 )
+
+/** Kills of processes. KILLS=20 is the long run, on 300 resources; its size is printed. */
+const storm_kills = Number(process.env['KILLS']) || 3
+
+test('two installations that are killed while grants come and go leave no key, no duplicate and no false Ready', async () => {
+  const places = storm_kills < 20 ? 2 : 30
+  const { faults, ...size } = await runKillStorm(cluster, { kills: storm_kills, places })
+  if (storm_kills > 3) process.stdout.write(`${JSON.stringify(size)}\n`)
+  expect(faults).toEqual({ leaked: [], duplicates: [], wrong_ready: [], withdrawn_keys: [] })
+}, 900_000)
 
 /** With KILLS=processes each operator is a process that gets SIGKILL: most realistic, and slow. */
 const as_processes = process.env['KILLS'] === 'processes'

@@ -9,6 +9,7 @@ import { confirmPasswordReset } from './auth/password-reset/confirm.ts'
 import { requestPasswordReset } from './auth/password-reset/password-reset.ts'
 import { revokeToken } from './auth/revoke.ts'
 import { createToken } from './auth/token.ts'
+import { getInstallationAccounts } from './installations/service-accounts.ts'
 import { getOperatorKeys, removeOperatorKey } from './operator-keys/operator-keys.ts'
 import { getInvitations, revokeInvitation } from './organizations/invitations/invitations.ts'
 import { resendInvitation } from './organizations/invitations/resend.ts'
@@ -118,6 +119,7 @@ const factories: readonly ((access: Access) => Route)[] = [
   resumeServiceAccount,
   getServiceAccountKeys,
   createServiceAccountKey,
+  getInstallationAccounts,
   getOperatorKeys,
   removeOperatorKey,
   getUsers,

@@ -10,9 +10,11 @@ import type { Failure } from './failure.ts'
 import { createGatedReflector, type GatedReflector, type NamespaceGate } from './namespace-gate.ts'
 import type { ControllerMetrics, OperatorMetrics, ReconcileResult } from './operator-metrics.ts'
 import type { OperatorSettings } from './operator-settings.ts'
+import { createOrphanSweep, type OrphanSweep } from './orphan-sweep.ts'
 import type { Presence } from './presence.ts'
-import { createProjectAccess } from './project-access.ts'
-import { type Next, type ReconcileContext, reconcileResource } from './reconcile-resource.ts'
+import { createProjectAccess, type ProjectAccess } from './project-access.ts'
+import { createDeps, type ReconcileContext } from './reconcile-deps.ts'
+import { type Next, reconcileResource } from './reconcile-resource.ts'
 import type { Reflector, ReflectorOptions, ReflectorSink } from './reflector.ts'
 import { createResourceCache, type OnStored, type ResourceCache } from './resource-cache.ts'
 import { resourceOf } from './resource-writer.ts'
@@ -60,6 +62,7 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
       const not_ready = cache.notReady().length
       return { ready: cache.size() - not_ready, not_ready }
     },
+    orphans: () => sweep?.waiting() ?? 0,
   })
   const queue = createWorkQueue(timing, metrics.queue)
   const onChange = (key: string) => {
@@ -100,6 +103,7 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
     for (const reflector of reflectors) reflector.leaveOut(namespace)
     cache.evict(key)
   }
+  let sweep: OrphanSweep | undefined
   const work = async (signal: AbortSignal) => {
     const context: ReconcileContext = {
       ...options,
@@ -109,6 +113,7 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
       installation: options.presence.installation,
       onDrift: metrics.drifted,
     }
+    sweep = access && createSweep(context, { ...options, access, onRevoked: metrics.orphanRevoked })
     for (const key of cache.keys()) queue.add(key)
     signal.addEventListener('abort', () => queue.close(), { once: true })
     if (signal.aborted) queue.close()
@@ -120,7 +125,8 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
         await processKey({ key, queue, cache, context, metrics, logger, evict })
       }
     }
-    await Promise.all(Array.from({ length: settings.workers }, worker))
+    const workers = Array.from({ length: settings.workers }, worker)
+    await Promise.all([...workers, sweep?.run(signal)])
   }
   return {
     ...{ kind, reflectors, work },
@@ -132,6 +138,27 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
       for (const { key } of namespaces.flatMap(cache.inNamespace)) queue.add(key)
     },
   }
+}
+
+/** Creates the sweep of a kind whose resources need a grant. */
+function createSweep(
+  context: ReconcileContext,
+  options: ControllerOptions & { access: ProjectAccess; onRevoked: () => void },
+): OrphanSweep {
+  return createOrphanSweep({
+    ...options,
+    kind: context.kind,
+    find: context.cache.get,
+    installation: context.installation,
+    whenAllowed: options.presence.whenAllowed,
+    withdraw: async ({ project_id, owner }) => {
+      const { kind, namespace, name, uid } = owner
+      const gone = { kind, namespace, name, uid, generation: 0, created_at: '' }
+      const meta = { ...gone, annotations: {}, external_id: undefined }
+      const deps = createDeps(context, owner, project_id)
+      await context.kind.project?.withdraw({ meta, status: {} }, deps)
+    },
+  })
 }
 
 /** Notes the grant of a ProjectGrant: in force, unreadable, or gone. */

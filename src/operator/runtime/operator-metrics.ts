@@ -10,6 +10,8 @@ export type ControllerMetrics = {
   queue: QueueObserver
   reconciled(result: ReconcileResult, took_ms: number): void
   drifted(count: number): void
+  /** An object was revoked whose resource is gone. */
+  orphanRevoked(): void
   listed(resource: string, why: string): void
 }
 
@@ -27,6 +29,8 @@ export type ControllerSources = {
   workers: number
   depth: () => number
   resources: () => { ready: number; not_ready: number }
+  /** Objects whose resource is gone and that are not revoked yet. */
+  orphans: () => number
 }
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -80,6 +84,7 @@ export function createOperatorMetrics(metrics: Metrics, timing: Timing): Operato
       const name = { name: controller, controller }
       return {
         drifted: (count) => vectors.drift.inc({ controller }, count),
+        orphanRevoked: () => vectors.orphansRevoked.inc({ controller }),
         listed: (resource, why) => vectors.lists.inc({ resource, why }),
         reconciled: (result, took_ms) => {
           vectors.reconciles.inc({ controller, result })
@@ -163,6 +168,11 @@ function createVectors(metrics: Metrics) {
       help: 'Values in the service that someone else had changed and the operator corrected.',
       labels: controller,
     }),
+    orphansRevoked: metrics.counter({
+      name: 'looptrace_operator_orphans_revoked_total',
+      help: 'Objects in the service that were revoked because their resource is gone.',
+      labels: controller,
+    }),
     lists: metrics.counter({
       name: 'looptrace_operator_lists_total',
       help: 'Full lists of a resource type, by resource and by why it was listed.',
@@ -221,6 +231,11 @@ function registerGauges(
     'controller_runtime_max_concurrent_reconciles',
     'Maximum concurrent reconciles.',
     ({ sources }) => sources.workers,
+  )
+  perController(
+    'looptrace_operator_orphans',
+    'Objects in the service whose resource is gone, and that are revoked after the grace.',
+    ({ sources }) => sources.orphans(),
   )
   metrics.gauge({
     name: 'looptrace_operator_resources',

@@ -28,6 +28,8 @@ export type OperatorSettings = {
   watch_idle_ms: number
   /** Minimum duration of a watch; the server ends it after up to twice this time. */
   watch_timeout_ms: number
+  /** Time after which keys are revoked whose resource is gone. */
+  orphan_grace_ms: number
   /** Time that a stop waits for reconciles in progress. */
   stop_ms: number
 }
@@ -80,5 +82,6 @@ export const defaultOperatorSettings: OperatorSettings = {
   relist_ms: 600_000,
   watch_idle_ms: 120_000,
   watch_timeout_ms: 300_000,
+  orphan_grace_ms: 3_600_000,
   stop_ms: 15_000,
 }

@@ -1,55 +1,20 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type KubeClient, ownedSecrets } from '../../platform/kube/index.ts'
-import type { Logger } from '../../platform/telemetry/index.ts'
 import { duration_ms } from '../common-spec.ts'
 import {
-  apiVersion,
   type ConditionDraft,
   type Kind,
   NotReady,
   type ReconcileDeps,
   type Resource,
 } from '../contract.ts'
-import type { Installation } from '../installation.ts'
-import {
-  annotations,
-  finalizer,
-  installationLabel,
-  secretLabels,
-  secretOwnerLabel,
-} from '../names.ts'
-import type { ServiceClient } from '../service/service-client.ts'
+import { annotations, finalizer } from '../names.ts'
 import type { GrantDecision } from '../tenancy/decide-grant.ts'
 import type { CachedResource } from './cached-resource.ts'
-import type { EventRecorder } from './event-recorder.ts'
 import { classifyFailure, type Failure } from './failure.ts'
-import type { NamespaceGate } from './namespace-gate.ts'
-import { type ProjectAccess, type ProjectUsed, requireProject } from './project-access.ts'
-import type { ResourceCache } from './resource-cache.ts'
+import { type ProjectUsed, requireProject } from './project-access.ts'
+import { createDeps, type ReconcileContext } from './reconcile-deps.ts'
 import { createResourceWriter, type KnownIds, type ResourceWriter } from './resource-writer.ts'
-import type { Timing } from './timing.ts'
 import { withdrawProject } from './withdraw-project.ts'
-
-/** The dependencies of all reconciles of one kind. */
-export type ReconcileContext = {
-  kind: Kind
-  kube: KubeClient
-  service: ServiceClient
-  cache: ResourceCache
-  events: EventRecorder
-  timing: Timing
-  logger: Logger
-  signal: AbortSignal
-  list_page_size: number
-  proxy_url: string
-  countNamespaces: ReconcileDeps['countNamespaces']
-  gate: NamespaceGate
-  /** Undefined for a kind without `projectRef`. */
-  access: ProjectAccess | undefined
-  installation: () => Installation | undefined
-  /** Called with the number of corrected values. */
-  onDrift: (count: number) => void
-}
 
 /** The next step after a reconcile. */
 export type Next =
@@ -123,7 +88,7 @@ function isWithdrawn({ cached, decision }: Run): boolean {
 async function withdrawGrant(run: Run): Promise<Next> {
   const { context, cached, writer, decision } = run
   const refusal = decision !== undefined && 'message' in decision ? decision.message : ''
-  const deps = createDeps(run, cached.project.projectId ?? '')
+  const deps = depsOf(run, cached.project.projectId ?? '')
   const { kind, events } = context
   const next = await withdrawProject(cached, { kind, events, writer, deps, refusal })
   return next === undefined ? { type: 'rest' } : { type: 'again', ...next }
@@ -143,7 +108,7 @@ async function applyToService(run: Run, resource: Resource): Promise<Next> {
   if (context.kind.remove !== undefined) await writer.claim(knownIds(context.kind, project))
   const { conditions, status, events, drifted, again_after_ms } = await context.kind.reconcile(
     resource,
-    createDeps(run, project?.projectId ?? ''),
+    depsOf(run, project?.projectId ?? ''),
   )
   if (drifted) context.onDrift(drifted)
   const all = [...conditions, ...boundsCondition(resource)]
@@ -177,7 +142,7 @@ async function removeFromService(run: Run, resource: Resource): Promise<Next> {
   const { context, cached, writer, decision } = run
   const granted = decision !== undefined && 'allowed' in decision ? decision.allowed : undefined
   const project_id = cached.project.projectId ?? granted?.project_id ?? ''
-  const deps = createDeps(run, project_id)
+  const deps = depsOf(run, project_id)
   // With `Retain` keys would outlive the grace.
   if (isWithdrawn(run)) await context.kind.project?.withdraw(resource, deps)
   await context.kind.remove?.(resource, deps)
@@ -243,30 +208,12 @@ class StatusNotWritten extends AggregateError {
   }
 }
 
-function createDeps({ context, cached, writer }: Run, project_id: string): ReconcileDeps {
-  const { service, kube, cache, timing, logger, signal, proxy_url } = context
-  const page_size = context.list_page_size
-  const { kind, namespace, name, uid } = cached.meta
-  const installation = context.installation()
+function depsOf({ context, cached, writer }: Run, project_id: string): ReconcileDeps {
   return {
-    service,
-    installation,
-    project_id,
-    proxy_url,
-    signal,
-    clock: timing.clock,
-    peers: cache.peers,
+    ...createDeps(context, cached.meta, project_id),
     rivals: () => context.access?.rivals(cached, project_id) ?? [],
-    countNamespaces: context.countNamespaces,
     noteExternalId: writer.noteExternalId,
     removeAnnotation: writer.removeAnnotation,
-    logger: logger.child({ kind, resource: `${namespace}/${name}` }),
-    secrets: ownedSecrets(kube, {
-      owner: { apiVersion, kind, namespace, name, uid },
-      labels: { ...secretLabels, ...(installation && { [installationLabel]: installation.id }) },
-      owner_label: secretOwnerLabel,
-      page_size,
-    }),
   }
 }
 

@@ -125,7 +125,7 @@ function termsOf({ project_ref, meta, project }: CachedResource): string[] {
 }
 
 /** Returns the class of a resource: `default` without a `className`, as in an older CRD. */
-function classOf({ spec }: KubeObject): string {
+export function classOf({ spec }: KubeObject): string {
   const named =
     typeof spec === 'object' && spec !== null && 'className' in spec ? spec.className : ''
   return typeof named === 'string' && named !== '' ? named : defaultClass

@@ -1,6 +1,5 @@
 import { writeSync } from 'node:fs'
-import type { Kind } from '../../../src/operator/index.ts'
-import type { LeaderElectionSettings } from '../../../src/operator/runtime/operator-settings.ts'
+import type { Kind, OperatorSettings } from '../../../src/operator/index.ts'
 import { noteKind } from './note-kind.ts'
 import { startTestOperator } from './operator.ts'
 
@@ -16,19 +15,22 @@ export type OperatorProcessOptions = {
   kinds: 'notes' | 'product'
   namespaces: readonly string[]
   times?: number
-  leader_election?: LeaderElectionSettings
+  leader_election?: OperatorSettings['leader_election']
+  /** Settings of one of several installations. */
+  installed?: Pick<OperatorSettings, 'class_name' | 'presence'>
   exit_at_write?: number
 }
 
 const options: OperatorProcessOptions = JSON.parse(process.argv[2] ?? '{}')
-const { kubeconfig, service_url, service_key, namespaces, times, leader_election } = options
+const { kubeconfig, service_url, service_key, namespaces, times, leader_election, installed } =
+  options
 let writes = 0
 
 const { operator, stop } = startTestOperator({
   ...{ kubeconfig, service_url, kinds: await kindsOf(options.kinds) },
   ...(service_key !== undefined && { service_key }),
   ...(times !== undefined && { times }),
-  settings: { namespaces, leader_election },
+  settings: { namespaces, leader_election, ...installed },
   onWrite: (what) => {
     writes += 1
     // Written synchronously, because the process may exit right after.

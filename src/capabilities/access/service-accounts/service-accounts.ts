@@ -38,10 +38,7 @@ export function getServiceAccounts({ db }: Access): Route {
         ),
       ...idPageQuery,
     }),
-    reply: record('ServiceAccountList', {
-      service_accounts: z.array(accountSchema),
-      ...pageFields,
-    }),
+    reply: accountListSchema,
     errors: ['invalid_cursor'],
     handle: async ({ query, caller }) => {
       const result = await listServiceAccounts(db, {
@@ -225,6 +222,12 @@ export const accountSchema = record('ServiceAccount', {
     .describe('Time since which no key can be minted or changed; null when not suspended.'),
   suspended_by: z.uuid().nullable().describe('User who revoked a key in an emergency.'),
   suspended_reason: z.string().nullable(),
+})
+
+/** A page of service accounts. */
+export const accountListSchema = record('ServiceAccountList', {
+  service_accounts: z.array(accountSchema),
+  ...pageFields,
 })
 
 /** Path parameters of one account. */

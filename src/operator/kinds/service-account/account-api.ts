@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ManagedBy } from '../../../model/managed-by.ts'
+import type { OwnedObject } from '../../contract.ts'
 import { ownerQuery } from '../../installation.ts'
 import {
   type ServiceClient,
@@ -123,6 +124,39 @@ export function createAccountApi(
     },
   }
 }
+
+/**
+ * Lists the accounts with a live key that resources of an installation declare, in all projects.
+ * Throws `ServiceUnavailable` for a list that is not complete.
+ */
+export async function listOwnedAccounts(
+  service: ServiceClient,
+  installation_id: string,
+): Promise<OwnedObject[]> {
+  const path = `/api/v2/access/installations/${installation_id}/service-accounts?limit=${page_size}`
+  const list = z.object({ service_accounts: z.array(ownedAccount), next_cursor: nextCursor })
+  const owned: OwnedObject[] = []
+  let more = ''
+  for (let page = 0; page < ownedPages_max; page += 1) {
+    const { body } = await service.request({ method: 'GET', path: path + more })
+    const { service_accounts, next_cursor } = parse(list, body)
+    owned.push(
+      ...service_accounts.map(({ id, project_id, managed_by: owner }) => ({
+        id,
+        project_id,
+        owner,
+      })),
+    )
+    if (next_cursor === null) return owned
+    more = `&cursor=${encodeURIComponent(next_cursor)}`
+  }
+  throw new ServiceUnavailable(`the installation has over ${owned.length} service accounts`)
+}
+
+const nextCursor = z.string().nullable()
+const ownedAccount = z.object({ id: z.uuid(), project_id: z.uuid(), managed_by: owner })
+/** Bounds a list to 200,000 accounts, beyond the scale of one operator. */
+const ownedPages_max = 1_000
 
 const page_size = 200
 /** An account of a resource has a handful of live keys; more pages point to a fault elsewhere. */

@@ -1,4 +1,5 @@
 import type { Kind } from '../../contract.ts'
+import { listOwnedAccounts } from './account-api.ts'
 import { boundServiceAccount } from './bound-spec.ts'
 import { reconcileServiceAccount } from './reconcile.ts'
 import { removeServiceAccount, withdrawServiceAccount } from './remove.ts'
@@ -62,6 +63,7 @@ export const serviceAccountKind: Kind<ServiceAccountSpec, ServiceAccountStatus> 
   project: {
     needs: ({ scopes, keys }) => ({ scopes, keys: keys.length }),
     withdraw: withdrawServiceAccount,
+    listOwned: listOwnedAccounts,
   },
   example: {
     metadata: { name: 'checkout-agent', namespace: 'looptrace' },

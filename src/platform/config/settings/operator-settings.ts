@@ -117,6 +117,14 @@ export const operatorSettings = {
     max: hours,
     reason: 'Silence after which a watch is restarted. Servers send a bookmark every minute.',
   }),
+  operator_orphan_grace_ms: integer({
+    unit: 'ms',
+    default: hours,
+    min: minutes,
+    max: 30 * 24 * hours,
+    reason:
+      'Time after which keys are revoked whose resource is gone without its removal, for example because its finalizer was removed by hand.',
+  }),
 }
 
 /** The key of the operator, shared by the operator and the service. */

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { totalExactMax } from '../../../kernel/pages.ts'
+import { problem } from '../../../kernel/problem.ts'
+import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
+import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import type { Access } from '../access.ts'
+import { idField } from '../fields.ts'
+import { accountListSchema } from '../service-accounts/service-accounts.ts'
+import { listLiveAccounts } from './store.ts'
+
+/**
+ * GET /api/v2/access/installations/{installation_id}/service-accounts: the accounts with a live key
+ * that resources of an operator's installation declare, in all projects. Only for operators, which
+ * look for accounts whose resource is gone.
+ */
+export function getInstallationAccounts({ db, clock }: Access): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/access/installations/{installation_id}/service-accounts',
+    id: 'listInstallationServiceAccounts',
+    summary: 'Service accounts with live keys of an operator’s installation',
+    auth: 'jwt',
+    scope: { level: 'user', operator: true },
+    params: z.strictObject({ installation_id: idField }),
+    query: z.strictObject(idPageQuery),
+    reply: accountListSchema,
+    errors: ['invalid_cursor'],
+    handle: async ({ params, query, caller }) => {
+      if (caller.kind !== 'operator') {
+        throw problem('permission_denied', {
+          detail: 'Only the operator of a cluster may list the accounts of an installation',
+        })
+      }
+      const result = await listLiveAccounts(db, {
+        ...params,
+        live_at: new Date(clock.now_ms()),
+        after: idAfter(list, query.cursor),
+        limit: query.limit + 1,
+        count_max: totalExactMax + 1,
+      })
+      const { items, info } = idPage(result, { list, limit: query.limit, idOf: ({ id }) => id })
+      return { service_accounts: items, ...info }
+    },
+  })
+}
+
+const list = 'service accounts of an installation'
