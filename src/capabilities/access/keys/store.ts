@@ -287,7 +287,7 @@ async function admitKey(
 }
 
 /** Matches keys that are neither revoked nor expired at this time. */
-function isLive(at: Date) {
+export function isLive(at: Date) {
   return sql<boolean>`(revoked_at is null
     and (expires_at is null or expires_at > ${at.toISOString()}::timestamptz))`
 }
