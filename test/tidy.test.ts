@@ -140,6 +140,18 @@ function rowsByType(page: string): Map<string, string[]> {
   return new Map(rows)
 }
 
+test.each(['docs/internals/threat-model.md', 'docs/internals/tenancy.md'])(
+  'every test file in %s exists',
+  async (page) => {
+    const text = await readFile(page, 'utf8')
+    const files = [...text.matchAll(/`([\w./-]+\.test\.ts)`/g)].map(([, name = '']) =>
+      name.includes('/') ? name : `test/contract/${name}`,
+    )
+    expect(files.length).toBeGreaterThan(10)
+    expect(files.filter((file) => !existsSync(file))).toEqual([])
+  },
+)
+
 test('no file of the product is longer than 300 lines, and none has a catch-all name', () => {
   for (const [name, source] of sources) {
     expect(name).toMatch(/^[a-z0-9-/.]+$/)
