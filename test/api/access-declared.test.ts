@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { outcome } from '../support/access-app.ts'
 import {
   type DeclaredAccess,
   declarer,
@@ -24,10 +25,6 @@ beforeEach(() => {
 })
 afterAll(() => on?.close())
 
-const outcome = ({ status, body }: { status: number; body: { code?: string } }) => [
-  status,
-  body?.code,
-]
 const ownerOf = (name: string) => declarer('ProjectMember', name)
 const url = () => `${root}/projects/${project}/declared-members`
 
