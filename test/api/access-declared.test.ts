@@ -6,6 +6,7 @@ import {
   accessRoot as root,
   startDeclaredAccess,
 } from '../support/declared-access.ts'
+import { eventually } from '../support/eventually.ts'
 
 /** Projects and members that custom resources declare. */
 let app: DeclaredAccess['app']
@@ -108,6 +109,42 @@ describe('a declared member', () => {
     expect(again.body).toMatchObject({ status: 'ended', member_role: null })
     expect(await on.roleOf(email)).toBeUndefined()
   })
+
+  const locks = {
+    invitation: 'select 1 from invitations where accepted_by = $1 for update',
+    project: 'select 1 from project_members where user_id = $1 for update',
+    organization: 'select 1 from organization_members where user_id = $1 for update',
+  }
+
+  test.each([
+    ['removes', 'DELETE', [locks.invitation, locks.project], 204],
+    ['changes', 'PUT', [locks.project, locks.organization], 200],
+  ] as const)(
+    'whom a person %s during a reconciliation waits for it',
+    async (what, method, [first, second], status) => {
+      const email = `${what}@example.com`
+      await on.declare(what, email)
+      const { user_id } = (await on.accept(on.mailed(email))).body
+      const { pool } = app.relational
+      const reconciling = await pool.connect()
+      await reconciling.query('begin')
+      await reconciling.query('select 1 from organizations where id = $1 for update', [
+        organization_id,
+      ])
+      await reconciling.query(first, [user_id])
+      const path = `${root}/projects/${project}/members/${user_id}`
+      const body = method === 'PUT' ? { role: 'editor' } : undefined
+      const changing = app.call(method, path, { token: on.owner, body })
+      const waiting = `select count(*)::int as n from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`
+      await eventually('a wait', async () => (await pool.query(waiting)).rows[0]?.n > 0)
+      // In the other order this statement and the change would wait for each other.
+      await reconciling.query(second, [user_id])
+      await reconciling.query('commit')
+      reconciling.release()
+      expect((await changing).status).toBe(status)
+    },
+  )
 
   test('ends no invitation by a person, and no person ends it by inviting', async () => {
     const email = 'both@example.com'
