@@ -110,6 +110,25 @@ describe('a declared member', () => {
     expect(await on.roleOf(email)).toBeUndefined()
   })
 
+  test('who claims an account gets the project as default, instead of that of the first holder', async () => {
+    const email = 'claimed@example.com'
+    const token = on.owner
+    const organizations = `${root}/organizations`
+    const other = (await plain.call('POST', organizations, { token, body: { name: 'b' } })).body.id
+    const createProject = (name: string) =>
+      plain.call('POST', `${organizations}/${other}/projects`, { token, body: { name } })
+    const trap = (await createProject('trap')).body.id
+    const body = { email, role: 'admin' }
+    const invited = await plain.call('POST', `${organizations}/${other}/members`, { token, body })
+    const first = await on.accept(invited.body.token)
+    await createProject('another')
+    const defaultFor = async ({ body: { tokens } }: typeof first) =>
+      (await app.call('GET', '/probe/jwt', { token: tokens.access_token })).body.project_id
+    expect(await defaultFor(first)).toBe(trap)
+    await on.declare('claimed', email)
+    expect(await defaultFor(await on.accept(on.mailed(email)))).toBe(project)
+  })
+
   const locks = {
     invitation: 'select 1 from invitations where accepted_by = $1 for update',
     project: 'select 1 from project_members where user_id = $1 for update',
