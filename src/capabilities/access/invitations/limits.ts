@@ -115,7 +115,9 @@ async function checkPending(
     .execute()
   if (open.length < pending_max) return
   throw problem('limit_reached', {
-    detail: `The ${declared ? 'namespace' : 'organization'} has ${pending_max} pending invitations. Revoke one first.`,
+    detail: declared
+      ? `The namespace has ${pending_max} pending invitations in this project. Delete a ProjectMember first.`
+      : `The organization has ${pending_max} pending invitations. Revoke one first.`,
   })
 }
 
