@@ -39,7 +39,7 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
   ingest_requests:
     'Batches of `POST /api/v2/observability/ingest`, one row per idempotency key of a project. Without a foreign key to projects: rows are kept for a week and then deleted.',
   invitation_links:
-    'Links of invitations that were sent within the last day, for the limits per organization and address.',
+    'Links of invitations that were sent within the last day, for the limits per organization, namespace and address.',
   invitation_projects: 'Project roles that an invitation grants.',
   invitations:
     'Invitations to organizations and projects, with the SHA-256 of the token of the link.',

@@ -155,6 +155,18 @@ test('each attack in the page about tenancy has a test of the name that it gives
   }
 })
 
+test.each(['docs/internals/threat-model.md', 'docs/internals/tenancy.md'])(
+  'every test file that %s names exists',
+  async (page) => {
+    const text = await readFile(page, 'utf8')
+    const files = [...text.matchAll(/`([\w./-]+\.test\.ts)`/g)].map(([, name = '']) =>
+      name.includes('/') ? name : `test/contract/${name}`,
+    )
+    expect(files.length).toBeGreaterThan(10)
+    expect(files.filter((file) => !existsSync(file))).toEqual([])
+  },
+)
+
 test('no file of the product is longer than 300 lines, and none has a catch-all name', () => {
   for (const [name, source] of sources) {
     expect(name).toMatch(/^[a-z0-9-/.]+$/)

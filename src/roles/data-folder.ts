@@ -91,6 +91,9 @@ type KeyConfig = Pick<RoleConfig<'migrate'>, 'operator_key' | 'operator_key_file
 /** File in the data folder, mode 0600, with the key for an operator beside role `all`. */
 export const operatorKeyFile = 'operator-key'
 
+/** File in the data folder, mode 0600, with the key that encrypts the token-signing keys. */
+export const secretKeyFile = 'secret-key'
+
 /**
  * Reads the operator's key from the setting or its file; undefined when neither is set. Throws
  * `ConfigError` when both are set or the file can't be read.
@@ -139,7 +142,7 @@ export async function readSecretKey(
   config: Pick<RoleConfig<'all'>, 'secret_key' | 'data_directory'>,
 ): Promise<string> {
   if (config.secret_key !== undefined) return config.secret_key
-  const path = join(config.data_directory, 'secret-key')
+  const path = join(config.data_directory, secretKeyFile)
   const known = await readOptionalFile(path)
   if (known !== undefined) return known.trim()
   const made = randomBytes(32).toString('base64url')
@@ -151,9 +154,14 @@ type AllConfig = RoleConfig<'all'>
 
 /**
  * Starts an embedded server for each store without a configured URL, and returns the configuration
- * with their addresses. The servers stop last when the role ends.
+ * with their addresses. The servers stop last when the role ends. `postgres_settings` override the
+ * defaults of the embedded PostgreSQL.
  */
-export async function startServers(context: RoleContext, config: AllConfig): Promise<AllConfig> {
+export async function startServers(
+  context: RoleContext,
+  config: AllConfig,
+  postgres_settings: Readonly<Record<string, string>> = {},
+): Promise<AllConfig & { blobs_url: string }> {
   const embedded = [
     ...(config.postgres_url === undefined ? ['PostgreSQL'] : []),
     ...(config.clickhouse_url === undefined ? ['ClickHouse'] : []),
@@ -165,7 +173,9 @@ export async function startServers(context: RoleContext, config: AllConfig): Pro
   const other = new AbortController()
   const signal = AbortSignal.any([context.stop, other.signal])
   const starts = [
-    config.postgres_url === undefined ? startPostgres(context, config, signal) : {},
+    config.postgres_url === undefined
+      ? startPostgres(context, config, { settings: postgres_settings, signal })
+      : {},
     config.clickhouse_url === undefined ? startClickHouse(context, config, signal) : {},
   ] as const
   try {
@@ -181,13 +191,13 @@ export async function startServers(context: RoleContext, config: AllConfig): Pro
 async function startPostgres(
   { logger, metrics, parts, fail }: RoleContext,
   config: AllConfig,
-  signal: AbortSignal,
+  options: { settings: Readonly<Record<string, string>>; signal: AbortSignal },
 ) {
   const restarts = restartCounter(metrics, 'postgres')
   const server = await startEmbeddedPostgres({
     directory: join(config.data_directory, 'postgres'),
     on_restart: restarts,
-    signal,
+    ...options,
     logger,
   })
   parts.defer(() => server.stop())

@@ -133,17 +133,17 @@ export function openArchives(
 /** Opens the store of archives. Returns undefined when none is configured. */
 export function openArchiveBlobs(
   context: Pick<RoleContext, 'parts'>,
-  config: BlobsConfig & { blobs_url: string },
-): Blobs
-export function openArchiveBlobs(
-  context: Pick<RoleContext, 'parts'>,
-  config: BlobsConfig,
-): Blobs | undefined
-export function openArchiveBlobs(
-  context: Pick<RoleContext, 'parts'>,
   config: BlobsConfig,
 ): Blobs | undefined {
-  if (config.blobs_url === undefined) return undefined
+  const { blobs_url } = config
+  return blobs_url === undefined ? undefined : openBlobsAt(context, { ...config, blobs_url })
+}
+
+/** Opens the files of a URL. Closed when the role ends. */
+export function openBlobsAt(
+  context: Pick<RoleContext, 'parts'>,
+  config: BlobsConfig & { blobs_url: string },
+): Blobs {
   const blobs = openBlobs({
     url: config.blobs_url,
     endpoint: config.blobs_s3_endpoint,

@@ -1,25 +1,17 @@
 import { access } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { mayReadSigningKeys } from '../capabilities/access/index.ts'
 import type { MoveSource } from '../capabilities/move/index.ts'
 import type { Blobs } from '../platform/blobs/index.ts'
-import {
-  type Columnar,
-  columnarSchemaStatus,
-  startEmbeddedClickHouse,
-} from '../platform/columnar/index.ts'
+import { type Columnar, columnarSchemaStatus } from '../platform/columnar/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { assertSchemaCurrent, MigrationRefused } from '../platform/migrations/index.ts'
-import {
-  type Relational,
-  relationalSchemaStatus,
-  startEmbeddedPostgres,
-} from '../platform/relational/index.ts'
-import { takeDataFolder } from './data-folder.ts'
-import { openArchiveBlobs } from './jobs.ts'
+import { type Relational, relationalSchemaStatus } from '../platform/relational/index.ts'
+import { secretKeyFile, startServers, takeDataFolder } from './data-folder.ts'
+import { openBlobsAt } from './jobs.ts'
+import { queueFileIn } from './queues.ts'
 import type { RoleContext } from './running.ts'
-import { openClickHouse, openPostgres, type Tables } from './stores.ts'
+import { openClickHouse, openPostgres, postgresUrl, type Tables } from './stores.ts'
 
 type Config = RoleConfig<'all'>
 
@@ -47,40 +39,35 @@ export async function openEmbedded(context: RoleContext, config: Config): Promis
   const folder = resolve(config.data_directory)
   await assertInstallation(folder)
   await takeDataFolder(context, config)
-  const { logger, parts, stop: signal } = context
-  const postgres = await startEmbeddedPostgres({
-    directory: join(folder, 'postgres'),
-    // Without background writes, the number of the next transaction only changes with the data.
-    settings: { autovacuum: 'off', default_transaction_read_only: 'on' },
-    logger,
-    signal,
-  })
-  parts.defer(() => postgres.stop())
-  const directory = join(folder, 'clickhouse')
-  const clickhouse = await startEmbeddedClickHouse({ directory, logger, signal })
-  parts.defer(() => clickhouse.stop())
-  const relational = openPostgres(context, { ...config, postgres_url: postgres.url })
-  const columnar = openClickHouse(context, {
-    ...config,
-    clickhouse_url: clickhouse.url,
-    clickhouse_username: clickhouse.username,
-    clickhouse_password: clickhouse.password,
-    clickhouse_database: embeddedDatabase,
-  })
+  const embedded = await startServers(
+    context,
+    { ...config, ...embeddedSettings, data_directory: folder },
+    readOnlySettings,
+  )
+  const relational = openPostgres(context, embedded)
+  const columnar = openClickHouse(context, embedded)
   await assertCurrent(relational, columnar)
-  const archives_url = String(pathToFileURL(join(folder, 'blobs')))
   return {
     identity: await readIdentity(relational),
-    postgres_url: postgres.url,
+    postgres_url: postgresUrl(embedded),
     relational,
     columnar,
-    archives: openArchiveBlobs(context, { ...config, blobs_url: archives_url }),
-    queue_file: join(folder, 'queue', 'queue.sqlite'),
+    archives: openBlobsAt(context, embedded),
+    queue_file: queueFileIn(folder),
   }
 }
 
-/** Name of the database of an embedded ClickHouse: the default of `clickhouse_database`. */
-const embeddedDatabase = 'looptrace'
+/** The settings of the target have no effect on the source: its stores are in the data folder. */
+const embeddedSettings = {
+  postgres_url: undefined,
+  clickhouse_url: undefined,
+  /** The default, which names the database of an embedded ClickHouse. */
+  clickhouse_database: 'looptrace',
+  blobs_url: undefined,
+}
+
+/** Without background writes, the number of the next transaction only changes with the data. */
+const readOnlySettings = { autovacuum: 'off', default_transaction_read_only: 'on' }
 
 /** Throws MoveRefused when a store is missing, which the servers would create. */
 async function assertInstallation(folder: string): Promise<void> {
@@ -123,7 +110,7 @@ export async function assertSecretKey(
   { relational: { db } }: EmbeddedStores,
   { secret_key, data_directory }: Config,
 ): Promise<void> {
-  const where = `Use the key of the embedded installation: \`secret-key\` in its Secret, or the file ${join(data_directory, 'secret-key')}.`
+  const where = `Use the key of the embedded installation: \`secret-key\` in its Secret, or the file ${join(data_directory, secretKeyFile)}.`
   if (secret_key === undefined) {
     throw new MoveRefused(`LOOPTRACE_SECRET_KEY is missing. ${where}`)
   }

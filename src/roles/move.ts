@@ -20,6 +20,7 @@ import { type Columnar, columnarSchemaStatus, migrateColumnar } from '../platfor
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import { openSqliteQueue } from '../platform/queue/index.ts'
 import {
+  assertDatabaseEmpty,
   CopyRefused,
   copyDatabase,
   countRows,
@@ -129,13 +130,7 @@ async function assertEmptyTarget(
   source: EmbeddedStores,
   { columnar }: Target,
 ): Promise<void> {
-  const counts = await countRows(postgresUrl(config), moveTables).catch(explainPostgres)
-  const filled = counts.find(({ rows }) => rows > 0)
-  if (filled !== undefined) {
-    throw new CopyRefused(
-      `the PostgreSQL database is not empty: table ${filled.table} has rows. Use an empty database, in which no role has run.`,
-    )
-  }
+  await assertDatabaseEmpty(postgresUrl(config), moveTables).catch(explainPostgres)
   const { current } = await columnarSchemaStatus({ columnar })
   if (current === 0) return
   const store = openRowsStore(columnar)

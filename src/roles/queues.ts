@@ -42,13 +42,18 @@ export async function openClusterQueue(context: RoleContext, config: QueueConfig
   return queue
 }
 
+/** Returns the path of the queue in a data folder. */
+export function queueFileIn(data_directory: string): string {
+  return join(data_directory, 'queue', 'queue.sqlite')
+}
+
 /** Opens the queue in a file of the data folder. Closed when the role ends. */
 export async function openFileQueue(
   context: RoleContext,
   config: QueueConfig & { data_directory: string },
 ): Promise<Queue> {
   const queue = await openSqliteQueue({
-    path: join(config.data_directory, 'queue', 'queue.sqlite'),
+    path: queueFileIn(config.data_directory),
     bytes_max: config.queue_bytes_max,
     message_bytes_max: config.queue_message_bytes_max,
     duplicate_window_ms: config.queue_dedupe_ms,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newId } from '../../src/kernel/ids.ts'
+import { outcome } from '../support/access-app.ts'
 import {
   type Declared,
   type DeclaredAccess,
@@ -22,10 +23,6 @@ beforeAll(async () => {
 beforeEach(() => on.passMinute())
 afterAll(() => on?.close())
 
-const outcome = ({ status, body }: { status: number; body: { code?: string } }) => [
-  status,
-  body?.code,
-]
 /** Declares a member whom the person accepts to be; returns the person's access token. */
 async function join(name: string, email: string, more: Declared = {}): Promise<string> {
   await on.declare(name, email, more)

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { outcome } from '../support/access-app.ts'
 import {
   type DeclaredAccess,
   declarer,
   accessRoot as root,
   startDeclaredAccess,
 } from '../support/declared-access.ts'
+import { eventually } from '../support/eventually.ts'
 
 /** Projects and members that custom resources declare. */
 let app: DeclaredAccess['app']
@@ -24,10 +26,6 @@ beforeEach(() => {
 })
 afterAll(() => on?.close())
 
-const outcome = ({ status, body }: { status: number; body: { code?: string } }) => [
-  status,
-  body?.code,
-]
 const ownerOf = (name: string) => declarer('ProjectMember', name)
 const url = () => `${root}/projects/${project}/declared-members`
 
@@ -111,6 +109,61 @@ describe('a declared member', () => {
     expect(again.body).toMatchObject({ status: 'ended', member_role: null })
     expect(await on.roleOf(email)).toBeUndefined()
   })
+
+  test('who claims an account gets the project as default, instead of that of the first holder', async () => {
+    const email = 'claimed@example.com'
+    const token = on.owner
+    const organizations = `${root}/organizations`
+    const other = (await plain.call('POST', organizations, { token, body: { name: 'b' } })).body.id
+    const createProject = (name: string) =>
+      plain.call('POST', `${organizations}/${other}/projects`, { token, body: { name } })
+    const trap = (await createProject('trap')).body.id
+    const body = { email, role: 'admin' }
+    const invited = await plain.call('POST', `${organizations}/${other}/members`, { token, body })
+    const first = await on.accept(invited.body.token)
+    await createProject('another')
+    const defaultFor = async ({ body: { tokens } }: typeof first) =>
+      (await app.call('GET', '/probe/jwt', { token: tokens.access_token })).body.project_id
+    expect(await defaultFor(first)).toBe(trap)
+    await on.declare('claimed', email)
+    expect(await defaultFor(await on.accept(on.mailed(email)))).toBe(project)
+  })
+
+  const locks = {
+    invitation: 'select 1 from invitations where accepted_by = $1 for update',
+    project: 'select 1 from project_members where user_id = $1 for update',
+    organization: 'select 1 from organization_members where user_id = $1 for update',
+  }
+
+  test.each([
+    ['removes', 'DELETE', [locks.invitation, locks.project], 204],
+    ['changes', 'PUT', [locks.project, locks.organization], 200],
+  ] as const)(
+    'whom a person %s during a reconciliation waits for it',
+    async (what, method, [first, second], status) => {
+      const email = `${what}@example.com`
+      await on.declare(what, email)
+      const { user_id } = (await on.accept(on.mailed(email))).body
+      const { pool } = app.relational
+      const reconciling = await pool.connect()
+      await reconciling.query('begin')
+      await reconciling.query('select 1 from organizations where id = $1 for update', [
+        organization_id,
+      ])
+      await reconciling.query(first, [user_id])
+      const path = `${root}/projects/${project}/members/${user_id}`
+      const body = method === 'PUT' ? { role: 'editor' } : undefined
+      const changing = app.call(method, path, { token: on.owner, body })
+      const waiting = `select count(*)::int as n from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`
+      await eventually('a wait', async () => (await pool.query(waiting)).rows[0]?.n > 0)
+      // In the other order this statement and the change would wait for each other.
+      await reconciling.query(second, [user_id])
+      await reconciling.query('commit')
+      reconciling.release()
+      expect((await changing).status).toBe(status)
+    },
+  )
 
   test('ends no invitation by a person, and no person ends it by inviting', async () => {
     const email = 'both@example.com'

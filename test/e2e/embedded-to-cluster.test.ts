@@ -22,16 +22,30 @@ const settings = { LOOPTRACE_HTTP_RATE_PER_MINUTE_MAX: '0' }
 const patience = { timeout_ms: 60_000 }
 
 beforeAll(async () => {
-  machine = await startSingleMachine({ env: { ...settings, LOOPTRACE_DEMO: '1' } })
-  before = await fillMachine()
-  await stopWithFullQueue()
-  cluster = await startCluster({ env: settings, fill: moveWithKills })
+  // The stores of the cluster start beside the machine.
+  const filled = Promise.withResolvers<void>()
+  const starting = startCluster({
+    env: settings,
+    fill: async (target) => {
+      await filled.promise
+      return moveWithKills(target)
+    },
+  })
+  const filling = startFilledMachine()
+  filling.then(filled.resolve, filled.reject)
+  ;[cluster] = await Promise.all([starting, filling])
 })
 
 afterAll(async () => {
   await cluster?.stop()
   await machine?.[Symbol.asyncDispose]()
 })
+
+async function startFilledMachine(): Promise<void> {
+  machine = await startSingleMachine({ env: { ...settings, LOOPTRACE_DEMO: '1' } })
+  before = await fillMachine()
+  await stopWithFullQueue()
+}
 
 const trace_id = '5b8efff798038103d269b633813fc60c'
 
@@ -113,14 +127,13 @@ async function pendingMessages(): Promise<number> {
 async function moveWithKills(target: Record<string, string>): Promise<FirstLogin> {
   const env = await moveSettings(target)
   await expectRefusals(env)
-  for (const line of ['"moved":"metadata"', '"table":"observations"', '"moved":"rows"']) {
-    const role = beginRole('move', env)
-    await eventually(line, () => role.output().includes(line), patience)
-    role.signal('SIGKILL')
-    await role.ended
-  }
-  const migrate = await runRole('migrate', target)
+  await killMoveAt('"moved":"metadata"', env)
+  const [migrate] = await Promise.all([
+    runRole('migrate', target),
+    killMoveAt('"table":"observations"', env),
+  ])
   expect([migrate.status, migrate.output]).toEqual([1, expect.stringContaining('looptrace move')])
+  await killMoveAt('"moved":"rows"', env)
   const end = await runRole('move', env)
   expect([end.status, end.output]).toEqual([0, expect.stringContaining('"moved":"all"')])
   const again = await runRole('move', env)
@@ -129,6 +142,13 @@ async function moveWithKills(target: Record<string, string>): Promise<FirstLogin
     expect.stringContaining('this move is complete'),
   ])
   return machine.login
+}
+
+async function killMoveAt(line: string, env: Record<string, string>): Promise<void> {
+  const role = beginRole('move', env)
+  await eventually(line, () => role.output().includes(line), patience)
+  role.signal('SIGKILL')
+  await role.ended
 }
 
 async function moveSettings(target: Record<string, string>): Promise<Record<string, string>> {
@@ -143,8 +163,10 @@ async function expectRefusals(env: Record<string, string>): Promise<void> {
     const { status, stderr } = await runRole('move', { ...env, ...changed })
     expect([status, stderr]).toEqual([1, expect.stringContaining(words)])
   }
-  await refuse({ LOOPTRACE_DATA_DIRECTORY: tmpdir() }, 'not the data folder')
-  await refuse({ LOOPTRACE_SECRET_KEY: 'another key, which is long enough' }, 'does not decrypt')
+  await Promise.all([
+    refuse({ LOOPTRACE_DATA_DIRECTORY: tmpdir() }, 'not the data folder'),
+    refuse({ LOOPTRACE_SECRET_KEY: 'another key, which is long enough' }, 'does not decrypt'),
+  ])
   const dry = await runRole('move --dry-run', env)
   expect([dry.status, dry.output]).toEqual([
     0,
@@ -164,9 +186,7 @@ describe('after the move', () => {
       patience,
     )
     const after = await readAll(api)
-    for (const path of paths.filter(
-      (each) => !each.endsWith('tasks') && !each.endsWith('ledger'),
-    )) {
+    for (const path of paths.filter((each) => !each.endsWith('tasks'))) {
       expect([path, after[path]]).toEqual([path, before[path]])
     }
     const [old, now] = [before, after].map((answers) => tasksIn(answers))
@@ -182,6 +202,7 @@ describe('after the move', () => {
   })
 
   test('the old installation starts again, and has its data and its queue', async () => {
+    await cluster.stop()
     await machine.service.start({ LOOPTRACE_DEMO: '0' })
     const api = await apiByToken({ api_url: machine.service.base_url, login: machine.login })
     await eventually(

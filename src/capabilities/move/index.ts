@@ -9,5 +9,5 @@ export {
   openMoveProgress,
   recordMetadata,
 } from './progress-store.ts'
-export { MoveDiffers, moveRows, type RowsReport } from './rows.ts'
+export { MoveDiffers, moveRows } from './rows.ts'
 export { openRowsStore, type RowsStore } from './rows-store.ts'

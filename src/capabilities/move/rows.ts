@@ -16,7 +16,7 @@ export type RowsMove = {
 }
 
 /** The state of a division: rows moved so far, and whether the sums of both sides are equal. */
-export type RowsReport = { table: string; division: string; rows: number; verified: boolean }
+type RowsReport = { table: string; division: string; rows: number; verified: boolean }
 
 /** Both sides differ after a move. The message has the counts. */
 export class MoveDiffers extends Error {
@@ -39,13 +39,13 @@ export async function moveRows(move: RowsMove): Promise<{ table: string; rows: n
   return moved
 }
 
+const startAgain = 'Empty both databases and run the move again. No role may run meanwhile.'
+
 /** Compares the number of rows of both sides, also of divisions that were moved by an earlier run. */
 async function compareTable({ source, target }: RowsMove, { name }: RowsTable): Promise<number> {
   const [rows, stored] = [await source.countRows(name), await target.countRows(name)]
   if (rows === stored) return rows
-  throw new MoveDiffers(
-    `${name}: ClickHouse has ${stored} rows, expected ${rows}. Empty both databases and run the move again. No role may run meanwhile.`,
-  )
+  throw new MoveDiffers(`${name}: ClickHouse has ${stored} rows, expected ${rows}. ${startAgain}`)
 }
 
 async function moveDivision(move: RowsMove, division: Division): Promise<void> {
@@ -136,7 +136,7 @@ async function compareDivision({ source, target }: RowsMove, division: Division)
   const [given, stored] = [await source.sumRows(division, {}), await target.sumRows(division, {})]
   if (isSame(given, stored)) return stored
   throw new MoveDiffers(
-    `${division.table.name}, ${division.value}: ClickHouse has ${stored.rows} rows with the sum ${stored.sum}, expected ${given.rows} with ${given.sum}. Empty both databases and run the move again. No role may run meanwhile.`,
+    `${division.table.name}, ${division.value}: ClickHouse has ${stored.rows} rows with the sum ${stored.sum}, expected ${given.rows} with ${given.sum}. ${startAgain}`,
   )
 }
 

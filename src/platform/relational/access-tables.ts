@@ -134,10 +134,10 @@ interface InvitationProjectsTable {
 interface InvitationLinksTable {
   id: string
   organization_id: string
+  /** Derived from the project and the namespace of the resource; null for a person's invitation. */
+  namespace_id: OrNull<string>
   email: string
   by_email: boolean
-  /** Whether a resource declares the member; `organization_id` then stands for its namespace. */
-  by_resource: ByDefault<boolean>
   created_at: Instant
 }
 

@@ -3,20 +3,18 @@ import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 
 /** Options of a copy. Both databases must be at the same schema. */
-export type CopyDatabaseOptions = {
+type CopyDatabaseOptions = {
   source_url: string
   target_url: string
   /** Tables of the target that are not part of the copy. */
   excluded: readonly string[]
   /** Runs in the target's transaction after the last table, just before the commit. */
   complete: (target: Pick<pg.Client, 'query'>) => Promise<void>
-  /** Called after each table. */
-  on_table?: (table: TableRows) => void
   signal?: AbortSignal
 }
 
 /** The number of rows of a table. */
-export type TableRows = { table: string; rows: number }
+type TableRows = { table: string; rows: number }
 
 /** The copy cannot be made, and nothing was changed. The message says what to do. */
 export class CopyRefused extends Error {
@@ -41,12 +39,17 @@ export async function copyDatabase(options: CopyDatabaseOptions): Promise<TableR
     options.signal?.throwIfAborted()
     const rows = await copyTable(source.client, target.client, table)
     copied.push({ table: table.name, rows })
-    options.on_table?.({ table: table.name, rows })
   }
   await copySequences(source.client, target.client)
   await options.complete(target.client)
   await target.client.query('commit')
   return copied
+}
+
+/** Throws CopyRefused when a table of a database has rows, unless it is excluded. */
+export async function assertDatabaseEmpty(url: string, excluded: readonly string[]): Promise<void> {
+  await using database = await connect(url)
+  await assertEmpty(database.client, await listTables(database.client, excluded))
 }
 
 /** Counts the rows of each table of a database, without the excluded tables. */
@@ -119,9 +122,7 @@ async function lockTables(client: pg.Client, tables: readonly Table[]): Promise<
 }
 
 /** Sorts tables so that each is behind the tables that it refers to. */
-export function sortByReferences<T extends Pick<Table, 'name' | 'references'>>(
-  tables: readonly T[],
-): T[] {
+function sortByReferences<T extends Pick<Table, 'name' | 'references'>>(tables: readonly T[]): T[] {
   const sorted: T[] = []
   const placed = new Set<string>()
   let waiting = [...tables]

@@ -1,11 +1,10 @@
 export { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 export type { AccessTables, PasswordOrigin } from './access-tables.ts'
 export {
-  type CopyDatabaseOptions,
+  assertDatabaseEmpty,
   CopyRefused,
   copyDatabase,
   countRows,
-  type TableRows,
 } from './copy-database.ts'
 export {
   type EmbeddedPostgres,

@@ -110,13 +110,13 @@ export function acceptInvitation(
     const account = await accountOf(trx, { invitation, person, now })
     if (account.account !== 'claimed') await keepOnlyProject(trx, account)
     await addMembership(trx, { ...invitation, user_id: account.user_id, now })
-    if (account.account === 'claimed') await moveDefaultProject(trx, { ...invitation, ...account })
     await trx
       .updateTable('invitations')
       .set({ accepted_at: now, accepted_by: account.user_id })
       .where('id', '=', invitation.id)
       .execute()
     await settleDeclared(trx, { ...invitation, ...account }, now)
+    if (account.account === 'claimed') await moveDefaultProject(trx, { ...invitation, ...account })
     return { ...invitation, ...account }
   })
 }

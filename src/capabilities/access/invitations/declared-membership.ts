@@ -7,9 +7,9 @@ type Db = Kysely<AccessTables>
 export type ProjectPerson = { organization_id: string; project_id: string; user_id: string }
 
 /**
- * Gives a person the highest role that accepted declarations of resources give in a project, released
- * ones included, or ends the membership with the last of them. A role that a person gave is left alone. The organization is
- * locked.
+ * Gives a person the highest role of their accepted declarations in a project, released ones
+ * included. Without a declaration the membership ends. A role that a person gave is left alone. The
+ * transaction has locked the organization.
  */
 export async function settleMembership(trx: Db, person: ProjectPerson, now: Date): Promise<void> {
   const { project_id, user_id } = person

@@ -31,16 +31,15 @@ type Sent = {
 }
 
 /**
- * Counts a link. Throws `limit_reached` for too many open invitations of the organization, and
- * `rate_limited` for too many links of it or too many mails to the address. The transaction has
- * locked the organization, so that concurrent calls are counted one after the other.
+ * Counts a link. Throws `limit_reached` for too many open invitations of the organization or the
+ * namespace, and `rate_limited` for too many links of it or too many mails to the address. The
+ * transaction has locked the organization, so that concurrent calls are counted one after the other.
  */
 export async function checkLinkLimits(trx: Db, sent: Sent): Promise<void> {
   await dropOld(trx, sent.link.now)
   await checkPending(trx, sent)
-  const { email, link } = sent
-  const by_resource = sent.declared !== undefined
-  const organization_id = sent.declared ? senderId(sent.declared) : sent.organization_id
+  const { organization_id, email, link, declared } = sent
+  const namespace_id = declared === undefined ? null : namespaceId(declared)
   if (link.by_email) {
     await sql`select pg_advisory_xact_lock(hashtext(${`looptrace.invitation ${email}`}))`.execute(
       trx,
@@ -48,11 +47,12 @@ export async function checkLinkLimits(trx: Db, sent: Sent): Promise<void> {
   }
   const recent = await trx
     .selectFrom('invitation_links')
-    .select(['organization_id', 'email', 'by_email', 'by_resource', 'created_at'])
+    .select(['organization_id', 'namespace_id', 'email', 'by_email', 'created_at'])
     .where(({ and, eb, or }) =>
       or([
         and([
           eb('organization_id', '=', organization_id),
+          eb('namespace_id', 'is not distinct from', namespace_id),
           eb('created_at', '>', before(link.now, minute_ms)),
         ]),
         and([
@@ -67,30 +67,32 @@ export async function checkLinkLimits(trx: Db, sent: Sent): Promise<void> {
     .execute()
   const minute = recent.filter(
     (row) =>
-      row.organization_id === organization_id && row.created_at > before(link.now, minute_ms),
+      row.organization_id === organization_id &&
+      row.namespace_id === namespace_id &&
+      row.created_at > before(link.now, minute_ms),
   )
   refuseFrom(minute, linksPerMinute_max, {
     ...{ now: link.now, window_ms: minute_ms },
-    detail: `An organization, or a namespace in a project, sends at most ${linksPerMinute_max} invitations per minute`,
+    detail: `${declared ? 'A namespace in a project' : 'An organization'} sends at most ${linksPerMinute_max} invitations per minute`,
   })
-  const mails = recent.filter((row) => row.email === email && row.by_email)
   if (link.by_email) {
+    const mails = recent.filter((row) => row.email === email && row.by_email)
     refuseFrom(mails, mailsPerDay_max, {
       ...{ now: link.now, window_ms: day_ms },
       detail: `An address gets at most ${mailsPerDay_max} invitations by mail per day`,
     })
-  }
-  if (link.by_email && by_resource) {
-    const declared = mails.filter((row) => row.by_resource)
-    refuseFrom(declared, mailsOfResourcesPerDay_max, {
-      ...{ now: link.now, window_ms: day_ms },
-      detail: `Resources send an address at most ${mailsOfResourcesPerDay_max} invitations per day`,
-    })
+    if (declared !== undefined) {
+      const ofResources = mails.filter((row) => row.namespace_id !== null)
+      refuseFrom(ofResources, mailsOfResourcesPerDay_max, {
+        ...{ now: link.now, window_ms: day_ms },
+        detail: `Resources send an address at most ${mailsOfResourcesPerDay_max} invitations per day`,
+      })
+    }
   }
   await trx
     .insertInto('invitation_links')
     .values({
-      ...{ id: newId(), organization_id, email, by_email: link.by_email, by_resource },
+      ...{ id: newId(), organization_id, namespace_id, email, by_email: link.by_email },
       created_at: link.now,
     })
     .execute()
@@ -113,7 +115,9 @@ async function checkPending(
     .execute()
   if (open.length < pending_max) return
   throw problem('limit_reached', {
-    detail: `The ${declared ? 'namespace' : 'organization'} has ${pending_max} pending invitations. Revoke one first.`,
+    detail: declared
+      ? `The namespace has ${pending_max} pending invitations in this project. Delete a ProjectMember first.`
+      : `The organization has ${pending_max} pending invitations. Revoke one first.`,
   })
 }
 
@@ -124,8 +128,8 @@ function ofNamespace({ project_id, managed_by }: NonNullable<Sent['declared']>) 
     and managed_by->>'installation' is not distinct from ${installation}::text`
 }
 
-/** Returns the id under which the links of a namespace in a project are counted. */
-function senderId({ project_id, managed_by }: NonNullable<Sent['declared']>): string {
+/** Derives the id of a namespace in a project, by which its links are counted. */
+function namespaceId({ project_id, managed_by }: NonNullable<Sent['declared']>): string {
   const { namespace, installation = '' } = managed_by
   return derivedId(project_id, `${installation}/${namespace}`)
 }

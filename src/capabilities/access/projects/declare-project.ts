@@ -5,7 +5,7 @@ import { lockOrganization } from '../organizations/store.ts'
 import { keepOnlyProject } from '../roles/store.ts'
 import { revokeDeclaredKeys } from '../service-accounts/change-store.ts'
 import { endDeclaredMembers } from './declared-members/store.ts'
-import { findProject, type ProjectRow, projectColumns } from './store.ts'
+import { lockProjectOrganization, type ProjectRow, projectColumns } from './store.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -75,9 +75,8 @@ export function endDeclaration(
 ): Promise<void> {
   const { project_id, by, archived_at } = which
   return db.transaction().execute(async (trx) => {
-    const { organization_id } = (await findProject(trx, project_id)) ?? {}
+    const organization_id = await lockProjectOrganization(trx, project_id)
     if (organization_id === undefined) return
-    await lockOrganization(trx, organization_id)
     const stored = await trx
       .selectFrom('projects')
       .select('managed_by')

@@ -120,6 +120,20 @@ export function insertProject(
   })
 }
 
+/**
+ * Locks the organization of a project and returns its id; undefined for an archived project. Every
+ * change of memberships begins with it, so that two changes neither overwrite nor block each other.
+ */
+export async function lockProjectOrganization(
+  trx: Db,
+  project_id: string,
+): Promise<string | undefined> {
+  const project = await findProject(trx, project_id)
+  if (project === undefined) return undefined
+  await lockOrganization(trx, project.organization_id)
+  return project.organization_id
+}
+
 /** Columns of a `ProjectRow`. */
 export const projectColumns = [
   'projects.id',

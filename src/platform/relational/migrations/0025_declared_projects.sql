@@ -15,8 +15,9 @@ alter table invitations
   add column accepted_by uuid references users on delete set null,
   add column released_at timestamptz(3)
 -- statement
--- by_resource: the link of a declared member, sent for a namespace instead of an organization.
-alter table invitation_links add column by_resource boolean not null default false
+-- namespace_id: derived from the project and the namespace of the resource that declares the member,
+-- whose links have limits of their own; null for the invitation of a person.
+alter table invitation_links add column namespace_id uuid
 -- statement
 drop index invitations_open
 -- statement

@@ -86,7 +86,6 @@ export function deleteMember(
     const state = await lockedState(trx, change)
     check({ ...state, next: undefined })
     if (state.current === undefined) return false
-    // The membership first: adding a person to a project locks it until that is committed.
     await trx
       .deleteFrom('organization_members')
       .where('organization_id', '=', organization_id)

@@ -16,7 +16,7 @@ import { checkLinkLimits } from '../../invitations/limits.ts'
 import type { NewLink } from '../../invitations/link.ts'
 import { readInvitation, type StoredInvitation } from '../../invitations/store.ts'
 import { lockOrganization } from '../../organizations/store.ts'
-import { findProject } from '../store.ts'
+import { lockProjectOrganization } from '../store.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -88,10 +88,8 @@ export function declareMember(
 ): Promise<{ to_send: StoredInvitation | undefined } | undefined> {
   const { project_id, email, role, managed_by, link } = declared
   return db.transaction().execute(async (trx) => {
-    const project = await findProject(trx, project_id)
-    if (project === undefined) return undefined
-    const { organization_id } = project
-    await lockOrganization(trx, organization_id)
+    const organization_id = await lockProjectOrganization(trx, project_id)
+    if (organization_id === undefined) return undefined
     const known = await findDeclaredMember(trx, { project_id, by: managed_by })
     if (known?.email === email) {
       await changeDeclared(trx, { project_id, member: known, role, managed_by, now: link.now })

@@ -7,9 +7,8 @@ import {
   type NewInvitation,
   type StoredInvitation,
 } from '../../invitations/store.ts'
-import { lockOrganization } from '../../organizations/store.ts'
 import { keepOnlyProject } from '../../roles/store.ts'
-import { findProject } from '../store.ts'
+import { lockProjectOrganization } from '../store.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -50,12 +49,11 @@ export function putProjectMember(
 ): Promise<ProjectMemberRow | undefined> {
   const { project_id, user_id, role } = member
   return db.transaction().execute(async (trx) => {
+    if ((await lockProjectOrganization(trx, project_id)) === undefined) return undefined
     await keepOnlyProject(trx, { user_id })
-    // Locked, so that the person is not removed from the organization at the same time.
     const person = await people(trx, project_id)
       .select(memberColumns)
       .where('users.id', '=', user_id)
-      .forShare('organization_members')
       .executeTakeFirst()
     if (person === undefined) return undefined
     await upsertRole(trx, { ...member, created_at: now })
@@ -76,10 +74,8 @@ export function inviteToProject(
 ): Promise<{ member: ProjectMemberRow } | StoredInvitation | undefined> {
   const { project_id, email, role, link } = given
   return db.transaction().execute(async (trx) => {
-    const project = await findProject(trx, project_id)
-    if (project === undefined) return undefined
-    const { organization_id } = project
-    await lockOrganization(trx, organization_id)
+    const organization_id = await lockProjectOrganization(trx, project_id)
+    if (organization_id === undefined) return undefined
     const member = await peopleSeeing(trx, project_id)
       .select(memberColumns)
       .where('users.email', '=', email)
@@ -118,6 +114,7 @@ export function deleteProjectMember(
   { project_id, user_id, now }: { project_id: string; user_id: string; now: Date },
 ): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
+    if ((await lockProjectOrganization(trx, project_id)) === undefined) return false
     const row = await trx
       .deleteFrom('project_members')
       .where('project_id', '=', project_id)
