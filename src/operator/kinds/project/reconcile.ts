@@ -100,8 +100,11 @@ async function putProject(
 }
 
 /** Converts a refusal that only a change of the spec or of the service resolves. */
-function explain(error: unknown, { organization, name }: ProjectSpec): unknown {
+function explain(error: unknown, { organization, name, id }: ProjectSpec): unknown {
   if (!(error instanceof ServiceRefusal)) return error
+  if (error.code === 'project_not_found') {
+    return new NotReady('ProjectNotFound', `no project has the id ${id}: correct spec.id`)
+  }
   if (error.code === 'organization_not_found') {
     const message = `organization "${organization}" does not exist: create it, or correct spec.organization`
     return new NotReady('OrganizationNotFound', message)
