@@ -10,7 +10,7 @@ import {
   type ResourceMeta,
 } from '../../contract.ts'
 import { isOwnedBy, ownerOf, ownerQuery } from '../../installation.ts'
-import { ServiceRefusal, ServiceUnavailable } from '../../service/service-client.ts'
+import { isRefusal, parseAnswer, ServiceRefusal } from '../../service/service-client.ts'
 import type { ProjectSpec, ProjectStatus } from './spec.ts'
 
 type Project = Resource<ProjectSpec, ProjectStatus>
@@ -70,11 +70,10 @@ async function readProject(deps: ReconcileDeps): Promise<StoredProject | undefin
   try {
     const path = pathOf(project_id)
     const { body } = await service.request({ method: 'GET', path, project_id })
-    return projectShape.parse(body)
+    return parseAnswer(projectShape, body, 'project')
   } catch (error) {
-    if (isGone(error)) return undefined
-    if (!(error instanceof z.ZodError)) throw error
-    throw new ServiceUnavailable('the service answered with an unreadable project')
+    if (isRefusal(error, 'project_not_found')) return undefined
+    throw error
   }
 }
 
@@ -138,8 +137,8 @@ async function endDeclaration(
     const path = `${pathOf(project_id)}?${query}`
     await service.request({ method: 'DELETE', path, project_id })
   } catch (error) {
-    const isForeign = error instanceof ServiceRefusal && error.code === 'managed_by_kubernetes'
-    if (!isGone(error) && !isForeign) throw error
+    const isGone = isRefusal(error, 'project_not_found')
+    if (!isGone && !isRefusal(error, 'managed_by_kubernetes')) throw error
   }
 }
 
@@ -154,10 +153,6 @@ function refuseRenamed(stored: ManagedBy, owner: ManagedBy): void {
     'Conflict',
     `the installation ${installation} serves the project of this resource. Give this operator the name of that installation (LOOPTRACE_OPERATOR_INSTALLATION)`,
   )
-}
-
-function isGone(error: unknown): boolean {
-  return error instanceof ServiceRefusal && error.code === 'project_not_found'
 }
 
 function eventOf({ created, wasReady }: { created: boolean; wasReady: boolean }): EventDraft {

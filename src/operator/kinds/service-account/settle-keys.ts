@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { KubeForbidden, type Secret } from '../../../platform/kube/index.ts'
 import { type EventDraft, NotReady, type ReconcileDeps, type Resource } from '../../contract.ts'
 import { annotations, installationLabel, secretOwnerLabel } from '../../names.ts'
-import { ServiceRefusal } from '../../service/service-client.ts'
+import { isRefusal } from '../../service/service-client.ts'
 import type { AccountApi } from './account-api.ts'
 import {
   type DeclaredKeys,
@@ -98,7 +98,7 @@ async function handleFailure(error: unknown, failed: FailedStep): Promise<void> 
     refused.set(name, { name, secretName, message, ...attempt })
     return
   }
-  const isFull = error instanceof ServiceRefusal && error.code === 'key_limit_reached'
+  const isFull = isRefusal(error, 'key_limit_reached')
   const strays = plan.cleanup.filter(({ act }) => act === 'revoke')
   if (error instanceof KubeForbidden || isFull) {
     for (const stray of strays) await carryOut(stray, toStepContext(context))
