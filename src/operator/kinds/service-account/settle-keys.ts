@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { KubeForbidden, type Secret } from '../../../platform/kube/index.ts'
 import { type EventDraft, NotReady, type ReconcileDeps, type Resource } from '../../contract.ts'
 import { annotations, installationLabel, secretOwnerLabel } from '../../names.ts'
@@ -14,7 +13,7 @@ import {
 } from './key-plan.ts'
 import { carryOut, SecretRefused, type StepContext } from './key-steps.ts'
 import { createRenderer } from './secret-contents.ts'
-import { readNotes } from './secret-notes.ts'
+import { digestOf, readNotes } from './secret-notes.ts'
 import type {
   DeclaredKey,
   RefusedSecret,
@@ -112,7 +111,7 @@ const refusal_characters_max = 500
 function attemptOn(secret: Secret | undefined, { resource: { meta } }: KeysContext): string {
   const requested = meta.annotations[annotations.reconcile_requested_at]
   const state = [meta.uid, meta.generation, secret?.resource_version, requested]
-  return hash('sha256', JSON.stringify(state), 'hex').slice(0, 16)
+  return digestOf(state)
 }
 
 type Peers = ReconcileDeps['peers']
