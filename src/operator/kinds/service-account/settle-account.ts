@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { isUuid } from '../../../kernel/ids.ts'
 import type { ManagedBy } from '../../../model/managed-by.ts'
 import { type EventDraft, NotReady, type ReconcileDeps, type Resource } from '../../contract.ts'
+import { isSameResource } from '../../installation.ts'
 import { isRefusal } from '../../service/service-client.ts'
 import type { Account, AccountApi, DesiredAccount } from './account-api.ts'
 import { isSameSet } from './key-plan.ts'
@@ -77,15 +78,6 @@ export function desiredAccount({
 }: Pick<Resource<ServiceAccountSpec>, 'meta' | 'spec'>): DesiredAccount {
   const name = spec.displayName?.trim() || nameOf(meta)
   return { name, scopes: spec.scopes, disabled: spec.disabled }
-}
-
-/** Whether two owners are the same resource, regardless of the uid. */
-export function isSameResource(
-  one: Pick<ManagedBy, 'kind' | 'namespace' | 'name'> | null,
-  other: Pick<ManagedBy, 'kind' | 'namespace' | 'name'>,
-): boolean {
-  const { kind, namespace, name } = other
-  return one !== null && one.kind === kind && one.namespace === namespace && one.name === name
 }
 
 /** The service's limit for names. */
