@@ -102,7 +102,10 @@ async function putProject(
 function explain(error: unknown, { organization, name, id }: ProjectSpec): unknown {
   if (!(error instanceof ServiceRefusal)) return error
   if (error.code === 'project_not_found') {
-    return new NotReady('ProjectNotFound', `no project has the id ${id}: correct spec.id`)
+    return new NotReady(
+      'ProjectNotFound',
+      `no project has the id ${id}: create a new Project with another spec.id`,
+    )
   }
   if (error.code === 'organization_not_found') {
     const message = `organization "${organization}" does not exist: create it, or correct spec.organization`
@@ -114,7 +117,7 @@ function explain(error: unknown, { organization, name, id }: ProjectSpec): unkno
   }
   if (error.code !== 'name_taken') return error
   const advice =
-    'Use another name, or ask an administrator of the cluster to grant the project by id, and set spec.id'
+    'Use another name, or ask an administrator of the cluster to grant the project by id, and set spec.id in a new Project'
   const message = `organization "${organization}" has a project "${name}" that this resource did not create. ${advice}`
   return new NotReady('NameTaken', message)
 }
