@@ -33,19 +33,23 @@ export function ownerOf(
   return { kind, namespace, name, uid, ...served }
 }
 
+/** Whether two owners are the same resource, regardless of uid and installation. */
+export function isSameResource(
+  one: Pick<ManagedBy, 'kind' | 'namespace' | 'name'> | null,
+  { kind, namespace, name }: Pick<ManagedBy, 'kind' | 'namespace' | 'name'>,
+): boolean {
+  return one !== null && one.kind === kind && one.namespace === namespace && one.name === name
+}
+
 /**
  * Whether a stored owner is this resource. An object of an operator without an installation belongs
  * to the resource with its uid: a query finds it by its names alone, also in another cluster.
  */
-export function isOwnedBy(
-  stored: Omit<ManagedBy, 'cluster'>,
-  { kind, namespace, name, uid, installation }: ManagedBy,
-): boolean {
-  const isSame = stored.kind === kind && stored.namespace === namespace && stored.name === name
-  if (!isSame) return false
+export function isOwnedBy(stored: Omit<ManagedBy, 'cluster'>, owner: ManagedBy): boolean {
+  if (!isSameResource(stored, owner)) return false
   return stored.installation === undefined
-    ? stored.uid === uid
-    : stored.installation === installation
+    ? stored.uid === owner.uid
+    : stored.installation === owner.installation
 }
 
 /** Formats an owner for a query: `Kind/namespace/name`, then its installation. */

@@ -39,7 +39,7 @@ const temporaryReasons: ReadonlySet<string> = new Set([
   'InternalError',
 ])
 
-/** Reasons of Ready `Unknown` while the resource is not reconciled on purpose. */
+/** Reasons of Ready `Unknown` of a resource that is deliberately not reconciled. */
 const pausedReasons: ReadonlySet<string> = new Set(['Suspended', 'Paused', 'NamespaceNotSelected'])
 
 /** Conditions of kstatus: present with status True only while they hold. */

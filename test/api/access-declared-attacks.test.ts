@@ -186,6 +186,13 @@ describe('a project of two clusters', () => {
     expect((await read(id)).managed_by).toMatchObject({ installation: one, uid: 'uid-checkout' })
   })
 
+  test('that no one made is not created by an adoption', async () => {
+    const id = newId()
+    const adopted = await put(id, 'squatted', { installation: one, adopt: true })
+    expect(outcome(adopted)).toEqual([404, 'project_not_found'])
+    expect((await put(newId(), 'squatted', { installation: one })).status).toBe(201)
+  })
+
   test('of another organization or name is not taken, although a resource names its id', async () => {
     const other = { token: on.owner, body: { name: 'elsewhere' } }
     const made = await on.app.call('POST', `${root}/organizations`, other)

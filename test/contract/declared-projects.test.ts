@@ -95,6 +95,29 @@ describe('a Project', () => {
     expect(found).toEqual([])
   })
 
+  test('of another name than the granted project in its annotation is not created', async () => {
+    const own = await team()
+    const [granted, foreign] = [`a ${own.namespace}`, `b ${own.namespace}`]
+    await grantProject(cluster.server, own.namespace, { organization, name: granted })
+    await using _ = await productOperator(cluster, [own.namespace])
+    const id = newProjectId({ organization, name: granted })
+    const metadata = { annotations: { 'looptrace.dev/project-id': id } }
+    const captured = { name: 'captured', kind: 'Project', spec: named(foreign), metadata }
+    await editorOf(cluster.server, editor).apply(own.projects, captured)
+    await own.projects.notReady('captured', 'NotGranted')
+    expect(await stored(id)).toBeUndefined()
+  })
+
+  test('of a granted id that no project has is not created', async () => {
+    const own = await team()
+    const id = newProjectId({ organization, name: `lost ${own.namespace}` })
+    await grantProject(cluster.server, own.namespace, id)
+    await using _ = await productOperator(cluster, [own.namespace])
+    await apply(own, 'lost', named(`b ${own.namespace}`, { id }))
+    await own.projects.notReady('lost', 'ProjectNotFound')
+    expect(await stored(id)).toBeUndefined()
+  })
+
   test('that a person made is adopted only with a grant by its id', async () => {
     const own = await team()
     const name = `of a person ${own.namespace}`

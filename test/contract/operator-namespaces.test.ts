@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { gitopsHealthOf } from '../support/kube/gitops-health.ts'
 import { noteKind } from '../support/kube/note-kind.ts'
 import { type NoteCluster, startNoteCluster } from '../support/kube/operated-notes.ts'
 import { startTestOperator, type TestOperator } from '../support/kube/operator.ts'
@@ -81,6 +82,8 @@ test('a namespace that begins to match is taken, one that ceases to match is lef
   const resource = await one.notes.read('a')
   expect(resource.status.conditions).toMatchObject([{ type: 'Ready', status: 'Unknown' }])
   expect(resource.status.conditions[0].message).toContain('Nothing is changed, revoked or deleted')
+  const paused = { kstatus: 'InProgress', argocd: { status: 'Suspended' } }
+  expect(await gitopsHealthOf([resource])).toMatchObject([paused])
   await one.notes.apply('a', { ...note, text: 'changed' })
   await one.notes.apply('b', { ...note, secretName: 'b' })
   await one.notes.remove('b')

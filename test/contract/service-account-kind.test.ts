@@ -225,12 +225,13 @@ describe('a key', () => {
     })
     expect(secret.metadata.labels.mine).toBe('too')
     expect(await keyIn(on, 'robot-key')).toBe(key)
-    await on.accounts.apply('robot', {
-      ...specOf(on),
-      keys: [{ name: 'main', secretName: 'robot-key', secretKey: 'token' }],
-    })
-    await on.accounts.ready('robot')
-    expect((await on.secret('robot-key'))?.data).toEqual({ token: key })
+    for (const secretKey of ['token', 'constructor', '__proto__']) {
+      const keys = [{ name: 'main', secretName: 'robot-key', secretKey }]
+      await on.accounts.apply('robot', { ...specOf(on), keys })
+      await on.accounts.ready('robot')
+      const { data } = (await on.secret('robot-key')) ?? {}
+      expect(Object.entries(data ?? {})).toEqual([[secretKey, key]])
+    }
     expect(await on.isGood(key)).toBe(true)
   })
 

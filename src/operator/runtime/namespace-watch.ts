@@ -46,22 +46,24 @@ export function watchNamespaces(options: {
 }
 
 /** Creates a sink that passes the labels of namespaces on. */
-export function namespaceSink(book: Pick<GrantBook, 'setLabels'>): ReflectorSink {
-  const byUid = new Map<string, string>()
-  const drop = (uid: string) => {
-    const name = byUid.get(uid)
-    byUid.delete(uid)
-    if (name !== undefined) book.setLabels(name, undefined)
+export function namespaceSink({ setLabels }: Pick<GrantBook, 'setLabels'>): ReflectorSink {
+  const uidByName = new Map<string, string>()
+  const drop = (name: string) => {
+    uidByName.delete(name)
+    setLabels(name, undefined)
   }
   return {
     listing: () => undefined,
-    changed: ({ metadata }: KubeObject) => {
-      byUid.set(metadata.uid, metadata.name)
-      book.setLabels(metadata.name, metadata.labels ?? {})
+    changed: ({ metadata: { name, uid, labels = {} } }: KubeObject) => {
+      uidByName.set(name, uid)
+      setLabels(name, labels)
     },
-    deleted: ({ metadata }) => drop(metadata.uid),
+    // Another namespace of the name may have been created since.
+    deleted: ({ metadata: { name, uid } }) => {
+      if (uidByName.get(name) === uid) drop(name)
+    },
     listed: (uids) => {
-      for (const uid of [...byUid.keys()]) if (!uids.has(uid)) drop(uid)
+      for (const [name, uid] of [...uidByName]) if (!uids.has(uid)) drop(name)
     },
   }
 }

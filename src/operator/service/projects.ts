@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { derivedId } from '../../kernel/ids.ts'
 import { NotReady } from '../contract.ts'
-import { type ServiceClient, ServiceRefusal, ServiceUnavailable } from './service-client.ts'
+import { isRefusal, parseAnswer, type ServiceClient } from './service-client.ts'
 
 const root = '/api/v2/access/projects'
 
@@ -17,11 +17,7 @@ export async function findProject(
 ): Promise<string> {
   const path = `${root}?${new URLSearchParams({ organization, name, limit: '2' })}`
   const { body } = await service.request({ method: 'GET', path })
-  const parsed = projectList.safeParse(body)
-  if (!parsed.success) {
-    throw new ServiceUnavailable('the service answered with an unreadable list of projects')
-  }
-  const [project, another] = parsed.data.projects
+  const [project, another] = parseAnswer(projectList, body, 'list of projects').projects
   // An older service ignores the organization.
   if (project?.name === name && another === undefined) return project.id.toLowerCase()
   throw new NotReady(
@@ -39,7 +35,7 @@ export async function requireProjectById(service: ServiceClient, id: string): Pr
   try {
     await service.request({ method: 'GET', path: `${root}/${id}`, project_id: id })
   } catch (error) {
-    if (!(error instanceof ServiceRefusal) || error.code !== 'project_not_found') throw error
+    if (!isRefusal(error, 'project_not_found')) throw error
     throw new NotReady('ProjectNotFound', `no project has the id ${id}: correct spec.project`)
   }
 }

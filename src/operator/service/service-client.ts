@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { Semaphore } from '../../kernel/semaphore.ts'
 
 /** A request of the operator to the product's API. */
@@ -46,6 +47,19 @@ export class ServiceRefusal extends Error {
     this.status = refusal.status
     this.code = refusal.code
   }
+}
+
+/** Whether an error is a refusal with this code. */
+export function isRefusal(error: unknown, code: string): error is ServiceRefusal {
+  return error instanceof ServiceRefusal && error.code === code
+}
+
+/** Parses the body of an answer. Throws `ServiceUnavailable` for a body of another shape. */
+export function parseAnswer<T>(shape: z.ZodType<T>, body: unknown, what: string): T {
+  const parsed = shape.safeParse(body)
+  if (parsed.success) return parsed.data
+  const message = `the service answered with an unreadable ${what}`
+  throw new ServiceUnavailable(message, { cause: parsed.error })
 }
 
 export type ServiceHttpOptions = {

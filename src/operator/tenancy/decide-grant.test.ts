@@ -180,6 +180,7 @@ const request = fc.record({
   scopes: some('s', 't'),
   roles: some('admin'),
   keys: fc.nat(3),
+  adopts: maybe(fc.boolean()),
   used: fc.nat(2),
 })
 
@@ -211,7 +212,14 @@ function isMoved({ bound_id, project_ref }: Asked, meant: readonly Grant[]): boo
 
 /** The rules of the documentation, one after the other, without any sharing. */
 function naive(asked: Asked, all: readonly Grant[]) {
+  const mayDeclare = ({ project }: Grant) => {
+    if (asked.adopts === undefined) return true
+    if (asked.adopts) return project === undefined
+    const { name, organization = project?.organization } = asked.project_ref ?? {}
+    return project !== undefined && project.name === name && project.organization === organization
+  }
   const isWide = (grant: Grant) =>
+    mayDeclare(grant) &&
     asked.scopes.every((one) => grant.scopes.includes(one)) &&
     asked.roles.every((one) => grant.roles.includes(one)) &&
     (asked.keys === 0 || asked.used + asked.keys <= grant.max_keys)

@@ -7,8 +7,11 @@ export type GrantNeeds = {
   roles: readonly string[]
   /** Number of keys that it declares. */
   keys: number
-  /** Whether it declares an existing project, which takes a grant by id. */
-  adopts?: boolean
+  /**
+   * Set for a resource that declares the project itself. True: an existing one, which takes a grant
+   * by id. False: a new one, which takes a grant by exactly its organization and name.
+   */
+  adopts?: boolean | undefined
 }
 
 /** A resource that names a project. */
@@ -69,8 +72,12 @@ const labelsUnknown = 'the labels of the namespace are not known yet'
 function isNamed({ project_id, project }: Grant, { bound_id, project_ref }: GrantRequest): boolean {
   if (bound_id !== undefined) return project_id === bound_id
   if (project_ref === undefined) return false
-  const { id, organization, name } = project_ref
-  if (id !== undefined) return project_id === id.toLowerCase()
+  const { id } = project_ref
+  return id === undefined ? hasNames(project, project_ref) : project_id === id.toLowerCase()
+}
+
+/** Whether a grant names its project as a resource does; an organization may be left out. */
+function hasNames(project: Grant['project'], { organization, name }: ProjectRef = {}): boolean {
   if (name === undefined || project?.name !== name) return false
   return organization === undefined || project.organization === organization
 }
@@ -93,6 +100,10 @@ function excessOf(request: GrantRequest, grant: Grant): string | undefined {
   if (roles.length > 0) return `allows no role ${roles.join(', ')}`
   if (request.adopts === true && grant.project !== undefined) {
     return 'names its project by organization and name, so no resource may adopt it'
+  }
+  // The id may come from an annotation, which a user can set.
+  if (request.adopts === false && !hasNames(grant.project, request.project_ref)) {
+    return `does not name ${describeProject({ ...request, bound_id: undefined })}`
   }
   if (request.keys === 0) return undefined
   const used = request.keysInUse(grant)

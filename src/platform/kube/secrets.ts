@@ -17,6 +17,7 @@ export type Secret = {
   annotations: Readonly<Record<string, string>>
   /** uid of the owning controller; undefined when there is no owner. */
   owner_uid: string | undefined
+  /** Without a prototype, because users choose the names: `constructor` is one. */
   data: Readonly<Record<string, string>>
 }
 
@@ -171,7 +172,10 @@ function secretFrom({ metadata, data }: KubeObject): Secret {
     labels: labels ?? {},
     annotations: annotations ?? {},
     owner_uid: ownerReferences?.find(({ controller }) => controller === true)?.uid,
-    data: mapValues(data ?? {}, (value) => Buffer.from(value, 'base64').toString('utf8')),
+    data: Object.assign(
+      Object.create(null),
+      mapValues(data ?? {}, (value) => Buffer.from(value, 'base64').toString('utf8')),
+    ),
   }
 }
 

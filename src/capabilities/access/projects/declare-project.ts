@@ -23,8 +23,9 @@ export type ProjectDeclaration = {
 
 /**
  * Creates the project of a resource, restores an archived one, or adopts one. Throws
- * `organization_not_found`, `name_taken` for a project that the resource may not declare, and
- * `managed_by_kubernetes` if another resource declares it.
+ * `organization_not_found`, `project_not_found` for a project to adopt that does not exist,
+ * `name_taken` for one that the resource may not declare, and `managed_by_kubernetes` if another
+ * resource declares it.
  */
 export function declareProject(
   db: Db,
@@ -40,6 +41,7 @@ export function declareProject(
       .forUpdate()
       .executeTakeFirst()
     if (stored === undefined) {
+      if (adopt) throw problem('project_not_found')
       const row = { id: project_id, organization_id, name, created_at: now, managed_by }
       return { project: await createDeclared(trx, row), is_new: true }
     }

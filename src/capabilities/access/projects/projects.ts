@@ -127,7 +127,7 @@ export function putProject({ db, clock, roles }: Access): Route {
     }),
     reply: seenProjectSchema,
     also: { status: 201, description: 'The project was created.', reply: seenProjectSchema },
-    errors: ['organization_not_found', 'name_taken', 'managed_by_kubernetes'],
+    errors: ['organization_not_found', 'project_not_found', 'name_taken', 'managed_by_kubernetes'],
     handle: async ({ params, body, caller }) => {
       const managed_by = requireDeclarer(caller, body)
       const now = new Date(clock.now_ms())

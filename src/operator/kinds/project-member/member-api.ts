@@ -3,7 +3,7 @@ import { projectRoles } from '../../../kernel/scopes.ts'
 import { managedByField } from '../../../model/managed-by.ts'
 import type { ReconcileDeps, ResourceMeta } from '../../contract.ts'
 import { isOwnedBy, ownerOf, ownerQuery } from '../../installation.ts'
-import { ServiceRefusal, ServiceUnavailable } from '../../service/service-client.ts'
+import { isRefusal, parseAnswer } from '../../service/service-client.ts'
 
 const memberShape = z.object({
   id: z.string(),
@@ -26,7 +26,7 @@ export async function readMember(
   try {
     const path = pathOf(meta, deps)
     const { body } = await service.request({ method: 'GET', path, project_id })
-    const member = parse(body)
+    const member = parseAnswer(memberShape, body, 'member')
     const { managed_by } = member
     const isOwn = managed_by !== null && isOwnedBy(managed_by, ownerOf(meta, installation))
     return isOwn ? member : undefined
@@ -63,11 +63,6 @@ export async function endMember(
   }
 }
 
-/** Whether an error is a refusal with this code. */
-export function isRefusal(error: unknown, code: string): error is ServiceRefusal {
-  return error instanceof ServiceRefusal && error.code === code
-}
-
 const rootOf = (project_id: string) => `/api/v2/access/projects/${project_id}/declared-members`
 
 function pathOf(
@@ -76,12 +71,4 @@ function pathOf(
 ): string {
   const query = new URLSearchParams({ managed_by: ownerQuery(ownerOf(meta, installation)) })
   return `${rootOf(project_id)}?${query}`
-}
-
-function parse(body: unknown): Member {
-  const parsed = memberShape.safeParse(body)
-  if (parsed.success) return parsed.data
-  throw new ServiceUnavailable('the service answered with an unreadable member', {
-    cause: parsed.error,
-  })
 }

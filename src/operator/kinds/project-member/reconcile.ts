@@ -10,7 +10,8 @@ import {
   type Resource,
 } from '../../contract.ts'
 import { ownerOf } from '../../installation.ts'
-import { endMember, isRefusal, type Member, putMember, readMember } from './member-api.ts'
+import { isRefusal } from '../../service/service-client.ts'
+import { endMember, type Member, putMember, readMember } from './member-api.ts'
 import type { ProjectMemberSpec, ProjectMemberStatus } from './spec.ts'
 
 type ProjectMember = Resource<ProjectMemberSpec, ProjectMemberStatus>

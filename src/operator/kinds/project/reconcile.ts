@@ -10,7 +10,7 @@ import {
   type ResourceMeta,
 } from '../../contract.ts'
 import { isOwnedBy, ownerOf, ownerQuery } from '../../installation.ts'
-import { ServiceRefusal, ServiceUnavailable } from '../../service/service-client.ts'
+import { isRefusal, parseAnswer, ServiceRefusal } from '../../service/service-client.ts'
 import type { ProjectSpec, ProjectStatus } from './spec.ts'
 
 type Project = Resource<ProjectSpec, ProjectStatus>
@@ -70,11 +70,10 @@ async function readProject(deps: ReconcileDeps): Promise<StoredProject | undefin
   try {
     const path = pathOf(project_id)
     const { body } = await service.request({ method: 'GET', path, project_id })
-    return projectShape.parse(body)
+    return parseAnswer(projectShape, body, 'project')
   } catch (error) {
-    if (isGone(error)) return undefined
-    if (!(error instanceof z.ZodError)) throw error
-    throw new ServiceUnavailable('the service answered with an unreadable project')
+    if (isRefusal(error, 'project_not_found')) return undefined
+    throw error
   }
 }
 
@@ -100,8 +99,14 @@ async function putProject(
 }
 
 /** Converts a refusal that only a change of the spec or of the service resolves. */
-function explain(error: unknown, { organization, name }: ProjectSpec): unknown {
+function explain(error: unknown, { organization, name, id }: ProjectSpec): unknown {
   if (!(error instanceof ServiceRefusal)) return error
+  if (error.code === 'project_not_found') {
+    return new NotReady(
+      'ProjectNotFound',
+      `no project has the id ${id}: create a new Project with another spec.id`,
+    )
+  }
   if (error.code === 'organization_not_found') {
     const message = `organization "${organization}" does not exist: create it, or correct spec.organization`
     return new NotReady('OrganizationNotFound', message)
@@ -112,7 +117,7 @@ function explain(error: unknown, { organization, name }: ProjectSpec): unknown {
   }
   if (error.code !== 'name_taken') return error
   const advice =
-    'Use another name, or ask an administrator of the cluster to grant the project by id, and set spec.id'
+    'Use another name, or ask an administrator of the cluster to grant the project by id, and set spec.id in a new Project'
   const message = `organization "${organization}" has a project "${name}" that this resource did not create. ${advice}`
   return new NotReady('NameTaken', message)
 }
@@ -135,8 +140,8 @@ async function endDeclaration(
     const path = `${pathOf(project_id)}?${query}`
     await service.request({ method: 'DELETE', path, project_id })
   } catch (error) {
-    const isForeign = error instanceof ServiceRefusal && error.code === 'managed_by_kubernetes'
-    if (!isGone(error) && !isForeign) throw error
+    const isGone = isRefusal(error, 'project_not_found')
+    if (!isGone && !isRefusal(error, 'managed_by_kubernetes')) throw error
   }
 }
 
@@ -151,10 +156,6 @@ function refuseRenamed(stored: ManagedBy, owner: ManagedBy): void {
     'Conflict',
     `the installation ${installation} serves the project of this resource. Give this operator the name of that installation (LOOPTRACE_OPERATOR_INSTALLATION)`,
   )
-}
-
-function isGone(error: unknown): boolean {
-  return error instanceof ServiceRefusal && error.code === 'project_not_found'
 }
 
 function eventOf({ created, wasReady }: { created: boolean; wasReady: boolean }): EventDraft {

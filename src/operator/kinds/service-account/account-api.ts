@@ -3,10 +3,10 @@ import type { ManagedBy } from '../../../model/managed-by.ts'
 import type { OwnedObject } from '../../contract.ts'
 import { ownerQuery } from '../../installation.ts'
 import {
+  isRefusal,
+  parseAnswer,
   type ServiceClient,
-  ServiceRefusal,
   type ServiceRequest,
-  ServiceUnavailable,
 } from '../../service/service-client.ts'
 
 const owner = z.object({
@@ -183,16 +183,10 @@ async function undefinedIfGone<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer
   } catch (error) {
-    const isGone = error instanceof ServiceRefusal && error.code === 'service_account_not_found'
-    if (isGone) return undefined
+    if (isRefusal(error, 'service_account_not_found')) return undefined
     throw error
   }
 }
 
-function parse<T>(shape: z.ZodType<T>, body: unknown): T {
-  const parsed = shape.safeParse(body)
-  if (parsed.success) return parsed.data
-  throw new ServiceUnavailable('the service answered with an unreadable service account', {
-    cause: parsed.error,
-  })
-}
+const parse = <T>(shape: z.ZodType<T>, body: unknown): T =>
+  parseAnswer(shape, body, 'service account')

@@ -9,7 +9,7 @@ import {
 } from '../../contract.ts'
 import { ownerOf } from '../../installation.ts'
 import { annotations } from '../../names.ts'
-import { ServiceRefusal } from '../../service/service-client.ts'
+import { isRefusal } from '../../service/service-client.ts'
 import { type Account, createAccountApi } from './account-api.ts'
 import type { ActiveKey } from './key-plan.ts'
 import {
@@ -39,7 +39,7 @@ export async function reconcileServiceAccount(
   try {
     return await applySpec(resource, deps)
   } catch (error) {
-    if (!(error instanceof ServiceRefusal) || error.code !== 'project_not_found') throw error
+    if (!isRefusal(error, 'project_not_found')) throw error
     throw new NotReady('ProjectNotFound', error.message)
   }
 }

@@ -1,11 +1,11 @@
 import { isUuid } from '../../../kernel/ids.ts'
 import type { Secret, SecretDraft } from '../../../platform/kube/index.ts'
 import { apiGroup, type ReconcileDeps, type Resource } from '../../contract.ts'
-import { ownerOf } from '../../installation.ts'
+import { isSameResource, ownerOf } from '../../installation.ts'
 import { installationLabel, secretLabels, secretOwnerLabel } from '../../names.ts'
-import { ServiceRefusal } from '../../service/service-client.ts'
+import { isRefusal } from '../../service/service-client.ts'
 import { type Account, type AccountApi, createAccountApi } from './account-api.ts'
-import { isSameResource, refuseOtherInstallation } from './settle-account.ts'
+import { refuseOtherInstallation } from './settle-account.ts'
 import { clearStrays, isOfOtherInstallation } from './settle-keys.ts'
 import type { ServiceAccountSpec, ServiceAccountStatus } from './spec.ts'
 
@@ -96,7 +96,7 @@ async function findDeclaredAccount(
     }
     return undefined
   } catch (error) {
-    if (error instanceof ServiceRefusal && error.code === 'project_not_found') return undefined
+    if (isRefusal(error, 'project_not_found')) return undefined
     throw error
   }
 }

@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Secret, SecretDraft } from '../../../platform/kube/index.ts'
-import { readTemplateNote, type TemplateNote, templateNoteName } from './secret-notes.ts'
+import { digestOf, readTemplateNote, type TemplateNote, templateNoteName } from './secret-notes.ts'
 import {
   isProtectedName,
   type Placeholder,
@@ -35,7 +34,7 @@ export function createRenderer(
   template: SecretTemplate | undefined,
   shared: SharedValues,
 ): RenderContents {
-  const digest = template && hash('sha256', JSON.stringify([template, shared]), 'hex').slice(0, 16)
+  const digest = template && digestOf([template, shared])
   const metadata = (items: readonly { name: string; value: string }[] = []) =>
     Object.fromEntries(
       items.filter(({ name }) => !isProtectedName(name)).map(({ name, value }) => [name, value]),

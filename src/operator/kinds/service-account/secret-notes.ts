@@ -76,6 +76,11 @@ export function fingerprintOf(value: string): string {
   return hash('sha256', value, 'hex').slice(0, 16)
 }
 
+/** Returns a short digest of a value, by which a change of the value is noticed. */
+export function digestOf(value: unknown): string {
+  return fingerprintOf(JSON.stringify(value))
+}
+
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

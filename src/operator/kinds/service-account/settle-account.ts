@@ -2,7 +2,8 @@ import { hash } from 'node:crypto'
 import { isUuid } from '../../../kernel/ids.ts'
 import type { ManagedBy } from '../../../model/managed-by.ts'
 import { type EventDraft, NotReady, type ReconcileDeps, type Resource } from '../../contract.ts'
-import { ServiceRefusal } from '../../service/service-client.ts'
+import { isSameResource } from '../../installation.ts'
+import { isRefusal } from '../../service/service-client.ts'
 import type { Account, AccountApi, DesiredAccount } from './account-api.ts'
 import { isSameSet } from './key-plan.ts'
 import type { ServiceAccountSpec } from './spec.ts'
@@ -79,15 +80,6 @@ export function desiredAccount({
   return { name, scopes: spec.scopes, disabled: spec.disabled }
 }
 
-/** Whether two owners are the same resource, regardless of the uid. */
-export function isSameResource(
-  one: Pick<ManagedBy, 'kind' | 'namespace' | 'name'> | null,
-  other: Pick<ManagedBy, 'kind' | 'namespace' | 'name'>,
-): boolean {
-  const { kind, namespace, name } = other
-  return one !== null && one.kind === kind && one.namespace === namespace && one.name === name
-}
-
 /** The service's limit for names. */
 const nameChars_max = 100
 
@@ -137,7 +129,7 @@ export function refuseOtherInstallation(
 
 function throwIfNameTaken({ name }: DesiredAccount): (error: unknown) => never {
   return (error) => {
-    if (!(error instanceof ServiceRefusal) || error.code !== 'name_taken') throw error
+    if (!isRefusal(error, 'name_taken')) throw error
     throw new NotReady(
       'NameTaken',
       `${error.message}. To adopt that account, set the annotation looptrace.dev/external-id to its id. Otherwise use another displayName than "${name}"`,

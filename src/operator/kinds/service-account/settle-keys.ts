@@ -1,8 +1,7 @@
-import { hash } from 'node:crypto'
 import { KubeForbidden, type Secret } from '../../../platform/kube/index.ts'
 import { type EventDraft, NotReady, type ReconcileDeps, type Resource } from '../../contract.ts'
 import { annotations, installationLabel, secretOwnerLabel } from '../../names.ts'
-import { ServiceRefusal } from '../../service/service-client.ts'
+import { isRefusal } from '../../service/service-client.ts'
 import type { AccountApi } from './account-api.ts'
 import {
   type DeclaredKeys,
@@ -14,7 +13,7 @@ import {
 } from './key-plan.ts'
 import { carryOut, SecretRefused, type StepContext } from './key-steps.ts'
 import { createRenderer } from './secret-contents.ts'
-import { readNotes } from './secret-notes.ts'
+import { digestOf, readNotes } from './secret-notes.ts'
 import type {
   DeclaredKey,
   RefusedSecret,
@@ -98,7 +97,7 @@ async function handleFailure(error: unknown, failed: FailedStep): Promise<void> 
     refused.set(name, { name, secretName, message, ...attempt })
     return
   }
-  const isFull = error instanceof ServiceRefusal && error.code === 'key_limit_reached'
+  const isFull = isRefusal(error, 'key_limit_reached')
   const strays = plan.cleanup.filter(({ act }) => act === 'revoke')
   if (error instanceof KubeForbidden || isFull) {
     for (const stray of strays) await carryOut(stray, toStepContext(context))
@@ -112,7 +111,7 @@ const refusal_characters_max = 500
 function attemptOn(secret: Secret | undefined, { resource: { meta } }: KeysContext): string {
   const requested = meta.annotations[annotations.reconcile_requested_at]
   const state = [meta.uid, meta.generation, secret?.resource_version, requested]
-  return hash('sha256', JSON.stringify(state), 'hex').slice(0, 16)
+  return digestOf(state)
 }
 
 type Peers = ReconcileDeps['peers']
