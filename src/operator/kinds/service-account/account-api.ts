@@ -7,6 +7,7 @@ import {
   parseAnswer,
   type ServiceClient,
   type ServiceRequest,
+  ServiceUnavailable,
 } from '../../service/service-client.ts'
 
 const owner = z.object({
