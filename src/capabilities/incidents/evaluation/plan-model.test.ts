@@ -44,14 +44,14 @@ test('planSlots plans the slots that the model lists as due', () => {
   )
 })
 
-const names = ['a', 'b', 'c', 'd', 'e'] as const
+const names: string[] = ['a', 'b', 'c', 'd', 'e']
 
 const sightings = fc.array(
   fc.record({
     wait_ms: fc.integer({ min: 1, max: 3 }),
-    groups: fc.subarray([...names]),
+    groups: fc.subarray(names),
     /** Groups with an open incident, if they have a place. */
-    open: fc.subarray([...names], { maxLength: 2 }),
+    open: fc.subarray(names, { maxLength: 2 }),
   }),
   { minLength: 1, maxLength: 8 },
 )
