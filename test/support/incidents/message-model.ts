@@ -156,7 +156,8 @@ function stepsOf({ rules }: Now): Step[] {
 }
 
 function lastStep(now: Now, mark: Mark): Sent | undefined {
-  return sinceOpening(now, mark).findLast(({ after }) => after !== undefined)
+  const steps = sinceOpening(now, mark).filter(({ channels }) => channels.length > 0)
+  return steps.findLast(({ after }) => after !== undefined)
 }
 
 function nextStep(now: Now, mark: Mark): Step | undefined {

@@ -380,6 +380,15 @@ describe('reminders and escalation', () => {
     expect(later(wait(log, rule, 9, 10))).toEqual(['5 still_firing on-call', '10 escalated second'])
   })
 
+  test('the steps count from the end of a mute by hand as well', () => {
+    const log = move(opened(rule), { type: 'suppress', suppressed: true, at_ms: at(0) })
+    move(log, { type: 'suppress', suppressed: false, at_ms: at(60) })
+    expect(later(wait(log, rule, 69, 70))).toEqual([
+      '60 still_firing on-call',
+      '70 escalated second',
+    ])
+  })
+
   test('a muted incident neither reminds nor escalates; the steps count from the end', () => {
     const log = wait(mute(opened(rule), muted, 1), rule, 500)
     expect(later(log)).toEqual([])
