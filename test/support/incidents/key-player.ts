@@ -18,7 +18,7 @@ import type { KeyEntry, KeyHistory, Mark, Message, Move, MoveAnswer } from './ke
 
 const minute_ms = 60_000
 
-/** What the code makes of a history: in the words of the model. */
+/** The changes, messages and answers of the code, in the words of the model. */
 export type Played = {
   readonly marks: readonly Mark[]
   readonly messages: readonly Message[]

@@ -110,7 +110,7 @@ function timeOutAck(incident: Incident, timers: Timers, now_ms: number): Due {
     version: version + 1,
     reminded_ms: now_ms,
   }
-  // A step that nobody hears is not taken: it is due when the mute ends.
+  // A muted step would be lost: it is due when the mute ends.
   const step = isMuted(incident)
     ? undefined
     : (nextStep(incident, timers) ?? timers.escalation.at(-1))
