@@ -43,7 +43,8 @@ export class IncidentLog {
   /** Records a transition of a rule's group in the newest incident. */
   add(transition: Transition, rule = loudRule(), group = '{}'): this {
     const newest = this.incidents.at(-1)
-    const change = recordTransition(newest, { rule, group, dedup_key: 'key', transition })
+    const at_ms = transition.slot_ms
+    const change = recordTransition(newest, { rule, group, dedup_key: 'key', transition, at_ms })
     return change === undefined ? this : this.apply(change)
   }
 

@@ -14,10 +14,11 @@ const quiet_minutes = 30
 export function modelIncidents(history: KeyHistory): Incidents {
   let found: Incidents = { marks: [], answers: [] }
   for (let at = 0; at <= history.until; at += 1) {
-    found = { ...found, marks: [...found.marks, ...marksOfTime(history, found.marks, at)] }
     for (const [index, entry] of history.entries.entries()) {
       if (entry.at === at) found = afterEntry(history, found, { index, entry })
     }
+    const { marks } = found
+    found = { ...found, marks: [...marks, ...marksOfTime(history, marks, at)] }
   }
   return found
 }
@@ -36,7 +37,7 @@ export function newestMark(marks: readonly Mark[], incident?: number): Mark | un
 /** Returns whether the incident of a change was acknowledged after it. */
 export function isAcknowledged(marks: readonly Mark[], incident: number): boolean {
   const moves = marks.filter((mark) => mark.incident === incident)
-  const last = moves.findLast(({ type }) => !['raised', 'assigned'].includes(type))
+  const last = moves.findLast(({ type }) => !['raised', 'assigned', 'calmed'].includes(type))
   return last?.type === 'acknowledged'
 }
 
@@ -46,37 +47,58 @@ export function firingContributors(
   marks: readonly Mark[],
   count: number,
 ): string[] {
-  const cleared = marks.findLast(({ type, actor }) => type === 'resolved' && actor === 'user')
+  const moved = marks.findLast(({ type, actor }) => actor === 'user' && isMove.has(type))
+  const cleared = moved?.type === 'resolved' ? moved : undefined
   return Object.keys(contributors).filter((name) => {
-    const own = entries.slice(0, count).filter((entry) => 'by' in entry && entry.by === name)
+    const own = entries
+      .slice(0, count)
+      .filter((entry) => 'by' in entry && entry.by === name && !isBeforeKnown(marks, entry))
     const last = own.findLast(({ type }) => type !== 'raised')
     const isCleared = cleared !== undefined && own.every(({ at }) => at <= cleared.at)
     return last?.type === 'fired' && !isCleared
   })
 }
 
+/** A person's resolve makes the groups of the key quiet; a reopening makes them fire again. */
+const isMove: ReadonlySet<Mark['type']> = new Set(['resolved', 'reopened'])
+
 /** Returns the changes of time alone: the end of flapping, and of an acknowledgement. */
 function marksOfTime(history: KeyHistory, marks: readonly Mark[], at: number): Mark[] {
   const last = newestMark(marks)
   if (last === undefined || last.type === 'resolved') return []
-  const change = { ...last, at, actor: 'rule' as const }
-  if (last.is_flapping && isQuiet(history, marks, at)) {
-    return [{ ...change, type: 'resolved', is_flapping: false }]
-  }
+  const wasAcknowledged = isAcknowledged(marks, last.incident)
+  if (!last.is_flapping && !wasAcknowledged) return []
+  const rules = rulesOf(history, marks, at)
+  const isCalm = last.is_flapping && isQuiet(history, marks, at)
+  const is_flapping = last.is_flapping && !isCalm
+  const change = { ...last, slot: undefined, at, actor: 'rule' as const, is_flapping }
+  const staysOpen = rules.some(({ auto_resolve }) => !auto_resolve)
+  if (isCalm && !staysOpen) return [{ ...change, type: 'resolved' }]
+  const calmed: Mark[] = isCalm ? [{ ...change, type: 'calmed' }] : []
   const acknowledged = marks.findLast(({ type }) => type === 'acknowledged')
-  const timeout = Math.min(...rulesOf(history, marks, at).map(ackTimeout))
-  if (!isAcknowledged(marks, last.incident) || acknowledged === undefined) return []
-  return at - acknowledged.at >= timeout ? [{ ...change, type: 'unacknowledged' }] : []
+  const timeout = Math.min(...withTimers(rules).map(ackTimeout))
+  if (!wasAcknowledged || acknowledged === undefined) return calmed
+  if (at - acknowledged.at < timeout) return calmed
+  return [...calmed, { ...change, type: 'unacknowledged' }]
 }
 
 /** Returns whether no contributor fired in the last 30 minutes, so that flapping ends. */
 function isQuiet(history: KeyHistory, marks: readonly Mark[], at: number): boolean {
-  const earlier = history.entries.filter((entry) => entry.at < at)
-  const changes = earlier.filter(({ type }) => type === 'fired' || type === 'ended')
-  const since = Math.max(...[...changes, ...marks.filter(isOpening)].map((change) => change.at))
-  const staysOpen = rulesOf(history, marks, at).some(({ auto_resolve }) => !auto_resolve)
+  const earlier = history.entries.filter((entry) => entry.at <= at)
+  const ends = earlier.filter(({ type }) => type === 'ended')
+  const since = Math.max(...ends.map((end) => end.at), ...marks.filter(isOpening).map(slotOf))
   const isFiring = firingContributors(history, marks, earlier.length).length > 0
-  return !isFiring && !staysOpen && at - since >= quiet_minutes
+  return !isFiring && at - since >= quiet_minutes
+}
+
+function slotOf({ at, slot = at }: Mark): number {
+  return slot
+}
+
+/** Returns the rules whose timers apply: shadow rules count only among themselves. */
+export function withTimers(rules: readonly Rule[]): readonly Rule[] {
+  const live = rules.filter(({ mode }) => mode === 'live')
+  return live.length === 0 ? rules : live
 }
 
 function ackTimeout({ ack_timeout }: Rule): number {
@@ -88,21 +110,19 @@ export function minutes(text: string): number {
   return durationMs(text) / 60_000
 }
 
-/**
- * Returns the rules that contributed to the current incident since it was opened or reopened. One
- * that a person reopened keeps the rule that fired last before.
- */
+/** Returns the rules that contributed to the current incident until a minute, inclusive. */
 export function rulesOf(
   { contributors, entries }: KeyHistory,
   marks: readonly Mark[],
   at: number,
 ): Rule[] {
-  const opened = marks.findLast(isOpening)
-  if (opened === undefined) return []
-  const fired = entries.filter((entry) => entry.type === 'fired')
-  const earlier = fired.filter((entry) => entry.at < opened.at).slice(-1)
-  const since = fired.filter((entry) => opened.at <= entry.at && entry.at <= at)
-  const names = [...(opened.actor === 'user' ? earlier : []), ...since].map(({ by }) => by)
+  const current = newestMark(marks)?.incident
+  const fired = entries.filter((entry) => {
+    if (entry.type !== 'fired' || entry.at > at || isBeforeKnown(marks, entry)) return false
+    const then = marks.filter((mark) => mark.at <= entry.at)
+    return newestMark(then)?.incident === current
+  })
+  const names = fired.flatMap((entry) => ('by' in entry ? [entry.by] : []))
   return [...new Set(names)].flatMap((name) => contributors[name] ?? [])
 }
 
@@ -135,24 +155,31 @@ function marksOfFiring(
   const { type, at, by, severity } = entry
   const last = newestMark(marks)
   const highest = higher(severity, last?.severity)
+  if (isBeforeKnown(marks, entry)) return []
   if (last !== undefined && last.type !== 'resolved') {
     if (highest === last.severity) return []
-    return [{ ...last, at, type: 'raised', severity: highest, actor: 'rule' }]
+    const raised = { ...last, slot: undefined, severity: highest }
+    return [{ ...raised, at, type: 'raised', actor: 'rule' }]
   }
-  if (type === 'raised' || isBeforeKnown(marks, entry)) return []
-  const reopens = last && at - last.at < minutes(contributors[by]?.reopen_within ?? '0s')
-  const is_flapping = isFlapping(marks, at)
-  if (reopens) {
-    return [{ ...last, at, type: 'reopened', severity: highest, actor: 'rule', is_flapping }]
-  }
+  if (type === 'raised') return []
+  const slot = entry.slot ?? at
+  const reopen_within = minutes(contributors[by]?.reopen_within ?? '0s')
+  const reopens = last && reopen_within > 0 && slot - last.at <= reopen_within
+  const is_flapping = isFlapping(marks, slot)
+  const change = { at, slot: entry.slot, actor: 'rule', is_flapping } as const
+  if (reopens) return [{ ...last, ...change, type: 'reopened', severity: highest }]
   const incident = Math.max(0, ...marks.map((mark) => mark.incident)) + 1
-  return [{ at, incident, type: 'opened', severity, actor: 'rule', is_flapping }]
+  return [{ ...change, incident, type: 'opened', severity }]
 }
 
-/** A late slot at or before an opening of the key opens nothing. */
+/** At a late slot at or before an opening or a resolve of the key a group does not fire. */
 function isBeforeKnown(marks: readonly Mark[], entry: KeyEntry): boolean {
   const slot = 'slot' in entry ? entry.slot : undefined
-  return slot !== undefined && marks.some((mark) => isOpening(mark) && slot <= mark.at)
+  if (slot === undefined) return false
+  const earlier = marks.filter(({ at }) => at < entry.at)
+  return earlier.some(
+    (mark) => (isOpening(mark) || mark.type === 'resolved') && slot <= slotOf(mark),
+  )
 }
 
 function higher(one: Severity, other: Severity = 'info'): Severity {
@@ -163,7 +190,7 @@ function higher(one: Severity, other: Severity = 'info'): Severity {
 function isFlapping(marks: readonly Mark[], at: number): boolean {
   const handled = marks.findLastIndex(({ type, actor }) => type === 'resolved' && actor === 'user')
   const openings = marks.slice(handled + 1).filter(isOpening)
-  const recent = openings.filter((opening) => opening.at > at - openings_minutes)
+  const recent = openings.filter((opening) => slotOf(opening) > at - openings_minutes)
   return recent.length + 1 > openings_max
 }
 
@@ -178,7 +205,7 @@ function marksOfEnd(
   const isFiring = firingContributors(history, marks, index + 1).length > 0
   const staysOpen = rulesOf(history, marks, entry.at).some(({ auto_resolve }) => !auto_resolve)
   if (isFiring || staysOpen) return []
-  return [{ ...last, at: entry.at, type: 'resolved', actor: 'rule' }]
+  return [{ ...last, slot: undefined, at: entry.at, type: 'resolved', actor: 'rule' }]
 }
 
 /** Answers the move of a person: the version is checked before the state. */
@@ -187,12 +214,12 @@ function answerMove(marks: readonly Mark[], move: Move): { status: number; mark?
   if (last === undefined) return { status: 404 }
   const version = marks.filter(({ incident }) => incident === last.incident).length
   if (move.version !== undefined && move.version !== version) return { status: 412 }
-  const change = { ...last, at: move.at, actor: 'user' as const }
+  const change = { ...last, slot: undefined, at: move.at, actor: 'user' as const }
   const isResolved = last.type === 'resolved'
   if (move.type === 'reopen') {
     const current = newestMark(marks)
     const isBlocked = current?.type !== 'resolved'
-    if (!isResolved) return { status: 200 }
+    if (!isResolved) return { status: 200, ...withdrawn(marks, change) }
     if (isBlocked) return { status: 409 }
     const is_flapping = isFlapping(marks, move.at)
     return { status: 200, mark: { ...change, type: 'reopened', is_flapping } }
@@ -205,4 +232,10 @@ function answerMove(marks: readonly Mark[], move: Move): { status: number; mark?
   if (move.type === 'assign') return { status: 200, mark: { ...change, type: 'assigned' } }
   if (isAcknowledged(marks, last.incident)) return { status: 200 }
   return { status: 200, mark: { ...change, type: 'acknowledged' } }
+}
+
+/** Reopening an acknowledged incident withdraws the acknowledgement. */
+function withdrawn(marks: readonly Mark[], change: Mark): { mark?: Mark } {
+  if (!isAcknowledged(marks, change.incident)) return {}
+  return { mark: { ...change, type: 'unacknowledged' } }
 }

@@ -27,6 +27,7 @@ export type KeyEntry =
       readonly at: number
       readonly by: string
       readonly severity: Severity
+      readonly slot?: never
     }
   | { readonly type: 'ended'; readonly at: number; readonly by: string }
   | Move
@@ -46,6 +47,8 @@ export type Mute = { readonly from: number; readonly to: number; readonly up_to?
 /** A change of an incident. Numbers of incidents count from 1. */
 export type Mark = {
   readonly at: number
+  /** The slot of a late opening or reopening. */
+  readonly slot?: number | undefined
   readonly incident: number
   readonly type:
     | 'opened'
@@ -53,8 +56,10 @@ export type Mark = {
     | 'raised'
     | 'acknowledged'
     | 'assigned'
-    /** `ack_timeout` is over: the incident is open again. */
+    /** `ack_timeout` is over, or a person withdrew: the incident is open again. */
     | 'unacknowledged'
+    /** Flapping is over, and a person resolves. */
+    | 'calmed'
     | 'resolved'
   readonly severity: Severity
   readonly actor: 'rule' | 'user'

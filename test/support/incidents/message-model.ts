@@ -1,52 +1,99 @@
 import type { Rule } from '../../../src/capabilities/incidents/rules/rule.ts'
 import { severities } from '../../../src/model/severity.ts'
-import { isAcknowledged, minutes, modelIncidents, newestMark, rulesOf } from './incident-model.ts'
+import {
+  isAcknowledged,
+  minutes,
+  modelIncidents,
+  newestMark,
+  rulesOf,
+  withTimers,
+} from './incident-model.ts'
 import type { KeyHistory, Mark, Message } from './key-history.ts'
+
+/** A message; `after` is that of its escalation step. One without channels is not sent. */
+type Sent = Message & { readonly after?: number | undefined }
+
+/** A minute, the changes until then, and the messages before. */
+type Now = {
+  readonly history: KeyHistory
+  readonly at: number
+  readonly marks: readonly Mark[]
+  readonly sent: readonly Sent[]
+  /** The rules that contributed to the current incident. */
+  readonly rules: readonly Rule[]
+}
 
 /** Returns the messages about all incidents of a key, minute by minute, from its whole history. */
 export function modelMessages(history: KeyHistory): Message[] {
   const { marks } = modelIncidents(history)
-  const sent: Message[] = []
+  let sent: readonly Sent[] = []
   for (let at = 0; at <= history.until; at += 1) {
-    const now: Now = { history, at, marks: marks.filter((mark) => mark.at <= at) }
-    const changes = marks.filter((mark) => mark.at === at)
-    sent.push(...changes.flatMap((mark) => messagesOfChange(now, sent, mark)))
-    sent.push(...messagesOfTime(now, sent))
+    const until = marks.filter((mark) => mark.at <= at)
+    const changes = until.filter((mark) => mark.at === at)
+    const isIdle = changes.length === 0 && newestMark(until)?.type === 'resolved'
+    if (until.length === 0 || isIdle) continue
+    const now = { history, at, marks: until, rules: rulesOf(history, until, at) }
+    const byTime = changes.filter((mark) => isByTime(marks, mark))
+    const byEntry = changes.filter((mark) => !byTime.includes(mark))
+    const entryMarks = now.marks.slice(0, now.marks.length - byTime.length)
+    const ofEntry = byEntry.flatMap((mark) => ofChange({ ...now, sent }, mark))
+    const still = stillFiring({ ...now, sent, marks: entryMarks })
+    // The other message says more.
+    const isSaid = ofEntry.length > 0
+    sent = [...sent, ...still.map((one) => (isSaid ? { ...one, channels: [] } : one)), ...ofEntry]
+    for (const mark of byTime) sent = [...sent, ...ofChange({ ...now, sent }, mark)]
+    sent = [...sent, ...escalations({ ...now, sent })]
+    sent = [...sent, ...reminders({ ...now, sent })]
   }
-  return sent.filter(({ channels }) => channels.length > 0)
+  return sent
+    .filter(({ channels }) => channels.length > 0)
+    .map(({ after: _, ...message }) => message)
 }
 
-/** A minute, and the changes until then. */
-type Now = { readonly history: KeyHistory; readonly at: number; readonly marks: readonly Mark[] }
+/** Returns whether time alone made a change: a timeout, or the end of flapping. */
+function isByTime(marks: readonly Mark[], mark: Mark): boolean {
+  if (mark.actor === 'user') return false
+  if (mark.type === 'calmed' || mark.type === 'unacknowledged') return true
+  const before = newestMark(marks.slice(0, marks.indexOf(mark)), mark.incident)
+  return mark.type === 'resolved' && before?.is_flapping === true
+}
 
-const announcements: readonly Message['type'][] = [
-  ...(['opened', 'reopened', 'reminder', 'still_firing', 'flapping', 'severity_raised'] as const),
-  'escalated',
-]
-
-function messagesOfChange(now: Now, sent: readonly Message[], mark: Mark): Message[] {
-  const until: Now = { ...now, marks: now.marks.slice(0, now.marks.indexOf(mark) + 1) }
+function ofChange(now: Now, mark: Mark): Sent[] {
   const { type, is_flapping } = mark
-  if (type === 'resolved') {
-    const isKnown = !isMuted(now, mark) || wasAnnounced(until, sent, mark)
-    return isKnown ? [message(until, mark, 'resolved')] : []
-  }
+  if (type === 'resolved') return ofResolve(now, mark)
   if (isMuted(now, mark)) return []
-  if (type === 'raised') return [message(until, mark, 'severity_raised')]
-  if (type === 'unacknowledged') {
-    const next = nextStep(until, sent, mark)
-    return [next ?? message(until, mark, 'reminder')]
-  }
+  if (type === 'raised') return [message(now, mark, 'severity_raised')]
+  if (type === 'unacknowledged') return [ofUnacknowledged(now, mark)]
   if (type !== 'opened' && type !== 'reopened') return []
-  return [message(until, mark, is_flapping ? 'flapping' : type)]
+  return [message(now, mark, is_flapping ? 'flapping' : type)]
+}
+
+function ofUnacknowledged(now: Now, mark: Mark): Sent {
+  if (mark.actor === 'user') return message(now, mark, 'reopened')
+  const step = nextStep(now, mark) ?? stepsOf(now).at(-1)
+  return step === undefined ? message(now, mark, 'reminder') : escalate(now, mark, step)
+}
+
+/** A resolve reaches the channels of the escalation steps since the opening as well. */
+function ofResolve(now: Now, mark: Mark): Sent[] {
+  const muted_at = isByTime(now.marks, mark) ? now.at : now.at - 1
+  if (isMuted({ ...now, at: muted_at }, mark) && !wasAnnounced(now, mark)) return []
+  const resolved = message(now, mark, 'resolved')
+  const steps = isShadow(now) ? [] : sinceOpening(now, mark).filter(({ after }) => after)
+  const channels = [...resolved.channels, ...steps.flatMap((step) => step.channels)]
+  return [{ ...resolved, channels: [...new Set(channels)].sort() }]
+}
+
+/** Returns the messages since the last opening or reopening. */
+function sinceOpening({ marks, sent }: Now, { incident }: Mark): Sent[] {
+  const opened_at = openingOf(marks, incident)?.at ?? 0
+  return sent.filter((one) => one.incident === incident && one.at >= opened_at)
 }
 
 /** Returns whether a message after the last opening or reopening announced the incident. */
-function wasAnnounced({ marks }: Now, sent: readonly Message[], { incident }: Mark): boolean {
-  const opened_at = openingOf(marks, incident)?.at ?? 0
-  return sent.some(
-    (one) => one.incident === incident && one.at >= opened_at && announcements.includes(one.type),
-  )
+function wasAnnounced(now: Now, mark: Mark): boolean {
+  const announcements = sinceOpening(now, mark).filter(({ type }) => type !== 'resolved')
+  return announcements.some(({ channels }) => channels.length > 0)
 }
 
 function openingOf(marks: readonly Mark[], incident: number): Mark | undefined {
@@ -55,25 +102,34 @@ function openingOf(marks: readonly Mark[], incident: number): Mark | undefined {
   )
 }
 
-/** Reminders, escalations and the end of a mute, for an open incident. */
-function messagesOfTime(now: Now, sent: readonly Message[]): Message[] {
-  const { at, marks } = now
-  const last = newestMark(marks)
-  if (last === undefined || last.type === 'resolved') return []
-  if (isMuted(now, last) || isAcknowledged(marks, last.incident)) return []
-  const own = sent.filter(({ incident }) => incident === last.incident)
-  if (own.some((one) => one.at === at)) return []
-  if (wasMuted(now, last)) return [message(now, last, 'still_firing')]
-  const escalated = escalations(now, sent, last)
-  if (escalated.length > 0) return escalated
-  const repeat = Math.min(
-    ...rulesOf(now.history, marks, at).map((rule) => minutes(rule.grouping.repeat)),
-  )
-  const isDue = at - (own.at(-1)?.at ?? at) >= repeat
-  return isDue && !last.is_flapping ? [message(now, last, 'reminder')] : []
+/** The incident is announced after a mute, and once a live rule joins an incident of shadow rules. */
+function stillFiring(now: Now): Sent[] {
+  const last = newestMark(now.marks)
+  if (last === undefined || last.type === 'resolved' || isMuted(now, last)) return []
+  const isUnmuted = wasMuted(now, last) && !isAcknowledged(now.marks, last.incident)
+  return isUnmuted || isFirstLive(now, now.at) ? [message(now, last, 'still_firing')] : []
 }
 
-function isMuted({ history, at }: Now, { severity }: Mark): boolean {
+/** Returns whether a live rule joined in a minute, after shadow rules only. */
+function isFirstLive({ history, marks }: Now, at: number): boolean {
+  if (!firingTimes(history).includes(at)) return false
+  const earlier = newestMark(marks.filter((mark) => mark.at < at))
+  if (earlier === undefined || earlier.incident !== newestMark(marks)?.incident) return false
+  if (earlier.type === 'resolved') return false
+  const before = rulesOf(history, marks, at - 1)
+  const after = rulesOf(history, marks, at)
+  return !before.some(isLive) && after.some(isLive)
+}
+
+function firingTimes({ entries }: KeyHistory): number[] {
+  return entries.filter(({ type }) => type === 'fired').map(({ at }) => at)
+}
+
+function isLive({ mode }: Rule): boolean {
+  return mode === 'live'
+}
+
+function isMuted({ history, at }: Pick<Now, 'history' | 'at'>, { severity }: Mark): boolean {
   return history.mutes.some(({ from, to, up_to = 'critical' }) => {
     return from <= at && at < to && severities.indexOf(severity) <= severities.indexOf(up_to)
   })
@@ -87,47 +143,99 @@ function wasMuted(now: Now, last: Mark): boolean {
   return isMuted({ ...now, at: now.at - 1 }, then)
 }
 
-/** Steps that are due since the last opening, and the last step again after `repeat`. */
-function escalations(now: Now, sent: readonly Message[], last: Mark): Message[] {
-  const opened_at = openingOf(now.marks, last.incident)?.at ?? 0
-  return rulesOf(now.history, now.marks, now.at).flatMap((rule) => {
-    const done = stepsSent(rule, sent, { incident: last.incident, opened_at })
-    const due = rule.escalation
-      .slice(done.length)
-      .filter(({ after }) => opened_at + minutes(after) === now.at)
-    const final = rule.escalation.at(-1)
-    const repeats =
-      final !== undefined &&
-      done.at(-1)?.channels.join() === final.notify.join() &&
-      now.at - (done.at(-1)?.at ?? 0) >= minutes(rule.grouping.repeat)
-    const steps = due.length === 0 && repeats ? [final] : due
-    return steps.map(({ notify }) => ({ ...message(now, last, 'escalated'), channels: notify }))
+type Step = { readonly after: number; readonly notify: readonly string[] }
+
+/** Returns the steps of all rules, by `after`; those of equal `after` are one step. */
+function stepsOf({ rules }: Now): Step[] {
+  const steps = withTimers(rules).flatMap(({ escalation }) => escalation)
+  const afters = [...new Set(steps.map(({ after }) => minutes(after)))].sort((a, b) => a - b)
+  return afters.map((after) => {
+    const same = steps.filter((step) => minutes(step.after) === after)
+    return { after, notify: [...new Set(same.flatMap(({ notify }) => notify))].sort() }
   })
 }
 
-type Opening = { readonly incident: number; readonly opened_at: number }
-
-function stepsSent(rule: Rule, sent: readonly Message[], { incident, opened_at }: Opening) {
-  const channels = rule.escalation.map(({ notify }) => notify.join())
-  const own = sent.filter((one) => one.incident === incident && one.at >= opened_at)
-  return own.filter((one) => one.type === 'escalated' && channels.includes(one.channels.join()))
+function lastStep(now: Now, mark: Mark): Sent | undefined {
+  const steps = sinceOpening(now, mark).filter(({ channels }) => channels.length > 0)
+  return steps.findLast(({ after }) => after !== undefined)
 }
 
-/** Returns the message of the first step that was not sent, or of the last step. */
-function nextStep(now: Now, sent: readonly Message[], mark: Mark): Message | undefined {
-  const opened_at = openingOf(now.marks, mark.incident)?.at ?? 0
-  const rule = rulesOf(now.history, now.marks, now.at).find(
-    ({ escalation }) => escalation.length > 0,
+function nextStep(now: Now, mark: Mark): Step | undefined {
+  const done = lastStep(now, mark)?.after ?? 0
+  return stepsOf(now).find(({ after }) => after > done)
+}
+
+/**
+ * The next step is due `after` the start, at the earliest as long after the step before as both
+ * `after` differ.
+ * The last step is due again after `repeat`.
+ */
+function escalations(now: Now): Sent[] {
+  const last = newestMark(now.marks)
+  if (last === undefined || !isHeard(now, last)) return []
+  const done = lastStep(now, last)
+  const next = nextStep(now, last)
+  const step = next ?? stepsOf(now).at(-1)
+  if (step === undefined) return []
+  const start = startOf(now, last)
+  const wait = next === undefined ? repeatOf(now) : next.after - (done?.after ?? 0)
+  const isLong = next === undefined || now.at >= start + next.after
+  const isDue = isLong && now.at >= (done?.at ?? start) + wait
+  return isDue ? [escalate(now, last, step)] : []
+}
+
+/** `after` counts from the opening, or from the first message if that is "still firing". */
+function startOf(now: Now, last: Mark): number {
+  const own = sinceOpening(now, last)
+  const first = own.findIndex(({ channels }) => channels.length > 0)
+  const until = first === -1 ? own : own.slice(0, first + 1)
+  const opened_at = openingOf(now.marks, last.incident)?.at ?? 0
+  const times = firingTimes(now.history).filter((at) => opened_at < at && at <= now.at)
+  const joined_at = times.find((at) => isFirstLive(now, at)) ?? 0
+  const announced_at = until.findLast(({ type }) => type === 'still_firing')?.at ?? 0
+  return Math.max(opened_at, joined_at, announced_at)
+}
+
+/** Reminders are due `repeat` after the last message to the channels of the incident. */
+function reminders(now: Now): Sent[] {
+  const last = newestMark(now.marks)
+  if (last === undefined || !isHeard(now, last) || last.is_flapping) return []
+  const own = sinceOpening(now, last).filter(
+    ({ type }) => type === 'reminder' || type === 'still_firing',
   )
-  if (rule === undefined) return undefined
-  const done = stepsSent(rule, sent, { incident: mark.incident, opened_at })
-  const step = rule.escalation[done.length] ?? rule.escalation.at(-1)
-  return { ...message(now, mark, 'escalated'), channels: step?.notify ?? [] }
+  const changes = now.marks.filter(
+    ({ incident, type }) => incident === last.incident && isNews.has(type),
+  )
+  const since = Math.max(startOf(now, last), ...[...own, ...changes].map(({ at }) => at))
+  return now.at - since >= repeatOf(now) ? [message(now, last, 'reminder')] : []
+}
+
+const isNews: ReadonlySet<Mark['type']> = new Set([
+  ...(['opened', 'reopened', 'raised', 'unacknowledged'] as const),
+])
+
+function repeatOf({ rules }: Now): number {
+  return Math.min(...withTimers(rules).map(({ grouping }) => minutes(grouping.repeat)))
+}
+
+/** Returns whether timers have messages: the incident is open, and neither muted nor shadow. */
+function isHeard(now: Now, last: Mark): boolean {
+  const isOpen = last.type !== 'resolved' && !isAcknowledged(now.marks, last.incident)
+  return isOpen && !isMuted(now, last) && !isShadow(now)
+}
+
+function isShadow({ rules }: Now): boolean {
+  return !rules.some(isLive)
+}
+
+function escalate(now: Now, mark: Mark, { after, notify }: Step): Sent {
+  const channels = isShadow(now) ? [] : notify
+  return { ...message(now, mark, 'escalated'), channels, after }
 }
 
 /** The union of the notify lists of all live rules that contributed is notified. */
-function message({ history, marks, at }: Now, mark: Mark, type: Message['type']): Message {
-  const live = rulesOf(history, marks, at).filter(({ mode }) => mode === 'live')
+function message({ rules, at }: Now, mark: Mark, type: Message['type']): Sent {
+  const live = rules.filter(isLive)
   const channels = [...new Set(live.flatMap(({ notify }) => notify))].sort()
   return { at, incident: mark.incident, type, severity: mark.severity, channels }
 }

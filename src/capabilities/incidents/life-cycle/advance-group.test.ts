@@ -25,6 +25,7 @@ class World {
       { ...known, newest: this.newest },
       {
         sample: valueSample(value),
+        now_ms: start_ms + minute * minute_ms,
         slot: {
           end_ms: start_ms + minute * minute_ms,
           pass,

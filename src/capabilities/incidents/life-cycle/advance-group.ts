@@ -19,6 +19,8 @@ export type KnownGroup = {
 /** A measurement of a group, and the suppressions and inhibitions of its incident at that time. */
 export type Measurement = {
   sample: Sample
+  /** Time of the evaluation; the end of the slot in a preview. */
+  now_ms: number
   slot: Omit<Slot, 'has_open_incident' | 'known_until_ms'>
   mutingOf: (incident: Incident) => Muting
 }
@@ -35,7 +37,10 @@ export type Advanced = {
  * Evaluates a group at a slot and records its transitions: `step`, `recordTransition`, `applyMuting`
  * and `noticesOf` in the order in which all evaluations call them.
  */
-export function advanceGroup(known: KnownGroup, { sample, slot, mutingOf }: Measurement): Advanced {
+export function advanceGroup(
+  known: KnownGroup,
+  { sample, slot, now_ms, mutingOf }: Measurement,
+): Advanced {
   const { rule, group } = known
   const { state, transitions } = step(rule, known.state, sample, {
     ...slot,
@@ -49,17 +54,21 @@ export function advanceGroup(known: KnownGroup, { sample, slot, mutingOf }: Meas
       group: groupKey(group),
       dedup_key: dedupKey(rule, group),
       transition,
+      at_ms: now_ms,
     }
     const change = recordTransition(newest, contribution)
     if (change === undefined) continue
-    const muted = withMuting(change, mutingOf, transition.slot_ms)
+    const muted = withMuting(change, mutingOf, now_ms)
     changes.push(muted)
     newest = muted.incident
   }
   return { state, newest, changes, notices: changes.flatMap(noticesOf) }
 }
 
-function slotFactsOf(newest: Incident | undefined): Partial<Slot> & { has_open_incident: boolean } {
+/** Returns the facts of a slot that the newest incident of the key of a group decides. */
+export function slotFactsOf(
+  newest: Incident | undefined,
+): Pick<Slot, 'has_open_incident' | 'known_until_ms'> {
   if (newest === undefined) return { has_open_incident: false }
   const { resolved_ms, openings_ms, opened_ms } = newest
   const opening_ms = openings_ms.at(-1) ?? opened_ms

@@ -8,8 +8,39 @@ import {
   isMuted,
 } from './incident.ts'
 
-/** The timers of an incident, from the rule that opened it. */
-export type Timers = Pick<Rule, 'escalation' | 'ack_timeout' | 'grouping'>
+/** The timers of an incident, joined from the rules that contributed to it. */
+export type Timers = {
+  /** The steps of all rules, by `after`; those of equal `after` are one step. */
+  readonly escalation: readonly { readonly after_ms: number; readonly notify: readonly string[] }[]
+  /** The shortest; null if no rule has one. */
+  readonly ack_timeout_ms: number | null
+  /** The shortest. */
+  readonly repeat_ms: number
+}
+
+/**
+ * Joins the timers of the rules that contributed to an incident (`Incident.rules`), so that a rule
+ * with stricter ones has them whichever rule opened it. Shadow rules count only among themselves.
+ */
+export function joinTimers(
+  rules: readonly Pick<Rule, 'escalation' | 'ack_timeout' | 'grouping' | 'mode'>[],
+): Timers {
+  const live = rules.filter(({ mode }) => mode === 'live')
+  const counted = live.length > 0 ? live : rules
+  const steps = new Map<number, string[]>()
+  for (const { after, notify } of counted.flatMap(({ escalation }) => escalation)) {
+    const after_ms = durationMs(after)
+    steps.set(after_ms, [...new Set([...(steps.get(after_ms) ?? []), ...notify])])
+  }
+  const timeouts_ms = counted.flatMap(({ ack_timeout: text }) => (text ? [durationMs(text)] : []))
+  return {
+    escalation: [...steps]
+      .toSorted(([one], [other]) => one - other)
+      .map(([after_ms, notify]) => ({ after_ms, notify })),
+    ack_timeout_ms: timeouts_ms.length === 0 ? null : Math.min(...timeouts_ms),
+    repeat_ms: Math.min(...counted.map(({ grouping }) => durationMs(grouping.repeat))),
+  }
+}
 
 /** An incident after its timers, and the time of the next one; null without any. */
 export type Due = {
@@ -22,9 +53,8 @@ const timer: Actor = { type: 'timer', id: 'incidents' }
 
 /**
  * Applies the timers of an incident that are due: the end of flapping, the timeout of an
- * acknowledgement, escalation steps, and reminders. Overdue reminders are one reminder; overdue
- * steps are all taken, because unacknowledged incidents escalate by themselves. Muted incidents
- * have no timers but the end of flapping and the timeout.
+ * acknowledgement, escalation steps, and reminders. Overdue reminders are one reminder. Muted
+ * incidents have no timers but the end of flapping and the timeout.
  */
 export function applyTimers(before: Incident, timers: Timers, now_ms: number): Due {
   const closing = closeFlapping(before, now_ms)
@@ -65,79 +95,83 @@ function closeFlapping(incident: Incident, now_ms: number): Due {
   }
 }
 
-/**
- * Opens an incident again that was acknowledged for `ack_timeout`, and takes the next escalation
- * step only: the steps after it keep their distance to that step.
- */
-function timeOutAck(incident: Incident, { ack_timeout, escalation }: Timers, now_ms: number): Due {
+/** Opens an incident again that was acknowledged for `ack_timeout`, and takes the next step only. */
+function timeOutAck(incident: Incident, timers: Timers, now_ms: number): Due {
   const { state, acknowledged_ms, version } = incident
-  if (state !== 'acknowledged' || acknowledged_ms === null || ack_timeout === undefined) {
+  if (state !== 'acknowledged' || acknowledged_ms === null || timers.ack_timeout_ms === null) {
     return { incident, events: [], next_ms: null }
   }
-  const at_ms = acknowledged_ms + durationMs(ack_timeout)
+  const at_ms = acknowledged_ms + timers.ack_timeout_ms
   if (now_ms < at_ms) return { incident, events: [], next_ms: at_ms }
-  const { steps_taken, since_ms } = incident.escalation
-  const next = escalation[steps_taken]
-  const step = next ?? escalation.at(-1)
   const open: Incident = {
     ...incident,
     state: 'open',
     acknowledged_ms: null,
     version: version + 1,
     reminded_ms: now_ms,
-    escalated_to: [...new Set([...incident.escalated_to, ...(step?.notify ?? [])])],
-    escalation: {
-      since_ms: next === undefined ? since_ms : now_ms - durationMs(next.after),
-      steps_taken: Math.min(steps_taken + 1, escalation.length),
-      last_step_ms: now_ms,
-    },
   }
+  // A muted step would be lost: it is due when the mute ends.
+  const step = isMuted(incident)
+    ? undefined
+    : (nextStep(incident, timers) ?? timers.escalation.at(-1))
   const notify = step?.notify ?? incident.notify
   return {
-    incident: open,
+    incident: step === undefined ? open : withStep(open, step, now_ms),
     events: [{ type: 'ack_timed_out', at_ms: now_ms, actor: timer, notify }],
     next_ms: null,
   }
 }
 
-/** Takes the steps whose `after` has passed; the last one is repeated every `repeat`. */
-function escalate(incident: Incident, timers: Timers, now_ms: number): Due {
-  const { escalation: steps, grouping } = timers
-  const events: IncidentEvent[] = []
-  let { steps_taken, last_step_ms } = incident.escalation
-  const { since_ms } = incident.escalation
-  const take = (notify: readonly string[]) => {
-    events.push({ type: 'escalated', at_ms: now_ms, actor: timer, notify })
-    last_step_ms = now_ms
-  }
-  let next = steps[steps_taken]
-  while (next !== undefined && now_ms >= since_ms + durationMs(next.after)) {
-    take(next.notify)
-    steps_taken += 1
-    next = steps[steps_taken]
-  }
-  const repeat_ms = durationMs(grouping.repeat)
-  const last = steps.at(-1)
-  if (next === undefined && last && now_ms >= (last_step_ms ?? since_ms) + repeat_ms) {
-    take(last.notify)
-  }
-  const repeats_ms = last === undefined ? null : (last_step_ms ?? since_ms) + repeat_ms
-  const next_ms = next === undefined ? repeats_ms : since_ms + durationMs(next.after)
-  if (events.length === 0) return { incident, events, next_ms }
-  const notified = events.flatMap(({ notify = [] }) => notify)
-  const escalated: Incident = {
-    ...incident,
-    version: incident.version + 1,
-    escalated_to: [...new Set([...incident.escalated_to, ...notified])],
-    escalation: { since_ms, steps_taken, last_step_ms },
-  }
-  return { incident: escalated, events, next_ms }
+type Step = Timers['escalation'][number]
+
+/** Returns the first step after the last one that was taken. */
+function nextStep({ escalation }: Incident, timers: Timers): Step | undefined {
+  const { taken_ms } = escalation
+  return timers.escalation.find(({ after_ms }) => taken_ms === null || after_ms > taken_ms)
 }
 
-/** Reminds the channels of the incident every `repeat`. */
-function remind(incident: Incident, { grouping }: Timers, now_ms: number): Due {
-  const repeat_ms = durationMs(grouping.repeat)
+function withStep(incident: Incident, { after_ms, notify }: Step, now_ms: number): Incident {
+  return {
+    ...incident,
+    escalated_to: [...new Set([...incident.escalated_to, ...notify])],
+    escalation: { ...incident.escalation, taken_ms: after_ms, last_step_ms: now_ms },
+  }
+}
+
+/**
+ * Takes the next step if it is due: `after` since the start, at the earliest as long after the step
+ * before as both `after` differ. Overdue steps are not taken together, so that the people of each have time
+ * to acknowledge. The last step is repeated every `repeat`.
+ */
+function escalate(before: Incident, timers: Timers, now_ms: number): Due {
+  const due_ms = stepDue(before, timers)
+  const step = nextStep(before, timers) ?? timers.escalation.at(-1)
+  if (due_ms === null || step === undefined || now_ms < due_ms) {
+    return { incident: before, events: [], next_ms: due_ms }
+  }
+  const incident = withStep({ ...before, version: before.version + 1 }, step, now_ms)
+  const { notify } = step
+  return {
+    incident,
+    events: [{ type: 'escalated', at_ms: now_ms, actor: timer, notify }],
+    next_ms: stepDue(incident, timers),
+  }
+}
+
+/** Returns the time of the next step, or of the next repetition of the last one. */
+function stepDue(incident: Incident, timers: Timers): number | null {
+  const { since_ms, taken_ms, last_step_ms } = incident.escalation
+  if (timers.escalation.length === 0) return null
+  const next = nextStep(incident, timers)
+  if (next === undefined) return (last_step_ms ?? since_ms) + timers.repeat_ms
+  const apart_ms = next.after_ms - (taken_ms ?? 0)
+  return Math.max(since_ms + next.after_ms, (last_step_ms ?? since_ms) + apart_ms)
+}
+
+/** Reminds the channels of the incident every `repeat`. Flapping has one message only. */
+function remind(incident: Incident, { repeat_ms }: Timers, now_ms: number): Due {
   const at_ms = incident.reminded_ms + repeat_ms
+  if (incident.flapping) return { incident, events: [], next_ms: null }
   if (now_ms < at_ms) return { incident, events: [], next_ms: at_ms }
   return {
     incident: { ...incident, reminded_ms: now_ms, version: incident.version + 1 },

@@ -17,7 +17,7 @@ export type Incident = {
   readonly severity: Severity
   /** Factor of the fastest tier since the opening, for burn rates. */
   readonly tier: number | null
-  /** Incremented with each change; the ETag of the incident. */
+  /** Incremented with each change, also by timers; the ETag of the incident. */
   readonly version: number
   readonly assignee: string | null
   readonly opened_ms: number
@@ -26,7 +26,9 @@ export type Incident = {
   readonly contributors: readonly Contributor[]
   /** False if a rule that contributed has `auto_resolve: false`: then a person resolves. */
   readonly auto_resolve: boolean
-  /** Channels of all rules that contributed. */
+  /** Names of all rules that contributed; their timers apply, see `joinTimers`. */
+  readonly rules: readonly string[]
+  /** Channels of all live rules that contributed. */
   readonly notify: readonly string[]
   /** Channels of the escalation steps that were taken. */
   readonly escalated_to: readonly string[]
@@ -47,16 +49,30 @@ export type Incident = {
   readonly inhibited_by: readonly string[]
   /** True once a channel accepted a message that announces the incident as firing. */
   readonly opened_delivered: boolean
-  /** The clock of the escalation: its start, steps taken, and the time of the last one. */
+  /** The clock of the escalation. */
   readonly escalation: Escalation
-  /** Time of the opening or of the last reminder. */
+  /** Time of the last message to `notify`: reminders count from it. */
   readonly reminded_ms: number
 }
 
 export type Escalation = {
+  /** The opening or reopening, or the end of the mute in which it was. */
   readonly since_ms: number
-  readonly steps_taken: number
+  /** `after` of the last step that was taken, and the time; null before the first. */
+  readonly taken_ms: number | null
   readonly last_step_ms: number | null
+}
+
+/** Returns the clocks of messages from their start. */
+export function newClocks(at_ms: number): Pick<Incident, 'escalation' | 'reminded_ms'> {
+  const escalation = { since_ms: at_ms, taken_ms: null, last_step_ms: null }
+  return { escalation, reminded_ms: at_ms }
+}
+
+/** Returns an incident after a message that it is still firing; `after` counts from the first. */
+export function withStillFiring(incident: Incident, at_ms: number): Incident {
+  if (incident.opened_delivered) return { ...incident, reminded_ms: at_ms }
+  return { ...incident, ...newClocks(at_ms), escalated_to: [] }
 }
 
 /** An entry of the timeline of an incident. */
@@ -126,7 +142,6 @@ export function reopened(incident: Incident, at_ms: number): Incident {
     quiet_since_ms: null,
     opened_delivered: false,
     escalated_to: [],
-    escalation: { since_ms: at_ms, steps_taken: 0, last_step_ms: null },
-    reminded_ms: at_ms,
+    ...newClocks(at_ms),
   }
 }

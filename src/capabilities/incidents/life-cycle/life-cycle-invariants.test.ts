@@ -6,6 +6,7 @@ import {
   applyTimers,
   type Changed,
   type Incident,
+  joinTimers,
   moveIncident,
   noticesOf,
   orphan,
@@ -69,7 +70,7 @@ function apply(
 ): Changed | undefined {
   const rule = rules[index] ?? loudRule()
   const at_ms = at(minute)
-  const contribution = { rule, group: flag ? 'x' : 'y', dedup_key: 'key' }
+  const contribution = { rule, group: flag ? 'x' : 'y', dedup_key: 'key', at_ms }
   if (type === 'fired') {
     return recordTransition(newest, { ...contribution, transition: fired(minute) })
   }
@@ -78,7 +79,7 @@ function apply(
     case 'ended':
       return recordTransition(newest, { ...contribution, transition: ended(minute) })
     case 'timers':
-      return applyTimers(newest, rule, at_ms)
+      return applyTimers(newest, joinTimers([rule]), at_ms)
     case 'mute':
       return applyMuting(newest, { suppressed_by: flag ? ['s'] : [], inhibited_by: [] }, at_ms)
     case 'orphan':
@@ -149,10 +150,10 @@ test('timers that were applied are not due again, and the next one is later', ()
         newest = apply(newest, one, minute)?.incident ?? newest
       }
       if (newest === undefined) return
-      const rule = rules[0] ?? loudRule()
+      const timers = joinTimers([rules[0] ?? loudRule()])
       const now_ms = at(minute + wait)
-      const once = applyTimers(newest, rule, now_ms)
-      const twice = applyTimers(once.incident, rule, now_ms)
+      const once = applyTimers(newest, timers, now_ms)
+      const twice = applyTimers(once.incident, timers, now_ms)
       expect(twice.events).toEqual([])
       expect(twice.incident).toEqual(once.incident)
       if (once.next_ms !== null) expect(once.next_ms).toBeGreaterThan(now_ms)

@@ -6,7 +6,14 @@ import {
   IncidentLog,
   loudRule,
 } from '../../../../test/support/incident-records.ts'
-import { applyMuting, applyTimers, type Incident, moveIncident, orphan } from '../index.ts'
+import {
+  applyMuting,
+  applyTimers,
+  type Incident,
+  joinTimers,
+  moveIncident,
+  orphan,
+} from '../index.ts'
 import type { Move } from './move.ts'
 import type { Muting } from './notices.ts'
 
@@ -27,7 +34,7 @@ function mute(log: IncidentLog, muting: Muting, minute: number): IncidentLog {
 
 /** Applies the timers at each of the minutes. */
 function wait(log: IncidentLog, rule: ReturnType<typeof loudRule>, ...minutes: number[]) {
-  for (const minute of minutes) log.apply(applyTimers(log.newest, rule, at(minute)))
+  for (const minute of minutes) log.apply(applyTimers(log.newest, joinTimers([rule]), at(minute)))
   return log
 }
 
@@ -213,7 +220,7 @@ describe('flapping', () => {
   test('closes after 30 quiet minutes', () => {
     const log = wait(flap(5), loudRule(), 38)
     expect(log.newest.state).toBe('open')
-    expect(applyTimers(log.newest, loudRule(), at(38)).next_ms).toBe(at(39))
+    expect(applyTimers(log.newest, joinTimers([loudRule()]), at(38)).next_ms).toBe(at(39))
     expect(wait(log, loudRule(), 39).newest).toMatchObject({ state: 'resolved', flapping: false })
     expect(log.notices.at(-1)).toBe('39 resolved on-call')
   })
@@ -307,7 +314,7 @@ describe('reminders and escalation', () => {
     const plain = loudRule({ grouping: { repeat: '2h' } })
     const log = wait(opened(plain), plain, 119, 120, 121, 600)
     expect(later(log)).toEqual(['120 reminder on-call', '600 reminder on-call'])
-    expect(applyTimers(log.newest, plain, at(600)).next_ms).toBe(at(720))
+    expect(applyTimers(log.newest, joinTimers([plain]), at(600)).next_ms).toBe(at(720))
   })
 
   test('not while acknowledged', () => {
@@ -317,7 +324,7 @@ describe('reminders and escalation', () => {
   })
 
   test('`after` counts from the opening; unacknowledged incidents escalate by themselves', () => {
-    expect(applyTimers(opened(rule).newest, rule, at(1)).next_ms).toBe(at(10))
+    expect(applyTimers(opened(rule).newest, joinTimers([rule]), at(1)).next_ms).toBe(at(10))
     const log = wait(opened(rule), rule, 9, 10, 11, 30)
     expect(later(log)).toEqual(['10 escalated second', '30 escalated third'])
   })
@@ -371,6 +378,15 @@ describe('reminders and escalation', () => {
   test('a mute after the opening was delivered does not delay the steps', () => {
     const log = mute(mute(delivered(opened(rule)), muted, 1), audible, 5)
     expect(later(wait(log, rule, 9, 10))).toEqual(['5 still_firing on-call', '10 escalated second'])
+  })
+
+  test('the steps count from the end of a mute by hand as well', () => {
+    const log = move(opened(rule), { type: 'suppress', suppressed: true, at_ms: at(0) })
+    move(log, { type: 'suppress', suppressed: false, at_ms: at(60) })
+    expect(later(wait(log, rule, 69, 70))).toEqual([
+      '60 still_firing on-call',
+      '70 escalated second',
+    ])
   })
 
   test('a muted incident neither reminds nor escalates; the steps count from the end', () => {

@@ -6,6 +6,7 @@ import {
   type IncidentEvent,
   openings_max,
   reopened,
+  withStillFiring,
 } from './incident.ts'
 
 /** A move of a person, a key or a channel. */
@@ -17,10 +18,17 @@ export type Move = {
 } & (
   | { type: 'ack' | 'resolve' | 'comment' }
   /**
-   * `has_newer`: another incident of the key is unresolved. `quiet`: the quiet groups of the key,
-   * which fire again (`afterReopen`), so that the incident resolves when they end.
+   * `has_newer`: another incident of the key is unresolved. `openings_ms`: those of the newest
+   * incident of the key, which count for flapping; left out, the incident is the newest. `quiet`: the
+   * quiet groups of the key, which fire again (`afterReopen`), so that the incident resolves when
+   * they end.
    */
-  | { type: 'reopen'; has_newer: boolean; quiet: readonly Contributor[] }
+  | {
+      type: 'reopen'
+      has_newer: boolean
+      openings_ms?: readonly number[]
+      quiet: readonly Contributor[]
+    }
   | { type: 'assign'; assignee: string | null }
   | { type: 'suppress'; suppressed: boolean }
 )
@@ -84,14 +92,14 @@ function changeOf(incident: Incident, move: Move): Change | undefined {
     case 'resolve':
       return incident.state === 'resolved' ? undefined : resolved(incident, at_ms)
     case 'reopen':
-      return reopen(incident, move.quiet, at_ms)
+      return reopen(incident, move)
     case 'assign':
       if (incident.assignee === move.assignee) return undefined
       return { after: { ...incident, assignee: move.assignee }, type: 'assigned' }
     case 'comment':
       return { after: incident, type: 'commented' }
     case 'suppress':
-      return suppress(incident, move.suppressed)
+      return suppress(incident, move.suppressed, at_ms)
   }
 }
 
@@ -113,25 +121,25 @@ function resolved(incident: Incident, at_ms: number): Change {
 /** Reopens a resolved incident, or withdraws an acknowledgement. */
 function reopen(
   incident: Incident,
-  quiet: readonly Contributor[],
-  at_ms: number,
+  { quiet, openings_ms = incident.openings_ms, at_ms }: Extract<Move, { type: 'reopen' }>,
 ): Change | undefined {
   if (incident.state === 'open') return undefined
   if (incident.state === 'acknowledged') {
     const after = { ...incident, state: 'open', acknowledged_ms: null, reminded_ms: at_ms } as const
     return { after, type: 'reopened' }
   }
-  const after = { ...reopened(incident, at_ms), contributors: quiet }
+  const after = { ...reopened({ ...incident, openings_ms }, at_ms), contributors: quiet }
   return { after, type: after.openings_ms.length > openings_max ? 'flapping' : 'reopened' }
 }
 
 /** Mutes or unmutes by hand; suppressions by rule are not changed. */
-function suppress(incident: Incident, suppressed: boolean): Change | undefined {
+function suppress(incident: Incident, suppressed: boolean, at_ms: number): Change | undefined {
   if (incident.suppressed_by.includes('person') === suppressed) return undefined
   const others = incident.suppressed_by.filter((one) => one !== 'person')
   const suppressed_by = suppressed ? [...others, 'person'] : others
   const isSilent = suppressed_by.length + incident.inhibited_by.length > 0
   const after = { ...incident, suppressed_by }
   if (suppressed) return { after, type: 'muted' }
-  return { after, type: isSilent || incident.state !== 'open' ? 'unmuted' : 'still_firing' }
+  if (isSilent || incident.state !== 'open') return { after, type: 'unmuted' }
+  return { after: withStillFiring(after, at_ms), type: 'still_firing' }
 }

@@ -1,4 +1,10 @@
-import { type Changed, type Incident, type IncidentEvent, isMuted } from './incident.ts'
+import {
+  type Changed,
+  type Incident,
+  type IncidentEvent,
+  isMuted,
+  withStillFiring,
+} from './incident.ts'
 
 /** Why a message is sent. */
 export type NoticeReason =
@@ -51,14 +57,7 @@ export function applyMuting(before: Incident, muting: Muting, at_ms: number): Ch
   })
   if (is) return { incident, events: [event('muted')] }
   if (incident.state !== 'open') return { incident, events: [event('unmuted')] }
-  return { incident: withNewClock(incident, at_ms), events: [event('still_firing')] }
-}
-
-/** `after` counts from the first message, if the opening was never announced. */
-function withNewClock(incident: Incident, at_ms: number): Incident {
-  if (incident.opened_delivered) return incident
-  const escalation = { ...incident.escalation, since_ms: at_ms }
-  return { ...incident, escalation, reminded_ms: at_ms }
+  return { incident: withStillFiring(incident, at_ms), events: [event('still_firing')] }
 }
 
 /**
@@ -74,7 +73,8 @@ export function noticesOf({ incident, events }: Changed): Notice[] {
     ['opened', 'reopened', 'flapping', 'raised'].includes(type),
   )
   return audible.flatMap((event): Notice[] => {
-    if (event.type === 'still_firing' && isAnnounced) return []
+    const isFirst = audible.find(({ type }) => type === event.type) === event
+    if (event.type === 'still_firing' && (isAnnounced || !isFirst)) return []
     const isKnown = event.type === 'resolved' && incident.opened_delivered
     if (isMuted(incident) && !isKnown) return []
     const channels = channelsOf(incident, event)

@@ -9,8 +9,10 @@ import {
   type Contributor,
   type Incident,
   type IncidentEvent,
+  newClocks,
   openings_max,
   reopened,
+  withStillFiring,
 } from './incident.ts'
 
 /** A transition of a group, with the dedup key of the incident that it belongs to. */
@@ -19,12 +21,18 @@ export type Contribution = {
   group: string
   dedup_key: string
   transition: Transition
+  /**
+   * Time of the evaluation: escalation and reminders count from it, since the slot may be long ago.
+   * Other times are those of slots.
+   */
+  at_ms: number
 }
 
 type Fired = Extract<Transition, { type: 'fired' }>
 
 /**
- * Records a transition in the newest incident of its dedup key. A firing group attaches to the
+ * Records a transition in the newest incident of its dedup key: the unresolved one, which may be an
+ * older one that a person reopened, or else the one that was resolved last. A firing group attaches to the
  * unresolved incident, reopens one that was resolved within `reopen_within`, or opens a new one.
  * The last contributor that ends resolves. Returns undefined if nothing changes.
  */
@@ -75,13 +83,14 @@ function recordFired(
   if (reopen_ms === 0 || slot_ms - resolved_ms > reopen_ms) {
     return open(newest.openings_ms, contribution, fired)
   }
-  const incident = joined(reopened(newest, slot_ms), contribution, fired)
+  const again = { ...reopened(newest, slot_ms), ...newClocks(contribution.at_ms) }
+  const incident = joined(again, contribution, fired)
   return announced(incident, 'reopened', contribution, slot_ms)
 }
 
 function open(
   openings: readonly number[],
-  { rule, group, dedup_key }: Contribution,
+  { rule, group, dedup_key, at_ms }: Contribution,
   { slot_ms, severity, tier, late }: Fired,
 ): Changed {
   const openings_ms = addOpening(openings, slot_ms)
@@ -97,7 +106,8 @@ function open(
     resolved_ms: null,
     contributors: [{ rule: rule.name, group }],
     auto_resolve: rule.auto_resolve,
-    notify: rule.notify,
+    rules: [rule.name],
+    notify: channelsOf(rule),
     escalated_to: [],
     openings_ms,
     flapping: openings_ms.length > openings_max,
@@ -108,8 +118,7 @@ function open(
     suppressed_by: [],
     inhibited_by: [],
     opened_delivered: false,
-    escalation: { since_ms: slot_ms, steps_taken: 0, last_step_ms: null },
-    reminded_ms: slot_ms,
+    ...newClocks(at_ms),
   }
   return { ...announced(incident, 'opened', { rule }, slot_ms), is_new: true }
 }
@@ -128,13 +137,19 @@ function announced(
 function attach(before: Incident, contribution: Contribution, fired: Fired): Changed {
   const { rule, group } = contribution
   const at_ms = fired.slot_ms
-  const incident = { ...joined(before, contribution, fired), version: before.version + 1 }
+  const attached = { ...joined(before, contribution, fired), version: before.version + 1 }
   const actor = actorOf(rule)
   const events: IncidentEvent[] = [{ type: 'attached', at_ms, actor, note: group }]
-  if (isHigher(incident.severity, before.severity)) events.push({ type: 'raised', at_ms, actor })
+  const isRaised = isHigher(attached.severity, before.severity)
+  if (isRaised) events.push({ type: 'raised', at_ms, actor })
   // Nothing was sent while only shadow rules fired.
-  if (before.shadow && !incident.shadow) events.push({ type: 'still_firing', at_ms, actor })
-  return { incident, events }
+  const isFirstLive = before.shadow && !attached.shadow
+  if (isFirstLive) events.push({ type: 'still_firing', at_ms, actor })
+  const incident = isRaised ? { ...attached, reminded_ms: contribution.at_ms } : attached
+  return {
+    incident: isFirstLive ? withStillFiring(incident, contribution.at_ms) : incident,
+    events,
+  }
 }
 
 /** Adds a contributor: severities only rise, and lists of channels are united. */
@@ -147,7 +162,8 @@ function joined(incident: Incident, { rule, group }: Contribution, fired: Fired)
     severity: isHigherNow ? fired.severity : incident.severity,
     tier: isHigherNow || incident.tier === null ? fired.tier : incident.tier,
     auto_resolve: incident.auto_resolve && rule.auto_resolve,
-    notify: [...new Set([...incident.notify, ...rule.notify])],
+    rules: [...new Set([...incident.rules, rule.name])],
+    notify: [...new Set([...incident.notify, ...channelsOf(rule)])],
     quiet_since_ms: null,
     orphaned: false,
     shadow: incident.shadow && rule.mode === 'shadow',
@@ -156,12 +172,12 @@ function joined(incident: Incident, { rule, group }: Contribution, fired: Fired)
 
 function recordRaised(
   incident: Incident,
-  { rule }: Contribution,
+  { rule, at_ms }: Contribution,
   { severity, tier, slot_ms }: Extract<Transition, { type: 'raised' }>,
 ): Changed | undefined {
   if (incident.state === 'resolved' || !isHigher(severity, incident.severity)) return undefined
   return {
-    incident: { ...incident, severity, tier, version: incident.version + 1 },
+    incident: { ...incident, severity, tier, version: incident.version + 1, reminded_ms: at_ms },
     events: [{ type: 'raised', at_ms: slot_ms, actor: actorOf(rule) }],
   }
 }
@@ -184,6 +200,11 @@ function recordEnded(
     incident: { ...incident, state: 'resolved', resolved_ms: at_ms, acknowledged_ms: null },
     events: [{ type: 'resolved', at_ms, actor }],
   }
+}
+
+/** Returns the channels that a rule adds to an incident; a shadow rule adds none. */
+function channelsOf({ mode, notify }: Rule): readonly string[] {
+  return mode === 'shadow' ? [] : notify
 }
 
 function without(contributors: readonly Contributor[], { rule, group }: Contributor) {
