@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { kinds } from '../../src/operator/index.ts'
+import { projectKind } from '../../src/operator/kinds/project/index.ts'
+import { projectMemberKind } from '../../src/operator/kinds/project-member/index.ts'
 import { renderedObjects } from '../support/chart/render.ts'
 import { eventually } from '../support/eventually.ts'
 import {
@@ -7,11 +9,12 @@ import {
   apiServerStart_timeout_ms,
   startApiServer,
 } from '../support/kube/api-server.ts'
+import { grantProject } from '../support/kube/grants.ts'
 import { type OperatedService, startOperatedService } from '../support/kube/operated-service.ts'
 import { startTestOperator, type TestOperator } from '../support/kube/operator.ts'
 import { grant, type Rule, without } from '../support/kube/operator-rules.ts'
 import { type ProductPlace, productPlace } from '../support/kube/product-cluster.ts'
-import { installKinds, readyOf } from '../support/kube/resources.ts'
+import { installKinds, readyOf, resourcesOf } from '../support/kube/resources.ts'
 
 /** Each permission of the chart's own role, and the operator's report when it is missing. */
 const rules = await chartRules()
@@ -56,6 +59,8 @@ test.concurrent.each(rights.map((right, n) => ({ ...right, n })))(
     const user = userOf(n)
     await grant(server, without(rules, verb, resource), user)
     const place = await productPlace({ server, service })
+    const made = { organization: 'default', name: `made in ${place.namespace}` }
+    await grantProject(server, place.namespace, made)
     await using operator = startTestOperator({
       kubeconfig: await server.kubeconfig(user),
       service_url: service.url,
@@ -85,14 +90,21 @@ test.concurrent.each(rights.map((right, n) => ({ ...right, n })))(
  */
 async function live(place: ProductPlace): Promise<void> {
   const { policies, accounts, project, namespace } = place
+  const { projects, members } = declaredIn(namespace)
   const projectRef = { id: project }
+  await projects.apply('a', { organization: 'default', name: `made in ${namespace}` })
+  await members.apply('a', { projectRef, email: `ada@${namespace}.example`, role: 'viewer' })
   const account = {
     ...{ projectRef, scopes: ['tasks:read'] },
     keys: [{ name: 'main', secretName: 'key' }],
   }
   await policies.apply('a', { projectRef, traces: { days: 9 }, observations: { days: 9 } })
   await accounts.apply('a', account)
-  await Promise.all([policies.ready('a'), accounts.ready('a')])
+  await Promise.all([policies, accounts, projects].map((own) => own.ready('a')))
+  // The service of this test sends no mails.
+  await eventually('the member has an invitation', async () => {
+    return readyOf(await members.read('a'))?.reason === 'LinkNotSent'
+  })
   const before = (await place.secrets()).get('key')?.data['api-key']
   await server.tell('PATCH', `/api/v1/namespaces/${namespace}/secrets/key`, {
     body: { stringData: { 'api-key': 'mine' } },
@@ -102,19 +114,31 @@ async function live(place: ProductPlace): Promise<void> {
     const now = (await place.secrets()).get('key')?.data['api-key']
     return now !== 'mine' && now !== before
   })
-  await policies.remove('a')
-  await accounts.remove('a')
-  await Promise.all([policies.gone('a'), accounts.gone('a')])
+  for (const own of [policies, accounts, projects, members]) await own.remove('a')
+  await Promise.all([policies, accounts, projects, members].map((own) => own.gone('a')))
+}
+
+/** The projects and members that resources of a namespace declare. */
+function declaredIn(namespace: string) {
+  return {
+    projects: resourcesOf(server, projectKind, namespace),
+    members: resourcesOf(server, projectMemberKind, namespace),
+  }
+}
+
+function allIn({ policies, accounts, namespace }: ProductPlace) {
+  const { projects, members } = declaredIn(namespace)
+  return [policies, accounts, projects, members]
 }
 
 async function conditionsName(place: ProductPlace, names: (text: string) => boolean) {
-  const both = await Promise.all([place.policies.read('a'), place.accounts.read('a')])
-  return both.some((resource) => names(String(readyOf(resource)?.message ?? '')))
+  const all = await Promise.all(allIn(place).map((own) => own.read('a')))
+  return all.some((resource) => names(String(readyOf(resource)?.message ?? '')))
 }
 
 /** With the permission, the operator completes everything. */
 async function expectNothingLeft(place: ProductPlace, operator: TestOperator): Promise<void> {
-  for (const own of [place.policies, place.accounts]) {
+  for (const own of allIn(place)) {
     if ((await own.read('a')) === undefined) continue
     await own.remove('a')
     await own.gone('a')

@@ -125,7 +125,7 @@ test('a PostgreSQL that accepts connections and never answers', async () => {
     LOOPTRACE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
   })
   expect(stderr).toBe(
-    'looptrace all: PostgreSQL (LOOPTRACE_POSTGRES_URL) is unavailable: timeout expired\n',
+    'looptrace all: PostgreSQL (LOOPTRACE_POSTGRES_URL) is unavailable: Connection terminated due to connection timeout\n',
   )
   expect(status).toBe(1)
 })
