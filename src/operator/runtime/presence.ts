@@ -60,6 +60,8 @@ export function createPresence(options: PresenceOptions): Presence {
   const { settings, timing, logger } = options
   const { clock, sleep } = timing
   const seen = createSeenLeases(clock.now_ms)
+  /** Between rounds without a rival: a failed round can still be repeated before the deadline. */
+  const calm_ms = Math.max(settings.retry_ms, settings.renew_deadline_ms / 2)
   let installation: Installation | undefined
   let own: KubeObject | undefined
   let rivals: readonly string[] = []
@@ -90,11 +92,16 @@ export function createPresence(options: PresenceOptions): Presence {
     installation: () => installation,
     run: async (signal) => {
       while (!signal.aborted) {
-        await round().catch((error: unknown) => {
-          failure = error instanceof Error ? error.message : String(error)
-          logger.warn({ reason: failure }, 'renewing the presence of this installation failed')
-        })
-        await sleep(settings.retry_ms, signal)
+        const succeeded = await round().then(
+          () => true,
+          (error: unknown) => {
+            failure = error instanceof Error ? error.message : String(error)
+            logger.warn({ reason: failure }, 'renewing the presence of this installation failed')
+            return false
+          },
+        )
+        const isCalm = succeeded && clean_rounds >= clean_rounds_min
+        await sleep(isCalm ? calm_ms : settings.retry_ms, signal)
       }
     },
     whenAllowed: async (signal) => {
