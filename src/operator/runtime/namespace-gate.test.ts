@@ -103,7 +103,19 @@ const act = fc.oneof(
   fc.record({ act: fc.constant('wait' as const), ms: fc.constantFrom(0, 10, 2_000) }),
 )
 
-test('whatever happens in which order, the sink has the objects of the matching namespaces', async () => {
+/** Options of a reflector that neither lists nor watches again by itself. */
+const quietWatch = {
+  areLabelsKnown: () => true,
+  resource: { group: 'example.com', version: 'v1', plural: 'things' },
+  namespace: undefined,
+  settings: {
+    ...{ list_page_size: 100, relist_ms: 86_400_000 },
+    ...{ watch_idle_ms: 86_400_000, watch_timeout_ms: 86_400_000 },
+  },
+  logger: createLogger({ role: 'test', level: 'silent' }),
+}
+
+test('in any order of events, the sink has the objects of the matching namespaces', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(act, { maxLength: 30 }), async (acts) => {
       const model = createModel()
@@ -112,14 +124,7 @@ test('whatever happens in which order, the sink has the objects of the matching 
       /** The cache: what a controller evicts when a namespace ceases to match. */
       const kept = new Map<string, string>()
       const reflector = createGatedReflector(gate, {
-        ...{ kube: model.kube, timing, areLabelsKnown: () => true },
-        resource: { group: 'example.com', version: 'v1', plural: 'things' },
-        namespace: undefined,
-        settings: {
-          ...{ list_page_size: 100, relist_ms: 86_400_000 },
-          ...{ watch_idle_ms: 86_400_000, watch_timeout_ms: 86_400_000 },
-        },
-        logger: createLogger({ role: 'test', level: 'silent' }),
+        ...{ ...quietWatch, kube: model.kube, timing },
         sink: {
           listing: () => undefined,
           changed: ({ metadata }) => {
@@ -173,14 +178,7 @@ test('namespaces without objects that begin to match cost no list', async () => 
   const timing = manualTiming()
   const nothing = () => undefined
   const reflector = createGatedReflector(gate, {
-    ...{ kube: model.kube, timing, areLabelsKnown: () => true },
-    resource: { group: 'example.com', version: 'v1', plural: 'things' },
-    namespace: undefined,
-    settings: {
-      ...{ list_page_size: 100, relist_ms: 86_400_000 },
-      ...{ watch_idle_ms: 86_400_000, watch_timeout_ms: 86_400_000 },
-    },
-    logger: createLogger({ role: 'test', level: 'silent' }),
+    ...{ ...quietWatch, kube: model.kube, timing },
     sink: { listing: nothing, changed: nothing, deleted: nothing, listed: nothing },
   })
   model.put('full', 'a')

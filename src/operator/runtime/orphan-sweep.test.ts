@@ -47,7 +47,7 @@ const deletionTimestamp = '2026-01-01T00:00:00Z'
 const ending = { spec, metadata: { ...metadata, deletionTimestamp, finalizers: ['x.io/never'] } }
 const removing = { spec, metadata: { ...ending.metadata, finalizers: ['looptrace.dev/finalizer'] } }
 
-/** What the cluster and the service answer; a test changes it over time. */
+/** The answers of the cluster and the service; a test changes them over time. */
 type World = {
   owned: readonly OwnedObject[] | Error
   /** The resource `team/robot` in the API server. */

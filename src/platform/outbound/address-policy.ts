@@ -11,7 +11,7 @@ const web_ports = [80, 443]
 
 /**
  * Returns the network of `10.0.0.0/8`, which opens ports 80 and 443, or of `10.0.0.0/8:9093` and
- * `[fd00::/8]:9093`, which open the named port alone. Throws if the text is none of these.
+ * `[fd00::/8]:9093`, which open the named port alone. Throws for any other text.
  */
 export function parseAllowedNetwork(text: string): AllowedNetwork {
   const expected = `got "${text}", expected a CIDR, for example 10.0.0.0/8, 10.0.0.0/8:9093 or [fd00::/8]:9093`

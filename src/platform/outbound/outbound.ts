@@ -56,7 +56,7 @@ export class OutboundFailed extends Error {
 }
 
 /**
- * `refused`: the URL, an address or a port is not allowed, and another attempt is of no use.
+ * `refused`: the URL, an address or a port is not allowed. Do not send the request again.
  * `aborted`: the caller ended the request.
  */
 export type OutboundFailure =

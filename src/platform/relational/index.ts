@@ -1,4 +1,10 @@
-export { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+export {
+  type Kysely,
+  type Selectable,
+  type SelectQueryBuilder,
+  sql,
+  type Transaction,
+} from 'kysely'
 export type { AccessTables, PasswordOrigin } from './access-tables.ts'
 export {
   assertDatabaseEmpty,

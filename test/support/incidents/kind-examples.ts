@@ -1,10 +1,11 @@
+import { conditionExamples, lateExamples } from './condition-examples.ts'
 import type { Example } from './example.ts'
 
 const days = [10, 10, 10, 10, 10, 10, 10]
 const above = { baseline: { signal: 'tokens', max_ratio: 2, floor: 15 } }
 
 /** Examples of baselines. MAD of `days` is 0. */
-export const baselineExamples: readonly Example[] = [
+const baselineExamples: readonly Example[] = [
   {
     sentence: 'A baseline fires above `max_ratio` times the median.',
     ...{ rule: above, history: days, series: '20 21 20', phases: 'ofo' },
@@ -59,7 +60,7 @@ const oneTier = { burn_rate: { ...burn, tiers: [fast] } }
 const twoTiers = { burn_rate: { ...burn, tiers: [slow, fast] } }
 
 /** Examples of burn rates; the limits are 50 % and 20 %. */
-export const burnRateExamples: readonly Example[] = [
+const burnRateExamples: readonly Example[] = [
   {
     sentence: 'A burn rate fires if bad/total is above the limit in the long and the short window.',
     rule: oneTier,
@@ -130,7 +131,7 @@ const single = { event: { match: { source: 'finding' } } }
 const three = { event: { match: { source: 'finding' }, count: 3, within: '2m' } }
 
 /** Examples of event rules; a series counts the matches that are stored at each slot. */
-export const eventExamples: readonly Example[] = [
+const eventExamples: readonly Example[] = [
   {
     sentence: 'One match opens at once.',
     ...{ rule: single, series: '0 1', phases: 'of', transitions: ['fired@1'] },
@@ -178,4 +179,13 @@ export const eventExamples: readonly Example[] = [
     rule: { ...single, keep_firing_for: '1m' },
     ...{ series: '1 0 0', lag_s: '600 600 0', phases: 'ffo', transitions: ['fired@0', 'ended@2'] },
   },
+]
+
+/** All examples of groups, by what they are about. */
+export const groupExamples: readonly (readonly [string, readonly Example[]])[] = [
+  ['conditions', conditionExamples],
+  ['late rows', lateExamples],
+  ['baselines', baselineExamples],
+  ['burn rates', burnRateExamples],
+  ['events', eventExamples],
 ]

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ruleShape } from '../../../src/capabilities/incidents/rules/rule.ts'
-import { conditionExamples, lateExamples } from './condition-examples.ts'
 import { dueSlots } from './due-slots.ts'
 import { describeAnswers, readExample } from './example.ts'
 import type { Answer } from './group-history.ts'
@@ -12,7 +11,7 @@ import { modelIncidents } from './incident-model.ts'
 import { keyHistories } from './key-arbitrary.ts'
 import { nameMark, nameMessage, readKeyExample, statusOf } from './key-example.ts'
 import { lifeCycleExamples, messageExamples } from './key-examples.ts'
-import { baselineExamples, burnRateExamples, eventExamples } from './kind-examples.ts'
+import { groupExamples } from './kind-examples.ts'
 import { modelMessages } from './message-model.ts'
 import { parseSeries } from './series.ts'
 
@@ -28,13 +27,7 @@ describe('promtool notation', () => {
   test('other words are refused', () => expect(() => parseSeries('1 stale')).toThrow('stale'))
 })
 
-describe.each([
-  ['conditions', conditionExamples],
-  ['late rows', lateExamples],
-  ['baselines', baselineExamples],
-  ['burn rates', burnRateExamples],
-  ['events', eventExamples],
-])('the model of %s', (_, examples) => {
+describe.each(groupExamples)('the model of %s', (_, examples) => {
   test.each(examples.map((example) => [example.sentence, example] as const))(
     '%s',
     (__, example) => {

@@ -1,7 +1,7 @@
 import type { IdPage } from '../../../model/id-pages.ts'
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 import { isLive } from '../keys/store.ts'
-import { accountRow, type ServiceAccountRow } from '../service-accounts/store.ts'
+import { readPage, type ServiceAccountRow } from '../service-accounts/store.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -11,7 +11,7 @@ type Db = Kysely<AccessTables>
  */
 export async function listLiveAccounts(
   db: Db,
-  { installation_id, live_at, after, limit, count_max }: IdPage & InstallationAt,
+  { installation_id, live_at, ...page }: IdPage & InstallationAt,
 ): Promise<{ rows: ServiceAccountRow[]; counted: number }> {
   const accounts = db
     .selectFrom('service_accounts')
@@ -32,17 +32,7 @@ export async function listLiveAccounts(
           .where(isLive(live_at)),
       ),
     )
-  const { n } = await db
-    .selectFrom(accounts.select('id').limit(count_max).as('some'))
-    .select(({ fn }) => fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
-  const rows = await accounts
-    .selectAll()
-    .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
-    .orderBy('id')
-    .limit(limit)
-    .execute()
-  return { rows: rows.map(accountRow), counted: n }
+  return readPage(db, accounts, page)
 }
 
 type InstallationAt = { installation_id: string; live_at: Date }

@@ -7,6 +7,7 @@ import {
   type Kysely,
   ownedBy,
   type Selectable,
+  type SelectQueryBuilder,
 } from '../../../platform/relational/index.ts'
 
 type Db = Kysely<AccessTables>
@@ -27,9 +28,7 @@ export async function listServiceAccounts(
   {
     project_id,
     managed_by,
-    after,
-    limit,
-    count_max,
+    ...page
   }: IdPage & { project_id: string; managed_by: ResourceName | undefined },
 ): Promise<{ rows: ServiceAccountRow[]; counted: number }> {
   const accounts = db
@@ -38,6 +37,15 @@ export async function listServiceAccounts(
     .$if(managed_by !== undefined, (query) =>
       managed_by ? query.where(ownedBy(managed_by)) : query,
     )
+  return readPage(db, accounts, page)
+}
+
+/** Reads a page of the accounts that the query matches, oldest first, and counts the matches. */
+export async function readPage(
+  db: Db,
+  accounts: SelectQueryBuilder<AccessTables, 'service_accounts', object>,
+  { after, limit, count_max }: IdPage,
+): Promise<{ rows: ServiceAccountRow[]; counted: number }> {
   const { n } = await db
     .selectFrom(accounts.select('id').limit(count_max).as('some'))
     .select(({ fn }) => fn.countAll<number>().as('n'))

@@ -205,7 +205,7 @@ describe('event rules', () => {
     expect(new Scenario(eventRule(three)).at(9, stored(9, 0, 5)).log).toEqual(['fired 9'])
   })
 
-  test('the count starts anew after a resolve', () => {
+  test('the count starts again after a resolve', () => {
     const rule = eventRule(three, { keep_firing_for: '2m' })
     const again = new Scenario(rule)
       .at(0, stored(0, 0, 0))
@@ -217,7 +217,7 @@ describe('event rules', () => {
     expect(again.at(5, stored(5)).log).toEqual(['fired 0', 'ended 3', 'fired 5'])
   })
 
-  test('the count starts anew after a person resolved, and the rule is not quiet', () => {
+  test('the count starts again after a person resolved, and the rule is not quiet', () => {
     const one = new Scenario(eventRule(three)).at(0, stored(0, 0, 0))
     if (one.state !== null) one.state = afterResolve(one.rule, one.state, start_ms + minute_ms)
     expect(one.at(2, stored(2, 2)).log).toEqual(['fired 0'])

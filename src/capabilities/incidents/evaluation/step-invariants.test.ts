@@ -29,7 +29,7 @@ const actions = fc.array(
   { maxLength: 40 },
 )
 
-test('whatever the order of slots, firing and ending alternate, and a state is plain JSON', () => {
+test('in any order of slots, firing and ending alternate, and a state is plain JSON', () => {
   fc.assert(
     fc.property(rules, actions, (rule, all) => {
       let state: GroupState | null = null

@@ -1,9 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  conditionExamples,
-  lateExamples,
-} from '../../../../test/support/incidents/condition-examples.ts'
 import { describeAnswers, readExample } from '../../../../test/support/incidents/example.ts'
 import {
   type Act,
@@ -12,11 +8,7 @@ import {
 } from '../../../../test/support/incidents/group-history.ts'
 import { modelGroup } from '../../../../test/support/incidents/group-model.ts'
 import { groupHistories } from '../../../../test/support/incidents/history-arbitrary.ts'
-import {
-  baselineExamples,
-  burnRateExamples,
-  eventExamples,
-} from '../../../../test/support/incidents/kind-examples.ts'
+import { groupExamples } from '../../../../test/support/incidents/kind-examples.ts'
 import { type Rule, ruleKinds } from '../rules/rule.ts'
 import type { GroupState } from './contract.ts'
 import { afterResolve, step } from './step.ts'
@@ -53,13 +45,7 @@ test.each(ruleKinds)(
   },
 )
 
-describe.each([
-  ['conditions', conditionExamples],
-  ['late rows', lateExamples],
-  ['baselines', baselineExamples],
-  ['burn rates', burnRateExamples],
-  ['events', eventExamples],
-])('step of %s', (_, examples) => {
+describe.each(groupExamples)('step of %s', (_, examples) => {
   test.each(examples.map((example) => [example.sentence, example] as const))(
     '%s',
     (__, example) => {

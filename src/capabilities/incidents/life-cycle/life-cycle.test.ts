@@ -362,7 +362,7 @@ describe('reminders and escalation', () => {
     ])
   })
 
-  test('a reopening starts anew', () => {
+  test('a reopening starts the escalation again', () => {
     const log = wait(opened(rule), rule, 10).add(ended(12), rule).add(fired(20), rule)
     expect(later(wait(log, rule, 29, 30)).slice(2)).toEqual([
       '20 reopened on-call',
