@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { durationMs } from '../kernel/duration.ts'
 
 const resyncPeriod_ms_min = 30_000
 const resyncSentence = 'resyncPeriod: expected at least 30s'
@@ -106,10 +107,7 @@ export const projectRefField = z
 /** The `projectRefField` of a spec. */
 export type ProjectRef = z.output<typeof projectRefField>
 
-const unit_ms = { s: 1_000, m: 60_000, h: 3_600_000 } as const
-
 /** Converts a duration of a spec (`30s`, `10m`, `1h`) to milliseconds; anything else is 10 min. */
 export function duration_ms(text: string): number {
-  const [, count, unit] = /^([1-9][0-9]{0,4})([smh])$/.exec(text) ?? ['', '10', 'm']
-  return Number(count) * unit_ms[unit as keyof typeof unit_ms]
+  return durationMs(/^[1-9][0-9]{0,4}[smh]$/.test(text) ? text : '10m')
 }
