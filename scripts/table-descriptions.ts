@@ -11,6 +11,8 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
     'Files that an archive run has written and verified. Another worker that takes the run over continues after them; `position` is that of the last row. Without foreign keys to projects and jobs, so that the record outlives them.',
   capture_policies:
     'The capture policy of each project. A project without a row records everything unchanged.',
+  channel_threads:
+    'What a receiver knows an incident as, such as the timestamp of its first Slack message.',
   conversations: 'Conversations with their roll-ups; see `tasks`.',
   correlations: 'Correlations of traces with names from other systems.',
   detection_settings:
@@ -20,6 +22,8 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
   erasure_keys: "Each project's key for the digests of erased users.",
   erasures:
     "Requests to erase a user's data. The user's id is stored until the data is deleted. Afterwards only a digest under the project's own key remains; it can confirm a known id and reveals no unknown one.",
+  evaluation_leases:
+    'The evaluator of each project. `fence` grows with each new holder, so that a holder whose lease ended cannot write.',
   events: 'Events of observations: log records and messages.',
   findings: 'Findings of detection.',
   hot_coverage:
@@ -30,6 +34,12 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
     'The latest observations of projects that also write to PostgreSQL, with the column names of ClickHouse. Times are nanoseconds since 1970, because timestamptz has only microseconds. The writer creates a partition for each UTC day; a job drops old ones. Text sorts by its bytes, as in ClickHouse.',
   hot_traces: 'The latest records of whole traces, beside `hot_observations`.',
   idempotency_keys: 'Replies to requests with an idempotency key, until they expire.',
+  incident_events: 'The timelines of incidents: each change with its actor.',
+  incident_numbers: 'The last incident number of each project.',
+  incident_rules: 'Incident rules. `spec` is the rule with all defaults.',
+  incident_suppressions: 'Suppressions: which incidents are muted, and when.',
+  incidents:
+    'Incidents. `core` decides the next change; the other columns are copies to filter and sort by, and what an incident shows of the rule and the group that opened it.',
   ingest_ledger:
     "The completeness ledger: the outcome of each request's items (`src/model/ledger-entry.ts`). Of several entries of one request and message, the one that was settled last stays when parts merge; an accepted entry counts as settled in 1970.",
   ingest_ledger_hours:
@@ -52,6 +62,12 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
   legal_holds:
     'Legal holds. They block deletion under every policy. A released hold stays as a record.',
   links: 'Links of observations to other traces.',
+  message_groups: 'When messages of a channel and a rule were sent last.',
+  notification_channels:
+    'Receivers of notifications. `secrets` are sealed with the secret key of the service.',
+  notification_deliveries: 'Attempts to deliver messages. `response` has at most 2 KB.',
+  notification_outbox:
+    'Messages of incidents to channels. The id of a message is the `webhook-id` of all its attempts. A channel is referenced by its name: a message to a channel that does not exist is dead, not lost.',
   observations:
     'Observations, in partitions of a day (decision 22). Times more than sixteen years apart from the others have partitions of a year, so that wrong clocks do not create a hundred thousand. A day without inserts for two hours is merged to one part, which FINAL reads as fast as a table without repeats.',
   operator_keys:
@@ -59,14 +75,12 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
   organization_members: 'Members of organizations with their roles.',
   organizations:
     'Organizations. Instants of the access tables have milliseconds, as in JavaScript, so that a read value equals the stored one.',
+  password_resets: 'Links that set a new password, by the hash of their token.',
   project_members: 'Members of projects with their roles.',
   projects: 'Projects.',
   recorded_queries:
     'Queries with their values, which a benchmark repeats. They are kept for a week.',
   refresh_tokens: 'Refresh tokens, by their hash.',
-  sign_in_counts: 'Failed sign-ins by account and network, by network, and by account, as hashes.',
-  sign_in_networks: 'Networks from which each account signed in, as hashes.',
-  password_resets: 'Links that set a new password, by the hash of their token.',
   restored_correlations: 'Restored correlations; see `restored_observations`.',
   restored_events: 'Restored events; see `restored_observations`.',
   restored_links: 'Restored links; see `restored_observations`.',
@@ -81,9 +95,16 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
     'How long each kind of data is kept. A project without a row keeps everything forever.',
   route_stats:
     'Outcomes of reads by minute, query class and store, kept for a week. The histogram counts responses by duration; its bounds are in `store-routing/durations.ts`. Processes add their counts.',
+  rule_evaluations:
+    'The evaluation of each rule: the newest slot, the newest gap, groups, and the last error.',
+  rule_samples:
+    'What a rule measured for a group at a slot, for the series of an incident and for backtests.',
+  rule_states: 'The state of a rule for each group.',
   saved_queries:
     'Saved queries. `body` is a template with placeholders `{"$param": name}`. A private query is visible to its owner only.',
   service_accounts: 'Service accounts of projects with their scopes.',
+  sign_in_counts: 'Failed sign-ins by account and network, by network, and by account, as hashes.',
+  sign_in_networks: 'Networks from which each account signed in, as hashes.',
   signing_keys: 'Keys that sign access tokens; the private part is encrypted.',
   store_routing:
     'Where the data of a project is written and read. A project without a row uses ClickHouse.',

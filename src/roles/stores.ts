@@ -17,6 +17,7 @@ import {
   type CaptureTables,
   type DetectionTables,
   type HotTables,
+  type IncidentTables,
   type IngestTables,
   isRelationalUnavailable,
   type JobTables,
@@ -33,6 +34,7 @@ import type { RoleContext } from './running.ts'
 /** All tables of PostgreSQL. */
 export type Tables = AccessTables &
   HotTables &
+  IncidentTables &
   JobTables &
   TaskTables &
   IngestTables &

@@ -18,6 +18,7 @@ export {
   startEmbeddedPostgres,
 } from './embedded/start-embedded-postgres.ts'
 export { deleteExpiredIdempotencyKeys, openIdempotencyStore } from './idempotency-store.ts'
+export type { IncidentTables } from './incident-tables.ts'
 export type {
   ArchiveSchedule,
   ArchiveTables,

@@ -1,0 +1,38 @@
+import type { IncidentTables, Kysely } from '../../platform/relational/index.ts'
+import type { Sample } from './evaluation/contract.ts'
+import type { Group } from './evaluation/groups.ts'
+import type { Rule } from './rules/rule.ts'
+
+/** The database of rules, incidents and notifications. */
+export type IncidentDb = Kysely<IncidentTables>
+
+/** A rule to be measured at the end of a slot. */
+export type MeasuredSlot = { rule_id: string; rule: Rule; end_ms: number }
+
+/** The groups of a rule that have rows in the windows of a slot, or why there is no measurement. */
+export type Measured = MeasuredSlot &
+  (
+    | { groups: readonly { group: Group; sample: Sample }[] }
+    /** The store refused, failed or took too long; the rule keeps its state. */
+    | { error: string }
+  )
+
+/** Measures the signals of rules. Event rules have no signal. */
+export type Signals = {
+  /**
+   * Measures rules of a project at the ends of slots; equal windows, filters and dimensions share one
+   * aggregate. Groups without rows are missing: `emptySample` is their sample. `lag_ms` of all
+   * samples is the given one.
+   */
+  measure(request: {
+    project_id: string
+    slots: readonly MeasuredSlot[]
+    lag_ms: number
+    signal?: AbortSignal
+  }): Promise<Measured[]>
+  /**
+   * Returns the age of the oldest item of a project that was accepted and is not yet stored, in ms;
+   * 0 without a backlog. From the pending counts of the ledger and the lag of the queue.
+   */
+  lag(project_id: string, now_ms: number): Promise<number>
+}
