@@ -8,7 +8,7 @@ import type {
   OrNull,
 } from './column-types.ts'
 
-/** The tables of migration `0027_incidents`, for `Kysely<IncidentTables>`. */
+/** The tables of migration `0026_incidents`, for `Kysely<IncidentTables>`. */
 export interface IncidentTables {
   incident_rules: IncidentRulesTable
   evaluation_leases: EvaluationLeasesTable
