@@ -67,6 +67,29 @@ export function mutualInhibition(
   return undefined
 }
 
+/**
+ * Sorts rules so that the sources of inhibitions come before their targets: what opens in one
+ * evaluation is muted as if it had opened one after the other.
+ */
+export function sourcesFirst<R extends Pick<Rule, 'name' | 'labels' | 'inhibited_by'>>(
+  rules: readonly R[],
+): R[] {
+  const depths = new Map(rules.map((rule) => [rule, 0]))
+  const inhibited = rules.filter(({ inhibited_by }) => inhibited_by.length > 0)
+  // Without a cycle, a chain is as long as the list at most.
+  for (let round = 0, isChanged = true; isChanged && round < inhibited.length; round += 1) {
+    isChanged = false
+    for (const rule of inhibited) {
+      const above = rules.filter((other) => rule.inhibited_by.some((one) => isSource(one, other)))
+      const depth = 1 + Math.max(-1, ...above.map((other) => depths.get(other) ?? 0))
+      if (depth <= (depths.get(rule) ?? 0)) continue
+      depths.set(rule, depth)
+      isChanged = true
+    }
+  }
+  return rules.toSorted((one, other) => (depths.get(one) ?? 0) - (depths.get(other) ?? 0))
+}
+
 /** Searches depth-first without recursion: rules may form a long chain. */
 function findCycle(
   from: string,
