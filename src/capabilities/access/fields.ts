@@ -27,7 +27,12 @@ export const scopesField = z
   .transform((scopes): KeyScope[] => [...new Set(scopes)])
 
 /** The environment of a key, such as `production` or `staging`. */
-export const environmentField = nameField.nullable().optional()
+export const environmentField = nameField
+  .nullable()
+  .optional()
+  .describe(
+    'Environment of data sent with the key, unless the data names one. If the project lists `environments`, one of them. null: none.',
+  )
 
 /** The environments of a project, each different; null allows keys of any environment. */
 export const environmentsField = z
