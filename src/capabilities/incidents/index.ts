@@ -1,3 +1,5 @@
+export type { IncidentRoutesDeps } from './api/contract.ts'
+export { incidentRoutes } from './api/incident-routes.ts'
 export type { GroupState, Sample, Slot, StepResult, Transition } from './evaluation/contract.ts'
 export { admitGroups, type Group, groupKey } from './evaluation/groups.ts'
 export { newestSlot, planSlots } from './evaluation/slots.ts'

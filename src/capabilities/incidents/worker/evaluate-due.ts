@@ -2,6 +2,7 @@ import { backOff } from '../../../kernel/back-off.ts'
 import { Semaphore } from '../../../kernel/semaphore.ts'
 import { isRelationalUnavailable, sql } from '../../../platform/relational/index.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
+import type { Group } from '../evaluation/groups.ts'
 import { newestSlot } from '../evaluation/slots.ts'
 import type { IncidentDb, Measured, Signals } from '../ports.ts'
 import type { EvaluatorMeters, EvaluatorSettings } from './evaluator-settings.ts'
@@ -82,7 +83,7 @@ export class SlotEvaluator {
       const last_ms = last_slot === null ? null : Date.parse(last_slot)
       if (last_ms !== null && newestSlot(rule, now_ms) <= last_ms) continue
       if (now_ms < this.#notBefore({ evaluated_at, partial, failures })) continue
-      due.set(lease, [...(due.get(lease) ?? []), { ...row, rule, last_ms }])
+      due.set(lease, [...(due.get(lease) ?? []), { ...row, rule, last_ms, known: [] }])
     }
     return due
   }
@@ -136,8 +137,8 @@ export class SlotEvaluator {
   /** Returns false if the lease is lost. */
   async #writeTogether(some: SomeRules): Promise<boolean> {
     const { db, meters, holder, wakeSender, settings } = this.#ports
-    const { lease_ms, forget_after_ms } = settings
-    const written = await writeSlots(db, { ...some, holder, lease_ms, forget_after_ms })
+    const { forget_after_ms } = settings
+    const written = await writeSlots(db, { ...some, holder, forget_after_ms })
     if (written.kind === 'lease_lost') return false
     for (const result of ['complete', 'partial', 'failed'] as const) {
       meters.evaluations.inc({ result }, written[result])
@@ -154,7 +155,7 @@ export class SlotEvaluator {
     { now_ms, stopping }: { now_ms: number; stopping: AbortSignal },
   ): Promise<{ rules: MeasuredRule[]; lag_ms: number }> {
     const { signals, settings, logger } = this.#ports
-    const plans = planRules(due, now_ms)
+    const plans = planRules(await withKnownGroups(this.#ports.db, due), now_ms)
     const slots = slotsOf(plans)
     if (slots.length === 0) return { rules: [], lag_ms: 0 }
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(settings.measure_ms_max)])
@@ -171,6 +172,22 @@ export class SlotEvaluator {
       return { rules: toMeasuredRules(plans, failed), lag_ms: 0 }
     }
   }
+}
+
+/** Reads which groups rules have, so that they are measured even if more groups have rows. */
+async function withKnownGroups(db: IncidentDb, due: readonly DueRule[]): Promise<DueRule[]> {
+  const grouped = due.filter(({ rule }) => rule.group_by.length > 0)
+  if (grouped.length === 0) return [...due]
+  const rows = await db
+    .selectFrom('rule_states')
+    .select(['rule_id', 'group_key'])
+    .where(sql<boolean>`rule_id = any(${grouped.map(({ id }) => id)}::uuid[])`)
+    .execute()
+  const byRule = Map.groupBy(rows, ({ rule_id }) => rule_id)
+  return due.map((one) => {
+    const keys = byRule.get(one.id) ?? []
+    return { ...one, known: keys.map(({ group_key }) => JSON.parse(group_key) as Group) }
+  })
 }
 
 type SomeRules = Pick<SlotsToWrite, 'lease' | 'rules' | 'lag_ms' | 'now_ms'>

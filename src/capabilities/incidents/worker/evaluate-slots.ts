@@ -1,6 +1,6 @@
 import type { GroupState, Sample } from '../evaluation/contract.ts'
-import { emptySample, sampleValue } from '../evaluation/empty-sample.ts'
 import { admitGroups, boundedGroup, type Group, groupKey } from '../evaluation/groups.ts'
+import { sampleValue } from '../evaluation/sample-value.ts'
 import type { Evidence } from '../incident-view.ts'
 import { sourcesFirst } from '../muting/inhibition.ts'
 import { dedupKey } from '../rules/dedup-key.ts'
@@ -96,18 +96,18 @@ export function evaluateSlots(
 function evaluatePass(
   open: OpenBook,
   at: RuleAtHand,
-  { groups, ...slot }: GroupedPass,
+  { groups, empty, others, ...slot }: GroupedPass,
   { lag_ms, forget_after_ms }: EvaluationOptions,
 ): SampleRow[] {
   const { id, project_id, rule } = at.measured.due
   const arriving = [...groups.keys()]
   if (rule.group_by.length === 0) arriving.push(groupKey({}))
   const { admitted, overflow } = admitGroups([...at.states.keys()], arriving)
-  at.overflow = overflow
+  at.overflow = overflow + others
   const rows: SampleRow[] = []
   for (const key of admitted) {
     const measured = groups.get(key)
-    const sample = measured?.sample ?? emptySample(rule, lag_ms)
+    const sample = measured?.sample ?? empty
     const before = at.states.get(key) ?? null
     const group = measured?.group ?? toGroup(key)
     const evidence = [evidenceOf(sample, slot.end_ms)]

@@ -46,7 +46,10 @@ export async function claimProjects(
 }
 
 /** Ends the leases of a holder, so that another one can continue at once. */
-export async function releaseProjects(db: IncidentDb, { holder }: Holder): Promise<void> {
+export async function releaseProjects(
+  db: IncidentDb,
+  { holder }: Pick<Holder, 'holder'>,
+): Promise<void> {
   await db
     .updateTable('evaluation_leases')
     .set({ expires_at: sql<string>`now()` })
@@ -58,7 +61,7 @@ export async function releaseProjects(db: IncidentDb, { holder }: Holder): Promi
 export async function holdsLease(
   trx: IncidentDb,
   { project_id, fence }: Lease,
-  { holder }: Holder,
+  { holder }: Pick<Holder, 'holder'>,
 ): Promise<boolean> {
   const { rows } = await sql`
     select 1 from evaluation_leases

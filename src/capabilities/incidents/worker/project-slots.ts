@@ -1,4 +1,5 @@
 import type { Slot } from '../evaluation/contract.ts'
+import type { Group } from '../evaluation/groups.ts'
 import { isPartial } from '../evaluation/outcome.ts'
 import { planSlots, type SlotPlan } from '../evaluation/slots.ts'
 import type { Measured, MeasuredSlot } from '../ports.ts'
@@ -8,7 +9,8 @@ import type { StoredRule } from '../store/rule-rows.ts'
 export type DueRule = StoredRule & {
   /** End of the newest slot that is complete or skipped; null before the first. */
   last_ms: number | null
-  failures: number
+  /** Groups with state. */
+  known: readonly Group[]
 }
 
 /** The slots of a rule, and what was measured at them. */
@@ -21,9 +23,8 @@ export type MeasuredRule = {
 }
 
 /** A slot of a rule with its measurement. */
-export type MeasuredPass = Pick<Slot, 'end_ms' | 'pass' | 'is_last_attempt'> & {
-  groups: Extract<Measured, { groups: unknown }>['groups']
-}
+export type MeasuredPass = Pick<Slot, 'end_ms' | 'pass' | 'is_last_attempt'> &
+  Pick<Extract<Measured, { groups: unknown }>, 'groups' | 'empty' | 'others'>
 
 /** Plans the slots of rules. Rules without a slot to evaluate are missing. */
 export function planRules(due: readonly DueRule[], now_ms: number): Map<DueRule, SlotPlan> {
@@ -33,11 +34,12 @@ export function planRules(due: readonly DueRule[], now_ms: number): Map<DueRule,
 
 /** Returns all slots of plans, to be measured. */
 export function slotsOf(plans: ReadonlyMap<DueRule, SlotPlan>): MeasuredSlot[] {
-  return [...plans].flatMap(([{ id, rule }, { late, first }]) =>
+  return [...plans].flatMap(([{ id, rule, known }, { late, first }]) =>
     [...late, ...first.map(({ end_ms }) => end_ms)].map((end_ms) => ({
       rule_id: id,
       rule,
       end_ms,
+      known,
     })),
   )
 }
@@ -56,14 +58,14 @@ export function toMeasuredRules(
     for (const end_ms of plan.late) {
       const one = known.get(keyOf(due.id, end_ms))
       if (one === undefined || 'error' in one) continue
-      slots.push({ end_ms, pass: 'late', is_last_attempt: false, groups: one.groups })
+      slots.push({ end_ms, pass: 'late', is_last_attempt: false, ...measurementOf(one) })
     }
     for (const slot of plan.first) {
       const one = known.get(keyOf(due.id, slot.end_ms))
       if (one === undefined || 'error' in one) {
         return { due, plan, slots, error: one?.error ?? 'the slot was not measured' }
       }
-      slots.push({ ...slot, pass: 'first', groups: one.groups })
+      slots.push({ ...slot, pass: 'first', ...measurementOf(one) })
     }
     return { due, plan, slots, error: undefined }
   })
@@ -79,6 +81,10 @@ export function completedSlot({ due, slots }: MeasuredRule, lag_ms: number): num
     ({ pass, is_last_attempt }) => pass === 'first' && (!partial || is_last_attempt),
   )
   return done.at(-1)?.end_ms ?? null
+}
+
+function measurementOf({ groups, empty, others }: Extract<Measured, { groups: unknown }>) {
+  return { groups, empty, others }
 }
 
 function keyOf(rule_id: string, end_ms: number): string {

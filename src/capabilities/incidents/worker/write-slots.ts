@@ -17,7 +17,7 @@ import { readMuting } from './muting-in-effect.ts'
 import { completedSlot, type MeasuredRule } from './project-slots.ts'
 
 /** Slots of rules of one project that were measured. */
-export type SlotsToWrite = Holder & {
+export type SlotsToWrite = Pick<Holder, 'holder'> & {
   lease: Lease
   rules: readonly MeasuredRule[]
   lag_ms: number
