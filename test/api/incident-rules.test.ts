@@ -84,6 +84,17 @@ describe('rules', () => {
     ])
   })
 
+  test('with text that PostgreSQL cannot store are refused, and hostile text is data', async () => {
+    for (const title of ['a\u0000b', 'half \ud83d']) {
+      const body = ruleOf({ annotations: { title } })
+      const reply = await api.call('POST', '/rules', project, { body })
+      expect(codeOf(reply)).toEqual([400, 'invalid_request'])
+      expect(reply.body.errors[0].pointer).toBe('/annotations/title')
+    }
+    const annotations = { title: `'; drop table incidents; -- <script>{{group.x}}` }
+    expect((await created({ annotations })).annotations).toEqual(annotations)
+  })
+
   test('show the tiers of a preset that are evaluated, and those that never can', async () => {
     const burn_rate = { signal: 'failure_rate', objective: 0.9, preset: 'standard' }
     const rule = await created({ condition: undefined, burn_rate })

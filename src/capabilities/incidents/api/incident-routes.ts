@@ -7,6 +7,14 @@ import {
   postIncidentRule,
   putIncidentRule,
 } from './rules/rules.ts'
+import { previewSuppression } from './suppressions/preview.ts'
+import {
+  getSuppression,
+  listSuppressions,
+  postSuppression,
+  putSuppression,
+  removeSuppression,
+} from './suppressions/suppressions.ts'
 
 /** The routes of rules, suppressions, incidents and alerts. */
 export function incidentRoutes(deps: IncidentRoutesDeps): Route[] {
@@ -16,5 +24,11 @@ export function incidentRoutes(deps: IncidentRoutesDeps): Route[] {
     getIncidentRule(deps),
     putIncidentRule(deps),
     deleteIncidentRule(deps),
+    listSuppressions(deps),
+    postSuppression(deps),
+    previewSuppression(deps),
+    getSuppression(deps),
+    putSuppression(deps),
+    removeSuppression(deps),
   ]
 }
