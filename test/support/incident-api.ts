@@ -141,6 +141,7 @@ function incidentRow(
     ...{ group_values: '{}', labels: '{}', annotations: '{}', state: 'open' as const },
     ...{ suppressed: false, flapping: false, orphaned: false, shadow: false },
     ...{ version: 1, last_seq: 0, updated_at: opened_at, evidence: '[]' },
+    grouping: JSON.stringify({ wait: '30s', interval: '5m', repeat: '4h' }),
     ...given,
   }
   const opened_ms = Date.parse(opened_at)

@@ -26,6 +26,7 @@ import {
   putDeclaredMember,
   removeDeclaredMember,
 } from './projects/declared-members/declared-members.ts'
+import { putProjectEnvironments } from './projects/environments.ts'
 import {
   getProjectMembers,
   inviteProjectMember,
@@ -99,6 +100,7 @@ const factories: readonly ((access: Access) => Route)[] = [
   getProject,
   putProject,
   removeProject,
+  putProjectEnvironments,
   getProjectMembers,
   setProjectMember,
   inviteProjectMember,
