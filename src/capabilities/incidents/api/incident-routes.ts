@@ -1,5 +1,15 @@
 import type { Route } from '../../../platform/http/index.ts'
 import type { IncidentRoutesDeps } from './contract.ts'
+import { listIncidentEvents } from './incidents/events.ts'
+import { getIncident } from './incidents/incident.ts'
+import { listIncidents } from './incidents/incidents.ts'
+import {
+  acknowledgeIncident,
+  assignIncident,
+  commentIncident,
+  reopenIncident,
+  resolveIncident,
+} from './incidents/moves.ts'
 import {
   deleteIncidentRule,
   getIncidentRule,
@@ -30,5 +40,13 @@ export function incidentRoutes(deps: IncidentRoutesDeps): Route[] {
     getSuppression(deps),
     putSuppression(deps),
     removeSuppression(deps),
+    listIncidents(deps),
+    getIncident(deps),
+    listIncidentEvents(deps),
+    acknowledgeIncident(deps),
+    resolveIncident(deps),
+    reopenIncident(deps),
+    assignIncident(deps),
+    commentIncident(deps),
   ]
 }
