@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { groupKey } from '../../src/capabilities/incidents/evaluation/groups.ts'
+import type { Rule } from '../../src/capabilities/incidents/rules/rule.ts'
 import { openSignals } from '../../src/capabilities/incidents/signals/open-signals.ts'
-import { type Rule } from '../../src/capabilities/incidents/rules/rule.ts'
 import {
   openClickHouseLedgerStore,
   openClickHouseStore,
@@ -62,9 +62,15 @@ async function store(project_id: string, data: SignalData): Promise<void> {
     await observations.insert(batch, { token: newId() })
   }
   const { tasks, findings } = taskRowsOf(project_id, data)
-  await relational.db.insertInto('tasks').values(tasks as never).execute()
+  await relational.db
+    .insertInto('tasks')
+    .values(tasks as never)
+    .execute()
   if (findings.length > 0) {
-    await relational.db.insertInto('findings').values(findings as never).execute()
+    await relational.db
+      .insertInto('findings')
+      .values(findings as never)
+      .execute()
   }
   const ledger = openClickHouseLedgerStore({ columnar })
   await ledger.insertEntries(entriesOf(project_id, data), { token: newId() })

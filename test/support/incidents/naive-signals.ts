@@ -43,7 +43,9 @@ export function naiveSamples(
   const starts = (of: (row: NaiveRow) => boolean) => rows.filter(of).map(({ at_ms }) => at_ms)
   const isTask = rule.burn_rate?.signal !== 'error_rate'
   const oldest_ms = Math.min(
-    ...starts(({ source }) => (isTask ? source === 'task' : source === 'call' || source === 'other')),
+    ...starts(({ source }) =>
+      isTask ? source === 'task' : source === 'call' || source === 'other',
+    ),
   )
   const samples = new Map<string, Sample>()
   for (const [key, own] of groups) {
@@ -63,7 +65,9 @@ function groupsOf({ dimensions }: NaiveRow, { selector, group_by }: Rule): Group
   let groups: Group[] = [{}]
   for (const [dimension, values] of named) {
     if (!group_by.includes(dimension)) continue
-    const cut = new Set(values.map((one) => [...one.replaceAll('\u0000', '\ufffd')].slice(0, 128).join('')))
+    const cut = new Set(
+      values.map((one) => [...one.replaceAll('\u0000', '\ufffd')].slice(0, 128).join('')),
+    )
     groups = groups.flatMap((group) => [...cut].map((one) => ({ ...group, [dimension]: one })))
   }
   return groups
