@@ -139,10 +139,48 @@ const ledgerCommand: Command = {
   load: async () => (await import('./ledger.ts')).ledger,
 }
 
+/** `looptrace test`: tests of incident rules, without a service. */
+const testCommand: Command = {
+  words: 'test',
+  summary: 'Runs tests of incident rules, without a service',
+  synopsis: '<file|folder|-> … [options]',
+  about: [
+    'A test gives values of signals, in the notation of promtool, and expects states, severities and\n' +
+      'messages at times. Rules are IncidentRules in YAML. They are evaluated by the functions that the service\n' +
+      'calls. In folders, files that end with _test.yaml are run. Format: docs/reference/rule-tests.md.',
+  ],
+  options: {
+    run: { value: '<regex>', about: 'Only tests whose name matches.' },
+    output: {
+      short: 'o',
+      value: '<form>',
+      choices: ['text', 'json', 'junit'],
+      about: 'Output format. Default: text.',
+    },
+  },
+  words_min: 1,
+  words_max: 1_000,
+  examples: [
+    { command: 'looptrace test rules/', about: 'all tests in a folder' },
+    {
+      command: 'looptrace test ttft_test.yaml --run "deploy"',
+      about: 'the tests of a file with a word in their name',
+    },
+    { command: 'looptrace test rules/ -o junit > junit.xml', about: 'for CI' },
+  ],
+  statuses: {
+    0: 'All tests pass.',
+    1: 'A test fails.',
+    2: 'The command line, a test file or a rule is invalid.',
+  },
+  load: async () => (await import('./rules/test-rules.ts')).testRules,
+}
+
 /** The commands other than the roles. */
 export const cliCommands: readonly Command[] = [
   getCommand,
   explainCommand,
   lintCommand,
+  testCommand,
   ledgerCommand,
 ]
