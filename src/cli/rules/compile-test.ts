@@ -52,8 +52,13 @@ export function compileTest(
   faults: FaultSink,
 ): CompiledTest {
   const start_ms = Date.parse(test.start)
-  const context: Context = { start_ms, rules: new Map(rules.map((rule) => [rule.name, rule])) }
-  const bound = bindSeries(rules, readSeries(test, start_ms, faults))
+  const series = readSeries(test, start_ms, faults)
+  const rows = [...series.map(({ name }) => name.labels), ...test.events.map((one) => one.labels)]
+  const context: Context = {
+    ...{ start_ms, rows },
+    rules: new Map(rules.map((rule) => [rule.name, rule])),
+  }
+  const bound = bindSeries(rules, series)
   faults.faults.push(...bound.faults)
   const times = {
     start_ms,
@@ -70,7 +75,12 @@ export function compileTest(
   }
 }
 
-type Context = { start_ms: number; rules: ReadonlyMap<string, Rule> }
+type Context = {
+  start_ms: number
+  rules: ReadonlyMap<string, Rule>
+  /** Labels of all series and records. */
+  rows: readonly Group[]
+}
 
 function timeOf({ start_ms }: Pick<Context, 'start_ms'>, text: string): number {
   return start_ms + durationMs(text)
@@ -126,7 +136,7 @@ function readActs(test: TestCase, context: Context, faults: FaultSink): Act[] {
     const sink = faults.at('moves', index)
     const rule = ruleOf(move.rule, context, sink.at('rule'))
     if (rule === undefined) continue
-    checkGroup(rule, move.group, sink.at('group'))
+    checkGroup(rule, move.group, context, sink.at('group'))
     acts.push({ type: 'move', at_ms: timeOf(context, move.at), move, rule, sink })
   }
   return acts.toSorted(
@@ -149,7 +159,7 @@ function readExpectations(
       const isAboutGroup = Object.keys(expected).some(
         (key) => !['at', 'rule', 'count'].includes(key),
       )
-      if (isAboutGroup) checkGroup(rule, group, sink.at('group'))
+      if (isAboutGroup) checkGroup(rule, group, context, sink.at('group'))
       checkChannels(expected, context, sink.at('notified'))
       return [{ at_ms: timeOf(context, expected.at), rule, group, expected, path: sink.path }]
     })
@@ -165,11 +175,22 @@ function ruleOf(name: string, { rules }: Context, faults: FaultSink): Rule | und
   return rule
 }
 
-function checkGroup(rule: Rule, group: Group, faults: FaultSink): void {
-  const isComplete = groupKey(groupOf(rule, group)) === groupKey(group)
-  if (isComplete && Object.keys(group).length === rule.group_by.length) return
-  const expected = rule.group_by.length === 0 ? 'no dimensions' : rule.group_by.join(', ')
-  faults.add(`got ${JSON.stringify(group)}, expected the dimensions of ${rule.name}: ${expected}`)
+/** A group that no row has is a misspelt one: that it has no incident would prove nothing. */
+function checkGroup(rule: Rule, group: Group, { rows }: Context, faults: FaultSink): void {
+  const got = `got ${JSON.stringify(group)}`
+  const key = groupKey(group)
+  if (
+    Object.keys(group).length !== rule.group_by.length ||
+    groupKey(groupOf(rule, group)) !== key
+  ) {
+    const expected = rule.group_by.length === 0 ? 'no dimensions' : rule.group_by.join(', ')
+    faults.add(`${got}, expected the dimensions of ${rule.name}: ${expected}`)
+  } else if (
+    rule.group_by.length > 0 &&
+    !rows.some((row) => groupKey(groupOf(rule, row)) === key)
+  ) {
+    faults.add(`${got}, expected the labels of a series or an event`)
+  }
 }
 
 /** A channel that no rule names is never notified, so that its absence would prove nothing. */

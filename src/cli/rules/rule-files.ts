@@ -1,4 +1,5 @@
 import { mutualInhibition, type Rule, ruleBody } from '../../capabilities/incidents/index.ts'
+import { printable } from '../../kernel/printable.ts'
 import { apiGroup, incidentRuleSpec, toRule } from '../../operator/index.ts'
 import { type Fault, faultAt, isObject, pathText } from '../lint/fault.ts'
 import { type LintDocument, type LintFile, readDocuments } from '../lint/read-documents.ts'
@@ -72,6 +73,9 @@ export function located(document: LintDocument, { path, part, message }: Fault):
 /** Formats faults as compilers do. */
 export function faultLines(faults: readonly LocatedFault[]): string {
   return faults
-    .map(({ file, line, column, message }) => `${file}:${line}:${column}: error: ${message}\n`)
+    .map(
+      ({ file, line, column, message }) =>
+        `${file}:${line}:${column}: error: ${printable(message)}\n`,
+    )
     .join('')
 }

@@ -1,3 +1,4 @@
+import { printable } from '../../kernel/printable.ts'
 import type { CommandIo } from '../command.ts'
 import type { LocatedFault } from './rule-files.ts'
 import type { TestResult } from './run-test.ts'
@@ -35,13 +36,14 @@ export function textReport(files: readonly FileReport[], io: Pick<CommandIo, 'st
 }
 
 function testLines(file: string, test: TestReport, io: Pick<CommandIo, 'styled'>): string[] {
-  const { name, failures } = test
+  const { failures } = test
+  const name = printable(test.name)
   if (failures.length === 0) return [`  ${io.styled('green', 'ok')}    ${name}`]
   return [
     `  ${io.styled('red', 'FAIL')}  ${name}`,
     ...failureText(file, test)
       .split('\n')
-      .map((line) => `        ${line}`),
+      .map((line) => `        ${printable(line)}`),
   ]
 }
 
