@@ -12,7 +12,7 @@ import {
   startApiServer,
 } from '../support/kube/api-server.ts'
 import { grantProject } from '../support/kube/grants.ts'
-import { type RuleService, startRuleService } from '../support/kube/rule-service.ts'
+import { type AlertService, startAlertService } from '../support/kube/usage-alert-service.ts'
 import { type RunningScript, startScript } from '../support/running-script.ts'
 
 const repository = join(import.meta.dirname, '../..')
@@ -24,7 +24,7 @@ let generated: string
 let yaml: string
 let server: ApiServer
 let namespace: string
-let service: RuleService
+let service: AlertService
 let operator: RunningScript
 const parts = new AsyncDisposableStack()
 
@@ -46,7 +46,7 @@ beforeAll(async () => {
   generated = (await run(process.execPath, ['scripts/generate.ts'], { cwd: copy })).stdout
   server = parts.use(await startApiServer())
   namespace = await server.namespace()
-  service = parts.use(await startRuleService())
+  service = parts.use(await startAlertService())
 }, apiServerStart_timeout_ms)
 
 afterAll(() => parts.disposeAsync())
@@ -60,26 +60,26 @@ async function looptrace(...args: string[]) {
 
 test('one folder is enough for everything that is generated', async () => {
   for (const path of [
-    'crds/incidentrules.looptrace.dev.yaml',
-    'charts/looptrace/files/crds/incidentrules.looptrace.dev.yaml',
-    'docs/reference/schemas/incidentrule_v1alpha1.json',
+    'crds/usagealerts.looptrace.dev.yaml',
+    'charts/looptrace/files/crds/usagealerts.looptrace.dev.yaml',
+    'docs/reference/schemas/usagealert_v1alpha1.json',
   ]) {
     expect(generated.split('\n')).toContain(path)
   }
   const read = (path: string) => readFile(join(copy, path), 'utf8')
   expect(JSON.parse(await read('charts/looptrace/files/kinds.json'))).toContainEqual({
-    plural: 'incidentrules',
-    kind: 'IncidentRule',
+    plural: 'usagealerts',
+    kind: 'UsageAlert',
   })
-  expect(await read('src/operator/kinds/index.ts')).toContain('incidentRuleKind')
-  expect(await read('docs/reference/kinds.md')).toContain('## IncidentRule')
+  expect(await read('src/operator/kinds/index.ts')).toContain('usageAlertKind')
+  expect(await read('docs/reference/kinds.md')).toContain('## UsageAlert')
   expect(await read('docs/reference/kinds.md')).toContain('## RetentionPolicy')
 })
 
 test('the types are right', async () => {
   const config = {
     extends: join(repository, 'tsconfig.json'),
-    include: ['src/operator/kinds/incident-rule', 'src/operator/kinds/index.ts'],
+    include: ['src/operator/kinds/usage-alert', 'src/operator/kinds/index.ts'],
   }
   await writeFile(join(copy, 'tsconfig.json'), JSON.stringify(config))
   const tsc = join(repository, 'node_modules/typescript-7/bin/tsc')
@@ -92,7 +92,7 @@ test('the types are right', async () => {
 test('the API server accepts its CRD, and refuses what the rules forbid', async () => {
   expect(await server.kubectl(['create', '-f', join(copy, 'crds')])).toMatchObject({ status: 0 })
   await eventually('the kind is served', async () => {
-    const { status } = await server.kubectl(['get', 'incrule', '-n', namespace])
+    const { status } = await server.kubectl(['get', 'ualert', '-n', namespace])
     return status === 0
   })
   const neither = yaml.replace(/ {2}condition:[\s\S]*above: 10\n/, '')
@@ -104,10 +104,10 @@ test('the API server accepts its CRD, and refuses what the rules forbid', async 
 })
 
 test('the command line knows it', async () => {
-  expect((await looptrace('explain', 'incrule.spec.condition')).stdout).toContain('windowMinutes')
-  await writeFile(join(copy, 'rule.yaml'), `${yaml}  severe: true\n`)
-  expect((await looptrace('lint', '-f', 'rule.yaml')).stdout).toContain(
-    'rule.yaml:12:3: error: IncidentRule too-many-loops: spec.severe: unknown field',
+  expect((await looptrace('explain', 'ualert.spec.condition')).stdout).toContain('windowMinutes')
+  await writeFile(join(copy, 'alert.yaml'), `${yaml}  severe: true\n`)
+  expect((await looptrace('lint', '-f', 'alert.yaml')).stdout).toContain(
+    'alert.yaml:12:3: error: UsageAlert too-many-loops: spec.severe: unknown field',
   )
 })
 
@@ -125,35 +125,35 @@ test('the operator reconciles it, from its creation to its deletion', async () =
   })
   parts.defer(() => operator.stop())
   await grantProject(server, namespace, '0199aaaa-0000-7000-8000-000000000000', {
-    kinds: ['IncidentRule'],
+    kinds: ['UsageAlert'],
   })
   const apply = (text: string) =>
     server.kubectl(['apply', '-n', namespace, '-f', '-'], { input: text })
   expect(await apply(yaml)).toMatchObject({ status: 0, stderr: '' })
   await isReady()
-  const rule = () => service.rules.get(`${namespace}.too-many-loops`)
-  expect(rule()).toMatchObject({
+  const alert = () => service.alerts.get(`${namespace}.too-many-loops`)
+  expect(alert()).toMatchObject({
     severity: 'high',
     condition: { signal: 'loop_count', above: 10, window_m: 5 },
-    managed_by: { kind: 'IncidentRule', namespace, name: 'too-many-loops' },
+    managed_by: { kind: 'UsageAlert', namespace, name: 'too-many-loops' },
   })
 
   expect(await apply(yaml.replace('above: 10', 'above: 20'))).toMatchObject({ status: 0 })
-  await eventually('the rule is changed', () => above(rule()) === 20)
+  await eventually('the alert is changed', () => above(alert()) === 20)
   await isReady()
-  const { stdout } = await looptrace('get', 'incrule', '-n', namespace)
-  expect(stdout).toMatch(/incidentrule\/too-many-loops +True +Synced +high +inactive/)
+  const { stdout } = await looptrace('get', 'ualert', '-n', namespace)
+  expect(stdout).toMatch(/usagealert\/too-many-loops +True +Synced +high +inactive/)
 
-  const deleted = await server.kubectl(['delete', 'incrule', 'too-many-loops', '-n', namespace])
+  const deleted = await server.kubectl(['delete', 'ualert', 'too-many-loops', '-n', namespace])
   expect(deleted).toMatchObject({ status: 0 })
-  expect(service.rules.size).toBe(0)
+  expect(service.alerts.size).toBe(0)
 })
 
 async function isReady(): Promise<void> {
   await eventually(
-    'the rule is Ready',
+    'the alert is Ready',
     async () => {
-      const asked = await looptrace('get', 'incrule', '-n', namespace, '--ready')
+      const asked = await looptrace('get', 'ualert', '-n', namespace, '--ready')
       return !('code' in asked)
     },
     { interval_ms: 200 },
@@ -162,6 +162,6 @@ async function isReady(): Promise<void> {
   })
 }
 
-function above(rule: Readonly<Record<string, unknown>> | undefined): unknown {
-  return (rule?.['condition'] as { above?: number } | undefined)?.above
+function above(alert: Readonly<Record<string, unknown>> | undefined): unknown {
+  return (alert?.['condition'] as { above?: number } | undefined)?.above
 }

@@ -80,11 +80,12 @@ function closeFlapping(incident: Incident, now_ms: number): Due {
   const quiet_since_ms = incident.quiet_since_ms ?? openings_ms.at(-1) ?? incident.opened_ms
   const at_ms = quiet_since_ms + flappingQuiet_ms
   if (now_ms < at_ms) return { incident, events: [], next_ms: at_ms }
-  const calm = { ...incident, flapping: false, quiet_since_ms: null, version: incident.version + 1 }
+  const calm = { ...incident, flapping: false, quiet_since_ms: null }
   if (!auto_resolve) return { incident: calm, events: [], next_ms: null }
   const resolved = {
     ...calm,
     state: 'resolved',
+    version: incident.version + 1,
     resolved_ms: now_ms,
     acknowledged_ms: null,
   } as const
@@ -149,7 +150,7 @@ function escalate(before: Incident, timers: Timers, now_ms: number): Due {
   if (due_ms === null || step === undefined || now_ms < due_ms) {
     return { incident: before, events: [], next_ms: due_ms }
   }
-  const incident = withStep({ ...before, version: before.version + 1 }, step, now_ms)
+  const incident = withStep(before, step, now_ms)
   const { notify } = step
   return {
     incident,
@@ -174,7 +175,7 @@ function remind(incident: Incident, { repeat_ms }: Timers, now_ms: number): Due 
   if (incident.flapping) return { incident, events: [], next_ms: null }
   if (now_ms < at_ms) return { incident, events: [], next_ms: at_ms }
   return {
-    incident: { ...incident, reminded_ms: now_ms, version: incident.version + 1 },
+    incident: { ...incident, reminded_ms: now_ms },
     events: [{ type: 'reminder', at_ms: now_ms, actor: timer }],
     next_ms: now_ms + repeat_ms,
   }

@@ -17,7 +17,11 @@ export type Incident = {
   readonly severity: Severity
   /** Factor of the fastest tier since the opening, for burn rates. */
   readonly tier: number | null
-  /** Incremented with each change, also by timers; the ETag of the incident. */
+  /**
+   * The ETag of the incident: incremented when its state, severity, assignee or contributors change,
+   * and by each move of a person. Reminders, escalation steps and suppressions keep it, so that they
+   * do not refuse the move of a person who read the incident before.
+   */
   readonly version: number
   readonly assignee: string | null
   readonly opened_ms: number

@@ -47,7 +47,7 @@ export function applyMuting(before: Incident, muting: Muting, at_ms: number): Ch
   const isSame =
     isEqual(suppressed_by, before.suppressed_by) && isEqual(inhibited_by, before.inhibited_by)
   if (isSame) return undefined
-  const incident = { ...before, suppressed_by, inhibited_by, version: before.version + 1 }
+  const incident = { ...before, suppressed_by, inhibited_by }
   const [was, is] = [isMuted(before), isMuted(incident)]
   if (was === is) return { incident, events: [] }
   const event = (type: IncidentEvent['type']): IncidentEvent => ({
