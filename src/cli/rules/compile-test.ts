@@ -1,9 +1,9 @@
-import { groupKey } from '../../capabilities/incidents/evaluation/groups.ts'
-import type { Group, Rule } from '../../capabilities/incidents/index.ts'
+import { type Group, groupKey } from '../../capabilities/incidents/evaluation/groups.ts'
 import {
   type Suppression,
   suppressionBody,
 } from '../../capabilities/incidents/muting/suppression.ts'
+import type { Rule } from '../../capabilities/incidents/rules/rule.ts'
 import { durationMs } from '../../kernel/duration.ts'
 import { parseWritten } from '../zod-faults.ts'
 import { bindSeries } from './bind-series.ts'

@@ -1,5 +1,5 @@
-import { groupKey } from '../../capabilities/incidents/evaluation/groups.ts'
-import type { Group, Sample } from '../../capabilities/incidents/index.ts'
+import type { Sample } from '../../capabilities/incidents/evaluation/contract.ts'
+import { type Group, groupKey } from '../../capabilities/incidents/evaluation/groups.ts'
 import { effectiveTiers } from '../../capabilities/incidents/rules/burn-tiers.ts'
 import type { Dimension, Rule } from '../../capabilities/incidents/rules/rule.ts'
 import { durationMs } from '../../kernel/duration.ts'

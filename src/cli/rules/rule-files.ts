@@ -1,4 +1,6 @@
-import { mutualInhibition, type Rule, ruleBody } from '../../capabilities/incidents/index.ts'
+import { mutualInhibition } from '../../capabilities/incidents/muting/inhibition.ts'
+import type { Rule } from '../../capabilities/incidents/rules/rule.ts'
+import { ruleBody } from '../../capabilities/incidents/rules/rule-faults.ts'
 import { printable } from '../../kernel/printable.ts'
 import { apiGroup, incidentRuleSpec, toRule } from '../../operator/index.ts'
 import { type Fault, faultAt, isObject, pathText } from '../lint/fault.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ruleBody } from '../../capabilities/incidents/index.ts'
+import { ruleBody } from '../../capabilities/incidents/rules/rule-faults.ts'
 import { compileTest } from './compile-test.ts'
 import { FaultSink } from './fault-sink.ts'
 import { runTest } from './run-test.ts'

@@ -1,31 +1,23 @@
-import { groupKey } from '../../capabilities/incidents/evaluation/groups.ts'
+import type { GroupState, Sample } from '../../capabilities/incidents/evaluation/contract.ts'
+import { type Group, groupKey } from '../../capabilities/incidents/evaluation/groups.ts'
 import { isPartial } from '../../capabilities/incidents/evaluation/outcome.ts'
+import { planSlots } from '../../capabilities/incidents/evaluation/slots.ts'
+import { afterReopen, afterResolve } from '../../capabilities/incidents/evaluation/step.ts'
+import { advanceGroup } from '../../capabilities/incidents/life-cycle/advance-group.ts'
+import { applyTimers, joinTimers } from '../../capabilities/incidents/life-cycle/due.ts'
+import type { Actor, Changed, Incident } from '../../capabilities/incidents/life-cycle/incident.ts'
+import { type Move, moveIncident } from '../../capabilities/incidents/life-cycle/move.ts'
+import { applyMuting, noticesOf } from '../../capabilities/incidents/life-cycle/notices.ts'
+import { orphan } from '../../capabilities/incidents/life-cycle/record-transition.ts'
+import { inhibitors } from '../../capabilities/incidents/muting/inhibition.ts'
 import {
-  type Actor,
-  advanceGroup,
-  afterReopen,
-  afterResolve,
-  applyMuting,
-  applyTimers,
-  type Changed,
-  dedupKey,
-  type Group,
-  type GroupState,
-  type Incident,
-  inhibitors,
   isActive,
   isMatch,
-  joinTimers,
-  type Move,
-  moveIncident,
-  noticesOf,
-  orphan,
-  planSlots,
-  type Rule,
-  type Sample,
-} from '../../capabilities/incidents/index.ts'
-import type { Suppression } from '../../capabilities/incidents/muting/suppression.ts'
+  type Suppression,
+} from '../../capabilities/incidents/muting/suppression.ts'
+import { dedupKey } from '../../capabilities/incidents/rules/dedup-key.ts'
 import { isSelected, matchesEvent } from '../../capabilities/incidents/rules/event-match.ts'
+import type { Rule } from '../../capabilities/incidents/rules/rule.ts'
 import { forgetAfter_ms } from '../../capabilities/incidents/rules/rule-faults.ts'
 import { groupOf, type Measurements } from './measurements.ts'
 import type { TestCase } from './test-file.ts'

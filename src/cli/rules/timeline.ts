@@ -1,4 +1,4 @@
-import type { Group } from '../../capabilities/incidents/index.ts'
+import type { Group } from '../../capabilities/incidents/evaluation/groups.ts'
 import type { Notice } from '../../capabilities/incidents/life-cycle/notices.ts'
 import type { Severity } from '../../model/severity.ts'
 
