@@ -10,6 +10,9 @@ test.each([
   ['', '?', false],
   ['a*b', 'a*b', true],
   ['abc', 'a.c', false],
+  ['\u{1f600}', '?', true],
+  ['\u{1f600}', '??', false],
+  ['a\u{1f600}b', 'a?b', true],
 ])('%j matches %j: %s', (text, glob, isMatch) => {
   expect(matchesGlob(text, glob)).toBe(isMatch)
 })

@@ -1,8 +1,20 @@
 /**
- * Returns whether a text matches a glob: `*` matches any characters, `?` one character. The time is
- * at most the product of both lengths, so that a hostile pattern cannot stall the process.
+ * Returns whether a text matches a glob: `*` matches any characters, `?` one character (a code point,
+ * as in the stores). The time is at most the product of both lengths, so that a hostile pattern
+ * cannot stall the process.
  */
 export function matchesGlob(text: string, glob: string): boolean {
+  return matches(characters(text), characters(glob))
+}
+
+const astral = /[\ud800-\udfff]/
+
+/** Splits a text into code points where it has any that are two UTF-16 code units. */
+function characters(text: string): ArrayLike<string> {
+  return astral.test(text) ? [...text] : text
+}
+
+function matches(text: ArrayLike<string>, glob: ArrayLike<string>): boolean {
   let [at, of] = [0, 0]
   // The last `*`, and the text position up to which it matches.
   let [star, starTo] = [-1, 0]

@@ -153,7 +153,7 @@ const penalty_max = 0.2
  * Share of the score that a critical, certain finding of each type costs. Failures that mislead the
  * user most weigh most; risks, such as a full window, weigh least.
  */
-const weights: Readonly<Record<string, number>> = {
+export const contextWeights: Readonly<Record<string, number>> = {
   contradicted_fact: 0.7,
   lost_context: 0.6,
   conversation_reset: 0.5,
@@ -162,7 +162,8 @@ const weights: Readonly<Record<string, number>> = {
   context_overflow: 0.3,
 }
 
-const severityShare: Readonly<Record<Finding['severity'], number>> = {
+/** Share of the weight that a finding of each severity costs. */
+export const severityShares: Readonly<Record<Finding['severity'], number>> = {
   info: 0,
   low: 0.25,
   medium: 0.5,
@@ -172,8 +173,8 @@ const severityShare: Readonly<Record<Finding['severity'], number>> = {
 
 function partOf(finding: Finding): ScorePart[] {
   const { finding_id, task_id, type, severity, confidence } = finding
-  const weight = weights[type] ?? 0
-  const share = weight * severityShare[severity] * confidence
+  const weight = contextWeights[type] ?? 0
+  const share = weight * severityShares[severity] * confidence
   if (share === 0) return []
   return [{ finding_id, task_id, type, severity, confidence, weight, factor: rounded(1 - share) }]
 }

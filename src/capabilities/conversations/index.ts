@@ -7,6 +7,8 @@ import { getConversation, listConversations } from './conversations.ts'
 import { getTraceTree } from './trace-tree.ts'
 import { listConversationTraces } from './traces.ts'
 
+export { contextWeights, severityShares } from './context-health.ts'
+
 /** The routes under `/api/v1/conversations`. */
 export function conversationRoutes(deps: TaskDeps): Route[] {
   return [

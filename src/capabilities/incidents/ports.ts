@@ -7,12 +7,24 @@ import type { Rule } from './rules/rule.ts'
 export type IncidentDb = Kysely<IncidentTables>
 
 /** A rule to be measured at the end of a slot. */
-export type MeasuredSlot = { rule_id: string; rule: Rule; end_ms: number }
+export type MeasuredSlot = {
+  rule_id: string
+  rule: Rule
+  end_ms: number
+  /** Groups with state. They are measured even if more groups have rows than one rule reads. */
+  known?: readonly Group[]
+}
 
 /** The groups of a rule that have rows in the windows of a slot, or why there is no measurement. */
 export type Measured = MeasuredSlot &
   (
-    | { groups: readonly { group: Group; sample: Sample }[] }
+    | {
+        groups: readonly { group: Group; sample: Sample }[]
+        /** Sample of the groups without rows. */
+        empty: Sample
+        /** Number of further groups with rows, which are not in `groups`. */
+        others: number
+      }
     /** The store refused, failed or took too long; the rule keeps its state. */
     | { error: string }
   )

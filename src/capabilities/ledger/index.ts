@@ -1,7 +1,7 @@
 import type { Route } from '../../platform/http/index.ts'
 import { getLedger, type LedgerDeps } from './ledger.ts'
 
-export type { LedgerDeps } from './ledger.ts'
+export { type LedgerDeps, lostBefore } from './ledger.ts'
 export { acceptedEntry, type LedgerRequest, lostEntry, rejectedEntry } from './ledger-entries.ts'
 export {
   type LedgerCount,

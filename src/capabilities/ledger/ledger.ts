@@ -42,7 +42,7 @@ export function getLedger(deps: LedgerDeps): Route {
         ...window,
         ...(query.path !== undefined && { path: query.path }),
         ...(query.reason !== undefined && { reason: query.reason }),
-        lost_before_ms: stats && lostBefore(stats, now_ms, deps.lost_margin_ms),
+        lost_before_ms: stats && lostBeforeOf(stats, now_ms, deps.lost_margin_ms),
       })
       const asked = query.path === undefined ? ingestPaths : [query.path]
       const paths = asked.map((path) => pathSumsFrom(path, sums))
@@ -99,8 +99,19 @@ async function statsIfReachable(queue: LedgerDeps['queue']): Promise<QueueStats 
 
 const lostMargin_ms = 60_000
 
-/** Returns an instant before which no queued message was written. */
-function lostBefore(stats: QueueStats, now_ms: number, margin_ms = lostMargin_ms): number {
+/**
+ * Returns an instant before which no queued message was written; undefined while the queue is
+ * unavailable.
+ */
+export async function lostBefore(
+  queue: LedgerDeps['queue'],
+  now_ms: number,
+): Promise<number | undefined> {
+  const stats = await statsIfReachable(queue)
+  return stats && lostBeforeOf(stats, now_ms)
+}
+
+function lostBeforeOf(stats: QueueStats, now_ms: number, margin_ms = lostMargin_ms): number {
   const oldest_ms = stats.pending === 0 ? now_ms : now_ms - stats.oldest_age_ms
   return Math.max(0, Math.floor(oldest_ms) - margin_ms)
 }

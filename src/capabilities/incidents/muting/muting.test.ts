@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { failureRule } from '../../../../test/support/incident-steps.ts'
 import { inhibitors, isActive, isMatch, mutualInhibition, suppressionBody } from '../index.ts'
@@ -186,4 +187,51 @@ describe('inhibition', () => {
     ]
     expect(mutualInhibition(rules)).toBeUndefined()
   })
+
+  test('a path is found exactly if a rule reaches itself, as a naive search finds', () => {
+    const names = ['a', 'b', 'c', 'd', 'e']
+    const inhibition = fc.oneof(
+      fc.record({ rule: fc.constantFrom(...names) }),
+      fc.record({
+        labels: fc.dictionary(fc.constantFrom('k', 'l'), fc.constantFrom('v', 'w'), { minKeys: 1 }),
+      }),
+    )
+    const rule = fc.record({
+      by: fc.array(inhibition, { maxLength: 2 }),
+      labels: fc.dictionary(fc.constantFrom('k', 'l'), fc.constantFrom('v', 'w')),
+    })
+    fc.assert(
+      fc.property(fc.array(rule, { maxLength: names.length }), (given) => {
+        const rules = given.map(({ by, labels }, at) => named(names[at] ?? '', by, labels))
+        const path = mutualInhibition(rules)
+        expect(path !== undefined).toBe(rules.some(({ name }) => reaches(rules, name).has(name)))
+        if (path === undefined) return
+        expect(path[0]).toBe(path.at(-1))
+        for (const [at, name] of path.slice(0, -1).entries()) {
+          expect(reaches(rules, name, 1)).toContain(path[at + 1])
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  /** Returns the names of all rules that a rule reaches in some steps, by repeated search. */
+  function reaches(rules: readonly ReturnType<typeof named>[], from: string, steps = 9) {
+    let found = new Set<string>()
+    for (let step = 0; step < steps; step += 1) {
+      const next = rules.filter((other) =>
+        rules.some(
+          ({ name, inhibited_by }) =>
+            (name === from || found.has(name)) &&
+            inhibited_by.some(({ rule, labels }) =>
+              rule === undefined
+                ? Object.entries(labels ?? {}).every(([key, text]) => other.labels[key] === text)
+                : rule === other.name,
+            ),
+        ),
+      )
+      found = new Set([...found, ...next.map(({ name }) => name)])
+    }
+    return found
+  }
 })

@@ -1,0 +1,156 @@
+import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import { type Group, groupKey } from '../evaluation/groups.ts'
+import type {
+  Amount,
+  Cell,
+  CellValue,
+  ReadRequest,
+  ReadResult,
+  SignalReading,
+  SignalSource,
+  SignalValue,
+  SourceReader,
+  Window,
+} from './reading.ts'
+import type { SlotReading } from './slot-reading.ts'
+
+/** A reading of a signal that has rows. */
+export type RowReading = SlotReading & { signal: SignalReading }
+
+/** Readings that one statement answers: their source, filter and dimensions are equal. */
+export type Batch = { source: SignalSource; readings: readonly RowReading[] }
+
+/** Maximum cells of a statement, each of which is an aggregate. */
+const cells_max = 240
+
+/** Windows up to this length are read from rows, longer ones from the sums of minutes. */
+const rowWindow_ms_max = 3_600_000
+
+/** Distributes readings over statements. */
+export function toBatches(readings: readonly RowReading[]): Batch[] {
+  const equal = Map.groupBy(readings, (reading) => {
+    const { selector, group_by } = reading.rule
+    return canonicalJson([sourceOf(reading), selector, group_by])
+  })
+  return [...equal.values()].flatMap((some) => splitByCells(some))
+}
+
+/** The source of a reading. All windows of a rule have the same one, so that they compare. */
+function sourceOf({ signal, windows }: RowReading): SignalSource {
+  const isLong = windows.some(({ from_ms, to_ms }) => to_ms - from_ms > rowWindow_ms_max)
+  return signal.source === 'calls' && (isLong || windows.length > 1) ? 'minutes' : signal.source
+}
+
+function splitByCells(readings: readonly RowReading[]): Batch[] {
+  const batches: RowReading[][] = []
+  const keys = new Set<string>()
+  for (const reading of readings.toSorted((one, other) => one.end_ms - other.end_ms)) {
+    const own = cellsOf(reading).map(cellKey)
+    const added = own.filter((key) => !keys.has(key)).length
+    if (batches.length === 0 || keys.size + added > cells_max) {
+      keys.clear()
+      batches.push([])
+    }
+    for (const key of own) keys.add(key)
+    batches.at(-1)?.push(reading)
+  }
+  return batches.flatMap((some) => {
+    const [first] = some
+    return first === undefined ? [] : [{ source: sourceOf(first), readings: some }]
+  })
+}
+
+function cellsOf({ signal, windows }: RowReading): Cell[] {
+  return windows.flatMap((window) => signal.amounts.map((amount) => ({ amount, window })))
+}
+
+function cellKey({ amount, window }: Cell): string {
+  return `${amount} ${window.from_ms} ${window.to_ms}`
+}
+
+/** A group with rows in a window of a reading; values are in the order of the windows. */
+export type GroupValues = { group: Group; values: readonly SignalValue[] }
+
+/** Groups with rows, and the number of further ones. */
+export type ReadingValues = { groups: readonly GroupValues[]; others: number }
+
+type Ask = Pick<ReadRequest, 'project_id' | 'signal'>
+
+/**
+ * Reads a batch. If it has more groups than a statement returns, each reading is read by itself, so
+ * that groups of one rule do not displace those of another, and then its known groups.
+ */
+export async function readBatch(
+  read: SourceReader,
+  { readings }: Batch,
+  ask: Ask,
+): Promise<Map<RowReading, ReadingValues>> {
+  const [first] = readings
+  if (first === undefined) return new Map()
+  const cells = new Map(readings.flatMap(cellsOf).map((cell) => [cellKey(cell), cell]))
+  const { selector, group_by } = first.rule
+  const request = { ...ask, selector, group_by, cells: [...cells.values()] }
+  const result = await read(request)
+  const isCut = result.total > result.groups.length
+  if (isCut && readings.length > 1) return readEach(read, readings, ask)
+  const known = isCut ? await readKnown(read, request, { result, reading: first }) : []
+  const at = new Map([...cells.keys()].map((key, index) => [key, index]))
+  const all = [...result.groups, ...known]
+  const others = result.total - all.length
+  return new Map(
+    readings.map((reading) => [reading, { groups: valuesOf(reading, all, at), others }]),
+  )
+}
+
+async function readEach(
+  read: SourceReader,
+  readings: readonly RowReading[],
+  ask: Ask,
+): Promise<Map<RowReading, ReadingValues>> {
+  const all: [RowReading, ReadingValues][] = []
+  for (const reading of readings) {
+    all.push(...(await readBatch(read, { source: sourceOf(reading), readings: [reading] }, ask)))
+  }
+  return new Map(all)
+}
+
+/** Known groups of one statement: their values are sent in the URL, which is at most 1 MiB. */
+const knownGroups_max = 100
+
+/** Reads the known groups with rows that a cut result lacks. */
+async function readKnown(
+  read: SourceReader,
+  request: ReadRequest,
+  { result, reading }: { result: ReadResult; reading: RowReading },
+): Promise<ReadResult['groups']> {
+  const has = new Set(result.groups.map(({ group }) => groupKey(group)))
+  const missing = (reading.known ?? []).filter((group) => !has.has(groupKey(group)))
+  const keys = new Set(missing.map(groupKey))
+  const found: ReadResult['groups'][number][] = []
+  for (let at = 0; at < missing.length; at += knownGroups_max) {
+    const only = missing.slice(at, at + knownGroups_max)
+    const { groups } = await read({ ...request, only })
+    found.push(...groups.filter(({ group }) => keys.has(groupKey(group))))
+  }
+  return found
+}
+
+const noCell: CellValue = { value: null, count: 0 }
+
+function valuesOf(
+  { signal, windows }: RowReading,
+  groups: ReadResult['groups'],
+  at: ReadonlyMap<string, number>,
+): GroupValues[] {
+  return groups.flatMap(({ group, values }) => {
+    const cellFor = (amount: Amount, window: Window) =>
+      values[at.get(cellKey({ amount, window })) ?? -1] ?? noCell
+    const own = windows.map((window) =>
+      signal.value(
+        signal.amounts.map((amount) => cellFor(amount, window)),
+        window,
+      ),
+    )
+    return own.some(({ samples }) => samples > 0) ? [{ group, values: own }] : []
+  })
+}

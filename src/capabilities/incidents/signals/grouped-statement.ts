@@ -1,0 +1,131 @@
+import type { QueryParam } from '../../../platform/columnar/index.ts'
+import type { Dimension } from '../rules/rule.ts'
+import { likePattern } from './like-pattern.ts'
+import {
+  type Amount,
+  type Cell,
+  groupsRead_max,
+  groupValue_chars_max,
+  type ReadRequest,
+  type Window,
+} from './reading.ts'
+
+/** The parameters of a statement of ClickHouse; equal values share one. */
+export class Parameters {
+  readonly values: Record<string, QueryParam> = {}
+  readonly #names = new Map<string, string>()
+
+  /** Adds a value and returns its placeholder. */
+  add(value: QueryParam, type: string): string {
+    const key = `${type} ${JSON.stringify(typeof value === 'bigint' ? String(value) : value)}`
+    const name = this.#names.get(key) ?? `p${this.#names.size}`
+    this.#names.set(key, name)
+    this.values[name] = value
+    return `{${name}:${type}}`
+  }
+
+  /** Adds an instant in ms since 1970, to compare with times of any precision. */
+  instant(at_ms: number): string {
+    return `fromUnixTimestamp64Milli(${this.add(BigInt(at_ms), 'Int64')}, 'UTC')`
+  }
+
+  /** Adds a project, whose rows alone a statement reads. */
+  project(project_id: string): string {
+    return this.add(project_id, 'UUID')
+  }
+}
+
+/** Makes the pair of value and count of an amount, over the rows that meet a condition. */
+export type Aggregate = (amount: Amount, when: string) => string
+
+type StatementParts = {
+  parameters: Parameters
+  /** A SELECT of rows with the columns of the dimensions and a time `t` in ms since 1970. */
+  rows: string
+  aggregate: Aggregate
+}
+
+/**
+ * Completes a statement: the rows that the selector reads, grouped by the dimensions, with one
+ * aggregate for each cell. Returns groups in the order of their values, and the number of all.
+ */
+export function groupedStatement(request: ReadRequest, parts: StatementParts): string {
+  const { selector, group_by, cells, only } = request
+  const { parameters, rows, aggregate } = parts
+  const filters = Object.entries(selector).flatMap(([dimension, globs]) =>
+    globs === undefined ? [] : [filterBy(dimension as Dimension, globs, parameters)],
+  )
+  const values = group_by.map((dimension) => groupValue(dimension, selector, parameters))
+  const aggregates = cells.map((cell) => cellAggregate(cell, aggregate, parameters))
+  const keys = only?.map((group) => group_by.map((one) => group[one] ?? '').join(separator))
+  const onlyThese =
+    keys === undefined
+      ? ''
+      : `WHERE arrayStringConcat(g, '${separator}') IN ${parameters.add(keys, 'Array(String)')}`
+  return `SELECT g, a, count() OVER () AS total FROM (
+  SELECT g, tuple(${aggregates.join(',\n    ')}) AS a
+  FROM (
+    SELECT *, [${values.join(', ')}]::Array(String) AS g
+    FROM (${rows})
+    WHERE ${filters.join('\n      AND ') || 'true'}
+  ) ${onlyThese}
+  GROUP BY g
+) ORDER BY g LIMIT ${groupsRead_max}`
+}
+
+/** Between the values of a group. Values may contain it, so that `only` may return more groups. */
+const separator = '\u001f'
+
+function cellAggregate(
+  { amount, window }: Cell,
+  aggregate: Aggregate,
+  parameters: Parameters,
+): string {
+  return aggregate(amount, during(window, parameters))
+}
+
+function during({ from_ms, to_ms }: Window, parameters: Parameters): string {
+  const [from, to] = [BigInt(from_ms), BigInt(to_ms)]
+  return `t >= ${parameters.add(from, 'Int64')} AND t < ${parameters.add(to, 'Int64')}`
+}
+
+/** Text of the dimensions that have one value in a row. */
+const scalars: Readonly<Record<Exclude<Dimension, 'tag'>, string>> = {
+  model: "if(model != '', toString(model), toString(model_requested))",
+  provider: 'toString(provider)',
+  environment: 'toString(environment)',
+  task_name: 'task_name',
+  release: 'toString(release)',
+}
+
+/** The tags of a row; one empty text for a row without tags. */
+const tagList = "if(empty(tags), [''], tags)"
+
+function filterBy(dimension: Dimension, globs: readonly string[], parameters: Parameters): string {
+  if (dimension !== 'tag') return matchesOne(scalars[dimension], globs, parameters)
+  return `arrayExists(one -> ${matchesOne('one', globs, parameters)}, ${tagList})`
+}
+
+function matchesOne(text: string, globs: readonly string[], parameters: Parameters): string {
+  const tests = globs.map((glob) => `${text} LIKE ${parameters.add(likePattern(glob), 'String')}`)
+  return `(${tests.join(' OR ')})`
+}
+
+/** A row counts in the group of each of its tags that the selector names. */
+function groupValue(
+  dimension: Dimension,
+  selector: ReadRequest['selector'],
+  parameters: Parameters,
+): string {
+  if (dimension !== 'tag') return cut(scalars[dimension])
+  const named =
+    selector.tag === undefined
+      ? tagList
+      : `arrayFilter(one -> ${matchesOne('one', selector.tag, parameters)}, ${tagList})`
+  return `arrayJoin(arrayDistinct(arrayMap(one -> ${cut('one')}, ${named})))`
+}
+
+/** Cuts a value, and replaces U+0000, which PostgreSQL cannot store. */
+function cut(text: string): string {
+  return `substringUTF8(replaceAll(${text}, char(0), '\uFFFD'), 1, ${groupValue_chars_max})`
+}

@@ -1,0 +1,87 @@
+import { Semaphore } from '../../../kernel/semaphore.ts'
+import type { Columnar } from '../../../platform/columnar/index.ts'
+import type { Measured, MeasuredSlot, Signals } from '../ports.ts'
+import { type Batch, type ReadingValues, type RowReading, readBatch, toBatches } from './batches.ts'
+import { callsReader } from './calls-reader.ts'
+import { type LedgerParts, ledgerReader } from './ledger-reader.ts'
+import { measurementError } from './measurement-error.ts'
+import { openOldest } from './oldest.ts'
+import type { SignalSource, SourceReader } from './reading.ts'
+import { emptySample, type SampleFacts, type SlotReading, slotReading } from './slot-reading.ts'
+import { findingsReader, type TaskStore, tasksReader } from './tasks-reader.ts'
+
+export type SignalOptions = LedgerParts & {
+  relational: TaskStore
+  columnar: Pick<Columnar, 'read'>
+  /** Time without activity after which a task that was not ended counts as ended. */
+  idle_ms: number
+}
+
+/** Maximum statements of a process at one time. */
+const statements_max = 4
+
+/** Opens the signals of incident rules. */
+export function openSignals(options: SignalOptions): Pick<Signals, 'measure'> {
+  const readers: Record<SignalSource, SourceReader> = {
+    calls: callsReader(options.columnar),
+    minutes: callsReader(options.columnar),
+    tasks: tasksReader(options.relational, options.idle_ms),
+    findings: findingsReader(options.relational),
+    ledger: ledgerReader(options),
+  }
+  const oldest = openOldest(options)
+  const permits = new Semaphore({ permits_max: statements_max })
+  const measureBatch = async (batch: Batch, ask: Ask): Promise<[MeasuredSlot, Measured][]> => {
+    const { project_id, lag_ms, signal } = ask
+    try {
+      const found = await readBatch(readers[batch.source], batch, { project_id, signal })
+      const needsOldest = batch.readings.some(({ rule }) => rule.burn_rate !== undefined)
+      const oldest_ms = needsOldest ? await oldest(batch.source, project_id, signal) : undefined
+      const facts = { lag_ms, oldest_ms }
+      return batch.readings.map((reading) => [reading.slot, toMeasured(reading, found, facts)])
+    } catch (error) {
+      signal.throwIfAborted()
+      const message = measurementError(error)
+      return batch.readings.map(({ slot }) => [slot, { ...slot, error: message }])
+    }
+  }
+  return {
+    measure: async ({ project_id, slots, lag_ms, signal = new AbortController().signal }) => {
+      const readings = slots.flatMap((slot) => slotReading(slot) ?? [])
+      const batches = toBatches(readings.filter(hasRows))
+      const ask = { project_id, lag_ms, signal }
+      const measured = await Promise.all(
+        batches.map((batch) => permits.run(() => measureBatch(batch, ask), signal)),
+      )
+      const bySlot = new Map(measured.flat())
+      return slots.map((slot) => bySlot.get(slot) ?? withoutRows(slot, lag_ms))
+    },
+  }
+}
+
+type Ask = { project_id: string; lag_ms: number; signal: AbortSignal }
+
+function hasRows(reading: SlotReading): reading is RowReading {
+  return reading.signal !== undefined
+}
+
+function toMeasured(
+  reading: RowReading,
+  found: ReadonlyMap<RowReading, ReadingValues>,
+  facts: SampleFacts,
+): Measured {
+  const { groups, others } = found.get(reading) ?? { groups: [], others: 0 }
+  return {
+    ...reading.slot,
+    groups: groups.map(({ group, values }) => ({ group, sample: reading.sample(values, facts) })),
+    empty: reading.sample([], facts),
+    others,
+  }
+}
+
+/** The lag is a value of the whole project; signals that are not recorded have no groups. */
+function withoutRows(slot: MeasuredSlot, lag_ms: number): Measured {
+  const empty = emptySample(slot.rule, slot.end_ms, { lag_ms, oldest_ms: undefined })
+  const isLag = slot.rule.condition?.signal === 'ingest_lag'
+  return { ...slot, groups: isLag ? [{ group: {}, sample: empty }] : [], empty, others: 0 }
+}

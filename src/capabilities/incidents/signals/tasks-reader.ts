@@ -1,0 +1,179 @@
+import {
+  type DetectionTables,
+  type Kysely,
+  type Relational,
+  readBounded,
+  sql,
+  type TaskTables,
+} from '../../../platform/relational/index.ts'
+import { contextWeights, severityShares } from '../../conversations/index.ts'
+import type { Group } from '../evaluation/groups.ts'
+import { type Dimension, dimensions } from '../rules/rule.ts'
+import { likePattern } from './like-pattern.ts'
+import { measurementTime_ms_max } from './measurement-error.ts'
+import {
+  type Amount,
+  groupsRead_max,
+  groupValue_chars_max,
+  mergeWindows,
+  type ReadRequest,
+  type ReadResult,
+  type SourceReader,
+  type Window,
+} from './reading.ts'
+
+type Tables = TaskTables & DetectionTables
+type Sql = ReturnType<typeof sql>
+
+/** The relational store of tasks and findings. */
+export type TaskStore = Pick<Relational<Tables>, 'pool'> & { db: Kysely<Tables> }
+
+/**
+ * Opens the source `tasks`: each task at its end. A task that was not ended counts when it has been
+ * idle for `idle_ms`, after which the product calls it stalled.
+ */
+export function tasksReader(store: TaskStore, idle_ms: number): SourceReader {
+  return (request) => readGroups(store, request, endedTasks(request, idle_ms))
+}
+
+/** Opens the source `findings`: findings that are not withdrawn, by their first detection. */
+export function findingsReader(store: TaskStore): SourceReader {
+  return (request) => readGroups(store, request, detectedFindings(request))
+}
+
+/** Values of the dimensions of a task, each as a list. A task has no tags. */
+const dimensionLists = sql`
+  case when tasks.models = '{}' then array[''] else tasks.models end as model,
+  case when tasks.providers = '{}' then array[''] else tasks.providers end as provider,
+  array[coalesce(tasks.environment, '')] as environment,
+  array[tasks.name] as task_name,
+  array[coalesce(tasks.release, '')] as release,
+  array[''] as tag`
+
+function endedTasks({ project_id, cells }: ReadRequest, idle_ms: number): Sql {
+  const ranges = mergeWindows(cells.map(({ window }) => window))
+  const idle = sql`make_interval(secs => ${idle_ms / 1_000}::float8)`
+  const ended = ranges.map((range) => within(sql`tasks.ended_at`, range))
+  const idled = ranges.map(({ from_ms, to_ms }) => {
+    const shifted = { from_ms: from_ms - idle_ms, to_ms: to_ms - idle_ms }
+    return sql`tasks.ended_at is null and ${within(sql`tasks.last_activity_at`, shifted)}`
+  })
+  return sql`select coalesce(tasks.ended_at, tasks.last_activity_at + ${idle}) as t,
+  ${dimensionLists},
+  tasks.state = 'failed' or ${hasFinding(sql`f.kind = 'failure' and f.state = 'open'`)} as failed,
+  ${hasFinding(sql`f.kind = 'loop'`)} as looped,
+  ${healthScore} as health
+  from tasks where tasks.project_id = ${project_id}
+    and (${sql.join([...ended, ...idled], sql` or `)})`
+}
+
+/** Whether the task has a finding above info severity that is not withdrawn. */
+function hasFinding(which: Sql): Sql {
+  return sql`exists (select from findings f
+    where f.project_id = tasks.project_id and f.task_id = tasks.task_id
+      and f.state <> 'withdrawn' and f.severity <> 'info' and ${which})`
+}
+
+/** The score of `contextScore`, in SQL; null for a task with fewer than two calls. */
+const healthScore = sql`case when tasks.calls >= 2 then (
+    select greatest(0, coalesce(exp(sum(ln(1 - f.confidence
+        * coalesce((${JSON.stringify(contextWeights)}::jsonb ->> f.type)::float8, 0)
+        * coalesce((${JSON.stringify(severityShares)}::jsonb ->> f.severity)::float8, 0)))), 1)
+      - coalesce(max(least(0.2, greatest(0, (f.evidence ->> 'fill')::float8 - 0.8)))
+        filter (where f.type = 'context_overflow'
+          and jsonb_typeof(f.evidence -> 'fill') = 'number'), 0))
+    from findings f
+    where f.project_id = tasks.project_id and f.task_id = tasks.task_id
+      and f.kind = 'context' and f.state <> 'withdrawn') end`
+
+function detectedFindings({ project_id, cells }: ReadRequest): Sql {
+  const ranges = mergeWindows(cells.map(({ window }) => window))
+  const detected = ranges.map((range) => within(sql`findings.first_detected_at`, range))
+  return sql`select findings.first_detected_at as t, findings.kind, ${dimensionLists}
+  from findings join tasks
+    on tasks.project_id = findings.project_id and tasks.task_id = findings.task_id
+  where findings.project_id = ${project_id} and findings.state <> 'withdrawn'
+    and (${sql.join(detected, sql` or `)})`
+}
+
+function within(time: Sql, { from_ms, to_ms }: Window): Sql {
+  const [from, to] = [new Date(from_ms).toISOString(), new Date(to_ms).toISOString()]
+  return sql`(${time} >= ${from}::timestamptz and ${time} < ${to}::timestamptz)`
+}
+
+type GroupRow = { g: string[]; v: (number | null)[]; n: number[]; total: number }
+
+async function readGroups(
+  { db, pool }: TaskStore,
+  request: ReadRequest,
+  rows: Sql,
+): Promise<ReadResult> {
+  const { sql: text, parameters: params } = groupedStatement(request, rows).compile(db)
+  const found = (await readBounded(pool, {
+    ...{ text, params, name: 'looptrace incidents', time_ms_max: measurementTime_ms_max },
+    ...{ signal: request.signal, cancel_through: pool },
+  })) as GroupRow[]
+  return {
+    groups: found.map(({ g, v, n }) => ({
+      group: Object.fromEntries(request.group_by.map((one, at) => [one, g[at] ?? ''])) as Group,
+      values: v.map((value, at) => ({ value, count: n[at] ?? 0 })),
+    })),
+    total: found[0]?.total ?? 0,
+  }
+}
+
+/** Completes a statement over rows with a time `t`; see `groupedStatement` of ClickHouse. */
+function groupedStatement({ selector, group_by, cells, only }: ReadRequest, rows: Sql): Sql {
+  const filters = dimensions.flatMap((one) => {
+    const globs = group_by.includes(one) ? undefined : selector[one]
+    return globs === undefined
+      ? []
+      : [sql`exists (select from unnest(r.${sql.ref(one)}) as v where v like any(${patterns(globs)}))`]
+  })
+  const joins = group_by.map((one) => groupValues(one, selector[one]))
+  const key = group_by.map((one) => sql`${sql.ref(`d_${one}`)}.v`)
+  const keys = only?.map((group) => sql`(${sql.join(group_by.map((one) => group[one] ?? ''))})`)
+  const onlyThese = keys === undefined ? [] : [sql`(${sql.join(key)}) in (${sql.join(keys)})`]
+  const where = [...filters, ...onlyThese, sql`true`]
+  const aggregates = cells.map(({ amount, window }) => aggregateOf(amount, within(sql`r.t`, window)))
+  return sql`select g, v, n, (count(*) over ())::int as total from (
+  select array[${sql.join(key)}]::text[] as g,
+    array[${sql.join(aggregates.map(({ value }) => value))}]::float8[] as v,
+    array[${sql.join(aggregates.map(({ count }) => count))}]::float8[] as n
+  from (${rows}) as r ${sql.join(joins, sql` `)}
+  where ${sql.join(where, sql` and `)}
+  group by 1
+) as groups order by g limit ${groupsRead_max}`
+}
+
+/** A row counts in the group of each of its values that the selector names. */
+function groupValues(dimension: Dimension, globs: readonly string[] | undefined): Sql {
+  const named = globs === undefined ? sql`` : sql`where v like any(${patterns(globs)})`
+  return sql`cross join lateral (select distinct left(v, ${groupValue_chars_max}) as v
+    from unnest(r.${sql.ref(dimension)}) as v ${named}) as ${sql.ref(`d_${dimension}`)}`
+}
+
+/** Patterns of globs. PostgreSQL stores no U+0000, so that a glob with it matches nothing. */
+function patterns(globs: readonly string[]): Sql {
+  const possible = globs.filter((glob) => !glob.includes('\u0000'))
+  return sql`${possible.map(likePattern)}::text[]`
+}
+
+function aggregateOf(amount: Amount, when: Sql): { value: Sql; count: Sql } {
+  if (amount === 'health') {
+    return {
+      value: sql`avg(r.health) filter (where ${when})`,
+      count: sql`count(r.health) filter (where ${when})`,
+    }
+  }
+  const count = sql`count(*) filter (where ${which[amount] ?? sql`true`} and ${when})`
+  return { value: count, count }
+}
+
+const which: Readonly<Partial<Record<Amount, Sql>>> = {
+  failed_tasks: sql`r.failed`,
+  looped_tasks: sql`r.looped`,
+  loops: sql`r.kind = 'loop'`,
+  failures: sql`r.kind = 'failure'`,
+  context_failures: sql`r.kind = 'context'`,
+}

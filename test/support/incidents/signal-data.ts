@@ -1,0 +1,338 @@
+import fc from 'fast-check'
+import { contextScore } from '../../../src/capabilities/conversations/context-health.ts'
+import type { Finding } from '../../../src/capabilities/detection/index.ts'
+import { type Rule, ruleShape } from '../../../src/capabilities/incidents/rules/rule.ts'
+import { newId } from '../../../src/kernel/ids.ts'
+import type { LedgerEntry } from '../../../src/model/ledger-entry.ts'
+import type { Observation } from '../../../src/model/observation.ts'
+import { observationOf } from '../observations.ts'
+import { entryOf } from '../records.ts'
+import type { NaiveRow } from './naive-signals.ts'
+
+/** The newest slot of the data: the end of a minute. */
+export const end_ms = Date.parse('2026-10-01T12:00:00Z')
+
+export const idle_ms = 30 * 60_000
+
+const minute_ms = 60_000
+const day_ms = 86_400_000
+
+/** Values that applications choose, some of them hostile. */
+const values = fc.constantFrom(
+  ...['', 'gpt-4o', 'gpt_4o', 'claude', 'a%b', 'back\\slash', "it's", '"x"', 'line\nbreak', 'tab\t'],
+  ...['ünï', '\u{1f600} smile', '*', '?', '\\', '%', '\\%', '--', '{p0:String}', 'NULL'],
+  'long'.repeat(60),
+)
+
+const globs = fc.oneof(
+  values.filter((value) => value !== ''),
+  fc.constantFrom(
+    ...['*', '?', '??', '????', 'gpt?4o', 'gpt-*', '*4o', '*%*', '*_*', '*\\*', "*'*", '*\n*'],
+    ...['\\*', '\\?', '% *', '*ï', '? smile', '*long', 'a?b', '_', '{*}', '\\\\*', '[g]*', '.*'],
+  ),
+)
+
+const globList = fc.option(fc.array(globs, { minLength: 1, maxLength: 3 }), { nil: undefined })
+
+const selector = fc.record({
+  model: globList,
+  provider: fc.option(fc.constant(['*']), { nil: undefined }),
+  environment: globList,
+  task_name: globList,
+  release: fc.constant(undefined),
+  tag: globList,
+})
+
+const groupBy = fc.subarray(['model', 'environment', 'task_name', 'tag'] as const, { maxLength: 3 })
+
+const filters = fc.oneof(
+  fc.record({ selector: fc.constant({}), group_by: fc.constant([]) }),
+  fc.record({ selector: fc.constant({}), group_by: groupBy }),
+  fc.record({ selector, group_by: groupBy }),
+  fc.record({ selector: fc.record({ model: globList }), group_by: fc.constant([]) }),
+)
+
+const window = fc.constantFrom('1m', '90s', '10m', '1h', '6h', '3d')
+
+const conditions = fc.oneof(
+  fc.record({
+    signal: fc.constantFrom(
+      ...(['error_rate', 'failure_rate', 'loop_rate', 'latency_p95', 'ttft_p95'] as const),
+      ...(['loop_count', 'failure_count', 'context_failure_count', 'context_health'] as const),
+      'trust_score' as const,
+    ),
+    window,
+    threshold: fc.constant(0.5),
+  }),
+  fc.record({
+    signal: fc.constantFrom('cost', 'tokens'),
+    per: fc.option(fc.constantFrom('hour', 'task'), { nil: undefined }),
+    window,
+    threshold: fc.constant(0.5),
+  }),
+  fc.record({ signal: fc.constant('absent'), window }),
+)
+
+const tiers = fc.constantFrom(
+  [{ factor: 2, long: '1h', short: '5m' }],
+  [
+    { factor: 8, long: '1h', short: '10m' },
+    { factor: 1, long: '3d', short: '6h' },
+  ],
+)
+
+const kinds = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ condition: conditions }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      burn_rate: fc.record({
+        signal: fc.constantFrom('error_rate', 'failure_rate', 'loop_rate'),
+        objective: fc.constant(0.9),
+        tiers,
+      }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      baseline: fc.record({
+        signal: fc.constantFrom('error_rate', 'cost', 'loop_count', 'failure_rate'),
+        max_ratio: fc.constant(2),
+        floor: fc.constant(0),
+      }),
+    }),
+  },
+)
+
+const ledgerRules = fc.record({
+  condition: fc.record({
+    signal: fc.constantFrom('ingest_rejected', 'ingest_lost'),
+    window: fc.constantFrom('5m', '1h', '2h'),
+    threshold: fc.constant(0),
+  }),
+})
+
+/** Rules of all signals that are measured at slots. */
+export const measuredRules: fc.Arbitrary<Rule> = fc
+  .oneof(
+    { weight: 12, arbitrary: fc.tuple(kinds, filters).map(([kind, by]) => ({ ...kind, ...by })) },
+    { weight: 1, arbitrary: ledgerRules },
+  )
+  .map((body) => ruleShape.parse({ name: 'rule', severity: 'low', ...body }))
+
+/** An age before the newest slot: most rows are recent, some at the same hour of earlier days. */
+const age = fc.oneof(
+  { weight: 4, arbitrary: fc.integer({ min: -2 * minute_ms, max: 20 * minute_ms }) },
+  { weight: 3, arbitrary: fc.integer({ min: 0, max: 7 * 3_600_000 }) },
+  { weight: 2, arbitrary: fc.tuple(fc.nat(29), fc.nat(3_600_000)).map(([d, ms]) => d * day_ms + ms) },
+  { weight: 2, arbitrary: fc.constantFrom(0, minute_ms, 90_000, 600_000, 3_600_000) },
+)
+
+const dimensionValues = {
+  model: values,
+  provider: fc.constantFrom('openai', ''),
+  environment: values,
+  task_name: values,
+  release: fc.constantFrom('v1', ''),
+}
+
+const tags = fc.uniqueArray(
+  values.filter((one) => one !== '' && !one.includes('\t') && !one.includes('\n')),
+  { maxLength: 3 },
+)
+
+const calls = fc.record({
+  age,
+  type: fc.constantFrom('generation', 'generation', 'embedding', 'agent', 'tool'),
+  status: fc.constantFrom('ok', 'ok', 'error', 'cancelled'),
+  latency: fc.integer({ min: 0, max: 100_000 }),
+  ttft: fc.option(fc.integer({ min: 0, max: 9_999 }), { nil: null }),
+  cost: fc.option(fc.integer({ min: 0, max: 5_000 }), { nil: null }),
+  tokens: fc.option(fc.nat(9_999), { nil: null }),
+  task_id: fc.constantFrom('', 'a', 'b', 'c', 'd'),
+  tags,
+  ...dimensionValues,
+  /** Sent before with other values; this version is the later one. */
+  is_sent_again: fc.boolean(),
+})
+
+const findings = fc.record({
+  kind: fc.constantFrom('loop', 'failure', 'context'),
+  type: fc.constantFrom('lost_context', 'context_overflow', 'repeat_call'),
+  severity: fc.constantFrom('info', 'low', 'high', 'critical'),
+  state: fc.constantFrom('open', 'recovered', 'withdrawn'),
+  confidence: fc.constantFrom(0.5, 0.9, 1),
+  fill: fc.constantFrom(0.7, 0.9, 1.5),
+  age,
+})
+
+const tasks = fc.record({
+  age,
+  ended: fc.boolean(),
+  state: fc.constantFrom('completed', 'failed'),
+  calls: fc.integer({ min: 0, max: 4 }),
+  models: fc.uniqueArray(values, { maxLength: 2 }),
+  ...dimensionValues,
+  findings: fc.array(findings, { maxLength: 3 }),
+})
+
+const entries = fc.record({ age, rejected: fc.nat(5), lost: fc.nat(3) })
+
+/** Rows of a project. */
+export const signalData = fc.record({
+  calls: fc.array(calls, { maxLength: 120, minLength: 20, size: 'max' }),
+  tasks: fc.array(tasks, { maxLength: 40, minLength: 5, size: 'max' }),
+  entries: fc.array(entries, { maxLength: 8 }),
+})
+export type SignalData = typeof signalData extends fc.Arbitrary<infer Data> ? Data : never
+
+/** The observations of the data, in two batches: the second replaces rows of the first. */
+export function observationsOf(project_id: string, { calls }: SignalData): Observation[][] {
+  const latest = calls.map((call, at): Observation => {
+    const start_time = BigInt(end_ms - call.age) * 1_000_000n + BigInt(at)
+    return observationOf({
+      project_id,
+      start_time,
+      end_time: start_time + BigInt(call.latency) * 1_000_000n,
+      observation_id: `o${at}`,
+      type: call.type,
+      status: call.status,
+      provider: call.provider,
+      model: at % 2 === 0 ? call.model : '',
+      model_requested: call.model,
+      environment: call.environment,
+      task_name: call.task_name,
+      release: call.release,
+      task_id: call.task_id,
+      cost_usd: call.cost === null ? null : String(call.cost / 1_000),
+      input_uncached_tokens: call.tokens,
+      cache_read_tokens: call.tokens === null ? null : 1,
+      output_visible_tokens: 7,
+      reasoning_tokens: null,
+      cache_write_tokens: 0,
+      time_to_first_token_ms: call.ttft,
+      ...tagsOf(call.tags, at),
+      message_id: 'm2',
+    })
+  })
+  const earlier = latest
+    .filter((_, at) => calls[at]?.is_sent_again)
+    .map((one) => ({
+      ...one,
+      ...{ message_id: 'm1', status: 'error' as const, cost_usd: '77', environment: 'earlier' },
+      ...{ type: 'generation' as const, model: 'earlier' },
+    }))
+  return [earlier, latest]
+}
+
+/** Tags as frameworks write them: a JSON array in metadata or attributes. */
+function tagsOf(list: readonly string[], at: number): Partial<Observation> {
+  if (list.length === 0) return {}
+  if (at % 3 === 0) return { attributes: { 'tag.tags': JSON.stringify(list) } }
+  return { metadata: { tags: JSON.stringify(list) } }
+}
+
+type Stored = { tasks: Record<string, unknown>[]; findings: Record<string, unknown>[] }
+
+/** The rows of the tables `tasks` and `findings`. */
+export function taskRowsOf(project_id: string, data: SignalData): Stored {
+  const iso = (at_ms: number) => new Date(at_ms).toISOString()
+  const findings: Record<string, unknown>[] = []
+  const tasks = data.tasks.map((task, at) => {
+    const at_ms = end_ms - task.age
+    const active_ms = task.ended ? at_ms - 1_000 : at_ms - idle_ms
+    for (const one of task.findings) {
+      const found = iso(end_ms - one.age)
+      findings.push({
+        ...{ finding_id: newId(), project_id, task_id: `t${at}`, kind: one.kind, type: one.type },
+        ...{ detector: 'd', detector_version: 1, severity: one.severity, state: one.state },
+        ...{ summary: 's', places: '[]', trace_ids: [], wasted_tokens: 0, wasted_cost_usd: '0' },
+        ...{ recovered: one.state === 'recovered', confidence: one.confidence, updated_at: found },
+        ...{ evidence: JSON.stringify({ fill: one.fill }), started_at: found },
+        first_detected_at: found,
+      })
+    }
+    return {
+      ...{ project_id, task_id: `t${at}`, name: task.task_name, implicit: false },
+      ...{ state: task.ended ? task.state : 'running', ended_at: task.ended ? iso(at_ms) : null },
+      // The oldest row is the end of a task here, so that one instant decides `is_filled`.
+      ...{ started_at: iso(at_ms), last_activity_at: iso(active_ms), calls: task.calls },
+      ...{ models: task.models, providers: task.provider === '' ? [] : [task.provider] },
+      environment: task.environment === '' ? null : task.environment,
+      release: task.release === '' ? null : task.release,
+    }
+  })
+  return { tasks, findings }
+}
+
+export function entriesOf(project_id: string, data: SignalData): LedgerEntry[] {
+  return data.entries.map(({ age: age_ms, rejected, lost }, at) =>
+    entryOf({
+      ...{ project_id, message_id: `l${at}`, side: 'settled', received_at_ms: end_ms - age_ms },
+      ...{ items: 10, stored: 10 - rejected - lost, rejected: { r: rejected }, lost: { l: lost } },
+    }),
+  )
+}
+
+/** The same data as the naive computation reads it. */
+export function naiveRowsOf(data: SignalData): NaiveRow[] {
+  const iterable = [...data.calls.map(callRow), ...data.tasks.flatMap(taskRows)]
+  const none = { model: [''], provider: [''], environment: [''], task_name: [''], release: [''], tag: [''] }
+  const ledger = data.entries.map(
+    ({ age: age_ms, rejected, lost }): NaiveRow => ({
+      ...{ source: 'ledger', at_ms: end_ms - age_ms, dimensions: none },
+      ...{ items: 10, rejected, lost },
+    }),
+  )
+  return [...iterable, ...ledger]
+}
+
+function callRow(call: SignalData['calls'][number]): NaiveRow {
+  const isCall = call.type === 'generation' || call.type === 'embedding'
+  return {
+    source: isCall ? 'call' : 'other',
+    at_ms: end_ms - call.age,
+    dimensions: {
+      ...{ model: [call.model], provider: [call.provider], environment: [call.environment] },
+      ...{ task_name: [call.task_name], release: [call.release] },
+      tag: call.tags.length === 0 ? [''] : call.tags,
+    },
+    latency: call.latency,
+    ttft: call.ttft,
+    cost: (call.cost ?? 0) / 1_000,
+    tokens: (call.tokens === null ? 0 : call.tokens + 1) + 7,
+    task_id: call.task_id,
+    marks: call.status === 'error' ? ['error_rate'] : [],
+  }
+}
+
+function taskRows(task: SignalData['tasks'][number]): NaiveRow[] {
+  const dimensions: NaiveRow['dimensions'] = {
+    ...{ model: task.models.length === 0 ? [''] : task.models, provider: [task.provider] },
+    ...{ environment: [task.environment], task_name: [task.task_name], release: [task.release] },
+    tag: [''],
+  }
+  const live = task.findings.filter(({ state }) => state !== 'withdrawn')
+  const bad = live.filter(({ severity }) => severity !== 'info')
+  const isFailed =
+    (task.ended && task.state === 'failed') ||
+    bad.some(({ kind, state }) => kind === 'failure' && state === 'open')
+  const hasLoop = bad.some(({ kind }) => kind === 'loop')
+  const context = live
+    .filter(({ kind }) => kind === 'context')
+    .map(({ fill, ...one }) => ({ ...one, evidence: { fill } }) as unknown as Finding)
+  const found = live.map(
+    (one): NaiveRow => ({
+      ...{ source: 'finding', at_ms: end_ms - one.age, dimensions, marks: [one.kind] },
+    }),
+  )
+  return [
+    {
+      ...{ source: 'task', at_ms: end_ms - task.age, dimensions },
+      marks: [...(isFailed ? ['failure_rate'] : []), ...(hasLoop ? ['loop_rate'] : [])],
+      health: contextScore(context, task.calls).score,
+    },
+    ...found,
+  ]
+}
