@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../src/kernel/ids.ts'
+import type { InstallationResource } from '../../src/operator/index.ts'
 import { incidentRuleKind } from '../../src/operator/kinds/incident-rule/index.ts'
 import { projectGrantKind } from '../../src/operator/kinds/project-grant/index.ts'
 import { eventually } from '../support/eventually.ts'
@@ -209,6 +210,39 @@ describe('the end of a rule', () => {
     await grantProject(server, on.namespace, on.project)
     expect((await on.stored('slow')).rule_id).not.toBe(rule_id)
   })
+})
+
+test('the operator applies the default rules of its installation and deletes former ones', async () => {
+  await using on = await createPlace()
+  await on.operator.stop()
+  const others = 'made-by-a-person'
+  await on.apply(others)
+  const ruleOf = (name: string, severity: string) => ({
+    name,
+    spec: { ...specOf(on.project), severity },
+  })
+  const startWith = async (default_rules: InstallationResource[]) =>
+    startTestOperator({
+      kubeconfig: await server.kubeconfig(operatorAccount),
+      service_url: service.url,
+      kinds: operated,
+      settings: { namespaces: [on.namespace], namespace: on.namespace, default_rules },
+    })
+  {
+    await using _first = await startWith([ruleOf('slow', 'high'), ruleOf('costly', 'low')])
+    await on.stored('slow')
+    await on.stored('costly')
+  }
+  // A field that the installation leaves out is the user's.
+  const merge = { type: 'application/merge-patch+json', body: { spec: { notify: ['pager'] } } }
+  await server.tell('PATCH', on.rules.path('slow'), merge)
+  await using _second = await startWith([ruleOf('slow', 'info')])
+  await on.rules.gone('costly')
+  await eventually('the changed rule is applied', async () => {
+    const { severity, notify } = await on.stored('slow')
+    return severity === 'info' && notify[0] === 'pager'
+  })
+  expect(await on.rules.read(others)).toBeDefined()
 })
 
 describe('a spec', () => {
