@@ -5,6 +5,7 @@ import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
 import { expected, flagParameter, textParameter } from '../../../../model/list-query.ts'
 import { managedByParameter } from '../../../../model/managed-by.ts'
 import { record } from '../../../../model/named-schemas.ts'
+import { refuseUnstorable } from '../../../../model/storable.ts'
 import { defineRoute, ifMatchHeader, type Route } from '../../../../platform/http/index.ts'
 import { declaredBy, declaredByParameter, getDeclarer } from '../../../access/index.ts'
 import { requesterOf } from '../../../jobs/index.ts'
@@ -25,11 +26,13 @@ const writes = { level: 'project', role: 'admin', key: null, operator: true } as
 const declaredRule = record('DeclareIncidentRuleRequest', {
   ...ruleFields,
   managed_by: declaredBy,
-}).superRefine(({ managed_by: _, ...rule }, context) => {
-  for (const { path, message } of ruleFaults(rule)) {
-    context.addIssue({ code: 'custom', path: [...path], message })
-  }
 })
+  .superRefine(({ managed_by: _, ...rule }, context) => {
+    for (const { path, message } of ruleFaults(rule)) {
+      context.addIssue({ code: 'custom', path: [...path], message })
+    }
+  })
+  .superRefine(refuseUnstorable)
 
 const rulePath = z.strictObject({ rule_id: z.string().describe('Id of the rule.') })
 

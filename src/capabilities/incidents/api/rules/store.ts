@@ -7,7 +7,8 @@ import {
   sql,
 } from '../../../../platform/relational/index.ts'
 import type { IncidentDb } from '../../ports.ts'
-import { type Rule, type RuleKind, ruleKinds } from '../../rules/rule.ts'
+import type { Rule, RuleKind } from '../../rules/rule.ts'
+import { kindOf } from '../../store/incident-row.ts'
 
 /** A stored rule. */
 export type StoredRule = Omit<
@@ -40,6 +41,16 @@ export async function findRule(
   { project_id, rule_id }: WhichRule,
 ): Promise<StoredRule | undefined> {
   const row = await rulesOf(db, { project_id }).where('id', '=', rule_id).executeTakeFirst()
+  return row && fromRow(row)
+}
+
+/** Finds a rule of a project and locks it until the transaction ends. */
+export async function lockRule(
+  trx: IncidentDb,
+  { project_id, rule_id }: WhichRule,
+): Promise<StoredRule | undefined> {
+  const rule = rulesOf(trx, { project_id }).where('id', '=', rule_id).forUpdate()
+  const row = await rule.executeTakeFirst()
   return row && fromRow(row)
 }
 
@@ -167,11 +178,6 @@ export async function deleteRule(
 /** Returns whether two rules, or two owners of them, are the same. */
 export function isSame(one: object | null, other: object | null): boolean {
   return canonicalJson(one) === canonicalJson(other)
-}
-
-/** Returns the kind of a rule: the field that is set. */
-export function kindOf(rule: Rule): RuleKind {
-  return ruleKinds.find((kind) => rule[kind] !== undefined) ?? 'event'
 }
 
 function toColumns({ spec, managed_by, at, by }: NewRule) {
