@@ -26,7 +26,15 @@ export async function openWorld(bench: IncidentBench, rules: readonly Rule[], va
   const time = { now_ms: at(1) }
   const open = (more: Partial<EvaluatorOptions> = {}) => {
     const now = async () => time.now_ms
-    const options = { db, signals, logger, metrics: createMetrics(), now, ...more }
+    const options = {
+      db,
+      signals,
+      logger,
+      metrics: createMetrics(),
+      now,
+      ledger: async () => [],
+      ...more,
+    }
     return new Evaluator(options)
   }
   /** Evaluates at a minute: the newest slot ends a minute before. */
