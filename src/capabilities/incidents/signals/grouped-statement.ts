@@ -1,12 +1,15 @@
-import type { QueryParam } from '../../../platform/columnar/index.ts'
+import type { Columnar, QueryParam } from '../../../platform/columnar/index.ts'
+import type { Group } from '../evaluation/groups.ts'
 import type { Dimension } from '../rules/rule.ts'
 import { likePattern } from './like-pattern.ts'
+import { measurementTime_ms_max } from './measurement-error.ts'
 import {
   type Amount,
   type Cell,
   groupsRead_max,
   groupValue_chars_max,
   type ReadRequest,
+  type ReadResult,
   type Window,
 } from './reading.ts'
 
@@ -89,13 +92,13 @@ function during({ from_ms, to_ms }: Window, parameters: Parameters): string {
   return `t >= ${parameters.add(from, 'Int64')} AND t < ${parameters.add(to, 'Int64')}`
 }
 
-/** Text of the dimensions that have one value in a row. */
+/** Columns of the dimensions that have one value in a row. */
 const scalars: Readonly<Record<Exclude<Dimension, 'tag'>, string>> = {
-  model: "if(model != '', toString(model), toString(model_requested))",
-  provider: 'toString(provider)',
-  environment: 'toString(environment)',
+  model: 'model_name',
+  provider: 'provider',
+  environment: 'environment',
   task_name: 'task_name',
-  release: 'toString(release)',
+  release: 'release',
 }
 
 /** The tags of a row; one empty text for a row without tags. */
@@ -128,4 +131,33 @@ function groupValue(
 /** Cuts a value, and replaces U+0000, which PostgreSQL cannot store. */
 function cut(text: string): string {
   return `substringUTF8(replaceAll(${text}, char(0), '\uFFFD'), 1, ${groupValue_chars_max})`
+}
+
+/** Memory of one statement, so that one rule cannot stop the store. */
+const memory_bytes_max = 1_073_741_824
+
+/** A row in JSONEachRow: values of the group, cells as value and count, and the number of groups. */
+type GroupRow = { g: string[]; a: [number | string | null, number | string][]; total: string }
+
+/** Runs a statement of `groupedStatement`. */
+export async function readGroups(
+  columnar: Pick<Columnar, 'read'>,
+  { group_by, signal }: ReadRequest,
+  { text, params }: { text: string; params: Parameters['values'] },
+): Promise<ReadResult> {
+  const { rows } = await columnar.read<GroupRow>(text, params, {
+    timeout_ms: measurementTime_ms_max,
+    settings: { max_memory_usage: memory_bytes_max, max_threads: 2 },
+    signal,
+  })
+  return {
+    groups: rows.map(({ g, a }) => ({
+      group: Object.fromEntries(group_by.map((one, at) => [one, g[at] ?? ''])) as Group,
+      values: a.map(([value, count]) => ({
+        value: value === null ? null : Number(value),
+        count: Number(count),
+      })),
+    })),
+    total: Number(rows[0]?.total ?? 0),
+  }
 }

@@ -1,12 +1,14 @@
 import { Semaphore } from '../../../kernel/semaphore.ts'
 import type { Columnar } from '../../../platform/columnar/index.ts'
 import type { Queue } from '../../../platform/queue/index.ts'
+import type { Logger } from '../../../platform/telemetry/index.ts'
 import type { Measured, MeasuredSlot, Signals } from '../ports.ts'
 import { type Batch, type ReadingValues, type RowReading, readBatch, toBatches } from './batches.ts'
 import { callsReader } from './calls-reader.ts'
 import { openLag } from './lag.ts'
 import { type LedgerParts, ledgerReader } from './ledger-reader.ts'
 import { measurementError } from './measurement-error.ts'
+import { minutesReader } from './minutes-reader.ts'
 import { openOldest } from './oldest.ts'
 import type { SignalSource, SourceReader } from './reading.ts'
 import { emptySample, type SampleFacts, type SlotReading, slotReading } from './slot-reading.ts'
@@ -16,6 +18,7 @@ export type SignalOptions = Omit<LedgerParts, 'queue'> & {
   queue: Pick<Queue, 'stats' | 'oldestAge_ms'>
   relational: TaskStore
   columnar: Pick<Columnar, 'read'>
+  logger: Logger
   /** Time without activity after which a task that was not ended counts as ended. */
   idle_ms: number
 }
@@ -27,7 +30,7 @@ const statements_max = 4
 export function openSignals(options: SignalOptions): Signals {
   const readers: Record<SignalSource, SourceReader> = {
     calls: callsReader(options.columnar),
-    minutes: callsReader(options.columnar),
+    minutes: minutesReader(options),
     tasks: tasksReader(options.relational, options.idle_ms),
     findings: findingsReader(options.relational),
     ledger: ledgerReader(options),
@@ -44,6 +47,7 @@ export function openSignals(options: SignalOptions): Signals {
       return batch.readings.map((reading) => [reading.slot, toMeasured(reading, found, facts)])
     } catch (error) {
       signal.throwIfAborted()
+      options.logger.warn({ err: error, project_id }, 'measuring the signals of rules failed')
       const message = measurementError(error)
       return batch.readings.map(({ slot }) => [slot, { ...slot, error: message }])
     }
