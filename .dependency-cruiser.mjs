@@ -198,7 +198,7 @@ export default {
       to: {
         path: [
           '^src/platform/',
-          '^src/capabilities/(?!incidents/(rules|evaluation|life-cycle|muting|messages)/)',
+          '^src/capabilities/(?!incidents/((rules|evaluation|life-cycle|muting|messages)/|incident-view\\.ts))',
         ],
       },
     },

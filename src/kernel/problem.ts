@@ -40,6 +40,9 @@ export const problemCatalogue = {
   legal_hold_not_found: { status: 404, title: 'Legal hold not found' },
   erasure_not_found: { status: 404, title: 'Erasure not found' },
   slice_not_found: { status: 404, title: 'Slice not found' },
+  incident_not_found: { status: 404, title: 'Incident not found' },
+  incident_rule_not_found: { status: 404, title: 'Incident rule not found' },
+  suppression_not_found: { status: 404, title: 'Suppression not found' },
   dead_letter_not_found: { status: 404, title: 'Dead letter not found' },
   method_not_allowed: { status: 405, title: 'The path does not support this method' },
   request_timeout: { status: 408, title: 'The request took too long to arrive' },
@@ -47,6 +50,10 @@ export const problemCatalogue = {
   account_exists: { status: 409, title: 'The e-mail address has an account' },
   name_taken: { status: 409, title: 'The name is already in use' },
   task_state_conflict: { status: 409, title: 'The task has already ended in another state' },
+  incident_state_conflict: {
+    status: 409,
+    title: 'The state of the incident does not allow this move',
+  },
   idempotency_conflict: {
     status: 409,
     title: 'The idempotency key conflicts with an earlier call',

@@ -46,6 +46,13 @@ export type Kind<Spec extends CommonSpec = CommonSpec, Status extends object = o
   temporary_reasons?: readonly string[]
   /** Reconcile a resource of this kind when a Secret that it owns changes. */
   owns_secrets?: true
+  /** Set for a kind that reads Secrets; a change of one reconciles the resources that name it. */
+  reads_secrets?: {
+    /** Label of the Secrets, as a selector: `looptrace.dev/channel=true`. */
+    label_selector: string
+    /** Returns the name of the Secret that a spec refers to. */
+    nameIn(spec: Spec): string | undefined
+  }
   /** Set for a kind that names a project: its resources need a ProjectGrant. */
   project?: ProjectUse<Spec, Status>
   /** Set for the kind of grants. Returns undefined until the project is resolved. */
@@ -150,6 +157,8 @@ export type Reconciled<Status extends object = object> = {
   drifted?: number
   /** Time until the next reconcile, if shorter than the spec's resyncPeriod. */
   again_after_ms?: number
+  /** Set while the service has the spec but does not follow it yet: `observedGeneration` stays. */
+  is_unobserved?: true
 }
 
 /** An event (events.k8s.io/v1) about a resource. */

@@ -20,7 +20,10 @@ export const annotations = {
   installation_name: `${apiGroup}/installation-name`,
   /** Watched namespaces of such an installation, separated by commas; empty: all. */
   namespaces: `${apiGroup}/namespaces`,
-  /** Reason to resume a suspended service account. The operator removes it after use. */
+  /**
+   * Reason to resume a suspended service account, or a channel that its receiver ended. The operator
+   * removes it after use.
+   */
   resume: `${apiGroup}/resume`,
   /** A new value triggers a reconcile. */
   reconcile_requested_at: `${apiGroup}/reconcile-requested-at`,
@@ -40,3 +43,6 @@ export const installationLabel = `${apiGroup}/installation`
 
 /** Label of such a Secret with the uid of its owner. */
 export const secretOwnerLabel = `${apiGroup}/owner-uid`
+
+/** Label of the Secrets that NotificationChannels may use. */
+export const channelLabel = { name: `${apiGroup}/channel`, value: 'true' } as const

@@ -8,6 +8,7 @@ import {
   ingestRequestRoutes,
 } from '../capabilities/edge/batches/index.ts'
 import { mappingRoutes } from '../capabilities/edge/otlp/index.ts'
+import { incidentRoutes } from '../capabilities/incidents/index.ts'
 import { deadLetterRoutes } from '../capabilities/ledger/dead-letters/index.ts'
 import { ledgerRoutes } from '../capabilities/ledger/index.ts'
 import {
@@ -93,6 +94,7 @@ type ControlConfig = Pick<
   | 'ingest_take_over_ms'
   | 'ingest_inflight_records_max'
   | 'saved_queries_max'
+  | 'incident_rules_max'
   | 'retention_hour'
   | 'query_postgres_connections_max'
   | 'postgres_url'
@@ -150,8 +152,8 @@ export function openControl(
   const reads = openPostgres(context, { ...config, postgres_pool_max })
   const queries = openQueryRuns(context, config, { ...built, ...choice, reads })
   const archives = archiveDeps(context, config, built)
-  const { saved_queries_max, retention_hour } = config
-  const asked = { queries, saved_queries_max, retention_hour }
+  const { saved_queries_max, incident_rules_max, retention_hour } = config
+  const asked = { queries, saved_queries_max, incident_rules_max, retention_hour }
   const observability = { ...built, ...asked, clock, settings, requests, routing, archives }
   return { access, routes: controlRoutes(access, observability) }
 }
@@ -178,6 +180,8 @@ type ObservabilityParts = Pick<Stores, 'db' | 'store' | 'records' | 'ledger' | '
   queries: RunDeps
   /** Maximum saved queries of a project. */
   saved_queries_max: number
+  /** Maximum incident rules of a project. */
+  incident_rules_max: number
   routing: StoreRoutingRoutesDeps
   archives: ArchiveDeps
   /** Hour (UTC) at which the daily retention runs start. */
@@ -202,6 +206,7 @@ function observabilityRoutes(parts: ObservabilityParts): Route[] {
     ...traceRoutes({ records, queries: parts.queries }),
     ...queryRoutes(parts.queries),
     ...savedQueryRoutes(parts),
+    ...incidentRoutes(parts),
     ...storeRoutingRoutes(parts.routing),
     ...correlationRoutes({ records, ledger, enqueue, clock, capture: intake.capture }),
     ...ledgerRoutes({ ledger, queue, clock }),

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '../../src/kernel/ids.ts'
 import { projectKind } from '../../src/operator/kinds/project/index.ts'
 import { projectMemberKind } from '../../src/operator/kinds/project-member/index.ts'
 import { newProjectId } from '../../src/operator/service/projects.ts'
+import { eventually } from '../support/eventually.ts'
 import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
 import { editorOf } from '../support/kube/editor.ts'
 import { grantProject, grantsOf } from '../support/kube/grants.ts'
@@ -13,7 +15,7 @@ import {
   startProductCluster,
 } from '../support/kube/product-cluster.ts'
 import { type ProjectPeople, projectPeople } from '../support/kube/project-people.ts'
-import { type Resources, readyOf, resourcesOf } from '../support/kube/resources.ts'
+import { eventReasons, type Resources, readyOf, resourcesOf } from '../support/kube/resources.ts'
 
 /** A user with edit rights in the namespaces of a test, and none in the cluster. */
 const editor = 'eve'
@@ -162,6 +164,70 @@ describe('a Project', () => {
     await first.projects.gone('checkout')
     await apply(second, 'late', named(name))
     await second.projects.notReady('late', 'NameTaken')
+  })
+
+  test('has the declared environments, also after a change of the spec or in the service', async () => {
+    const own = await team()
+    const name = `environments ${own.namespace}`
+    const id = newProjectId({ organization, name })
+    await grantProject(cluster.server, own.namespace, { organization, name })
+    await using _ = await productOperator(cluster, [own.namespace])
+    const declare = async (environments?: readonly string[]) => {
+      await apply(own, 'checkout', named(name, { environments }))
+      return (await own.projects.ready('checkout')).metadata.generation
+    }
+    const keyOf = (environment: string) =>
+      cluster.service.call('POST', `/api/v2/access/projects/${id}/api-keys`, {
+        ...{ project_id: id, body: { name: 'k', environment } },
+      })
+    const events = () => eventReasons(cluster.server, own.namespace, 'checkout')
+    await declare(['production', 'staging'])
+    expect(await stored(id)).toMatchObject({ environments: ['production', 'staging'] })
+    const { status, body } = await keyOf('dev')
+    expect([status, body.detail]).toEqual([400, expect.stringContaining('production, staging')])
+    expect(await declare(['dev', 'production'])).toBe(2)
+    expect(await stored(id)).toMatchObject({ environments: ['dev', 'production'] })
+    expect((await keyOf('dev')).status).toBe(201)
+    await eventually('the change is reported', async () => (await events()).includes('Updated'))
+    expect(await events()).not.toContain('DriftCorrected')
+    const drift = async (environments: string[] | null) => {
+      const { db } = cluster.service
+      await db.updateTable('projects').set({ environments }).where('id', '=', id).execute()
+      await editorOf(cluster.server, editor).edit(own.projects, 'checkout', {
+        metadata: { annotations: { 'looptrace.dev/reconcile-requested-at': newId() } },
+      })
+    }
+    for (const environments of [null, [], ['dev', 'production', 'forged']]) {
+      await drift(environments)
+      await eventually('the drift is corrected', async () => {
+        const { environments } = (await stored(id)) ?? {}
+        return environments?.join() === 'dev,production'
+      })
+    }
+    await eventually('the drift is reported', async () =>
+      (await events()).includes('DriftCorrected'),
+    )
+    await declare([])
+    expect(await stored(id)).toMatchObject({ environments: [] })
+    await declare()
+    expect(await stored(id)).toMatchObject({ environments: null })
+  })
+
+  test('of another namespace keeps its environments', async () => {
+    const [first, second] = [await team(), await team()]
+    const name = `environments of ${first.namespace}`
+    const id = newProjectId({ organization, name })
+    for (const { namespace } of [first, second]) {
+      await grantProject(cluster.server, namespace, { organization, name })
+    }
+    await using _ = await productOperator(cluster, [first.namespace, second.namespace])
+    await apply(first, 'checkout', named(name, { environments: ['production'] }))
+    await first.projects.ready('checkout')
+    await apply(second, 'checkout', named(name, { environments: ['forged'] }))
+    await second.projects.notReady('checkout', 'NameTaken')
+    await second.projects.remove('checkout')
+    await second.projects.gone('checkout')
+    expect(await stored(id)).toMatchObject({ environments: ['production'] })
   })
 
   test('is created once, whichever write kills the operator', async () => {

@@ -27,7 +27,23 @@ export const scopesField = z
   .transform((scopes): KeyScope[] => [...new Set(scopes)])
 
 /** The environment of a key, such as `production` or `staging`. */
-export const environmentField = nameField.nullable().optional()
+export const environmentField = nameField
+  .nullable()
+  .optional()
+  .describe(
+    'Environment of data sent with the key, unless the data names one. If the project lists `environments`, one of them. null: none.',
+  )
+
+/** The environments of a project, each different; null allows keys of any environment. */
+export const environmentsField = z
+  .array(nameField)
+  .max(20)
+  .refine((names) => new Set(names).size === names.length, 'expected different names')
+  .meta({ uniqueItems: true })
+  .nullable()
+  .describe(
+    'Names that the environment of a new key can have. A key without an environment is always allowed. null: any name. An empty list: no name.',
+  )
 
 /** Expiry of a key; null or left out: never. */
 export const expiryField = z.iso.datetime({ offset: true }).nullable().optional()

@@ -26,6 +26,7 @@ import {
   putDeclaredMember,
   removeDeclaredMember,
 } from './projects/declared-members/declared-members.ts'
+import { putProjectEnvironments } from './projects/environments.ts'
 import {
   getProjectMembers,
   inviteProjectMember,
@@ -64,6 +65,8 @@ export type { KeyCache, KeyCacheLimits } from './keys/key-cache.ts'
 export { isOperatorKey, type ProjectKey } from './keys/project-key.ts'
 export { createPasswordHasher, type PasswordHasher } from './passwords/password-hasher.ts'
 export { createPasswordStrength } from './passwords/password-strength.ts'
+export { findProjectMembers } from './roles/store.ts'
+export { declaredBy, declaredByParameter, getDeclarer } from './service-accounts/declaration.ts'
 export { mayReadSigningKeys } from './tokens/signing-keys.ts'
 export { listLockedUsers } from './users/store.ts'
 
@@ -97,6 +100,7 @@ const factories: readonly ((access: Access) => Route)[] = [
   getProject,
   putProject,
   removeProject,
+  putProjectEnvironments,
   getProjectMembers,
   setProjectMember,
   inviteProjectMember,

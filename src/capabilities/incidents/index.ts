@@ -1,7 +1,15 @@
+export type { IncidentRoutesDeps } from './api/contract.ts'
+export { incidentRoutes } from './api/incident-routes.ts'
 export type { GroupState, Sample, Slot, StepResult, Transition } from './evaluation/contract.ts'
 export { admitGroups, type Group, groupKey } from './evaluation/groups.ts'
 export { newestSlot, planSlots } from './evaluation/slots.ts'
 export { afterReopen, afterResolve, step } from './evaluation/step.ts'
+export {
+  type Evidence,
+  evidenceSchema,
+  type IncidentView,
+  incidentSchema,
+} from './incident-view.ts'
 export { advanceGroup, slotFactsOf } from './life-cycle/advance-group.ts'
 export { applyTimers, joinTimers } from './life-cycle/due.ts'
 export type { Actor, Changed, Incident, IncidentEvent } from './life-cycle/incident.ts'
@@ -18,3 +26,17 @@ export { type Rule, ruleShape } from './rules/rule.ts'
 export { ruleBody } from './rules/rule-faults.ts'
 export { openSignals, type SignalOptions } from './signals/open-signals.ts'
 export { emptySample } from './signals/slot-reading.ts'
+export {
+  coreOf,
+  rankOf,
+  type StoredIncident,
+  toIncidentView,
+} from './store/incident-row.ts'
+export {
+  deliveredOpening,
+  type MoveOfIncident,
+  type MoveRequest,
+  moveStored,
+  orphanRule,
+  type StoredMove,
+} from './store/moves.ts'

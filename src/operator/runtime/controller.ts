@@ -27,6 +27,8 @@ export type Controller = {
   reflectors: readonly Reflector[]
   /** Queues a resource if it is in the cache. */
   enqueue(key: string): void
+  /** Queues the resources that refer to a Secret; its key is `namespace/name`. */
+  enqueueReaders(secret: { key: string }): void
   /** Queues the resources of some namespaces, if grants matter to the kind. */
   enqueueGranted(namespaces: readonly string[]): void
   /** Queues all resources, then runs the workers until the signal aborts. */
@@ -133,6 +135,9 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
     enqueue: (key) => {
       if (cache.get(key) !== undefined) queue.add(key)
     },
+    enqueueReaders: (secret) => {
+      for (const key of readersOf(secret.key, kind, cache)) queue.add(key)
+    },
     enqueueGranted: (namespaces) => {
       if (kind.project === undefined) return
       for (const { key } of namespaces.flatMap(cache.inNamespace)) queue.add(key)
@@ -177,6 +182,17 @@ function noteGrant(
 /** Returns the number of keys that a resource declares. */
 function keysOf(kind: Kind, cached: CachedResource | undefined): number {
   return (cached?.resource && kind.project?.needs?.(cached.resource.spec).keys) ?? 0
+}
+
+/** Returns the keys of the resources that refer to a Secret of their namespace. */
+function readersOf(secret_key: string, { reads_secrets }: Kind, cache: ResourceCache): string[] {
+  const [namespace = '', name] = secret_key.split('/')
+  const refers = ({ resource }: CachedResource) =>
+    resource !== undefined && reads_secrets?.nameIn(resource.spec) === name
+  return cache
+    .inNamespace(namespace)
+    .filter(refers)
+    .map(({ key }) => key)
 }
 
 function createKindReflector(

@@ -18,6 +18,8 @@ export type StatusDraft = {
   project?: ProjectStatus | undefined
   /** Whether the service was read and compared. */
   synced: boolean
+  /** Whether `observedGeneration` stays as it is, 0 at first. */
+  is_unobserved?: boolean | undefined
 }
 
 /** Bounds messages below the limit of metav1.Condition, which the CRD has. */
@@ -40,9 +42,7 @@ export function nextStatus(
   const fields = draft.own ?? ownBefore
   const own =
     draft.project === undefined ? fields : { ...withoutProject({ ...fields }), ...draft.project }
-  // Without a condition about it, the generation has not been reconciled yet.
-  const isObserved = draft.conditions.length > 0 || before['observedGeneration'] === undefined
-  const observedGeneration = isObserved ? generation : Number(before['observedGeneration'])
+  const observedGeneration = observedBy(draft, before['observedGeneration'], generation)
   const isSame =
     before['observedGeneration'] === observedGeneration &&
     isDeepStrictEqual(conditions, old) &&
@@ -55,6 +55,17 @@ export function nextStatus(
     observedGeneration,
     conditions,
   }
+}
+
+/** Returns the generation that the status refers to. */
+function observedBy(
+  { conditions, is_unobserved = false }: StatusDraft,
+  before: unknown,
+  generation: number,
+): number {
+  if (is_unobserved) return Number(before ?? 0)
+  // Without a condition about it, the generation has not been reconciled yet.
+  return conditions.length > 0 || before === undefined ? generation : Number(before)
 }
 
 /**

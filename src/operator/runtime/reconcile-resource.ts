@@ -106,13 +106,11 @@ async function applyToService(run: Run, resource: Resource): Promise<Next> {
     await writer.status({ conditions, synced: false })
   }
   if (context.kind.remove !== undefined) await writer.claim(knownIds(context.kind, project))
-  const { conditions, status, events, drifted, again_after_ms } = await context.kind.reconcile(
-    resource,
-    depsOf(run, project?.projectId ?? ''),
-  )
+  const { conditions, status, events, drifted, again_after_ms, is_unobserved } =
+    await context.kind.reconcile(resource, depsOf(run, project?.projectId ?? ''))
   if (drifted) context.onDrift(drifted)
   const all = [...conditions, ...boundsCondition(resource)]
-  await writer.status({ conditions: all, own: status, synced: true })
+  await writer.status({ conditions: all, own: status, synced: true, is_unobserved })
   await context.events.record(resource.meta, events ?? [])
   const resync_ms = resyncDelay_ms(context, resource)
   return { type: 'again', after_ms: Math.min(again_after_ms ?? resync_ms, resync_ms) }
@@ -120,13 +118,14 @@ async function applyToService(run: Run, resource: Resource): Promise<Next> {
 
 /**
  * Whether the status has the project, or an annotation suffices until the first reconcile ends. A
- * user may edit annotations, so the project is in the status before keys are minted in it: a
- * withdrawal then finds them. An earlier withdrawal ends before the project is used again.
+ * user may edit annotations, so the project is in the status before keys are minted in it, or
+ * before the value of a Secret is stored in it: a withdrawal then finds them. An earlier withdrawal ends before the project is used again.
  */
 function isProjectSafe({ context, cached }: Run, project: ProjectUsed | undefined): boolean {
   if (project === undefined) return true
-  const { owns_secrets } = context.kind
-  if (owns_secrets === undefined && cached.project.withdrawal === undefined) return true
+  const { owns_secrets, reads_secrets } = context.kind
+  const isPlain = owns_secrets === undefined && reads_secrets === undefined
+  if (isPlain && cached.project.withdrawal === undefined) return true
   return isDeepStrictEqual(cached.project, project)
 }
 

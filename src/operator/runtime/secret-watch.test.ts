@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { thing } from '../../../test/support/scripted-kube.ts'
 import type { KubeObject } from '../../platform/kube/index.ts'
-import { secretSink } from './secret-watch.ts'
+import { findOwner, secretSink } from './secret-watch.ts'
 
 function secret(name: string, version: number, owner?: string): KubeObject {
   const made = thing(name, version)
@@ -15,7 +15,10 @@ function secret(name: string, version: number, owner?: string): KubeObject {
 
 function watched() {
   const notified: string[] = []
-  return { notified, sink: secretSink(({ kind, key }) => notified.push(`${kind} ${key}`)) }
+  return {
+    notified,
+    sink: secretSink(({ kind, key }) => notified.push(`${kind} ${key}`), findOwner),
+  }
 }
 
 const [a, b] = ['LooptraceServiceAccount team/a', 'LooptraceServiceAccount team/b']

@@ -21,7 +21,7 @@ import { createOperatorMetrics } from './operator-metrics.ts'
 import type { OperatorSettings } from './operator-settings.ts'
 import { createPresence, noPresence, type Presence } from './presence.ts'
 import type { Reflector } from './reflector.ts'
-import { watchSecrets } from './secret-watch.ts'
+import { type SecretSubject, watchLabelledSecrets, watchOwnedSecrets } from './secret-watch.ts'
 import type { Timing } from './timing.ts'
 
 export type OperatorOptions = {
@@ -146,13 +146,19 @@ function assemble(options: OperatorOptions, election: LeaderElection, presence: 
     createController(kind, { ...common, countNamespaces }),
   )
   const owning = controllers.filter(({ kind }) => kind.owns_secrets === true)
-  const onChange = (owner: { kind: string; key: string }) => {
+  const onChange = (owner: SecretSubject) => {
     owning.find(({ kind }) => kind.kind === owner.kind)?.enqueue(owner.key)
   }
-  const secrets = owning.length === 0 ? [] : watchSecrets({ ...common, onChange })
+  const owned = owning.length === 0 ? [] : watchOwnedSecrets(common, onChange)
+  const read = controllers.flatMap(({ kind: { reads_secrets }, enqueueReaders }) =>
+    reads_secrets === undefined
+      ? []
+      : watchLabelledSecrets(common, reads_secrets.label_selector, enqueueReaders),
+  )
   const reflectors = [
     ...controllers.flatMap((controller) => controller.reflectors),
-    ...secrets,
+    ...owned,
+    ...read,
     namespaceWatch,
   ]
   const prepare = async (signal: AbortSignal) => {

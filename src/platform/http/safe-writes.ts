@@ -42,7 +42,7 @@ export async function runOnce(
   const request_hash = hashOf([request.body ?? null])
   const expires_at = new Date(clock.now_ms() + idempotencyKept_ms)
   const claim = await idempotency.claim({ scope_hash, request_hash, expires_at })
-  if (claim.state === 'known') return replay(claim, request_hash)
+  if (claim.state === 'known') return replay(route, claim, request_hash)
   try {
     const answer = await run()
     const status = answer.status ?? route.status ?? 200
@@ -55,6 +55,7 @@ export async function runOnce(
 }
 
 function replay(
+  route: Route,
   claim: { request_hash: Buffer; reply: KeptReply | null },
   request_hash: Buffer,
 ): Answer<unknown> {
@@ -70,7 +71,15 @@ function replay(
     })
   }
   const { status, body } = claim.reply
-  return new Answer(body, { status, headers: { 'idempotency-replayed': 'true' } })
+  const headers = { 'idempotency-replayed': 'true', ...etagHeader(route, body) }
+  return new Answer(body, { status, headers })
+}
+
+/** Returns the ETag of a kept reply, whose headers are not kept. */
+function etagHeader(route: Route, body: unknown): { etag?: string } {
+  if (route.etag !== true || typeof body !== 'object' || body === null) return {}
+  const version = 'version' in body ? body.version : undefined
+  return typeof version === 'number' ? { etag: etagOf(version) } : {}
 }
 
 /** Replaces secrets that are shown once by null, for the kept reply. */

@@ -79,6 +79,8 @@ interface ProjectsTable {
   name: string
   created_at: InstantByDefault
   archived_at: InstantOrNull
+  /** Names that the environment of a new key can have; null allows any name. */
+  environments: OrNull<string[]>
   /** The custom resource that declares it. */
   managed_by: JsonOrNull<ManagedBy>
   /** The custom resource that declared it last. */

@@ -104,6 +104,9 @@ interface IncidentsTable {
   group_values: Json<Record<string, string>>
   labels: Json<Record<string, string>>
   annotations: Json<Record<string, string>>
+  runbook_url: OrNull<string>
+  /** Of the rule: when its messages are sent together. */
+  grouping: Json<{ wait: string; interval: string; repeat: string }>
   dedup_key: string
   state: 'open' | 'acknowledged' | 'resolved'
   severity: Severity

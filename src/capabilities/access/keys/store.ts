@@ -6,6 +6,7 @@ import {
   type Selectable,
   sql,
 } from '../../../platform/relational/index.ts'
+import { admitEnvironment } from '../projects/store.ts'
 import { lockAccount, refuseSuspended } from '../service-accounts/suspension.ts'
 import type { StoredKey } from './key-cache.ts'
 import type { KeyUse } from './key-usage.ts'
@@ -59,7 +60,7 @@ export async function writeKeyUses(db: Db, uses: readonly KeyUse[]): Promise<voi
     where api_keys.id = used.id`.execute(db)
 }
 
-/** Inserts a key and returns the stored row. */
+/** Inserts a key without any check, and returns the stored row. */
 export async function insertKey(db: Db, key: KeyInsert): Promise<KeyRow> {
   const row = await db
     .insertInto('api_keys')
@@ -70,15 +71,13 @@ export async function insertKey(db: Db, key: KeyInsert): Promise<KeyRow> {
 }
 
 /**
- * Inserts a key of a service account. Throws `service_account_suspended`, `key_limit_reached`,
- * `service_account_not_found`.
+ * Inserts a key if its project and its service account allow it. Throws `invalid_request` for an
+ * environment that the project does not list, and the errors of `admitAccountKey`.
  */
-export function insertAccountKey(
-  db: Db,
-  key: KeyInsert & { service_account_id: string },
-): Promise<KeyRow> {
+export function addKey(db: Db, key: KeyInsert): Promise<KeyRow> {
   return db.transaction().execute(async (trx) => {
-    await admitKey(trx, key)
+    await admitEnvironment(trx, key)
+    await admitAccountKey(trx, key)
     return insertKey(trx, key)
   })
 }
@@ -154,7 +153,8 @@ export async function updateKey(
 
 /**
  * Replaces a key by a new one in one transaction. The old key is revoked, or expires at `ends_at`
- * when that is before its own expiry. Undefined when it was revoked meanwhile.
+ * when that is before its own expiry. Undefined when it was revoked meanwhile. Throws
+ * the errors of `addKey`.
  */
 export function replaceKey(
   db: Db,
@@ -163,6 +163,7 @@ export function replaceKey(
 ): Promise<{ added: KeyRow; previous: KeyRow } | undefined> {
   return db.transaction().execute(async (trx) => {
     const { at, ends_at } = change
+    await admitEnvironment(trx, change.by)
     const row = await trx
       .updateTable('api_keys')
       .set(ends_at <= at ? { revoked_at: at } : { expires_at: atLatest(ends_at) })
@@ -172,8 +173,7 @@ export function replaceKey(
       .returning(keyColumns)
       .executeTakeFirst()
     if (row === undefined) return undefined
-    const { service_account_id } = change.by
-    if (service_account_id !== null) await admitKey(trx, { ...change.by, service_account_id })
+    await admitAccountKey(trx, change.by)
     return { added: await insertKey(trx, change.by), previous: keyRow(row) }
   })
 }
@@ -263,16 +263,14 @@ function isKeyScope(scope: string): scope is KeyScope {
 const liveKeys_max = 2
 
 /**
- * Locks the account of a new key and checks that it may have the key. Call it in the transaction
- * that inserts the key. Throws `service_account_not_found`, `service_account_suspended`,
+ * Locks the account of a new key, if it has one, and checks that it may have the key. Call it in the
+ * transaction that inserts the key. Throws `service_account_not_found`, `service_account_suspended`,
  * `key_limit_reached`.
  */
-async function admitKey(
-  trx: Db,
-  key: { project_id: string; service_account_id: string; name: string; created_at: Date },
-): Promise<void> {
-  const { service_account_id, name, created_at } = key
-  refuseSuspended(await lockAccount(trx, key))
+async function admitAccountKey(trx: Db, key: KeyInsert): Promise<void> {
+  const { project_id, service_account_id, name, created_at } = key
+  if (service_account_id === null) return
+  refuseSuspended(await lockAccount(trx, { project_id, service_account_id }))
   const { live } = await trx
     .selectFrom('api_keys')
     .select(({ fn }) => fn.countAll<number>().as('live'))

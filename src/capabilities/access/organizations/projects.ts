@@ -6,7 +6,7 @@ import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
-import { idField, nameField } from '../fields.ts'
+import { environmentsField, idField, nameField } from '../fields.ts'
 import { projectListSchema, seenProjectSchema } from '../projects/projects.ts'
 import { insertProject, listProjects } from '../projects/store.ts'
 
@@ -51,14 +51,17 @@ export function createProject({ db, clock, roles }: Access): Route {
     status: 201,
     idempotent: true,
     params: paramsSchema,
-    body: record('CreateProjectRequest', { name: nameField }),
+    body: record('CreateProjectRequest', {
+      name: nameField,
+      environments: environmentsField.default(null),
+    }),
     reply: seenProjectSchema,
     errors: ['organization_not_found', 'name_taken'],
     handle: async ({ params, body }) => {
       const made = await insertProject(db, {
         id: newId(),
         organization_id: params.organization_id,
-        name: body.name,
+        ...body,
         created_at: new Date(clock.now_ms()),
       })
       if (made === undefined) {

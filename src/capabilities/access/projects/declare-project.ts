@@ -17,6 +17,7 @@ export type ProjectDeclaration = {
   name: string
   /** Whether an existing project without an owner may be declared. */
   adopt: boolean
+  environments: string[] | null
   managed_by: ManagedBy
   now: Date
 }
@@ -31,7 +32,7 @@ export function declareProject(
   db: Db,
   declared: ProjectDeclaration,
 ): Promise<{ project: ProjectRow; is_new: boolean }> {
-  const { project_id, organization, name, adopt, managed_by, now } = declared
+  const { project_id, organization, name, adopt, environments, managed_by, now } = declared
   return db.transaction().execute(async (trx) => {
     const organization_id = await lockOrganizationNamed(trx, organization)
     const stored = await trx
@@ -42,8 +43,11 @@ export function declareProject(
       .executeTakeFirst()
     if (stored === undefined) {
       if (adopt) throw problem('project_not_found')
-      const row = { id: project_id, organization_id, name, created_at: now, managed_by }
-      return { project: await createDeclared(trx, row), is_new: true }
+      const names = { id: project_id, organization_id, name, environments }
+      return {
+        project: await createDeclared(trx, { ...names, created_at: now, managed_by }),
+        is_new: true,
+      }
     }
     if (stored.organization_id !== organization_id || stored.name !== name) {
       throw nameTaken(`Project ${project_id} has another organization or name`)
@@ -59,7 +63,10 @@ export function declareProject(
     }
     const project = await trx
       .updateTable('projects')
-      .set({ managed_by: JSON.stringify(managed_by), released_by: null, archived_at: null })
+      .set({
+        ...{ managed_by: JSON.stringify(managed_by), environments },
+        ...{ released_by: null, archived_at: null },
+      })
       .where('id', '=', project_id)
       .returning(projectColumns)
       .executeTakeFirstOrThrow()
@@ -126,7 +133,7 @@ async function lockOrganizationNamed(trx: Db, name: string): Promise<string> {
 
 async function createDeclared(
   trx: Db,
-  row: Pick<ProjectRow, 'id' | 'organization_id' | 'name'> & {
+  row: Pick<ProjectRow, 'id' | 'organization_id' | 'name' | 'environments'> & {
     created_at: Date
     managed_by: ManagedBy
   },

@@ -7,7 +7,14 @@ import { managedByField } from '../../../model/managed-by.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
-import { idField, instantField, nameField, pageFields, projectRoleField } from '../fields.ts'
+import {
+  environmentsField,
+  idField,
+  instantField,
+  nameField,
+  pageFields,
+  projectRoleField,
+} from '../fields.ts'
 import {
   declaredBy,
   declaredByParameter,
@@ -16,12 +23,19 @@ import {
 import { declareProject, endDeclaration } from './declare-project.ts'
 import { findProject, listAllProjects, listProjects } from './store.ts'
 
+/** The environments of a project in a reply. */
+const environmentsReply = z
+  .array(z.string())
+  .nullable()
+  .describe('Names that the environment of a new key can have; null: any name.')
+
 /** A project in a reply. */
 const projectSchema = z.strictObject({
   id: z.uuid(),
   organization_id: z.uuid(),
   name: z.string(),
   created_at: instantField,
+  environments: environmentsReply,
   managed_by: managedByField
     .nullable()
     .describe('Kubernetes resource that declares the project; null without one.'),
@@ -123,6 +137,7 @@ export function putProject({ db, clock, roles }: Access): Route {
         .boolean()
         .default(false)
         .describe('Declare an existing project that no resource declares.'),
+      environments: environmentsField.default(null),
       managed_by: declaredBy,
     }),
     reply: seenProjectSchema,

@@ -1,6 +1,7 @@
+import { problem } from '../../../kernel/problem.ts'
 import type { ProjectRole } from '../../../kernel/scopes.ts'
 import type { IdPage } from '../../../model/id-pages.ts'
-import type { ManagedBy } from '../../../model/managed-by.ts'
+import { type ManagedBy, refuseUnlessOwner } from '../../../model/managed-by.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
 import { lockOrganization } from '../organizations/store.ts'
 import { effectiveRole, keepOnlyProject, visibleProjects } from '../roles/store.ts'
@@ -13,6 +14,8 @@ export type ProjectRow = {
   organization_id: string
   name: string
   created_at: string
+  /** Names that the environment of a new key can have; null allows any name. */
+  environments: string[] | null
   /** The custom resource that declares it. */
   managed_by: ManagedBy | null
 }
@@ -106,7 +109,13 @@ export function findProject(db: Db, project_id: string): Promise<ProjectRow | un
 /** Creates a project; undefined when the name is taken in its organization. */
 export function insertProject(
   db: Db,
-  project: { id: string; organization_id: string; name: string; created_at: Date },
+  project: {
+    id: string
+    organization_id: string
+    name: string
+    environments: string[] | null
+    created_at: Date
+  },
 ): Promise<ProjectRow | undefined> {
   return db.transaction().execute(async (trx) => {
     await lockOrganization(trx, project.organization_id)
@@ -117,6 +126,61 @@ export function insertProject(
       .onConflict((conflict) => conflict.columns(['organization_id', 'name']).doNothing())
       .returning(projectColumns)
       .executeTakeFirst()
+  })
+}
+
+/**
+ * Replaces the environments of a project; undefined for an archived project. Throws
+ * `managed_by_kubernetes` if a resource declares the project.
+ */
+export function replaceEnvironments(
+  db: Db,
+  { project_id, environments }: { project_id: string; environments: string[] | null },
+): Promise<ProjectRow | undefined> {
+  return db.transaction().execute(async (trx) => {
+    const stored = await trx
+      .selectFrom('projects')
+      .select('managed_by')
+      .where('id', '=', project_id)
+      .where('archived_at', 'is', null)
+      .forNoKeyUpdate()
+      .executeTakeFirst()
+    if (stored === undefined) return undefined
+    refuseUnlessOwner(stored.managed_by, null)
+    return trx
+      .updateTable('projects')
+      .set({ environments })
+      .where('id', '=', project_id)
+      .returning(projectColumns)
+      .executeTakeFirst()
+  })
+}
+
+/**
+ * Throws `invalid_request` unless a new key of the project can have its environment. Call it first
+ * in the transaction that inserts the key: a change of the list waits for the end of the transaction.
+ */
+export async function admitEnvironment(
+  trx: Db,
+  { project_id, environment }: { project_id: string; environment: string | null },
+): Promise<void> {
+  if (environment === null) return
+  const project = await trx
+    .selectFrom('projects')
+    .select('environments')
+    .where('id', '=', project_id)
+    .forShare()
+    .executeTakeFirst()
+  const allowed = project?.environments ?? [environment]
+  if (allowed.includes(environment)) return
+  const expected =
+    allowed.length === 0
+      ? 'no environment: the environments of the project are empty'
+      : `one of ${allowed.join(', ')}: the environments of the project`
+  const detail = `got ${environment}, expected ${expected}`
+  throw problem('invalid_request', {
+    detail: `/environment: ${detail}`,
+    faults: [{ pointer: '/environment', detail }],
   })
 }
 
@@ -140,5 +204,6 @@ export const projectColumns = [
   'projects.organization_id',
   'projects.name',
   'projects.created_at',
+  'projects.environments',
   'projects.managed_by',
 ] as const

@@ -163,6 +163,27 @@ export function memberships(db: Db, user_id: string) {
     .where('projects.archived_at', 'is', null)
 }
 
+/** Returns the enabled users with a role in a project whose id or (lower-case) e-mail is given. */
+export async function findProjectMembers(
+  db: Db,
+  { project_id, named }: { project_id: string; named: readonly string[] },
+): Promise<{ id: string; email: string }[]> {
+  if (named.length === 0) return []
+  return db
+    .selectFrom('users')
+    .innerJoin('organization_members as member', 'member.user_id', 'users.id')
+    .innerJoin('projects', 'projects.organization_id', 'member.organization_id')
+    .leftJoin('project_members as own', (join) =>
+      join.onRef('own.project_id', '=', 'projects.id').onRef('own.user_id', '=', 'users.id'),
+    )
+    .select(['users.id', 'users.email'])
+    .where('projects.id', '=', project_id)
+    .where('users.disabled_at', 'is', null)
+    .where(sql<boolean>`(member.role in ('owner', 'admin') or own.role is not null)`)
+    .where(sql<boolean>`(users.email = any(${named}) or users.id::text = any(${named}))`)
+    .execute()
+}
+
 /**
  * Moves the default of a claimed account to the organization that invited its owner: the earlier
  * default was chosen by another person, who could read the data that the owner's calls send.

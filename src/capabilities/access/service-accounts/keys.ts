@@ -6,7 +6,7 @@ import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import { environmentField, expiryField, nameField, scopesField } from '../fields.ts'
 import { checkWithin, keyListSchema, mintKey, newKeySchema } from '../keys/key-record.ts'
-import { insertAccountKey, listKeys } from '../keys/store.ts'
+import { addKey, listKeys } from '../keys/store.ts'
 import { checkDeclaredName, declaredBy, getDeclarer, refuseChange } from './declaration.ts'
 import { accountParams } from './service-accounts.ts'
 import { findServiceAccount } from './store.ts'
@@ -91,7 +91,7 @@ export function createServiceAccountKey({ db, clock, keys }: Access): Route {
       if (by !== null && body.name !== undefined) checkDeclaredName(body.name)
       const spec = { project_id, service_account_id, name, scopes, environment, expires_at }
       const { key, row } = mintKey(spec, { caller, now: new Date(clock.now_ms()) })
-      const made = await insertAccountKey(db, { ...row, service_account_id })
+      const made = await addKey(db, row)
       keys.forget(row.prefix)
       return { ...made, key }
     },

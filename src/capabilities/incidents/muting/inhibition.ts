@@ -44,51 +44,102 @@ function isSource({ rule, labels }: Inhibition, source: Pick<Rule, 'name' | 'lab
   return Object.entries(labels ?? {}).every(([name, value]) => source.labels[name] === value)
 }
 
+type Inhibiting = Pick<Rule, 'name' | 'labels' | 'inhibited_by'>
+
 /**
  * Returns the rules of a project that inhibit each other, or themselves, as a path that ends where
  * it begins; undefined without one. Such rules could mute each other for ever.
  */
-export function mutualInhibition(
-  rules: readonly Pick<Rule, 'name' | 'labels' | 'inhibited_by'>[],
-): string[] | undefined {
-  const sources = new Map(
-    rules.map(({ name, inhibited_by }) => [
-      name,
-      rules
-        .filter((other) => inhibited_by.some((inhibition) => isSource(inhibition, other)))
-        .map((other) => other.name),
-    ]),
-  )
+export function mutualInhibition(rules: readonly Inhibiting[]): string[] | undefined {
+  const sourcesOf = openSources(rules)
   const visited = new Set<string>()
-  for (const { name } of rules) {
-    const path = findCycle(name, sources, visited)
+  for (const rule of rules) {
+    const path = findCycle(rule, sourcesOf, visited)
     if (path !== undefined) return path
   }
   return undefined
 }
 
+type SourcesOf = (rule: Inhibiting) => Iterator<Inhibiting>
+
+/** Indexes rules by name and by label, because a rule may be inhibited by all others. */
+function openSources(rules: readonly Inhibiting[]): SourcesOf {
+  const byName = Map.groupBy(rules, ({ name }) => name)
+  const byLabel = new Map<string, Inhibiting[]>()
+  for (const rule of rules) {
+    for (const label of Object.entries(rule.labels)) {
+      const key = JSON.stringify(label)
+      const labelled = byLabel.get(key)
+      if (labelled === undefined) byLabel.set(key, [rule])
+      else labelled.push(rule)
+    }
+  }
+  const candidates = ({ rule, labels }: Inhibition): readonly Inhibiting[] => {
+    if (rule !== undefined) return byName.get(rule) ?? []
+    const lists = Object.entries(labels ?? {}).map(
+      (label) => byLabel.get(JSON.stringify(label)) ?? [],
+    )
+    return lists.toSorted((one, other) => one.length - other.length)[0] ?? rules
+  }
+  return function* ({ inhibited_by }) {
+    for (const inhibition of inhibited_by) {
+      for (const rule of candidates(inhibition)) if (isSource(inhibition, rule)) yield rule
+    }
+  }
+}
+
+/**
+ * Sorts rules so that the sources of inhibitions come before their targets: what opens in one
+ * evaluation is muted as if it had opened one after the other.
+ */
+export function sourcesFirst<R extends Inhibiting>(rules: readonly R[]): R[] {
+  if (rules.every(({ inhibited_by }) => inhibited_by.length === 0)) return [...rules]
+  const sourcesOf = openSources(rules)
+  const sorted = new Set<Inhibiting>()
+  const entered = new Set<Inhibiting>()
+  const enter = (rule: Inhibiting) => {
+    entered.add(rule)
+    return { rule, sources: sourcesOf(rule) }
+  }
+  for (const rule of rules) {
+    const path = entered.has(rule) ? [] : [enter(rule)]
+    for (let step = path.at(-1); step !== undefined; step = path.at(-1)) {
+      const source = step.sources.next()
+      if (source.done === true) {
+        sorted.add(step.rule)
+        path.pop()
+      } else if (!entered.has(source.value)) {
+        path.push(enter(source.value))
+      }
+    }
+  }
+  return [...sorted] as R[]
+}
+
 /** Searches depth-first without recursion: rules may form a long chain. */
 function findCycle(
-  from: string,
-  sources: ReadonlyMap<string, readonly string[]>,
+  from: Inhibiting,
+  sourcesOf: SourcesOf,
   visited: Set<string>,
 ): string[] | undefined {
-  const path: { name: string; next: number }[] = []
-  const enter = (name: string) => {
-    visited.add(name)
-    path.push({ name, next: 0 })
+  const path = new Map<string, Iterator<Inhibiting>>()
+  const enter = (rule: Inhibiting) => {
+    visited.add(rule.name)
+    path.set(rule.name, sourcesOf(rule))
   }
-  if (!visited.has(from)) enter(from)
-  for (let step = path.at(-1); step !== undefined; step = path.at(-1)) {
-    const source = sources.get(step.name)?.[step.next]
-    step.next += 1
-    if (source === undefined) {
-      path.pop()
-      continue
+  if (!visited.has(from.name)) enter(from)
+  const current: string[] = [...path.keys()]
+  for (let name = current.at(-1); name !== undefined; name = current.at(-1)) {
+    const { value: source, done } = path.get(name)?.next() ?? { value: undefined, done: true }
+    if (done) {
+      path.delete(name)
+      current.pop()
+    } else if (path.has(source.name)) {
+      return [...current.slice(current.indexOf(source.name)), source.name]
+    } else if (!visited.has(source.name)) {
+      enter(source)
+      current.push(source.name)
     }
-    const begin = path.findIndex(({ name }) => name === source)
-    if (begin >= 0) return [...path.slice(begin).map(({ name }) => name), source]
-    if (!visited.has(source)) enter(source)
   }
   return undefined
 }

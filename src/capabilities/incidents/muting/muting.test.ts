@@ -1,8 +1,9 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { failureRule } from '../../../../test/support/incident-steps.ts'
 import { inhibitors, isActive, isMatch, mutualInhibition, suppressionBody } from '../index.ts'
 import type { InhibitionSource } from './inhibition.ts'
-import type { Matched } from './suppression.ts'
+import { type Matched, timesOf } from './suppression.ts'
 
 const suppressionOf = (more: object = {}) =>
   suppressionBody.parse({
@@ -118,6 +119,33 @@ describe('matchers', () => {
   })
 })
 
+test('the state and the next start agree with the minutes in which a suppression is in effect', () => {
+  const minute = (at: number) => new Date(Date.UTC(2026, 10, 23) + at * 60_000).toISOString()
+  const window = fc
+    .tuple(fc.nat(20), fc.integer({ min: 1, max: 5 }))
+    .map(([from, length]) => ({ from: minute(from), to: minute(from + length) }))
+  fc.assert(
+    fc.property(
+      fc.array(window, { minLength: 1, maxLength: 3 }),
+      fc.option(fc.integer({ min: 0, max: 30 }), { nil: undefined }),
+      fc.nat(28),
+      (windows, end, now) => {
+        const expires_at = end === undefined ? undefined : minute(end)
+        const suppression = suppressionOf({ windows, expires_at })
+        const isOn = (at: number) => isActive(suppression, Date.parse(minute(at)))
+        const later = Array.from({ length: 30 }, (_, at) => at).filter((at) => at > now)
+        const upcoming = later.some(isOn) ? 'upcoming' : 'expired'
+        const { state, next_start_ms } = timesOf(suppression, Date.parse(minute(now)))
+        expect(state).toBe(isOn(now) ? 'active' : upcoming)
+        const starts = later.filter((at) => windows.some(({ from }) => from === minute(at)))
+        const start = starts.find((at) => end === undefined || at < end)
+        expect(next_start_ms).toBe(start === undefined ? null : Date.parse(minute(start)))
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
 describe('inhibition', () => {
   const inhibited = failureRule({ inhibited_by: [{ rule: 'outage', equal: ['provider'] }] })
   const outage = failureRule({ name: 'outage', labels: { scope: 'provider' } })
@@ -186,4 +214,51 @@ describe('inhibition', () => {
     ]
     expect(mutualInhibition(rules)).toBeUndefined()
   })
+
+  test('a path is found exactly if a rule reaches itself, as a naive search finds', () => {
+    const names = ['a', 'b', 'c', 'd', 'e']
+    const inhibition = fc.oneof(
+      fc.record({ rule: fc.constantFrom(...names) }),
+      fc.record({
+        labels: fc.dictionary(fc.constantFrom('k', 'l'), fc.constantFrom('v', 'w'), { minKeys: 1 }),
+      }),
+    )
+    const rule = fc.record({
+      by: fc.array(inhibition, { maxLength: 2 }),
+      labels: fc.dictionary(fc.constantFrom('k', 'l'), fc.constantFrom('v', 'w')),
+    })
+    fc.assert(
+      fc.property(fc.array(rule, { maxLength: names.length }), (given) => {
+        const rules = given.map(({ by, labels }, at) => named(names[at] ?? '', by, labels))
+        const path = mutualInhibition(rules)
+        expect(path !== undefined).toBe(rules.some(({ name }) => reaches(rules, name).has(name)))
+        if (path === undefined) return
+        expect(path[0]).toBe(path.at(-1))
+        for (const [at, name] of path.slice(0, -1).entries()) {
+          expect(reaches(rules, name, 1)).toContain(path[at + 1])
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  /** Returns the names of all rules that a rule reaches in some steps, by repeated search. */
+  function reaches(rules: readonly ReturnType<typeof named>[], from: string, steps = 9) {
+    let found = new Set<string>()
+    for (let step = 0; step < steps; step += 1) {
+      const next = rules.filter((other) =>
+        rules.some(
+          ({ name, inhibited_by }) =>
+            (name === from || found.has(name)) &&
+            inhibited_by.some(({ rule, labels }) =>
+              rule === undefined
+                ? Object.entries(labels ?? {}).every(([key, text]) => other.labels[key] === text)
+                : rule === other.name,
+            ),
+        ),
+      )
+      found = new Set([...found, ...next.map(({ name }) => name)])
+    }
+    return found
+  }
 })

@@ -40,7 +40,10 @@ export const projectKind: Kind<ProjectSpec, ProjectStatus> = {
   },
   example: {
     metadata: { name: 'checkout', namespace: 'looptrace' },
-    spec: { organization: 'default', name: 'checkout', deletionPolicy: 'Retain' },
+    spec: {
+      ...{ organization: 'default', name: 'checkout', deletionPolicy: 'Retain' },
+      environments: ['production', 'staging'],
+    },
   },
   reconcile: reconcileProject,
   remove: removeProject,

@@ -32,12 +32,13 @@ export async function reconcileProject(
     throw new NotReady('NotApplied', 'the project was written, but the read-back differs')
   }
   const wasReady = status.createdAt !== undefined
+  const hasDrifted = !isSettled && wasReady && status.appliedGeneration === meta.generation
   const message = `project "${after.name}" is ${after.id}`
   return {
     conditions: [{ type: 'Ready', status: 'True', reason: 'Synced', message }],
-    status: { createdAt: after.created_at },
-    events: isSettled ? [] : [eventOf({ created, wasReady })],
-    drifted: !isSettled && wasReady ? 1 : 0,
+    status: { createdAt: after.created_at, appliedGeneration: meta.generation },
+    events: isSettled ? [] : [eventOf({ created, wasReady, hasDrifted })],
+    drifted: hasDrifted ? 1 : 0,
   }
 }
 
@@ -58,6 +59,8 @@ const projectShape = z.object({
   id: z.string(),
   name: z.string(),
   created_at: z.string(),
+  // A service of an earlier version, during an upgrade, returns none.
+  environments: z.array(z.string()).nullable().default(null),
   managed_by: managedByField.nullable(),
 })
 
@@ -77,8 +80,15 @@ async function readProject(deps: ReconcileDeps): Promise<StoredProject | undefin
   }
 }
 
-function isDeclared(project: StoredProject, owner: ManagedBy, { name }: ProjectSpec): boolean {
-  return project.name === name && isDeepStrictEqual(project.managed_by, owner)
+function isDeclared(project: StoredProject, owner: ManagedBy, spec: ProjectSpec): boolean {
+  const hasOwner = isDeepStrictEqual(project.managed_by, owner)
+  return hasOwner && project.name === spec.name && hasEnvironments(project, spec)
+}
+
+/** Whether the project has the declared environments, in any order. */
+function hasEnvironments(project: StoredProject, spec: ProjectSpec): boolean {
+  const declared = spec.environments ?? null
+  return isDeepStrictEqual(project.environments?.toSorted() ?? null, declared?.toSorted() ?? null)
 }
 
 /** Declares the project; returns whether it was created. */
@@ -87,8 +97,8 @@ async function putProject(
   spec: ProjectSpec,
   deps: ReconcileDeps,
 ): Promise<boolean> {
-  const { organization, name, id } = spec
-  const body = { organization, name, adopt: id !== undefined, managed_by }
+  const { organization, name, id, environments } = spec
+  const body = { organization, name, adopt: id !== undefined, environments, managed_by }
   try {
     const path = pathOf(deps.project_id)
     const { status } = await deps.service.request({ method: 'PUT', path, body })
@@ -158,11 +168,16 @@ function refuseRenamed(stored: ManagedBy, owner: ManagedBy): void {
   )
 }
 
-function eventOf({ created, wasReady }: { created: boolean; wasReady: boolean }): EventDraft {
+function eventOf(about: { created: boolean; wasReady: boolean; hasDrifted: boolean }): EventDraft {
+  const { created, wasReady, hasDrifted } = about
   const action = 'PutProject'
-  if (wasReady) {
+  if (hasDrifted) {
     const note = 'declared the project again after a change in the service'
     return { type: 'Warning', reason: 'DriftCorrected', action, note }
+  }
+  if (wasReady) {
+    const note = 'wrote the changed spec to the service'
+    return { type: 'Normal', reason: 'Updated', action, note }
   }
   return created
     ? { type: 'Normal', reason: 'Created', action, note: 'created the project' }

@@ -10,6 +10,13 @@ const immutable = (field: string) => ({
 /** The names in the service have no white space at the ends. */
 const trimmed = /^[^\s](.*[^\s])?$/
 
+/** The service removes white space of Unicode at the ends, so that such a name would read back changed. */
+const environment = z
+  .string()
+  .min(1)
+  .max(100)
+  .regex(/^[^\p{Z}\p{Cc}\p{Cf}](\P{Cc}*[^\p{Z}\p{Cc}\p{Cf}])?$/u)
+
 /** Spec of a Project. */
 export const projectSpec = z.strictObject({
   organization: projectNameField
@@ -28,6 +35,22 @@ export const projectSpec = z.strictObject({
       'Id of an existing project to adopt. A ProjectGrant must grant it by id. Default: a new project. Immutable.',
     )
     .meta(immutable('id')),
+  environments: z
+    .array(environment)
+    .max(20)
+    .optional()
+    .describe(
+      'Names that the environment of a new key can have. A key without an environment is always allowed. Default: any name. An empty list: no name. A change leaves existing keys valid.',
+    )
+    .meta({
+      // Not a list of type `set`: a server-side apply would drop an empty one, which allows any name.
+      'x-kubernetes-validations': [
+        {
+          rule: 'self.all(a, self.exists_one(b, a == b))',
+          message: 'environments: expected different names',
+        },
+      ],
+    }),
   ...commonSpecFields,
   deletionPolicy: z
     .enum(['Delete', 'Retain'])
@@ -42,6 +65,12 @@ export type ProjectSpec = z.output<typeof projectSpec>
 /** Status of the project in the service. */
 export const projectStatus = z.strictObject({
   createdAt: z.iso.datetime().optional().describe('Time at which the project was created.'),
+  appliedGeneration: z
+    .int()
+    .min(0)
+    .max(2 ** 53 - 2)
+    .optional()
+    .describe('Generation of the spec that was last confirmed in the service.'),
 })
 
 export type ProjectStatus = z.output<typeof projectStatus>

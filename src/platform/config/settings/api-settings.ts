@@ -176,6 +176,13 @@ export const querySettings = {
     max: 100_000,
     reason: 'Maximum saved queries per project. Above it, saving answers 409.',
   }),
+  incident_rules_max: integer({
+    unit: 'rules',
+    default: 1_000,
+    min: 1,
+    max: 10_000,
+    reason: 'Maximum incident rules per project. Above it, creating one answers 409.',
+  }),
 }
 
 /** Settings of tasks. */

@@ -80,7 +80,8 @@ create table incident_numbers (
 )
 -- statement
 -- core: Incident of src/capabilities/incidents/life-cycle/incident.ts, of which the columns are copies
--- to filter and sort by. rule_name, group_values, labels, signal: of the rule and group that opened it.
+-- to filter and sort by. rule_name, title, signal, group_values, labels, annotations,
+-- runbook_url, grouping: of the rule and group that opened it.
 -- timer_at: when the next timer is due. rank: of the severity, 1 info … 5 critical.
 create table incidents (
   id uuid primary key,
@@ -92,6 +93,8 @@ create table incidents (
   group_values jsonb not null,
   labels jsonb not null,
   annotations jsonb not null,
+  runbook_url text,
+  grouping jsonb not null,
   dedup_key text not null,
   state text not null check (state in ('open', 'acknowledged', 'resolved')),
   severity text not null check (severity in ('info', 'low', 'medium', 'high', 'critical')),

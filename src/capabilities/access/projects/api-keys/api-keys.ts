@@ -7,7 +7,7 @@ import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
 import { environmentField, expiryField, idField, nameField, scopesField } from '../../fields.ts'
 import { keyListSchema, mintKey, newKeySchema } from '../../keys/key-record.ts'
-import { insertKey, listKeys } from '../../keys/store.ts'
+import { addKey, listKeys } from '../../keys/store.ts'
 
 /** GET /api/v2/access/projects/{project_id}/api-keys: includes the keys of its service accounts. */
 export function getApiKeys({ db }: Access): Route {
@@ -64,7 +64,7 @@ export function createApiKey({ db, clock, keys }: Access): Route {
       const { environment, expires_at } = body
       const spec = { ...params, ...body, service_account_id: null, environment, expires_at }
       const { key, row } = mintKey(spec, { caller, now: new Date(clock.now_ms()) })
-      const made = await insertKey(db, row)
+      const made = await addKey(db, row)
       keys.forget(row.prefix)
       return { ...made, key }
     },

@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { problem } from '../../../../kernel/problem.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
-import { expiryField, idField } from '../../fields.ts'
+import { environmentField, expiryField, idField } from '../../fields.ts'
 import { findChangeableKey, keySchema, mintKey, newKeySchema } from '../../keys/key-record.ts'
 import { replaceKey } from '../../keys/store.ts'
 
 /**
  * POST /api/v2/access/projects/{project_id}/api-keys/{api_key_id}/rotate: makes a new key with the
- * old one's name, scopes, environment and (unless the body has another) expiry. The old key is
- * revoked, or stays valid for the overlap, so that its users can switch to the new one.
+ * old one's name and scopes, and unless the body has others, its environment and expiry. The old key
+ * is revoked, or stays valid for the overlap, so that its users can switch to the new one.
  */
 export function rotateApiKey({ db, clock, keys, roles }: Access): Route {
   return defineRoute({
@@ -35,7 +35,8 @@ export function rotateApiKey({ db, clock, keys, roles }: Access): Route {
     ],
     handle: async ({ params, body, caller }) => {
       const old = await findChangeableKey(db, params, { caller })
-      const { project_id, service_account_id, name, scopes, environment } = old
+      const { project_id, service_account_id, name, scopes } = old
+      const environment = body.environment === undefined ? old.environment : body.environment
       const expires_at = body.expires_at === undefined ? old.expires_at : body.expires_at
       const spec = { project_id, service_account_id, name, scopes, environment, expires_at }
       const at = new Date(clock.now_ms())
@@ -58,6 +59,9 @@ const bodySchema = z
       .max(24 * 60 * 60)
       .default(0)
       .describe('How long the old key stays valid, in seconds.'),
+    environment: environmentField.describe(
+      'Environment of the new key, one of the environments of the project; null: none. Default: the environment of the old key.',
+    ),
     expires_at: expiryField.describe('Expiry of the new key. Default: the expiry of the old key.'),
   })
   .meta({ id: 'RotateApiKeyRequest' })

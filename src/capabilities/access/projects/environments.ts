@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { problem } from '../../../kernel/problem.ts'
+import { record } from '../../../model/named-schemas.ts'
+import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import type { Access } from '../access.ts'
+import { environmentsField, idField } from '../fields.ts'
+import { seenProjectSchema } from './projects.ts'
+import { replaceEnvironments } from './store.ts'
+
+/**
+ * PUT /api/v2/access/projects/{project_id}/environments: replaces the names that the environment of
+ * a new key can have. Keys that exist stay valid. Refused for a project that a resource declares.
+ */
+export function putProjectEnvironments({ db }: Access): Route {
+  return defineRoute({
+    method: 'PUT',
+    url: '/api/v2/access/projects/{project_id}/environments',
+    id: 'putProjectEnvironments',
+    summary: 'Replace the environments of a project',
+    auth: 'jwt',
+    scope: { level: 'project', role: 'admin', key: null },
+    params: z.strictObject({ project_id: idField }),
+    body: record('PutProjectEnvironmentsRequest', { environments: environmentsField }),
+    reply: seenProjectSchema,
+    errors: ['project_not_found', 'managed_by_kubernetes'],
+    handle: async ({ params, body }) => {
+      const changed = await replaceEnvironments(db, { ...params, ...body })
+      if (changed === undefined) throw problem('project_not_found')
+      return { ...changed, role: 'admin' as const }
+    },
+  })
+}

@@ -1,0 +1,19 @@
+import type { Clock } from '../../../kernel/time.ts'
+import type {
+  AccessTables,
+  DetectionTables,
+  IncidentTables,
+  Kysely,
+  TaskTables,
+} from '../../../platform/relational/index.ts'
+
+/** The database of the routes: incidents, members, tasks and findings. */
+export type IncidentRoutesDb = Kysely<IncidentTables & AccessTables & TaskTables & DetectionTables>
+
+/** Dependencies of the routes of rules, suppressions, incidents and alerts. */
+export type IncidentRoutesDeps = {
+  db: IncidentRoutesDb
+  clock: Clock
+  /** Maximum rules of a project. */
+  incident_rules_max: number
+}

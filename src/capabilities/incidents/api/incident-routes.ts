@@ -1,0 +1,52 @@
+import type { Route } from '../../../platform/http/index.ts'
+import type { IncidentRoutesDeps } from './contract.ts'
+import { listIncidentEvents } from './incidents/events.ts'
+import { getIncident } from './incidents/incident.ts'
+import { listIncidents } from './incidents/incidents.ts'
+import {
+  acknowledgeIncident,
+  assignIncident,
+  commentIncident,
+  reopenIncident,
+  resolveIncident,
+} from './incidents/moves.ts'
+import {
+  deleteIncidentRule,
+  getIncidentRule,
+  listIncidentRules,
+  postIncidentRule,
+  putIncidentRule,
+} from './rules/rules.ts'
+import { previewSuppression } from './suppressions/preview.ts'
+import {
+  getSuppression,
+  listSuppressions,
+  postSuppression,
+  putSuppression,
+  removeSuppression,
+} from './suppressions/suppressions.ts'
+
+/** The routes of rules, suppressions, incidents and alerts. */
+export function incidentRoutes(deps: IncidentRoutesDeps): Route[] {
+  return [
+    listIncidentRules(deps),
+    postIncidentRule(deps),
+    getIncidentRule(deps),
+    putIncidentRule(deps),
+    deleteIncidentRule(deps),
+    listSuppressions(deps),
+    postSuppression(deps),
+    previewSuppression(deps),
+    getSuppression(deps),
+    putSuppression(deps),
+    removeSuppression(deps),
+    listIncidents(deps),
+    getIncident(deps),
+    listIncidentEvents(deps),
+    acknowledgeIncident(deps),
+    resolveIncident(deps),
+    reopenIncident(deps),
+    assignIncident(deps),
+    commentIncident(deps),
+  ]
+}

@@ -1,0 +1,143 @@
+import { z } from 'zod'
+import { managedByField } from '../../../../model/managed-by.ts'
+import { record } from '../../../../model/named-schemas.ts'
+import { severities } from '../../../../model/severity.ts'
+import { Answer, etagOf } from '../../../../platform/http/index.ts'
+import { findProjectMembers } from '../../../access/index.ts'
+import { splitTiers } from '../../rules/burn-tiers.ts'
+import { burnRateSchema } from '../../rules/condition-kinds.ts'
+import { type RuleKind, ruleFields, ruleKinds } from '../../rules/rule.ts'
+import type { IncidentRoutesDb } from '../contract.ts'
+import { channelNames, type RuleEvaluation, readEvaluations } from './evaluation-store.ts'
+import { ruleReferences, type StoredRule } from './store.ts'
+import { type KnownNames, warningsOf } from './warnings.ts'
+
+const tierFields = burnRateSchema.shape.tiers.unwrap().element.shape
+
+const evaluationSchema = record('IncidentRuleEvaluation', {
+  rule_version: z.int().describe('Newest version that was evaluated; 0 before the first.'),
+  last_slot: z.iso.datetime().nullable().describe('End of the newest complete or skipped slot.'),
+  evaluated_at: z.iso.datetime().nullable(),
+  groups: z.int().describe('Live groups.'),
+  overflow: z.int().describe('Groups above the limit, which are not evaluated.'),
+  open_incidents: z
+    .int()
+    .describe('Unresolved incidents to which the rule contributed, orphaned ones too.'),
+  firing: z.boolean().describe('Whether a group fires.'),
+  healthy: z.boolean().describe('Whether the last evaluation succeeded.'),
+  partial: z.boolean().describe('Whether the newest slot waits for accepted rows to be stored.'),
+  lag_ms: z.int().describe('Age of the oldest accepted item that was not stored at that slot.'),
+  gap: record('EvaluationGap', { from: z.iso.datetime(), to: z.iso.datetime() })
+    .nullable()
+    .describe('The newest skipped slots: end of the first and of the last one.'),
+  last_error: z.string().nullable(),
+})
+
+/** A rule in replies. */
+export const ruleSchema = record('IncidentRule', {
+  rule_id: z.uuid(),
+  kind: z.enum(ruleKinds as readonly [RuleKind, ...RuleKind[]]),
+  ...ruleFields,
+  version: z.int().describe('Version, incremented by each change; also the ETag.'),
+  managed_by: managedByField
+    .nullable()
+    .describe('Kubernetes resource that declares the rule; only that resource may change it.'),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+  updated_by: z.string().describe('`user:<id>` or `operator:<id>`.'),
+  warnings: z.array(z.string()).describe('Why the rule may not do what its author expects.'),
+  effective_selector: ruleFields.selector.describe('Selector that is evaluated.'),
+  effective_tiers: z
+    .array(record('EffectiveTier', { ...tierFields, severity: z.enum(severities) }))
+    .optional()
+    .describe('Tiers of a burn rate that are evaluated, the largest factor first.'),
+  left_out_tiers: z
+    .array(record('LeftOutTier', { tier: record('GivenTier', tierFields), reason: z.string() }))
+    .optional()
+    .describe('Tiers of the preset that can never fire at the objective.'),
+  evaluation: evaluationSchema,
+})
+
+export type RuleReply = z.input<typeof ruleSchema>
+
+/** Returns the replies of rules of a project, with their evaluations and warnings. */
+export async function toReplies(
+  db: IncidentRoutesDb,
+  project_id: string,
+  rules: readonly StoredRule[],
+): Promise<RuleReply[]> {
+  if (rules.length === 0) return []
+  const [evaluations, known] = await Promise.all([
+    readEvaluations(db, project_id, rules),
+    knownNames(db, project_id, rules),
+  ])
+  return rules.map((rule) => toReply(rule, evaluations.get(rule.id), known))
+}
+
+/** Returns the answer of one rule, with its ETag. */
+export async function toAnswer(
+  db: IncidentRoutesDb,
+  rule: StoredRule,
+  status?: 200 | 201,
+): Promise<Answer<RuleReply>> {
+  const [reply] = await toReplies(db, rule.project_id, [rule])
+  if (reply === undefined) throw new Error('one rule has one reply')
+  const headers = { etag: etagOf(rule.version) }
+  return new Answer(reply, { headers, ...(status !== undefined && { status }) })
+}
+
+async function knownNames(
+  db: IncidentRoutesDb,
+  project_id: string,
+  rules: readonly StoredRule[],
+): Promise<KnownNames> {
+  const assigned = rules.flatMap(({ spec: { assign_to } }) => assign_to?.toLowerCase() ?? [])
+  const inhibits = rules.some(({ spec }) => spec.inhibited_by.length > 0)
+  const [channels, references, members] = await Promise.all([
+    channelNames(db, project_id),
+    inhibits ? ruleReferences(db, project_id) : [],
+    findProjectMembers(db, { project_id, named: [...new Set(assigned)] }),
+  ])
+  return {
+    channels,
+    rules: new Set(references.map(({ name }) => name)),
+    members: new Set(members.flatMap(({ id, email }) => [id, email])),
+  }
+}
+
+function toReply(
+  { id: rule_id, project_id: _, spec, ...row }: StoredRule,
+  evaluated: RuleEvaluation | undefined,
+  known: KnownNames,
+): RuleReply {
+  const tiers = spec.burn_rate && splitTiers(spec.burn_rate, spec.severity)
+  return {
+    ...spec,
+    ...{ rule_id, ...row },
+    warnings: warningsOf(spec, known),
+    effective_selector: spec.selector,
+    ...(tiers && {
+      effective_tiers: [...tiers.tiers],
+      left_out_tiers: [...tiers.left_out],
+    }),
+    evaluation: toEvaluation(evaluated),
+  }
+}
+
+function toEvaluation(evaluated: RuleEvaluation | undefined): z.input<typeof evaluationSchema> {
+  const row = evaluated?.evaluation
+  return {
+    rule_version: row?.rule_version ?? 0,
+    last_slot: row?.last_slot ?? null,
+    evaluated_at: row?.evaluated_at ?? null,
+    groups: row?.groups ?? 0,
+    overflow: row?.overflow ?? 0,
+    open_incidents: evaluated?.open_incidents ?? 0,
+    firing: evaluated?.firing ?? false,
+    healthy: (row?.failures ?? 0) === 0,
+    partial: row?.partial ?? false,
+    lag_ms: row?.lag_ms ?? 0,
+    gap: row?.gap_from && row.gap_to ? { from: row.gap_from, to: row.gap_to } : null,
+    last_error: row?.last_error ?? null,
+  }
+}

@@ -1,0 +1,38 @@
+import type { Rule } from '../../rules/rule.ts'
+import { unrecordedSignals } from '../../signals/reading.ts'
+
+/** Everything of a project that rules refer to by name. */
+export type KnownNames = {
+  channels: ReadonlySet<string>
+  rules: ReadonlySet<string>
+  /** Ids and e-mails of the members, as far as rules name them. */
+  members: ReadonlySet<string>
+}
+
+/** Returns the warnings about a rule that is accepted, but may not do what its author expects. */
+export function warningsOf(rule: Rule, known: KnownNames): string[] {
+  const { condition, burn_rate, baseline, event, mode } = rule
+  const channels = new Set([...rule.notify, ...rule.escalation.flatMap(({ notify }) => notify)])
+  const warnings = [...channels]
+    .filter((name) => !known.channels.has(name))
+    .map((name) => `No channel has the name \`${name}\`. Create it, or no message reaches it.`)
+  for (const { rule: name } of rule.inhibited_by) {
+    if (name === undefined || known.rules.has(name)) continue
+    warnings.push(`\`inhibited_by\`: no rule has the name \`${name}\`.`)
+  }
+  const { assign_to } = rule
+  if (assign_to !== undefined && !known.members.has(assign_to.toLowerCase())) {
+    warnings.push(`\`assign_to\`: ${JSON.stringify(assign_to)} is not a member of the project.`)
+  }
+  const signal = (condition ?? burn_rate ?? baseline)?.signal
+  if (signal !== undefined && unrecordedSignals.has(signal)) {
+    warnings.push(`The signal \`${signal}\` has no data yet, so the rule does not fire.`)
+  }
+  if (event?.match.source === 'verification') {
+    warnings.push('Verifications are not recorded yet, so the rule does not fire.')
+  }
+  if (mode === 'live' && channels.size === 0) {
+    warnings.push('`notify` and `escalation` name no channel, so no message is sent.')
+  }
+  return warnings
+}

@@ -1,0 +1,73 @@
+import type { Kind } from '../../contract.ts'
+import { channelLabel } from '../../names.ts'
+import { secretRefOf } from './channel-secret.ts'
+import {
+  reconcileNotificationChannel,
+  removeNotificationChannel,
+  withdrawNotificationChannel,
+} from './reconcile.ts'
+import {
+  type NotificationChannelSpec,
+  type NotificationChannelStatus,
+  notificationChannelRules,
+  notificationChannelSpec,
+  notificationChannelStatus,
+} from './spec.ts'
+
+/** The kind of a receiver of messages about incidents. */
+export const notificationChannelKind: Kind<NotificationChannelSpec, NotificationChannelStatus> = {
+  kind: 'NotificationChannel',
+  plural: 'notificationchannels',
+  singular: 'notificationchannel',
+  short_names: ['channel'],
+  description:
+    'A receiver of messages about the incidents of a project. Incident rules name it. Its secret is in a Secret of the namespace.',
+  spec: notificationChannelSpec,
+  status: notificationChannelStatus,
+  rules: notificationChannelRules,
+  columns: [
+    {
+      name: 'Delivering',
+      type: 'string',
+      path: '.status.conditions[?(@.type=="Delivering")].status',
+      description: 'Whether the receiver accepted the last message.',
+    },
+    {
+      name: 'Last Delivery',
+      type: 'date',
+      path: '.status.lastDelivery.time',
+      description: 'Time of the last attempt to deliver a message.',
+    },
+    {
+      name: 'Project ID',
+      type: 'string',
+      path: '.status.projectId',
+      description: 'Id of the project.',
+      priority: 1,
+    },
+  ],
+  reasons: {
+    SecretNotUsable:
+      'The Secret does not exist, lacks the label `looptrace.dev/channel: "true"`, or has no such entry. The channel in the service keeps the last value.',
+    NameTaken: 'The project has another channel of this name. Set channelName.',
+    Disabled:
+      'The service disabled the channel, because the receiver answered 410 Gone. Repair the receiver, then change the resource or its Secret, or set the annotation `looptrace.dev/resume`.',
+  },
+  reads_secrets: {
+    label_selector: `${channelLabel.name}=${channelLabel.value}`,
+    nameIn: (spec) => secretRefOf(spec)?.name,
+  },
+  project: { withdraw: withdrawNotificationChannel },
+  example: {
+    metadata: { name: 'on-call', namespace: 'looptrace' },
+    spec: {
+      projectRef: { name: 'default' },
+      webhook: {
+        url: 'https://incidents.example.com/looptrace',
+        secretRef: { name: 'on-call', key: 'signing-secret' },
+      },
+    },
+  },
+  reconcile: reconcileNotificationChannel,
+  remove: removeNotificationChannel,
+}

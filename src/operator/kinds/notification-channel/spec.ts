@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import { commonSpecFields, projectRefField } from '../../common-spec.ts'
+
+/** Name of a channel in its project. Incident rules name channels by it. */
+const channelName = z
+  .string()
+  .min(1)
+  .max(63)
+  .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/)
+
+const url = z
+  .string()
+  .max(2_000)
+  .regex(/^https?:\/\/[^\s/]+\S*$/)
+
+const secretRef = z.strictObject({
+  name: z
+    .string()
+    .max(253)
+    .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/)
+    .describe('Name of a Secret in this namespace with the label `looptrace.dev/channel: "true"`.'),
+  key: z
+    .string()
+    .min(1)
+    .max(253)
+    .regex(/^[A-Za-z0-9._-]+$/)
+    .describe('Key of the entry in the Secret. White space around the value is ignored.'),
+})
+
+export type SecretRef = z.output<typeof secretRef>
+
+const webhook = z.strictObject({
+  url: url.describe('URL that receives the messages (Standard Webhooks).'),
+  secretRef: secretRef
+    .optional()
+    .describe(
+      'Signing secret, `whsec_…`. Without it the service signs with a secret that no receiver knows.',
+    ),
+})
+
+const slack = z.strictObject({
+  channel: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('Channel to post in, by id or name. Requires a bot token.'),
+  secretRef: secretRef.describe(
+    'Token of a bot if `channel` is set, otherwise the URL of an incoming webhook.',
+  ),
+})
+
+const pagerduty = z.strictObject({
+  secretRef: secretRef.describe('Routing key of an Events API v2 integration.'),
+  url: url.optional().describe('URL of the events API. Default: that of PagerDuty.'),
+})
+
+const alertmanager = z.strictObject({
+  url: url.describe('URL of an Alertmanager, without `/api/v2/alerts`.'),
+  secretRef: secretRef
+    .optional()
+    .describe('Value of the header Authorization, such as `Bearer …`.'),
+})
+
+const email = z.strictObject({
+  to: z
+    .array(
+      z
+        .string()
+        .max(320)
+        .regex(/^[^@\s]+@[^@\s]+$/),
+    )
+    .min(1)
+    .max(20)
+    .describe('Recipients. The service sends through its own mail server.')
+    .meta({ 'x-kubernetes-list-type': 'set' }),
+})
+
+/** The sections of a spec, of which exactly one is set. */
+export const channelTypes = ['webhook', 'slack', 'pagerduty', 'alertmanager', 'email'] as const
+
+/** The spec of a NotificationChannel. */
+export const notificationChannelSpec = z.strictObject({
+  projectRef: projectRefField,
+  channelName: channelName
+    .optional()
+    .describe('Unique name of the channel in the project. Default: the name of the resource.'),
+  webhook: webhook.optional().describe('Sends signed requests to a URL.'),
+  slack: slack.optional().describe('Posts in Slack.'),
+  pagerduty: pagerduty.optional().describe('Triggers and resolves alerts in PagerDuty.'),
+  alertmanager: alertmanager.optional().describe('Sends alerts to a Prometheus Alertmanager.'),
+  email: email.optional().describe('Sends mails.'),
+  fallback: channelName
+    .optional()
+    .describe('Name of the channel that gets messages which this channel cannot deliver.'),
+  disabled: z.boolean().default(false).describe('Stops messages to the channel.'),
+  ...commonSpecFields,
+})
+
+export type NotificationChannelSpec = z.output<typeof notificationChannelSpec>
+
+/** Rules over the whole resource. */
+export const notificationChannelRules = [
+  {
+    rule: `[${channelTypes.map((type) => `has(self.spec.${type})`).join(', ')}].exists_one(is, is)`,
+    message: `expected exactly one of ${channelTypes.join(', ')}`,
+  },
+  {
+    rule: "has(self.spec.channelName) || (size(self.metadata.name) <= 63 && !self.metadata.name.contains('.'))",
+    message: 'the name of the resource is no DNS label of at most 63 characters: set channelName',
+  },
+] as const
+
+/** The status of a NotificationChannel. */
+export const notificationChannelStatus = z.strictObject({
+  channelId: z.uuid().max(36).optional().describe('Id of the channel in the service.'),
+  appliedGeneration: z
+    .int()
+    .min(0)
+    .max(2 ** 53 - 2)
+    .optional()
+    .describe('Generation of the spec that the service followed at the last read-back.'),
+  secretVersion: z
+    .string()
+    .max(128)
+    .optional()
+    .describe('`resourceVersion` of the Secret whose value the service has.'),
+  lastDelivery: z
+    .strictObject({
+      time: z.iso.datetime().describe('Time of the attempt.'),
+      status: z.int().min(0).max(999).optional().describe('HTTP status of the receiver.'),
+    })
+    .optional()
+    .describe('Last attempt to deliver a message.'),
+})
+
+export type NotificationChannelStatus = z.output<typeof notificationChannelStatus>
