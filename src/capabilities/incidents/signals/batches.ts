@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import { type Group, groupKey } from '../evaluation/groups.ts'
+import type { Rule } from '../rules/rule.ts'
 import type {
   Amount,
   Cell,
@@ -12,7 +13,7 @@ import type {
   SourceReader,
   Window,
 } from './reading.ts'
-import type { SlotReading } from './slot-reading.ts'
+import { type SlotReading, slotReading } from './slot-reading.ts'
 
 /** A reading of a signal that has rows. */
 export type RowReading = SlotReading & { signal: SignalReading }
@@ -33,6 +34,16 @@ export function toBatches(readings: readonly RowReading[]): Batch[] {
     return canonicalJson([sourceOf(reading), selector, group_by])
   })
   return [...equal.values()].flatMap((some) => splitByCells(some))
+}
+
+/** Returns whether a rule is measured from the sums of minutes. */
+export function readsMinutes(rule: Rule): boolean {
+  const reading = slotReading({ rule_id: '', rule, end_ms: 0 })
+  return reading !== undefined && hasRows(reading) && sourceOf(reading) === 'minutes'
+}
+
+export function hasRows(reading: SlotReading): reading is RowReading {
+  return reading.signal !== undefined
 }
 
 /** The source of a reading. All windows of a rule have the same one, so that they compare. */

@@ -2,16 +2,24 @@ import { Semaphore } from '../../../kernel/semaphore.ts'
 import type { Columnar } from '../../../platform/columnar/index.ts'
 import type { Queue } from '../../../platform/queue/index.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
-import type { Measured, MeasuredSlot, Signals } from '../ports.ts'
-import { type Batch, type ReadingValues, type RowReading, readBatch, toBatches } from './batches.ts'
+import type { LedgerEvents, Measured, MeasuredSlot, Signals } from '../ports.ts'
+import {
+  type Batch,
+  hasRows,
+  type ReadingValues,
+  type RowReading,
+  readBatch,
+  toBatches,
+} from './batches.ts'
 import { callsReader } from './calls-reader.ts'
 import { openLag } from './lag.ts'
+import { openLedgerEvents } from './ledger-events.ts'
 import { type LedgerParts, ledgerReader } from './ledger-reader.ts'
 import { measurementError } from './measurement-error.ts'
 import { minutesReader } from './minutes-reader.ts'
 import { openOldest } from './oldest.ts'
 import type { SignalSource, SourceReader } from './reading.ts'
-import { emptySample, type SampleFacts, type SlotReading, slotReading } from './slot-reading.ts'
+import { emptySample, type SampleFacts, slotReading } from './slot-reading.ts'
 import { findingsReader, type TaskStore, tasksReader } from './tasks-reader.ts'
 
 export type SignalOptions = Omit<LedgerParts, 'queue'> & {
@@ -27,7 +35,9 @@ export type SignalOptions = Omit<LedgerParts, 'queue'> & {
 const statements_max = 4
 
 /** Opens the signals of incident rules. */
-export function openSignals(options: SignalOptions): Signals {
+export function openSignals(
+  options: SignalOptions,
+): Signals & { ledgerEvents: LedgerEvents } {
   const readers: Record<SignalSource, SourceReader> = {
     calls: callsReader(options.columnar),
     minutes: minutesReader(options),
@@ -54,6 +64,7 @@ export function openSignals(options: SignalOptions): Signals {
   }
   return {
     lag: openLag(options.queue),
+    ledgerEvents: openLedgerEvents(options.columnar),
     measure: async ({ project_id, slots, lag_ms, signal = new AbortController().signal }) => {
       const readings = slots.flatMap((slot) => slotReading(slot) ?? [])
       const batches = toBatches(readings.filter(hasRows))
@@ -68,10 +79,6 @@ export function openSignals(options: SignalOptions): Signals {
 }
 
 type Ask = { project_id: string; lag_ms: number; signal: AbortSignal }
-
-function hasRows(reading: SlotReading): reading is RowReading {
-  return reading.signal !== undefined
-}
 
 function toMeasured(
   reading: RowReading,
