@@ -16,7 +16,7 @@ export {
   apiAnswerCounter,
   createOperatorMetrics,
   defaultOperatorSettings,
-  type InstallationGrant,
+  type InstallationResource,
   type OperatorSettings,
   startOperator,
 } from './runtime/index.ts'
