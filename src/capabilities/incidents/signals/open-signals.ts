@@ -35,9 +35,7 @@ export type SignalOptions = Omit<LedgerParts, 'queue'> & {
 const statements_max = 4
 
 /** Opens the signals of incident rules. */
-export function openSignals(
-  options: SignalOptions,
-): Signals & { ledgerEvents: LedgerEvents } {
+export function openSignals(options: SignalOptions): Signals & { ledgerEvents: LedgerEvents } {
   const readers: Record<SignalSource, SourceReader> = {
     calls: callsReader(options.columnar),
     minutes: minutesReader(options),

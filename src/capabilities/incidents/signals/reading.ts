@@ -136,6 +136,13 @@ export function signalReading(
   }
 }
 
+/** Signals whose data no part of the product records yet. */
+export const unrecordedSignals: ReadonlySet<Signal> = new Set([
+  'trust_score',
+  'unsupported_claim_rate',
+  'feedback_negative_rate',
+])
+
 const noValue: SignalValue = { value: null, samples: 0, bad: 0 }
 
 function toValue(cell: CellValue | undefined): SignalValue {
