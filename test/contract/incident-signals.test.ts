@@ -6,6 +6,7 @@ import type { Measured, Signals } from '../../src/capabilities/incidents/ports.t
 import { type Rule, ruleShape } from '../../src/capabilities/incidents/rules/rule.ts'
 import { refreshMinutes } from '../../src/capabilities/incidents/signals/minutes.ts'
 import { openSignals } from '../../src/capabilities/incidents/signals/open-signals.ts'
+import { slotReading } from '../../src/capabilities/incidents/signals/slot-reading.ts'
 import { durationMs } from '../../src/kernel/duration.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts'
@@ -48,13 +49,18 @@ async function compare(
   const rows = naiveRowsOf(data)
   for (const one of measured) {
     const expected = naiveSamples(rows, { rule: one.rule, end_ms: one.end_ms, lag_ms: 7 })
-    const got = samplesOf(one)
-    const about = JSON.stringify(one.rule)
-    expect([...got.keys()].toSorted(), about).toEqual([...expected.keys()].toSorted())
-    for (const [key, sample] of expected) {
-      expect(sorted(got.get(key)), `${about} ${key}`).toEqual(expectation(one.rule, sample))
-    }
+    expectSamples(one.rule, samplesOf(one), expected)
     expect(one).toMatchObject({ others: 0 })
+  }
+}
+
+type Samples = ReadonlyMap<string, Sample>
+
+function expectSamples(rule: Rule, got: Samples, expected: Samples): void {
+  const about = JSON.stringify(rule)
+  expect([...got.keys()].toSorted(), about).toEqual([...expected.keys()].toSorted())
+  for (const [key, sample] of expected) {
+    expect(sorted(got.get(key)), `${about} ${key}`).toEqual(expectation(rule, sample))
   }
 }
 
@@ -283,6 +289,73 @@ test('the lag of a project is the sample of `ingest_lag`', async () => {
   expect(await stores.signals.measure(request)).toMatchObject([
     { groups: [{ group: {}, sample: { value: 90_000, lag_ms: 90_000 } }] },
   ])
+})
+
+test('past slots have the samples that were measured at each of them', async () => {
+  const rules = fc.array(measuredRules, { minLength: 25, maxLength: 25, size: 'max' })
+  await fc.assert(
+    fc.asyncProperty(signalData, rules, async (data, asked) => {
+      const project_id = newId()
+      await stores.store(project_id, data)
+      const rows = naiveRowsOf(data)
+      const range = { from_ms: end_ms - 4 * 60_000, to_ms: end_ms + 10_000 }
+      for (const rule of asked) {
+        const { slots } = await stores.signals.measureRange({ project_id, rule, ...range })
+        const ends: number[] = []
+        for await (const { end_ms: at_ms, groups } of slots) {
+          ends.push(at_ms)
+          const expected = naiveSamples(rows, { rule, end_ms: at_ms, lag_ms: 0 })
+          expectSamples(
+            rule,
+            new Map(groups.map((one) => [groupKey(one.group), one.sample])),
+            expected,
+          )
+        }
+        const isMeasured = slotReading({ rule_id: '', rule, end_ms })?.signal !== undefined
+        expect(ends.length <= 4 && ends.every((one) => one % 60_000 === 0)).toBe(true)
+        if (isMeasured && ends.length > 0) expect(ends.at(-1)).toBe(end_ms)
+      }
+    }),
+    { numRuns: 2, endOnFailure: true },
+  )
+}, 120_000)
+
+describe('a range of past slots', () => {
+  const condition = { signal: 'cost', window: '10m', threshold: 1 }
+  const rule = ruleOf({ condition })
+  const collect = async (project_id: string, one: Rule, from_ms: number) => {
+    const range = await stores.signals.measureRange({
+      project_id,
+      rule: one,
+      from_ms,
+      to_ms: end_ms,
+    })
+    const slots: number[] = []
+    for await (const { end_ms: at_ms } of range.slots) slots.push(at_ms)
+    return { ...range, slots }
+  }
+
+  test('begins where a whole window is stored', async () => {
+    const project_id = newId()
+    const oldest_ms = end_ms - 3_600_000 + 1_500
+    await insertCalls(project_id, [{ start_time: BigInt(oldest_ms) * 1_000_000n }])
+    const { available_from_ms, slots } = await collect(project_id, rule, end_ms - 7 * 86_400_000)
+    expect(available_from_ms).toBe(oldest_ms)
+    expect(slots[0]).toBe(end_ms - 49 * 60_000)
+    expect(slots).toHaveLength(50)
+  })
+
+  test('of a project without rows is empty', async () => {
+    const found = await collect(newId(), rule, end_ms - 3_600_000)
+    expect(found).toMatchObject({ available_from_ms: undefined, slots: [] })
+  })
+
+  test('of a signal that is not recorded is empty', async () => {
+    const unrecorded = ruleOf({
+      condition: { ...condition, signal: 'trust_score', threshold: 0.5 },
+    })
+    expect((await collect(newId(), unrecorded, end_ms - 3_600_000)).slots).toEqual([])
+  })
 })
 
 describe('events of the ledger', () => {

@@ -74,3 +74,29 @@ export type LedgerEvents = (
   after: LedgerCursor | null,
   signal?: AbortSignal,
 ) => Promise<{ events: readonly LedgerEvent[]; cursor: LedgerCursor }>
+
+/** A rule and a range of past slots: those that end after `from_ms` and at or before `to_ms`. */
+export type RangeRequest = {
+  project_id: string
+  rule: Rule
+  from_ms: number
+  to_ms: number
+  signal?: AbortSignal
+}
+
+/** The groups with rows in the windows of a slot, and the sample of all others. */
+export type MeasuredSample = {
+  end_ms: number
+  groups: readonly { group: Group; sample: Sample }[]
+  empty: Sample
+}
+
+/**
+ * Measures a rule at past slots, in order, as if all rows had arrived in time. `available_from_ms` is
+ * the start of the oldest stored row, undefined without rows: slots whose window begins before it
+ * are left out. Rejects with `store_unavailable`.
+ */
+export type MeasureRange = (request: RangeRequest) => Promise<{
+  available_from_ms: number | undefined
+  slots: AsyncIterable<MeasuredSample>
+}>

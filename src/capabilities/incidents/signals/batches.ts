@@ -47,7 +47,7 @@ export function hasRows(reading: SlotReading): reading is RowReading {
 }
 
 /** The source of a reading. All windows of a rule have the same one, so that they compare. */
-function sourceOf({ signal, windows }: RowReading): SignalSource {
+export function sourceOf({ signal, windows }: RowReading): SignalSource {
   const isLong = windows.some(({ from_ms, to_ms }) => to_ms - from_ms > rowWindow_ms_max)
   return signal.source === 'calls' && (isLong || windows.length > 1) ? 'minutes' : signal.source
 }

@@ -10,6 +10,7 @@ import {
   groupValue_chars_max,
   type ReadRequest,
   type ReadResult,
+  seriesRows_max,
   type Window,
 } from './reading.ts'
 
@@ -65,15 +66,21 @@ export function groupedStatement(request: ReadRequest, parts: StatementParts): s
     keys === undefined
       ? ''
       : `WHERE arrayStringConcat(g, '${separator}') IN ${parameters.add(keys, 'Array(String)')}`
-  return `SELECT g, a, count() OVER () AS total FROM (
-  SELECT g, tuple(${aggregates.join(',\n    ')}) AS a
+  const { from_ms = 0, width_ms } = request.stretches ?? {}
+  const stretch =
+    width_ms === undefined
+      ? '0'
+      : `intDiv(t - ${parameters.add(BigInt(from_ms), 'Int64')}, ${parameters.add(BigInt(width_ms), 'Int64')})`
+  const limit = width_ms === undefined ? groupsRead_max : seriesRows_max
+  return `SELECT g, b, a, count() OVER () AS total FROM (
+  SELECT g, b, tuple(${aggregates.join(',\n    ')}) AS a
   FROM (
-    SELECT *, [${values.join(', ')}]::Array(String) AS g
+    SELECT *, [${values.join(', ')}]::Array(String) AS g, ${stretch} AS b
     FROM (${rows})
     WHERE ${filters.join('\n      AND ') || 'true'}
   ) ${onlyThese}
-  GROUP BY g
-) ORDER BY g LIMIT ${groupsRead_max}`
+  GROUP BY g, b
+) ORDER BY g, b LIMIT ${limit}`
 }
 
 /** Between the values of a group. Values may contain it, so that `only` may return more groups. */
@@ -136,8 +143,13 @@ function cut(text: string): string {
 /** Memory of one statement, so that one rule cannot stop the store. */
 const memory_bytes_max = 1_073_741_824
 
-/** A row in JSONEachRow: values of the group, cells as value and count, and the number of groups. */
-type GroupRow = { g: string[]; a: [number | string | null, number | string][]; total: string }
+/** A row in JSONEachRow: values of the group, stretch, cells as value and count, number of rows. */
+type GroupRow = {
+  g: string[]
+  b: string | number
+  a: [number | string | null, number | string][]
+  total: string
+}
 
 /** Runs a statement of `groupedStatement`. */
 export async function readGroups(
@@ -151,7 +163,8 @@ export async function readGroups(
     signal,
   })
   return {
-    groups: rows.map(({ g, a }) => ({
+    groups: rows.map(({ g, b, a }) => ({
+      stretch: Number(b),
       group: Object.fromEntries(group_by.map((one, at) => [one, g[at] ?? ''])) as Group,
       values: a.map(([value, count]) => ({
         value: value === null ? null : Number(value),

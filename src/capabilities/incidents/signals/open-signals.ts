@@ -2,7 +2,7 @@ import { Semaphore } from '../../../kernel/semaphore.ts'
 import type { Columnar } from '../../../platform/columnar/index.ts'
 import type { Queue } from '../../../platform/queue/index.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
-import type { LedgerEvents, Measured, MeasuredSlot, Signals } from '../ports.ts'
+import type { LedgerEvents, Measured, MeasuredSlot, MeasureRange, Signals } from '../ports.ts'
 import {
   type Batch,
   hasRows,
@@ -15,6 +15,7 @@ import { callsReader } from './calls-reader.ts'
 import { openLag } from './lag.ts'
 import { openLedgerEvents } from './ledger-events.ts'
 import { type LedgerParts, ledgerReader } from './ledger-reader.ts'
+import { openMeasureRange } from './measure-range.ts'
 import { measurementError } from './measurement-error.ts'
 import { minutesReader } from './minutes-reader.ts'
 import { openOldest } from './oldest.ts'
@@ -35,7 +36,9 @@ export type SignalOptions = Omit<LedgerParts, 'queue'> & {
 const statements_max = 4
 
 /** Opens the signals of incident rules. */
-export function openSignals(options: SignalOptions): Signals & { ledgerEvents: LedgerEvents } {
+export function openSignals(
+  options: SignalOptions,
+): Signals & { ledgerEvents: LedgerEvents; measureRange: MeasureRange } {
   const readers: Record<SignalSource, SourceReader> = {
     calls: callsReader(options.columnar),
     minutes: minutesReader(options),
@@ -60,19 +63,22 @@ export function openSignals(options: SignalOptions): Signals & { ledgerEvents: L
       return batch.readings.map(({ slot }) => [slot, { ...slot, error: message }])
     }
   }
+  const measure: Signals['measure'] = async (request) => {
+    const { project_id, slots, lag_ms, signal = new AbortController().signal } = request
+    const readings = slots.flatMap((slot) => slotReading(slot) ?? [])
+    const batches = toBatches(readings.filter(hasRows))
+    const ask = { project_id, lag_ms, signal }
+    const measured = await Promise.all(
+      batches.map((batch) => permits.run(() => measureBatch(batch, ask), signal)),
+    )
+    const bySlot = new Map(measured.flat())
+    return slots.map((slot) => bySlot.get(slot) ?? withoutRows(slot, lag_ms))
+  }
   return {
+    measure,
     lag: openLag(options.queue),
     ledgerEvents: openLedgerEvents(options.columnar),
-    measure: async ({ project_id, slots, lag_ms, signal = new AbortController().signal }) => {
-      const readings = slots.flatMap((slot) => slotReading(slot) ?? [])
-      const batches = toBatches(readings.filter(hasRows))
-      const ask = { project_id, lag_ms, signal }
-      const measured = await Promise.all(
-        batches.map((batch) => permits.run(() => measureBatch(batch, ask), signal)),
-      )
-      const bySlot = new Map(measured.flat())
-      return slots.map((slot) => bySlot.get(slot) ?? withoutRows(slot, lag_ms))
-    },
+    measureRange: openMeasureRange({ readers, oldest, measure }),
   }
 }
 
