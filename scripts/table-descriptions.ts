@@ -12,7 +12,7 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
   capture_policies:
     'The capture policy of each project. A project without a row records everything unchanged.',
   channel_threads:
-    'What a receiver knows an incident as, such as the timestamp of its first Slack message.',
+    'Names of incidents at receivers, such as the timestamp of its first Slack message.',
   conversations: 'Conversations with their roll-ups; see `tasks`.',
   correlations: 'Correlations of traces with names from other systems.',
   detection_settings:
@@ -98,7 +98,7 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
   rule_evaluations:
     'The evaluation of each rule: the newest slot, the newest gap, groups, and the last error.',
   rule_samples:
-    'What a rule measured for a group at a slot, for the series of an incident and for backtests.',
+    'Values of a rule for a group at a slot, for the series of an incident and for backtests.',
   rule_states: 'The state of a rule for each group.',
   saved_queries:
     'Saved queries. `body` is a template with placeholders `{"$param": name}`. A private query is visible to its owner only.',

@@ -79,7 +79,7 @@ function sampleOf(rows: readonly NaiveRow[], about: About): Sample | undefined {
   const { rule, end_ms, lag_ms } = about
   const over = (signal: string, to_ms: number, length_ms: number, per?: string) => {
     const inside = rows.filter(({ at_ms }) => at_ms >= to_ms - length_ms && at_ms < to_ms)
-    return valueOf(inside, signal, per, length_ms)
+    return valueOver(inside, signal, per, length_ms)
   }
   if (rule.condition !== undefined && rule.condition.signal !== 'ingest_lag') {
     const { signal, window } = rule.condition
@@ -114,7 +114,7 @@ function sampleOf(rows: readonly NaiveRow[], about: About): Sample | undefined {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)
 
-function valueOf(
+function valueOver(
   rows: readonly NaiveRow[],
   signal: string,
   per: string | undefined,

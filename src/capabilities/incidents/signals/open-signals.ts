@@ -1,8 +1,10 @@
 import { Semaphore } from '../../../kernel/semaphore.ts'
 import type { Columnar } from '../../../platform/columnar/index.ts'
+import type { Queue } from '../../../platform/queue/index.ts'
 import type { Measured, MeasuredSlot, Signals } from '../ports.ts'
 import { type Batch, type ReadingValues, type RowReading, readBatch, toBatches } from './batches.ts'
 import { callsReader } from './calls-reader.ts'
+import { openLag } from './lag.ts'
 import { type LedgerParts, ledgerReader } from './ledger-reader.ts'
 import { measurementError } from './measurement-error.ts'
 import { openOldest } from './oldest.ts'
@@ -10,7 +12,8 @@ import type { SignalSource, SourceReader } from './reading.ts'
 import { emptySample, type SampleFacts, type SlotReading, slotReading } from './slot-reading.ts'
 import { findingsReader, type TaskStore, tasksReader } from './tasks-reader.ts'
 
-export type SignalOptions = LedgerParts & {
+export type SignalOptions = Omit<LedgerParts, 'queue'> & {
+  queue: Pick<Queue, 'stats' | 'oldestAge_ms'>
   relational: TaskStore
   columnar: Pick<Columnar, 'read'>
   /** Time without activity after which a task that was not ended counts as ended. */
@@ -21,7 +24,7 @@ export type SignalOptions = LedgerParts & {
 const statements_max = 4
 
 /** Opens the signals of incident rules. */
-export function openSignals(options: SignalOptions): Pick<Signals, 'measure'> {
+export function openSignals(options: SignalOptions): Signals {
   const readers: Record<SignalSource, SourceReader> = {
     calls: callsReader(options.columnar),
     minutes: callsReader(options.columnar),
@@ -46,6 +49,7 @@ export function openSignals(options: SignalOptions): Pick<Signals, 'measure'> {
     }
   }
   return {
+    lag: openLag(options.queue),
     measure: async ({ project_id, slots, lag_ms, signal = new AbortController().signal }) => {
       const readings = slots.flatMap((slot) => slotReading(slot) ?? [])
       const batches = toBatches(readings.filter(hasRows))
