@@ -76,7 +76,7 @@ export function toMeasuredRules(
  * its rows; null if there is none.
  */
 export function completedSlot({ due, slots }: MeasuredRule, lag_ms: number): number | null {
-  const partial = isPartial(due.rule, { kind: 'event', matches: [], lag_ms })
+  const partial = isPartial(due.rule, { lag_ms })
   const done = slots.filter(
     ({ pass, is_last_attempt }) => pass === 'first' && (!partial || is_last_attempt),
   )

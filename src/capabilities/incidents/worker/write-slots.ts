@@ -100,7 +100,7 @@ function toEvaluation(
   const done_ms = completedSlot(measured, lag_ms)
   const isPastGap = plan.gap !== null && done_ms !== null && done_ms > plan.gap.to_ms
   const gap = isPastGap ? plan.gap : null
-  const isWaiting = isPartial(due.rule, { kind: 'event', matches: [], lag_ms })
+  const isWaiting = isPartial(due.rule, { lag_ms })
   return {
     rule_id: due.id,
     project_id: due.project_id,
