@@ -144,7 +144,7 @@ export class Evaluator {
 const pruned_max = 10_000
 
 /** Returns the time of the database, which all processes share. */
-async function databaseTime(db: IncidentDb): Promise<number> {
+export async function databaseTime(db: IncidentDb): Promise<number> {
   const { rows } = await sql<{ now_ms: number }>`
     select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms
   `.execute(db)
