@@ -179,7 +179,7 @@ const testCommand: Command = {
 /** `looptrace rules backtest`: what rules would have done on stored rows. */
 const backtestCommand: Command = {
   words: 'rules backtest',
-  summary: 'Shows what incident rules would have done on the stored rows of a project',
+  summary: 'Shows what incident rules would have done on stored rows',
   synopsis: '<file|folder|-> … [options]',
   about: [
     'Sends the IncidentRules of the files to the API, which evaluates them on stored rows. Nothing is changed\n' +
