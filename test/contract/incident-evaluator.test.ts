@@ -1,17 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Rule } from '../../src/capabilities/incidents/index.ts'
-import {
-  Evaluator,
-  type EvaluatorOptions,
-} from '../../src/capabilities/incidents/worker/open-evaluator.ts'
-import { createMetrics } from '../../src/platform/telemetry/index.ts'
-import { FakeSignals, type FakeValues } from '../support/fake-signals.ts'
-import {
-  type IncidentBench,
-  quietLogger as logger,
-  openIncidentBench,
-  storedOf,
-} from '../support/incident-bench.ts'
+import { minuteOf, openWorld, spike } from '../support/evaluator-world.ts'
+import type { FakeValues } from '../support/fake-signals.ts'
+import { type IncidentBench, openIncidentBench } from '../support/incident-bench.ts'
 import { at, loudRule } from '../support/incident-records.ts'
 import { minute_ms } from '../support/incident-steps.ts'
 
@@ -21,62 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench?.[Symbol.asyncDispose]())
 
-/** Minute of a slot. */
-const minuteOf = (end_ms: number) => (end_ms - at(0)) / minute_ms
-
-/** An evaluator of a project of its own, on a clock that the test sets. */
-async function world(rules: readonly Rule[], values: FakeValues) {
-  const { db } = bench
-  const project_id = await bench.newProject()
-  // Leases of the projects of other tests are not claimed again.
-  await db.updateTable('incident_rules').set({ suspended: true }).execute()
-  await db.deleteFrom('evaluation_leases').execute()
-  const ids: string[] = []
-  for (const rule of rules) ids.push(await bench.addRule(project_id, rule))
-  const signals = new FakeSignals(values)
-  const time = { now_ms: at(1) }
-  const evaluators: Evaluator[] = []
-  const open = (more: Partial<EvaluatorOptions> = {}) => {
-    const now = async () => time.now_ms
-    const options = { db, signals, logger, metrics: createMetrics(), now, ...more }
-    const evaluator = new Evaluator(options)
-    evaluators.push(evaluator)
-    return evaluator
-  }
-  /** Evaluates at a minute: the newest slot ends a minute before. */
-  const run = async (evaluator: Evaluator, minute: number) => {
-    time.now_ms = at(minute + 1)
-    await evaluator.claim()
-    await evaluator.evaluate()
-    await evaluator.settled()
-  }
-  const evaluation = async (rule_id = ids[0]) =>
-    db
-      .selectFrom('rule_evaluations')
-      .selectAll()
-      .where('rule_id', '=', rule_id ?? '')
-      .executeTakeFirst()
-  return {
-    ...{ db, project_id, ids, signals, time, open, run, evaluation },
-    stored: () => storedOf(db, project_id),
-    messages: async () => {
-      const rows = await db
-        .selectFrom('notification_outbox')
-        .select(['id', 'reason', 'rule_name', 'message'])
-        .where('project_id', '=', project_id)
-        .orderBy('created_at')
-        .orderBy('event_seq')
-        .execute()
-      return rows.map(({ reason, rule_name }) => `${rule_name} ${reason}`)
-    },
-  }
-}
-
-/** High from minute 2 to 4. */
-const spike: FakeValues = (_, end_ms) => {
-  const minute = minuteOf(end_ms)
-  return minute >= 2 && minute <= 4 ? 9 : 0
-}
+const world = (rules: readonly Rule[], values: FakeValues) => openWorld(bench, rules, values)
 
 describe('slots', () => {
   test('a rule fires and resolves; each step is stored with its event and message', async () => {

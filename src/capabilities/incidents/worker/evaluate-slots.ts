@@ -5,7 +5,7 @@ import type { Evidence } from '../incident-view.ts'
 import { sourcesFirst } from '../muting/inhibition.ts'
 import { dedupKey } from '../rules/dedup-key.ts'
 import { toInstant } from '../store/incident-row.ts'
-import type { StoredState } from '../store/rule-rows.ts'
+import type { NextState, StoredState } from '../store/rule-rows.ts'
 import type { MeasuredPass, MeasuredRule } from './project-slots.ts'
 import { byGroupKey, type OpenBook, recordAdvance } from './record-advance.ts'
 
@@ -56,6 +56,13 @@ export function toRulesAtHand(
 /** Returns the groups by their keys, with values that an index can hold. */
 function toGroups(groups: MeasuredPass['groups']): GroupedPass['groups'] {
   return byGroupKey(groups.map(({ group, sample }) => ({ group: boundedGroup(group), sample })))
+}
+
+/** Returns the states to write; null for a group that was forgotten. */
+export function changedStates({ measured, states, changed }: RuleAtHand): NextState[] {
+  return [...changed].map((group_key) => {
+    return { rule_id: measured.due.id, group_key, state: states.get(group_key) ?? null }
+  })
 }
 
 /** Returns the dedup keys of all groups. */

@@ -12,12 +12,14 @@ import {
   evaluatorMeters,
 } from './evaluator-settings.ts'
 import { claimProjects, type Lease, releaseProjects } from './leases.ts'
+import { type LedgerSince, tickEvents, tickLedger } from './tick-events.ts'
 import { watchIncidents } from './watch-incidents.ts'
 
 /** Ports and settings of the evaluator of a process. */
 export type EvaluatorOptions = {
   db: IncidentDb
   signals: Signals
+  ledger: LedgerSince
   logger: Logger
   metrics: Metrics
   settings?: Partial<EvaluatorSettings>
@@ -32,9 +34,11 @@ export class Evaluator {
   readonly #ports: EvaluatorPorts
   readonly #slots: SlotEvaluator
   readonly #stopping = new AbortController()
+  readonly #ledger: LedgerSince
   #leases: readonly Lease[] = []
 
-  constructor({ settings, now, wakeSender, ...options }: EvaluatorOptions) {
+  constructor({ settings, now, wakeSender, ledger, ...options }: EvaluatorOptions) {
+    this.#ledger = ledger
     this.#ports = {
       ...options,
       meters: evaluatorMeters(options.metrics),
@@ -69,6 +73,23 @@ export class Evaluator {
   /** Resolves when no project is being evaluated. */
   async settled(): Promise<void> {
     await this.#slots.settled()
+  }
+
+  /** Ends and forgets groups of event rules, and evaluates ledger rules, of the claimed projects. */
+  async tickEvents(): Promise<void> {
+    const { db, now, settings, signals, logger } = this.#ports
+    const { forget_after_ms } = settings
+    const ledger = this.#ledger
+    for (const { project_id } of this.#leases) {
+      const ports = { db, ledger, forget_after_ms, now_ms: await now(), lag: signals.lag }
+      for (const tick of [tickEvents, tickLedger]) {
+        const saved = await tick(ports, project_id).catch((error: unknown) => {
+          logger.warn({ err: error, project_id }, 'evaluating event rules failed')
+          return { opened: 0, messages: 0 }
+        })
+        this.#wake(saved)
+      }
+    }
   }
 
   /** Applies the timers that are due. */
@@ -136,10 +157,11 @@ export type RunningEvaluator = { stop(): Promise<void> }
 /** Starts the evaluator of incident rules, until it is stopped. Several processes may run one. */
 export function startEvaluator(options: EvaluatorOptions): RunningEvaluator {
   const evaluator = new Evaluator(options)
-  const { claim_ms, poll_ms, muting_ms, prune_ms } = evaluator.settings
+  const { claim_ms, poll_ms, events_ms, muting_ms, prune_ms } = evaluator.settings
   const loops = [
     evaluator.repeat('claim projects', claim_ms, () => evaluator.claim()),
     evaluator.repeat('evaluate rules', poll_ms, () => evaluator.evaluate()),
+    evaluator.repeat('evaluate events', events_ms, () => evaluator.tickEvents()),
     evaluator.repeat('apply timers', poll_ms, () => evaluator.applyTimers()),
     evaluator.repeat('apply mutes', muting_ms, () => evaluator.applyMutes()),
     evaluator.repeat('delete samples', prune_ms, () => evaluator.prune()),

@@ -4,8 +4,9 @@ import type { IncidentDb } from '../ports.ts'
 import { openIncidents, type Saved } from '../store/incident-book.ts'
 import { toInstant } from '../store/incident-row.ts'
 import { jsonOf, putRecords, storableText } from '../store/records.ts'
-import { findStates } from '../store/rule-rows.ts'
+import { findStates, putStates } from '../store/rule-rows.ts'
 import {
+  changedStates,
   dedupKeysOf,
   evaluateSlots,
   type RuleAtHand,
@@ -49,7 +50,7 @@ export function writeSlots(db: IncidentDb, work: SlotsToWrite): Promise<WrittenS
     const muting = await readMuting(trx, book, () => book.readUnresolved())
     const samples = evaluateSlots({ book, muting }, atHand, work)
     const saved = await book.save()
-    await writeStates(trx, project_id, atHand)
+    await putStates(trx, project_id, atHand.flatMap(changedStates))
     await writeSamples(trx, samples)
     const rows = atHand.map((one) => toEvaluation(one, before.get(one.measured.due.id), work))
     await writeEvaluations(trx, rows)
@@ -127,34 +128,6 @@ async function writeEvaluations(
   const columns = Object.keys(rows[0] ?? {})
   const update = columns.filter((column) => column !== 'rule_id' && column !== 'project_id')
   await putRecords(trx, 'rule_evaluations', rows, { key: ['rule_id'], update })
-}
-
-async function writeStates(
-  trx: IncidentDb,
-  project_id: string,
-  rules: readonly RuleAtHand[],
-): Promise<void> {
-  const changed = rules.flatMap(({ measured, changed: keys, states }) =>
-    [...keys].map((group_key) => {
-      return { rule_id: measured.due.id, group_key, state: states.get(group_key) }
-    }),
-  )
-  const kept = changed.flatMap(({ state, ...key }) => {
-    if (state === undefined) return []
-    const last_slot = state.slot_ms === null ? null : toInstant(state.slot_ms)
-    return [{ ...key, project_id, state, firing: state.phase === 'firing', last_slot }]
-  })
-  await putRecords(trx, 'rule_states', kept, {
-    key: ['rule_id', 'group_key'],
-    update: ['state', 'firing', 'last_slot'],
-  })
-  const forgotten = changed.filter(({ state }) => state === undefined)
-  if (forgotten.length === 0) return
-  await sql`
-    delete from rule_states as known
-    using jsonb_populate_recordset(null::rule_states, ${jsonOf(forgotten)}::jsonb) as given
-    where known.rule_id = given.rule_id and known.group_key = given.group_key
-  `.execute(trx)
 }
 
 /** Writes samples; a late pass that measured the same value again writes nothing. */

@@ -60,6 +60,7 @@ export type RuleFilter = {
   name?: string | undefined
   kind?: RuleKind | undefined
   managed_by?: ResourceName | undefined
+  suspended?: boolean
 }
 
 /** Returns a page of rules, newest first, and counts the matches up to `count_max`. */
@@ -80,13 +81,14 @@ export async function selectRules(
   return { rows: rows.map(fromRow), counted: Number(n) }
 }
 
-function rulesOf(db: IncidentDb, { project_id, name, kind, managed_by }: RuleFilter) {
+function rulesOf(db: IncidentDb, { project_id, name, kind, managed_by, suspended }: RuleFilter) {
   return db
     .selectFrom('incident_rules')
     .selectAll()
     .where('project_id', '=', project_id)
     .$if(name !== undefined, (query) => query.where('name', '=', name ?? ''))
     .$if(kind !== undefined, (query) => query.where('kind', '=', kind ?? 'event'))
+    .$if(suspended !== undefined, (query) => query.where('suspended', '=', suspended ?? false))
     .$if(managed_by !== undefined, (query) =>
       managed_by ? query.where(ownedBy(managed_by)) : query,
     )
