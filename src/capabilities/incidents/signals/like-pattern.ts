@@ -6,8 +6,5 @@ const special = /[\\%_]/g
  * `*` is any characters, `?` one character, everything else itself.
  */
 export function likePattern(glob: string): string {
-  return glob
-    .replace(special, '\\$&')
-    .replace(/\*+/g, '%')
-    .replaceAll('?', '_')
+  return glob.replace(special, '\\$&').replace(/\*+/g, '%').replaceAll('?', '_')
 }

@@ -50,10 +50,7 @@ async function oldestCall(
   return rows[0] && Number(rows[0].at)
 }
 
-async function oldestTask(
-  { db }: TaskStore,
-  project_id: string,
-): Promise<number | undefined> {
+async function oldestTask({ db }: TaskStore, project_id: string): Promise<number | undefined> {
   const oldest = await db
     .selectFrom('tasks')
     .select('started_at')

@@ -128,14 +128,18 @@ function groupedStatement({ selector, group_by, cells, only }: ReadRequest, rows
     const globs = group_by.includes(one) ? undefined : selector[one]
     return globs === undefined
       ? []
-      : [sql`exists (select from unnest(r.${sql.ref(one)}) as v where v like any(${patterns(globs)}))`]
+      : [
+          sql`exists (select from unnest(r.${sql.ref(one)}) as v where v like any(${patterns(globs)}))`,
+        ]
   })
   const joins = group_by.map((one) => groupValues(one, selector[one]))
   const key = group_by.map((one) => sql`${sql.ref(`d_${one}`)}.v`)
   const keys = only?.map((group) => sql`(${sql.join(group_by.map((one) => group[one] ?? ''))})`)
   const onlyThese = keys === undefined ? [] : [sql`(${sql.join(key)}) in (${sql.join(keys)})`]
   const where = [...filters, ...onlyThese, sql`true`]
-  const aggregates = cells.map(({ amount, window }) => aggregateOf(amount, within(sql`r.t`, window)))
+  const aggregates = cells.map(({ amount, window }) =>
+    aggregateOf(amount, within(sql`r.t`, window)),
+  )
   return sql`select g, v, n, (count(*) over ())::int as total from (
   select array[${sql.join(key)}]::text[] as g,
     array[${sql.join(aggregates.map(({ value }) => value))}]::float8[] as v,
