@@ -13,6 +13,7 @@ import { metricCatalogue, routeCatalogue } from '../src/roles/catalogues.ts'
 import { version } from '../src/roles/version.ts'
 import { chartReadme } from './chart-readme.ts'
 import { cliPage } from './cli-page.ts'
+import { defaultRules } from './default-rules.ts'
 import { detectorsPage } from './detectors-page.ts'
 import { kindFiles } from './kind-files.ts'
 import { kindsOf, registryOf } from './kind-folders.ts'
@@ -28,6 +29,7 @@ export async function generatedFiles(): Promise<{ path: string; content: string 
   return [
     { path: 'charts/looptrace/README.md', content: chartReadme() },
     { path: 'charts/looptrace/files/settings.json', content: chartSettings() },
+    await defaultRules(root),
     { path: 'docs/reference/openapi.json', content: `${linesOf(document)}\n` },
     { path: 'docs/reference/cli.md', content: cliPage() },
     { path: 'docs/reference/configuration.md', content: configurationPage() },

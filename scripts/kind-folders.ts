@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -38,8 +37,6 @@ async function namesOf(root: string): Promise<string[]> {
   const entries = await readdir(join(root, folder), { withFileTypes: true })
   return entries
     .filter((entry) => entry.isDirectory())
-    // A folder is a kind as soon as it has an index.ts.
-    .filter(({ name }) => existsSync(join(root, folder, name, 'index.ts')))
     .map(({ name }) => name)
     .toSorted()
 }

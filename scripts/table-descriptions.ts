@@ -12,7 +12,7 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
   capture_policies:
     'The capture policy of each project. A project without a row records everything unchanged.',
   channel_threads:
-    'What a receiver knows an incident as, such as the timestamp of its first Slack message.',
+    'Names of incidents at receivers, such as the timestamp of its first Slack message.',
   conversations: 'Conversations with their roll-ups; see `tasks`.',
   correlations: 'Correlations of traces with names from other systems.',
   detection_settings:
@@ -98,13 +98,16 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
   rule_evaluations:
     'The evaluation of each rule: the newest slot, the newest gap, groups, and the last error.',
   rule_samples:
-    'What a rule measured for a group at a slot, for the series of an incident and for backtests.',
+    'Values of a rule for a group at a slot, for the series of an incident and for backtests.',
   rule_states: 'The state of a rule for each group.',
   saved_queries:
     'Saved queries. `body` is a template with placeholders `{"$param": name}`. A private query is visible to its owner only.',
   service_accounts: 'Service accounts of projects with their scopes.',
   sign_in_counts: 'Failed sign-ins by account and network, by network, and by account, as hashes.',
   sign_in_networks: 'Networks from which each account signed in, as hashes.',
+  signal_minutes:
+    'Sums of observations by minute and dimensions, for windows of incident rules above an hour. The rows of a minute with its newest version count. They are kept for 35 days.',
+  signal_minutes_done: 'Up to when the minutes of a project are complete.',
   signing_keys: 'Keys that sign access tokens; the private part is encrypted.',
   store_routing:
     'Where the data of a project is written and read. A project without a row uses ClickHouse.',

@@ -68,6 +68,12 @@ const files: Record<string, string> = {
     ].map((url) => [url, 'capabilities/access/pages/pages.ts']),
   ),
   '/openapi.json': 'platform/http/openapi.ts',
+  ...Object.fromEntries(
+    ['ack', 'resolve', 'reopen', 'assign', 'comment'].map((move) => [
+      `/api/v2/observability/incidents/{id}/${move}`,
+      'capabilities/incidents/api/incidents/moves.ts',
+    ]),
+  ),
   '/v1/chat/completions': 'capabilities/edge/proxy/proxy.ts',
   '/v1/completions': 'capabilities/edge/proxy/proxy.ts',
   '/v1/logs': 'capabilities/edge/otlp/receiver/receiver.ts',

@@ -139,10 +139,86 @@ const ledgerCommand: Command = {
   load: async () => (await import('./ledger.ts')).ledger,
 }
 
+/** `looptrace test`: tests of incident rules, without a service. */
+const testCommand: Command = {
+  words: 'test',
+  summary: 'Runs tests of incident rules, without a service',
+  synopsis: '<file|folder|-> … [options]',
+  about: [
+    'A test gives values of signals, in the notation of promtool, and expects states, severities and\n' +
+      'messages at times. Rules are IncidentRules in YAML. They are evaluated by the functions that the service\n' +
+      'calls. In folders, files that end with _test.yaml are run. Format: docs/reference/rule-tests.md.',
+  ],
+  options: {
+    run: { value: '<regex>', about: 'Only tests whose name matches.' },
+    output: {
+      short: 'o',
+      value: '<form>',
+      choices: ['text', 'json', 'junit'],
+      about: 'Output format. Default: text.',
+    },
+  },
+  words_min: 1,
+  words_max: 1_000,
+  examples: [
+    { command: 'looptrace test rules/', about: 'all tests in a folder' },
+    {
+      command: 'looptrace test ttft_test.yaml --run "deploy"',
+      about: 'the tests of a file with a word in their name',
+    },
+    { command: 'looptrace test rules/ -o junit > junit.xml', about: 'for CI' },
+  ],
+  statuses: {
+    0: 'All tests pass.',
+    1: 'A test fails.',
+    2: 'The command line, a test file or a rule is invalid.',
+  },
+  load: async () => (await import('./rules/test-rules.ts')).testRules,
+}
+
+/** `looptrace rules backtest`: what rules would have done on stored rows. */
+const backtestCommand: Command = {
+  words: 'rules backtest',
+  summary: 'Shows what incident rules would have done on stored rows',
+  synopsis: '<file|folder|-> … [options]',
+  about: [
+    'Sends the IncidentRules of the files to the API, which evaluates them on stored rows. Nothing is changed\n' +
+      'and nobody is notified. Reads the API at LOOPTRACE_URL with the project key in LOOPTRACE_API_KEY, which\n' +
+      'needs the scope incidents:read. Where retention has deleted rows, fewer days are evaluated.',
+  ],
+  options: {
+    days: { value: '<days>', about: 'Days up to now, 1–28. Default: 14.' },
+    'pages-max': {
+      value: '<number>',
+      about: 'Exit with status 1 if a rule has more pages a week.',
+    },
+    output: outputOption,
+  },
+  words_min: 1,
+  words_max: 1_000,
+  examples: [
+    { command: 'looptrace rules backtest rules/', about: 'all rules in a folder, 14 days' },
+    { command: 'looptrace rules backtest ttft.yaml --days 28', about: 'one rule, four weeks' },
+    {
+      command: 'looptrace rules backtest rules/ --pages-max 5',
+      about: 'in CI: fail if a rule would page more than five times a week',
+    },
+  ],
+  statuses: {
+    0: 'The rules were evaluated.',
+    1: 'With --pages-max: a rule has more pages a week.',
+    2: 'The command line, a rule or a setting is invalid.',
+    3: 'The API does not answer, or refuses the key.',
+  },
+  load: async () => (await import('./rules/backtest.ts')).backtest,
+}
+
 /** The commands other than the roles. */
 export const cliCommands: readonly Command[] = [
   getCommand,
   explainCommand,
   lintCommand,
+  testCommand,
+  backtestCommand,
   ledgerCommand,
 ]

@@ -1,29 +1,17 @@
 import { z } from 'zod'
-import { ConfigError, loadConfig, type RoleConfig } from '../platform/config/index.ts'
-import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from './command.ts'
+import { apiSettings, askApi } from './ask-api.ts'
+import { type Arguments, type CommandIo, exitStatus, NoAnswer } from './command.ts'
 import { render, tableOf } from './output.ts'
-
-const answer_timeout_ms = 30_000
 
 /** Prints the ledger from the API. Exit status 1 when items are lost. */
 export async function ledger(args: Arguments, io: CommandIo): Promise<number> {
-  const { url, api_key } = loadSettings()
-  if (api_key === undefined)
-    throw new UsageError('LOOPTRACE_API_KEY is not set: set it to a project key')
-  const answer = await ask(ledgerUrl(url, args), api_key, io.stop)
+  const { url, api_key } = apiSettings()
+  const answer = await askApi(ledgerUrl(url, args), { api_key, stop: io.stop })
   const read = answerSchema.safeParse(answer)
   if (!read.success) throw new NoAnswer(`${url}: the answer is not a ledger: check LOOPTRACE_URL`)
   const { totals } = read.data
   io.out(render(args, answer, () => pageOf(read.data, io)))
   return totals.lost > 0 ? exitStatus.findings : exitStatus.ok
-}
-
-function loadSettings(): RoleConfig<'cli'> {
-  try {
-    return loadConfig('cli')
-  } catch (error) {
-    throw error instanceof ConfigError ? new UsageError(error.message) : error
-  }
 }
 
 const count = z.int().nonnegative()
@@ -61,22 +49,6 @@ function ledgerUrl(base: string, args: Arguments): URL {
     if (value !== undefined) url.searchParams.set(name, value)
   }
   return url
-}
-
-async function ask(url: URL, api_key: string, stop: AbortSignal): Promise<unknown> {
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(answer_timeout_ms)])
-  let response: Response
-  try {
-    response = await fetch(url, { headers: { 'x-api-key': api_key }, signal })
-  } catch (error) {
-    const { message, cause } = error as Error
-    throw new NoAnswer(`${url.origin}: ${cause instanceof Error ? cause.message : message}`)
-  }
-  const body: unknown = await response.json().catch(() => undefined)
-  if (response.ok) return body
-  const { detail, title } = (body ?? {}) as { detail?: string; title?: string }
-  const message = `${url.origin}: ${response.status} ${detail ?? title ?? response.statusText}`
-  throw response.status === 400 ? new UsageError(message) : new NoAnswer(message)
 }
 
 function pageOf({ window, totals, paths, queue }: Answer, io: CommandIo): string {

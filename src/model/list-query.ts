@@ -36,6 +36,17 @@ export function flagParameter(description: string) {
     .meta({ description, type: 'boolean' })
 }
 
+/** Defines a query parameter that is one or several of some words, separated by commas. */
+export function wordsParameter<Word extends string>(words: readonly Word[], description: string) {
+  const read = (text: string) => {
+    const given = text.split(',').map((one) => words.find((word) => word === one))
+    return given.includes(undefined) ? undefined : given.filter((word) => word !== undefined)
+  }
+  return parameter({ read, expected: `some of ${words.join(', ')}, separated by commas` })
+    .optional()
+    .describe(description)
+}
+
 /** Defines a query parameter that is a whole number. */
 export function integerParameter(definition: {
   minimum: number

@@ -7,6 +7,8 @@ export {
 } from './contract.ts'
 export { type Crd, columnsOf, crdOf, crdYaml, resourceSchemaOf } from './crd/crd.ts'
 export type { StructuralSchema, ValidationRule } from './crd/structural-schema.ts'
+export { incidentRuleSpec } from './kinds/incident-rule/spec.ts'
+export { toRule } from './kinds/incident-rule/to-rule.ts'
 export { kinds } from './kinds/index.ts'
 export { projectGrantSpec } from './kinds/project-grant/spec.ts'
 export { commonReasons, progressOf } from './ready-condition.ts'
@@ -14,7 +16,7 @@ export {
   apiAnswerCounter,
   createOperatorMetrics,
   defaultOperatorSettings,
-  type InstallationGrant,
+  type InstallationResource,
   type OperatorSettings,
   startOperator,
 } from './runtime/index.ts'

@@ -5,6 +5,7 @@ import { markDue } from '../capabilities/detection/index.ts'
 import { settleRequests } from '../capabilities/edge/batches/index.ts'
 import { otlpRoutes } from '../capabilities/edge/otlp/index.ts'
 import { proxyRoutes } from '../capabilities/edge/proxy/index.ts'
+import { signalMinutesChore } from '../capabilities/incidents/index.ts'
 import { startIngest } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openIdempotencyStore } from '../platform/relational/index.ts'
@@ -20,6 +21,7 @@ import { openDetection, openJudge } from './detection.ts'
 import { openIntake } from './intake.ts'
 import { openArchives, openHotWindows, openJobs } from './jobs.ts'
 import { listen } from './listen.ts'
+import { openConfiguredMailer, openNotifications } from './notifications.ts'
 import { openOtlp, openProxy, openRecorder } from './proxy.ts'
 import { openClusterQueue, openFileQueue, withFileSpool } from './queues.ts'
 import { assertAddressesFree, type RoleContext, type Running, run } from './running.ts'
@@ -63,7 +65,11 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   context.parts.defer(() => ingest.stop())
   const judge = openJudge(context, config, { db })
   openDetection(context, config, { db, store, judge })
-  openJobs(context, config, { ...stores, db, ledger }, [hotWindows, archives])
+  const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores, db })] }
+  const mailer = openConfiguredMailer(context, config)
+  const notifications = openNotifications(context, config, { db, mailer })
+  const jobs = [hotWindows, archives, minutes, notifications]
+  openJobs(context, config, { ...stores, db, ledger }, jobs)
 
   // A queue in a local file needs no spool.
   const publisher =
@@ -71,7 +77,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
       ? queue
       : await withFileSpool(context, config, { queue, role: 'all' })
   const intake = openIntake(context, config, { queue: publisher, db })
-  const parts = { ...stores, db, store, records, ledger, queue, intake, judge }
+  const parts = { ...stores, db, store, records, ledger, queue, intake, judge, mailer }
   const { access, routes } = openControl(context, config, parts)
   const recorder = openRecorder(context, config, { queue: publisher, intake })
   const proxy = openProxy(context, config, { keys: access.keys, recorder })

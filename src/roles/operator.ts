@@ -10,7 +10,8 @@ import {
   createServiceClient,
   defaultOperatorSettings,
   findSelectorFault,
-  type InstallationGrant,
+  type InstallationResource,
+  incidentRuleSpec,
   kinds,
   labelSelector,
   type OperatorSettings,
@@ -85,7 +86,12 @@ export function toOperatorSettings(config: RoleConfig<'operator'>): OperatorSett
     namespace_selector,
     proxy_url: parseProxyUrl(config.operator_proxy_url),
     installation: `${config.operator_namespace}/${config.operator_lease}`,
+    namespace: config.operator_namespace,
     grants: parseGrants(config.operator_grants),
+    default_rules: parseResources(incidentRuleSpec, {
+      text: config.operator_default_rules,
+      name: 'LOOPTRACE_OPERATOR_DEFAULT_RULES',
+    }),
     leader_election: config.operator_leader_election
       ? { ...lease, name: config.operator_lease }
       : undefined,
@@ -97,10 +103,6 @@ export function toOperatorSettings(config: RoleConfig<'operator'>): OperatorSett
     orphan_grace_ms: config.operator_orphan_grace_ms,
   }
 }
-
-const installationGrants = z.array(
-  z.strictObject({ name: z.string().min(1).max(253), spec: projectGrantSpec }),
-)
 
 /** Parses the selector, which the API server has not checked. */
 function parseSelector(config: RoleConfig<'operator'>): OperatorSettings['namespace_selector'] {
@@ -138,12 +140,27 @@ function parseClass(text: string): string {
   )
 }
 
-function parseGrants(text: string | undefined): readonly InstallationGrant[] {
+/** Parses the grants of the installation, and fills in defaults. */
+function parseGrants(text: string | undefined): readonly InstallationResource[] {
+  const grants = parseResources(projectGrantSpec, { text, name: 'LOOPTRACE_OPERATOR_GRANTS' })
+  return grants.map(({ name, spec }) => ({ name, spec: projectGrantSpec.parse(spec) }))
+}
+
+/**
+ * Parses resources of the installation. Their specs stay as they are written, so that users may add
+ * fields in the cluster.
+ */
+function parseResources(
+  spec: z.ZodType<object>,
+  { text, name }: { text: string | undefined; name: string },
+): readonly InstallationResource[] {
   if (text === undefined) return []
-  const parsed = installationGrants.safeParse(parsedJson(text))
-  if (parsed.success) return parsed.data
+  const value = parsedJson(text)
+  const list = z.array(z.strictObject({ name: z.string().min(1).max(253), spec }))
+  const parsed = list.safeParse(value)
+  if (parsed.success) return value as readonly InstallationResource[]
   const [issue] = parsed.error.issues
   throw new ConfigError(
-    `LOOPTRACE_OPERATOR_GRANTS: expected a JSON list of grants as {"name", "spec"}: ${issue?.path.join('.')}: ${issue?.message}`,
+    `${name}: expected a JSON list of resources as {"name", "spec"}: ${issue?.path.join('.')}: ${issue?.message}`,
   )
 }

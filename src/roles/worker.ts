@@ -1,5 +1,6 @@
 import { markDue } from '../capabilities/detection/index.ts'
 import { settleRequests } from '../capabilities/edge/batches/index.ts'
+import { signalMinutesChore } from '../capabilities/incidents/index.ts'
 import {
   defaultIngestSettings,
   type IngestSettings,
@@ -8,6 +9,7 @@ import {
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openDetection, openJudge } from './detection.ts'
 import { openArchives, openHotWindows, openJobs } from './jobs.ts'
+import { openConfiguredMailer, openNotifications } from './notifications.ts'
 import { openClusterQueue } from './queues.ts'
 import { type Running, run } from './running.ts'
 import { openStores } from './stores.ts'
@@ -29,7 +31,10 @@ export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Pr
     })
     context.parts.defer(() => ingest.stop())
     openDetection(context, config, { ...stores, judge: openJudge(context, config, stores) })
-    openJobs(context, config, stores, [hotWindows, archives])
+    const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores })] }
+    const mailer = openConfiguredMailer(context, config)
+    const notifications = openNotifications(context, config, { db, mailer })
+    openJobs(context, config, stores, [hotWindows, archives, minutes, notifications])
   })
 }
 

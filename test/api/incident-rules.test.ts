@@ -84,6 +84,17 @@ describe('rules', () => {
     ])
   })
 
+  test('with text that PostgreSQL cannot store are refused, and hostile text is data', async () => {
+    for (const title of ['a\u0000b', 'half \ud83d']) {
+      const body = ruleOf({ annotations: { title } })
+      const reply = await api.call('POST', '/rules', project, { body })
+      expect(codeOf(reply)).toEqual([400, 'invalid_request'])
+      expect(reply.body.errors[0].pointer).toBe('/annotations/title')
+    }
+    const annotations = { title: `'; drop table incidents; -- <script>{{group.x}}` }
+    expect((await created({ annotations })).annotations).toEqual(annotations)
+  })
+
   test('show the tiers of a preset that are evaluated, and those that never can', async () => {
     const burn_rate = { signal: 'failure_rate', objective: 0.9, preset: 'standard' }
     const rule = await created({ condition: undefined, burn_rate })
@@ -223,6 +234,55 @@ describe('rules', () => {
     })
     const list = await api.call('GET', '/rules', other)
     expect(list.body.rules).toEqual([body])
+  })
+})
+
+describe('incidents of a rule that ends', () => {
+  async function firing(project_id: string) {
+    const { rule_id, name } = await created({}, project_id)
+    const state = { ...{ rule_id, project_id, group_key: '{}' }, state: '{}', firing: true }
+    await api.db.insertInto('rule_states').values(state).execute()
+    const contributors = [{ rule: name, group: '{}' }]
+    const id = await api.insertIncident(project_id, { core: { rules: [name], contributors } })
+    const isOrphaned = async () => {
+      const { orphaned, state } = await api.db
+        .selectFrom('incidents')
+        .selectAll()
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow()
+      const states = await api.db
+        .selectFrom('rule_states')
+        .selectAll()
+        .where('rule_id', '=', rule_id)
+        .execute()
+      expect(state).toBe('open')
+      expect(states).toHaveLength(orphaned ? 0 : 1)
+      return orphaned
+    }
+    return { path: `/rules/${rule_id}`, name, isOrphaned }
+  }
+
+  test('are not orphaned by a PUT of the same rule', async () => {
+    const { path, name, isOrphaned } = await firing(project)
+    await api.call('PUT', path, project, { body: ruleOf({ name }) })
+    expect(await isOrphaned()).toBe(false)
+  })
+
+  test.each([
+    ['edited', { for: '5m' }],
+    ['suspended', { suspend: true }],
+    ['renamed', { name: 'n' }],
+  ])('are orphaned when it is %s', async (_what, change) => {
+    const { path, name, isOrphaned } = await firing(project)
+    const body = ruleOf({ name, ...change })
+    expect((await api.call('PUT', path, project, { body })).status).toBe(200)
+    expect(await isOrphaned()).toBe(true)
+  })
+
+  test('are orphaned when it is deleted', async () => {
+    const { path, isOrphaned } = await firing(project)
+    expect((await api.call('DELETE', path, project)).status).toBe(204)
+    expect(await isOrphaned()).toBe(true)
   })
 })
 

@@ -58,10 +58,20 @@ type Declared =
   | 'ProjectGrant'
   | 'Project'
   | 'ProjectMember'
+  | 'NotificationChannel'
+  | 'IncidentRule'
 
 const project = (fields: Fields): Fields => ({ organization: 'default', name: 'a', ...fields })
 const member = (fields: Fields): Fields => ({
   ...{ projectRef: { name: 'a' }, email: 'ada@example.com', role: 'viewer' },
+  ...fields,
+})
+const channel = (fields: Fields): Fields => ({ projectRef: { name: 'a' }, ...fields })
+const secretRef = { name: 'a-secret', key: 'value' }
+const url = 'https://in.example.com/hook'
+const rule = (fields: Fields): Fields => ({
+  ...{ projectRef: { name: 'a' }, severity: 'high' },
+  condition: { signal: 'failure_count', window: '5m', threshold: '3' },
   ...fields,
 })
 
@@ -159,6 +169,27 @@ const accepted: readonly [string, Declared, Fields][] = [
   ['null for environments', 'Project', project({ environments: null })],
   ['a project to adopt', 'Project', project({ id, deletionPolicy: 'Delete' })],
   ['a member with a tagged address', 'ProjectMember', member({ email: 'ada+ü@mail.example.com' })],
+  ['a webhook without a secret', 'NotificationChannel', channel({ webhook: { url } })],
+  [
+    'a webhook with another name and a fallback',
+    'NotificationChannel',
+    channel({ webhook: { url, secretRef }, channelName: 'on-call', fallback: 'mail' }),
+  ],
+  ['an incoming webhook of Slack', 'NotificationChannel', channel({ slack: { secretRef } })],
+  [
+    'a channel in Slack',
+    'NotificationChannel',
+    channel({ slack: { channel: '#checkout', secretRef } }),
+  ],
+  ['PagerDuty', 'NotificationChannel', channel({ pagerduty: { secretRef } })],
+  ['an Alertmanager', 'NotificationChannel', channel({ alertmanager: { url, secretRef } })],
+  ['mails', 'NotificationChannel', channel({ email: { to: ['ada@example.com'] } })],
+  ['a rule', 'IncidentRule', rule({})],
+  [
+    'a rule of an event',
+    'IncidentRule',
+    rule({ condition: null, event: { match: { source: 'finding' } } }),
+  ],
   ['a member by id', 'ProjectMember', member({ projectRef: { id }, deletionPolicy: 'Retain' })],
   ['a grant of roles', 'ProjectGrant', grant({ kinds: ['ProjectMember'], roles: ['viewer'] })],
 ]
@@ -330,6 +361,29 @@ const refused: typeof accepted = [
   ['null for an environment', 'Project', project({ environments: [null] })],
   ['text for environments', 'Project', project({ environments: 'dev' })],
   ['a project by reference', 'Project', project({ projectRef: { name: 'a' } })],
+  ['a channel without a receiver', 'NotificationChannel', channel({})],
+  [
+    'a channel with two receivers',
+    'NotificationChannel',
+    channel({ webhook: { url }, email: { to: ['ada@example.com'] } }),
+  ],
+  ['a file as URL', 'NotificationChannel', channel({ webhook: { url: 'file:///etc/passwd' } })],
+  [
+    'a Secret of another namespace',
+    'NotificationChannel',
+    channel({ webhook: { url, secretRef: { ...secretRef, namespace: 'other' } } }),
+  ],
+  [
+    'a Secret with a path',
+    'NotificationChannel',
+    channel({ webhook: { url, secretRef: { ...secretRef, name: '../other/a' } } }),
+  ],
+  ['a value in the spec', 'NotificationChannel', channel({ webhook: { url, secret: 'whsec_a' } })],
+  ['Slack without a secret', 'NotificationChannel', channel({ slack: { channel: '#a' } })],
+  ['mails to no one', 'NotificationChannel', channel({ email: { to: [] } })],
+  ['a rule without a kind', 'IncidentRule', rule({ condition: null })],
+  ['a rule of two kinds', 'IncidentRule', rule({ event: { match: { source: 'finding' } } })],
+  ['a rule with a number as threshold', 'IncidentRule', rule({ condition: { threshold: 3 } })],
   ['a member in upper case', 'ProjectMember', member({ email: 'Ada@example.com' })],
   ['a member without a domain', 'ProjectMember', member({ email: 'ada@localhost' })],
   ['a member with two addresses', 'ProjectMember', member({ email: 'a@b.example, c@d.example' })],

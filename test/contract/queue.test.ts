@@ -181,6 +181,30 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
       expect((await queue.stats()).pending).toBe(0)
     })
 
+    test('the age of a subject is that of its own oldest message, waiting or in flight', async () => {
+      const { queue } = await driver.open()
+      const ages = () =>
+        Promise.all(['ingest.project-a', 'ingest.project-b'].map((one) => queue.oldestAge_ms(one)))
+      expect(await ages()).toEqual([0, 0])
+      await queue.publish(message('m1'))
+      await eventually('it ages', async () => ((await ages())[0] ?? 0) > 20)
+      await queue.publish(message('m2'))
+      await queue.publish({ ...message('m3'), subject: 'ingest.project-b' })
+      const [first = 0, other = 0] = await ages()
+      expect(first).toBeGreaterThan(20)
+      expect(other).toBeLessThan(first)
+      const held: Delivery[] = []
+      const consumer = await queue.consume(consumeOptions, async (batch) => {
+        held.push(...batch)
+        await eventually('both are in flight', () => held.length >= 2 || undefined)
+        expect((await ages())[0]).toBeGreaterThanOrEqual(first)
+        for (const delivery of batch) await delivery.ack()
+      })
+      await eventually('all are acknowledged', () => isEmpty(queue), long)
+      await consumer.stop()
+      expect(await ages()).toEqual([0, 0])
+    })
+
     test('a full queue refuses, is not ready, and accepts again after acks', async () => {
       const { queue } = await driver.open({ bytes_max: 1_000_000 })
       const data = Buffer.alloc(90_000)

@@ -243,6 +243,95 @@ describe('ledger', () => {
   })
 })
 
+describe('rules backtest', () => {
+  const rule = (threshold: number) =>
+    `apiVersion: looptrace.dev/v1alpha1\nkind: IncidentRule\nmetadata: {name: errors}\nspec:\n  projectRef: {name: a}\n  severity: high\n  groupBy: [task_name]\n  condition: {signal: error_rate, window: 5m, threshold: "${threshold}"}\n`
+  const group = { task_name: 'check\u001bout' }
+  const preview = {
+    from: '2026-01-01T00:00:00.000Z',
+    to: '2026-01-08T00:00:00.000Z',
+    available_from: '2026-01-05T12:00:00.000Z',
+    transitions: [
+      { at: '2026-01-06T00:00:00.000Z', group, type: 'fired', severity: 'high' },
+      { at: '2026-01-06T00:10:00.000Z', group, type: 'ended', severity: null },
+    ],
+    ...{ minutes_firing: 10, pages_per_week: 2.8, recipients: ['pager'], groups: 1, overflow: 0 },
+    series: [{ group, points: [{ at: '2026-01-06T00:00:00.000Z', value: 0.5 }] }],
+  }
+  let answer: { status: number; body: unknown }
+  let asked: { line: string; key: unknown; body: Record<string, unknown> }
+  const api = createServer((request, response) => {
+    let body = ''
+    request.on('data', (data) => (body += data))
+    request.on('end', () => {
+      const { method, url, headers } = request
+      asked = { line: `${method} ${url}`, key: headers['x-api-key'], body: JSON.parse(body) }
+      response.writeHead(answer.status, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(answer.body))
+    })
+  })
+  let env: Record<string, string>
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve))
+    const { port } = api.address() as AddressInfo
+    env = { LOOPTRACE_URL: `http://127.0.0.1:${port}`, LOOPTRACE_API_KEY: 'lt_key' }
+    await writeFile(join(directory, 'errors.yaml'), rule(0.1))
+    await writeFile(join(directory, 'never.yaml'), rule(2))
+  })
+  afterAll(() => api.close())
+
+  test('sends each rule, and prints what it would have done', async () => {
+    answer = { status: 200, body: preview }
+    const { status, stdout } = await looptrace('rules backtest errors.yaml --days 7', { env })
+    expect(status).toBe(0)
+    expect(asked).toMatchObject({
+      line: 'POST /api/v2/observability/incidents/rules/preview',
+      key: 'lt_key',
+      body: { days: 7, rule: { name: 'errors', condition: { threshold: '0.1' } } },
+    })
+    expect(stdout).toMatch(
+      /2026-01-06T00:00:00.000Z +errors +\{task_name="check\\u001bout"\} +fired/,
+    )
+    expect(stdout).toMatch(/errors +1 +10 +2.8 +1 +pager\n/)
+    expect(stdout).toContain('rows are stored from 2026-01-05T12:00:00.000Z, so that 2.5 of 7 days')
+    const json = await looptrace('rules backtest errors.yaml -o json --pages-max 2', { env })
+    expect([json.status, JSON.parse(json.stdout)]).toEqual([
+      1,
+      { days: 14, rules: [{ rule: 'errors', ...preview }] },
+    ])
+  })
+
+  test.each<[string, typeof answer, number, string]>([
+    [
+      'errors.yaml',
+      { status: 400, body: { detail: 'rule.for: got 2d' } },
+      2,
+      '400 rule.for: got 2d',
+    ],
+    [
+      'errors.yaml',
+      { status: 403, body: { detail: 'the key lacks a scope' } },
+      3,
+      '403 the key lacks a scope',
+    ],
+    ['errors.yaml', { status: 200, body: { hello: 1 } }, 3, 'the answer is not a preview'],
+    [
+      'never.yaml',
+      { status: 200, body: {} },
+      2,
+      'never.yaml:8:58: error: spec.condition.threshold: `error_rate > 2`',
+    ],
+    ['errors.yaml --days 29', { status: 200, body: {} }, 2, '--days: got "29", expected 1 to 28'],
+  ])('%s with the answer %j', async (line, given, expected, message) => {
+    answer = given
+    const result = await looptrace(`rules backtest ${line}`, { env })
+    expect([result.status, result.stdout]).toEqual([expected, ''])
+    expect(result.stderr).toContain(message)
+    expect(result.stderr).not.toContain('lt_key')
+  })
+})
+
 describe('migrate check', () => {
   test('has status 3 if a store does not answer, and 2 for a wrong form or setting', async () => {
     const env = {

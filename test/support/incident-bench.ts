@@ -99,6 +99,37 @@ export function transit(
   })
 }
 
+/** What is stored of the incidents of a project, without ids and clocks, to be compared. */
+export async function storedOf(db: IncidentDb, project_id: string) {
+  const incidents = await db
+    .selectFrom('incidents')
+    .select(['id', 'number', 'rule_name', 'dedup_key', 'state', 'severity', 'version', 'core'])
+    .where('project_id', '=', project_id)
+    .orderBy('number')
+    .execute()
+  const numbers = new Map(incidents.map(({ id, number }) => [id, number]))
+  const events = await db
+    .selectFrom('incident_events')
+    .select(['incident_id', 'seq', 'type', 'at', 'actor_id'])
+    .where('project_id', '=', project_id)
+    .execute()
+  const messages = await db
+    .selectFrom('notification_outbox')
+    .select(['incident_id', 'event_seq', 'channel', 'reason'])
+    .where('project_id', '=', project_id)
+    .execute()
+  const numbered = <Row extends { incident_id: string }>({ incident_id, ...row }: Row) => {
+    return JSON.stringify({ number: numbers.get(incident_id), ...row })
+  }
+  return {
+    incidents: incidents.map(({ id: _, core, ...row }) => {
+      return { ...row, openings: (core['openings_ms'] as unknown[]).length }
+    }),
+    events: events.map(numbered).toSorted(),
+    messages: messages.map(numbered).toSorted(),
+  }
+}
+
 /** Stores the state of a group. */
 export async function putState(
   db: IncidentDb,

@@ -78,6 +78,22 @@ returns a list of faults, one per line.
 |operator.namespaceSelector: got {{ toJson .namespaceSelector }} with operator.namespaces, expected one of them
 {{- end }}
 {{- end }}
+{{- if .Values.defaultRules.enabled }}
+{{- if not .Values.operator.enabled }}
+|defaultRules.enabled: got true with operator.enabled false, expected the operator too: it applies the rules
+{{- end }}
+{{- if and .Values.operator.namespaces (not (has .Release.Namespace .Values.operator.namespaces)) }}
+|operator.namespaces: got {{ toJson .Values.operator.namespaces }} with defaultRules.enabled, expected {{ .Release.Namespace }} too: the rules are created there
+{{- end }}
+{{- if eq (hasKey .Values.defaultRules.projectRef "id") (hasKey .Values.defaultRules.projectRef "name") }}
+|defaultRules.projectRef: got {{ toJson .Values.defaultRules.projectRef }}, expected either id, or name and organization (null removes a value)
+{{- end }}
+{{- range $name := .Values.defaultRules.exclude }}
+{{- if not (has $name (include "looptrace.defaultRuleNames" $ | splitList " ")) }}
+|defaultRules.exclude: got {{ quote $name }}, expected one of {{ include "looptrace.defaultRuleNames" $ | replace " " ", " }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- with .Values.s3 }}
 {{- range $name := list "prefix" "region" "endpoint" "existingSecret" }}
 {{- if and (get $.Values.s3 $name) (not $.Values.s3.bucket) }}

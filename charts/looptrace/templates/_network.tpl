@@ -26,6 +26,9 @@
 {{- $ports = append $ports 443 }}
 {{- with $values.s3.endpoint }}{{ $ports = append $ports (include "looptrace.portOf" . | int) }}{{ end }}
 {{- end }}
+{{- if has .role (list "all" "worker") }}
+{{- $ports = concat $ports $values.networkPolicy.receiverPorts }}
+{{- end }}
 {{- if ne .role "proxy" }}
 {{- $ports = concat $ports $values.networkPolicy.apiServerPorts }}
 {{- end }}

@@ -86,6 +86,16 @@ about grants.
 {{- end }}
 
 {{/*
+Permissions of the operator to create and delete default rules, in the namespace of the release. With
+defaultRules.enabled false it deletes former ones.
+*/}}
+{{- define "looptrace.defaultRuleRules" -}}
+- apiGroups: [looptrace.dev]
+  resources: [incidentrules]
+  verbs: [create, delete]
+{{- end }}
+
+{{/*
 Permissions of the operator to notice other installations, whose Leases may be in any namespace. The
 uid of kube-system identifies the cluster.
 */}}

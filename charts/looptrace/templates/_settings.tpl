@@ -152,6 +152,9 @@ LOOPTRACE_OPERATOR_NAMESPACE_SELECTOR: {{ toJson . | quote }}
 {{- end }}
 LOOPTRACE_OPERATOR_PROXY_URL: {{ default (printf "http://%s.%s.svc:%v" (include "looptrace.name" .) .Release.Namespace .Values.service.ports.http) .Values.operator.proxyUrl | quote }}
 LOOPTRACE_OPERATOR_GRANTS: {{ include "looptrace.grants" . | quote }}
+{{- if .Values.defaultRules.enabled }}
+LOOPTRACE_OPERATOR_DEFAULT_RULES: {{ include "looptrace.defaultRules" . | quote }}
+{{- end }}
 LOOPTRACE_OPERATOR_LEADER_ELECTION: {{ eq .Values.mode "cluster" | quote }}
 {{- /* Saves memory: a small young generation 30 MiB, one V8 helper thread instead of three 10 MiB. */}}
 NODE_OPTIONS: --max-semi-space-size=1 --v8-pool-size=1

@@ -1,11 +1,12 @@
 import type { SortPosition } from '../../model/list-query.ts'
 import {
+  afterPosition,
+  allOf,
   type Kysely,
   type Selectable,
   sql,
   type TaskTables,
 } from '../../platform/relational/index.ts'
-import { afterPosition, allOf } from '../tasks/index.ts'
 
 export type ConversationRow = Selectable<TaskTables['conversations']>
 

@@ -105,7 +105,7 @@ async function analyseOnce(
   const only = detectors === undefined ? undefined : new Set(detectors)
   const { claim: _claim, epoch, revision, touches } = before
   const snapshot = { ...task, claim: null, epoch, revision: String(revision) }
-  const written = await writeResult(db, {
+  const written = await writeResult(deps, {
     ...analysed,
     // Findings of other detectors are not written, so the task stays due.
     snapshot: { ...snapshot, touches: only === undefined ? String(touches) : noTouches },

@@ -9,7 +9,6 @@ import { listTasks } from './tasks.ts'
 import { getTaskTimeline } from './timeline.ts'
 import { getTaskToolCalls } from './tool-calls.ts'
 
-export { afterPosition, allOf } from './list-store.ts'
 export {
   callSumFields,
   callSumsFrom,

@@ -1,7 +1,7 @@
 export { apiAnswerCounter, createOperatorMetrics } from './operator-metrics.ts'
 export {
   defaultOperatorSettings,
-  type InstallationGrant,
+  type InstallationResource,
   type OperatorSettings,
 } from './operator-settings.ts'
 export { startOperator } from './start-operator.ts'

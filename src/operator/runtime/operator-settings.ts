@@ -8,8 +8,12 @@ export type OperatorSettings = {
   namespace_selector: LabelSelector | undefined
   /** Namespace and name of the installation, which tell its grants from those of others. */
   installation: string
+  /** Namespace of the installation. */
+  namespace: string
   /** ProjectGrants of this installation, which the leader applies and deletes. */
-  grants: readonly InstallationGrant[]
+  grants: readonly InstallationResource[]
+  /** IncidentRules in the namespace of the installation, which the leader applies and deletes. */
+  default_rules: readonly InstallationResource[]
   /** URL of completions and OTLP for the Secrets of applications, without a slash at its end. */
   proxy_url: string
   /** Undefined when only one process runs. */
@@ -34,8 +38,8 @@ export type OperatorSettings = {
   stop_ms: number
 }
 
-/** A ProjectGrant that the installation declares: its name and its spec, unparsed. */
-export type InstallationGrant = { name: string; spec: object }
+/** A resource that the installation declares: its name and its spec, unparsed. */
+export type InstallationResource = { name: string; spec: object }
 
 /**
  * Settings of a Lease for leader election or presence; client-go's defaults are 15, 10 and 2 s. For
@@ -60,7 +64,9 @@ export const defaultOperatorSettings: OperatorSettings = {
   namespaces: [],
   namespace_selector: undefined,
   installation: 'default/looptrace-operator',
+  namespace: 'default',
   grants: [],
+  default_rules: [],
   proxy_url: 'http://127.0.0.1:8080',
   leader_election: {
     namespace: 'default',

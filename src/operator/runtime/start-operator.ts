@@ -6,7 +6,7 @@ import type { ServiceClient } from '../service/service-client.ts'
 import { createGrantBook } from '../tenancy/grant-book.ts'
 import { type Controller, createController } from './controller.ts'
 import { createEventRecorder } from './event-recorder.ts'
-import { applyInstallationGrants } from './installation-grants.ts'
+import { applyInstallationResources } from './installation-resources.ts'
 import {
   createLeaderElection,
   guardWrites,
@@ -166,7 +166,7 @@ function assemble(options: OperatorOptions, election: LeaderElection, presence: 
       await presence.whenAllowed(signal)
       if (signal.aborted) return
       try {
-        return await applyInstallationGrants({ ...common, kinds: options.kinds })
+        return await applyInstallationResources({ ...common, kinds: options.kinds })
       } catch (error) {
         // Another installation of the class appeared: its presence is waited for again.
         if (!(error instanceof NotLeading && election.isLeader())) throw error

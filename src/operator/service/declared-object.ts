@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { ManagedBy } from '../../model/managed-by.ts'
 import { NotReady, type ReconcileDeps, type ResourceMeta } from '../contract.ts'
 import { isOwnedBy, ownerOf, ownerQuery } from '../installation.ts'
-import { isRefusal, parseAnswer } from './service-client.ts'
+import { isRefusal, parseAnswer, ServiceRefusal } from './service-client.ts'
 
 /** The fields of an object that show who declares it, and its version for `If-Match`. */
 export type Declared = {
@@ -31,7 +31,7 @@ export type DeclaredObject<T extends Declared> = {
   find(): Promise<T | undefined>
   /**
    * Creates the object, or replaces it at the version that was read. Throws `NotReady` if the project
-   * has another object of this name.
+   * has another object of this name, or the maximum number of objects.
    */
   write(body: object, before: T | undefined): Promise<void>
   /** Deletes the object; `retain` only removes its owner. A missing object or project is ignored. */
@@ -70,7 +70,7 @@ export function declaredObject<T extends Declared>(
   return {
     owner,
     find,
-    write: (body, before) => write(body, before).catch(throwIfNameTaken),
+    write: (body, before) => write(body, before).catch(throwNotReady),
     remove: async ({ retain }) => {
       if (project_id === '') return
       try {
@@ -86,8 +86,15 @@ export function declaredObject<T extends Declared>(
   }
 }
 
-function throwIfNameTaken(error: unknown): never {
-  if (isRefusal(error, 'name_taken')) throw new NotReady('NameTaken', error.message)
-  if (isRefusal(error, 'project_not_found')) throw new NotReady('ProjectNotFound', error.message)
-  throw error
+/** Reasons of Ready for codes of refusals. */
+const reasons: Readonly<Record<string, string>> = {
+  name_taken: 'NameTaken',
+  limit_reached: 'LimitReached',
+  project_not_found: 'ProjectNotFound',
+}
+
+function throwNotReady(error: unknown): never {
+  if (!(error instanceof ServiceRefusal)) throw error
+  const reason = reasons[error.code]
+  throw reason === undefined ? error : new NotReady(reason, error.message)
 }

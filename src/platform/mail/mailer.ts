@@ -13,6 +13,8 @@ export type Mail = {
   message_id?: string
   /** Identities of earlier mails of the conversation. */
   references?: readonly string[]
+  /** Attempts; 3 by default. */
+  attempts_max?: number
 }
 
 /** Sends mails. */
@@ -47,10 +49,8 @@ export function openMailer(options: {
   metrics: Metrics
   /** Wait before the second attempt, for tests. */
   retry_ms?: number
-  /** Attempts per mail; 3 by default. */
-  attempts_max?: number
 }): Mailer {
-  const { smtp_url, from, logger, metrics, retry_ms = 2_000, attempts_max = 3 } = options
+  const { smtp_url, from, logger, metrics, retry_ms = 2_000 } = options
   const mails = metrics.counter({
     name: 'looptrace_mails_total',
     help: 'Mails by outcome: sent, or failed after all attempts.',
@@ -67,6 +67,7 @@ export function openMailer(options: {
       transport ??= openTransport(server)
       const deliver = async () => (await transport)?.sendMail(message)
       try {
+        const { attempts_max = 3 } = mail
         await retry(deliver, { retry_ms, attempts_max, signal: ending.signal })
         mails.inc({ outcome: 'sent' })
       } catch (error) {

@@ -16,6 +16,11 @@ export type Queue = {
   /** Starts a consumer. The handler settles each delivery; an unsettled one is redelivered. */
   consume(options: ConsumeOptions, handler: BatchHandler): Promise<Consumer>
   stats(): Promise<QueueStats>
+  /**
+   * Returns the age of the oldest message of a subject that waits or is in flight, in ms; 0 without
+   * one. Other subjects do not change it.
+   */
+  oldestAge_ms(subject: string): Promise<number>
   /** Resolves with whether a publish would succeed now. */
   ready(): Promise<boolean>
   /** Lists dead letters, oldest first, at most 1,000 per call. */

@@ -26,6 +26,7 @@ export type {
   RetentionDays,
   RetentionTables,
 } from './lifecycle-tables.ts'
+export { afterPosition, allOf, type Fragment } from './list-conditions.ts'
 export {
   type AppliedStatement,
   type MigrateOptions,

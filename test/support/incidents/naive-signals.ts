@@ -43,7 +43,9 @@ export function naiveSamples(
   const starts = (of: (row: NaiveRow) => boolean) => rows.filter(of).map(({ at_ms }) => at_ms)
   const isTask = rule.burn_rate?.signal !== 'error_rate'
   const oldest_ms = Math.min(
-    ...starts(({ source }) => (isTask ? source === 'task' : source === 'call' || source === 'other')),
+    ...starts(({ source }) =>
+      isTask ? source === 'task' : source === 'call' || source === 'other',
+    ),
   )
   const samples = new Map<string, Sample>()
   for (const [key, own] of groups) {
@@ -63,7 +65,9 @@ function groupsOf({ dimensions }: NaiveRow, { selector, group_by }: Rule): Group
   let groups: Group[] = [{}]
   for (const [dimension, values] of named) {
     if (!group_by.includes(dimension)) continue
-    const cut = new Set(values.map((one) => [...one.replaceAll('\u0000', '\ufffd')].slice(0, 128).join('')))
+    const cut = new Set(
+      values.map((one) => [...one.replaceAll('\u0000', '\ufffd')].slice(0, 128).join('')),
+    )
     groups = groups.flatMap((group) => [...cut].map((one) => ({ ...group, [dimension]: one })))
   }
   return groups
@@ -75,7 +79,7 @@ function sampleOf(rows: readonly NaiveRow[], about: About): Sample | undefined {
   const { rule, end_ms, lag_ms } = about
   const over = (signal: string, to_ms: number, length_ms: number, per?: string) => {
     const inside = rows.filter(({ at_ms }) => at_ms >= to_ms - length_ms && at_ms < to_ms)
-    return valueOf(inside, signal, per, length_ms)
+    return valueOver(inside, signal, per, length_ms)
   }
   if (rule.condition !== undefined && rule.condition.signal !== 'ingest_lag') {
     const { signal, window } = rule.condition
@@ -110,7 +114,7 @@ function sampleOf(rows: readonly NaiveRow[], about: About): Sample | undefined {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)
 
-function valueOf(
+function valueOver(
   rows: readonly NaiveRow[],
   signal: string,
   per: string | undefined,

@@ -9,8 +9,8 @@ import { observationOf } from '../observations.ts'
 import { entryOf } from '../records.ts'
 import type { NaiveRow } from './naive-signals.ts'
 
-/** The newest slot of the data: the end of a minute. */
-export const end_ms = Date.parse('2026-10-01T12:00:00Z')
+/** The newest slot of the data: a recent end of a minute. */
+export const end_ms = Math.floor(Date.now() / 60_000) * 60_000 - 3 * 60_000
 
 export const idle_ms = 30 * 60_000
 
@@ -19,7 +19,18 @@ const day_ms = 86_400_000
 
 /** Values that applications choose, some of them hostile. */
 const values = fc.constantFrom(
-  ...['', 'gpt-4o', 'gpt_4o', 'claude', 'a%b', 'back\\slash', "it's", '"x"', 'line\nbreak', 'tab\t'],
+  ...[
+    '',
+    'gpt-4o',
+    'gpt_4o',
+    'claude',
+    'a%b',
+    'back\\slash',
+    "it's",
+    '"x"',
+    'line\nbreak',
+    'tab\t',
+  ],
   ...['ünï', '\u{1f600} smile', '*', '?', '\\', '%', '\\%', '--', '{p0:String}', 'NULL'],
   'long'.repeat(60),
 )
@@ -125,7 +136,10 @@ export const measuredRules: fc.Arbitrary<Rule> = fc
 const age = fc.oneof(
   { weight: 4, arbitrary: fc.integer({ min: -2 * minute_ms, max: 20 * minute_ms }) },
   { weight: 3, arbitrary: fc.integer({ min: 0, max: 7 * 3_600_000 }) },
-  { weight: 2, arbitrary: fc.tuple(fc.nat(29), fc.nat(3_600_000)).map(([d, ms]) => d * day_ms + ms) },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(fc.nat(29), fc.nat(3_600_000)).map(([d, ms]) => d * day_ms + ms),
+  },
   { weight: 2, arbitrary: fc.constantFrom(0, minute_ms, 90_000, 600_000, 3_600_000) },
 )
 
@@ -278,7 +292,14 @@ export function entriesOf(project_id: string, data: SignalData): LedgerEntry[] {
 /** The same data as the naive computation reads it. */
 export function naiveRowsOf(data: SignalData): NaiveRow[] {
   const iterable = [...data.calls.map(callRow), ...data.tasks.flatMap(taskRows)]
-  const none = { model: [''], provider: [''], environment: [''], task_name: [''], release: [''], tag: [''] }
+  const none = {
+    model: [''],
+    provider: [''],
+    environment: [''],
+    task_name: [''],
+    release: [''],
+    tag: [''],
+  }
   const ledger = data.entries.map(
     ({ age: age_ms, rejected, lost }): NaiveRow => ({
       ...{ source: 'ledger', at_ms: end_ms - age_ms, dimensions: none },

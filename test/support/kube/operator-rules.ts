@@ -12,7 +12,11 @@ export function operatorRules(plurals: readonly string[]): Rule[] {
   const group = ['looptrace.dev']
   return [
     { apiGroups: group, resources: plurals, verbs: ['get', 'list', 'watch', 'patch'] },
-    { apiGroups: group, resources: ['projectgrants'], verbs: ['create', 'delete'] },
+    {
+      apiGroups: group,
+      resources: ['projectgrants', 'incidentrules'],
+      verbs: ['create', 'delete'],
+    },
     { apiGroups: group, resources: plurals.map((of) => `${of}/status`), verbs: ['patch'] },
     { apiGroups: group, resources: plurals.map((of) => `${of}/finalizers`), verbs: ['update'] },
     {

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { ContextMemory } from '../contract.ts'
 import { detectorsDigest } from '../detectors/index.ts'
-import type { DetectionDb } from '../ports.ts'
+import type { FindingContent, FindingsPorts, StoredFindings } from '../ports.ts'
 import type { Place, TaskRun } from '../reconstruction/index.ts'
 import { judgeDetector } from '../settings/detector-settings.ts'
 import type { Finding, FindingChanges } from './finding.ts'
@@ -60,8 +60,12 @@ const laterTasks_max = 100
  * Writes a result in one transaction that locks the task: the changes of findings, the verdict, and
  * the state of its detection. A stale result is not written.
  */
-export async function writeResult(db: DetectionDb, result: TaskResult): Promise<WriteOutcome> {
-  return db.transaction().execute(async (trx) => {
+export async function writeResult(
+  { db, onFindings }: FindingsPorts,
+  result: TaskResult,
+): Promise<WriteOutcome> {
+  let afterCommit: (() => void) | undefined
+  const outcome = await db.transaction().execute(async (trx): Promise<WriteOutcome> => {
     const { snapshot, facts, detected_at } = result
     // In this order, because a transaction that marks a task as due already holds its row.
     if (!(await lockTask(trx, snapshot))) return { outcome: 'gone' }
@@ -80,12 +84,29 @@ export async function writeResult(db: DetectionDb, result: TaskResult): Promise<
     }
     const changed = new Set([...put.map(({ finding_id }) => finding_id), ...withdrawn])
     const now = changed.size === 0 ? [] : await findingsOf(trx, snapshot)
+    // Last, because it locks the incidents of the project.
+    afterCommit = await onFindings?.(trx, toStoredFindings(snapshot, put, stored))
     return {
       outcome: 'written',
       changes,
       changed: now.filter(({ finding_id }) => changed.has(finding_id)),
     }
   })
+  afterCommit?.()
+  return outcome
+}
+
+/** Returns stored findings of a task with their former content. */
+export function toStoredFindings(
+  { project_id, task_id }: { project_id: string; task_id: string },
+  put: readonly FindingContent[],
+  stored: readonly Finding[],
+): StoredFindings {
+  const before = new Map(stored.map((finding) => [finding.finding_id, finding]))
+  return {
+    ...{ project_id, task_id },
+    findings: put.map((now) => ({ now, before: before.get(now.finding_id) })),
+  }
 }
 
 function toComparison({ analysis, has, only }: TaskResult) {

@@ -56,7 +56,7 @@ async function judgeTask(ports: JudgePorts, claim: JudgeClaim): Promise<JudgedTa
     await releaseJudgement(db, claim, 0)
     return { outcome: 'aborted', changes: undefined }
   }
-  const changes = await writeJudgement(db, {
+  const changes = await writeJudgement(ports, {
     ...{ claim, run, failures_max: work.failures_max, retry_ms: work.retry_ms },
     exchange: question && judgement && { question, judgement },
     answers: getJudgeableDigests(run, prior),

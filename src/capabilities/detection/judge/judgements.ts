@@ -10,8 +10,8 @@ import {
 } from '../findings/findings-store.ts'
 import { type NewFinding, toNewFindings } from '../findings/new-findings.ts'
 import { lockTask, markKnownDue, type TaskKey } from '../findings/tasks-store.ts'
-import { compareFindings } from '../findings/write-result.ts'
-import type { DetectionDb } from '../ports.ts'
+import { compareFindings, toStoredFindings } from '../findings/write-result.ts'
+import type { DetectionDb, FindingsPorts } from '../ports.ts'
 import type { TaskRun } from '../reconstruction/index.ts'
 import { judgeDetector } from '../settings/detector-settings.ts'
 import type { Judgement } from './context-judge.ts'
@@ -89,11 +89,12 @@ type JudgeResult = {
  * verdict. Returns undefined and writes nothing if content of the task was erased in the meantime.
  */
 export async function writeJudgement(
-  db: DetectionDb,
+  { db, onFindings }: FindingsPorts,
   result: JudgeResult,
 ): Promise<FindingChanges | undefined> {
   const { claim, at } = result
-  return db.transaction().execute(async (trx) => {
+  let afterCommit: (() => void) | undefined
+  const written = await db.transaction().execute(async (trx) => {
     if (!(await lockTask(trx, claim))) return undefined
     const before = await trx
       .selectFrom('task_detections')
@@ -103,13 +104,18 @@ export async function writeJudgement(
       .forUpdate()
       .executeTakeFirst()
     if (before?.epoch !== claim.epoch) return undefined
-    const { changes, put, withdrawn } = compareWithStored(result, await findingsOf(trx, claim))
+    const stored = await findingsOf(trx, claim)
+    const { changes, put, withdrawn } = compareWithStored(result, stored)
     await putFindings(trx, put, at)
     await withdrawFindings(trx, claim, { ids: withdrawn, at })
     if (put.length + withdrawn.length > 0) await markKnownDue(trx, [claim])
     await writeState(trx, result, before)
+    // Last, because it locks the incidents of the project.
+    afterCommit = await onFindings?.(trx, toStoredFindings(claim, put, stored))
     return changes
   })
+  afterCommit?.()
+  return written
 }
 
 /** Compares with the judge's earlier findings on the same answers. */

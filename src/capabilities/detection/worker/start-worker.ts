@@ -205,7 +205,7 @@ async function writeAnalysis(
     const { project_id, task_id } = task
     logger.error({ err: error, detector, project_id, task_id }, 'a detector failed')
   }
-  const written = await writeResult(db, {
+  const written = await writeResult(ports, {
     ...analysed,
     snapshot: task,
     settings_version: version,

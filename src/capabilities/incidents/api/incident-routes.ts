@@ -1,5 +1,19 @@
 import type { Route } from '../../../platform/http/index.ts'
+import { listHighRiskTasks } from './alerts/high-risk.ts'
+import { listAlertRules } from './alerts/rules.ts'
+import { getAlertStats } from './alerts/stats.ts'
+import { getAlertSummary } from './alerts/summary.ts'
 import type { IncidentRoutesDeps } from './contract.ts'
+import { listIncidentEvents } from './incidents/events.ts'
+import { getIncident } from './incidents/incident.ts'
+import { listIncidents } from './incidents/incidents.ts'
+import {
+  acknowledgeIncident,
+  assignIncident,
+  commentIncident,
+  reopenIncident,
+  resolveIncident,
+} from './incidents/moves.ts'
 import {
   deleteIncidentRule,
   getIncidentRule,
@@ -7,6 +21,14 @@ import {
   postIncidentRule,
   putIncidentRule,
 } from './rules/rules.ts'
+import { previewSuppression } from './suppressions/preview.ts'
+import {
+  getSuppression,
+  listSuppressions,
+  postSuppression,
+  putSuppression,
+  removeSuppression,
+} from './suppressions/suppressions.ts'
 
 /** The routes of rules, suppressions, incidents and alerts. */
 export function incidentRoutes(deps: IncidentRoutesDeps): Route[] {
@@ -16,5 +38,23 @@ export function incidentRoutes(deps: IncidentRoutesDeps): Route[] {
     getIncidentRule(deps),
     putIncidentRule(deps),
     deleteIncidentRule(deps),
+    listSuppressions(deps),
+    postSuppression(deps),
+    previewSuppression(deps),
+    getSuppression(deps),
+    putSuppression(deps),
+    removeSuppression(deps),
+    listIncidents(deps),
+    getIncident(deps),
+    listIncidentEvents(deps),
+    acknowledgeIncident(deps),
+    resolveIncident(deps),
+    reopenIncident(deps),
+    assignIncident(deps),
+    commentIncident(deps),
+    listAlertRules(deps),
+    getAlertSummary(deps),
+    listHighRiskTasks(deps),
+    getAlertStats(deps),
   ]
 }

@@ -1,4 +1,5 @@
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import { boundedText } from '../rules/bounded-text.ts'
 import { type Dimension, groups_max } from '../rules/rule.ts'
 
 /** Values of the dimensions of `group_by`; empty for an ungrouped rule. */
@@ -7,6 +8,15 @@ export type Group = Readonly<Partial<Record<Dimension, string>>>
 /** Returns the key of a group: equal groups have equal keys, others differ. */
 export function groupKey(group: Group): string {
   return canonicalJson(group)
+}
+
+const value_bytes_max = 400
+
+/** Returns a group whose values, which payloads choose, an index can hold. */
+export function boundedGroup(group: Group): Group {
+  return Object.fromEntries(
+    Object.entries(group).map(([name, value]) => [name, boundedText(value, value_bytes_max)]),
+  )
 }
 
 /** The groups of a rule at a slot. */

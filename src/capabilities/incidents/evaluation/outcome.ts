@@ -54,7 +54,7 @@ export function judge(rule: Rule, sample: SlotSample, seen_ms: GroupState['seen_
 }
 
 /** Returns whether the window of a sample may lack rows that were accepted. */
-export function isPartial(rule: Rule, sample: Sample): boolean {
+export function isPartial(rule: Rule, sample: Pick<Sample, 'lag_ms'>): boolean {
   return sample.lag_ms > durationMs(rule.delay)
 }
 

@@ -88,6 +88,34 @@ function openSources(rules: readonly Inhibiting[]): SourcesOf {
   }
 }
 
+/**
+ * Sorts rules so that the sources of inhibitions come before their targets: what opens in one
+ * evaluation is muted as if it had opened one after the other.
+ */
+export function sourcesFirst<R extends Inhibiting>(rules: readonly R[]): R[] {
+  if (rules.every(({ inhibited_by }) => inhibited_by.length === 0)) return [...rules]
+  const sourcesOf = openSources(rules)
+  const sorted = new Set<Inhibiting>()
+  const entered = new Set<Inhibiting>()
+  const enter = (rule: Inhibiting) => {
+    entered.add(rule)
+    return { rule, sources: sourcesOf(rule) }
+  }
+  for (const rule of rules) {
+    const path = entered.has(rule) ? [] : [enter(rule)]
+    for (let step = path.at(-1); step !== undefined; step = path.at(-1)) {
+      const source = step.sources.next()
+      if (source.done === true) {
+        sorted.add(step.rule)
+        path.pop()
+      } else if (!entered.has(source.value)) {
+        path.push(enter(source.value))
+      }
+    }
+  }
+  return [...sorted] as R[]
+}
+
 /** Searches depth-first without recursion: rules may form a long chain. */
 function findCycle(
   from: Inhibiting,

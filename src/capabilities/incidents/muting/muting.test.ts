@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { failureRule } from '../../../../test/support/incident-steps.ts'
 import { inhibitors, isActive, isMatch, mutualInhibition, suppressionBody } from '../index.ts'
 import type { InhibitionSource } from './inhibition.ts'
-import type { Matched } from './suppression.ts'
+import { type Matched, timesOf } from './suppression.ts'
 
 const suppressionOf = (more: object = {}) =>
   suppressionBody.parse({
@@ -117,6 +117,33 @@ describe('matchers', () => {
     expect(isMatch(low, incident)).toBe(true)
     expect(isMatch(low, { ...incident, severity: 'critical' })).toBe(false)
   })
+})
+
+test('the state and the next start agree with the minutes in which a suppression is in effect', () => {
+  const minute = (at: number) => new Date(Date.UTC(2026, 10, 23) + at * 60_000).toISOString()
+  const window = fc
+    .tuple(fc.nat(20), fc.integer({ min: 1, max: 5 }))
+    .map(([from, length]) => ({ from: minute(from), to: minute(from + length) }))
+  fc.assert(
+    fc.property(
+      fc.array(window, { minLength: 1, maxLength: 3 }),
+      fc.option(fc.integer({ min: 0, max: 30 }), { nil: undefined }),
+      fc.nat(28),
+      (windows, end, now) => {
+        const expires_at = end === undefined ? undefined : minute(end)
+        const suppression = suppressionOf({ windows, expires_at })
+        const isOn = (at: number) => isActive(suppression, Date.parse(minute(at)))
+        const later = Array.from({ length: 30 }, (_, at) => at).filter((at) => at > now)
+        const upcoming = later.some(isOn) ? 'upcoming' : 'expired'
+        const { state, next_start_ms } = timesOf(suppression, Date.parse(minute(now)))
+        expect(state).toBe(isOn(now) ? 'active' : upcoming)
+        const starts = later.filter((at) => windows.some(({ from }) => from === minute(at)))
+        const start = starts.find((at) => end === undefined || at < end)
+        expect(next_start_ms).toBe(start === undefined ? null : Date.parse(minute(start)))
+      },
+    ),
+    { numRuns: 300 },
+  )
 })
 
 describe('inhibition', () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cronFault, lastCronTick } from '../../../kernel/cron.ts'
+import { cronFault, lastCronTick, nextCronTick } from '../../../kernel/cron.ts'
 import { durationMs } from '../../../kernel/duration.ts'
 import { matchesGlob } from '../../../kernel/glob.ts'
 import { expected } from '../../../model/list-query.ts'
@@ -22,14 +22,18 @@ const matcher = record('IncidentMatcher', {
     .regex(matchedField, {
       error: expected('rule, severity, dedup_key, labels.<name> or group.<dimension>'),
     })
+    .meta({ id: 'MatchedField' })
     .describe('`rule`, `severity`, `dedup_key`, `labels.<name>` or `group.<dimension>`.'),
   op: z
     .enum(['eq', 'ne', 'in', 'not_in', 'glob', 'lte', 'gte'])
+    .meta({ id: 'MatcherOperator' })
     .default('eq')
     .describe('`lte` and `gte` compare severities. A missing value is empty text.'),
-  value: z.union([matchedValue, z.array(matchedValue).min(1).max(50)], {
-    error: expected('a text, or a list of 1–50 texts'),
-  }),
+  value: z
+    .union([matchedValue, z.array(matchedValue).min(1).max(50)], {
+      error: expected('a text, or a list of 1–50 texts'),
+    })
+    .meta({ id: 'MatchedValue' }),
 })
 type Matcher = z.output<typeof matcher>
 
@@ -114,6 +118,27 @@ export function isActive(suppression: Suppression, now_ms: number): boolean {
   }
   const begun_ms = again && lastCronTick(again, now_ms)
   return begun_ms !== undefined && now_ms < begun_ms + durationMs(again?.duration ?? '0s')
+}
+
+/** When a suppression is in effect, seen from an instant. */
+export type SuppressionTimes = {
+  /** `expired`: never in effect again. */
+  state: 'active' | 'upcoming' | 'expired'
+  /** The next start after the instant; null without one. */
+  next_start_ms: number | null
+}
+
+/** Returns whether a suppression is in effect at an instant, and when it begins next. */
+export function timesOf(suppression: Suppression, now_ms: number): SuppressionTimes {
+  const { windows, recurrence: again, expires_at } = suppression
+  const end_ms = expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(expires_at)
+  const starts = windows.map(({ from }) => Date.parse(from))
+  const tick_ms = again && now_ms < end_ms ? nextCronTick(again, now_ms) : undefined
+  if (tick_ms !== undefined) starts.push(tick_ms)
+  const later = starts.filter((start_ms) => start_ms > now_ms && start_ms < end_ms)
+  const next_start_ms = later.length === 0 ? null : Math.min(...later)
+  if (isActive(suppression, now_ms)) return { state: 'active', next_start_ms }
+  return { state: next_start_ms === null ? 'expired' : 'upcoming', next_start_ms }
 }
 
 /** The fields of an incident that matchers read. */

@@ -1,9 +1,13 @@
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { Group } from '../evaluation/groups.ts'
+import { boundedText } from './bounded-text.ts'
 import type { Rule } from './rule.ts'
 
 /** A placeholder, or anything that looks like one. */
 const placeholder = /\{\{(.*?)\}\}/gs
+
+/** An index of PostgreSQL holds 2,704 bytes. */
+const key_bytes_max = 2000
 
 type Keyed = Pick<Rule, 'name' | 'dedup_key' | 'group_by' | 'labels'>
 
@@ -18,7 +22,7 @@ export function dedupKey({ name, dedup_key, labels }: Keyed, group: Group): stri
     const [of, key = ''] = path.trim().split('.')
     return (of === 'labels' ? labels[key] : values[key]) ?? ''
   })
-  return `key:${text}`
+  return `key:${boundedText(text, key_bytes_max)}`
 }
 
 /** Returns why the template of a dedup key is refused; undefined for a valid one. */

@@ -27,6 +27,9 @@ export type IncidentChange = {
   evidence?: readonly Evidence[] | undefined
 }
 
+/** Time after which PostgreSQL ends a transaction whose process does nothing. */
+const idle_ms_max = 10_000
+
 /** The numbers of a saved transaction. */
 export type Saved = { opened: number; messages: number }
 
@@ -36,6 +39,8 @@ export type Saved = { opened: number; messages: number }
  * transactions wait for each other. Nothing else may be locked after it.
  */
 export async function lockIncidents(trx: IncidentDb, project_id: string): Promise<number> {
+  // A process that was stopped inside the transaction must not hold up the others.
+  await sql`set local idle_in_transaction_session_timeout = ${sql.lit(idle_ms_max)}`.execute(trx)
   await trx
     .insertInto('incident_numbers')
     .values({ project_id, last: 0 })

@@ -2,6 +2,8 @@ import { type IncidentTables, type Selectable, sql } from '../../../platform/rel
 import type { GroupState } from '../evaluation/contract.ts'
 import type { IncidentDb } from '../ports.ts'
 import type { Rule } from '../rules/rule.ts'
+import { toInstant } from './incident-row.ts'
+import { jsonOf, putRecords } from './records.ts'
 
 /** A stored rule. */
 export type StoredRule = { id: string; project_id: string; version: number; rule: Rule }
@@ -43,6 +45,33 @@ export async function findStates(
     )
     .execute()
   return rows.map(({ state, ...row }) => ({ ...row, state: state as unknown as GroupState }))
+}
+
+/** The next state of a group; null for one that is forgotten. */
+export type NextState = Omit<StoredState, 'state'> & { state: GroupState | null }
+
+/** Writes the states of groups, and deletes those of forgotten ones. */
+export async function putStates(
+  trx: IncidentDb,
+  project_id: string,
+  states: readonly NextState[],
+): Promise<void> {
+  const kept = states.flatMap(({ state, ...key }) => {
+    if (state === null) return []
+    const last_slot = state.slot_ms === null ? null : toInstant(state.slot_ms)
+    return [{ ...key, project_id, state, firing: state.phase === 'firing', last_slot }]
+  })
+  await putRecords(trx, 'rule_states', kept, {
+    key: ['rule_id', 'group_key'],
+    update: ['state', 'firing', 'last_slot'],
+  })
+  const forgotten = states.filter(({ state }) => state === null)
+  if (forgotten.length === 0) return
+  await sql`
+    delete from rule_states as known
+    using jsonb_populate_recordset(null::rule_states, ${jsonOf(forgotten)}::jsonb) as given
+    where known.rule_id = given.rule_id and known.group_key = given.group_key
+  `.execute(trx)
 }
 
 /** Returns the rule of a stored spec, which has all defaults. */

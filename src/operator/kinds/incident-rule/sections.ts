@@ -79,7 +79,7 @@ export const condition = z
       },
       {
         rule: "self.signal != 'ingest_lag' || !has(self.window)",
-        message: 'window: ingest_lag has none',
+        message: 'window: not for ingest_lag',
       },
     ],
   })

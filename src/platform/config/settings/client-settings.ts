@@ -5,7 +5,8 @@ export const cliSettings = {
   url: url(['http', 'https'], {
     unit: 'URL',
     default: 'http://127.0.0.1:8080',
-    reason: 'API that `looptrace ledger` reads. The default is `make run` on this machine.',
+    reason:
+      'API that `looptrace ledger` and `looptrace rules backtest` read. The default is `make run` on this machine.',
   }),
   api_key: secret({ reason: 'Project key of the command line.' }),
 }

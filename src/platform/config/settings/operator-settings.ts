@@ -26,6 +26,11 @@ export const operatorSettings = {
     reason:
       'ProjectGrants of this installation, as a list of `{"name", "spec"}`. The operator applies them, and deletes those that are no longer in the list. The chart sets this.',
   }),
+  operator_default_rules: text({
+    unit: 'JSON',
+    reason:
+      'IncidentRules in the namespace of the Lease, as a list of `{"name", "spec"}`. The operator applies them, and deletes those that are no longer in the list. The chart sets this.',
+  }),
   operator_class: text({
     unit: 'name',
     default: 'default',

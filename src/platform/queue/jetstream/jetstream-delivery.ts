@@ -188,6 +188,21 @@ export async function findDeadLetter(
   }
 }
 
+/** Finds the oldest message of a subject that is not acknowledged. */
+export async function findOldest(
+  manager: JetStreamManager,
+  names: StreamNames,
+  subject: string,
+): Promise<StoredMsg | undefined> {
+  try {
+    const query = { seq: 1, next_by_subj: names.subject(subject) }
+    return (await manager.streams.getMessage(names.queue, query)) ?? undefined
+  } catch (error) {
+    if (isApiError(error, noMessageFound)) return undefined
+    throw error
+  }
+}
+
 /** Turns a dead letter into a message of the queue, with a new dedupe id. */
 export function replayedMessage(letter: StoredMsg, names: StreamNames): StreamMessage {
   const id = letter.header.get(messageIdHeader)

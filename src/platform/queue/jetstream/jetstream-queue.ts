@@ -18,6 +18,7 @@ import { startConsumer } from './jetstream-consumer.ts'
 import {
   deadLetterMessage,
   findDeadLetter,
+  findOldest,
   listDeadLetters,
   replayedMessage,
 } from './jetstream-delivery.ts'
@@ -156,6 +157,13 @@ class JetStreamQueue implements Queue {
     const { messages, bytes, first_ts } = waiting.state
     const oldest_age_ms = messages === 0 ? 0 : Math.max(0, Date.now() - Date.parse(first_ts))
     return { pending: messages, pending_bytes: bytes, dead: buried.state.messages, oldest_age_ms }
+  }
+
+  oldestAge_ms(subject: string): Promise<number> {
+    return this.#callApi(async (manager) => {
+      const oldest = await findOldest(manager, this.#names, subject)
+      return oldest === undefined ? 0 : Math.max(0, Date.now() - oldest.time.getTime())
+    })
   }
 
   async ready(): Promise<boolean> {

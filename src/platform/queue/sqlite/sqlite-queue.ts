@@ -66,6 +66,7 @@ export async function openSqliteQueue(options: SqliteQueueOptions): Promise<Queu
     },
     consume: async (consumeOptions, handler) => consumers.start(consumeOptions, handler),
     stats: () => stats(thread),
+    oldestAge_ms: (subject) => thread.call({ name: 'oldest_age', subject }),
     ready: () => ready(thread),
     deadLetters: (limit, filter = {}) =>
       thread.call({ name: 'dead_letters', limit: Math.min(limit, 1_000), filter }),

@@ -107,6 +107,13 @@ function messageStatements(db: DatabaseSync) {
     readyOfSubject: db.prepare(`
       SELECT seq, id, subject, bytes, state, attempts FROM message
       WHERE state = 0 AND subject = ? ORDER BY seq LIMIT ?`),
+    /** One look-up in the index for each state. */
+    oldestOfSubject: db.prepare(`
+      SELECT published_at AS oldest FROM message WHERE seq = (
+        SELECT min(first) FROM (
+          SELECT min(seq) AS first FROM message WHERE state = 0 AND subject = ?1
+          UNION ALL SELECT min(seq) FROM message WHERE state = ${messageClaimed} AND subject = ?1
+          UNION ALL SELECT min(seq) FROM message WHERE state = ${messageDelayed} AND subject = ?1))`),
     claim: db.prepare(
       'UPDATE message SET state = ?, visible_at = ?, attempts = attempts + 1 WHERE seq = ?',
     ),

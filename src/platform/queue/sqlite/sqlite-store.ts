@@ -140,6 +140,12 @@ export class SqliteStore {
     }
   }
 
+  /** Returns the age of the oldest message of a subject; 0 without one. */
+  oldestAge_ms(subject: string, now_ms: number): number {
+    const oldest = this.#sql.oldestOfSubject.get(subject)?.['oldest']
+    return typeof oldest === 'number' ? Math.max(0, now_ms - oldest) : 0
+  }
+
   /** Lists dead letters, oldest first. */
   deadLetters(limit: number, { project_id, after }: DeadLetterFilter = {}): DeadLetter[] {
     const [time = 0, number = 0] = (after ?? '').split(':').map((digits) => Number(digits) || 0)

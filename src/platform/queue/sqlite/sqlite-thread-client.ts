@@ -131,6 +131,7 @@ export type SqliteCall =
   | { name: 'retry'; seq: number; attempt: number; delay_ms: number }
   | { name: 'bury'; seq: number; attempt: number; reason: string }
   | { name: 'stats' }
+  | { name: 'oldest_age'; subject: string }
   | { name: 'dead_letters'; limit: number; filter: DeadLetterFilter }
   | { name: 'replay'; id: string; project_id: string | undefined }
   | { name: 'close' }
@@ -144,6 +145,7 @@ export type SqliteAnswers = {
   retry: null
   bury: null
   stats: QueueStats & { has_room: boolean }
+  oldest_age: number
   dead_letters: DeadLetter[]
   replay: boolean
   close: null

@@ -155,6 +155,8 @@ class GroupCommit {
         return null
       case 'stats':
         return { ...store.stats(now_ms), has_room: store.hasRoomFor(0) }
+      case 'oldest_age':
+        return store.oldestAge_ms(call.subject, now_ms)
       case 'dead_letters':
         return store.deadLetters(call.limit, call.filter)
       case 'replay':

@@ -13,14 +13,15 @@ import {
 import { mutualInhibition } from '../../muting/inhibition.ts'
 import type { IncidentDb } from '../../ports.ts'
 import type { Rule } from '../../rules/rule.ts'
+import { orphanRule } from '../../store/moves.ts'
 import type { IncidentRoutesDeps } from '../contract.ts'
 import {
   changeRules,
   deleteRule,
-  findRule,
   findRuleBy,
   insertRule,
   isSame,
+  lockRule,
   type NewRule,
   releaseRule,
   replaceRule,
@@ -72,6 +73,7 @@ export function putRule(
     const references = await ruleReferences(trx, which.project_id)
     const others = references.filter(({ id }) => id !== which.rule_id)
     checkInhibition(rule.spec, others)
+    if (!isEqual) await orphanIncidents(trx, before, rule.at)
     return replaceRule(trx, which, rule)
   })
 }
@@ -81,7 +83,7 @@ export function putRule(
  * `managed_by_kubernetes`, `permission_denied`, `precondition_failed`.
  */
 export function deleteStoredRule(
-  { db }: IncidentRoutesDeps,
+  { db, clock }: IncidentRoutesDeps,
   which: ChangedRule,
   { by, is_operator, retain }: { by: ResourceName | null; is_operator: boolean; retain: boolean },
 ): Promise<void> {
@@ -92,6 +94,7 @@ export function deleteStoredRule(
       throw problem('permission_denied', { detail })
     }
     if (retain) return releaseRule(trx, which)
+    await orphanIncidents(trx, before, new Date(clock.now_ms()))
     return deleteRule(trx, which)
   })
 }
@@ -109,12 +112,20 @@ async function findUnchanged(
   { headers, ...which }: ChangedRule,
   by: ResourceName | null,
 ): Promise<StoredRule> {
-  const rule = isUuid(which.rule_id) ? await findRule(trx, which) : undefined
+  const rule = isUuid(which.rule_id) ? await lockRule(trx, which) : undefined
   if (rule === undefined) throw ruleNotFound(which.rule_id)
   refuseUnlessOwner(rule.managed_by, by)
   const version = versionToReplace(headers)
   if (version !== undefined && version !== rule.version) throw changedSince(headers, rule.version)
   return rule
+}
+
+function orphanIncidents(
+  trx: IncidentDb,
+  { project_id, name: rule_name }: StoredRule,
+  at: Date,
+): Promise<void> {
+  return orphanRule(trx, { project_id, rule_name, now_ms: at.getTime() })
 }
 
 /** Throws `name_taken` if another rule has the name. */

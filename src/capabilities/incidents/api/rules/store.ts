@@ -7,7 +7,8 @@ import {
   sql,
 } from '../../../../platform/relational/index.ts'
 import type { IncidentDb } from '../../ports.ts'
-import { type Rule, type RuleKind, ruleKinds } from '../../rules/rule.ts'
+import type { Rule, RuleKind } from '../../rules/rule.ts'
+import { kindOf } from '../../store/incident-row.ts'
 
 /** A stored rule. */
 export type StoredRule = Omit<
@@ -43,12 +44,23 @@ export async function findRule(
   return row && fromRow(row)
 }
 
+/** Finds a rule of a project and locks it until the transaction ends. */
+export async function lockRule(
+  trx: IncidentDb,
+  { project_id, rule_id }: WhichRule,
+): Promise<StoredRule | undefined> {
+  const rule = rulesOf(trx, { project_id }).where('id', '=', rule_id).forUpdate()
+  const row = await rule.executeTakeFirst()
+  return row && fromRow(row)
+}
+
 /** Filters of a list of rules. */
 export type RuleFilter = {
   project_id: string
   name?: string | undefined
   kind?: RuleKind | undefined
   managed_by?: ResourceName | undefined
+  suspended?: boolean
 }
 
 /** Returns a page of rules, newest first, and counts the matches up to `count_max`. */
@@ -69,13 +81,14 @@ export async function selectRules(
   return { rows: rows.map(fromRow), counted: Number(n) }
 }
 
-function rulesOf(db: IncidentDb, { project_id, name, kind, managed_by }: RuleFilter) {
+function rulesOf(db: IncidentDb, { project_id, name, kind, managed_by, suspended }: RuleFilter) {
   return db
     .selectFrom('incident_rules')
     .selectAll()
     .where('project_id', '=', project_id)
     .$if(name !== undefined, (query) => query.where('name', '=', name ?? ''))
     .$if(kind !== undefined, (query) => query.where('kind', '=', kind ?? 'event'))
+    .$if(suspended !== undefined, (query) => query.where('suspended', '=', suspended ?? false))
     .$if(managed_by !== undefined, (query) =>
       managed_by ? query.where(ownedBy(managed_by)) : query,
     )
@@ -167,11 +180,6 @@ export async function deleteRule(
 /** Returns whether two rules, or two owners of them, are the same. */
 export function isSame(one: object | null, other: object | null): boolean {
   return canonicalJson(one) === canonicalJson(other)
-}
-
-/** Returns the kind of a rule: the field that is set. */
-export function kindOf(rule: Rule): RuleKind {
-  return ruleKinds.find((kind) => rule[kind] !== undefined) ?? 'event'
 }
 
 function toColumns({ spec, managed_by, at, by }: NewRule) {

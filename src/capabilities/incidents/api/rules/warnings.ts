@@ -1,4 +1,5 @@
 import type { Rule } from '../../rules/rule.ts'
+import { unrecordedSignals } from '../../signals/reading.ts'
 
 /** Everything of a project that rules refer to by name. */
 export type KnownNames = {
@@ -7,13 +8,6 @@ export type KnownNames = {
   /** Ids and e-mails of the members, as far as rules name them. */
   members: ReadonlySet<string>
 }
-
-/** Signals that no part of the service records yet. */
-const unrecordedSignals: ReadonlySet<string> = new Set([
-  'trust_score',
-  'unsupported_claim_rate',
-  'feedback_negative_rate',
-])
 
 /** Returns the warnings about a rule that is accepted, but may not do what its author expects. */
 export function warningsOf(rule: Rule, known: KnownNames): string[] {
@@ -30,8 +24,8 @@ export function warningsOf(rule: Rule, known: KnownNames): string[] {
   if (assign_to !== undefined && !known.members.has(assign_to.toLowerCase())) {
     warnings.push(`\`assign_to\`: ${JSON.stringify(assign_to)} is not a member of the project.`)
   }
-  const signal = (condition ?? burn_rate ?? baseline)?.signal ?? ''
-  if (unrecordedSignals.has(signal)) {
+  const signal = (condition ?? burn_rate ?? baseline)?.signal
+  if (signal !== undefined && unrecordedSignals.has(signal)) {
     warnings.push(`The signal \`${signal}\` has no data yet, so the rule does not fire.`)
   }
   if (event?.match.source === 'verification') {

@@ -28,6 +28,8 @@ export const sendEmail: Send = async (messages, channel, ports) => {
       subject: subject.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' '),
       text: `${body}\n`,
       message_id: `${first.id}@${host}`,
+      // The outbox repeats attempts.
+      attempts_max: 1,
       references: messages.map(({ message }) => `${message.incident.incident_id}@${host}`),
     },
     ports,

@@ -1,0 +1,164 @@
+import { z } from 'zod'
+import { durationMs } from '../../../../kernel/duration.ts'
+import { isUuid } from '../../../../kernel/ids.ts'
+import { record } from '../../../../model/named-schemas.ts'
+import { severities } from '../../../../model/severity.ts'
+import { Answer, defineRoute, etagOf, type Route } from '../../../../platform/http/index.ts'
+import { groupKey } from '../../evaluation/groups.ts'
+import { evidenceSchema, incidentSchema } from '../../incident-view.ts'
+import { burnThreshold, effectiveTiers } from '../../rules/burn-tiers.ts'
+import type { Rule } from '../../rules/rule.ts'
+import { type StoredIncident, toIncidentView } from '../../store/incident-row.ts'
+import type { IncidentRoutesDb, IncidentRoutesDeps } from '../contract.ts'
+import { readTimeline, timelineSchema } from './events.ts'
+import { countMessages, findIncident, selectFindings, selectSeries } from './store.ts'
+
+/** Path of one incident. */
+export const incidentPath = z.strictObject({
+  id: z.string().describe('Id of the incident, or its number in the project.'),
+})
+
+const resolvedEvidence = record('ResolvedEvidence', {
+  ...evidenceSchema.shape,
+  finding: record('EvidenceFinding', {
+    finding_id: z.uuid(),
+    task_id: z.string(),
+    kind: z.string(),
+    type: z.string(),
+    state: z.string(),
+    severity: z.enum(severities),
+    confidence: z.number(),
+    summary: z.string(),
+  })
+    .nullable()
+    .describe('The finding as it is now; null if it was deleted, and for other evidence.'),
+  links: z
+    .record(z.string(), z.string())
+    .describe('Paths of this API: `task`, `findings`, `trace`, `ledger`.'),
+})
+
+const seriesSchema = record('IncidentSeries', {
+  rule: z.string(),
+  threshold: z
+    .number()
+    .nullable()
+    .describe('Value above or below which the rule fires; null if it depends on other data.'),
+  points: z
+    .array(
+      record('SeriesPoint', {
+        at: z.iso.datetime().describe('End of the slot.'),
+        value: z.number().nullable(),
+        samples: z.int(),
+      }),
+    )
+    .max(500),
+})
+
+const detailSchema = record('IncidentDetail', {
+  ...incidentSchema.shape,
+  evidence: z.array(resolvedEvidence).max(50),
+  timeline: timelineSchema,
+  series: seriesSchema
+    .nullable()
+    .describe('Measurements from before the opening; null for event rules and deleted rules.'),
+  deliveries: record('DeliveryCounts', {
+    waiting: z.int(),
+    delivered: z.int(),
+    dead: z.int(),
+    superseded: z.int(),
+  }).describe('Messages by state.'),
+})
+
+/** GET /api/v2/observability/incidents/{id}: an incident with its timeline and evidence. */
+export function getIncident({ db }: IncidentRoutesDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/incidents/{id}',
+    id: 'getIncident',
+    summary: 'Read an incident: timeline, evidence and series',
+    etag: true,
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'viewer', key: 'incidents:read' },
+    params: incidentPath,
+    reply: detailSchema,
+    errors: ['incident_not_found', 'store_unavailable'],
+    handle: async ({ params: { id }, caller: { project_id } }) => {
+      const row = await findIncident(db, project_id, id)
+      const [evidence, timeline, series, messages] = await Promise.all([
+        resolveEvidence(db, row),
+        readTimeline(db, row, { limit: 200 }),
+        readSeries(db, row),
+        countMessages(db, row.id),
+      ])
+      const deliveries = { waiting: 0, delivered: 0, dead: 0, superseded: 0, ...messages }
+      const body = { ...toIncidentView(row), evidence, timeline, series, deliveries }
+      return new Answer(body, { headers: { etag: etagOf(row.version) } })
+    },
+  })
+}
+
+async function resolveEvidence(
+  db: IncidentRoutesDb,
+  row: StoredIncident,
+): Promise<z.input<typeof resolvedEvidence>[]> {
+  const { evidence } = toIncidentView(row)
+  const ids = evidence.flatMap(({ kind, id = '' }) => (kind === 'finding' && isUuid(id) ? id : []))
+  const findings = await selectFindings(db, row.project_id, ids)
+  return evidence.map((one) => ({
+    ...one,
+    finding: findings.get(one.id ?? '') ?? null,
+    links: linksOf(one),
+  }))
+}
+
+/** Returns the paths at which evidence is read. Ids of tasks are texts of clients. */
+function linksOf({
+  kind,
+  task_id,
+  trace_id,
+}: z.output<typeof evidenceSchema>): Record<string, string> {
+  const task = task_id !== undefined && `/api/v1/tasks/${encodeURIComponent(task_id)}`
+  return {
+    ...(task && { task, findings: `${task}/findings` }),
+    ...(trace_id !== undefined && {
+      trace: `/api/v2/observability/traces/${encodeURIComponent(trace_id)}/explorer`,
+    }),
+    ...(kind === 'ledger' && { ledger: '/api/v2/observability/ledger' }),
+  }
+}
+
+const points_max = 500
+
+/** Slots of a series before the opening. */
+const slotsBefore = 60
+
+async function readSeries(
+  db: IncidentRoutesDb,
+  row: StoredIncident,
+): Promise<z.input<typeof seriesSchema> | null> {
+  const found = await selectSeries(db, row, {
+    group_key: groupKey(row.group_values),
+    from: ({ spec }) =>
+      new Date(Date.parse(row.opened_at) - slotsBefore * durationMs(spec.interval)),
+    limit: points_max,
+  })
+  if (found === undefined || found.rule.kind === 'event') return null
+  const { rule, samples } = found
+  return {
+    rule: rule.name,
+    threshold: thresholdOf(rule.spec),
+    points: samples.map(({ slot: at, value, samples }) => ({ at, value, samples })),
+  }
+}
+
+/** Returns the value that the series of a rule is compared with. */
+function thresholdOf(rule: Rule): number | null {
+  const { condition, burn_rate } = rule
+  if (burn_rate !== undefined) {
+    const [fastest] = effectiveTiers(rule)
+    return fastest === undefined ? null : burnThreshold(fastest.factor, burn_rate.objective)
+  }
+  if (condition === undefined || condition.signal === 'absent') return null
+  if (condition.signal === 'ingest_lag') return durationMs(condition.longer_than)
+  return Number(condition.threshold)
+}

@@ -1,0 +1,127 @@
+import { z } from 'zod'
+import { isUuid } from '../../../../kernel/ids.ts'
+import { cutPage, pageInfo, totalExactMax } from '../../../../kernel/pages.ts'
+import {
+  cursorAt,
+  cursorParameter,
+  expected,
+  flagParameter,
+  instantParameter,
+  isoWindow,
+  isStorable,
+  limitParameter,
+  orderParameter,
+  positionIn,
+  type SortKind,
+  textParameter,
+  wordsParameter,
+} from '../../../../model/list-query.ts'
+import { record } from '../../../../model/named-schemas.ts'
+import { severities } from '../../../../model/severity.ts'
+import { defineRoute, type Route } from '../../../../platform/http/index.ts'
+import { incidentSchema } from '../../incident-view.ts'
+import { dimensions } from '../../rules/rule.ts'
+import { type StoredIncident, toIncidentView } from '../../store/incident-row.ts'
+import type { IncidentRoutesDeps } from '../contract.ts'
+import { countIncidents, type IncidentSort, incidentSorts, selectIncidents } from './list-store.ts'
+
+/**
+ * GET /api/v2/observability/incidents: a project's incidents. A cursor names the last item by (sort
+ * value, id), so that incidents opened between two pages cause neither gaps nor repeats. An
+ * incident whose sort value changes between two pages moves in the list.
+ */
+export function listIncidents({ db }: IncidentRoutesDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/incidents',
+    id: 'listIncidents',
+    summary: 'Incidents, filtered and sorted',
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'viewer', key: 'incidents:read' },
+    query: querySchema,
+    reply: record('IncidentList', {
+      incidents: z.array(incidentSchema),
+      total: z.int().nonnegative(),
+      total_is_exact: z.literal(false).optional(),
+      next_cursor: z.string().nullable(),
+    }),
+    errors: ['invalid_cursor', 'store_unavailable'],
+    handle: async ({ query, caller: { project_id } }) => {
+      const { sort, order, limit, cursor, opened_from: from, opened_to: to, ...given } = query
+      const sorted = { list: 'incidents', sort, order, kind: kinds[sort] }
+      const after = cursor === undefined ? undefined : positionIn(sorted, cursor, isUuid)
+      const filter = { ...given, ...isoWindow({ from, to }) }
+      const [rows, total] = await Promise.all([
+        selectIncidents(db, project_id, filter, { sort, order, after, limit: limit + 1 }),
+        countIncidents(db, project_id, filter, totalExactMax + 1),
+      ])
+      const { items, last } = cutPage(rows, limit)
+      const next = last && cursorAt(sorted, { value: sortValue(last, sort), id: last.id })
+      return { incidents: items.map(toIncidentView), ...pageInfo(total, next ?? null) }
+    },
+  })
+}
+
+const kinds: Record<IncidentSort, SortKind> = {
+  opened_at: 'instant',
+  updated_at: 'instant',
+  severity: 'count',
+  number: 'count',
+}
+
+function sortValue(row: StoredIncident, sort: IncidentSort): string | number {
+  return row[sort === 'severity' ? 'rank' : sort]
+}
+
+const querySchema = z.strictObject({
+  state: wordsParameter(
+    ['open', 'acknowledged', 'resolved'],
+    'Only incidents in these states, separated by commas: `open`, `acknowledged`, `resolved`.',
+  ),
+  severity_min: z
+    .enum(severities, { error: expected(severities.join(', ')) })
+    .optional()
+    .describe('Only incidents of at least this severity.'),
+  rule: textParameter('Only incidents to which the rule with this name contributed.', 63),
+  assignee: textParameter(
+    'Only incidents assigned to the person with this e-mail. `none`: only unassigned ones.',
+  ).transform((email) => (email === 'none' ? null : email?.toLowerCase())),
+  suppressed: flagParameter('Only incidents whose messages are muted, or only the others.'),
+  flapping: flagParameter('Only flapping incidents, or only the others.'),
+  shadow: flagParameter('Only incidents of shadow rules, or only the others.'),
+  label: pairParameter(
+    'Only incidents with this label, as `name:value`.',
+    /^[a-z][a-z0-9_]{0,62}$/,
+  ),
+  group: pairParameter(
+    'Only incidents of this value of a dimension, as `model:gpt-5`.',
+    new RegExp(`^(${dimensions.join('|')})$`),
+  ),
+  opened_from: instantParameter('Only incidents opened at or after this instant.'),
+  opened_to: instantParameter('Only incidents opened before this instant.'),
+  q: textParameter('Only incidents whose title contains this text, in any case.'),
+  sort: z
+    .enum(incidentSorts, { error: expected(`one of ${incidentSorts.join(', ')}`) })
+    .default('opened_at')
+    .describe('Sort field.'),
+  order: orderParameter,
+  limit: limitParameter,
+  cursor: cursorParameter,
+})
+
+/** Defines a query parameter that is a name and a value, separated by the first colon. */
+function pairParameter(description: string, name: RegExp) {
+  return z
+    .string()
+    .max(400)
+    .refine(isStorable, { error: expected('text without U+0000') })
+    .transform((text, context): [string, string] => {
+      const at = text.indexOf(':')
+      if (at > 0 && name.test(text.slice(0, at))) return [text.slice(0, at), text.slice(at + 1)]
+      const message = expected('a name and a value, separated by a colon')({ input: text })
+      context.addIssue({ code: 'custom', message })
+      return z.NEVER
+    })
+    .optional()
+    .meta({ description, type: 'string' })
+}

@@ -1,0 +1,175 @@
+import { newId } from '../../../kernel/ids.ts'
+import { sleep } from '../../../kernel/time.ts'
+import { sql } from '../../../platform/relational/index.ts'
+import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
+import type { IncidentDb, Signals } from '../ports.ts'
+import type { Saved } from '../store/incident-book.ts'
+import { applyDueTimers, applyMutes } from './apply-timers.ts'
+import { type EvaluatorPorts, SlotEvaluator } from './evaluate-due.ts'
+import {
+  defaultEvaluatorSettings,
+  type EvaluatorSettings,
+  evaluatorMeters,
+} from './evaluator-settings.ts'
+import { claimProjects, type Lease, releaseProjects } from './leases.ts'
+import { type LedgerSince, tickEvents, tickLedger } from './tick-events.ts'
+import { watchIncidents } from './watch-incidents.ts'
+
+/** Ports and settings of the evaluator of a process. */
+export type EvaluatorOptions = {
+  db: IncidentDb
+  signals: Signals
+  ledger: LedgerSince
+  logger: Logger
+  metrics: Metrics
+  settings?: Partial<EvaluatorSettings>
+  /** Time in ms since 1970; the time of the database if left out. */
+  now?: () => Promise<number>
+  /** Called after messages were stored, so that they are sent at once. */
+  wakeSender?: () => void
+}
+
+/** The single steps of an evaluator. `startEvaluator` repeats them. */
+export class Evaluator {
+  readonly #ports: EvaluatorPorts
+  readonly #slots: SlotEvaluator
+  readonly #stopping = new AbortController()
+  readonly #ledger: LedgerSince
+  #leases: readonly Lease[] = []
+
+  constructor({ settings, now, wakeSender, ledger, ...options }: EvaluatorOptions) {
+    this.#ledger = ledger
+    this.#ports = {
+      ...options,
+      meters: evaluatorMeters(options.metrics),
+      settings: { ...defaultEvaluatorSettings, ...settings },
+      holder: newId(),
+      now: now ?? (() => databaseTime(options.db)),
+      wakeSender: wakeSender ?? (() => undefined),
+    }
+    this.#slots = new SlotEvaluator(this.#ports)
+    watchIncidents(options.db, options.metrics)
+  }
+
+  get settings(): EvaluatorSettings {
+    return this.#ports.settings
+  }
+
+  get signal(): AbortSignal {
+    return this.#stopping.signal
+  }
+
+  /** Claims projects and extends leases. */
+  async claim(): Promise<void> {
+    const { db, holder, settings } = this.#ports
+    this.#leases = await claimProjects(db, { holder, lease_ms: settings.lease_ms })
+  }
+
+  /** Starts the evaluation of the due rules of the claimed projects. */
+  async evaluate(): Promise<void> {
+    await this.#slots.start(this.#leases, this.signal)
+  }
+
+  /** Resolves when no project is being evaluated. */
+  async settled(): Promise<void> {
+    await this.#slots.settled()
+  }
+
+  /** Ends and forgets groups of event rules, and evaluates ledger rules, of the claimed projects. */
+  async tickEvents(): Promise<void> {
+    const { db, now, settings, signals, logger } = this.#ports
+    const { forget_after_ms } = settings
+    const ledger = this.#ledger
+    for (const { project_id } of this.#leases) {
+      const ports = { db, ledger, forget_after_ms, now_ms: await now(), lag: signals.lag }
+      for (const tick of [tickEvents, tickLedger]) {
+        const saved = await tick(ports, project_id).catch((error: unknown) => {
+          logger.warn({ err: error, project_id }, 'evaluating event rules failed')
+          return { opened: 0, messages: 0 }
+        })
+        this.#wake(saved)
+      }
+    }
+  }
+
+  /** Applies the timers that are due. */
+  async applyTimers(): Promise<void> {
+    const { db, now, settings } = this.#ports
+    this.#wake(await applyDueTimers(db, { now_ms: await now(), limit: settings.timers_max }))
+  }
+
+  /** Applies suppressions and inhibitions that began or ended. */
+  async applyMutes(): Promise<void> {
+    const { db, now } = this.#ports
+    this.#wake(await applyMutes(db, { now_ms: await now() }))
+  }
+
+  /** Deletes samples that are older than the series of an incident needs. */
+  async prune(): Promise<void> {
+    const { db, now, settings } = this.#ports
+    const before = new Date((await now()) - settings.samples_ms)
+    for (;;) {
+      const { rows } = await sql`
+        delete from rule_samples where ctid = any(array(
+          select ctid from rule_samples where slot < ${before} limit ${pruned_max}
+        )) returning 1
+      `.execute(db)
+      if (rows.length < pruned_max || this.signal.aborted) return
+    }
+  }
+
+  /** Ends running evaluations and returns the projects. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.settled()
+    await releaseProjects(this.#ports.db, this.#ports).catch(() => undefined)
+  }
+
+  /** Repeats a step until the evaluator stops. A failure is logged, and the step is repeated. */
+  async repeat(name: string, every_ms: number, step: () => Promise<void>): Promise<void> {
+    const { logger } = this.#ports
+    while (!this.signal.aborted) {
+      await step().catch((error: unknown) => {
+        if (!this.signal.aborted) logger.warn({ err: error, step: name }, 'a step failed')
+      })
+      await sleep(every_ms, this.signal)
+    }
+  }
+
+  #wake({ messages }: Saved): void {
+    if (messages > 0) this.#ports.wakeSender()
+  }
+}
+
+const pruned_max = 10_000
+
+/** Returns the time of the database, which all processes share. */
+async function databaseTime(db: IncidentDb): Promise<number> {
+  const { rows } = await sql<{ now_ms: number }>`
+    select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms
+  `.execute(db)
+  return rows[0]?.now_ms ?? Number.NaN
+}
+
+/** The running evaluator of a process. */
+export type RunningEvaluator = { stop(): Promise<void> }
+
+/** Starts the evaluator of incident rules, until it is stopped. Several processes may run one. */
+export function startEvaluator(options: EvaluatorOptions): RunningEvaluator {
+  const evaluator = new Evaluator(options)
+  const { claim_ms, poll_ms, events_ms, muting_ms, prune_ms } = evaluator.settings
+  const loops = [
+    evaluator.repeat('claim projects', claim_ms, () => evaluator.claim()),
+    evaluator.repeat('evaluate rules', poll_ms, () => evaluator.evaluate()),
+    evaluator.repeat('evaluate events', events_ms, () => evaluator.tickEvents()),
+    evaluator.repeat('apply timers', poll_ms, () => evaluator.applyTimers()),
+    evaluator.repeat('apply mutes', muting_ms, () => evaluator.applyMutes()),
+    evaluator.repeat('delete samples', prune_ms, () => evaluator.prune()),
+  ]
+  return {
+    stop: async () => {
+      const stopped = evaluator.stop()
+      await Promise.all([...loops, stopped])
+    },
+  }
+}

@@ -1,0 +1,285 @@
+import type { GroupState, Sample } from '../../capabilities/incidents/evaluation/contract.ts'
+import { type Group, groupKey } from '../../capabilities/incidents/evaluation/groups.ts'
+import { isPartial } from '../../capabilities/incidents/evaluation/outcome.ts'
+import { planSlots } from '../../capabilities/incidents/evaluation/slots.ts'
+import { afterReopen, afterResolve } from '../../capabilities/incidents/evaluation/step.ts'
+import { advanceGroup } from '../../capabilities/incidents/life-cycle/advance-group.ts'
+import { applyTimers, joinTimers } from '../../capabilities/incidents/life-cycle/due.ts'
+import type { Actor, Changed, Incident } from '../../capabilities/incidents/life-cycle/incident.ts'
+import { type Move, moveIncident } from '../../capabilities/incidents/life-cycle/move.ts'
+import { applyMuting, noticesOf } from '../../capabilities/incidents/life-cycle/notices.ts'
+import { orphan } from '../../capabilities/incidents/life-cycle/record-transition.ts'
+import { inhibitors } from '../../capabilities/incidents/muting/inhibition.ts'
+import {
+  isActive,
+  isMatch,
+  type Suppression,
+} from '../../capabilities/incidents/muting/suppression.ts'
+import { dedupKey } from '../../capabilities/incidents/rules/dedup-key.ts'
+import { isSelected, matchesEvent } from '../../capabilities/incidents/rules/event-match.ts'
+import type { Rule } from '../../capabilities/incidents/rules/rule.ts'
+import { forgetAfter_ms } from '../../capabilities/incidents/rules/rule-faults.ts'
+import { groupOf, type Measurements } from './measurements.ts'
+import type { TestCase } from './test-file.ts'
+import type { TimelineEntry } from './timeline.ts'
+
+/** A rule with the state of its groups. */
+type LiveRule = {
+  rule: Rule
+  /** The newest slot that is not evaluated again as the first pass. */
+  last_ms: number | null
+  states: Map<string, { group: Group; state: GroupState }>
+}
+
+/** An incident with the rule and the group that opened it. */
+export type TrackedIncident = { number: number; rule: Rule; group: Group; incident: Incident }
+
+/** A time and the way in which a group is evaluated at it. */
+type GroupSlot = { sample: Sample; now_ms: number } & {
+  slot: { end_ms: number; pass: 'first' | 'late'; is_last_attempt: boolean }
+}
+
+type TestRecord = TestCase['events'][number]
+
+/**
+ * Simulates the evaluator without a store. It decides nothing itself: slots, states, incidents, muting
+ * and messages are those of the functions that the service calls.
+ */
+export class Simulation {
+  readonly #measurements: Measurements
+  readonly #suppressions: readonly { id: string; body: Suppression }[]
+  #rules: Map<string, LiveRule>
+  /** The incidents of each dedup key, the newest last. */
+  #incidents = new Map<string, TrackedIncident[]>()
+  #opened = 0
+  readonly timeline: TimelineEntry[] = []
+
+  constructor(
+    rules: readonly Rule[],
+    measurements: Measurements,
+    suppressions: readonly { id: string; body: Suppression }[],
+  ) {
+    this.#measurements = measurements
+    this.#suppressions = suppressions
+    this.#rules = new Map(
+      rules.map((rule) => [rule.name, { rule, last_ms: null, states: new Map() }]),
+    )
+  }
+
+  /** Evaluates the slots that are due, and the end of event rules. */
+  evaluate(now_ms: number): void {
+    for (const live of this.#rules.values()) {
+      if (live.rule.suspend) continue
+      if (live.rule.event === undefined) this.#evaluateSlots(live, now_ms)
+      else this.#tick(live, now_ms)
+    }
+  }
+
+  /** Stores a record, which event rules evaluate at once. */
+  store({ labels, count, ...record }: TestRecord, now_ms: number): void {
+    const values = Object.fromEntries(
+      Object.entries(labels).map(([dimension, value]) => [dimension, value ? [value] : []]),
+    )
+    for (const live of this.#rules.values()) {
+      const { rule } = live
+      const { event, selector, suspend } = rule
+      if (event === undefined || suspend || !isSelected(selector, values)) continue
+      const confidence = record.confidence ?? (record.source === 'finding' ? 1 : undefined)
+      if (!matchesEvent(event.match, { ...record, confidence })) continue
+      const group = groupOf(rule, labels)
+      this.#advance(live, group, this.#eventSlot(now_ms, new Array<number>(count).fill(now_ms)))
+    }
+  }
+
+  /** Applies suppressions, inhibitions and timers. */
+  applyClock(now_ms: number): void {
+    for (const tracked of this.#unresolved()) {
+      const muted = applyMuting(tracked.incident, this.#mutingOf(tracked, now_ms), now_ms)
+      if (muted !== undefined) this.#record(tracked, muted, now_ms)
+      const rules = tracked.incident.rules.flatMap((name) => this.#rules.get(name)?.rule ?? [])
+      const { incident, events } = applyTimers(tracked.incident, joinTimers(rules), now_ms)
+      if (events.length > 0) this.#record(tracked, { incident, events }, now_ms)
+      tracked.incident = incident
+    }
+  }
+
+  /** Makes the move of a person. Returns why it is refused. */
+  move(rule: Rule, group: Group, move: Move): string | undefined {
+    const tracked = this.newestOf(rule, group)
+    if (tracked === undefined) return 'the group has no incident'
+    const actor: Actor = { type: 'user', id: 'test' }
+    const moved = moveIncident(tracked.incident, this.#withQuiet(tracked, move), actor)
+    if (moved.kind === 'refused') return moved.detail
+    if (moved.kind === 'unchanged') return undefined
+    this.#record(tracked, moved, move.at_ms)
+    this.#moveStates(tracked, move)
+    return undefined
+  }
+
+  /** Deletes a rule; its incidents are orphaned. */
+  deleteRule(name: string, now_ms: number): void {
+    this.#rules.delete(name)
+    for (const tracked of this.#unresolved()) {
+      const change = orphan(tracked.incident, name, now_ms)
+      if (change !== undefined) this.#record(tracked, change, now_ms)
+    }
+  }
+
+  /** Restarts the evaluator: what is stored is written as JSON and read again. */
+  restart(now_ms: number): void {
+    const stored = JSON.stringify({
+      rules: [...this.#rules].map(([name, live]) => [name, { ...live, states: [...live.states] }]),
+      incidents: [...this.#incidents],
+    })
+    const read = JSON.parse(stored) as {
+      rules: [string, Omit<LiveRule, 'states'> & { states: [string, never][] }][]
+      incidents: [string, TrackedIncident[]][]
+    }
+    this.#rules = new Map(
+      read.rules.map(([name, live]) => [name, { ...live, states: new Map(live.states) }]),
+    )
+    this.#incidents = new Map(read.incidents)
+    this.timeline.push({ at_ms: now_ms, text: 'restart' })
+  }
+
+  /** Returns the newest incident of a group, and the state of the group. */
+  newestOf(rule: Rule, group: Group): TrackedIncident | undefined {
+    return this.#incidents.get(dedupKey(rule, group))?.at(-1)
+  }
+
+  /** Returns whether the condition of a group is true for less than `for`. */
+  isPending(rule: Rule, group: Group): boolean {
+    const state = this.#rules.get(rule.name)?.states.get(groupKey(group))?.state
+    return state?.phase === 'pending'
+  }
+
+  /** Returns the unresolved incidents to which a rule contributed. */
+  countUnresolved({ name }: Rule): number {
+    return this.#unresolved().filter(({ incident }) => incident.rules.includes(name)).length
+  }
+
+  #evaluateSlots(live: LiveRule, now_ms: number): void {
+    const plan = planSlots(live.rule, live.last_ms, now_ms)
+    if (plan.first.length === 0) return
+    if (plan.gap !== null) this.timeline.push({ at_ms: now_ms, text: 'gap', rule: live.rule.name })
+    for (const end_ms of plan.late) {
+      this.#evaluateSlot(live, now_ms, { end_ms, pass: 'late', is_last_attempt: false })
+    }
+    for (const { end_ms, is_last_attempt } of plan.first) {
+      this.#evaluateSlot(live, now_ms, { end_ms, pass: 'first', is_last_attempt })
+      const isRepeated = isPartial(live.rule, { lag_ms: this.#measurements.lag_ms(now_ms) })
+      if (!isRepeated || is_last_attempt) live.last_ms = Math.max(live.last_ms ?? end_ms, end_ms)
+    }
+  }
+
+  #evaluateSlot(live: LiveRule, now_ms: number, slot: GroupSlot['slot']): void {
+    const measured = this.#measurements.measure(live.rule, { end_ms: slot.end_ms, now_ms })
+    for (const { key, group, sample, has_data } of measured) {
+      if (has_data || live.states.has(key)) this.#advance(live, group, { sample, now_ms, slot })
+    }
+  }
+
+  /** Ends groups of an event rule whose last match is long ago. */
+  #tick(live: LiveRule, now_ms: number): void {
+    for (const { group } of [...live.states.values()]) {
+      this.#advance(live, group, this.#eventSlot(now_ms, []))
+    }
+  }
+
+  #eventSlot(now_ms: number, matches: readonly number[]): GroupSlot {
+    const sample: Sample = { kind: 'event', matches, lag_ms: this.#measurements.lag_ms(now_ms) }
+    return { sample, now_ms, slot: { end_ms: now_ms, pass: 'first', is_last_attempt: false } }
+  }
+
+  #advance(live: LiveRule, group: Group, { sample, now_ms, slot }: GroupSlot): void {
+    const { rule, states } = live
+    const key = groupKey(group)
+    const newest = this.newestOf(rule, group)
+    const advanced = advanceGroup(
+      { rule, group, state: states.get(key)?.state ?? null, newest: newest?.incident },
+      {
+        ...{ sample, now_ms, slot: { ...slot, forget_after_ms: forgetAfter_ms } },
+        mutingOf: (incident) => {
+          const known = newest ?? { number: this.#opened + 1, rule, group }
+          return this.#mutingOf({ ...known, incident }, now_ms)
+        },
+      },
+    )
+    if (advanced.state === null) states.delete(key)
+    else states.set(key, { group, state: advanced.state })
+    for (const change of advanced.changes) {
+      const tracked = change.is_new ? this.#open(rule, group, change) : this.newestOf(rule, group)
+      if (tracked !== undefined) this.#record(tracked, change, now_ms)
+    }
+  }
+
+  #open(rule: Rule, group: Group, { incident }: Changed): TrackedIncident {
+    this.#opened += 1
+    const tracked = { number: this.#opened, rule, group, incident }
+    const known = this.#incidents.get(incident.dedup_key) ?? []
+    this.#incidents.set(incident.dedup_key, [...known, tracked])
+    return tracked
+  }
+
+  /** Keeps a changed incident and its messages, which a test delivers at once. */
+  #record(tracked: TrackedIncident, { incident, events }: Changed, now_ms: number): void {
+    const notices = noticesOf({ incident, events })
+    const isAnnounced = notices.some(({ reason }) => reason !== 'resolved')
+    tracked.incident = isAnnounced ? { ...incident, opened_delivered: true } : incident
+    for (const [at, event] of events.entries()) {
+      const isLast = at === events.length - 1
+      const { number, rule, group } = tracked
+      this.timeline.push({
+        ...{ at_ms: now_ms, text: event.type, rule: rule.name, group, number },
+        ...{ dedup_key: incident.dedup_key, slot_ms: event.at_ms },
+        ...(event.type !== 'ended' && { severity: incident.severity }),
+        notices: isLast ? notices : [],
+      })
+    }
+  }
+
+  #mutingOf({ number, rule, group, incident }: TrackedIncident, now_ms: number) {
+    const { name, labels } = rule
+    const { severity, dedup_key } = incident
+    const suppressed_by = this.#suppressions
+      .filter(({ body }) => isActive(body, now_ms))
+      .filter(({ body }) => isMatch(body, { rule: name, severity, dedup_key, labels, group }))
+      .map(({ id }) => id)
+    const sources = this.#unresolved().map((source) => ({
+      ...{ id: `${source.number}`, state: source.incident.state },
+      ...{ rule: source.rule, group: source.group },
+    }))
+    return { suppressed_by, inhibited_by: inhibitors({ id: `${number}`, rule, group }, sources) }
+  }
+
+  /** Adds to a reopening the quiet groups of the key, which fire again. */
+  #withQuiet({ incident }: TrackedIncident, move: Move): Move {
+    if (move.type !== 'reopen') return move
+    const quiet = [...this.#rules.values()].flatMap(({ rule, states }) =>
+      [...states.values()]
+        .filter(({ state }) => state.phase === 'quiet')
+        .filter(({ group }) => dedupKey(rule, group) === incident.dedup_key)
+        .map(({ group }) => ({ rule: rule.name, group: groupKey(group) })),
+    )
+    return { ...move, quiet }
+  }
+
+  /** Changes the state of the groups of an incident that a person resolved or reopened. */
+  #moveStates({ incident }: TrackedIncident, { type, at_ms }: Move): void {
+    if (type !== 'resolve' && type !== 'reopen') return
+    for (const { rule, states } of this.#rules.values()) {
+      for (const [key, { group, state }] of states) {
+        if (dedupKey(rule, group) !== incident.dedup_key) continue
+        const moved =
+          type === 'resolve' ? afterResolve(rule, state, at_ms) : afterReopen(state, incident)
+        states.set(key, { group, state: moved })
+      }
+    }
+  }
+
+  #unresolved(): TrackedIncident[] {
+    return [...this.#incidents.values()]
+      .flat()
+      .filter(({ incident }) => incident.state !== 'resolved')
+  }
+}

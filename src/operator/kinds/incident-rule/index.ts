@@ -1,0 +1,97 @@
+import type { Kind } from '../../contract.ts'
+import { reconcileIncidentRule, removeIncidentRule, withdrawIncidentRule } from './reconcile.ts'
+import { type IncidentRuleSpec, incidentRuleSpec } from './spec.ts'
+import { type IncidentRuleStatus, incidentRuleStatus } from './status.ts'
+
+const conditionPath = (type: string) => `.status.conditions[?(@.type=="${type}")].status`
+
+/** The kind of a rule that opens incidents. */
+export const incidentRuleKind: Kind<IncidentRuleSpec, IncidentRuleStatus> = {
+  kind: 'IncidentRule',
+  plural: 'incidentrules',
+  singular: 'incidentrule',
+  short_names: ['incrule'],
+  description:
+    'A rule that opens incidents of a project and notifies channels. The status has its evaluation: `kubectl wait --for=condition=Firing`.',
+  spec: incidentRuleSpec,
+  status: incidentRuleStatus,
+  rules: [
+    {
+      rule: "has(self.spec.ruleName) || (size(self.metadata.name) <= 63 && !self.metadata.name.contains('.'))",
+      message: 'the name of the resource is no DNS label of at most 63 characters: set ruleName',
+    },
+  ],
+  columns: [
+    {
+      name: 'Severity',
+      type: 'string',
+      path: '.spec.severity',
+      description: 'Severity of the incidents.',
+    },
+    {
+      name: 'Healthy',
+      type: 'string',
+      path: conditionPath('Healthy'),
+      description: 'Whether the last evaluation succeeded.',
+    },
+    {
+      name: 'Firing',
+      type: 'string',
+      path: conditionPath('Firing'),
+      description: 'Whether the rule fires.',
+    },
+    {
+      name: 'Open',
+      type: 'integer',
+      path: '.status.openIncidents',
+      description: 'Unresolved incidents of the rule.',
+    },
+    {
+      name: 'Mode',
+      type: 'string',
+      path: '.spec.mode',
+      description: 'live, or shadow without messages.',
+      priority: 1,
+    },
+    {
+      name: 'Groups',
+      type: 'integer',
+      path: '.status.groups',
+      description: 'Live groups.',
+      priority: 1,
+    },
+    {
+      name: 'Last Slot',
+      type: 'date',
+      path: '.status.lastSlot',
+      description: 'End of the newest evaluated slot when the status last changed.',
+      priority: 1,
+    },
+    {
+      name: 'Project ID',
+      type: 'string',
+      path: '.status.projectId',
+      description: 'Id of the project.',
+      priority: 1,
+    },
+  ],
+  reasons: {
+    NotEvaluated:
+      'Unknown: the service has the rule and has not evaluated it yet. `observedGeneration` follows after one evaluation.',
+    NameTaken: 'The project has another rule of this name. Set ruleName.',
+    LimitReached: 'The project has the maximum number of rules. Delete one.',
+  },
+  project: { withdraw: withdrawIncidentRule },
+  example: {
+    metadata: { name: 'slow-first-token', namespace: 'looptrace' },
+    spec: {
+      projectRef: { name: 'default' },
+      condition: { signal: 'ttft_p95', window: '10m', threshold: '4000', minSamples: 30 },
+      groupBy: ['model'],
+      severity: 'high',
+      notify: ['on-call'],
+    },
+  },
+  reconcile: reconcileIncidentRule,
+  remove: removeIncidentRule,
+}

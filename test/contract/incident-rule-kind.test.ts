@@ -1,0 +1,266 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '../../src/kernel/ids.ts'
+import type { InstallationResource } from '../../src/operator/index.ts'
+import { incidentRuleKind } from '../../src/operator/kinds/incident-rule/index.ts'
+import { projectGrantKind } from '../../src/operator/kinds/project-grant/index.ts'
+import { eventually } from '../support/eventually.ts'
+import {
+  type ApiServer,
+  apiServerStart_timeout_ms,
+  operatorAccount,
+  startApiServer,
+} from '../support/kube/api-server.ts'
+import { grantProject, grantsOf } from '../support/kube/grants.ts'
+import { type IncidentService, startIncidentService } from '../support/kube/incident-service.ts'
+import { startTestOperator, type TestOperator } from '../support/kube/operator.ts'
+import { grant, operatorRules } from '../support/kube/operator-rules.ts'
+import { installKinds, type Resources, resourcesOf } from '../support/kube/resources.ts'
+
+const operated = [incidentRuleKind, projectGrantKind]
+let server: ApiServer
+let service: IncidentService
+
+beforeAll(async () => {
+  server = await startApiServer()
+  await installKinds(server, operated)
+  await grant(server, operatorRules(operated.map(({ plural }) => plural)))
+  service = await startIncidentService()
+}, apiServerStart_timeout_ms)
+afterAll(async () => {
+  await service?.[Symbol.asyncDispose]()
+  await server?.[Symbol.asyncDispose]()
+})
+
+/** A parsed body; tests read it without narrowing. */
+type Json = ReturnType<typeof JSON.parse>
+
+type Place = AsyncDisposable & {
+  namespace: string
+  project: string
+  grant: string
+  rules: Resources
+  operator: TestOperator
+  /** Applies a rule. */
+  apply(name: string, more?: object): Promise<void>
+  /** Waits until the service has the rule, and returns it. */
+  stored(name: string): Promise<Json>
+  /** Pretends an evaluation of the stored version of the rule. */
+  evaluate(name: string, more?: object): Promise<void>
+}
+
+async function createPlace(): Promise<Place> {
+  const namespace = await server.namespace()
+  const project = newId()
+  const grantName = await grantProject(server, namespace, project, { revokeAfter: '30s' })
+  const operator = startTestOperator({
+    kubeconfig: await server.kubeconfig(operatorAccount),
+    service_url: service.url,
+    kinds: operated,
+    settings: { namespaces: [namespace] },
+  })
+  const rules = resourcesOf(server, incidentRuleKind, namespace)
+  const find = (name: string) =>
+    [...service.rules.values()].find((one) => one.project_id === project && one.name === name)
+  const stored = (name: string): Promise<Json> => eventually(`${name} is stored`, () => find(name))
+  return {
+    ...{ namespace, project, grant: grantName, rules, operator, stored },
+    apply: async (name, more = {}) => {
+      const { status, text } = await rules.apply(name, { ...specOf(project), ...more })
+      expect([200, 201], text).toContain(status)
+    },
+    evaluate: async (name, more = {}) => {
+      const rule = await stored(name)
+      // Years ahead, because the operator's clock runs faster.
+      const last_slot = '2099-01-01T00:00:00.000Z'
+      const { version: rule_version } = rule
+      rule.evaluation = { ...rule.evaluation, rule_version, last_slot, ...more }
+    },
+    [Symbol.asyncDispose]: () => operator.stop(),
+  }
+}
+
+const specOf = (project: string) => ({
+  ...{ projectRef: { id: project }, resyncPeriod: '30s', severity: 'high' },
+  condition: { signal: 'ttft_p95', window: '10m', threshold: '4000', minSamples: 30 },
+  labels: { team_name: 'a' },
+})
+
+const conditionOf = (resource: Json, type: string) =>
+  resource.status.conditions.find((one: { type: string }) => one.type === type)
+
+describe('a rule', () => {
+  test('is Ready, and its generation is observed, only after one evaluation', async () => {
+    await using on = await createPlace()
+    await on.apply('slow')
+    const rule = await on.stored('slow')
+    expect(rule).toMatchObject({
+      ...{ severity: 'high', labels: { team_name: 'a' }, interval: '1m', mode: 'live' },
+      condition: { signal: 'ttft_p95', window: '10m', op: 'gt', threshold: '4000' },
+      managed_by: { kind: 'IncidentRule', namespace: on.namespace, name: 'slow' },
+    })
+    const waiting = await on.rules.until('slow', 'waits', (it) => {
+      return conditionOf(it, 'Ready')?.reason === 'NotEvaluated'
+    })
+    expect(waiting.status.observedGeneration).toBe(0)
+    expect(conditionOf(waiting, 'Reconciling').status).toBe('True')
+    await on.evaluate('slow')
+    const ready = await on.rules.ready('slow')
+    expect(ready.status).toMatchObject({ observedGeneration: 1, ruleId: rule.rule_id, groups: 0 })
+    expect(conditionOf(ready, 'Reconciling')).toBeUndefined()
+    await on.apply('slow', { severity: 'critical' })
+    const changed = await on.rules.until('slow', 'waits again', (it) => {
+      return it.status.appliedGeneration === 2
+    })
+    expect(changed.status.observedGeneration).toBe(1)
+    expect((await on.stored('slow')).version).toBe(2)
+    await on.evaluate('slow')
+    const again = await on.rules.ready('slow')
+    expect(again.status.observedGeneration).toBe(2)
+  })
+
+  test('that fires can be waited for with kubectl', async () => {
+    await using on = await createPlace()
+    await on.apply('slow')
+    await on.evaluate('slow')
+    await on.rules.ready('slow')
+    await on.evaluate('slow', { firing: true, open_incidents: 2, groups: 2, overflow: 1 })
+    const args = ['incrule/slow', '-n', on.namespace, '--for=condition=Firing', '--timeout=30s']
+    expect(await server.kubectl(['wait', ...args])).toMatchObject({ status: 0 })
+    const { status } = (await on.rules.read('slow')) ?? {}
+    expect(status).toMatchObject({ openIncidents: 2, groups: 2, overflow: 1 })
+    expect(status.effectiveSelector).toBe('all rows')
+    const shown = await server.kubectl(['get', 'incrule', '-n', on.namespace])
+    expect(shown.stdout).toMatch(/slow +True +Synced +high +True +True +2 /)
+    await on.evaluate('slow', { healthy: false, last_error: 'query over 10 s' })
+    const failed = await on.rules.until('slow', 'is not healthy', (it) => {
+      return conditionOf(it, 'Healthy').status === 'False'
+    })
+    expect(failed.status.lastError).toBe('query over 10 s')
+    expect(conditionOf(failed, 'Ready').status).toBe('True')
+  })
+
+  test('whose slots advance, and nothing else, writes no status', async () => {
+    await using on = await createPlace()
+    await on.apply('slow', { resyncPeriod: '1h' })
+    await on.evaluate('slow')
+    await on.rules.ready('slow')
+    const writes = () => on.operator.writes.length
+    const before = writes()
+    const reads = () => service.asked.filter((what) => what === 'GET rules').length
+    for (const minute of [1, 2, 3]) {
+      await on.evaluate('slow', { last_slot: `2099-01-01T00:0${minute}:00.000Z` })
+      const seen = reads()
+      await eventually('the rule was read', () => reads() > seen + 1, { timeout_ms: 30_000 })
+    }
+    expect(on.operator.writes.slice(before)).toEqual([])
+  })
+
+  test('that another caller changed is corrected', async () => {
+    await using on = await createPlace()
+    await on.apply('slow')
+    await on.evaluate('slow')
+    await on.rules.ready('slow')
+    const rule = await on.stored('slow')
+    Object.assign(rule, { severity: 'info', notify: ['elsewhere'] })
+    await eventually('it is corrected', async () => (await on.stored('slow')).severity === 'high')
+    expect(await on.stored('slow')).toMatchObject({ notify: [], version: 2 })
+  })
+
+  test('that the service refuses reports the sentence', async () => {
+    await using on = await createPlace()
+    const detail = '/notify/0: got "pager", expected the name of a channel'
+    const body = { status: 400, code: 'invalid_request', detail }
+    service.refusals.push({ on: 'POST rules', status: 400, body })
+    service.refusals.push({
+      ...{ on: 'POST rules', status: 409 },
+      body: { status: 409, code: 'limit_reached', detail: 'The project has 1000 rules' },
+    })
+    await on.apply('slow')
+    const refused = await on.rules.notReady('slow', 'ServiceRefused')
+    expect(conditionOf(refused, 'Ready').message).toContain(detail)
+    await on.rules.notReady('slow', 'LimitReached')
+    await on.stored('slow')
+  })
+})
+
+describe('the end of a rule', () => {
+  test('is its deletion; with Retain it stays without an owner', async () => {
+    await using on = await createPlace()
+    for (const name of ['gone', 'kept']) {
+      await on.apply(name, { deletionPolicy: name === 'kept' ? 'Retain' : 'Delete' })
+      await on.evaluate(name)
+      await on.rules.ready(name)
+    }
+    await on.rules.remove('gone')
+    await on.rules.remove('kept')
+    await on.rules.gone('gone')
+    await on.rules.gone('kept')
+    const left = [...service.rules.values()].filter(({ project_id }) => project_id === on.project)
+    expect(left).toMatchObject([{ name: 'kept', managed_by: null }])
+  })
+
+  test('comes with the end of its grant, and a new grant declares it again', async () => {
+    await using on = await createPlace()
+    await on.apply('slow', { deletionPolicy: 'Retain' })
+    const { rule_id } = await on.stored('slow')
+    await on.evaluate('slow')
+    await on.rules.ready('slow')
+    await grantsOf(server).remove(on.grant)
+    await eventually('the rule is deleted', () => !service.rules.has(rule_id))
+    await grantProject(server, on.namespace, on.project)
+    expect((await on.stored('slow')).rule_id).not.toBe(rule_id)
+  })
+})
+
+test('the operator applies the default rules of its installation and deletes former ones', async () => {
+  await using on = await createPlace()
+  await on.operator.stop()
+  const others = 'made-by-a-person'
+  await on.apply(others)
+  const ruleOf = (name: string, severity: string) => ({
+    name,
+    spec: { ...specOf(on.project), severity },
+  })
+  const startWith = async (default_rules: InstallationResource[]) =>
+    startTestOperator({
+      kubeconfig: await server.kubeconfig(operatorAccount),
+      service_url: service.url,
+      kinds: operated,
+      settings: { namespaces: [on.namespace], namespace: on.namespace, default_rules },
+    })
+  {
+    await using _first = await startWith([ruleOf('slow', 'high'), ruleOf('costly', 'low')])
+    await on.stored('slow')
+    await on.stored('costly')
+  }
+  // A field that the installation leaves out is the user's.
+  const merge = { type: 'application/merge-patch+json', body: { spec: { notify: ['pager'] } } }
+  await server.tell('PATCH', on.rules.path('slow'), merge)
+  await using _second = await startWith([ruleOf('slow', 'info')])
+  await on.rules.gone('costly')
+  await eventually('the changed rule is applied', async () => {
+    const { severity, notify } = await on.stored('slow')
+    return severity === 'info' && notify[0] === 'pager'
+  })
+  expect(await on.rules.read(others)).toBeDefined()
+})
+
+describe('a spec', () => {
+  test('that can never fire, or that two rules would share, is refused', async () => {
+    await using on = await createPlace()
+    const never = { condition: undefined, burnRate: burning, severity: 'high' }
+    await on.apply('never', never)
+    await on.rules.notReady('never', 'InvalidSpec')
+    await on.apply('slow')
+    await on.stored('slow')
+    await on.apply('same', { ruleName: 'slow' })
+    await on.rules.notReady('same', 'NameTaken')
+    const dotted = await on.rules.apply('a.b', specOf(on.project))
+    expect([dotted.status, dotted.text]).toEqual([422, expect.stringContaining('set ruleName')])
+  })
+
+  const burning = {
+    ...{ signal: 'failure_rate', objective: '0.5' },
+    tiers: [{ factor: '14.4', long: '1h', short: '5m' }],
+  }
+})

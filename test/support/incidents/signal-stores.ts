@@ -1,0 +1,69 @@
+import {
+  openSignals,
+  type SignalOptions,
+} from '../../../src/capabilities/incidents/signals/open-signals.ts'
+import {
+  openClickHouseLedgerStore,
+  openClickHouseStore,
+} from '../../../src/capabilities/storage/index.ts'
+import { newId } from '../../../src/kernel/ids.ts'
+import { systemClock } from '../../../src/kernel/time.ts'
+import {
+  type DetectionTables,
+  type IncidentTables,
+  openRelational,
+  type TaskTables,
+} from '../../../src/platform/relational/index.ts'
+import { createLogger } from '../../../src/platform/telemetry/index.ts'
+import { migratedClickHouse } from '../clickhouse.ts'
+import { testPostgres } from '../postgres.ts'
+import { entriesOf, idle_ms, observationsOf, type SignalData, taskRowsOf } from './signal-data.ts'
+
+export type SignalStores = Awaited<ReturnType<typeof openSignalStores>>
+
+/** Opens empty stores for signals. Versions of an observation remain side by side. */
+export async function openSignalStores() {
+  const columnar = await migratedClickHouse()
+  await columnar.command('SYSTEM STOP MERGES observations')
+  const logger = createLogger({ role: 'test', level: 'silent' })
+  const relational = openRelational<TaskTables & DetectionTables & IncidentTables>({
+    url: await testPostgres(),
+    ...{ pool_max: 6, connect_timeout_ms: 5_000, statement_timeout_ms: 30_000 },
+    logger,
+  })
+  const ledger = openClickHouseLedgerStore({ columnar })
+  const observations = openClickHouseStore({ columnar })
+  const queue = {
+    oldestAge_ms: async () => 0,
+    stats: async () => ({ pending: 0, pending_bytes: 0, dead: 0, oldest_age_ms: 0 }),
+  }
+  const options: SignalOptions = {
+    ...{ relational, columnar, ledger, queue },
+    ...{ clock: systemClock, idle_ms, logger },
+  }
+  return {
+    ...{ columnar, relational, ledger, observations, options },
+    signals: openSignals(options),
+    /** Stores the rows of a project, earlier versions first. */
+    store: async (project_id: string, data: SignalData) => {
+      for (const batch of observationsOf(project_id, data)) {
+        await observations.insert(batch, { token: newId() })
+      }
+      const { tasks, findings } = taskRowsOf(project_id, data)
+      if (tasks.length > 0) {
+        await relational.db
+          .insertInto('tasks')
+          .values(tasks as never)
+          .execute()
+      }
+      if (findings.length > 0) {
+        await relational.db
+          .insertInto('findings')
+          .values(findings as never)
+          .execute()
+      }
+      await ledger.insertEntries(entriesOf(project_id, data), { token: newId() })
+    },
+    close: () => Promise.all([columnar.close(), relational.close()]),
+  }
+}
