@@ -88,12 +88,12 @@ export async function hasIncident(
  */
 export function resendMessage(
   db: IncidentDb,
-  { project_id, message_id, at }: { project_id: string; message_id: string; at: Date },
+  { project_id, message_id }: { project_id: string; message_id: string },
 ): Promise<MessageRow | undefined> {
   return db
     .updateTable('notification_outbox')
     .set({
-      ...{ state: 'waiting', released: true, next_attempt_at: at, ended_at: null },
+      ...{ state: 'waiting', released: true, next_attempt_at: sql<string>`now()`, ended_at: null },
       attempts_before: sql<number>`case when state = 'waiting' then attempts_before else attempts end`,
     })
     .where('project_id', '=', project_id)

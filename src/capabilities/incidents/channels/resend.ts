@@ -10,7 +10,7 @@ import { resendMessage } from './deliveries-store.ts'
  * POST /api/v2/observability/incidents/deliveries/{message_id}/resend: sends a message again, with
  * the same id, now. It has all attempts again.
  */
-export function resendNotification({ db, clock }: ChannelRoutesDeps): Route {
+export function resendNotification({ db }: ChannelRoutesDeps): Route {
   return defineRoute({
     method: 'POST',
     url: '/api/v2/observability/incidents/deliveries/{message_id}/resend',
@@ -23,9 +23,8 @@ export function resendNotification({ db, clock }: ChannelRoutesDeps): Route {
     reply: messageSchema,
     errors: ['message_not_found', 'store_unavailable'],
     handle: async ({ params: { message_id }, caller: { project_id } }) => {
-      const at = new Date(clock.now_ms())
       const row = isUuid(message_id)
-        ? await resendMessage(db, { project_id, message_id, at })
+        ? await resendMessage(db, { project_id, message_id })
         : undefined
       if (row !== undefined) return toMessageReply(row)
       throw problem('message_not_found', {

@@ -44,6 +44,7 @@ export type AttemptPorts = {
   settings: ClaimSettings
   random: () => number
   slack_api?: string | undefined
+  timeout_ms?: number | undefined
 }
 
 /** Time of an attempt: longer than two requests and a mail, shorter than the lease. */
@@ -87,7 +88,7 @@ export async function attemptNext(
 
 async function sendClaim(
   { channel, messages, now_ms }: Claim,
-  { outbound, mailer, slack_api, logger }: AttemptPorts,
+  { outbound, mailer, slack_api, timeout_ms, logger }: AttemptPorts,
   stopping: AbortSignal,
 ): Promise<Sent | undefined> {
   if ('unusable' in channel) return undefined
@@ -97,7 +98,7 @@ async function sendClaim(
   const abort = () => ended.reject(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
   try {
-    const ports = { outbound, mailer, now_ms, signal, slack_api }
+    const ports = { outbound, mailer, now_ms, signal, slack_api, timeout_ms }
     return await Promise.race([send(messages, channel, ports), ended.promise])
   } catch (error) {
     if (stopping.aborted) throw error

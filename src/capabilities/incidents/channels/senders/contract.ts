@@ -33,6 +33,8 @@ export type SenderPorts = {
   signal: AbortSignal
   /** Base URL of Slack's API; in tests a server of their own. */
   slack_api?: string | undefined
+  /** Time of a request; 10 s by default. */
+  timeout_ms?: number | undefined
 }
 
 /** The outcome of one attempt. */

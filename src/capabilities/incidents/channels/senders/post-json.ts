@@ -3,7 +3,7 @@ import type { AttemptResult } from '../../messages/delivery.ts'
 import type { SenderPorts, Sent } from './contract.ts'
 
 /** Time of an attempt, from resolving the name to the last byte. */
-export const attempt_ms_max = 10_000
+const attempt_ms_max = 10_000
 
 /** Bytes of an answer that are read. */
 const answer_bytes_max = 256 * 1024
@@ -17,13 +17,13 @@ export type Answered = Sent & { reply?: OutboundReply }
  */
 export async function postJson(
   request: { url: string; body: string; headers?: Readonly<Record<string, string>> },
-  { outbound, signal }: Pick<SenderPorts, 'outbound' | 'signal'>,
+  { outbound, signal, timeout_ms = attempt_ms_max }: SenderPorts,
 ): Promise<Answered> {
   try {
     const reply = await outbound.send({
       ...{ url: request.url, method: 'POST', body: request.body, signal },
       headers: { 'content-type': 'application/json', ...request.headers },
-      timeout_ms: attempt_ms_max,
+      timeout_ms,
       cut_at_bytes: answer_bytes_max,
     })
     const { status } = reply
