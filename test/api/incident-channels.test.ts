@@ -205,7 +205,7 @@ describe('channels', () => {
   test('viewers and keys read, and only admins write', async () => {
     const { channel_id } = await created()
     const path = `/channels/${channel_id}`
-    for (const headers of [tokenOf('viewer', project), keyOf('incidents:read', project)]) {
+    for (const headers of [tokenOf('viewer', project), keyOf(project, 'incidents:read')]) {
       expect((await call('GET', path, project, { headers })).status).toBe(200)
       const put = await call('PUT', path, project, { headers, body: webhookOf() })
       expect([401, 403]).toContain(put.status)
