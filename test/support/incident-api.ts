@@ -58,7 +58,7 @@ export async function openIncidentApi(
   const time = { ms: Date.UTC(2026, 10, 23, 12) }
   const clock = { now_ms: () => time.ms }
   const server = await createHttpServer({
-    routes: incidentRoutes({ db, clock, incident_rules_max: 20, ...more }),
+    routes: incidentRoutes({ ...{ db, clock, measureRange, incident_rules_max: 20 }, ...more }),
     authorize,
     idempotency: openIdempotencyStore(db),
     ...{ logger, metrics: createMetrics(), clock },
@@ -123,6 +123,11 @@ export async function openIncidentApi(
       await relational.close()
     },
   }
+}
+
+/** For tests that measure nothing. */
+const measureRange: IncidentRoutesDeps['measureRange'] = () => {
+  throw new Error('the test has no signals')
 }
 
 const ranks = { info: 1, low: 2, medium: 3, high: 4, critical: 5 } as const
