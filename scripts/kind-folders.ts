@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -36,14 +35,10 @@ export async function registryOf(root: string): Promise<{ path: string; content:
 
 async function namesOf(root: string): Promise<string[]> {
   const entries = await readdir(join(root, folder), { withFileTypes: true })
-  return (
-    entries
-      .filter((entry) => entry.isDirectory())
-      // A folder is a kind as soon as it has an index.ts.
-      .filter(({ name }) => existsSync(join(root, folder, name, 'index.ts')))
-      .map(({ name }) => name)
-      .toSorted()
-  )
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .toSorted()
 }
 
 /** `retention-policy` exports `retentionPolicyKind`. */

@@ -105,6 +105,9 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
   service_accounts: 'Service accounts of projects with their scopes.',
   sign_in_counts: 'Failed sign-ins by account and network, by network, and by account, as hashes.',
   sign_in_networks: 'Networks from which each account signed in, as hashes.',
+  signal_minutes:
+    'Sums of observations by minute and dimensions, for windows of incident rules above an hour. The rows of a minute with its newest version count. They are kept for 35 days.',
+  signal_minutes_done: 'Up to when the minutes of a project are complete.',
   signing_keys: 'Keys that sign access tokens; the private part is encrypted.',
   store_routing:
     'Where the data of a project is written and read. A project without a row uses ClickHouse.',

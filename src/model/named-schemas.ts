@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { durationPattern } from '../kernel/duration.ts'
 import { anyTraceIdPattern, traceparentPattern } from '../kernel/ids.ts'
 import { correlationTypePattern } from './ingest-records.ts'
 import {
@@ -79,6 +80,10 @@ export const sharedScalars: readonly z.ZodType[] = [
     .regex(new RegExp(anyTraceIdPattern))
     .meta({ id: 'AnyTraceId', description: 'A W3C trace id: 32 hex digits, or as a UUID.' }),
   z.string().regex(traceparentPattern).meta({ id: 'Traceparent' }),
+  z.string().regex(durationPattern).meta({
+    id: 'Duration',
+    description: 'Whole numbers with a unit, such as `90s`, `10m` or `1h30m`.',
+  }),
   z
     .string()
     .regex(correlationTypePattern)

@@ -5,6 +5,7 @@ import { markDue } from '../capabilities/detection/index.ts'
 import { settleRequests } from '../capabilities/edge/batches/index.ts'
 import { otlpRoutes } from '../capabilities/edge/otlp/index.ts'
 import { proxyRoutes } from '../capabilities/edge/proxy/index.ts'
+import { signalMinutesChore } from '../capabilities/incidents/index.ts'
 import { startIngest } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openIdempotencyStore } from '../platform/relational/index.ts'
@@ -66,7 +67,8 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   const onFindings = openFindingRules(context, noSender)
   openDetection(context, config, { db, store, judge, onFindings })
   openEvaluator(context, config, { ...stores, db, ledger, queue, ...noSender })
-  openJobs(context, config, { ...stores, db, ledger }, [hotWindows, archives])
+  const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores, db })] }
+  openJobs(context, config, { ...stores, db, ledger }, [hotWindows, archives, minutes])
 
   // A queue in a local file needs no spool.
   const publisher =

@@ -27,7 +27,8 @@ export function openFindingRules(
   { wakeSender }: WakeSender,
 ): OnFindings {
   const match = openFindingsMatcher({ logger, metrics, wakeSender })
-  return (trx, stored) => match(trx.withTables<Pick<IncidentTables, keyof IncidentTables>>(), stored)
+  return (trx, stored) =>
+    match(trx.withTables<Pick<IncidentTables, keyof IncidentTables>>(), stored)
 }
 
 /** Starts the evaluator of incident rules, until the role ends. */
@@ -37,7 +38,7 @@ export function openEvaluator(
   { db, relational, columnar, ledger, queue, wakeSender }: EvaluatorStores & WakeSender,
 ): void {
   const signals = openSignals({
-    ...{ relational, columnar, ledger, queue, clock: context.clock },
+    ...{ relational, columnar, ledger, queue, clock: context.clock, logger: context.logger },
     idle_ms: config.task_stalled_after_ms,
   })
   const evaluator = startEvaluator({

@@ -1,5 +1,6 @@
 import { markDue } from '../capabilities/detection/index.ts'
 import { settleRequests } from '../capabilities/edge/batches/index.ts'
+import { signalMinutesChore } from '../capabilities/incidents/index.ts'
 import {
   defaultIngestSettings,
   type IngestSettings,
@@ -33,7 +34,8 @@ export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Pr
     const judge = openJudge(context, config, stores)
     openDetection(context, config, { ...stores, judge, onFindings })
     openEvaluator(context, config, { ...stores, queue, ...noSender })
-    openJobs(context, config, stores, [hotWindows, archives])
+    const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores })] }
+    openJobs(context, config, stores, [hotWindows, archives, minutes])
   })
 }
 

@@ -4,7 +4,9 @@ import { severities } from '../../model/severity.ts'
 
 /** Something that shows why an incident was opened. */
 export const evidenceSchema = record('IncidentEvidence', {
-  kind: z.enum(['finding', 'trace', 'task', 'value', 'ledger', 'verification']),
+  kind: z
+    .enum(['finding', 'trace', 'task', 'value', 'ledger', 'verification'])
+    .meta({ id: 'EvidenceKind' }),
   id: z.string().optional().describe('Id of the finding, trace, task or verification.'),
   task_id: z.string().optional(),
   trace_id: z.string().optional(),
@@ -22,7 +24,7 @@ export const incidentSchema = record('Incident', {
   project_id: z.uuid(),
   number: z.int().describe('Number of the incident in its project, from 1.'),
   title: z.string(),
-  state: z.enum(['open', 'acknowledged', 'resolved']),
+  state: z.enum(['open', 'acknowledged', 'resolved']).meta({ id: 'IncidentState' }),
   severity: z.enum(severities).describe('Highest severity since the opening.'),
   rule: z.string().describe('Name of the rule that opened the incident.'),
   rules: z.array(z.string()).describe('Names of all rules that contributed.'),

@@ -24,6 +24,7 @@ export { splitTiers } from './rules/burn-tiers.ts'
 export { dedupKey } from './rules/dedup-key.ts'
 export { type Rule, ruleShape } from './rules/rule.ts'
 export { ruleBody } from './rules/rule-faults.ts'
+export { signalMinutesChore } from './signals/minutes-chore.ts'
 export { openSignals, type SignalOptions } from './signals/open-signals.ts'
 export { emptySample } from './signals/slot-reading.ts'
 export {

@@ -29,6 +29,22 @@ export type Measured = MeasuredSlot &
     | { error: string }
   )
 
+/**
+ * A place in the events of the ledger: those stored since `since_ms`. `seen` are the entries of the
+ * minute before `until_ms` that were returned.
+ */
+export type LedgerCursor = { since_ms: number; until_ms: number; seen: readonly string[] }
+
+/** Items of one request that were rejected or lost, stored at `at_ms`. */
+export type LedgerEvent = {
+  type: 'rejected' | 'lost'
+  items: number
+  /** Items by reason. */
+  reasons: Readonly<Record<string, number>>
+  ingest_request_id: string
+  at_ms: number
+}
+
 /** Measures the signals of rules. Event rules have no signal. */
 export type Signals = {
   /**
@@ -48,3 +64,39 @@ export type Signals = {
    */
   lag(project_id: string, now_ms: number): Promise<number>
 }
+
+/**
+ * Returns the events of the ledger of a project after a cursor, oldest first, at most some thousands,
+ * and the next cursor. Null: no events, and a cursor at the present.
+ */
+export type LedgerEvents = (
+  project_id: string,
+  after: LedgerCursor | null,
+  signal?: AbortSignal,
+) => Promise<{ events: readonly LedgerEvent[]; cursor: LedgerCursor }>
+
+/** A rule and a range of past slots: those that end after `from_ms` and at or before `to_ms`. */
+export type RangeRequest = {
+  project_id: string
+  rule: Rule
+  from_ms: number
+  to_ms: number
+  signal?: AbortSignal
+}
+
+/** The groups with rows in the windows of a slot, and the sample of all others. */
+export type MeasuredSample = {
+  end_ms: number
+  groups: readonly { group: Group; sample: Sample }[]
+  empty: Sample
+}
+
+/**
+ * Measures a rule at past slots, in order, as if all rows had arrived in time. `available_from_ms` is
+ * the start of the oldest stored row, undefined without rows: slots whose window begins before it
+ * are left out. Rejects with `store_unavailable`.
+ */
+export type MeasureRange = (request: RangeRequest) => Promise<{
+  available_from_ms: number | undefined
+  slots: AsyncIterable<MeasuredSample>
+}>

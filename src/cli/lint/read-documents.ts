@@ -11,6 +11,7 @@ import {
   type ParsedNode,
   parseAllDocuments,
   type Tags,
+  visit,
 } from 'yaml'
 import { type CommandIo, UsageError } from '../command.ts'
 
@@ -34,9 +35,13 @@ export type LintDocument = {
 
 /**
  * Parses the documents of a text as kubectl does: YAML 1.1, in which `yes` is true, but dates are
- * text. JSON is a subset of YAML.
+ * text. JSON is a subset of YAML. Values of `textFields` remain text, also if they look like numbers.
  */
-export function readDocuments(file: string, text: string): LintDocument[] {
+export function readDocuments(
+  file: string,
+  text: string,
+  textFields: ReadonlySet<string> = new Set(),
+): LintDocument[] {
   const lines = new LineCounter()
   const documents = parseAllDocuments<ParsedNode>(text, {
     version: '1.1',
@@ -49,7 +54,21 @@ export function readDocuments(file: string, text: string): LintDocument[] {
     const { line, col } = lines.linePos(offset)
     return { line: Math.max(line, 1), column: Math.max(col, 1) }
   }
-  return [...documents].map((document) => documentOf(file, document, at))
+  return [...documents].map((document) => {
+    keepTexts(document, textFields)
+    return documentOf(file, document, at)
+  })
+}
+
+/** Replaces numbers in fields of text by their source: `0x90` is 91 zeros in a series, not 144. */
+function keepTexts(document: Document.Parsed, fields: ReadonlySet<string>): void {
+  if (fields.size === 0) return
+  visit(document, {
+    Pair: (_key, { key, value }) => {
+      if (!isScalar(key) || !fields.has(String(key.value)) || !isScalar(value)) return
+      if (typeof value.value === 'number') value.value = value.source
+    },
+  })
 }
 
 /** Whether a tag would parse `1:30` or `2026-01-01` as a time; they stay text. */

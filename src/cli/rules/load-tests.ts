@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path'
 import { durationMs } from '../../kernel/duration.ts'
 import type { CommandIo } from '../command.ts'
+import { faultAt } from '../lint/fault.ts'
 import {
   type LintFile,
   type Path,
@@ -26,9 +27,12 @@ export type LoadedFile = {
   positionOf(path: Path): Position
 }
 
+/** Fields in the notation of series. */
+const notationFields: ReadonlySet<string> = new Set(['values', 'samples', 'history'])
+
 /** Reads a test file and the files with its rules. */
 export async function loadTests(file: LintFile, io: Pick<CommandIo, 'stdin'>): Promise<LoadedFile> {
-  const [document, ...more] = readDocuments(file.name, file.text)
+  const [document, ...more] = readDocuments(file.name, file.text, notationFields)
   const positionOf = (path: Path) => document?.positionOf(path, 'value') ?? { line: 1, column: 1 }
   const failed = (faults: readonly LocatedFault[]): LoadedFile => {
     return { file: file.name, evaluation_interval: '1m', tests: [], faults, positionOf }
@@ -44,6 +48,10 @@ export async function loadTests(file: LintFile, io: Pick<CommandIo, 'stdin'>): P
   const paths = read.data.rule_files.map((path) => join(folder, path))
   const { rules, faults } = readRules(await readLintFiles(paths, io))
   if (faults.length > 0) return failed(faults)
+  if (rules.length === 0) {
+    const message = 'expected files with IncidentRules, got none'
+    return failed([located(document, faultAt(['rule_files'], message))])
+  }
   const sink = new FaultSink([])
   const tests = read.data.tests.map((test, index) =>
     compileTest(test, rules, sink.at('tests', index)),

@@ -42,6 +42,7 @@ export class Measurements {
   readonly #times: TestTimes
   readonly #lag: Series | undefined
   readonly #groups: ReadonlyMap<string, readonly GroupSeries[]>
+  readonly #sums = new WeakMap<Series, readonly number[]>()
 
   /** `groups` are the groups of each rule, by its name. */
   constructor(
@@ -126,11 +127,29 @@ export class Measurements {
   #sum(series: Series | undefined, { end_ms, now_ms }: SlotTime, window_ms: number): number {
     if (series === undefined) return 0
     const first = Math.max(this.#indexAt(end_ms - window_ms) + 1, 0)
-    let sum = 0
-    for (let at = first; at <= this.#indexAt(end_ms); at += 1) {
-      sum += this.#pointAt(series, at, now_ms) ?? 0
+    const last = this.#indexAt(end_ms)
+    if (series.late.length === 0) {
+      const sums = this.#sumsOf(series)
+      const upTo = (index: number) => sums[Math.min(index, sums.length - 1)] ?? 0
+      return last < first ? 0 : upTo(last + 1) - upTo(first)
     }
+    let sum = 0
+    for (let at = first; at <= last; at += 1) sum += this.#pointAt(series, at, now_ms) ?? 0
     return sum
+  }
+
+  /** Returns the sums of the first points: of none, of one, of two, and so on. Points are whole numbers. */
+  #sumsOf(series: Series): readonly number[] {
+    const known = this.#sums.get(series)
+    if (known !== undefined) return known
+    const sums = [0]
+    let sum = 0
+    for (const point of series.points) {
+      sum += point ?? 0
+      sums.push(sum)
+    }
+    this.#sums.set(series, sums)
+    return sums
   }
 
   #indexAt(at_ms: number): number {

@@ -1,4 +1,5 @@
 import { durationMs } from '../../kernel/duration.ts'
+import { faultAt } from '../lint/fault.ts'
 import type { WrittenSeries } from './bind-series.ts'
 import type { FaultSink } from './fault-sink.ts'
 import type { Series } from './measurements.ts'
@@ -24,8 +25,20 @@ export function readSeries(test: TestCase, start_ms: number, faults: FaultSink):
     const arrival = { at_ms: durationMs(one.at), from_ms: durationMs(one.from), points }
     late?.push({ ...arrival, at_ms: start_ms + arrival.at_ms, from_ms: start_ms + arrival.from_ms })
   }
+  checkItems(written, faults)
   for (const { series } of written) series.late.sort((one, other) => one.at_ms - other.at_ms)
   return written
+}
+
+/** Items are counted: windows add them up. */
+function checkItems(written: readonly WrittenSeries[], faults: FaultSink): void {
+  for (const { name, series, path } of written) {
+    if (name.name !== 'rows' && !/:(bad|total)$/.test(name.name)) continue
+    const points = [series.points, ...series.late.map((one) => one.points)].flat()
+    const wrong = points.find((point) => point !== null && !(Number.isInteger(point) && point >= 0))
+    if (wrong === undefined) continue
+    faults.faults.push(faultAt(path, `got ${wrong} items, expected whole numbers from 0`))
+  }
 }
 
 /** A series to which late rows are added. */

@@ -2,10 +2,15 @@ import { mutualInhibition } from '../../capabilities/incidents/muting/inhibition
 import type { Rule } from '../../capabilities/incidents/rules/rule.ts'
 import { ruleBody } from '../../capabilities/incidents/rules/rule-faults.ts'
 import { printable } from '../../kernel/printable.ts'
-import { apiGroup, incidentRuleSpec, toRule } from '../../operator/index.ts'
+import { incidentRuleSpec, kinds, toRule } from '../../operator/index.ts'
 import { type Fault, faultAt, isObject, pathText } from '../lint/fault.ts'
-import { type LintDocument, type LintFile, readDocuments } from '../lint/read-documents.ts'
-import { parseWritten } from '../zod-faults.ts'
+import { lintResources } from '../lint/lint.ts'
+import {
+  type LintDocument,
+  type LintFile,
+  type Path,
+  readDocuments,
+} from '../lint/read-documents.ts'
 
 /** A fault with its place in a file. */
 export type LocatedFault = { file: string; line: number; column: number; message: string }
@@ -13,48 +18,60 @@ export type LocatedFault = { file: string; line: number; column: number; message
 /** The rules of files, or what is wrong with them. */
 export type ReadRules = { rules: readonly Rule[]; faults: readonly LocatedFault[] }
 
-/** Reads the IncidentRules of files. Resources of other kinds are skipped. */
+/** Reads the IncidentRules of files, which `lint` must accept. Other kinds are skipped. */
 export function readRules(files: readonly LintFile[]): ReadRules {
-  const rules = new Map<string, Rule>()
-  const faults: LocatedFault[] = []
-  for (const document of files.flatMap(({ name, text }) => readDocuments(name, text))) {
-    faults.push(...syntaxFaults(document))
-    const { value } = document
-    if (!isObject(value) || value['kind'] !== 'IncidentRule') continue
-    const read = readRule(value)
-    if ('faults' in read) faults.push(...read.faults.map((fault) => located(document, fault)))
-    else if (rules.has(read.rule.name)) {
-      const message = `the rule ${read.rule.name} is defined twice, expected each name once`
-      faults.push(located(document, faultAt(['metadata', 'name'], message)))
-    } else rules.set(read.rule.name, read.rule)
+  const faults = lintResources(kinds, files)
+    .findings.filter(({ level }) => level === 'error')
+    .map(({ file, line, column, resource, path, message }): LocatedFault => {
+      const about = [resource, path, message].filter((text) => text !== '').join(': ')
+      return { file, line, column, message: about }
+    })
+  if (faults.length > 0) return { rules: [], faults }
+  const found = files.flatMap(({ name, text }) => readDocuments(name, text)).flatMap(rulesIn)
+  const invalid = found.flatMap((one) => ('fault' in one ? [one.fault] : []))
+  const rules = found.flatMap((one) => ('rule' in one ? [one] : []))
+  return {
+    rules: rules.map(({ rule }) => rule),
+    faults: [...invalid, ...duplicates(rules), ...mutualFaults(rules)],
   }
-  const [first] = files
-  const path = mutualInhibition([...rules.values()])
-  if (path !== undefined && first !== undefined) {
-    const message = `rules that inhibit each other would stay silent: ${path.join(' → ')}`
-    faults.push({ file: first.name, line: 1, column: 1, message })
-  }
-  return { rules: [...rules.values()], faults }
 }
 
-function readRule(
-  resource: Readonly<Record<string, unknown>>,
-): { rule: Rule } | { faults: readonly Fault[] } {
-  const { apiVersion, metadata } = resource
-  if (typeof apiVersion !== 'string' || !apiVersion.startsWith(`${apiGroup}/`)) {
-    return { faults: [faultAt(['apiVersion'], `expected a version of ${apiGroup}`)] }
+type PlacedRule = { rule: Rule; place: (message: string) => LocatedFault }
+
+/** Returns the rules of a document: the resource itself, or the items of a List. */
+function rulesIn(document: LintDocument): (PlacedRule | { fault: LocatedFault })[] {
+  const read = (value: unknown, at: Path): (PlacedRule | { fault: LocatedFault })[] => {
+    if (!isObject(value)) return []
+    const { kind, items, metadata, spec } = value
+    if (Array.isArray(items)) {
+      return items.flatMap((item, index) => read(item, [...at, 'items', index]))
+    }
+    if (kind !== 'IncidentRule') return []
+    const place = (message: string) =>
+      located(document, faultAt([...at, 'metadata', 'name'], message))
+    const name = isObject(metadata) ? String(metadata['name']) : ''
+    const rule = ruleBody.safeParse(toRule({ name, spec: incidentRuleSpec.parse(spec) }))
+    if (rule.success) return [{ rule: rule.data, place }]
+    // The spec does not know the name of its resource, so that its faults are new here.
+    return [{ fault: place(rule.error.issues.map(({ message }) => message).join('; ')) }]
   }
-  const name = isObject(metadata) ? metadata['name'] : undefined
-  if (typeof name !== 'string') return { faults: [faultAt(['metadata'], 'name is missing')] }
-  const spec = parseWritten(incidentRuleSpec, resource['spec'])
-  if ('faults' in spec) {
-    return { faults: spec.faults.map((fault) => ({ ...fault, path: ['spec', ...fault.path] })) }
-  }
-  const rule = ruleBody.safeParse(toRule({ name, spec: spec.data }))
-  if (rule.success) return { rule: rule.data }
-  // All other faults are faults of the spec, which does not know the name of its resource.
-  const message = rule.error.issues.map((issue) => issue.message).join('; ')
-  return { faults: [faultAt(['metadata', 'name'], message)] }
+  return read(document.value, [])
+}
+
+function duplicates(rules: readonly PlacedRule[]): LocatedFault[] {
+  const names = new Set<string>()
+  return rules.flatMap(({ rule: { name }, place }) => {
+    const isTwice = names.has(name)
+    names.add(name)
+    return isTwice ? [place(`the rule ${name} is defined twice, expected each name once`)] : []
+  })
+}
+
+function mutualFaults(rules: readonly PlacedRule[]): LocatedFault[] {
+  const path = mutualInhibition(rules.map(({ rule }) => rule))
+  const [first] = rules.filter(({ rule }) => path?.includes(rule.name))
+  if (path === undefined || first === undefined) return []
+  return [first.place(`rules that inhibit each other remain silent: ${path.join(' → ')}`)]
 }
 
 /** Returns the faults of a document that is no valid YAML. */
@@ -75,9 +92,8 @@ export function located(document: LintDocument, { path, part, message }: Fault):
 /** Formats faults as compilers do. */
 export function faultLines(faults: readonly LocatedFault[]): string {
   return faults
-    .map(
-      ({ file, line, column, message }) =>
-        `${file}:${line}:${column}: error: ${printable(message)}\n`,
-    )
+    .map(({ file, line, column, message }) => {
+      return `${file}:${line}:${column}: error: ${printable(message)}\n`
+    })
     .join('')
 }

@@ -383,6 +383,11 @@ describe('an invalid file has status 2 and says where', () => {
       'tests[0].expect[0].notified[0]: got "pagr", expected a channel of a rule: pager',
     ],
     [
+      'half an item',
+      { ...valid, input_series: [{ series: 'error_rate:bad', values: '1 0.5' }] },
+      'tests[0].input_series[0].series: got 0.5 items, expected whole numbers',
+    ],
+    [
       'late rows of no series',
       { ...valid, late: [{ at: '1m', from: '0m', series: 'cost', values: '1' }] },
       'tests[0].late[0].series: expected a series of input_series',
@@ -453,7 +458,7 @@ describe('an invalid file has status 2 and says where', () => {
       inhibitedBy: [{ rule, equal: ['model'] }],
     })
     expect((await run(await write({ a: mute('b'), b: mute('a') }, valid))).err).toContain(
-      'rules that inhibit each other would stay silent: a → b → a',
+      'rules that inhibit each other remain silent: a → b → a',
     )
   })
 })

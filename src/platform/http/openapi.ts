@@ -211,11 +211,12 @@ function securityOf({ auth, scope, headers }: Route | RawRoute): Json[] {
 /** Descriptions of tags. A tag groups operations by the noun of their URL. */
 const descriptions: Record<string, string> = {
   access: 'Organizations, projects, members, service accounts and keys.',
+  alerts: 'Rules in effect, open incidents, high-risk tasks and statistics.',
   auth: 'Sign-in: access tokens and passwords.',
   conversations: 'Conversations: their tasks, traces and the health of their context.',
   detection: 'Settings and thresholds of detectors.',
   observability:
-    'Canonical ingest, traces, queries, retention, archives, stores and the completeness ledger.',
+    'Canonical ingest, traces, queries, incidents, retention, archives, stores and the completeness ledger.',
   proxy: 'The data plane: completions and OTLP.',
   service: 'The server itself: this document and the keys that sign tokens.',
   tasks: 'Tasks: their calls, tools, findings and cost.',

@@ -9,8 +9,8 @@ import { observationOf } from '../observations.ts'
 import { entryOf } from '../records.ts'
 import type { NaiveRow } from './naive-signals.ts'
 
-/** The newest slot of the data: the end of a minute. */
-export const end_ms = Date.parse('2026-10-01T12:00:00Z')
+/** The newest slot of the data: a recent end of a minute. */
+export const end_ms = Math.floor(Date.now() / 60_000) * 60_000 - 3 * 60_000
 
 export const idle_ms = 30 * 60_000
 

@@ -39,7 +39,7 @@ export async function openSignalStores() {
   }
   const options: SignalOptions = {
     ...{ relational, columnar, ledger, queue },
-    ...{ clock: systemClock, idle_ms },
+    ...{ clock: systemClock, idle_ms, logger },
   }
   return {
     ...{ columnar, relational, ledger, observations, options },

@@ -1,4 +1,8 @@
 import type { Route } from '../../../platform/http/index.ts'
+import { listHighRiskTasks } from './alerts/high-risk.ts'
+import { listAlertRules } from './alerts/rules.ts'
+import { getAlertStats } from './alerts/stats.ts'
+import { getAlertSummary } from './alerts/summary.ts'
 import type { IncidentRoutesDeps } from './contract.ts'
 import { listIncidentEvents } from './incidents/events.ts'
 import { getIncident } from './incidents/incident.ts'
@@ -48,5 +52,9 @@ export function incidentRoutes(deps: IncidentRoutesDeps): Route[] {
     reopenIncident(deps),
     assignIncident(deps),
     commentIncident(deps),
+    listAlertRules(deps),
+    getAlertSummary(deps),
+    listHighRiskTasks(deps),
+    getAlertStats(deps),
   ]
 }

@@ -22,14 +22,18 @@ const matcher = record('IncidentMatcher', {
     .regex(matchedField, {
       error: expected('rule, severity, dedup_key, labels.<name> or group.<dimension>'),
     })
+    .meta({ id: 'MatchedField' })
     .describe('`rule`, `severity`, `dedup_key`, `labels.<name>` or `group.<dimension>`.'),
   op: z
     .enum(['eq', 'ne', 'in', 'not_in', 'glob', 'lte', 'gte'])
+    .meta({ id: 'MatcherOperator' })
     .default('eq')
     .describe('`lte` and `gte` compare severities. A missing value is empty text.'),
-  value: z.union([matchedValue, z.array(matchedValue).min(1).max(50)], {
-    error: expected('a text, or a list of 1–50 texts'),
-  }),
+  value: z
+    .union([matchedValue, z.array(matchedValue).min(1).max(50)], {
+      error: expected('a text, or a list of 1–50 texts'),
+    })
+    .meta({ id: 'MatchedValue' }),
 })
 type Matcher = z.output<typeof matcher>
 

@@ -57,7 +57,7 @@ const threshold = z
   .union([z.number(), z.string().regex(/^-?\d{1,15}(\.\d{1,9})?$/)], {
     error: expected('a number, or a number as decimal text'),
   })
-  .describe('A number, or the same number as decimal text. Rates and scores are 0–1.')
+  .meta({ id: 'Threshold' })
 
 /** The signal `absent`: no row of the group in the window, although the group had rows before. */
 const absentCondition = record('AbsentCondition', {
@@ -73,14 +73,15 @@ const lagCondition = record('IngestLagCondition', {
 
 /** `value(signal, window, group) op threshold`, on at least `min_samples` samples. */
 const measuredCondition = record('MeasuredCondition', {
-  signal: z.enum(measuredSignals),
+  signal: z.enum(measuredSignals).meta({ id: 'MeasuredSignal' }),
   window: duration('1m', '30d').describe('Time over which the value is computed.'),
-  op: z.enum(['gt', 'gte', 'lt', 'lte']).default('gt'),
+  op: z.enum(['gt', 'gte', 'lt', 'lte']).meta({ id: 'ThresholdOperator' }).default('gt'),
   threshold: threshold.describe(
-    'Threshold in the unit of the signal: milliseconds for latencies, US dollars for `cost`, 0–1 for rates and scores.',
+    'A number, or the same number as decimal text, in the unit of the signal: milliseconds for latencies, US dollars for `cost`, 0–1 for rates and scores.',
   ),
   per: z
     .enum(['hour', 'task'])
+    .meta({ id: 'MeasuredPer' })
     .optional()
     .describe(
       'For `cost` and `tokens`: `hour` divides by the hours of the window, `task` by its tasks.',
@@ -88,11 +89,9 @@ const measuredCondition = record('MeasuredCondition', {
   min_samples: z.int().min(1).max(1_000_000).default(1).describe('Fewest samples of the window.'),
 })
 
-export const conditionSchema = z.discriminatedUnion('signal', [
-  absentCondition,
-  lagCondition,
-  measuredCondition,
-])
+export const conditionSchema = z
+  .discriminatedUnion('signal', [absentCondition, lagCondition, measuredCondition])
+  .meta({ id: 'ThresholdCondition' })
 export type Condition = z.output<typeof conditionSchema>
 
 /** A pair of windows. The tier fires while both burn faster than `factor`. */
@@ -111,11 +110,12 @@ export type BurnTier = z.output<typeof burnTier>
 
 /** Bad share of both windows > factor × (1 − objective), with `min_bad` bad items in the long one. */
 export const burnRateSchema = record('BurnRateCondition', {
-  signal: z.enum(rateSignals),
+  signal: z.enum(rateSignals).meta({ id: 'RateSignal' }),
   objective: z.number().gt(0).lt(1).describe('Share of good items to reach, such as 0.95.'),
   min_bad: z.int().min(1).max(1_000_000).default(5).describe('Fewest bad items, long window.'),
   preset: z
     .enum(['standard'])
+    .meta({ id: 'BurnRatePreset' })
     .optional()
     .describe(
       '`standard`: 14.4 (1h + 5m), 6 (6h + 30m), 3 (1d + 2h), 1 (3d + 6h), without the tiers that can never fire at the objective.',
@@ -126,8 +126,14 @@ export type BurnRate = z.output<typeof burnRateSchema>
 
 /** The value of the last hour against the values of the same hour of the last 28 days. */
 export const baselineSchema = record('BaselineCondition', {
-  signal: z.enum([...rateSignals, ...latencySignals, ...totalSignals]),
-  per: z.enum(['task']).optional().describe('For `cost` and `tokens`: the mean per task.'),
+  signal: z
+    .enum([...rateSignals, ...latencySignals, ...totalSignals])
+    .meta({ id: 'BaselineSignal' }),
+  per: z
+    .enum(['task'])
+    .meta({ id: 'BaselinePer' })
+    .optional()
+    .describe('For `cost` and `tokens`: the mean per task.'),
   max_ratio: z.number().gt(1).max(1000).describe('Multiple of the median that is exceeded.'),
   floor: z.number().min(0).describe('Value below or at which the rule never fires.'),
   min_samples: z.int().min(1).max(1_000_000).default(1).describe('Fewest samples of the hour.'),

@@ -29,8 +29,11 @@ const name = z
   .min(1)
   .max(63)
   .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, { error: expected('a Kubernetes name (DNS label)') })
+  .meta({ id: 'DnsLabel' })
 
 const text = z.string().min(1).max(256)
+
+const dimension = z.enum(dimensions).meta({ id: 'IncidentDimension' })
 
 /** A value of a dimension; `*` matches any characters, `?` one character. */
 const glob = text.describe('`*` matches any characters, `?` one character.')
@@ -62,7 +65,7 @@ const inhibition = record('IncidentInhibition', {
   rule: name.optional().describe('Name of a rule.'),
   labels: z.record(labelName, text).optional().describe('Labels that a rule must have.'),
   equal: z
-    .array(z.enum(dimensions))
+    .array(dimension)
     .min(1)
     .max(3)
     .describe('Dimensions of `group_by` with equal values in both incidents.'),
@@ -83,7 +86,7 @@ export const ruleFields = {
   baseline: baselineSchema.optional(),
   event: eventSchema.optional(),
   selector: selector.default({}),
-  group_by: z.array(z.enum(dimensions)).max(3).default([]),
+  group_by: z.array(dimension).max(3).default([]),
   interval: duration('10s', '1h').default('1m').describe('Time between two evaluations.'),
   delay: duration('0s', '1h').default('1m').describe('Time that late rows have to arrive.'),
   for: duration('0s', '1d').default('0s').describe('Time for which the condition must be true.'),
@@ -94,6 +97,7 @@ export const ruleFields = {
     ),
   no_data: z
     .enum(['ok', 'alerting', 'keep'])
+    .meta({ id: 'NoDataOutcome' })
     .optional()
     .describe('Outcome of a slot without data: false, true, or neither. Default: `ok`.'),
   severity: z.enum(severities),
@@ -123,12 +127,16 @@ export const ruleFields = {
   escalation: z.array(escalationStep).max(5).default([]),
   assign_to: text.optional().describe('User to whom new incidents are assigned.'),
   notify: z.array(name).max(20).default([]).describe('Names of channels.'),
-  mode: z.enum(['live', 'shadow']).default('live').describe('`shadow` sends no messages.'),
+  mode: z
+    .enum(['live', 'shadow'])
+    .meta({ id: 'IncidentRuleMode' })
+    .default('live')
+    .describe('`shadow` sends no messages.'),
   suspend: z.boolean().default(false).describe('Whether the evaluation is suspended.'),
 }
 
 /** The body of an incident rule, with exactly one of the four kinds, before `ruleFaults`. */
-export const ruleShape = record('IncidentRuleRequest', ruleFields)
+export const ruleShape = record('IncidentRuleFields', ruleFields)
 
 /** A rule with defaults. Durations are text; `durationMs` parses them. */
 export type Rule = z.output<typeof ruleShape>
@@ -136,3 +144,7 @@ export type Rule = z.output<typeof ruleShape>
 /** Names of the four kinds: the field of the rule that is set. */
 export const ruleKinds = ['condition', 'burn_rate', 'baseline', 'event'] as const
 export type RuleKind = (typeof ruleKinds)[number]
+
+export const ruleKindSchema = z
+  .enum(ruleKinds, { error: expected(ruleKinds.join(', ')) })
+  .meta({ id: 'IncidentRuleKind' })

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import { type Group, groupKey } from '../evaluation/groups.ts'
+import type { Rule } from '../rules/rule.ts'
 import type {
   Amount,
   Cell,
@@ -12,7 +13,7 @@ import type {
   SourceReader,
   Window,
 } from './reading.ts'
-import type { SlotReading } from './slot-reading.ts'
+import { type SlotReading, slotReading } from './slot-reading.ts'
 
 /** A reading of a signal that has rows. */
 export type RowReading = SlotReading & { signal: SignalReading }
@@ -35,8 +36,18 @@ export function toBatches(readings: readonly RowReading[]): Batch[] {
   return [...equal.values()].flatMap((some) => splitByCells(some))
 }
 
+/** Returns whether a rule is measured from the sums of minutes. */
+export function readsMinutes(rule: Rule): boolean {
+  const reading = slotReading({ rule_id: '', rule, end_ms: 0 })
+  return reading !== undefined && hasRows(reading) && sourceOf(reading) === 'minutes'
+}
+
+export function hasRows(reading: SlotReading): reading is RowReading {
+  return reading.signal !== undefined
+}
+
 /** The source of a reading. All windows of a rule have the same one, so that they compare. */
-function sourceOf({ signal, windows }: RowReading): SignalSource {
+export function sourceOf({ signal, windows }: RowReading): SignalSource {
   const isLong = windows.some(({ from_ms, to_ms }) => to_ms - from_ms > rowWindow_ms_max)
   return signal.source === 'calls' && (isLong || windows.length > 1) ? 'minutes' : signal.source
 }

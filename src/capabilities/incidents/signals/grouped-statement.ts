@@ -1,12 +1,16 @@
-import type { QueryParam } from '../../../platform/columnar/index.ts'
+import type { Columnar, QueryParam } from '../../../platform/columnar/index.ts'
+import type { Group } from '../evaluation/groups.ts'
 import type { Dimension } from '../rules/rule.ts'
 import { likePattern } from './like-pattern.ts'
+import { measurementTime_ms_max } from './measurement-error.ts'
 import {
   type Amount,
   type Cell,
   groupsRead_max,
   groupValue_chars_max,
   type ReadRequest,
+  type ReadResult,
+  seriesRows_max,
   type Window,
 } from './reading.ts'
 
@@ -62,15 +66,21 @@ export function groupedStatement(request: ReadRequest, parts: StatementParts): s
     keys === undefined
       ? ''
       : `WHERE arrayStringConcat(g, '${separator}') IN ${parameters.add(keys, 'Array(String)')}`
-  return `SELECT g, a, count() OVER () AS total FROM (
-  SELECT g, tuple(${aggregates.join(',\n    ')}) AS a
+  const { from_ms = 0, width_ms } = request.stretches ?? {}
+  const stretch =
+    width_ms === undefined
+      ? '0'
+      : `intDiv(t - ${parameters.add(BigInt(from_ms), 'Int64')}, ${parameters.add(BigInt(width_ms), 'Int64')})`
+  const limit = width_ms === undefined ? groupsRead_max : seriesRows_max
+  return `SELECT g, b, a, count() OVER () AS total FROM (
+  SELECT g, b, tuple(${aggregates.join(',\n    ')}) AS a
   FROM (
-    SELECT *, [${values.join(', ')}]::Array(String) AS g
+    SELECT *, [${values.join(', ')}]::Array(String) AS g, ${stretch} AS b
     FROM (${rows})
     WHERE ${filters.join('\n      AND ') || 'true'}
   ) ${onlyThese}
-  GROUP BY g
-) ORDER BY g LIMIT ${groupsRead_max}`
+  GROUP BY g, b
+) ORDER BY g, b LIMIT ${limit}`
 }
 
 /** Between the values of a group. Values may contain it, so that `only` may return more groups. */
@@ -89,13 +99,13 @@ function during({ from_ms, to_ms }: Window, parameters: Parameters): string {
   return `t >= ${parameters.add(from, 'Int64')} AND t < ${parameters.add(to, 'Int64')}`
 }
 
-/** Text of the dimensions that have one value in a row. */
+/** Columns of the dimensions that have one value in a row. */
 const scalars: Readonly<Record<Exclude<Dimension, 'tag'>, string>> = {
-  model: "if(model != '', toString(model), toString(model_requested))",
-  provider: 'toString(provider)',
-  environment: 'toString(environment)',
+  model: 'model_name',
+  provider: 'provider',
+  environment: 'environment',
   task_name: 'task_name',
-  release: 'toString(release)',
+  release: 'release',
 }
 
 /** The tags of a row; one empty text for a row without tags. */
@@ -128,4 +138,39 @@ function groupValue(
 /** Cuts a value, and replaces U+0000, which PostgreSQL cannot store. */
 function cut(text: string): string {
   return `substringUTF8(replaceAll(${text}, char(0), '\uFFFD'), 1, ${groupValue_chars_max})`
+}
+
+/** Memory of one statement, so that one rule cannot stop the store. */
+const memory_bytes_max = 1_073_741_824
+
+/** A row in JSONEachRow: values of the group, stretch, cells as value and count, number of rows. */
+type GroupRow = {
+  g: string[]
+  b: string | number
+  a: [number | string | null, number | string][]
+  total: string
+}
+
+/** Runs a statement of `groupedStatement`. */
+export async function readGroups(
+  columnar: Pick<Columnar, 'read'>,
+  { group_by, signal }: ReadRequest,
+  { text, params }: { text: string; params: Parameters['values'] },
+): Promise<ReadResult> {
+  const { rows } = await columnar.read<GroupRow>(text, params, {
+    timeout_ms: measurementTime_ms_max,
+    settings: { max_memory_usage: memory_bytes_max, max_threads: 2 },
+    signal,
+  })
+  return {
+    groups: rows.map(({ g, b, a }) => ({
+      stretch: Number(b),
+      group: Object.fromEntries(group_by.map((one, at) => [one, g[at] ?? ''])) as Group,
+      values: a.map(([value, count]) => ({
+        value: value === null ? null : Number(value),
+        count: Number(count),
+      })),
+    })),
+    total: Number(rows[0]?.total ?? 0),
+  }
 }

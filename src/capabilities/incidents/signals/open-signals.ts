@@ -1,21 +1,33 @@
 import { Semaphore } from '../../../kernel/semaphore.ts'
 import type { Columnar } from '../../../platform/columnar/index.ts'
 import type { Queue } from '../../../platform/queue/index.ts'
-import type { Measured, MeasuredSlot, Signals } from '../ports.ts'
-import { type Batch, type ReadingValues, type RowReading, readBatch, toBatches } from './batches.ts'
+import type { Logger } from '../../../platform/telemetry/index.ts'
+import type { LedgerEvents, Measured, MeasuredSlot, MeasureRange, Signals } from '../ports.ts'
+import {
+  type Batch,
+  hasRows,
+  type ReadingValues,
+  type RowReading,
+  readBatch,
+  toBatches,
+} from './batches.ts'
 import { callsReader } from './calls-reader.ts'
 import { openLag } from './lag.ts'
+import { openLedgerEvents } from './ledger-events.ts'
 import { type LedgerParts, ledgerReader } from './ledger-reader.ts'
+import { openMeasureRange } from './measure-range.ts'
 import { measurementError } from './measurement-error.ts'
+import { minutesReader } from './minutes-reader.ts'
 import { openOldest } from './oldest.ts'
 import type { SignalSource, SourceReader } from './reading.ts'
-import { emptySample, type SampleFacts, type SlotReading, slotReading } from './slot-reading.ts'
+import { emptySample, type SampleFacts, slotReading } from './slot-reading.ts'
 import { findingsReader, type TaskStore, tasksReader } from './tasks-reader.ts'
 
 export type SignalOptions = Omit<LedgerParts, 'queue'> & {
   queue: Pick<Queue, 'stats' | 'oldestAge_ms'>
   relational: TaskStore
   columnar: Pick<Columnar, 'read'>
+  logger: Logger
   /** Time without activity after which a task that was not ended counts as ended. */
   idle_ms: number
 }
@@ -24,10 +36,12 @@ export type SignalOptions = Omit<LedgerParts, 'queue'> & {
 const statements_max = 4
 
 /** Opens the signals of incident rules. */
-export function openSignals(options: SignalOptions): Signals {
+export function openSignals(
+  options: SignalOptions,
+): Signals & { ledgerEvents: LedgerEvents; measureRange: MeasureRange } {
   const readers: Record<SignalSource, SourceReader> = {
     calls: callsReader(options.columnar),
-    minutes: callsReader(options.columnar),
+    minutes: minutesReader(options),
     tasks: tasksReader(options.relational, options.idle_ms),
     findings: findingsReader(options.relational),
     ledger: ledgerReader(options),
@@ -44,30 +58,31 @@ export function openSignals(options: SignalOptions): Signals {
       return batch.readings.map((reading) => [reading.slot, toMeasured(reading, found, facts)])
     } catch (error) {
       signal.throwIfAborted()
+      options.logger.warn({ err: error, project_id }, 'measuring the signals of rules failed')
       const message = measurementError(error)
       return batch.readings.map(({ slot }) => [slot, { ...slot, error: message }])
     }
   }
+  const measure: Signals['measure'] = async (request) => {
+    const { project_id, slots, lag_ms, signal = new AbortController().signal } = request
+    const readings = slots.flatMap((slot) => slotReading(slot) ?? [])
+    const batches = toBatches(readings.filter(hasRows))
+    const ask = { project_id, lag_ms, signal }
+    const measured = await Promise.all(
+      batches.map((batch) => permits.run(() => measureBatch(batch, ask), signal)),
+    )
+    const bySlot = new Map(measured.flat())
+    return slots.map((slot) => bySlot.get(slot) ?? withoutRows(slot, lag_ms))
+  }
   return {
+    measure,
     lag: openLag(options.queue),
-    measure: async ({ project_id, slots, lag_ms, signal = new AbortController().signal }) => {
-      const readings = slots.flatMap((slot) => slotReading(slot) ?? [])
-      const batches = toBatches(readings.filter(hasRows))
-      const ask = { project_id, lag_ms, signal }
-      const measured = await Promise.all(
-        batches.map((batch) => permits.run(() => measureBatch(batch, ask), signal)),
-      )
-      const bySlot = new Map(measured.flat())
-      return slots.map((slot) => bySlot.get(slot) ?? withoutRows(slot, lag_ms))
-    },
+    ledgerEvents: openLedgerEvents(options.columnar),
+    measureRange: openMeasureRange({ readers, oldest, measure }),
   }
 }
 
 type Ask = { project_id: string; lag_ms: number; signal: AbortSignal }
-
-function hasRows(reading: SlotReading): reading is RowReading {
-  return reading.signal !== undefined
-}
 
 function toMeasured(
   reading: RowReading,

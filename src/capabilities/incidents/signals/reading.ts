@@ -44,17 +44,22 @@ export type ReadRequest = {
   cells: readonly Cell[]
   /** Reads only these groups. */
   only?: readonly Group[]
+  /** Reads a row for each stretch of this width since an instant, instead of one for each group. */
+  stretches?: { from_ms: number; width_ms: number }
   signal: AbortSignal
 }
 
 /** Groups with rows in the windows, by key, at most `groupsRead_max`; `total` counts all. */
 export type ReadResult = {
-  groups: readonly { group: Group; values: readonly CellValue[] }[]
+  groups: readonly { group: Group; values: readonly CellValue[]; stretch?: number }[]
   total: number
 }
 
 /** Computes the cells of each group. */
 export type SourceReader = (request: ReadRequest) => Promise<ReadResult>
+
+/** Maximum rows of a statement with stretches. */
+export const seriesRows_max = 200_000
 
 /** Maximum groups of one statement: one more than a rule has, which shows an overflow. */
 export const groupsRead_max = 501

@@ -19,6 +19,7 @@ import {
   type ReadRequest,
   type ReadResult,
   type SourceReader,
+  seriesRows_max,
   type Window,
 } from './reading.ts'
 
@@ -101,7 +102,7 @@ function within(time: Sql, { from_ms, to_ms }: Window): Sql {
   return sql`(${time} >= ${from}::timestamptz and ${time} < ${to}::timestamptz)`
 }
 
-type GroupRow = { g: string[]; v: (number | null)[]; n: number[]; total: number }
+type GroupRow = { g: string[]; b: number; v: (number | null)[]; n: number[]; total: number }
 
 async function readGroups(
   { db, pool }: TaskStore,
@@ -114,7 +115,8 @@ async function readGroups(
     ...{ signal: request.signal, cancel_through: pool },
   })) as GroupRow[]
   return {
-    groups: found.map(({ g, v, n }) => ({
+    groups: found.map(({ g, b, v, n }) => ({
+      stretch: b,
       group: Object.fromEntries(request.group_by.map((one, at) => [one, g[at] ?? ''])) as Group,
       values: v.map((value, at) => ({ value, count: n[at] ?? 0 })),
     })),
@@ -123,7 +125,8 @@ async function readGroups(
 }
 
 /** Completes a statement over rows with a time `t`; see `groupedStatement` of ClickHouse. */
-function groupedStatement({ selector, group_by, cells, only }: ReadRequest, rows: Sql): Sql {
+function groupedStatement(request: ReadRequest, rows: Sql): Sql {
+  const { selector, group_by, cells, only, stretches } = request
   const filters = dimensions.flatMap((one) => {
     const globs = group_by.includes(one) ? undefined : selector[one]
     return globs === undefined
@@ -140,14 +143,20 @@ function groupedStatement({ selector, group_by, cells, only }: ReadRequest, rows
   const aggregates = cells.map(({ amount, window }) =>
     aggregateOf(amount, within(sql`r.t`, window)),
   )
-  return sql`select g, v, n, (count(*) over ())::int as total from (
-  select array[${sql.join(key)}]::text[] as g,
+  const stretch =
+    stretches === undefined
+      ? sql`0`
+      : sql`floor((extract(epoch from r.t) * 1000 - ${stretches.from_ms}::float8)
+          / ${stretches.width_ms}::float8)::int`
+  const limit = stretches === undefined ? groupsRead_max : seriesRows_max
+  return sql`select g, b, v, n, (count(*) over ())::int as total from (
+  select array[${sql.join(key)}]::text[] as g, ${stretch} as b,
     array[${sql.join(aggregates.map(({ value }) => value))}]::float8[] as v,
     array[${sql.join(aggregates.map(({ count }) => count))}]::float8[] as n
   from (${rows}) as r ${sql.join(joins, sql` `)}
   where ${sql.join(where, sql` and `)}
-  group by 1
-) as groups order by g limit ${groupsRead_max}`
+  group by 1, 2
+) as groups order by g, b limit ${limit}`
 }
 
 /** A row counts in the group of each of its values that the selector names. */

@@ -106,6 +106,12 @@ test.each([
   expect(issues?.[0]).toMatch(new RegExp(`^${path}: `))
 })
 
+test('a value with a wrong form is refused once', () => {
+  const condition = { ...fires.condition, threshold: '3.00000000000001' }
+  const { error } = incidentRuleSpec.safeParse({ ...fires, condition })
+  expect(error?.issues).toHaveLength(1)
+})
+
 test('a label may be named like a field', () => {
   expect(toSpecPath(['labels', 'min_samples'])).toEqual(['labels', 'min_samples'])
   expect(toSpecPath(['escalation', 0, 'notify'])).toEqual(['escalation', 0, 'notify'])

@@ -11,6 +11,8 @@ const unnamed = 'unnamed-rule'
  * that do not fit each other, and rules that can never fire.
  */
 export const incidentRuleSpec = incidentRuleFields.superRefine((spec, context) => {
+  // A value that the resource may not have would be refused twice.
+  if (context.issues.length > 0) return
   const { error } = ruleBody.safeParse(toRule({ name: unnamed, spec }))
   for (const { path, message } of error?.issues ?? []) {
     context.addIssue({ code: 'custom', path: toSpecPath(path), message })

@@ -6,7 +6,7 @@ import { Answer, etagOf } from '../../../../platform/http/index.ts'
 import { findProjectMembers } from '../../../access/index.ts'
 import { splitTiers } from '../../rules/burn-tiers.ts'
 import { burnRateSchema } from '../../rules/condition-kinds.ts'
-import { type RuleKind, ruleFields, ruleKinds } from '../../rules/rule.ts'
+import { ruleFields, ruleKindSchema } from '../../rules/rule.ts'
 import type { IncidentRoutesDb } from '../contract.ts'
 import { channelNames, type RuleEvaluation, readEvaluations } from './evaluation-store.ts'
 import { ruleReferences, type StoredRule } from './store.ts'
@@ -36,7 +36,7 @@ const evaluationSchema = record('IncidentRuleEvaluation', {
 /** A rule in replies. */
 export const ruleSchema = record('IncidentRule', {
   rule_id: z.uuid(),
-  kind: z.enum(ruleKinds as readonly [RuleKind, ...RuleKind[]]),
+  kind: ruleKindSchema,
   ...ruleFields,
   version: z.int().describe('Version, incremented by each change; also the ETag.'),
   managed_by: managedByField

@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { isUuid, newId } from '../../../../kernel/ids.ts'
 import { totalExactMax } from '../../../../kernel/pages.ts'
 import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
-import { expected, flagParameter, textParameter } from '../../../../model/list-query.ts'
+import { flagParameter, textParameter } from '../../../../model/list-query.ts'
 import { managedByParameter } from '../../../../model/managed-by.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { refuseUnstorable } from '../../../../model/storable.ts'
 import { defineRoute, ifMatchHeader, type Route } from '../../../../platform/http/index.ts'
 import { declaredBy, declaredByParameter, getDeclarer } from '../../../access/index.ts'
 import { requesterOf } from '../../../jobs/index.ts'
-import { type RuleKind, ruleFields, ruleKinds } from '../../rules/rule.ts'
+import { ruleFields, ruleKindSchema } from '../../rules/rule.ts'
 import { ruleFaults } from '../../rules/rule-faults.ts'
 import type { IncidentRoutesDeps } from '../contract.ts'
 import { createRule, deleteStoredRule, putRule, ruleNotFound } from './change-rule.ts'
@@ -23,16 +23,16 @@ const list = 'incident rules'
 const reads = { level: 'project', role: 'viewer', key: 'incidents:read', operator: true } as const
 const writes = { level: 'project', role: 'admin', key: null, operator: true } as const
 
-const declaredRule = record('DeclareIncidentRuleRequest', {
-  ...ruleFields,
-  managed_by: declaredBy,
-})
+/** The body of a rule that can be stored and can fire. */
+export const declaredRule = z
+  .strictObject({ ...ruleFields, managed_by: declaredBy })
   .superRefine(({ managed_by: _, ...rule }, context) => {
     for (const { path, message } of ruleFaults(rule)) {
       context.addIssue({ code: 'custom', path: [...path], message })
     }
   })
   .superRefine(refuseUnstorable)
+  .meta({ id: 'IncidentRuleRequest' })
 
 const rulePath = z.strictObject({ rule_id: z.string().describe('Id of the rule.') })
 
@@ -47,12 +47,7 @@ export function listIncidentRules({ db }: IncidentRoutesDeps): Route {
     scope: reads,
     query: z.strictObject({
       name: textParameter('Only the rule with this name.', 63),
-      kind: z
-        .enum(ruleKinds as readonly [RuleKind, ...RuleKind[]], {
-          error: expected(ruleKinds.join(', ')),
-        })
-        .optional()
-        .describe('Only rules of this kind.'),
+      kind: ruleKindSchema.optional().describe('Only rules of this kind.'),
       managed_by: managedByParameter
         .optional()
         .describe('Only the rule that this resource declares.'),

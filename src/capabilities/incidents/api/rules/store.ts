@@ -44,12 +44,15 @@ export async function findRule(
   return row && fromRow(row)
 }
 
-/** Finds a rule of a project and locks it until the transaction ends. */
+/**
+ * Finds a rule of a project and locks it against changes until the transaction ends. An evaluation may
+ * still write states of the rule, so that none waits for the other in a circle.
+ */
 export async function lockRule(
   trx: IncidentDb,
   { project_id, rule_id }: WhichRule,
 ): Promise<StoredRule | undefined> {
-  const rule = rulesOf(trx, { project_id }).where('id', '=', rule_id).forUpdate()
+  const rule = rulesOf(trx, { project_id }).where('id', '=', rule_id).forNoKeyUpdate()
   const row = await rule.executeTakeFirst()
   return row && fromRow(row)
 }
@@ -60,6 +63,7 @@ export type RuleFilter = {
   name?: string | undefined
   kind?: RuleKind | undefined
   managed_by?: ResourceName | undefined
+  suspended?: boolean
 }
 
 /** Returns a page of rules, newest first, and counts the matches up to `count_max`. */
@@ -80,13 +84,14 @@ export async function selectRules(
   return { rows: rows.map(fromRow), counted: Number(n) }
 }
 
-function rulesOf(db: IncidentDb, { project_id, name, kind, managed_by }: RuleFilter) {
+function rulesOf(db: IncidentDb, { project_id, name, kind, managed_by, suspended }: RuleFilter) {
   return db
     .selectFrom('incident_rules')
     .selectAll()
     .where('project_id', '=', project_id)
     .$if(name !== undefined, (query) => query.where('name', '=', name ?? ''))
     .$if(kind !== undefined, (query) => query.where('kind', '=', kind ?? 'event'))
+    .$if(suspended !== undefined, (query) => query.where('suspended', '=', suspended ?? false))
     .$if(managed_by !== undefined, (query) =>
       managed_by ? query.where(ownedBy(managed_by)) : query,
     )

@@ -34,18 +34,23 @@ const reads = { level: 'project', role: 'viewer', key: 'incidents:read' } as con
 const writes = { level: 'project', role: 'admin', key: null } as const
 
 const states = ['active', 'upcoming', 'expired'] as const
+const stateSchema = z
+  .enum(states, { error: expected(states.join(', ')) })
+  .meta({ id: 'SuppressionState' })
 
 const suppressionPath = z.strictObject({
   suppression_id: z.string().describe('Id of the suppression.'),
 })
 
 /** The body of a suppression that can be stored. */
-export const storableSuppression = suppressionBody.superRefine(refuseUnstorable)
+export const storableSuppression = suppressionBody
+  .superRefine(refuseUnstorable)
+  .meta({ id: 'IncidentSuppressionRequest' })
 
 const suppressionSchema = record('IncidentSuppression', {
   suppression_id: z.uuid(),
   ...suppressionShape.shape,
-  state: z.enum(states).describe('`expired`: never in effect again.'),
+  state: stateSchema.describe('`expired`: never in effect again.'),
   active: z.boolean().describe('Whether it is in effect now.'),
   next_start: z.iso.datetime().nullable().describe('Next start of a window; null without one.'),
   muted_incidents: z.int().describe('Unresolved incidents that it mutes now.'),
@@ -68,10 +73,7 @@ export function listSuppressions({ db, clock }: IncidentRoutesDeps): Route {
     auth: 'jwt_or_key',
     scope: reads,
     query: z.strictObject({
-      state: z
-        .enum(states, { error: expected(states.join(', ')) })
-        .optional()
-        .describe('Only suppressions in this state.'),
+      state: stateSchema.optional().describe('Only suppressions in this state.'),
       ...idPageQuery,
     }),
     reply: record('IncidentSuppressionList', {

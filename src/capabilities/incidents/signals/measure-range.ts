@@ -1,0 +1,241 @@
+import { setImmediate } from 'node:timers/promises'
+import { durationMs } from '../../../kernel/duration.ts'
+import { problem } from '../../../kernel/problem.ts'
+import { type Group, groupKey } from '../evaluation/groups.ts'
+import type { MeasuredSample, MeasureRange, RangeRequest, Signals } from '../ports.ts'
+import { hasRows, type RowReading, sourceOf } from './batches.ts'
+import {
+  type Amount,
+  type CellValue,
+  type ReadRequest,
+  type SignalSource,
+  type SourceReader,
+  seriesRows_max,
+  type Window,
+} from './reading.ts'
+import { type SampleFacts, slotReading } from './slot-reading.ts'
+
+type RangeParts = {
+  readers: Readonly<Record<SignalSource, SourceReader>>
+  oldest: (
+    source: SignalSource,
+    project_id: string,
+    signal: AbortSignal,
+  ) => Promise<number | undefined>
+  measure: Signals['measure']
+}
+
+/** Amounts that can't be added up from stretches of time. */
+const indivisible: ReadonlySet<Amount> = new Set(['latency', 'ttft', 'call_tasks'])
+
+/** Slots that one measurement has, where a window can't be added up. */
+const slots_max = 100
+
+const minute_ms = 60_000
+const day_ms = 24 * 60 * minute_ms
+
+/**
+ * Opens the measurement of past slots. Sums and shares are read once in stretches of time and added
+ * up for each slot; percentiles and means of tasks are measured slot by slot. Slots whose window
+ * begins before the oldest stored row are left out.
+ */
+export function openMeasureRange(parts: RangeParts): MeasureRange {
+  return async (request) => {
+    const { rule, project_id, from_ms, to_ms, signal = new AbortController().signal } = request
+    const ask = { ...request, signal }
+    const reading = slotReading({ rule_id: '', rule, end_ms: to_ms })
+    if (reading === undefined || !hasRows(reading)) {
+      return { available_from_ms: undefined, slots: nothing() }
+    }
+    const source = sourceOf(reading)
+    const isStored = source !== 'ledger'
+    const oldest_ms = isStored ? await parts.oldest(source, project_id, signal) : from_ms
+    if (oldest_ms === undefined) return { available_from_ms: undefined, slots: nothing() }
+    const ends = slotEnds(reading, { from_ms, to_ms, oldest_ms })
+    const isDivisible = isStored && !reading.signal.amounts.some((one) => indivisible.has(one))
+    return {
+      available_from_ms: oldest_ms,
+      slots: isDivisible ? addedUp(parts, ask, { ends, oldest_ms }) : slotBySlot(parts, ask, ends),
+    }
+  }
+}
+
+async function* nothing(): AsyncGenerator<MeasuredSample> {}
+
+/** Returns the ends of slots after `from_ms` and up to `to_ms`. A burn rate says what is filled. */
+function slotEnds(
+  { rule, end_ms, windows }: RowReading,
+  { from_ms, to_ms, oldest_ms }: { from_ms: number; to_ms: number; oldest_ms: number },
+): number[] {
+  const interval_ms = durationMs(rule.interval)
+  const length_ms = rule.burn_rate === undefined ? end_ms - (windows[0]?.from_ms ?? end_ms) : 0
+  const first_ms = Math.max(
+    Math.floor(from_ms / interval_ms) * interval_ms + interval_ms,
+    Math.ceil((oldest_ms + length_ms) / interval_ms) * interval_ms,
+  )
+  const count = Math.max(0, Math.floor((to_ms - first_ms) / interval_ms) + 1)
+  return Array.from({ length: count }, (_, at) => first_ms + at * interval_ms)
+}
+
+type Ask = RangeRequest & { signal: AbortSignal }
+
+async function* slotBySlot(
+  { measure }: RangeParts,
+  { project_id, rule, signal }: Ask,
+  ends: readonly number[],
+): AsyncGenerator<MeasuredSample> {
+  for (let at = 0; at < ends.length; at += slots_max) {
+    const slots = ends.slice(at, at + slots_max).map((end_ms) => ({ rule_id: '', rule, end_ms }))
+    for (const one of await measure({ project_id, slots, lag_ms: 0, signal })) {
+      if ('error' in one) throw problem('store_unavailable', { detail: one.error })
+      yield { end_ms: one.end_ms, groups: one.groups, empty: one.empty }
+    }
+  }
+}
+
+async function* addedUp(
+  parts: RangeParts,
+  ask: Ask,
+  { ends, oldest_ms }: { ends: readonly number[]; oldest_ms: number },
+): AsyncGenerator<MeasuredSample> {
+  const readings = ends.flatMap((end_ms) => rowReading(ask, end_ms))
+  const [first] = readings
+  const last = readings.at(-1)
+  if (first === undefined || last === undefined) return
+  const width_ms = stretchOf(first)
+  const from_ms = Math.min(...first.windows.map((window) => window.from_ms))
+  const range = { from_ms, to_ms: last.end_ms }
+  const series = await readSeries(readerOf(parts, first, width_ms), first, {
+    ...ask,
+    range,
+    width_ms,
+  })
+  const facts = { lag_ms: 0, oldest_ms }
+  for (const [at, reading] of readings.entries()) {
+    if (at % slots_max === 0) {
+      await setImmediate()
+      ask.signal.throwIfAborted()
+    }
+    yield sampleFrom(reading, series, facts)
+  }
+}
+
+function rowReading({ rule }: Ask, end_ms: number): RowReading[] {
+  const reading = slotReading({ rule_id: '', rule, end_ms })
+  return reading !== undefined && hasRows(reading) ? [reading] : []
+}
+
+/** Calls of whole minutes are read from their sums. */
+function readerOf({ readers }: RangeParts, reading: RowReading, width_ms: number): SourceReader {
+  const { source } = reading.signal
+  return readers[source === 'calls' && width_ms % minute_ms === 0 ? 'minutes' : source]
+}
+
+/** The longest time of which the interval and both ends of every window are multiples. */
+function stretchOf({ rule, end_ms, windows }: RowReading): number {
+  const offsets = windows.flatMap(({ from_ms, to_ms }) => [end_ms - from_ms, end_ms - to_ms])
+  return [durationMs(rule.interval), ...offsets].reduce(greatestDivisor)
+}
+
+function greatestDivisor(one: number, other: number): number {
+  return other === 0 ? one : greatestDivisor(other, one % other)
+}
+
+/** The amounts of a group: the starts of its stretches with rows, and the sums up to each of them. */
+type Series = { group: Group; starts: number[]; sums: CellSums[] }
+type CellSums = readonly { value: number; count: number }[]
+
+type SeriesAsk = Ask & { range: Window; width_ms: number }
+
+/** Maximum stretches with rows in all groups of a range. */
+const stretches_max = 2_000_000
+
+async function readSeries(
+  read: SourceReader,
+  { signal: { amounts } }: RowReading,
+  { project_id, rule, signal, range, width_ms }: SeriesAsk,
+): Promise<Series[]> {
+  const groups = new Map<string, Series>()
+  let stretches = 0
+  for (
+    let from_ms = range.from_ms;
+    from_ms < range.to_ms;
+    from_ms += day_ms - (day_ms % width_ms)
+  ) {
+    const to_ms = Math.min(range.to_ms, from_ms + day_ms - (day_ms % width_ms))
+    const request: ReadRequest = {
+      ...{ project_id, selector: rule.selector, group_by: rule.group_by, signal },
+      cells: amounts.map((amount) => ({ amount, window: { from_ms, to_ms } })),
+      stretches: { from_ms, width_ms },
+    }
+    const { groups: rows, total } = await read(request)
+    stretches += rows.length
+    if (total > seriesRows_max || stretches > stretches_max) throw tooMany()
+    for (const { group, stretch = 0, values } of rows) {
+      const key = groupKey(group)
+      const series = groups.get(key) ?? { group, starts: [], sums: [] }
+      groups.set(key, series)
+      series.starts.push(from_ms + stretch * width_ms)
+      series.sums.push(addValues(series.sums.at(-1), values))
+    }
+  }
+  return [...groups.values()]
+}
+
+function tooMany() {
+  return problem('store_unavailable', {
+    detail: 'The range has too many groups. Shorten the range, or group by fewer dimensions.',
+  })
+}
+
+/** A mean is added up as the sum of its rows. */
+function addValues(before: CellSums | undefined, values: readonly CellValue[]): CellSums {
+  return values.map(({ value, count }, at) => ({
+    value: (before?.[at]?.value ?? 0) + (value ?? 0),
+    count: (before?.[at]?.count ?? 0) + count,
+  }))
+}
+
+function sampleFrom(
+  reading: RowReading,
+  series: readonly Series[],
+  facts: SampleFacts,
+): MeasuredSample {
+  const groups = series.flatMap((one) => {
+    const values = reading.windows.map((window) =>
+      reading.signal.value(between(one, window, reading.signal.amounts), window),
+    )
+    if (values.every(({ samples }) => samples === 0)) return []
+    return [{ group: one.group, sample: reading.sample(values, facts) }]
+  })
+  return { end_ms: reading.end_ms, groups, empty: reading.sample([], facts) }
+}
+
+/** Sums have at most nine digits after the point; differences of sums have an error below that. */
+const digits = 1e9
+
+function between(
+  { starts, sums }: Series,
+  { from_ms, to_ms }: Window,
+  amounts: readonly Amount[],
+): CellValue[] {
+  const until = sums[countBefore(starts, to_ms) - 1]
+  const before = sums[countBefore(starts, from_ms) - 1]
+  return amounts.map((amount, at) => {
+    const count = (until?.[at]?.count ?? 0) - (before?.[at]?.count ?? 0)
+    const sum = (until?.[at]?.value ?? 0) - (before?.[at]?.value ?? 0)
+    const value = Math.round(sum * digits) / digits
+    return { value: amount === 'health' && count > 0 ? value / count : value, count }
+  })
+}
+
+/** Counts the starts before an instant. */
+function countBefore(starts: readonly number[], at_ms: number): number {
+  let [low, high] = [0, starts.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((starts[middle] ?? 0) < at_ms) low = middle + 1
+    else high = middle
+  }
+  return low
+}

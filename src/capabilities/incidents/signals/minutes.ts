@@ -1,0 +1,195 @@
+import type { Columnar } from '../../../platform/columnar/index.ts'
+import { type CallRowsRequest, callRows } from './call-rows.ts'
+import { Parameters } from './grouped-statement.ts'
+import { bucketOf } from './latency-buckets.ts'
+import { measurementTime_ms_max } from './measurement-error.ts'
+import { mergeWindows, type Window } from './reading.ts'
+
+export const minute_ms = 60_000
+const hour_ms = 60 * minute_ms
+const day_ms = 24 * hour_ms
+
+/** Age at which the table drops minutes is 35 days. Older windows are read from observations. */
+export const minutesKept_ms = 34 * day_ms
+
+/** Up to when the minutes of a project have all rows that were stored; see migration 0010. */
+export type Done = { until_ms: number; late_until_ms: number }
+
+/** Reads up to when the minutes of a project are complete; undefined before they are filled. */
+export async function readDone(
+  columnar: Pick<Columnar, 'read'>,
+  project_id: string,
+  signal: AbortSignal,
+): Promise<Done | undefined> {
+  const { rows } = await columnar.read<{ done: string; late: string }>(
+    `SELECT toUnixTimestamp64Milli(max(until)) AS done,
+       toUnixTimestamp64Milli(argMax(late_until, until)) AS late
+     FROM signal_minutes_done WHERE project_id = {project:UUID} GROUP BY project_id`,
+    { project: project_id },
+    { timeout_ms: measurementTime_ms_max, signal },
+  )
+  const [row] = rows
+  return row && { until_ms: Number(row.done), late_until_ms: Number(row.late) }
+}
+
+/** How a refresh finds changed minutes. */
+export type RefreshSettings = {
+  /** Differences of clocks, and lag of replicas: rows that are this young may not be visible yet. */
+  overlap_ms: number
+  /** Rows of recent hours are searched for at every refresh, older ones after this time. */
+  late_every_ms: number
+}
+
+export const refreshDefaults: RefreshSettings = {
+  overlap_ms: 5 * minute_ms,
+  late_every_ms: 10 * minute_ms,
+}
+
+const recent_ms = 3 * hour_ms
+
+/** Rows may start in the future, by wrong clocks. */
+const ahead_ms = hour_ms
+
+/** Maximum stretches of minutes of one statement. */
+const ranges_max = 50
+
+/**
+ * Recomputes the minutes of a project whose rows changed since the last refresh, or all of them.
+ * Safe to repeat and to run concurrently: the newest version of a minute was computed last. Resolves
+ * with the number of recomputed minutes.
+ */
+export async function refreshMinutes(
+  columnar: Pick<Columnar, 'read' | 'command'>,
+  project_id: string,
+  { signal, overlap_ms, late_every_ms }: RefreshSettings & { signal: AbortSignal },
+): Promise<number> {
+  const now_ms = await serverTime(columnar, signal)
+  const done = await readDone(columnar, project_id, signal)
+  const isLate = done === undefined || now_ms - done.late_until_ms >= late_every_ms
+  const known_ms = isLate ? done?.late_until_ms : done.until_ms
+  const stored_from_ms = known_ms === undefined ? 0 : known_ms - overlap_ms
+  const from_ms = Math.floor((now_ms - (isLate ? minutesKept_ms : recent_ms)) / day_ms) * day_ms
+  const window = { from_ms, to_ms: now_ms + ahead_ms }
+  const changed = await changedMinutes(columnar, { project_id, window, stored_from_ms }, signal)
+  const ranges = mergeWindows(
+    changed.map((at_ms) => ({ from_ms: at_ms, to_ms: at_ms + minute_ms })),
+  )
+  for (const some of inStatements(ranges)) {
+    signal.throwIfAborted()
+    await recompute(columnar, { project_id, ranges: some, readsTags: true }, signal)
+  }
+  await writeDone(columnar, project_id, {
+    until_ms: now_ms,
+    late_until_ms: isLate ? now_ms : done.late_until_ms,
+  })
+  return changed.length
+}
+
+async function serverTime(columnar: Pick<Columnar, 'read'>, signal: AbortSignal): Promise<number> {
+  const sql = 'SELECT toUnixTimestamp64Milli(now64(3)) AS now'
+  const { rows } = await columnar.read<{ now: string }>(sql, {}, { signal })
+  return Number(rows[0]?.now)
+}
+
+/** Finds the minutes with rows that were stored at or after an instant, in order. */
+async function changedMinutes(
+  columnar: Pick<Columnar, 'read'>,
+  asked: { project_id: string; window: Window; stored_from_ms: number },
+  signal: AbortSignal,
+): Promise<number[]> {
+  const { project_id, window, stored_from_ms } = asked
+  const parameters = new Parameters()
+  const text = `SELECT DISTINCT toUnixTimestamp(toStartOfMinute(start_time)) AS minute
+    FROM observations
+    WHERE project_id = ${parameters.project(project_id)}
+      AND start_time >= ${parameters.instant(window.from_ms)}
+      AND start_time < ${parameters.instant(window.to_ms)}
+      AND ingested_at >= ${parameters.instant(stored_from_ms)}
+    ORDER BY minute`
+  const { rows } = await columnar.read<{ minute: number }>(text, parameters.values, {
+    timeout_ms: refresh_ms_max,
+    settings: { max_threads: 1 },
+    signal,
+  })
+  return rows.map(({ minute }) => minute * 1_000)
+}
+
+/** Maximum time of a statement of a refresh, which may fill a day. */
+const refresh_ms_max = 60_000
+
+/** Distributes ranges over statements, each of at most a day in at most 50 ranges. */
+function inStatements(ranges: readonly Window[]): Window[][] {
+  const statements: Window[][] = []
+  let length_ms = day_ms
+  for (const { from_ms, to_ms } of ranges.flatMap(splitByDays)) {
+    const last = statements.at(-1)
+    length_ms += to_ms - from_ms
+    if (last === undefined || length_ms > day_ms || last.length >= ranges_max) {
+      statements.push([{ from_ms, to_ms }])
+      length_ms = to_ms - from_ms
+    } else last.push({ from_ms, to_ms })
+  }
+  return statements
+}
+
+function splitByDays({ from_ms, to_ms }: Window): Window[] {
+  const days = Math.ceil((to_ms - from_ms) / day_ms)
+  return Array.from({ length: days }, (_, day) => ({
+    from_ms: from_ms + day * day_ms,
+    to_ms: Math.min(to_ms, from_ms + (day + 1) * day_ms),
+  }))
+}
+
+async function recompute(
+  columnar: Pick<Columnar, 'command'>,
+  request: CallRowsRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  const parameters = new Parameters()
+  const project = parameters.project(request.project_id)
+  const dimensions = `model_name, ${plainDimensions}, tags`
+  const text = `INSERT INTO signal_minutes (project_id, minute, model, ${plainDimensions}, tags,
+    observations, calls, errors, cost, tokens, task_cost, task_tokens, tasks, latency, ttft, version)
+  SELECT ${project}, toDateTime(intDiv(t, ${minute_ms}) * 60, 'UTC') AS start, ${dimensions},
+    sum(observations), sum(calls), sum(errors), sum(cost), sum(tokens), sum(task_cost),
+    sum(task_tokens), groupUniqArrayArray(tasks), sumMap(latency_buckets), sumMap(ttft_buckets), now64(3)
+  FROM (${rowsAsMinutes(request, parameters)})
+  GROUP BY start, ${dimensions}`
+  await columnar.command(text, parameters.values, {
+    timeout_ms: refresh_ms_max,
+    settings: { max_threads: 1, insert_distributed_sync: 1 },
+    signal,
+  })
+}
+
+/** Columns of minutes that are named as in observations. */
+export const plainDimensions = 'provider, environment, task_name, release'
+
+/** Makes rows of observations that have the columns of minutes, and their time `t`. */
+export function rowsAsMinutes(request: CallRowsRequest, parameters: Parameters): string {
+  return `SELECT model_name, ${plainDimensions}, tags, t, toUInt64(1) AS observations,
+    toUInt64(is_call) AS calls, toUInt64(is_error) AS errors, cost, tokens,
+    if(task_id = '', 0, cost) AS task_cost, if(task_id = '', 0, tokens) AS task_tokens,
+    if(is_call AND task_id != '', [cityHash64(task_id)], []::Array(UInt64)) AS tasks,
+    if(is_call, map(${bucketOf('latency')}, toUInt64(1)), ${noBuckets}) AS latency_buckets,
+    if(is_call AND isNotNull(ttft), map(${bucketOf('assumeNotNull(ttft)')}, toUInt64(1)),
+      ${noBuckets}) AS ttft_buckets
+  FROM (${callRows(request, parameters)})`
+}
+
+const noBuckets = 'map()::Map(UInt8, UInt64)'
+
+async function writeDone(
+  columnar: Pick<Columnar, 'command'>,
+  project_id: string,
+  { until_ms, late_until_ms }: Done,
+): Promise<void> {
+  const parameters = new Parameters()
+  const times = [until_ms, late_until_ms].map((at_ms) => parameters.instant(at_ms))
+  await columnar.command(
+    `INSERT INTO signal_minutes_done (project_id, until, late_until)
+     SELECT ${parameters.project(project_id)}, ${times.join(', ')}`,
+    parameters.values,
+    { settings: { insert_distributed_sync: 1 } },
+  )
+}
