@@ -59,6 +59,7 @@ export class SlotEvaluator {
       const work = this.#permits
         .run(() => this.#evaluate(lease, rules, stopping))
         .catch((error: unknown) => {
+          if (stopping.aborted) return
           this.#ports.logger.warn({ err: error, project_id }, 'evaluating incident rules failed')
         })
         .finally(() => this.#running.delete(project_id))
