@@ -17,7 +17,7 @@ import {
 import { RuleCache } from './rule-cache.ts'
 import { type SlotsToWrite, writeSlots } from './write-slots.ts'
 
-/** What an evaluator needs. */
+/** The ports of an evaluator. */
 export type EvaluatorPorts = {
   db: IncidentDb
   signals: Signals
