@@ -18,7 +18,7 @@ import {
   takeDataFolder,
 } from './data-folder.ts'
 import { openDetection, openJudge } from './detection.ts'
-import { noSender, openEvaluator, openFindingRules } from './incidents.ts'
+import { openEvaluator, openFindingRules } from './incidents.ts'
 import { openIntake } from './intake.ts'
 import { openArchives, openHotWindows, openJobs } from './jobs.ts'
 import { listen } from './listen.ts'

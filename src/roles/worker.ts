@@ -8,7 +8,7 @@ import {
 } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openDetection, openJudge } from './detection.ts'
-import { noSender, openEvaluator, openFindingRules } from './incidents.ts'
+import { openEvaluator, openFindingRules } from './incidents.ts'
 import { openArchives, openHotWindows, openJobs } from './jobs.ts'
 import { openConfiguredMailer, openNotifications } from './notifications.ts'
 import { openClusterQueue } from './queues.ts'

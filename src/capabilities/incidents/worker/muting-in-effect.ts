@@ -9,7 +9,7 @@ import type { Rule } from '../rules/rule.ts'
 import { coreOf, type Origin, type StoredIncident } from '../store/incident-row.ts'
 import { toRule } from '../store/rule-rows.ts'
 
-/** What mutes the incidents of a project at a time. */
+/** The mutes of the incidents of a project at a time. */
 export class MutingInEffect {
   readonly #suppressions: readonly { id: string; spec: Suppression }[]
   readonly #rules: ReadonlyMap<string, Rule>
@@ -78,7 +78,7 @@ export class MutingInEffect {
   }
 }
 
-/** What is stored about mutes of a project. `incidents` are the unresolved ones. */
+/** The stored mutes of a project. `incidents` are the unresolved ones. */
 type MutingFacts = {
   suppressions: readonly { id: string; spec: Suppression }[]
   rules: readonly Rule[]
