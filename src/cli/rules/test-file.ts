@@ -129,7 +129,7 @@ const testCase = z.strictObject({
     .max(1_000)
     .default([])
     .describe('Rules that are deleted during the test.'),
-  expect: z.array(expectation).min(1).max(10_000).describe('What the test expects, at times.'),
+  expect: z.array(expectation).min(1).max(10_000).describe('Expectations, each at a time.'),
 })
 
 /** A file of tests of rules. */
