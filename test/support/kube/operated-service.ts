@@ -5,6 +5,7 @@ import {
   mintGivenSecrets,
   openAccess,
 } from '../../../src/capabilities/access/index.ts'
+import { incidentRoutes } from '../../../src/capabilities/incidents/index.ts'
 import { retentionRoutes } from '../../../src/capabilities/lifecycle/retention/index.ts'
 import { openClickHouseRetentionStore } from '../../../src/capabilities/storage/index.ts'
 import { newId } from '../../../src/kernel/ids.ts'
@@ -12,6 +13,8 @@ import { systemClock } from '../../../src/kernel/time.ts'
 import { createHttpServer } from '../../../src/platform/http/index.ts'
 import {
   type AccessTables,
+  type DetectionTables,
+  type IncidentTables,
   type JobTables,
   openIdempotencyStore,
   openRelational,
@@ -24,7 +27,12 @@ import { quickPasswords } from '../access-app.ts'
 import { migratedClickHouse } from '../clickhouse.ts'
 import { testPostgres } from '../postgres.ts'
 
-type Tables = AccessTables & RetentionTables & JobTables & TaskTables
+type Tables = AccessTables &
+  RetentionTables &
+  JobTables &
+  TaskTables &
+  DetectionTables &
+  IncidentTables
 
 /** The part of the product that resources declare, over HTTP, on its own database. */
 export type OperatedService = AsyncDisposable & {
@@ -69,7 +77,11 @@ export async function startOperatedService(): Promise<OperatedService> {
   const retention = openClickHouseRetentionStore({ columnar })
   const deps = { db, clock: systemClock, retention, hour: 3, archives_configured: true }
   const server = await createHttpServer({
-    routes: [...accessRoutes(access), ...retentionRoutes(deps)],
+    routes: [
+      ...accessRoutes(access),
+      ...retentionRoutes(deps),
+      ...incidentRoutes({ db, clock: systemClock, incident_rules_max: 1_000 }),
+    ],
     authorize: authorizer(access),
     idempotency: openIdempotencyStore(db),
     ...{ logger, metrics: createMetrics(), clock: systemClock },

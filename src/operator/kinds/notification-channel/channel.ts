@@ -9,6 +9,7 @@ export type DesiredChannel = {
   name: string
   fallback: string | null
   disabled: boolean
+  templates: object
 } & Readonly<Record<string, unknown>>
 
 /** Returns the channel that a spec declares. */
@@ -24,6 +25,7 @@ export function desiredChannel({
     name: spec.channelName ?? meta.name,
     fallback: spec.fallback ?? null,
     disabled,
+    templates: spec.templates,
     ...(webhook && { webhook: { url: webhook.url } }),
     ...(slack && { slack: { ...(slack.channel !== undefined && { channel: slack.channel }) } }),
     ...(pagerduty && { pagerduty: { ...(pagerduty.url !== undefined && { url: pagerduty.url }) } }),
@@ -65,6 +67,7 @@ export function channelDifferences(
   const isSame = {
     name: stored.name === desired.name,
     fallback: (stored.fallback ?? null) === desired.fallback,
+    templates: isDeepStrictEqual(stored['templates'] ?? {}, desired.templates),
     disabled: stored.disabled === desired.disabled || is_ended_by_receiver,
     owner:
       stored.managed_by?.uid === owner.uid && stored.managed_by.installation === owner.installation,

@@ -76,6 +76,16 @@ const email = z.strictObject({
     .meta({ 'x-kubernetes-list-type': 'set' }),
 })
 
+const templates = z.strictObject({
+  title: z
+    .string()
+    .min(1)
+    .max(300)
+    .optional()
+    .describe('First line of a message, or subject of a mail.'),
+  body: z.string().min(1).max(4_000).optional().describe('Text below the title.'),
+})
+
 /** The sections of a spec, of which exactly one is set. */
 export const channelTypes = ['webhook', 'slack', 'pagerduty', 'alertmanager', 'email'] as const
 
@@ -93,6 +103,9 @@ export const notificationChannelSpec = z.strictObject({
   fallback: channelName
     .optional()
     .describe('Name of the channel that gets messages which this channel cannot deliver.'),
+  templates: templates
+    .default({})
+    .describe('Texts with placeholders such as `{{severity}}`. Default: texts of the service.'),
   disabled: z.boolean().default(false).describe('Stops messages to the channel.'),
   ...commonSpecFields,
 })
