@@ -18,6 +18,7 @@ import {
   takeDataFolder,
 } from './data-folder.ts'
 import { openDetection, openJudge } from './detection.ts'
+import { noSender, openEvaluator, openFindingRules } from './incidents.ts'
 import { openIntake } from './intake.ts'
 import { openArchives, openHotWindows, openJobs } from './jobs.ts'
 import { listen } from './listen.ts'
@@ -63,7 +64,9 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   })
   context.parts.defer(() => ingest.stop())
   const judge = openJudge(context, config, { db })
-  openDetection(context, config, { db, store, judge })
+  const onFindings = openFindingRules(context, noSender)
+  openDetection(context, config, { db, store, judge, onFindings })
+  openEvaluator(context, config, { ...stores, db, ledger, queue, ...noSender })
   const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores, db })] }
   openJobs(context, config, { ...stores, db, ledger }, [hotWindows, archives, minutes])
 
@@ -73,7 +76,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
       ? queue
       : await withFileSpool(context, config, { queue, role: 'all' })
   const intake = openIntake(context, config, { queue: publisher, db })
-  const parts = { ...stores, db, store, records, ledger, queue, intake, judge }
+  const parts = { ...stores, db, store, records, ledger, queue, intake, judge, onFindings }
   const { access, routes } = openControl(context, config, parts)
   const recorder = openRecorder(context, config, { queue: publisher, intake })
   const proxy = openProxy(context, config, { keys: access.keys, recorder })

@@ -1,7 +1,11 @@
 import { type Access, accessRoutes, authorizer, openAccess } from '../capabilities/access/index.ts'
 import { conversationRoutes, conversationTreeRoutes } from '../capabilities/conversations/index.ts'
 import { correlationRoutes } from '../capabilities/correlations/index.ts'
-import { type ContextJudge, detectionRoutes } from '../capabilities/detection/index.ts'
+import {
+  type ContextJudge,
+  detectionRoutes,
+  type OnFindings,
+} from '../capabilities/detection/index.ts'
 import {
   deleteExpiredIngestRequests,
   type IngestRequestSettings,
@@ -52,6 +56,7 @@ import {
   type Relational,
 } from '../platform/relational/index.ts'
 import { openJudge } from './detection.ts'
+import { noSender, openFindingRules } from './incidents.ts'
 import { type Intake, openIntake } from './intake.ts'
 import { listen } from './listen.ts'
 import { openClusterQueue, withFileSpool } from './queues.ts'
@@ -68,6 +73,7 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
     const { access, routes } = openControl(context, config, {
       ...{ ...stores, queue, intake },
       judge: openJudge(context, config, stores),
+      onFindings: openFindingRules(context, noSender),
     })
     await listen(context, config, {
       routes,
@@ -117,6 +123,7 @@ export function openControl(
     intake: Intake
     queue: ObservabilityParts['queue']
     judge: ContextJudge | undefined
+    onFindings: OnFindings
   },
 ): { access: Access; routes: Route[] } {
   const { logger, clock, parts } = context

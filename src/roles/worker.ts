@@ -8,6 +8,7 @@ import {
 } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openDetection, openJudge } from './detection.ts'
+import { noSender, openEvaluator, openFindingRules } from './incidents.ts'
 import { openArchives, openHotWindows, openJobs } from './jobs.ts'
 import { openClusterQueue } from './queues.ts'
 import { type Running, run } from './running.ts'
@@ -29,7 +30,10 @@ export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Pr
       settings: toIngestSettings(config),
     })
     context.parts.defer(() => ingest.stop())
-    openDetection(context, config, { ...stores, judge: openJudge(context, config, stores) })
+    const onFindings = openFindingRules(context, noSender)
+    const judge = openJudge(context, config, stores)
+    openDetection(context, config, { ...stores, judge, onFindings })
+    openEvaluator(context, config, { ...stores, queue, ...noSender })
     const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores })] }
     openJobs(context, config, stores, [hotWindows, archives, minutes])
   })

@@ -165,6 +165,25 @@ describe('lint', () => {
   })
 })
 
+test('test behaves as in the guide', async () => {
+  const guide = await readFile('docs/guides/test-your-rules.md', 'utf8')
+  const files = [...guide.matchAll(/`(rules\/\S+\.yaml)`\n\n```yaml\n([\s\S]*?)```/g)]
+  const [, command = ''] = /```sh\nlooptrace (test .*)\n```/.exec(guide) ?? []
+  const outputs = [...guide.matchAll(/```text\n([\s\S]*?)```/g)].map(([, text]) => text)
+  expect([files.length, outputs.length]).toEqual([2, 2])
+  await mkdir(join(directory, 'rules'), { recursive: true })
+  const write = (path: string, text: string) => writeFile(join(directory, path), text)
+  for (const [, path = '', text = ''] of files) await write(path, text)
+  expect(await looptrace(command)).toEqual({ status: 0, stdout: outputs[0], stderr: '' })
+  const [, path = '', rule = ''] = files[0] ?? []
+  await write(path, rule.replace('"4000"', '"5000"'))
+  expect(await looptrace(command)).toEqual({ status: 1, stdout: outputs[1], stderr: '' })
+  await write(path, rule.replace('ttft_p95', 'error_rate'))
+  const invalid = await looptrace(`${command} -o junit`)
+  expect(invalid).toMatchObject({ status: 2, stdout: expect.stringContaining('errors="1"') })
+  expect(invalid.stderr).toContain('is never true')
+})
+
 describe('ledger', () => {
   const sums = { requests: 2, accepted: 10, stored: 6, rejected: 1, pending: 3, lost: 0 }
   const ledger = (lost: number) => {
@@ -320,7 +339,7 @@ describe('rules backtest', () => {
       'never.yaml',
       { status: 200, body: {} },
       2,
-      'never.yaml:8:58: error: spec.condition.threshold: `error_rate > 2`',
+      'never.yaml:8:58: error: IncidentRule errors: spec.condition.threshold: `error_rate > 2`',
     ],
     ['errors.yaml --days 29', { status: 200, body: {} }, 2, '--days: got "29", expected 1 to 28'],
   ])('%s with the answer %j', async (line, given, expected, message) => {

@@ -21,7 +21,7 @@ export type CompiledTest = {
   suppressions: readonly { id: string; body: Suppression }[]
   /** Times at which no evaluator runs. */
   gaps: readonly Period[]
-  /** What happens besides the evaluation, in the order of time. */
+  /** Acts besides the evaluation, in the order of time. */
   acts: readonly Act[]
   expectations: readonly CompiledExpectation[]
 }

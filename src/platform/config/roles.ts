@@ -63,6 +63,7 @@ export const roleSchemas = {
     ...jobSettings,
     ...judgeSettings,
     ...blobsSettings,
+    ...taskSettings,
   }),
   migrate: z.object({
     ...processSettings,

@@ -78,9 +78,5 @@ export function evaluatorMeters(metrics: Metrics) {
       name: 'looptrace_incidents_opened_total',
       help: 'Incidents that this process opened.',
     }),
-    eventFailures: metrics.counter({
-      name: 'looptrace_incident_event_failures_total',
-      help: 'Findings and ledger entries that an event rule could not evaluate.',
-    }),
   }
 }
