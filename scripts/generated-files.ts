@@ -17,6 +17,7 @@ import { defaultRules } from './default-rules.ts'
 import { detectorsPage } from './detectors-page.ts'
 import { kindFiles } from './kind-files.ts'
 import { kindsOf, registryOf } from './kind-folders.ts'
+import { ruleTestsPage } from './rule-tests-page.ts'
 import { tableDescriptions } from './table-descriptions.ts'
 import { type TableAbout, tablesOf } from './tables-of-migrations.ts'
 
@@ -38,6 +39,7 @@ export async function generatedFiles(): Promise<{ path: string; content: string 
     { path: 'docs/reference/metrics.md', content: await metricsPage() },
     { path: 'docs/reference/otlp-mapping.md', content: mappingPage(currentContract) },
     { path: 'docs/reference/routes.md', content: routesPage(routes) },
+    { path: 'docs/reference/rule-tests.md', content: ruleTestsPage() },
     { path: 'docs/reference/tables.md', content: await tablesPage() },
     await registryOf(root),
     ...kindFiles(await kindsOf(root)),

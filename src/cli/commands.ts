@@ -183,7 +183,7 @@ const backtestCommand: Command = {
   synopsis: '<file|folder|-> … [options]',
   about: [
     'Sends the IncidentRules of the files to the API, which evaluates them on stored rows. Nothing is changed\n' +
-      'and nobody is notified. Reads the API at LOOPTRACE_URL with the project key in LOOPTRACE_API_KEY, which\n' +
+      'and no message is sent. Reads the API at LOOPTRACE_URL with the project key in LOOPTRACE_API_KEY, which\n' +
       'needs the scope incidents:read. Where retention has deleted rows, fewer days are evaluated.',
   ],
   options: {

@@ -18,6 +18,7 @@ import {
   takeDataFolder,
 } from './data-folder.ts'
 import { openDetection, openJudge } from './detection.ts'
+import { openEvaluator, openFindingRules } from './incidents.ts'
 import { openIntake } from './intake.ts'
 import { openArchives, openHotWindows, openJobs } from './jobs.ts'
 import { listen } from './listen.ts'
@@ -64,10 +65,13 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   })
   context.parts.defer(() => ingest.stop())
   const judge = openJudge(context, config, { db })
-  openDetection(context, config, { db, store, judge })
-  const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores, db })] }
   const mailer = openConfiguredMailer(context, config)
   const notifications = openNotifications(context, config, { db, mailer })
+  const onFindings = openFindingRules(context, notifications)
+  openDetection(context, config, { db, store, judge, onFindings })
+  const { wakeSender } = notifications
+  openEvaluator(context, config, { ...stores, db, ledger, queue, wakeSender })
+  const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores, db })] }
   const jobs = [hotWindows, archives, minutes, notifications]
   openJobs(context, config, { ...stores, db, ledger }, jobs)
 
@@ -77,7 +81,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
       ? queue
       : await withFileSpool(context, config, { queue, role: 'all' })
   const intake = openIntake(context, config, { queue: publisher, db })
-  const parts = { ...stores, db, store, records, ledger, queue, intake, judge, mailer }
+  const parts = { ...stores, db, store, records, ledger, queue, intake, judge, mailer, onFindings }
   const { access, routes } = openControl(context, config, parts)
   const recorder = openRecorder(context, config, { queue: publisher, intake })
   const proxy = openProxy(context, config, { keys: access.keys, recorder })

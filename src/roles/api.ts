@@ -1,7 +1,11 @@
 import { type Access, accessRoutes, authorizer, openAccess } from '../capabilities/access/index.ts'
 import { conversationRoutes, conversationTreeRoutes } from '../capabilities/conversations/index.ts'
 import { correlationRoutes } from '../capabilities/correlations/index.ts'
-import { type ContextJudge, detectionRoutes } from '../capabilities/detection/index.ts'
+import {
+  type ContextJudge,
+  detectionRoutes,
+  type OnFindings,
+} from '../capabilities/detection/index.ts'
 import {
   deleteExpiredIngestRequests,
   type IngestRequestSettings,
@@ -11,7 +15,9 @@ import { mappingRoutes } from '../capabilities/edge/otlp/index.ts'
 import {
   type ChannelRoutesDeps,
   channelRoutes,
+  type IncidentRoutesDeps,
   incidentRoutes,
+  openSignals,
 } from '../capabilities/incidents/index.ts'
 import { deadLetterRoutes } from '../capabilities/ledger/dead-letters/index.ts'
 import { ledgerRoutes } from '../capabilities/ledger/index.ts'
@@ -56,6 +62,7 @@ import {
   type Relational,
 } from '../platform/relational/index.ts'
 import { openJudge } from './detection.ts'
+import { noSender, openFindingRules } from './incidents.ts'
 import { type Intake, openIntake } from './intake.ts'
 import { listen } from './listen.ts'
 import { openConfiguredMailer, openReceivers } from './notifications.ts'
@@ -74,6 +81,7 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
       ...{ ...stores, queue, intake },
       mailer: openConfiguredMailer(context, config),
       judge: openJudge(context, config, stores),
+      onFindings: openFindingRules(context, noSender),
     })
     await listen(context, config, {
       routes,
@@ -124,6 +132,7 @@ export function openControl(
     intake: Intake
     queue: ObservabilityParts['queue']
     judge: ContextJudge | undefined
+    onFindings: OnFindings
     mailer: Mailer
   },
 ): { access: Access; routes: Route[] } {
@@ -159,8 +168,10 @@ export function openControl(
   const reads = openPostgres(context, { ...config, postgres_pool_max })
   const queries = openQueryRuns(context, config, { ...built, ...choice, reads })
   const archives = archiveDeps(context, config, built)
+  const idle_ms = config.task_stalled_after_ms
+  const { measureRange } = openSignals({ ...built, clock, logger, idle_ms })
   const { saved_queries_max, incident_rules_max, retention_hour } = config
-  const asked = { queries, saved_queries_max, incident_rules_max, retention_hour }
+  const asked = { queries, measureRange, saved_queries_max, incident_rules_max, retention_hour }
   const outbound = openReceivers(config)
   const channels = { db, clock, secret_key, mailer, outbound }
   const opened = { clock, settings, requests, routing, archives, channels }
@@ -184,12 +195,13 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
 type ObservabilityParts = Pick<Stores, 'db' | 'store' | 'records' | 'ledger' | 'retention'> & {
   intake: Intake
   /** The queue, for its statistics and dead letters. */
-  queue: Pick<Queue, 'stats' | 'deadLetters' | 'replayDeadLetter'>
+  queue: Pick<Queue, 'stats' | 'oldestAge_ms' | 'deadLetters' | 'replayDeadLetter'>
   clock: Clock
   requests: IngestRequestSettings
   queries: RunDeps
   /** Maximum saved queries of a project. */
   saved_queries_max: number
+  measureRange: IncidentRoutesDeps['measureRange']
   /** Maximum incident rules of a project. */
   incident_rules_max: number
   routing: StoreRoutingRoutesDeps

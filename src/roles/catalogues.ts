@@ -16,6 +16,7 @@ import { createLogger, createMetrics, type Metrics } from '../platform/telemetry
 import { controlRoutes, openQueryRuns } from './api.ts'
 import { restartCounter } from './data-folder.ts'
 import { openDetection, openJudge } from './detection.ts'
+import { noSender, openEvaluator, openFindingRules } from './incidents.ts'
 import { openIntake } from './intake.ts'
 import { openHotWindows, openJobs } from './jobs.ts'
 import { openConfiguredMailer, openNotifications } from './notifications.ts'
@@ -98,7 +99,12 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
     settings: toIngestSettings(config),
   })
   parts.defer(() => ingest.stop())
-  openDetection(context, config, { ...stores, judge: openJudge(context, config, stores) })
+  const onFindings = openFindingRules(context, noSender)
+  openDetection(context, config, {
+    ...{ ...stores, onFindings },
+    judge: openJudge(context, config, stores),
+  })
+  openEvaluator(context, config, { ...stores, relational: absent, columnar: absent, ...noSender })
   const forJobs = { db: absent, retention: absent, ledger: absent }
   openJobs(context, { ...config, jobs_max: 0 }, forJobs, [])
   openHotWindows(context, { db: absent, columnar: absent, relational: absent })

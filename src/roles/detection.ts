@@ -1,6 +1,7 @@
 import {
   type ContextJudge,
   type JudgeSettings,
+  type OnFindings,
   openJudge as openContextJudge,
   startDetection,
 } from '../capabilities/detection/index.ts'
@@ -17,13 +18,21 @@ type DetectionConfig = Pick<
 export function openDetection(
   context: Pick<RoleContext, 'clock' | 'logger' | 'metrics' | 'parts'>,
   config: DetectionConfig,
-  { db, store, judge }: Pick<Stores, 'db' | 'store'> & { judge: ContextJudge | undefined },
+  {
+    db,
+    store,
+    judge,
+    onFindings,
+  }: Pick<Stores, 'db' | 'store'> & {
+    judge: ContextJudge | undefined
+    onFindings: OnFindings
+  },
 ): void {
   const settings = {
     busy_share: config.detection_busy_percent / 100,
     bytes_max: config.detection_cache_bytes_max,
   }
-  const detection = startDetection({ ...context, db, store, judge, settings })
+  const detection = startDetection({ ...context, db, store, judge, onFindings, settings })
   context.parts.defer(() => detection.stop())
 }
 

@@ -41,6 +41,21 @@ const embeddedFaults: readonly Fault[] = [
     'networkPolicy.metricsFrom: missing, expected the pods of Prometheus',
   ],
   [{ metrics: { serviceMonitor: { interval: 'often' } } }, 'interval: got "often"', '30s'],
+  [
+    { defaultRules: { enabled: true }, operator: { enabled: false } },
+    'defaultRules.enabled: got true with operator.enabled false',
+    'it applies the rules',
+  ],
+  [
+    { defaultRules: { enabled: true, exclude: ['tfft'] } },
+    'defaultRules.exclude: got "tfft", expected one of',
+    'ttft',
+  ],
+  [
+    { defaultRules: { enabled: true, projectRef: { id: 'x' } } },
+    'defaultRules.projectRef: got',
+    'expected either id',
+  ],
   [{ settings: { LOG_LEVEL: 'debug' } }, 'settings.LOG_LEVEL', 'in lower case'],
   [{ settings: { looptrace_demo: true } }, 'settings.looptrace_demo', 'without its prefix, demo'],
   [{ settings: { judge_api_key: 'x' } }, 'settings.judge_api_key: is a secret', 'secretSettings'],
@@ -139,6 +154,13 @@ test('the values of one fault each are refused alone too, and without them accep
   expect(alone.status).toBe(1)
   expect(alone.stderr.match(/^ {2}\S+: /gm)).toEqual(['  settings.log_levle: '])
   expect(none.status).toBe(0)
+})
+
+test('default rules are refused in a namespace that the operator does not watch', async () => {
+  const { stderr } = await helm(['template', 'looptrace', chart], {
+    ...{ defaultRules: { enabled: true }, operator: { namespaces: ['team-a'] } },
+  })
+  expect(stderr).toContain('operator.namespaces: got ["team-a"] with defaultRules.enabled')
 })
 
 test('a namespace selector that the operator could not use is refused', async () => {

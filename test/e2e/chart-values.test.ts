@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { kinds, projectGrantSpec } from '../../src/operator/index.ts'
+import { incidentRuleSpec, kinds, projectGrantSpec } from '../../src/operator/index.ts'
 import { loadConfig, type Role } from '../../src/platform/config/index.ts'
 import { clusterValues, extendedValues, fullValues } from '../support/chart/chart-values.ts'
 import { mountedSecrets } from '../support/chart/mounted-secrets.ts'
@@ -54,7 +54,11 @@ describe.each(sets)('%s', (_name, values) => {
   })
 
   test('has no Secret in an environment variable, only in files that the container reads', async () => {
-    expect(await renderedOnce(values)).not.toMatch(/secretKeyRef|secretRef/)
+    // CRDs have a field of this name.
+    const objects = (await renderedObjects(values)).filter(
+      ({ kind }) => kind !== 'CustomResourceDefinition',
+    )
+    expect(JSON.stringify(objects)).not.toMatch(/secretKeyRef|secretRef/)
     const pods = await podsOf(values)
     for (const pod of pods) for (const container of containersOf(pod)) expectFiles(pod, container)
   })
@@ -336,6 +340,84 @@ describe('the grants of the installation', () => {
     const { status, stderr } = await helm(['template', chart], values)
     expect([status, stderr]).toEqual([1, expect.stringContaining('operator/projects/a/0')])
   })
+})
+
+describe('the default rules', () => {
+  const rulesIn = async (defaultRules: object) => {
+    const pods = await podsOf({ defaultRules })
+    const texts = pods.flatMap((pod) =>
+      containersOf(pod).flatMap(
+        (container) => environmentOf(pod, container)['LOOPTRACE_OPERATOR_DEFAULT_RULES'] ?? [],
+      ),
+    )
+    return texts.map((text): { name: string; spec: object }[] => JSON.parse(text))
+  }
+  const folder = join(chart, '../../examples/incident-rules')
+
+  test('are left out by default', async () => {
+    expect(await rulesIn({})).toEqual([])
+  })
+
+  test('are the rules of the examples, with the project and the channels of the values', async () => {
+    const names = (await readdir(folder)).filter((name) => /(?<!_test)\.yaml$/.test(name))
+    const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
+    const examples = texts.flatMap((text) => objectsIn(text))
+    expect(examples.length).toBeGreaterThan(3)
+    const [rules = []] = await rulesIn({ enabled: true, notify: ['pager'] })
+    const expected = examples.map(({ metadata, spec: { escalation: _, ...spec } }) => ({
+      name: metadata.name,
+      spec: {
+        ...spec,
+        projectRef: { organization: 'default', name: 'default' },
+        notify: ['pager'],
+      },
+    }))
+    expect(rules.toSorted(byName)).toEqual(expected.toSorted(byName))
+    for (const { spec } of rules) incidentRuleSpec.parse(spec)
+  })
+
+  test('can be left out one by one, and may notify no channel', async () => {
+    const [all = []] = await rulesIn({ enabled: true })
+    expect(JSON.stringify(all)).not.toContain('notify')
+    const exclude = [all[0]?.name]
+    const id = '0199aaaa-0000-7000-8000-000000000000'
+    const projectRef = { id, organization: null, name: null }
+    const [left = []] = await rulesIn({ enabled: true, exclude, projectRef })
+    expect(left.map(({ name }) => name)).toEqual(all.slice(1).map(({ name }) => name))
+    for (const { spec } of left) expect(spec).toMatchObject({ projectRef: { id } })
+  })
+
+  test('let the operator create and delete rules in the namespace of the release only', async () => {
+    const objects = await renderedObjects()
+    const roles = objects.filter(({ rules }) =>
+      rules?.some(
+        ({ resources, verbs }: KubeObject) =>
+          resources.includes('incidentrules') && verbs.includes('create'),
+      ),
+    )
+    expect(roles.map(({ kind, metadata }) => [kind, metadata.namespace])).toEqual([
+      ['Role', 'agents'],
+    ])
+  })
+
+  const byName = (one: { name: string }, other: { name: string }) =>
+    one.name < other.name ? -1 : 1
+})
+
+test('receivers of notifications are reachable by workers only, at the ports of the values', async () => {
+  const values = {
+    ...fullValues,
+    networkPolicy: { ...fullValues.networkPolicy, receiverPorts: [9093] },
+  }
+  const policies = (await renderedObjects(values)).filter(({ kind }) => kind === 'NetworkPolicy')
+  const allowed = policies.filter(({ spec }) =>
+    spec.egress.some(({ ports }: KubeObject) =>
+      ports.some(({ port }: KubeObject) => port === 9093),
+    ),
+  )
+  expect(allowed.map(({ metadata }) => metadata.labels['app.kubernetes.io/component'])).toEqual([
+    'worker',
+  ])
 })
 
 test('nobody gets rights on grants by aggregation', async () => {

@@ -165,6 +165,25 @@ describe('lint', () => {
   })
 })
 
+test('test behaves as in the guide', async () => {
+  const guide = await readFile('docs/guides/test-your-rules.md', 'utf8')
+  const files = [...guide.matchAll(/`(rules\/\S+\.yaml)`\n\n```yaml\n([\s\S]*?)```/g)]
+  const [, command = ''] = /```sh\nlooptrace (test .*)\n```/.exec(guide) ?? []
+  const outputs = [...guide.matchAll(/```text\n([\s\S]*?)```/g)].map(([, text]) => text)
+  expect([files.length, outputs.length]).toEqual([2, 2])
+  await mkdir(join(directory, 'rules'), { recursive: true })
+  const write = (path: string, text: string) => writeFile(join(directory, path), text)
+  for (const [, path = '', text = ''] of files) await write(path, text)
+  expect(await looptrace(command)).toEqual({ status: 0, stdout: outputs[0], stderr: '' })
+  const [, path = '', rule = ''] = files[0] ?? []
+  await write(path, rule.replace('"4000"', '"5000"'))
+  expect(await looptrace(command)).toEqual({ status: 1, stdout: outputs[1], stderr: '' })
+  await write(path, rule.replace('ttft_p95', 'error_rate'))
+  const invalid = await looptrace(`${command} -o junit`)
+  expect(invalid).toMatchObject({ status: 2, stdout: expect.stringContaining('errors="1"') })
+  expect(invalid.stderr).toContain('is never true')
+})
+
 describe('ledger', () => {
   const sums = { requests: 2, accepted: 10, stored: 6, rejected: 1, pending: 3, lost: 0 }
   const ledger = (lost: number) => {
@@ -294,12 +313,25 @@ describe('rules backtest', () => {
       /2026-01-06T00:00:00.000Z +errors +\{task_name="check\\u001bout"\} +fired/,
     )
     expect(stdout).toMatch(/errors +1 +10 +2.8 +1 +pager\n/)
-    expect(stdout).toContain('rows are stored from 2026-01-05T12:00:00.000Z, so that 2.5 of 7 days')
+    expect(stdout).toContain(
+      'errors: Rows are stored from 2026-01-05T12:00:00.000Z, so that 2.5 of 7 days',
+    )
     const json = await looptrace('rules backtest errors.yaml -o json --pages-max 2', { env })
+    const none = { available_from: null, transitions: [], transitions_total: 3, warnings: ['a\nb'] }
     expect([json.status, JSON.parse(json.stdout)]).toEqual([
       1,
-      { days: 14, rules: [{ rule: 'errors', ...preview }] },
+      { days: 14, rules: [{ rule: 'errors', ...preview, warnings: [] }] },
     ])
+    answer = { status: 200, body: { ...preview, ...none } }
+    const { stdout: empty } = await looptrace('rules backtest errors.yaml', { env })
+    expect(empty).toMatch(/^No rule fires\.\n/)
+    for (const note of [
+      'a\\u000ab',
+      'The project has no rows of these days.',
+      'The first 0 of 3',
+    ]) {
+      expect(empty).toContain(`errors: ${note}`)
+    }
   })
 
   test.each<[string, typeof answer, number, string]>([
@@ -320,7 +352,7 @@ describe('rules backtest', () => {
       'never.yaml',
       { status: 200, body: {} },
       2,
-      'never.yaml:8:58: error: spec.condition.threshold: `error_rate > 2`',
+      'never.yaml:8:58: error: IncidentRule errors: spec.condition.threshold: `error_rate > 2`',
     ],
     ['errors.yaml --days 29', { status: 200, body: {} }, 2, '--days: got "29", expected 1 to 28'],
   ])('%s with the answer %j', async (line, given, expected, message) => {

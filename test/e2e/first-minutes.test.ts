@@ -107,6 +107,27 @@ describe('the commands of', () => {
     expect(outputOf(outputs, '/api/v1/auth/token')).toContain('"access_token":')
   })
 
+  test('docs/guides/silence-a-deploy.md', async () => {
+    const blocks = await shellBlocks('docs/guides/silence-a-deploy.md')
+    const outputs = await paste(blocks)
+    expect(outputs.size).toBe(4)
+    const deploy = JSON.parse(outputOf(outputs, '"comment": "deploy'))
+    expect(deploy).toMatchObject({ comment: 'deploy 4711', state: 'active', active: true })
+    const left_ms = Date.parse(deploy.expires_at) - Date.now()
+    expect(left_ms).toBeGreaterThan(20 * 60_000)
+    expect(left_ms).toBeLessThanOrEqual(30 * 60_000)
+    expect(outputOf(outputs, 'DELETE')).toBe('')
+    expect(JSON.parse(outputOf(outputs, 'nightly import'))).toMatchObject({
+      recurrence: { cron: '0 2 * * *', duration: '90m', time_zone: 'Europe/Berlin' },
+    })
+    const repeated = await runShell(
+      `${filledIn(blocks[0] ?? '')}
+      curl "$LOOPTRACE_URL/api/v2/observability/incidents/suppressions" -H "Authorization: Bearer $TOKEN"`,
+      {},
+    )
+    expect(repeated).toContain('"comment":"nightly import"')
+  })
+
   test('the greeting and the report of the sample', async () => {
     const commands = indentedCommands(service.output())
     expect(commands.match(/^export /gm)).toHaveLength(2)

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { kinds } from '../../src/operator/index.ts'
+import { incidentRuleKind } from '../../src/operator/kinds/incident-rule/index.ts'
+import { notificationChannelKind } from '../../src/operator/kinds/notification-channel/index.ts'
 import { projectKind } from '../../src/operator/kinds/project/index.ts'
 import { projectMemberKind } from '../../src/operator/kinds/project-member/index.ts'
 import { renderedObjects } from '../support/chart/render.ts'
@@ -90,7 +92,7 @@ test.concurrent.each(rights.map((right, n) => ({ ...right, n })))(
  */
 async function live(place: ProductPlace): Promise<void> {
   const { policies, accounts, project, namespace } = place
-  const { projects, members } = declaredIn(namespace)
+  const { projects, members, incidentRules, channels } = declaredIn(namespace)
   const projectRef = { id: project }
   await projects.apply('a', { organization: 'default', name: `made in ${namespace}` })
   await members.apply('a', { projectRef, email: `ada@${namespace}.example`, role: 'viewer' })
@@ -100,7 +102,13 @@ async function live(place: ProductPlace): Promise<void> {
   }
   await policies.apply('a', { projectRef, traces: { days: 9 }, observations: { days: 9 } })
   await accounts.apply('a', account)
-  await Promise.all([policies, accounts, projects].map((own) => own.ready('a')))
+  await channels.apply('a', { projectRef, email: { to: [`ada@${namespace}.example`] } })
+  // Rules of events are in force once they are stored.
+  const event = { match: { source: 'finding' } }
+  await incidentRules.apply('a', { projectRef, severity: 'high', event, notify: ['a'] })
+  await Promise.all(
+    [policies, accounts, projects, incidentRules, channels].map((own) => own.ready('a')),
+  )
   // The service of this test sends no mails.
   await eventually('the member has an invitation', async () => {
     return readyOf(await members.read('a'))?.reason === 'LinkNotSent'
@@ -114,21 +122,23 @@ async function live(place: ProductPlace): Promise<void> {
     const now = (await place.secrets()).get('key')?.data['api-key']
     return now !== 'mine' && now !== before
   })
-  for (const own of [policies, accounts, projects, members]) await own.remove('a')
-  await Promise.all([policies, accounts, projects, members].map((own) => own.gone('a')))
+  for (const own of allIn(place)) await own.remove('a')
+  await Promise.all(allIn(place).map((own) => own.gone('a')))
 }
 
-/** The projects and members that resources of a namespace declare. */
+/** The projects, members, rules and channels that resources of a namespace declare. */
 function declaredIn(namespace: string) {
   return {
     projects: resourcesOf(server, projectKind, namespace),
     members: resourcesOf(server, projectMemberKind, namespace),
+    incidentRules: resourcesOf(server, incidentRuleKind, namespace),
+    channels: resourcesOf(server, notificationChannelKind, namespace),
   }
 }
 
 function allIn({ policies, accounts, namespace }: ProductPlace) {
-  const { projects, members } = declaredIn(namespace)
-  return [policies, accounts, projects, members]
+  const { projects, members, incidentRules, channels } = declaredIn(namespace)
+  return [policies, accounts, projects, members, incidentRules, channels]
 }
 
 async function conditionsName(place: ProductPlace, names: (text: string) => boolean) {

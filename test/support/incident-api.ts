@@ -64,7 +64,7 @@ export async function openIncidentApi(
   const clock = { now_ms: () => time.ms }
   const server = await createHttpServer({
     routes: [
-      ...incidentRoutes({ db, clock, incident_rules_max: 20, ...more }),
+      ...incidentRoutes({ ...{ db, clock, measureRange, incident_rules_max: 20 }, ...more }),
       ...channelRoutes({ ...{ db, clock, ...unused }, ...more }),
     ],
     authorize,
@@ -137,6 +137,11 @@ const unused = {
   secret_key: 'a secret of at least 32 characters',
   outbound: { send: () => Promise.reject(new Error('no receiver is allowed')) },
   mailer: { configured: false, send: () => Promise.resolve(), close: () => undefined },
+}
+
+/** For tests that measure nothing. */
+const measureRange: IncidentRoutesDeps['measureRange'] = () => {
+  throw new Error('the test has no signals')
 }
 
 const ranks = { info: 1, low: 2, medium: 3, high: 4, critical: 5 } as const

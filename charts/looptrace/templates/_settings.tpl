@@ -9,7 +9,7 @@ override the others: null removes the other variable of a setting. Takes root an
   "all" (list "serving" "providers" "s3" "login" "demo")
   "proxy" (list "serving" "providers" "postgres" "nats")
   "api" (list "serving" "postgres" "clickhouse" "nats" "s3" "secretKey")
-  "worker" (list "postgres" "clickhouse" "nats" "s3")
+  "worker" (list "postgres" "clickhouse" "nats" "s3" "secretKey")
   "migrate" (list "postgres" "clickhouse" $login)
   "secret" (list "bootstrap" "bootstrapFiles")
   "move" (list "postgres" "clickhouse" "nats" "s3" "move")

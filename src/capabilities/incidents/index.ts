@@ -50,3 +50,9 @@ export {
   orphanRule,
   type StoredMove,
 } from './store/moves.ts'
+export {
+  type EvaluatorOptions,
+  type RunningEvaluator,
+  startEvaluator,
+} from './worker/open-evaluator.ts'
+export { type FindingsMatcher, openFindingsMatcher } from './worker/open-matcher.ts'

@@ -5,7 +5,7 @@ import type { Dimension, Rule } from '../../capabilities/incidents/rules/rule.ts
 import { durationMs } from '../../kernel/duration.ts'
 import type { PointValue } from './series.ts'
 
-/** What a series measures: the value of a signal, or items of each point, which windows add up. */
+/** The quantity of a series: the value of a signal, or items of each point, which windows add up. */
 export type SeriesPart = 'value' | 'bad' | 'total' | 'rows'
 
 /** A series of a test. */

@@ -69,6 +69,7 @@ export const roleSchemas = {
     ...jobSettings,
     ...judgeSettings,
     ...blobsSettings,
+    ...taskSettings,
     ...mailSettings,
     ...notificationSettings,
     secret_key: accessSettings.secret_key,

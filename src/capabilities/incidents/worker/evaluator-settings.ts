@@ -45,8 +45,8 @@ export const defaultEvaluatorSettings: EvaluatorSettings = {
   partial_ms: 10_000,
   retry_ms: 5_000,
   retry_ms_max: minute_ms,
-  measure_ms_max: 2 * minute_ms,
-  projects_max: 4,
+  measure_ms_max: 30_000,
+  projects_max: 8,
   rules_max: 250,
   timers_max: 500,
   forget_after_ms: day_ms,
@@ -77,10 +77,6 @@ export function evaluatorMeters(metrics: Metrics) {
     opened: metrics.counter({
       name: 'looptrace_incidents_opened_total',
       help: 'Incidents that this process opened.',
-    }),
-    eventFailures: metrics.counter({
-      name: 'looptrace_incident_event_failures_total',
-      help: 'Findings and ledger entries that an event rule could not evaluate.',
     }),
   }
 }

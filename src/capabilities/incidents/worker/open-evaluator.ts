@@ -80,8 +80,9 @@ export class Evaluator {
     const { db, now, settings, signals, logger } = this.#ports
     const { forget_after_ms } = settings
     const ledger = this.#ledger
+    const lag: Signals['lag'] = (...asked) => signals.lag(...asked)
     for (const { project_id } of this.#leases) {
-      const ports = { db, ledger, forget_after_ms, now_ms: await now(), lag: signals.lag }
+      const ports = { db, ledger, forget_after_ms, now_ms: await now(), lag }
       for (const tick of [tickEvents, tickLedger]) {
         const saved = await tick(ports, project_id).catch((error: unknown) => {
           logger.warn({ err: error, project_id }, 'evaluating event rules failed')
@@ -144,7 +145,7 @@ export class Evaluator {
 const pruned_max = 10_000
 
 /** Returns the time of the database, which all processes share. */
-async function databaseTime(db: IncidentDb): Promise<number> {
+export async function databaseTime(db: IncidentDb): Promise<number> {
   const { rows } = await sql<{ now_ms: number }>`
     select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms
   `.execute(db)

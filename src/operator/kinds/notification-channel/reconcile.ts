@@ -170,19 +170,13 @@ function deliveringCondition(
     const message = 'No message was sent yet.'
     return { type, status: 'Unknown', reason: 'NoDelivery', message }
   }
-  if (isDelivered(delivery)) {
+  if (delivery.error === null) {
     const message = 'The receiver accepted the last message.'
     return { type, status: 'True', reason: 'Delivered', message }
   }
-  const why = delivery.error ?? `status ${delivery.status}`
-  const text = withoutSecret(why, secret?.value, 'see the deliveries of the channel')
+  const text = withoutSecret(delivery.error, secret?.value, 'see the deliveries of the channel')
   const message = `The last attempt failed: ${text.slice(0, 500)}`
   return { type, status: 'False', reason: 'DeliveryFailed', message }
-}
-
-/** Whether the receiver accepted the message; mail servers answer without an HTTP status. */
-function isDelivered({ status, error }: Delivery): boolean {
-  return status === null ? error === null : status >= 200 && status < 300
 }
 
 function statusOf(

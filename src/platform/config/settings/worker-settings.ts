@@ -1,6 +1,6 @@
 import { gib, hours, integer, mib, minutes, seconds, secret, text, url } from '../setting.ts'
 
-/** Settings of ingest and detection in the worker. */
+/** Settings of ingest, detection and incidents in the worker. */
 export const workerSettings = {
   ingest_batch_messages_max: integer({
     unit: 'messages',
@@ -75,6 +75,14 @@ export const workerSettings = {
     max: 4 * gib,
     reason:
       'Memory for the histories of running tasks. Histories that do not fit are read again with the next call.',
+  }),
+  incident_forget_ms: integer({
+    unit: 'ms',
+    default: 24 * hours,
+    min: 24 * hours,
+    max: 30 * 24 * hours,
+    reason:
+      'Time without data after which a group of an incident rule is forgotten, so that new groups have a place. `absent` fires before.',
   }),
 }
 
