@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
 import { measureDetection } from './detection/part.ts'
 import { measureExplorer } from './explorer/part.ts'
+import { measureSignals } from './incidents/part.ts'
 import { measureIngest } from './ingest/part.ts'
 import { measureOperator } from './operator/part.ts'
 import { type Measured, performancePage, type Results } from './page.ts'
@@ -10,7 +11,7 @@ import { unequalAnswers } from './store/facts.ts'
 import { measureStore } from './store/part.ts'
 
 /**
- * `node bench/main.ts [proxy] [ingest] [store] [detection] [explorer] [operator]`: measures the
+ * `node bench/main.ts [proxy] [ingest] [store] [detection] [explorer] [operator] [signals]`: measures the
  * named parts, or all, and writes the page. ROUNDS=3 gives a quick result that is not kept;
  * MINUTES=10 extends the steady load of the ingest part. ROWS=1000000 fills the store with fewer
  * observations than 10 M (10 GB of disk under TMPDIR), PARTITION_BY compares another partition key,
@@ -32,7 +33,7 @@ const as_kept =
   policies === kept_policies
 
 const asked = process.argv.slice(2)
-const partNames = ['proxy', 'ingest', 'store', 'detection', 'explorer', 'operator']
+const partNames = ['proxy', 'ingest', 'store', 'detection', 'explorer', 'operator', 'signals']
 const results: Results = {}
 for (const part of asked) if (!partNames.includes(part)) throw new Error(`no part ${part}`)
 if (isAsked('proxy')) results.proxy = measured(await measureProxy(rounds))
@@ -46,6 +47,7 @@ if (isAsked('explorer')) results.explorer = measured(await measureExplorer(round
 if (isAsked('operator')) {
   results.operator = measured(await measureOperator(policies.split(',').map(Number)))
 }
+if (isAsked('signals')) results.signals = measured(await measureSignals(rounds))
 
 if (as_kept) {
   for (const [part, result] of Object.entries(results)) {

@@ -2,6 +2,8 @@ import type { DetectionFacts } from './detection/facts.ts'
 import { detectionSection } from './detection/section.ts'
 import type { ExplorerFacts } from './explorer/facts.ts'
 import { explorerSection } from './explorer/section.ts'
+import type { SignalsFacts } from './incidents/facts.ts'
+import { signalsSection } from './incidents/section.ts'
 import type { IngestFacts } from './ingest/facts.ts'
 import { ingestSection } from './ingest/section.ts'
 import type { OperatorFacts } from './operator/facts.ts'
@@ -21,11 +23,12 @@ export type Results = {
   detection?: Measured<DetectionFacts>
   explorer?: Measured<ExplorerFacts>
   operator?: Measured<OperatorFacts>
+  signals?: Measured<SignalsFacts>
 }
 
 /** `docs/reference/performance.md`. Each part names its machine and day. */
 export function performancePage(results: Results): string {
-  const { proxy, ingest, store, detection, explorer, operator } = results
+  const { proxy, ingest, store, detection, explorer, operator, signals } = results
   const sections = [
     ...(proxy ? [`## Proxy\n\n${origin('proxy', proxy)}\n\n${proxySection(proxy.facts)}`] : []),
     ...(ingest
@@ -44,6 +47,9 @@ export function performancePage(results: Results): string {
       : []),
     ...(operator
       ? [`## Operator\n\n${origin('operator', operator)}\n\n${operatorSection(operator.facts)}`]
+      : []),
+    ...(signals
+      ? [`## Incident rules\n\n${origin('signals', signals)}\n\n${signalsSection(signals.facts)}`]
       : []),
   ]
   const how =

@@ -18,10 +18,11 @@ import {
   takeDataFolder,
 } from './data-folder.ts'
 import { openDetection, openJudge } from './detection.ts'
-import { noSender, openEvaluator, openFindingRules } from './incidents.ts'
+import { openEvaluator, openFindingRules } from './incidents.ts'
 import { openIntake } from './intake.ts'
 import { openArchives, openHotWindows, openJobs } from './jobs.ts'
 import { listen } from './listen.ts'
+import { openConfiguredMailer, openNotifications } from './notifications.ts'
 import { openOtlp, openProxy, openRecorder } from './proxy.ts'
 import { openClusterQueue, openFileQueue, withFileSpool } from './queues.ts'
 import { assertAddressesFree, type RoleContext, type Running, run } from './running.ts'
@@ -64,11 +65,15 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   })
   context.parts.defer(() => ingest.stop())
   const judge = openJudge(context, config, { db })
-  const onFindings = openFindingRules(context, noSender)
+  const mailer = openConfiguredMailer(context, config)
+  const notifications = openNotifications(context, config, { db, mailer })
+  const onFindings = openFindingRules(context, notifications)
   openDetection(context, config, { db, store, judge, onFindings })
-  openEvaluator(context, config, { ...stores, db, ledger, queue, ...noSender })
+  const { wakeSender } = notifications
+  openEvaluator(context, config, { ...stores, db, ledger, queue, wakeSender })
   const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores, db })] }
-  openJobs(context, config, { ...stores, db, ledger }, [hotWindows, archives, minutes])
+  const jobs = [hotWindows, archives, minutes, notifications]
+  openJobs(context, config, { ...stores, db, ledger }, jobs)
 
   // A queue in a local file needs no spool.
   const publisher =
@@ -76,7 +81,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
       ? queue
       : await withFileSpool(context, config, { queue, role: 'all' })
   const intake = openIntake(context, config, { queue: publisher, db })
-  const parts = { ...stores, db, store, records, ledger, queue, intake, judge, onFindings }
+  const parts = { ...stores, db, store, records, ledger, queue, intake, judge, mailer, onFindings }
   const { access, routes } = openControl(context, config, parts)
   const recorder = openRecorder(context, config, { queue: publisher, intake })
   const proxy = openProxy(context, config, { keys: access.keys, recorder })

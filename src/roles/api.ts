@@ -12,7 +12,13 @@ import {
   ingestRequestRoutes,
 } from '../capabilities/edge/batches/index.ts'
 import { mappingRoutes } from '../capabilities/edge/otlp/index.ts'
-import { incidentRoutes } from '../capabilities/incidents/index.ts'
+import {
+  type ChannelRoutesDeps,
+  channelRoutes,
+  type IncidentRoutesDeps,
+  incidentRoutes,
+  openSignals,
+} from '../capabilities/incidents/index.ts'
 import { deadLetterRoutes } from '../capabilities/ledger/dead-letters/index.ts'
 import { ledgerRoutes } from '../capabilities/ledger/index.ts'
 import {
@@ -48,7 +54,7 @@ import { traceRoutes } from '../capabilities/traces/index.ts'
 import type { Clock } from '../kernel/time.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { Route } from '../platform/http/index.ts'
-import { type Mailer, openMailer, SmtpUrlRefused } from '../platform/mail/index.ts'
+import type { Mailer } from '../platform/mail/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
 import {
   deleteExpiredIdempotencyKeys,
@@ -59,6 +65,7 @@ import { openJudge } from './detection.ts'
 import { noSender, openFindingRules } from './incidents.ts'
 import { type Intake, openIntake } from './intake.ts'
 import { listen } from './listen.ts'
+import { openConfiguredMailer, openReceivers } from './notifications.ts'
 import { openClusterQueue, withFileSpool } from './queues.ts'
 import { type RoleContext, type Running, run } from './running.ts'
 import { openPostgres, openStores, type Stores } from './stores.ts'
@@ -72,6 +79,7 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
     const intake = openIntake(context, config, { queue: spooled, db: stores.db })
     const { access, routes } = openControl(context, config, {
       ...{ ...stores, queue, intake },
+      mailer: openConfiguredMailer(context, config),
       judge: openJudge(context, config, stores),
       onFindings: openFindingRules(context, noSender),
     })
@@ -90,6 +98,7 @@ type ControlConfig = Pick<
   | 'token_ttl_ms'
   | 'invitation_ttl_ms'
   | 'invitations_pending_max'
+  | 'outbound_allowed'
   | 'oidc_issuer'
   | 'oidc_audience'
   | 'smtp_url'
@@ -124,15 +133,15 @@ export function openControl(
     queue: ObservabilityParts['queue']
     judge: ContextJudge | undefined
     onFindings: OnFindings
+    mailer: Mailer
   },
 ): { access: Access; routes: Route[] } {
   const { logger, clock, parts } = context
   const { secret_key } = config
-  const { db } = built
+  const { db, mailer } = built
   if (secret_key === undefined) {
     throw new ConfigError('LOOPTRACE_SECRET_KEY: missing, expected at least 32 characters')
   }
-  const mailer = openConfiguredMailer(context, config)
   const access = openAccess({ ...config, secret_key, db, clock, logger, mailer })
   parts.defer(() => access.close())
   const housekeeping = setInterval(() => {
@@ -159,9 +168,14 @@ export function openControl(
   const reads = openPostgres(context, { ...config, postgres_pool_max })
   const queries = openQueryRuns(context, config, { ...built, ...choice, reads })
   const archives = archiveDeps(context, config, built)
+  const idle_ms = config.task_stalled_after_ms
+  const { measureRange } = openSignals({ ...built, clock, logger, idle_ms })
   const { saved_queries_max, incident_rules_max, retention_hour } = config
-  const asked = { queries, saved_queries_max, incident_rules_max, retention_hour }
-  const observability = { ...built, ...asked, clock, settings, requests, routing, archives }
+  const asked = { queries, measureRange, saved_queries_max, incident_rules_max, retention_hour }
+  const outbound = openReceivers(config)
+  const channels = { db, clock, secret_key, mailer, outbound }
+  const opened = { clock, settings, requests, routing, archives, channels }
+  const observability = { ...built, ...asked, ...opened }
   return { access, routes: controlRoutes(access, observability) }
 }
 
@@ -181,16 +195,18 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
 type ObservabilityParts = Pick<Stores, 'db' | 'store' | 'records' | 'ledger' | 'retention'> & {
   intake: Intake
   /** The queue, for its statistics and dead letters. */
-  queue: Pick<Queue, 'stats' | 'deadLetters' | 'replayDeadLetter'>
+  queue: Pick<Queue, 'stats' | 'oldestAge_ms' | 'deadLetters' | 'replayDeadLetter'>
   clock: Clock
   requests: IngestRequestSettings
   queries: RunDeps
   /** Maximum saved queries of a project. */
   saved_queries_max: number
+  measureRange: IncidentRoutesDeps['measureRange']
   /** Maximum incident rules of a project. */
   incident_rules_max: number
   routing: StoreRoutingRoutesDeps
   archives: ArchiveDeps
+  channels: ChannelRoutesDeps
   /** Hour (UTC) at which the daily retention runs start. */
   retention_hour: number
 }
@@ -213,6 +229,7 @@ function observabilityRoutes(parts: ObservabilityParts): Route[] {
     ...traceRoutes({ records, queries: parts.queries }),
     ...queryRoutes(parts.queries),
     ...savedQueryRoutes(parts),
+    ...channelRoutes(parts.channels),
     ...incidentRoutes(parts),
     ...storeRoutingRoutes(parts.routing),
     ...correlationRoutes({ records, ledger, enqueue, clock, capture: intake.capture }),
@@ -279,23 +296,4 @@ function archiveDeps(
 ): ArchiveDeps {
   const restored = openRestoredStore({ columnar, cluster: config.clickhouse_cluster })
   return { db, clock, restored, is_configured: config.blobs_url !== undefined }
-}
-
-type MailConfig = Pick<RoleConfig<'api'>, 'smtp_url' | 'mail_from' | 'public_url'>
-
-/** Opens the mailer of the settings. Throws ConfigError when they are incomplete or invalid. */
-export function openConfiguredMailer(
-  { logger, metrics }: Pick<RoleContext, 'logger' | 'metrics'>,
-  { smtp_url, mail_from: from, public_url }: MailConfig,
-): Mailer {
-  if (smtp_url !== undefined && (from === undefined || public_url === undefined)) {
-    const name = from === undefined ? 'LOOPTRACE_MAIL_FROM' : 'LOOPTRACE_PUBLIC_URL'
-    throw new ConfigError(`${name}: missing, LOOPTRACE_SMTP_URL requires it`)
-  }
-  try {
-    return openMailer({ smtp_url, from, logger, metrics })
-  } catch (error) {
-    if (!(error instanceof SmtpUrlRefused)) throw error
-    throw new ConfigError(`LOOPTRACE_SMTP_URL: got (a secret), ${error.message}`)
-  }
 }

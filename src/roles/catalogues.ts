@@ -13,12 +13,13 @@ import {
   type Route,
 } from '../platform/http/index.ts'
 import { createLogger, createMetrics, type Metrics } from '../platform/telemetry/index.ts'
-import { controlRoutes, openConfiguredMailer, openQueryRuns } from './api.ts'
+import { controlRoutes, openQueryRuns } from './api.ts'
 import { restartCounter } from './data-folder.ts'
 import { openDetection, openJudge } from './detection.ts'
 import { noSender, openEvaluator, openFindingRules } from './incidents.ts'
 import { openIntake } from './intake.ts'
 import { openHotWindows, openJobs } from './jobs.ts'
+import { openConfiguredMailer, openNotifications } from './notifications.ts'
 import { openOtlp, openProxy, openRecorder } from './proxy.ts'
 import { spoolCounter, watchQueue, watchSpool } from './queues.ts'
 import type { RoleContext } from './running.ts'
@@ -112,7 +113,8 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
     chooseStore: absent,
     onServed: absent,
   })
-  openConfiguredMailer(context, config)
+  const mailer = openConfiguredMailer(context, config)
+  openNotifications(context, config, { db: absent, mailer })
   apiAnswerCounter(metrics)
   createOperatorMetrics(metrics, { clock: systemClock, sleep, random: () => 0 })
   watchQueue(context, absent)

@@ -8,8 +8,9 @@ import {
 } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openDetection, openJudge } from './detection.ts'
-import { noSender, openEvaluator, openFindingRules } from './incidents.ts'
+import { openEvaluator, openFindingRules } from './incidents.ts'
 import { openArchives, openHotWindows, openJobs } from './jobs.ts'
+import { openConfiguredMailer, openNotifications } from './notifications.ts'
 import { openClusterQueue } from './queues.ts'
 import { type Running, run } from './running.ts'
 import { openStores } from './stores.ts'
@@ -30,12 +31,14 @@ export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Pr
       settings: toIngestSettings(config),
     })
     context.parts.defer(() => ingest.stop())
-    const onFindings = openFindingRules(context, noSender)
+    const mailer = openConfiguredMailer(context, config)
+    const notifications = openNotifications(context, config, { db, mailer })
+    const onFindings = openFindingRules(context, notifications)
     const judge = openJudge(context, config, stores)
     openDetection(context, config, { ...stores, judge, onFindings })
-    openEvaluator(context, config, { ...stores, queue, ...noSender })
+    openEvaluator(context, config, { ...stores, queue, wakeSender: notifications.wakeSender })
     const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores })] }
-    openJobs(context, config, stores, [hotWindows, archives, minutes])
+    openJobs(context, config, stores, [hotWindows, archives, minutes, notifications])
   })
 }
 

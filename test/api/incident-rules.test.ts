@@ -151,6 +151,18 @@ describe('rules', () => {
     expect(codeOf(put)).toEqual([400, 'invalid_request'])
   })
 
+  test('that inhibit each other are refused also under concurrent calls', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const other = await api.newProject()
+      const post = (name: string, rule: string) =>
+        api.call('POST', '/rules', other, {
+          body: ruleOf({ name, group_by: ['model'], inhibited_by: [{ rule, equal: ['model'] }] }),
+        })
+      const replies = await Promise.all([post('a', 'b'), post('b', 'a')])
+      expect(replies.map(({ status }) => status).toSorted()).toEqual([201, 400])
+    }
+  })
+
   test('have unique names, and a maximum per project, also under concurrent calls', async () => {
     const other = await api.newProject()
     const { name } = await created({}, other)
@@ -193,6 +205,19 @@ describe('rules', () => {
     expect(codeOf(taken)).toEqual([409, 'name_taken'])
     const renamed = await put('*', { name: `${name}-new` })
     expect([renamed.status, renamed.body.name]).toEqual([200, `${name}-new`])
+  })
+
+  test('are replaced once by concurrent calls with the same version', async () => {
+    const { rule_id, name } = await created()
+    const replies = await Promise.all(
+      ['1m', '2m', '3m'].map((wait) =>
+        api.call('PUT', `/rules/${rule_id}`, project, {
+          body: ruleOf({ name, for: wait }),
+          if_match: '"1"',
+        }),
+      ),
+    )
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 412, 412])
   })
 
   test('are deleted by the version that was read', async () => {

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lockRule } from '../../src/capabilities/incidents/api/rules/store.ts'
+import { newGroup } from '../../src/capabilities/incidents/evaluation/step.ts'
 import {
   applyTimers,
   deliveredOpening,
@@ -11,6 +13,7 @@ import {
 } from '../../src/capabilities/incidents/index.ts'
 import { openIncidents } from '../../src/capabilities/incidents/store/incident-book.ts'
 import { coreOf } from '../../src/capabilities/incidents/store/incident-row.ts'
+import { putStates } from '../../src/capabilities/incidents/store/rule-rows.ts'
 import {
   type IncidentBench,
   openIncidentBench,
@@ -18,6 +21,7 @@ import {
   transit,
 } from '../support/incident-bench.ts'
 import { at, loudRule } from '../support/incident-records.ts'
+import { blocked } from '../support/row-locks.ts'
 
 let bench: IncidentBench
 let project_id: string
@@ -226,6 +230,23 @@ describe('a rule that changes', () => {
     expect(await of('rule_states')).toEqual([])
     expect(await of('rule_evaluations')).toMatchObject([{ rule_version: 1, last_slot: null }])
   })
+})
+
+test('an edit and an evaluation of one rule do not wait for each other in a circle', async () => {
+  const { rule, rule_id } = await opened('edited-at-once')
+  let edit: Promise<void> | undefined
+  await bench.db.transaction().execute(async (trx) => {
+    await openIncidents(trx, { project_id, now_ms: at(1) })
+    edit = bench.db.transaction().execute(async (other) => {
+      await lockRule(other, { project_id, rule_id })
+      await orphanRule(other, { project_id, rule_name: rule.name, now_ms: at(1) })
+    })
+    await blocked(bench.db, 1)
+    await putStates(trx, project_id, [{ rule_id, group_key: '{}', state: newGroup }])
+  })
+  await edit
+  const states = bench.db.selectFrom('rule_states').select('rule_id')
+  expect(await states.where('rule_id', '=', rule_id).execute()).toEqual([])
 })
 
 describe('delivered openings', () => {

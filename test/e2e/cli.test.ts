@@ -313,12 +313,25 @@ describe('rules backtest', () => {
       /2026-01-06T00:00:00.000Z +errors +\{task_name="check\\u001bout"\} +fired/,
     )
     expect(stdout).toMatch(/errors +1 +10 +2.8 +1 +pager\n/)
-    expect(stdout).toContain('rows are stored from 2026-01-05T12:00:00.000Z, so that 2.5 of 7 days')
+    expect(stdout).toContain(
+      'errors: Rows are stored from 2026-01-05T12:00:00.000Z, so that 2.5 of 7 days',
+    )
     const json = await looptrace('rules backtest errors.yaml -o json --pages-max 2', { env })
+    const none = { available_from: null, transitions: [], transitions_total: 3, warnings: ['a\nb'] }
     expect([json.status, JSON.parse(json.stdout)]).toEqual([
       1,
-      { days: 14, rules: [{ rule: 'errors', ...preview }] },
+      { days: 14, rules: [{ rule: 'errors', ...preview, warnings: [] }] },
     ])
+    answer = { status: 200, body: { ...preview, ...none } }
+    const { stdout: empty } = await looptrace('rules backtest errors.yaml', { env })
+    expect(empty).toMatch(/^No rule fires\.\n/)
+    for (const note of [
+      'a\\u000ab',
+      'The project has no rows of these days.',
+      'The first 0 of 3',
+    ]) {
+      expect(empty).toContain(`errors: ${note}`)
+    }
   })
 
   test.each<[string, typeof answer, number, string]>([

@@ -64,7 +64,7 @@ export async function startDeclaredAccess(): Promise<DeclaredAccess> {
       configured: true,
       send: async ({ to, text }) => {
         if (mailFault !== undefined) throw mailFault
-        mails.set(to, text)
+        mails.set(String(to), text)
       },
       close: () => undefined,
     },

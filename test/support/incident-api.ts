@@ -1,5 +1,10 @@
 import type { Insertable } from 'kysely'
-import { type IncidentRoutesDeps, incidentRoutes } from '../../src/capabilities/incidents/index.ts'
+import {
+  type ChannelRoutesDeps,
+  channelRoutes,
+  type IncidentRoutesDeps,
+  incidentRoutes,
+} from '../../src/capabilities/incidents/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { createHttpServer } from '../../src/platform/http/index.ts'
 import {
@@ -46,7 +51,7 @@ export type NewIncident = Partial<Omit<Insertable<IncidentTables['incidents']>, 
 
 /** Opens the routes. `max` are limits. */
 export async function openIncidentApi(
-  more: Partial<IncidentRoutesDeps> = {},
+  more: Partial<IncidentRoutesDeps & ChannelRoutesDeps> = {},
 ): Promise<IncidentApi> {
   const logger = createLogger({ role: 'test', level: 'silent' })
   const relational = openRelational<Tables>({
@@ -58,7 +63,10 @@ export async function openIncidentApi(
   const time = { ms: Date.UTC(2026, 10, 23, 12) }
   const clock = { now_ms: () => time.ms }
   const server = await createHttpServer({
-    routes: incidentRoutes({ db, clock, incident_rules_max: 20, ...more }),
+    routes: [
+      ...incidentRoutes({ ...{ db, clock, measureRange, incident_rules_max: 20 }, ...more }),
+      ...channelRoutes({ ...{ db, clock, ...unused }, ...more }),
+    ],
     authorize,
     idempotency: openIdempotencyStore(db),
     ...{ logger, metrics: createMetrics(), clock },
@@ -123,6 +131,17 @@ export async function openIncidentApi(
       await relational.close()
     },
   }
+}
+
+const unused = {
+  secret_key: 'a secret of at least 32 characters',
+  outbound: { send: () => Promise.reject(new Error('no receiver is allowed')) },
+  mailer: { configured: false, send: () => Promise.resolve(), close: () => undefined },
+}
+
+/** For tests that measure nothing. */
+const measureRange: IncidentRoutesDeps['measureRange'] = () => {
+  throw new Error('the test has no signals')
 }
 
 const ranks = { info: 1, low: 2, medium: 3, high: 4, critical: 5 } as const

@@ -57,7 +57,7 @@ export async function openIncidentBench(): Promise<IncidentBench> {
   }
 }
 
-async function addRule(db: IncidentDb, project_id: string, rule: Rule): Promise<string> {
+export async function addRule(db: IncidentDb, project_id: string, rule: Rule): Promise<string> {
   const id = newId()
   const kind = (['condition', 'burn_rate', 'baseline', 'event'] as const).find((one) => rule[one])
   const now = new Date()

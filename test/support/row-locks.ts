@@ -2,6 +2,8 @@ import { type AccessTables, type Kysely, sql } from '../../src/platform/relation
 import { eventually } from './eventually.ts'
 
 type Db = Kysely<AccessTables>
+/** A database of any tables. */
+type Executor = Parameters<ReturnType<typeof sql>['execute']>[0]
 
 /**
  * Runs `during` while a transaction of the test holds the locks that `lock` takes, so that calls
@@ -19,7 +21,7 @@ export function whileLocked<T>(
 }
 
 /** Resolves when `count` statements in this database wait for a lock. */
-export async function blocked(db: Db, count: number): Promise<void> {
+export async function blocked(db: Executor, count: number): Promise<void> {
   await eventually(`${count} statements wait for a lock`, async () => {
     const { rows } = await sql<{ n: number }>`
       select count(*) as n from pg_stat_activity

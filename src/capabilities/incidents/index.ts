@@ -1,5 +1,14 @@
 export type { IncidentRoutesDeps } from './api/contract.ts'
 export { incidentRoutes } from './api/incident-routes.ts'
+export { channelRoutes } from './channels/channel-routes.ts'
+export type { ChannelRoutesDeps } from './channels/contract.ts'
+export { deleteOldDeliveries } from './channels/deliveries-store.ts'
+export { notificationMeters } from './channels/outbox/attempt.ts'
+export {
+  defaultSenderSettings,
+  type Notifications,
+  startNotifications,
+} from './channels/outbox/notifications.ts'
 export type { GroupState, Sample, Slot, StepResult, Transition } from './evaluation/contract.ts'
 export { admitGroups, type Group, groupKey } from './evaluation/groups.ts'
 export { newestSlot, planSlots } from './evaluation/slots.ts'

@@ -63,6 +63,8 @@ const answerSchema = z.object({
   transitions: z.array(
     z.object({ at: z.string(), group, type: z.string(), severity: z.string().nullish() }),
   ),
+  transitions_total: z.number().optional(),
+  warnings: z.array(z.string()).default([]),
   minutes_firing: z.number(),
   pages_per_week: z.number(),
   recipients: z.array(z.string()),
@@ -97,7 +99,7 @@ function pageOf(results: readonly Backtest[], days: number): string {
     preview.overflow > 0 ? `${preview.groups} (${preview.overflow} more left out)` : preview.groups,
     preview.recipients.join(', ') || 'none',
   ])
-  const notes = results.flatMap(({ rule, preview }) => cutNote(rule, preview, days))
+  const notes = results.flatMap(({ rule, preview }) => notesOf(rule, preview, days))
   return [
     changes.length === 0
       ? 'No rule fires.\n'
@@ -119,11 +121,19 @@ function groupText(of: Group): string {
   return formatGroup(of) || '-'
 }
 
-/** Says where retention cut the days: a rule that had no rows cannot fire. */
-function cutNote({ name }: Rule, { from, to, available_from }: Preview, days: number): string[] {
-  if (!available_from || Date.parse(available_from) <= Date.parse(from)) return []
-  const available = (Date.parse(to) - Date.parse(available_from)) / 86_400_000
-  return [
-    `${name}: rows are stored from ${available_from}, so that ${available.toFixed(1)} of ${days} days were evaluated.`,
-  ]
+/** Says where the result is cut: a rule that had no rows cannot fire. */
+function notesOf({ name }: Rule, preview: Preview, days: number): string[] {
+  const { from, to, available_from, transitions, transitions_total = 0, warnings } = preview
+  const notes = [...warnings]
+  if (available_from === null) notes.push('The project has no rows of these days.')
+  if (available_from && Date.parse(available_from) > Date.parse(from)) {
+    const available = (Date.parse(to) - Date.parse(available_from)) / 86_400_000
+    notes.push(
+      `Rows are stored from ${available_from}, so that ${available.toFixed(1)} of ${days} days were evaluated.`,
+    )
+  }
+  if (transitions_total > transitions.length) {
+    notes.push(`The first ${transitions.length} of ${transitions_total} changes are shown.`)
+  }
+  return notes.map((note) => `${name}: ${printable(note)}`)
 }

@@ -1,7 +1,7 @@
 import { type Group, groupKey } from '../../capabilities/incidents/evaluation/groups.ts'
 import { rateSignals, signals } from '../../capabilities/incidents/rules/condition-kinds.ts'
-import { isSelected } from '../../capabilities/incidents/rules/event-match.ts'
-import { type Dimension, dimensions, type Rule } from '../../capabilities/incidents/rules/rule.ts'
+import { dimensions, type Rule } from '../../capabilities/incidents/rules/rule.ts'
+import { matchesGlob } from '../../kernel/glob.ts'
 import { type Fault, faultAt } from '../lint/fault.ts'
 import type { Path } from '../lint/read-documents.ts'
 import { type GroupSeries, groupOf, type Series, type SeriesPart } from './measurements.ts'
@@ -100,7 +100,7 @@ function bindTo(rule: Rule, one: WrittenSeries, groups: Map<string, MutableGroup
     const message = `the rule ${rule.name} groups by \`${missing}\`, which the series has no label for`
     return [faultAt(one.path, message)]
   }
-  if (!isSelected(selectorOf(rule, labels), valuesOf(labels))) return []
+  if (!isSelected(rule, labels)) return []
   const group = groupOf(rule, labels)
   const key = groupKey(group)
   const known = groups.get(key) ?? { group, parts: new Map() }
@@ -115,14 +115,13 @@ function bindTo(rule: Rule, one: WrittenSeries, groups: Map<string, MutableGroup
   return []
 }
 
-/** Returns the part of a selector that is about the labels that the series has. */
-function selectorOf({ selector }: Rule, labels: Group): Rule['selector'] {
-  const entries = Object.entries(selector).filter(([name]) => Object.hasOwn(labels, name))
-  return Object.fromEntries(entries)
-}
-
-function valuesOf(labels: Group): Partial<Record<Dimension, string[]>> {
-  return Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, [value]]))
+/** A dimension of the selector that the series has no label for counts as selected. */
+function isSelected({ selector }: Rule, labels: Group): boolean {
+  return dimensions.every((dimension) => {
+    const [globs, value] = [selector[dimension], labels[dimension]]
+    if (globs === undefined || value === undefined) return true
+    return globs.some((glob) => matchesGlob(value, glob))
+  })
 }
 
 /** Bad items alone have no share. */

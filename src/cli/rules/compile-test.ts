@@ -7,6 +7,7 @@ import type { Rule } from '../../capabilities/incidents/rules/rule.ts'
 import { durationMs } from '../../kernel/duration.ts'
 import { parseWritten } from '../zod-faults.ts'
 import { bindSeries } from './bind-series.ts'
+import { groupsOfRecord } from './event-records.ts'
 import type { FaultSink } from './fault-sink.ts'
 import { groupOf, Measurements } from './measurements.ts'
 import { readSeries } from './read-series.ts'
@@ -53,9 +54,9 @@ export function compileTest(
 ): CompiledTest {
   const start_ms = Date.parse(test.start)
   const series = readSeries(test, start_ms, faults)
-  const rows = [...series.map(({ name }) => name.labels), ...test.events.map((one) => one.labels)]
+  const rows = series.map(({ name }) => name.labels)
   const context: Context = {
-    ...{ start_ms, rows },
+    ...{ start_ms, rows, records: test.events },
     rules: new Map(rules.map((rule) => [rule.name, rule])),
   }
   const bound = bindSeries(rules, series)
@@ -78,8 +79,9 @@ export function compileTest(
 type Context = {
   start_ms: number
   rules: ReadonlyMap<string, Rule>
-  /** Labels of all series and records. */
+  /** Labels of all series. */
   rows: readonly Group[]
+  records: TestCase['events']
 }
 
 function timeOf({ start_ms }: Pick<Context, 'start_ms'>, text: string): number {
@@ -176,7 +178,7 @@ function ruleOf(name: string, { rules }: Context, faults: FaultSink): Rule | und
 }
 
 /** A group that no row has is a misspelt one: that it has no incident would prove nothing. */
-function checkGroup(rule: Rule, group: Group, { rows }: Context, faults: FaultSink): void {
+function checkGroup(rule: Rule, group: Group, context: Context, faults: FaultSink): void {
   const got = `got ${JSON.stringify(group)}`
   const key = groupKey(group)
   if (
@@ -185,12 +187,19 @@ function checkGroup(rule: Rule, group: Group, { rows }: Context, faults: FaultSi
   ) {
     const expected = rule.group_by.length === 0 ? 'no dimensions' : rule.group_by.join(', ')
     faults.add(`${got}, expected the dimensions of ${rule.name}: ${expected}`)
-  } else if (
-    rule.group_by.length > 0 &&
-    !rows.some((row) => groupKey(groupOf(rule, row)) === key)
-  ) {
+  } else if (rule.group_by.length > 0 && !groupsIn(rule, context).has(key)) {
     faults.add(`${got}, expected the labels of a series or an event`)
   }
+}
+
+/** Returns the keys of the groups that series and records of a test have. */
+function groupsIn(rule: Rule, { rows, records }: Context): Set<string> {
+  const all = { ...rule, selector: {} }
+  const groups = [
+    ...rows.map((row) => groupOf(rule, row)),
+    ...records.flatMap((record) => groupsOfRecord(all, record)),
+  ]
+  return new Set(groups.map(groupKey))
 }
 
 /** A channel that no rule names is never notified, so that its absence would prove nothing. */

@@ -9,17 +9,21 @@ import type { Actor, Changed, Incident } from '../../capabilities/incidents/life
 import { type Move, moveIncident } from '../../capabilities/incidents/life-cycle/move.ts'
 import { applyMuting, noticesOf } from '../../capabilities/incidents/life-cycle/notices.ts'
 import { orphan } from '../../capabilities/incidents/life-cycle/record-transition.ts'
-import { inhibitors } from '../../capabilities/incidents/muting/inhibition.ts'
+import {
+  incidentInhibitors,
+  incidentSources,
+  sourcesFirst,
+} from '../../capabilities/incidents/muting/inhibition.ts'
 import {
   isActive,
   isMatch,
   type Suppression,
 } from '../../capabilities/incidents/muting/suppression.ts'
 import { dedupKey } from '../../capabilities/incidents/rules/dedup-key.ts'
-import { isSelected, matchesEvent } from '../../capabilities/incidents/rules/event-match.ts'
 import type { Rule } from '../../capabilities/incidents/rules/rule.ts'
 import { forgetAfter_ms } from '../../capabilities/incidents/rules/rule-faults.ts'
-import { groupOf, type Measurements } from './measurements.ts'
+import { countMatches, groupsOfRecord } from './event-records.ts'
+import type { Measurements } from './measurements.ts'
 import type { TestCase } from './test-file.ts'
 import type { TimelineEntry } from './timeline.ts'
 
@@ -66,28 +70,28 @@ export class Simulation {
     )
   }
 
-  /** Evaluates the slots that are due, and the end of event rules. */
+  /** Evaluates the slots that are due, by time and sources of inhibitions first, and event rules. */
   evaluate(now_ms: number): void {
-    for (const live of this.#rules.values()) {
-      if (live.rule.suspend) continue
-      if (live.rule.event === undefined) this.#evaluateSlots(live, now_ms)
-      else this.#tick(live, now_ms)
-    }
+    const lives = [...this.#rules.values()].filter(({ rule }) => !rule.suspend)
+    const ofRule = new Map(lives.map((live) => [live.rule, live]))
+    const sorted = sourcesFirst([...ofRule.keys()]).flatMap((rule) => ofRule.get(rule) ?? [])
+    const passes = sorted
+      .filter(({ rule }) => rule.event === undefined)
+      .flatMap((live) => this.#dueSlots(live, now_ms).map((slot) => ({ live, slot })))
+      .toSorted((one, other) => one.slot.end_ms - other.slot.end_ms)
+    for (const { live, slot } of passes) this.#evaluateSlot(live, now_ms, slot)
+    for (const live of sorted) if (live.rule.event !== undefined) this.#tick(live, now_ms)
   }
 
   /** Stores a record, which event rules evaluate at once. */
-  store({ labels, count, ...record }: TestRecord, now_ms: number): void {
-    const values = Object.fromEntries(
-      Object.entries(labels).map(([dimension, value]) => [dimension, value ? [value] : []]),
-    )
+  store(record: TestRecord, now_ms: number): void {
     for (const live of this.#rules.values()) {
-      const { rule } = live
-      const { event, selector, suspend } = rule
-      if (event === undefined || suspend || !isSelected(selector, values)) continue
-      const confidence = record.confidence ?? (record.source === 'finding' ? 1 : undefined)
-      if (!matchesEvent(event.match, { ...record, confidence })) continue
-      const group = groupOf(rule, labels)
-      this.#advance(live, group, this.#eventSlot(now_ms, new Array<number>(count).fill(now_ms)))
+      if (live.rule.event === undefined || live.rule.suspend) continue
+      const matches = new Array<number>(countMatches(live.rule, record)).fill(now_ms)
+      if (matches.length === 0) continue
+      for (const group of groupsOfRecord(live.rule, record)) {
+        this.#advance(live, group, this.#eventSlot(now_ms, matches))
+      }
     }
   }
 
@@ -158,18 +162,19 @@ export class Simulation {
     return this.#unresolved().filter(({ incident }) => incident.rules.includes(name)).length
   }
 
-  #evaluateSlots(live: LiveRule, now_ms: number): void {
-    const plan = planSlots(live.rule, live.last_ms, now_ms)
-    if (plan.first.length === 0) return
-    if (plan.gap !== null) this.timeline.push({ at_ms: now_ms, text: 'gap', rule: live.rule.name })
-    for (const end_ms of plan.late) {
-      this.#evaluateSlot(live, now_ms, { end_ms, pass: 'late', is_last_attempt: false })
-    }
-    for (const { end_ms, is_last_attempt } of plan.first) {
-      this.#evaluateSlot(live, now_ms, { end_ms, pass: 'first', is_last_attempt })
-      const isRepeated = isPartial(live.rule, { lag_ms: this.#measurements.lag_ms(now_ms) })
-      if (!isRepeated || is_last_attempt) live.last_ms = Math.max(live.last_ms ?? end_ms, end_ms)
-    }
+  /** Plans the slots of a rule, and moves its last slot. */
+  #dueSlots(live: LiveRule, now_ms: number): GroupSlot['slot'][] {
+    const { rule, last_ms } = live
+    const plan = planSlots(rule, last_ms, now_ms)
+    if (plan.first.length === 0) return []
+    if (plan.gap !== null) this.timeline.push({ at_ms: now_ms, text: 'gap', rule: rule.name })
+    const isRepeated = isPartial(rule, { lag_ms: this.#measurements.lag_ms(now_ms) })
+    const done = plan.first.filter(({ is_last_attempt }) => !isRepeated || is_last_attempt)
+    live.last_ms = done.at(-1)?.end_ms ?? last_ms
+    return [
+      ...plan.late.map((end_ms) => ({ end_ms, pass: 'late', is_last_attempt: false }) as const),
+      ...plan.first.map((slot) => ({ ...slot, pass: 'first' }) as const),
+    ]
   }
 
   #evaluateSlot(live: LiveRule, now_ms: number, slot: GroupSlot['slot']): void {
@@ -245,11 +250,14 @@ export class Simulation {
       .filter(({ body }) => isActive(body, now_ms))
       .filter(({ body }) => isMatch(body, { rule: name, severity, dedup_key, labels, group }))
       .map(({ id }) => id)
-    const sources = this.#unresolved().map((source) => ({
-      ...{ id: `${source.number}`, state: source.incident.state },
-      ...{ rule: source.rule, group: source.group },
-    }))
-    return { suppressed_by, inhibited_by: inhibitors({ id: `${number}`, rule, group }, sources) }
+    const rules = new Map([...this.#rules].map(([key, live]) => [key, live.rule]))
+    const sources = this.#unresolved().flatMap((one) => {
+      const { state } = one.incident
+      const opener = { id: `${one.number}`, state, rule: one.rule, group: one.group }
+      return incidentSources(opener, one.incident, rules)
+    })
+    const target = { id: `${number}`, contributors: incident.contributors }
+    return { suppressed_by, inhibited_by: incidentInhibitors(target, rules, sources) }
   }
 
   /** Adds to a reopening the quiet groups of the key, which fire again. */

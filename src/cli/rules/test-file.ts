@@ -10,7 +10,7 @@ const text = z.string().min(1).max(256)
 const values = z.string().max(10_000)
 
 /** Values of the dimensions of `groupBy`, by the names that the rule uses. */
-const group = z.partialRecord(z.enum(dimensions), text)
+const group = z.partialRecord(z.enum(dimensions), z.string().max(256))
 
 const inputSeries = z.strictObject({
   series: text.describe('Signal and labels: `error_rate{task_name="checkout"}`.'),
@@ -28,15 +28,18 @@ const event = z.strictObject({
   at: time.describe('Time at which the record is stored.'),
   source: z.enum(['finding', 'verification', 'ledger']).default('finding').describe('Its source.'),
   kind: z.enum(['loop', 'failure', 'context']).optional().describe('Kind of the finding.'),
-  type: text.optional().describe('Type, such as `repeat_call` or, in the ledger, `lost`.'),
-  severity: z.enum(severities).optional().describe('Severity of the finding.'),
+  type: text.optional().describe('Type of the finding; in the ledger, `lost` or `rejected`.'),
+  reason: text.optional().describe('Reason in the ledger, such as `not_settled`.'),
+  severity: z.enum(severities).optional().describe('Severity of the finding. Default: info.'),
   confidence: z
     .number()
     .min(0)
     .max(1)
     .optional()
     .describe('Confidence of the finding. Default: 1.'),
-  labels: group.default({}).describe('Dimensions of its task, for `selector` and `groupBy`.'),
+  labels: group
+    .default({})
+    .describe('Dimensions of its task, for `selector` and `groupBy`. A missing one is empty text.'),
   count: z.int().min(1).max(1_000).default(1).describe('Equal records at this time.'),
 })
 
@@ -129,7 +132,7 @@ const testCase = z.strictObject({
     .max(1_000)
     .default([])
     .describe('Rules that are deleted during the test.'),
-  expect: z.array(expectation).min(1).max(10_000).describe('What the test expects, at times.'),
+  expect: z.array(expectation).min(1).max(10_000).describe('Expectations, each at a time.'),
 })
 
 /** A file of tests of rules. */

@@ -238,6 +238,32 @@ describe('a test passes as it is, and fails with one other value', () => {
       },
     ],
     [
+      'a source that fires at the same time mutes, whichever rule comes first; missing dimensions are empty',
+      {
+        target: {
+          event: { match: { source: 'finding' } },
+          groupBy: ['model', 'release'],
+        },
+        silent: {
+          condition: { ...errors, signal: 'loop_count' },
+          groupBy: ['model'],
+          inhibitedBy: [{ rule: 'source', equal: ['model'] }],
+        },
+        source: { condition: errors, groupBy: ['model'] },
+      },
+      {
+        input_series: [
+          { series: 'loop_count{model="m"}', values: '0 9x20' },
+          { series: 'failure_count{model="m"}', values: '0 9x20' },
+        ],
+        events: [{ at: '3m', labels: { model: 'm' } }],
+        expect: [
+          { at: '2m', rule: 'silent', group: { model: 'm' }, state: 'open', messages: [] },
+          { at: '3m', rule: 'target', group: { model: 'm', release: '' }, state: 'open' },
+        ],
+      },
+    ],
+    [
       'an inhibited rule is silent, and is announced when its source ends',
       {
         source: { condition: { ...errors, window: '6m' }, groupBy: ['model'] },

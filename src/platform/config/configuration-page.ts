@@ -23,7 +23,12 @@ import {
   queueSettings,
   relationalSettings,
 } from './settings/store-settings.ts'
-import { jobSettings, judgeSettings, workerSettings } from './settings/worker-settings.ts'
+import {
+  jobSettings,
+  judgeSettings,
+  notificationSettings,
+  workerSettings,
+} from './settings/worker-settings.ts'
 
 const sections: readonly (readonly [heading: string, group: Record<string, z.ZodType>])[] = [
   ['Every process', processSettings],
@@ -39,6 +44,7 @@ const sections: readonly (readonly [heading: string, group: Record<string, z.Zod
   ['Worker', workerSettings],
   ['Jobs and retention', jobSettings],
   ['Judge', judgeSettings],
+  ['Notifications', notificationSettings],
   ['Sign-in and keys', accessSettings],
   ['Mail', mailSettings],
   ['Key of the operator', operatorKeySettings],

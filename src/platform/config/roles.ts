@@ -20,7 +20,12 @@ import {
   queueSettings,
   relationalSettings,
 } from './settings/store-settings.ts'
-import { jobSettings, judgeSettings, workerSettings } from './settings/worker-settings.ts'
+import {
+  jobSettings,
+  judgeSettings,
+  notificationSettings,
+  workerSettings,
+} from './settings/worker-settings.ts'
 
 const spoolDirectory = { data_directory: embeddedSettings.data_directory }
 
@@ -43,6 +48,7 @@ export const roleSchemas = {
     ...columnarSettings,
     ...accessSettings,
     ...mailSettings,
+    ...notificationSettings,
     ...taskSettings,
     ...querySettings,
     ...judgeSettings,
@@ -64,6 +70,9 @@ export const roleSchemas = {
     ...judgeSettings,
     ...blobsSettings,
     ...taskSettings,
+    ...mailSettings,
+    ...notificationSettings,
+    secret_key: accessSettings.secret_key,
   }),
   migrate: z.object({
     ...processSettings,
@@ -95,6 +104,7 @@ export const roleSchemas = {
     ...judgeSettings,
     ...accessSettings,
     ...mailSettings,
+    ...notificationSettings,
     ...operatorKeySettings,
     ...taskSettings,
     ...querySettings,

@@ -3,8 +3,19 @@ import { backOff } from '../../kernel/back-off.ts'
 import { sleep } from '../../kernel/time.ts'
 import type { Logger, Metrics } from '../telemetry/index.ts'
 
-/** A mail of plain text to one address. */
-export type Mail = { to: string; subject: string; text: string }
+/** A mail of plain text. */
+export type Mail = {
+  /** One address, or several that see each other. */
+  to: string | readonly string[]
+  subject: string
+  text: string
+  /** Identity of the mail without brackets, `id@host`: receivers show a repeated one once. */
+  message_id?: string
+  /** Identities of earlier mails of the conversation. */
+  references?: readonly string[]
+  /** Attempts; 3 by default. */
+  attempts_max?: number
+}
 
 /** Sends mails. */
 export type Mailer = {
@@ -19,6 +30,13 @@ export type Mailer = {
 /** A mail was not sent. The message has no address, text or credentials. */
 export class MailFailed extends Error {
   override readonly name = 'MailFailed'
+  /** Code of the mail server's answer; undefined without an answer. */
+  readonly code: number | undefined
+
+  constructor(message: string, code?: number) {
+    super(message)
+    this.code = code
+  }
 }
 
 /** Opens a mailer. The server is contacted, and its library loaded, with the first mail. */
@@ -49,13 +67,14 @@ export function openMailer(options: {
       transport ??= openTransport(server)
       const deliver = async () => (await transport)?.sendMail(message)
       try {
-        await retry(deliver, { retry_ms, signal: ending.signal })
+        const { attempts_max = 3 } = mail
+        await retry(deliver, { retry_ms, attempts_max, signal: ending.signal })
         mails.inc({ outcome: 'sent' })
       } catch (error) {
         mails.inc({ outcome: 'failed' })
         const reason = describeFailure(error, server)
         logger.warn({ smtp_host: server.host, smtp_port: server.port, reason }, 'a mail failed')
-        throw new MailFailed(reason)
+        throw new MailFailed(reason, responseCode(error))
       }
     },
     close: () => ending.abort(),
@@ -68,7 +87,6 @@ const unconfigured: Mailer = {
   close: () => undefined,
 }
 
-const attempts_max = 3
 const connect_ms_max = 10_000
 const silent_ms_max = 20_000
 
@@ -93,23 +111,34 @@ async function openTransport(server: SmtpServer): Promise<Transporter> {
 const unsafeHeader = /[\p{Cc}\u2028\u2029]/u
 const unsafeAddress = /[\s\p{Cc}<>(),;:"\\]/u
 
-function toMessage({ to, subject, text }: Mail, from: string) {
-  if (unsafeAddress.test(to) || !to.includes('@')) throw new MailFailed('the address is not valid')
+/** The identity of a mail. */
+const messageId = /^[\w.+-]{1,200}@[\w.-]{1,200}$/
+
+function toMessage({ to, subject, text, message_id, references = [] }: Mail, from: string) {
+  const addresses = typeof to === 'string' ? [to] : to
+  if (addresses.some((one) => unsafeAddress.test(one) || !one.includes('@'))) {
+    throw new MailFailed('the address is not valid')
+  }
   if (unsafeHeader.test(subject)) throw new MailFailed('the subject has a control character')
+  const ids = [...references, ...(message_id === undefined ? [] : [message_id])]
+  if (!ids.every((id) => messageId.test(id))) throw new MailFailed('an identity is not valid')
   return {
     from,
-    to: { name: '', address: to },
+    to: addresses.map((address) => ({ name: '', address })),
     subject,
     text,
     headers: { 'auto-submitted': 'auto-generated' },
+    ...(message_id !== undefined && { messageId: `<${message_id}>` }),
+    ...(references.length > 0 && { references: references.map((id) => `<${id}>`) }),
   }
 }
 
-/** Tries up to three times, except when the server refuses for good (a code of 500 or more). */
+/** Tries up to `attempts_max` times, except when the server refuses for good (a code of 500 or more). */
 async function retry(
   deliver: () => Promise<unknown>,
-  { retry_ms, signal }: { retry_ms: number; signal: AbortSignal },
+  options: { retry_ms: number; attempts_max: number; signal: AbortSignal },
 ): Promise<void> {
+  const { retry_ms, attempts_max, signal } = options
   for (let attempt = 1; ; attempt += 1) {
     try {
       await deliver()

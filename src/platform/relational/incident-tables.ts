@@ -193,7 +193,11 @@ interface NotificationOutboxTable {
   message: Json<Record<string, unknown>>
   late: boolean
   state: 'waiting' | 'delivered' | 'dead' | 'superseded'
+  /** True once its group was due, or a person sent it again: it does not wait for the group. */
+  released: ByDefault<boolean>
   attempts: CountByDefault
+  /** Attempts before the last re-send. */
+  attempts_before: CountByDefault
   next_attempt_at: Instant
   claim: OrNull<string>
   claimed_until: InstantOrNull

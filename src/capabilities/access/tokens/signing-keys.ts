@@ -9,10 +9,10 @@ import {
   type JWK,
 } from 'jose'
 import { problem } from '../../../kernel/problem.ts'
+import { openSealed, type SealedFor, sealValue } from '../../../kernel/sealed-value.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
-import { openPrivateKey, sealPrivateKey } from './seal-private-key.ts'
 import { listSigningKeys, type Rotation, rotateSigningKeys, type SigningKeyRow } from './store.ts'
 
 /** Keys that sign access tokens, shared by all pods through the store. */
@@ -95,7 +95,7 @@ class StoredSigningKeys implements SigningKeys {
     const { rows } = await this.#fresh()
     for (const row of rows) {
       if (!maySign(row, clock.now_ms(), rules)) continue
-      const pkcs8 = openPrivateKey(row.private_key_encrypted, { secret_key, kid: row.id })
+      const pkcs8 = openSealed(row.private_key_encrypted, sealedFor(secret_key, row.id))
       if (pkcs8 !== undefined) return { row, pkcs8 }
     }
     return undefined
@@ -173,7 +173,7 @@ export async function mayReadSigningKeys(
   const [newest] = await listSigningKeys(db, now)
   if (newest === undefined) return true
   const { id, private_key_encrypted } = newest
-  return openPrivateKey(private_key_encrypted, { secret_key, kid: id }) !== undefined
+  return openSealed(private_key_encrypted, sealedFor(secret_key, id)) !== undefined
 }
 
 /** Times of the rotation of keys. */
@@ -214,8 +214,8 @@ export async function decideRotation(
 ): Promise<Rotation | undefined> {
   const now_ms = now.getTime()
   const ours = rows.filter(
-    ({ id: kid, private_key_encrypted }) =>
-      openPrivateKey(private_key_encrypted, { secret_key, kid }) !== undefined,
+    ({ id, private_key_encrypted }) =>
+      openSealed(private_key_encrypted, sealedFor(secret_key, id)) !== undefined,
   )
   const someSigns = ours.some((row) => maySign(row, now_ms, rules))
   const newest = ours.find(({ retires_at }) => retires_at === null)
@@ -246,6 +246,10 @@ async function newSigningKey(secret_key: string) {
   return {
     id: kid,
     public_jwk: { ...jwk, kid, alg: 'EdDSA', use: 'sig' },
-    private_key_encrypted: sealPrivateKey(pkcs8, { secret_key, kid }),
+    private_key_encrypted: sealValue(pkcs8, sealedFor(secret_key, kid)),
   }
+}
+
+function sealedFor(secret_key: string, kid: string): SealedFor {
+  return { secret_key, purpose: 'signing keys', about: kid }
 }

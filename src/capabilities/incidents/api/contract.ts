@@ -7,6 +7,8 @@ import type {
   TaskTables,
 } from '../../../platform/relational/index.ts'
 
+import type { MeasureRange } from '../ports.ts'
+
 /** The database of the routes: incidents, members, tasks and findings. */
 export type IncidentRoutesDb = Kysely<IncidentTables & AccessTables & TaskTables & DetectionTables>
 
@@ -14,6 +16,8 @@ export type IncidentRoutesDb = Kysely<IncidentTables & AccessTables & TaskTables
 export type IncidentRoutesDeps = {
   db: IncidentRoutesDb
   clock: Clock
+  /** Measures rules at past slots, for previews. */
+  measureRange: MeasureRange
   /** Maximum rules of a project. */
   incident_rules_max: number
 }

@@ -14,6 +14,7 @@ import {
   reopenIncident,
   resolveIncident,
 } from './incidents/moves.ts'
+import { previewIncidentRule } from './rules/preview.ts'
 import {
   deleteIncidentRule,
   getIncidentRule,
@@ -35,6 +36,7 @@ export function incidentRoutes(deps: IncidentRoutesDeps): Route[] {
   return [
     listIncidentRules(deps),
     postIncidentRule(deps),
+    previewIncidentRule(deps),
     getIncidentRule(deps),
     putIncidentRule(deps),
     deleteIncidentRule(deps),

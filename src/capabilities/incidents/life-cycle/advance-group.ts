@@ -1,4 +1,4 @@
-import type { GroupState, Sample, Slot } from '../evaluation/contract.ts'
+import type { GroupState, Sample, Slot, Transition } from '../evaluation/contract.ts'
 import { type Group, groupKey } from '../evaluation/groups.ts'
 import { step } from '../evaluation/step.ts'
 import { dedupKey } from '../rules/dedup-key.ts'
@@ -28,6 +28,7 @@ export type Measurement = {
 /** The next state of a group, the incidents that changed, in order, and their messages. */
 export type Advanced = {
   state: GroupState | null
+  transitions: readonly Transition[]
   newest: Incident | undefined
   changes: readonly Changed[]
   notices: readonly Notice[]
@@ -62,7 +63,7 @@ export function advanceGroup(
     changes.push(muted)
     newest = muted.incident
   }
-  return { state, newest, changes, notices: changes.flatMap(noticesOf) }
+  return { state, transitions, newest, changes, notices: changes.flatMap(noticesOf) }
 }
 
 /** Returns the facts of a slot that the newest incident of the key of a group decides. */

@@ -99,6 +99,7 @@ export type IncidentEvent = {
     | 'reminder'
     | 'escalated'
     | 'ack_timed_out'
+    | 'undelivered'
   readonly at_ms: number
   readonly actor: Actor
   readonly note?: string

@@ -38,6 +38,43 @@ export function inhibitors(
   return [...new Set(ids)].toSorted()
 }
 
+/** The rules of a project by their names. */
+type RulesByName = ReadonlyMap<string, Rule>
+
+/**
+ * Returns the sources that mute an incident: each of its contributors is inhibited, otherwise another
+ * rule has news.
+ */
+export function incidentInhibitors(
+  { id, contributors }: { id: string } & Pick<Incident, 'contributors'>,
+  rules: RulesByName,
+  sources: readonly InhibitionSource[],
+): string[] {
+  if (sources.length === 0) return []
+  const ids = contributors.map(({ rule: name, group }) => {
+    const rule = rules.get(name)
+    return rule === undefined
+      ? []
+      : inhibitors({ id, rule, group: JSON.parse(group) as Group }, sources)
+  })
+  return ids.some((one) => one.length === 0) ? [] : ids.flat()
+}
+
+/** Returns an incident as sources of inhibitions: its contributors, or its opener without any. */
+export function incidentSources(
+  opener: InhibitionSource,
+  { contributors }: Pick<Incident, 'contributors'>,
+  rules: RulesByName,
+): InhibitionSource[] {
+  // After the last end, a person has not resolved the incident yet.
+  if (contributors.length === 0) return [opener]
+  const { id, state } = opener
+  return contributors.flatMap((one) => {
+    const rule = rules.get(one.rule)
+    return rule === undefined ? [] : [{ id, state, rule, group: JSON.parse(one.group) as Group }]
+  })
+}
+
 /** Returns whether an inhibition names a rule, by its name or by all its labels. */
 function isSource({ rule, labels }: Inhibition, source: Pick<Rule, 'name' | 'labels'>): boolean {
   if (rule !== undefined) return rule === source.name

@@ -1,18 +1,20 @@
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import { type Group, groupKey } from '../evaluation/groups.ts'
 import type { Rule } from '../rules/rule.ts'
-import type {
-  Amount,
-  Cell,
-  CellValue,
-  ReadRequest,
-  ReadResult,
-  SignalReading,
-  SignalSource,
-  SignalValue,
-  SourceReader,
-  Window,
+import {
+  type Amount,
+  type Cell,
+  type CellValue,
+  groupsRead_max,
+  type ReadRequest,
+  type ReadResult,
+  type SignalReading,
+  type SignalSource,
+  type SignalValue,
+  type SourceReader,
+  type Window,
 } from './reading.ts'
+import { addStretch, areDivisible, between, type Series } from './series.ts'
 import { type SlotReading, slotReading } from './slot-reading.ts'
 
 /** A reading of a signal that has rows. */
@@ -31,7 +33,7 @@ const rowWindow_ms_max = 3_600_000
 export function toBatches(readings: readonly RowReading[]): Batch[] {
   const equal = Map.groupBy(readings, (reading) => {
     const { selector, group_by } = reading.rule
-    return canonicalJson([sourceOf(reading), selector, group_by])
+    return canonicalJson([sourceOf(reading), isAddedUp(reading), selector, group_by])
   })
   return [...equal.values()].flatMap((some) => splitByCells(some))
 }
@@ -98,6 +100,8 @@ export async function readBatch(
 ): Promise<Map<RowReading, ReadingValues>> {
   const [first] = readings
   if (first === undefined) return new Map()
+  const added = isAddedUp(first) ? await readAddedUp(read, readings, ask) : undefined
+  if (added !== undefined) return added
   const cells = new Map(readings.flatMap(cellsOf).map((cell) => [cellKey(cell), cell]))
   const { selector, group_by } = first.rule
   const request = { ...ask, selector, group_by, cells: [...cells.values()] }
@@ -111,6 +115,61 @@ export async function readBatch(
   return new Map(
     readings.map((reading) => [reading, { groups: valuesOf(reading, all, at), others }]),
   )
+}
+
+/** The ledger sums up windows itself. */
+function isAddedUp({ signal }: RowReading): boolean {
+  return signal.source !== 'ledger' && areDivisible(signal.amounts)
+}
+
+/**
+ * Reads the amounts of the stretches between all ends of windows, and adds them up: an aggregate for
+ * each window costs more to plan than its rows cost to read. Undefined if there are too many rows.
+ */
+async function readAddedUp(
+  read: SourceReader,
+  readings: readonly RowReading[],
+  ask: Ask,
+): Promise<Map<RowReading, ReadingValues> | undefined> {
+  const [first] = readings
+  if (first === undefined) return new Map()
+  const { selector, group_by } = first.rule
+  const amounts = [...new Set(readings.flatMap(({ signal }) => signal.amounts))]
+  const windows = readings.flatMap((reading) => reading.windows)
+  const ends = windows.flatMap(({ from_ms, to_ms }) => [from_ms, to_ms])
+  const edges = [...new Set(ends)].toSorted((one, other) => one - other)
+  const whole = { from_ms: edges[0] ?? 0, to_ms: edges.at(-1) ?? 0 }
+  const result = await read({
+    ...{ ...ask, selector, group_by, windows, stretches: { edges } },
+    cells: amounts.map((amount) => ({ amount, window: whole })),
+  })
+  if (result.total > result.groups.length) return undefined
+  const series = new Map<string, Series>()
+  for (const { group, stretch = 0, values } of result.groups) {
+    addStretch(series, { group, start_ms: edges[stretch - 1] ?? 0, values })
+  }
+  return new Map(readings.map((reading) => [reading, addUp(reading, series, amounts)]))
+}
+
+function addUp(
+  { signal, windows, known = [] }: RowReading,
+  series: ReadonlyMap<string, Series>,
+  amounts: readonly Amount[],
+): ReadingValues {
+  const keep = new Set(known.map(groupKey))
+  const all: (GroupValues & { key: string })[] = []
+  for (const [key, one] of series) {
+    const values = windows.map((window) => {
+      const cells = between(one, window, amounts)
+      return signal.value(
+        signal.amounts.map((amount) => cells[amounts.indexOf(amount)] ?? noCell),
+        window,
+      )
+    })
+    if (values.some(({ samples }) => samples > 0)) all.push({ key, group: one.group, values })
+  }
+  const groups = all.filter(({ key }, at) => at < groupsRead_max || keep.has(key))
+  return { groups, others: all.length - groups.length }
 }
 
 async function readEach(

@@ -1,14 +1,14 @@
 import type { Columnar } from '../../../platform/columnar/index.ts'
 import { callRows } from './call-rows.ts'
 import { type Aggregate, groupedStatement, Parameters, readGroups } from './grouped-statement.ts'
-import { mergeWindows, type ReadRequest, type SourceReader } from './reading.ts'
+import { mergeWindows, type ReadRequest, type SourceReader, windowsOf } from './reading.ts'
 
 /** Opens the source `calls`: observations, each in its latest version, by their start. */
 export function callsReader(columnar: Pick<Columnar, 'read'>): SourceReader {
   return (request) => {
     const parameters = new Parameters()
-    const { project_id, cells } = request
-    const ranges = mergeWindows(cells.map(({ window }) => window))
+    const { project_id } = request
+    const ranges = mergeWindows(windowsOf(request))
     const rows = callRows({ project_id, ranges, readsTags: readsTags(request) }, parameters)
     const text = groupedStatement(request, { parameters, rows, aggregate })
     return readGroups(columnar, request, { text, params: parameters.values })

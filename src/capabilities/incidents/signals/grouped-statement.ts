@@ -21,7 +21,7 @@ export class Parameters {
 
   /** Adds a value and returns its placeholder. */
   add(value: QueryParam, type: string): string {
-    const key = `${type} ${JSON.stringify(typeof value === 'bigint' ? String(value) : value)}`
+    const key = `${type} ${JSON.stringify(value, bigintAsText)}`
     const name = this.#names.get(key) ?? `p${this.#names.size}`
     this.#names.set(key, name)
     this.values[name] = value
@@ -37,6 +37,10 @@ export class Parameters {
   project(project_id: string): string {
     return this.add(project_id, 'UUID')
   }
+}
+
+function bigintAsText(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value
 }
 
 /** Makes the pair of value and count of an amount, over the rows that meet a condition. */
@@ -66,12 +70,8 @@ export function groupedStatement(request: ReadRequest, parts: StatementParts): s
     keys === undefined
       ? ''
       : `WHERE arrayStringConcat(g, '${separator}') IN ${parameters.add(keys, 'Array(String)')}`
-  const { from_ms = 0, width_ms } = request.stretches ?? {}
-  const stretch =
-    width_ms === undefined
-      ? '0'
-      : `intDiv(t - ${parameters.add(BigInt(from_ms), 'Int64')}, ${parameters.add(BigInt(width_ms), 'Int64')})`
-  const limit = width_ms === undefined ? groupsRead_max : seriesRows_max
+  const stretch = stretchOf(request.stretches, parameters)
+  const limit = request.stretches === undefined ? groupsRead_max : seriesRows_max
   return `SELECT g, b, a, count() OVER () AS total FROM (
   SELECT g, b, tuple(${aggregates.join(',\n    ')}) AS a
   FROM (
@@ -81,6 +81,19 @@ export function groupedStatement(request: ReadRequest, parts: StatementParts): s
   ) ${onlyThese}
   GROUP BY g, b
 ) ORDER BY g, b LIMIT ${limit}`
+}
+
+/** Makes the number of the stretch of a row. */
+function stretchOf(stretches: ReadRequest['stretches'], parameters: Parameters): string {
+  if (stretches === undefined) return '0'
+  if ('edges' in stretches) {
+    const edges = parameters.add(stretches.edges.map(BigInt), 'Array(Int64)')
+    return `arrayCount(edge -> edge <= t, ${edges})`
+  }
+  const [from, width] = [stretches.from_ms, stretches.width_ms].map((ms) =>
+    parameters.add(BigInt(ms), 'Int64'),
+  )
+  return `intDiv(t - ${from}, ${width})`
 }
 
 /** Between the values of a group. Values may contain it, so that `only` may return more groups. */

@@ -1,18 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
 import { durationMs } from '../../../kernel/duration.ts'
 import { problem } from '../../../kernel/problem.ts'
-import { type Group, groupKey } from '../evaluation/groups.ts'
 import type { MeasuredSample, MeasureRange, RangeRequest, Signals } from '../ports.ts'
 import { hasRows, type RowReading, sourceOf } from './batches.ts'
 import {
-  type Amount,
-  type CellValue,
   type ReadRequest,
   type SignalSource,
   type SourceReader,
   seriesRows_max,
   type Window,
 } from './reading.ts'
+import { addStretch, areDivisible, between, type Series } from './series.ts'
 import { type SampleFacts, slotReading } from './slot-reading.ts'
 
 type RangeParts = {
@@ -24,9 +22,6 @@ type RangeParts = {
   ) => Promise<number | undefined>
   measure: Signals['measure']
 }
-
-/** Amounts that can't be added up from stretches of time. */
-const indivisible: ReadonlySet<Amount> = new Set(['latency', 'ttft', 'call_tasks'])
 
 /** Slots that one measurement has, where a window can't be added up. */
 const slots_max = 100
@@ -52,7 +47,7 @@ export function openMeasureRange(parts: RangeParts): MeasureRange {
     const oldest_ms = isStored ? await parts.oldest(source, project_id, signal) : from_ms
     if (oldest_ms === undefined) return { available_from_ms: undefined, slots: nothing() }
     const ends = slotEnds(reading, { from_ms, to_ms, oldest_ms })
-    const isDivisible = isStored && !reading.signal.amounts.some((one) => indivisible.has(one))
+    const isDivisible = isStored && areDivisible(reading.signal.amounts)
     return {
       available_from_ms: oldest_ms,
       slots: isDivisible ? addedUp(parts, ask, { ends, oldest_ms }) : slotBySlot(parts, ask, ends),
@@ -141,10 +136,6 @@ function greatestDivisor(one: number, other: number): number {
   return other === 0 ? one : greatestDivisor(other, one % other)
 }
 
-/** The amounts of a group: the starts of its stretches with rows, and the sums up to each of them. */
-type Series = { group: Group; starts: number[]; sums: CellSums[] }
-type CellSums = readonly { value: number; count: number }[]
-
 type SeriesAsk = Ask & { range: Window; width_ms: number }
 
 /** Maximum stretches with rows in all groups of a range. */
@@ -172,11 +163,7 @@ async function readSeries(
     stretches += rows.length
     if (total > seriesRows_max || stretches > stretches_max) throw tooMany()
     for (const { group, stretch = 0, values } of rows) {
-      const key = groupKey(group)
-      const series = groups.get(key) ?? { group, starts: [], sums: [] }
-      groups.set(key, series)
-      series.starts.push(from_ms + stretch * width_ms)
-      series.sums.push(addValues(series.sums.at(-1), values))
+      addStretch(groups, { group, start_ms: from_ms + stretch * width_ms, values })
     }
   }
   return [...groups.values()]
@@ -186,14 +173,6 @@ function tooMany() {
   return problem('store_unavailable', {
     detail: 'The range has too many groups. Shorten the range, or group by fewer dimensions.',
   })
-}
-
-/** A mean is added up as the sum of its rows. */
-function addValues(before: CellSums | undefined, values: readonly CellValue[]): CellSums {
-  return values.map(({ value, count }, at) => ({
-    value: (before?.[at]?.value ?? 0) + (value ?? 0),
-    count: (before?.[at]?.count ?? 0) + count,
-  }))
 }
 
 function sampleFrom(
@@ -209,33 +188,4 @@ function sampleFrom(
     return [{ group: one.group, sample: reading.sample(values, facts) }]
   })
   return { end_ms: reading.end_ms, groups, empty: reading.sample([], facts) }
-}
-
-/** Sums have at most nine digits after the point; differences of sums have an error below that. */
-const digits = 1e9
-
-function between(
-  { starts, sums }: Series,
-  { from_ms, to_ms }: Window,
-  amounts: readonly Amount[],
-): CellValue[] {
-  const until = sums[countBefore(starts, to_ms) - 1]
-  const before = sums[countBefore(starts, from_ms) - 1]
-  return amounts.map((amount, at) => {
-    const count = (until?.[at]?.count ?? 0) - (before?.[at]?.count ?? 0)
-    const sum = (until?.[at]?.value ?? 0) - (before?.[at]?.value ?? 0)
-    const value = Math.round(sum * digits) / digits
-    return { value: amount === 'health' && count > 0 ? value / count : value, count }
-  })
-}
-
-/** Counts the starts before an instant. */
-function countBefore(starts: readonly number[], at_ms: number): number {
-  let [low, high] = [0, starts.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((starts[middle] ?? 0) < at_ms) low = middle + 1
-    else high = middle
-  }
-  return low
 }

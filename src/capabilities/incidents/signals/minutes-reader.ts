@@ -5,7 +5,13 @@ import { countOf, readsTags } from './calls-reader.ts'
 import { type Aggregate, groupedStatement, Parameters, readGroups } from './grouped-statement.ts'
 import { bucketsRank } from './latency-buckets.ts'
 import { minute_ms, minutesKept_ms, readDone, rowsAsMinutes } from './minutes.ts'
-import { mergeWindows, type ReadRequest, type SourceReader, type Window } from './reading.ts'
+import {
+  mergeWindows,
+  type ReadRequest,
+  type SourceReader,
+  type Window,
+  windowsOf,
+} from './reading.ts'
 
 /** Age at which a minute is read from the sums: younger ones may still be incomplete. */
 const settled_ms = 5 * minute_ms
@@ -90,7 +96,7 @@ function intersect(some: readonly Window[], others: readonly Window[]): Window[]
 }
 
 function minuteRows(request: ReadRequest, complete: Window, parameters: Parameters): string {
-  const windows = request.cells.map(({ window }) => window)
+  const windows = windowsOf(request)
   const { minutes, rows } = splitRanges(windows, complete)
   const about = { project_id: request.project_id, readsTags: readsTags(request) }
   return [

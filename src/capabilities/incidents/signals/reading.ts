@@ -44,8 +44,13 @@ export type ReadRequest = {
   cells: readonly Cell[]
   /** Reads only these groups. */
   only?: readonly Group[]
-  /** Reads a row for each stretch of this width since an instant, instead of one for each group. */
-  stretches?: { from_ms: number; width_ms: number }
+  /**
+   * Reads a row for each stretch of time, instead of one for each group: stretches of a width since
+   * an instant, or those that begin at each of the ascending edges.
+   */
+  stretches?: { from_ms: number; width_ms: number } | { edges: readonly number[] }
+  /** The windows whose rows are read, if they are not those of the cells. */
+  windows?: readonly Window[]
   signal: AbortSignal
 }
 
@@ -69,6 +74,11 @@ export const groupsRead_max = 501
  * the key of a group must fit an index entry of PostgreSQL.
  */
 export const groupValue_chars_max = 128
+
+/** Returns the windows of which rows are read. */
+export function windowsOf({ windows, cells }: ReadRequest): readonly Window[] {
+  return windows ?? cells.map(({ window }) => window)
+}
 
 /** Returns the windows as disjoint ranges in order of time. */
 export function mergeWindows(windows: readonly Window[]): Window[] {
@@ -122,7 +132,7 @@ export function signalReading(
     case 'loop_rate':
       return share('tasks', 'looped_tasks', 'tasks')
     case 'context_health':
-      return { source: 'tasks', amounts: ['health'], value: ([cell]) => toValue(cell) }
+      return { source: 'tasks', amounts: ['health'], value: ([cell]) => toMean(cell) }
     case 'loop_count':
       return total('findings', 'loops')
     case 'failure_count':
@@ -153,6 +163,11 @@ const noValue: SignalValue = { value: null, samples: 0, bad: 0 }
 function toValue(cell: CellValue | undefined): SignalValue {
   if (cell === undefined || cell.count === 0) return noValue
   return { value: cell.value, samples: cell.count, bad: 0 }
+}
+
+function toMean(cell: CellValue | undefined): SignalValue {
+  const { value, samples } = toValue(cell)
+  return { value: value === null ? null : value / samples, samples, bad: 0 }
 }
 
 /** A count of rows: no data without rows. */

@@ -21,6 +21,7 @@ import {
   type SourceReader,
   seriesRows_max,
   type Window,
+  windowsOf,
 } from './reading.ts'
 
 type Tables = TaskTables & DetectionTables
@@ -51,8 +52,9 @@ const dimensionLists = sql`
   array[coalesce(tasks.release, '')] as release,
   array[''] as tag`
 
-function endedTasks({ project_id, cells }: ReadRequest, idle_ms: number): Sql {
-  const ranges = mergeWindows(cells.map(({ window }) => window))
+function endedTasks(request: ReadRequest, idle_ms: number): Sql {
+  const { project_id } = request
+  const ranges = mergeWindows(windowsOf(request))
   const idle = sql`make_interval(secs => ${idle_ms / 1_000}::float8)`
   const ended = ranges.map((range) => within(sql`tasks.ended_at`, range))
   const idled = ranges.map(({ from_ms, to_ms }) => {
@@ -87,8 +89,9 @@ const healthScore = sql`case when tasks.calls >= 2 then (
     where f.project_id = tasks.project_id and f.task_id = tasks.task_id
       and f.kind = 'context' and f.state <> 'withdrawn') end`
 
-function detectedFindings({ project_id, cells }: ReadRequest): Sql {
-  const ranges = mergeWindows(cells.map(({ window }) => window))
+function detectedFindings(request: ReadRequest): Sql {
+  const { project_id } = request
+  const ranges = mergeWindows(windowsOf(request))
   const detected = ranges.map((range) => within(sql`findings.first_detected_at`, range))
   return sql`select findings.first_detected_at as t, findings.kind, ${dimensionLists}
   from findings join tasks
@@ -143,11 +146,7 @@ function groupedStatement(request: ReadRequest, rows: Sql): Sql {
   const aggregates = cells.map(({ amount, window }) =>
     aggregateOf(amount, within(sql`r.t`, window)),
   )
-  const stretch =
-    stretches === undefined
-      ? sql`0`
-      : sql`floor((extract(epoch from r.t) * 1000 - ${stretches.from_ms}::float8)
-          / ${stretches.width_ms}::float8)::int`
+  const stretch = stretchOf(stretches)
   const limit = stretches === undefined ? groupsRead_max : seriesRows_max
   return sql`select g, b, v, n, (count(*) over ())::int as total from (
   select array[${sql.join(key)}]::text[] as g, ${stretch} as b,
@@ -157,6 +156,14 @@ function groupedStatement(request: ReadRequest, rows: Sql): Sql {
   where ${sql.join(where, sql` and `)}
   group by 1, 2
 ) as groups order by g, b limit ${limit}`
+}
+
+function stretchOf(stretches: ReadRequest['stretches']): Sql {
+  if (stretches === undefined) return sql`0`
+  const ms = sql`extract(epoch from r.t) * 1000`
+  return 'edges' in stretches
+    ? sql`width_bucket((${ms})::float8, ${stretches.edges}::float8[])`
+    : sql`floor((${ms} - ${stretches.from_ms}::float8) / ${stretches.width_ms}::float8)::int`
 }
 
 /** A row counts in the group of each of its values that the selector names. */
@@ -175,7 +182,7 @@ function patterns(globs: readonly string[]): Sql {
 function aggregateOf(amount: Amount, when: Sql): { value: Sql; count: Sql } {
   if (amount === 'health') {
     return {
-      value: sql`avg(r.health) filter (where ${when})`,
+      value: sql`sum(r.health) filter (where ${when})`,
       count: sql`count(r.health) filter (where ${when})`,
     }
   }

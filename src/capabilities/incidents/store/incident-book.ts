@@ -112,7 +112,7 @@ export class IncidentBook {
     }
   }
 
-  /** Reads an incident. Returns undefined if the project has none of this id. */
+  /** Reads an incident. Returns undefined for an id of no incident of the project. */
   async read(id: string): Promise<StoredIncident | undefined> {
     return (await this.readAll([id]))[0]
   }

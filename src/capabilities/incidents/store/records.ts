@@ -4,7 +4,7 @@ import type { IncidentDb } from '../ports.ts'
 /** Records of a table, by name of the column; columns that are missing are null. */
 type Records = readonly object[]
 
-/** What an insert does with a record whose key is stored. */
+/** Handling of a record whose key is stored. */
 type OnConflict = {
   /** Columns of the key; any unique index if left out. */
   key?: readonly string[]

@@ -17,7 +17,7 @@ import {
 import { RuleCache } from './rule-cache.ts'
 import { type SlotsToWrite, writeSlots } from './write-slots.ts'
 
-/** What an evaluator needs. */
+/** The ports of an evaluator. */
 export type EvaluatorPorts = {
   db: IncidentDb
   signals: Signals
@@ -59,6 +59,7 @@ export class SlotEvaluator {
       const work = this.#permits
         .run(() => this.#evaluate(lease, rules, stopping))
         .catch((error: unknown) => {
+          if (stopping.aborted) return
           this.#ports.logger.warn({ err: error, project_id }, 'evaluating incident rules failed')
         })
         .finally(() => this.#running.delete(project_id))

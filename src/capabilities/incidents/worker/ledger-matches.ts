@@ -4,7 +4,7 @@ import type { Rule } from '../rules/rule.ts'
 import { toInstant } from '../store/incident-row.ts'
 
 /**
- * What a ledger rule has counted: items by outcome and reason of requests since `from_ms`, such as
+ * The items that a ledger rule has counted, by outcome and reason, of requests since `from_ms`: such as
  * `lost:not_settled`.
  */
 export type LedgerCursor = { from_ms: number; counts: Readonly<Record<string, number>> }

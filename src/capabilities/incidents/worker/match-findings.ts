@@ -26,7 +26,7 @@ export type StoredFindings = {
   findings: readonly FindingChange[]
 }
 
-/** What matching needs besides the transaction. */
+/** The ports of matching, besides the transaction. */
 export type MatchPorts = {
   now_ms: number
   forget_after_ms: number

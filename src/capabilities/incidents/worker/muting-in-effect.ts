@@ -2,14 +2,14 @@ import { sql } from '../../../platform/relational/index.ts'
 import type { Group } from '../evaluation/groups.ts'
 import type { Incident } from '../life-cycle/incident.ts'
 import type { Muting } from '../life-cycle/notices.ts'
-import { type InhibitionSource, inhibitors } from '../muting/inhibition.ts'
+import { type InhibitionSource, incidentInhibitors, incidentSources } from '../muting/inhibition.ts'
 import { isActive, isMatch, type Suppression } from '../muting/suppression.ts'
 import type { IncidentDb } from '../ports.ts'
 import type { Rule } from '../rules/rule.ts'
 import { coreOf, type Origin, type StoredIncident } from '../store/incident-row.ts'
 import { toRule } from '../store/rule-rows.ts'
 
-/** What mutes the incidents of a project at a time. */
+/** The mutes of the incidents of a project at a time. */
 export class MutingInEffect {
   readonly #suppressions: readonly { id: string; spec: Suppression }[]
   readonly #rules: ReadonlyMap<string, Rule>
@@ -47,29 +47,14 @@ export class MutingInEffect {
     return { suppressed_by, inhibited_by: this.#inhibitors(incident, id) }
   }
 
-  /** Returns the sources, if each contributor is inhibited: otherwise another rule has news. */
   #inhibitors({ contributors }: Incident, id: string): string[] {
-    if (this.#sources.size === 0 || contributors.length === 0) return []
-    const sources = [...this.#sources.values()].flat()
-    const ids = contributors.map(({ rule: name, group }) => {
-      const rule = this.#rules.get(name)
-      return rule === undefined
-        ? []
-        : inhibitors({ id, rule, group: JSON.parse(group) as Group }, sources)
-    })
-    return ids.some((one) => one.length === 0) ? [] : ids.flat()
+    return incidentInhibitors({ id, contributors }, this.#rules, [...this.#sources.values()].flat())
   }
 
   #sourcesOf(row: StoredIncident): InhibitionSource[] {
-    const { contributors } = coreOf(row)
     const { id, state, rule_name: name, labels } = row
-    // After the last end, a person has not resolved the incident yet.
     const opener = { id, state, rule: { name, labels }, group: row.group_values as Group }
-    if (contributors.length === 0) return [opener]
-    return contributors.flatMap((one) => {
-      const rule = this.#rules.get(one.rule)
-      return rule === undefined ? [] : [{ id, state, rule, group: JSON.parse(one.group) as Group }]
-    })
+    return incidentSources(opener, coreOf(row), this.#rules)
   }
 
   #activeOnes() {
@@ -78,7 +63,7 @@ export class MutingInEffect {
   }
 }
 
-/** What is stored about mutes of a project. `incidents` are the unresolved ones. */
+/** The stored mutes of a project. `incidents` are the unresolved ones. */
 type MutingFacts = {
   suppressions: readonly { id: string; spec: Suppression }[]
   rules: readonly Rule[]

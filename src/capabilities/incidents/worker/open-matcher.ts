@@ -10,7 +10,7 @@ export type FindingsMatcher = (
   stored: StoredFindings,
 ) => Promise<() => void>
 
-/** What a matcher needs. */
+/** The ports of a matcher. */
 export type MatcherOptions = {
   logger: Logger
   metrics: Metrics

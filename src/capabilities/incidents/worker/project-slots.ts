@@ -73,7 +73,7 @@ export function toMeasuredRules(
 
 /**
  * Returns the end of the newest slot that is complete, or skipped because it waited too long for
- * its rows; null if there is none.
+ * its rows; null without such a slot.
  */
 export function completedSlot({ due, slots }: MeasuredRule, lag_ms: number): number | null {
   const partial = isPartial(due.rule, { lag_ms })

@@ -17,7 +17,7 @@ export type LedgerSince = (
   now_ms: number,
 ) => Promise<LedgerSums[]>
 
-/** What a tick needs. */
+/** The ports of a tick. */
 export type TickPorts = {
   db: IncidentDb
   lag: Signals['lag']

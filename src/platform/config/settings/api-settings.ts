@@ -16,7 +16,7 @@ export const accessSettings = {
   secret_key: secret({
     min_characters: 32,
     reason:
-      'Key that encrypts the token-signing keys at rest. Set the same value in every pod. Role `all` generates one in its data folder.',
+      'Key that encrypts the token-signing keys and the secrets of notification channels at rest. Set the same value in every pod. Role `all` generates one in its data folder.',
   }),
   token_issuer: text({
     unit: 'URL',
@@ -83,7 +83,7 @@ export const accessSettings = {
   }),
 }
 
-/** Settings of mails, which carry links to reset a password. */
+/** Settings of mails: links to reset a password, and notifications. */
 export const mailSettings = {
   smtp_url: secret({
     reason:

@@ -86,6 +86,15 @@ export const workerSettings = {
   }),
 }
 
+/** Settings of requests to receivers of notifications. */
+export const notificationSettings = {
+  outbound_allowed: text({
+    unit: 'CIDRs',
+    reason:
+      'Private networks that notifications may reach, separated by commas: `10.0.0.0/8`, or with a port other than 80 and 443 `10.0.0.0/8:9093`. Public addresses are allowed, all others refused. Set the same value for API and worker.',
+  }),
+}
+
 /** Settings of jobs, and of the retention of runs and the ledger. */
 export const jobSettings = {
   jobs_max: integer({

@@ -176,7 +176,8 @@ create table notification_channels (
 -- statement
 -- A message to a channel; its id is the `webhook-id` of every attempt. message: the incident as it was
 -- at the event. group_key: messages of a channel and a rule are sent together. A channel is named, not
--- referenced: a message to a channel that does not exist is dead, not lost.
+-- referenced: a message to a channel that does not exist is dead, not lost. released: its group was due, or
+-- a person sent it again. attempts_before: attempts before the last re-send.
 create table notification_outbox (
   id uuid primary key,
   project_id uuid not null references projects on delete cascade,
@@ -189,7 +190,9 @@ create table notification_outbox (
   message jsonb not null,
   late boolean not null,
   state text not null check (state in ('waiting', 'delivered', 'dead', 'superseded')),
+  released boolean not null default false,
   attempts int not null default 0,
+  attempts_before int not null default 0,
   next_attempt_at timestamptz(3) not null,
   claim uuid,
   claimed_until timestamptz(3),
@@ -202,6 +205,8 @@ create table notification_outbox (
 create index notification_outbox_waiting on notification_outbox (next_attempt_at) where state = 'waiting'
 -- statement
 create index notification_outbox_by_channel on notification_outbox (project_id, channel, created_at)
+-- statement
+create index notification_outbox_by_claim on notification_outbox (claim) where claim is not null
 -- statement
 create index notification_outbox_by_incident on notification_outbox (incident_id, channel, event_seq)
 -- statement
@@ -239,4 +244,4 @@ create table notification_deliveries (
 -- statement
 create index notification_deliveries_by_outbox on notification_deliveries (outbox_id, attempt)
 -- statement
-create index notification_deliveries_by_channel on notification_deliveries (project_id, channel, started_at)
+create index notification_deliveries_by_channel on notification_deliveries (project_id, channel, id)

@@ -6,7 +6,7 @@ import { Answer, etagOf } from '../../../../platform/http/index.ts'
 import { findProjectMembers } from '../../../access/index.ts'
 import { splitTiers } from '../../rules/burn-tiers.ts'
 import { burnRateSchema } from '../../rules/condition-kinds.ts'
-import { ruleFields, ruleKindSchema } from '../../rules/rule.ts'
+import { type Rule, ruleFields, ruleKindSchema } from '../../rules/rule.ts'
 import type { IncidentRoutesDb } from '../contract.ts'
 import { channelNames, type RuleEvaluation, readEvaluations } from './evaluation-store.ts'
 import { ruleReferences, type StoredRule } from './store.ts'
@@ -69,7 +69,11 @@ export async function toReplies(
   if (rules.length === 0) return []
   const [evaluations, known] = await Promise.all([
     readEvaluations(db, project_id, rules),
-    knownNames(db, project_id, rules),
+    knownNames(
+      db,
+      project_id,
+      rules.map(({ spec }) => spec),
+    ),
   ])
   return rules.map((rule) => toReply(rule, evaluations.get(rule.id), known))
 }
@@ -86,13 +90,14 @@ export async function toAnswer(
   return new Answer(reply, { headers, ...(status !== undefined && { status }) })
 }
 
-async function knownNames(
+/** Reads the names that rules of a project refer to. */
+export async function knownNames(
   db: IncidentRoutesDb,
   project_id: string,
-  rules: readonly StoredRule[],
+  rules: readonly Rule[],
 ): Promise<KnownNames> {
-  const assigned = rules.flatMap(({ spec: { assign_to } }) => assign_to?.toLowerCase() ?? [])
-  const inhibits = rules.some(({ spec }) => spec.inhibited_by.length > 0)
+  const assigned = rules.flatMap(({ assign_to }) => assign_to?.toLowerCase() ?? [])
+  const inhibits = rules.some(({ inhibited_by }) => inhibited_by.length > 0)
   const [channels, references, members] = await Promise.all([
     channelNames(db, project_id),
     inhibits ? ruleReferences(db, project_id) : [],

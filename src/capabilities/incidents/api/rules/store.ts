@@ -44,12 +44,15 @@ export async function findRule(
   return row && fromRow(row)
 }
 
-/** Finds a rule of a project and locks it until the transaction ends. */
+/**
+ * Finds a rule of a project and locks it against changes until the transaction ends. An evaluation may
+ * still write states of the rule, so that none waits for the other in a circle.
+ */
 export async function lockRule(
   trx: IncidentDb,
   { project_id, rule_id }: WhichRule,
 ): Promise<StoredRule | undefined> {
-  const rule = rulesOf(trx, { project_id }).where('id', '=', rule_id).forUpdate()
+  const rule = rulesOf(trx, { project_id }).where('id', '=', rule_id).forNoKeyUpdate()
   const row = await rule.executeTakeFirst()
   return row && fromRow(row)
 }

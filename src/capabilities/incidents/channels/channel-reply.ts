@@ -1,0 +1,62 @@
+import type { z } from 'zod'
+import type { ManagedBy } from '../../../model/managed-by.ts'
+import { Answer, etagOf } from '../../../platform/http/index.ts'
+import { type channelSchema, secretFields } from './channel.ts'
+import { configOf, openChannel, type StoredChannel } from './channel-secrets.ts'
+import type { ChannelRoutesDeps } from './contract.ts'
+import { maskUrl } from './merge-section.ts'
+
+type ChannelReply = z.input<typeof channelSchema>
+
+/** Who reads a channel, and what is shown once. */
+type Shown = { status?: 200 | 201; is_operator: boolean; generated_secret?: string | undefined }
+
+/** Returns the answer of one channel, with its ETag. */
+export function toChannelAnswer(
+  row: StoredChannel,
+  deps: Pick<ChannelRoutesDeps, 'secret_key'>,
+  { status, is_operator, generated_secret }: Shown,
+): Answer<ChannelReply> {
+  const reply = {
+    ...toChannelReply(row, deps, is_operator),
+    ...(generated_secret !== undefined && { generated_secret }),
+  }
+  const headers = { etag: etagOf(row.version) }
+  return new Answer(reply, { headers, ...(status !== undefined && { status }) })
+}
+
+/** Returns a channel as replies show it: no secret, and URLs that may hold one without their path. */
+export function toChannelReply(
+  row: StoredChannel,
+  { secret_key }: Pick<ChannelRoutesDeps, 'secret_key'>,
+  is_operator: boolean,
+): ChannelReply {
+  const { id: channel_id, name, type, fallback, version } = row
+  const { disabled_at, disabled_reason, created_at, updated_at, updated_by } = row
+  const { section, templates } = configOf(row)
+  const fields = secretFields[type].map((field) => {
+    return [field, { set: Object.hasOwn(row.secrets, field) }] as const
+  })
+  return {
+    ...{ channel_id, name, type, fallback },
+    [type]: { ...section, ...shownUrl(row, secret_key, is_operator) },
+    secrets: Object.fromEntries(fields),
+    ...{ disabled: disabled_at !== null, disabled_at, disabled_reason },
+    ...{ templates, version, created_at, updated_at, updated_by },
+    managed_by: row.managed_by as ManagedBy | null,
+  }
+}
+
+/** Returns the visible part of a URL that is sealed. An operator compares it with the resource. */
+function shownUrl(row: StoredChannel, secret_key: string | undefined, is_operator: boolean) {
+  if (row.type !== 'webhook' && row.type !== 'slack') return {}
+  const opened = openChannel(row, secret_key)
+  const section = 'unreadable' in opened ? {} : opened.section
+  if (row.type === 'webhook') {
+    const { url } = section as { url?: string }
+    return { url: url === undefined || is_operator ? (url ?? null) : maskUrl(url) }
+  }
+  if (!Object.hasOwn(row.secrets, 'webhook_url')) return {}
+  const { webhook_url } = section as { webhook_url?: string }
+  return { webhook_host: URL.parse(webhook_url ?? '')?.origin ?? null }
+}

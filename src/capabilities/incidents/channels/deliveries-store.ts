@@ -1,0 +1,133 @@
+import { type IncidentTables, type Selectable, sql } from '../../../platform/relational/index.ts'
+import type { IncidentDb } from '../ports.ts'
+
+/** An attempt, with the message that it was for. */
+export type DeliveryRow = Selectable<IncidentTables['notification_deliveries']> & {
+  incident_id: string | null
+  reason: string | null
+}
+
+/** A message of the outbox. */
+export type MessageRow = Omit<
+  Selectable<IncidentTables['notification_outbox']>,
+  'message' | 'grouping'
+>
+
+type Page = { before: string | undefined; limit: number; count_max: number }
+
+/** Returns a page of the attempts of a channel, newest first. */
+export async function selectDeliveries(
+  db: IncidentDb,
+  { project_id, channel }: { project_id: string; channel: string },
+  { before, limit, count_max }: Page,
+): Promise<{ rows: DeliveryRow[]; counted: number }> {
+  const rows = await db
+    .selectFrom('notification_deliveries as attempt')
+    .leftJoin('notification_outbox as row', 'row.id', 'attempt.outbox_id')
+    .selectAll('attempt')
+    .select(['row.incident_id', 'row.reason'])
+    .where('attempt.project_id', '=', project_id)
+    .where('attempt.channel', '=', channel)
+    .$if(before !== undefined, (query) => query.where('attempt.id', '<', before ?? ''))
+    .orderBy('attempt.id', 'desc')
+    .limit(limit)
+    .execute()
+  const some = db
+    .selectFrom('notification_deliveries')
+    .select('id')
+    .where('project_id', '=', project_id)
+    .where('channel', '=', channel)
+    .limit(count_max)
+  const { n } = await db
+    .selectFrom(some.as('some'))
+    .select(({ fn }) => fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  return { rows, counted: Number(n) }
+}
+
+/** Returns a page of the messages of an incident, newest first. */
+export async function selectMessages(
+  db: IncidentDb,
+  { project_id, incident_id }: { project_id: string; incident_id: string },
+  { before, limit, count_max }: Page,
+): Promise<{ rows: MessageRow[]; counted: number }> {
+  const messages = db
+    .selectFrom('notification_outbox')
+    .where('project_id', '=', project_id)
+    .where('incident_id', '=', incident_id)
+  const rows = await messages
+    .select(messageColumns)
+    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+  const { n } = await db
+    .selectFrom(messages.select('id').limit(count_max).as('some'))
+    .select(({ fn }) => fn.countAll<number>().as('n'))
+    .executeTakeFirstOrThrow()
+  return { rows, counted: Number(n) }
+}
+
+/** Whether a project has an incident. */
+export async function hasIncident(
+  db: IncidentDb,
+  { project_id, incident_id }: { project_id: string; incident_id: string },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('incidents')
+    .select('id')
+    .where('project_id', '=', project_id)
+    .where('id', '=', incident_id)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/**
+ * Makes a message due now, with all its attempts. Its id remains, so that a receiver recognises it.
+ * Returns undefined if the project has no such message.
+ */
+export function resendMessage(
+  db: IncidentDb,
+  { project_id, message_id }: { project_id: string; message_id: string },
+): Promise<MessageRow | undefined> {
+  return db
+    .updateTable('notification_outbox')
+    .set({
+      ...{ state: 'waiting', released: true, next_attempt_at: sql<string>`now()`, ended_at: null },
+      attempts_before: sql<number>`case when state = 'waiting' then attempts_before else attempts end`,
+    })
+    .where('project_id', '=', project_id)
+    .where('id', '=', message_id)
+    .returning(messageColumns)
+    .executeTakeFirst()
+}
+
+const kept_days = 30
+const batch_max = 5_000
+
+/** Deletes messages that ended, and attempts, after 30 days. */
+export async function deleteOldDeliveries(db: IncidentDb, signal: AbortSignal): Promise<void> {
+  const old = sql`now() - ${kept_days} * interval '1 day'`
+  for (let deleted = batch_max; deleted === batch_max && !signal.aborted; ) {
+    const { rows } = await sql<{ n: number }>`
+      with messages as (
+        delete from notification_outbox where id in (
+          select id from notification_outbox
+          where state <> 'waiting' and ended_at < ${old} limit ${batch_max}
+        ) returning 1
+      ), attempts as (
+        delete from notification_deliveries where id in (
+          select id from notification_deliveries where started_at < ${old} limit ${batch_max}
+        ) returning 1
+      )
+      select greatest((select count(*) from messages), (select count(*) from attempts))::int as n
+    `.execute(db)
+    deleted = Number(rows[0]?.n ?? 0)
+  }
+}
+
+const messageColumns = [
+  ...(['id', 'project_id', 'incident_id', 'event_seq', 'channel', 'reason', 'rule_name'] as const),
+  ...(['late', 'state', 'released', 'attempts', 'attempts_before', 'next_attempt_at'] as const),
+  ...(['claim', 'claimed_until', 'last_error', 'created_at', 'ended_at'] as const),
+] as const

@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { isUuid } from '../../../kernel/ids.ts'
+import { totalExactMax } from '../../../kernel/pages.ts'
+import { problem } from '../../../kernel/problem.ts'
+import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
+import { record } from '../../../model/named-schemas.ts'
+import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import { channelPath } from './channels.ts'
+import { type ChannelRoutesDeps, channelNotFound, channelReads } from './contract.ts'
+import {
+  type DeliveryRow,
+  hasIncident,
+  type MessageRow,
+  selectDeliveries,
+  selectMessages,
+} from './deliveries-store.ts'
+import { findChannelById } from './store.ts'
+
+const listFields = {
+  total: z.int().nonnegative(),
+  total_is_exact: z.literal(false).optional(),
+  next_cursor: z.string().nullable(),
+}
+
+const deliverySchema = record('NotificationDelivery', {
+  delivery_id: z.uuid(),
+  message_id: z.uuid().nullable().describe('Also the `webhook-id`. Null for a test message.'),
+  incident_id: z.uuid().nullable(),
+  reason: z.string().nullable(),
+  attempt: z.int().describe('Number of the attempt of its message, from 1.'),
+  started_at: z.iso.datetime(),
+  duration_ms: z.int(),
+  status: z.int().nullable().describe('Status of the answer; null without an answer.'),
+  error: z.string().nullable().describe('Null if the receiver accepted the message.'),
+  response: z.string().nullable().describe('Begin of the answer, at most 2 KB, without secrets.'),
+})
+
+/** A message of an incident to a channel, in replies. */
+export const messageSchema = record('NotificationMessage', {
+  message_id: z.uuid().describe('Id of the message; the `webhook-id` of all attempts.'),
+  incident_id: z.uuid(),
+  channel: z.string().describe('Name of the channel.'),
+  reason: z.string(),
+  state: z
+    .enum(['waiting', 'delivered', 'dead', 'superseded'])
+    .describe('`superseded`: a resolve came before the first attempt.'),
+  attempts: z.int(),
+  next_attempt_at: z.iso.datetime().nullable().describe('Null once it is not attempted again.'),
+  error: z.string().nullable().describe('Why the last attempt failed, or why there was none.'),
+  created_at: z.iso.datetime(),
+  ended_at: z.iso.datetime().nullable(),
+})
+
+/** GET /api/v2/observability/incidents/channels/{channel_id}/deliveries: attempts of a channel. */
+export function listChannelDeliveries({ db }: ChannelRoutesDeps): Route {
+  const list = 'deliveries of a channel'
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/incidents/channels/{channel_id}/deliveries',
+    id: 'listChannelDeliveries',
+    summary: 'Attempts of a channel to deliver messages, newest first; kept 30 days',
+    auth: 'jwt_or_key',
+    scope: channelReads,
+    params: channelPath,
+    query: z.strictObject(idPageQuery),
+    reply: record('NotificationDeliveryList', {
+      deliveries: z.array(deliverySchema),
+      ...listFields,
+    }),
+    errors: ['channel_not_found', 'invalid_cursor', 'store_unavailable'],
+    handle: async ({ params: { channel_id }, query: { limit, cursor }, caller }) => {
+      const { project_id } = caller
+      const which = { project_id, channel_id }
+      const channel = isUuid(channel_id) ? await findChannelById(db, which) : undefined
+      if (channel === undefined) throw channelNotFound(channel_id)
+      const result = await selectDeliveries(
+        db,
+        { project_id, channel: channel.name },
+        { before: idAfter(list, cursor), limit: limit + 1, count_max: totalExactMax + 1 },
+      )
+      const page = idPage(result, { list, limit, idOf: ({ id }) => id })
+      return { deliveries: page.items.map(toDelivery), ...page.info }
+    },
+  })
+}
+
+/** GET /api/v2/observability/incidents/{id}/deliveries: the messages of an incident. */
+export function listIncidentDeliveries({ db }: ChannelRoutesDeps): Route {
+  const list = 'messages of an incident'
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/incidents/{id}/deliveries',
+    id: 'listIncidentDeliveries',
+    summary: 'Messages of an incident and whether they were delivered, newest first',
+    auth: 'jwt_or_key',
+    scope: channelReads,
+    params: z.strictObject({ id: z.string().describe('Id of the incident.') }),
+    query: z.strictObject(idPageQuery),
+    reply: record('NotificationMessageList', { messages: z.array(messageSchema), ...listFields }),
+    errors: ['incident_not_found', 'invalid_cursor', 'store_unavailable'],
+    handle: async ({ params: { id }, query: { limit, cursor }, caller: { project_id } }) => {
+      const which = { project_id, incident_id: id }
+      if (!isUuid(id) || !(await hasIncident(db, which))) {
+        const detail = `id: got "${id.slice(0, 80)}", expected the id of an incident of this project`
+        throw problem('incident_not_found', { detail })
+      }
+      const result = await selectMessages(db, which, {
+        ...{ before: idAfter(list, cursor), limit: limit + 1, count_max: totalExactMax + 1 },
+      })
+      const page = idPage(result, { list, limit, idOf: (row) => row.id })
+      return { messages: page.items.map(toMessageReply), ...page.info }
+    },
+  })
+}
+
+function toDelivery(row: DeliveryRow): z.input<typeof deliverySchema> {
+  const { id: delivery_id, outbox_id: message_id, incident_id, reason, attempt } = row
+  const { started_at, duration_ms, status, error, response } = row
+  return {
+    ...{ delivery_id, message_id, incident_id, reason, attempt },
+    ...{ started_at, duration_ms, status, error, response: response === '' ? null : response },
+  }
+}
+
+/** Returns a message as replies show it. */
+export function toMessageReply(row: MessageRow): z.input<typeof messageSchema> {
+  const { id: message_id, incident_id, channel, reason, state, attempts } = row
+  const { last_error: error, created_at, ended_at } = row
+  const next_attempt_at = state === 'waiting' ? row.next_attempt_at : null
+  return {
+    ...{ message_id, incident_id, channel, reason, state, attempts },
+    ...{ next_attempt_at, error, created_at, ended_at },
+  }
+}

@@ -1,0 +1,52 @@
+import type { Severity } from '../../../../model/severity.ts'
+import type { Message } from '../../messages/message.ts'
+import { plain, textOf } from '../message-text.ts'
+import { fieldOf, type Send } from './contract.ts'
+import { postJson } from './post-json.ts'
+
+/**
+ * Sends one message as an event of PagerDuty's Events API v2. The incident's id is the key of the
+ * alert, so that a repeated event changes nothing.
+ * https://developer.pagerduty.com/docs/events-api-v2/trigger-events/
+ */
+export const sendPagerDuty: Send = async ([first], channel, ports) => {
+  if (first === undefined) throw new Error('an event needs a message')
+  const { message } = first
+  const { incident } = message
+  const event_action = actionOf(message)
+  const { title, body } = textOf(message, channel.templates, plain)
+  const payload = {
+    summary: title,
+    source: 'looptrace',
+    severity: severities[incident.severity],
+    timestamp: message.at,
+    component: incident.rule,
+    group: incident.project_id,
+    class: incident.signal,
+    custom_details: { text: body, labels: incident.labels, group: incident.group },
+  }
+  const link = { href: incident.runbook_url, text: 'Runbook' }
+  const event = {
+    routing_key: fieldOf(channel, 'routing_key'),
+    event_action,
+    dedup_key: incident.incident_id,
+    ...(event_action === 'trigger' && {
+      ...{ client: 'Looptrace', payload },
+      ...(incident.runbook_url !== null && { links: [link] }),
+    }),
+  }
+  return postJson({ url: fieldOf(channel, 'url'), body: JSON.stringify(event) }, ports)
+}
+
+function actionOf({ reason, incident }: Message): 'trigger' | 'acknowledge' | 'resolve' {
+  if (reason === 'resolved') return 'resolve'
+  return incident.state === 'acknowledged' && reason !== 'raised' ? 'acknowledge' : 'trigger'
+}
+
+const severities: Readonly<Record<Severity, 'info' | 'warning' | 'error' | 'critical'>> = {
+  info: 'info',
+  low: 'warning',
+  medium: 'warning',
+  high: 'error',
+  critical: 'critical',
+}

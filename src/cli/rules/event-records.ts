@@ -1,0 +1,34 @@
+import type { Group } from '../../capabilities/incidents/evaluation/groups.ts'
+import type { Rule } from '../../capabilities/incidents/rules/rule.ts'
+import { groupsOfTask, matchesChange } from '../../capabilities/incidents/worker/event-match.ts'
+import { ledgerMatches } from '../../capabilities/incidents/worker/ledger-matches.ts'
+import type { TestCase } from './test-file.ts'
+
+type TestRecord = TestCase['events'][number]
+
+/** Returns how often a record matches an event rule. Nothing records verifications yet. */
+export function countMatches(rule: Rule, record: TestRecord): number {
+  const { source, count, kind = '', type = '', severity = 'info', confidence = 1 } = record
+  if (source !== rule.event?.match.source) return 0
+  if (source === 'ledger') {
+    const counts = { [`${type}:${record.reason ?? ''}`]: count }
+    const before = { from_ms: 0, counts: {} }
+    return ledgerMatches(rule, before, { counts, now_ms: 0 }).times_ms.length
+  }
+  const finding = { finding_id: '', state: 'open', summary: '' } as const
+  const now = { ...finding, kind, type, severity, confidence }
+  return matchesChange(rule, { now, before: undefined }) ? count : 0
+}
+
+/** Returns the groups of a rule that a record belongs to: those of its task, or the project. */
+export function groupsOfRecord(rule: Rule, { source, labels }: TestRecord): Group[] {
+  if (source === 'ledger') return [{}]
+  const listOf = (value: string | undefined) => (value === undefined ? [] : [value])
+  return groupsOfTask(rule, {
+    name: labels.task_name ?? '',
+    environment: labels.environment ?? null,
+    release: labels.release ?? null,
+    models: listOf(labels.model),
+    providers: listOf(labels.provider),
+  })
+}

@@ -1,0 +1,78 @@
+import {
+  defaultSenderSettings,
+  deleteOldDeliveries,
+  notificationMeters,
+  startNotifications,
+} from '../capabilities/incidents/index.ts'
+import type { Chore } from '../capabilities/jobs/index.ts'
+import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
+import { type Mailer, openMailer, SmtpUrlRefused } from '../platform/mail/index.ts'
+import { type Outbound, openOutbound, parseAllowedNetwork } from '../platform/outbound/index.ts'
+import type { RoleContext } from './running.ts'
+import type { Stores } from './stores.ts'
+
+type NotificationConfig = Pick<RoleConfig<'worker'>, 'secret_key' | 'outbound_allowed'>
+
+const hour_ms = 3_600_000
+
+/**
+ * Starts delivering messages about incidents, until the role ends. `wakeSender` delivers the messages
+ * of a transaction that just ended; without it they wait for at most a second.
+ */
+export function openNotifications(
+  context: Pick<RoleContext, 'logger' | 'metrics' | 'parts'>,
+  config: NotificationConfig,
+  { db, mailer }: Pick<Stores, 'db'> & { mailer: Mailer },
+): { wakeSender: () => void; handlers: []; chores: Chore[] } {
+  const notifications = startNotifications({
+    ...{ db, mailer, logger: context.logger, random: Math.random },
+    outbound: openReceivers(config),
+    meters: notificationMeters(context.metrics),
+    settings: { ...defaultSenderSettings, secret_key: config.secret_key },
+  })
+  context.parts.defer(() => notifications.stop())
+  return {
+    wakeSender: () => notifications.wake(),
+    handlers: [],
+    chores: [
+      {
+        name: 'delete old deliveries',
+        every_ms: hour_ms,
+        run: (signal) => deleteOldDeliveries(db, signal),
+      },
+    ],
+  }
+}
+
+/** Opens the way to receivers: public addresses, and the networks of LOOPTRACE_OUTBOUND_ALLOWED. */
+export function openReceivers({
+  outbound_allowed = '',
+}: Pick<NotificationConfig, 'outbound_allowed'>): Outbound {
+  const networks = outbound_allowed.split(',').map((network) => network.trim())
+  try {
+    const allowed = networks.filter((network) => network !== '').map(parseAllowedNetwork)
+    return openOutbound({ allowed })
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new ConfigError(`LOOPTRACE_OUTBOUND_ALLOWED: ${reason}`)
+  }
+}
+
+type MailConfig = Pick<RoleConfig<'api'>, 'smtp_url' | 'mail_from' | 'public_url'>
+
+/** Opens the mailer of the settings. Throws ConfigError when they are incomplete or invalid. */
+export function openConfiguredMailer(
+  { logger, metrics }: Pick<RoleContext, 'logger' | 'metrics'>,
+  { smtp_url, mail_from: from, public_url }: MailConfig,
+): Mailer {
+  if (smtp_url !== undefined && (from === undefined || public_url === undefined)) {
+    const name = from === undefined ? 'LOOPTRACE_MAIL_FROM' : 'LOOPTRACE_PUBLIC_URL'
+    throw new ConfigError(`${name}: missing, LOOPTRACE_SMTP_URL requires it`)
+  }
+  try {
+    return openMailer({ smtp_url, from, logger, metrics })
+  } catch (error) {
+    if (!(error instanceof SmtpUrlRefused)) throw error
+    throw new ConfigError(`LOOPTRACE_SMTP_URL: got (a secret), ${error.message}`)
+  }
+}
