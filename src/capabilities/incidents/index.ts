@@ -15,7 +15,6 @@ export { newestSlot, planSlots } from './evaluation/slots.ts'
 export { afterReopen, afterResolve, step } from './evaluation/step.ts'
 export {
   type Evidence,
-  evidenceSchema,
   type IncidentView,
   incidentSchema,
 } from './incident-view.ts'
@@ -35,10 +34,7 @@ export { type Rule, ruleShape } from './rules/rule.ts'
 export { ruleBody } from './rules/rule-faults.ts'
 export { signalMinutesChore } from './signals/minutes-chore.ts'
 export { openSignals, type SignalOptions } from './signals/open-signals.ts'
-export { emptySample } from './signals/slot-reading.ts'
 export {
-  coreOf,
-  rankOf,
   type StoredIncident,
   toIncidentView,
 } from './store/incident-row.ts'
