@@ -46,7 +46,7 @@ export const channelName = z
   .min(1)
   .max(63)
   .regex(labelPattern, { error: expected('a Kubernetes name (DNS label)') })
-  .meta({ id: 'ChannelName', description: 'Name of a channel, as rules name it in `notify`.' })
+  .describe('Name of a channel, as rules name it in `notify`.')
 
 const template = (length_max: number) =>
   z
