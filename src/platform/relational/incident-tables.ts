@@ -214,7 +214,7 @@ interface MessageGroupsTable {
   last_sent_at: Instant
 }
 
-/** What a receiver knows an incident as. */
+/** The name of an incident at a receiver, such as a Slack timestamp. */
 interface ChannelThreadsTable {
   project_id: string
   channel: string

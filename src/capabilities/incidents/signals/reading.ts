@@ -8,7 +8,7 @@ export type SignalSource = 'calls' | 'minutes' | 'tasks' | 'findings' | 'ledger'
 /** A time range in ms since 1970: `from_ms` inclusive, `to_ms` exclusive. */
 export type Window = { readonly from_ms: number; readonly to_ms: number }
 
-/** What a source computes over the rows of a window. Latencies are percentiles, others are sums. */
+/** The computation of a source over the rows of a window: percentiles for latencies, else sums. */
 export type Amount =
   | 'rows'
   | 'calls'

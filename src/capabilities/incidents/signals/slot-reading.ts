@@ -6,7 +6,7 @@ import type { Signal } from '../rules/condition-kinds.ts'
 import type { Rule } from '../rules/rule.ts'
 import { type SignalReading, type SignalValue, signalReading, type Window } from './reading.ts'
 
-/** What a sample depends on besides the values of its windows. */
+/** Facts that a sample needs besides the values of its windows. */
 export type SampleFacts = {
   lag_ms: number
   /** Start of the project's oldest stored row of the source; undefined without rows. */
