@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MeasuredSample, RangeRequest } from '../../src/capabilities/incidents/ports.ts'
 import { newId } from '../../src/kernel/ids.ts'
+import { callsOfGuide } from '../support/guide-calls.ts'
 import { type IncidentApi, type Json, openIncidentApi } from '../support/incident-api.ts'
 import { openSignalStores, type SignalStores } from '../support/incidents/signal-stores.ts'
 import { observationOf } from '../support/observations.ts'
@@ -192,4 +193,17 @@ describe('a preview of an event rule', () => {
     expect(body.transitions).toEqual([])
     expect(body.warnings).toContainEqual(expect.stringContaining('Only findings'))
   })
+})
+
+test('the calls of the guide have the answers that it shows', async () => {
+  const calls = await callsOfGuide('docs/guides/answer-an-incident.md')
+  expect(calls).toHaveLength(6)
+  const reader = await api.newProject()
+  await api.newMember(reader, 'ada@example.com')
+  await api.insertIncident(reader, { number: 1 })
+  world.values = []
+  for (const { path, body, answer } of calls) {
+    const reply = await api.call('POST', path, reader, { body: body as object })
+    expect(reply.body, path).toMatchObject(answer as object)
+  }
 })

@@ -2,6 +2,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { newSigningSecret } from '../../src/capabilities/incidents/channels/channel-secrets.ts'
 import { attemptNext } from '../../src/capabilities/incidents/channels/outbox/attempt.ts'
+import { deleteOldDeliveries } from '../../src/capabilities/incidents/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { type OutboxBench, openOutboxBench } from '../support/outbox-bench.ts'
 import { type Receiver, startReceiver, status } from '../support/receiver.ts'
@@ -598,4 +599,52 @@ test('a message of an unknown incident or a foreign id cannot be sent again', as
   }
   await bench.drain()
   expect(receiver.received).toHaveLength(1)
+})
+
+test('the outcome of an attempt that was overtaken is not written', async () => {
+  const { name, id } = await webhook()
+  const { incident_id } = await opened(name)
+  const target = { project_id: bench.project_id, channel_name: name }
+  const never = new AbortController().signal
+  let requests = 0
+  receiver.answer = async (response) => {
+    requests += 1
+    if (requests > 1) return status(500)(response)
+    const settings = { ...bench.ports.settings, ahead_ms: () => bench.time.ahead_ms + 61_000 }
+    await attemptNext(target, { ...bench.ports, settings }, never)
+    return response.end()
+  }
+  await attemptNext(target, bench.ports, never)
+  expect(await bench.states(incident_id)).toEqual([`1 opened to ${name}: waiting`])
+  const { body } = await bench.api.call('GET', `/channels/${id}/deliveries`, bench.project_id)
+  expect(body.deliveries.map((one: { status: number }) => one.status)).toEqual([500])
+  receiver.answer = status(200)
+  later(3)
+  await bench.drain()
+  expect(await bench.states(incident_id)).toEqual([`1 opened to ${name}: delivered`])
+})
+
+test('deliveries are kept 30 days, and messages that wait for ever', async () => {
+  const { name } = await webhook()
+  const old = await opened(name)
+  const recent = await opened(name)
+  await bench.drain()
+  const { db } = bench.api
+  const long_ago = new Date(Date.now() - 31 * 86_400_000)
+  await db
+    .updateTable('notification_outbox')
+    .set({ ended_at: long_ago })
+    .where('id', '=', old.message_id)
+    .execute()
+  const waiting = await opened(name)
+  await db
+    .updateTable('notification_outbox')
+    .set({ created_at: long_ago, next_attempt_at: long_ago })
+    .where('id', '=', waiting.message_id)
+    .execute()
+  await deleteOldDeliveries(db, new AbortController().signal)
+  expect(await bench.states(old.incident_id)).toEqual([])
+  expect(await bench.states(recent.incident_id)).toHaveLength(1)
+  expect(await bench.states(waiting.incident_id)).toHaveLength(1)
+  await bench.drain()
 })

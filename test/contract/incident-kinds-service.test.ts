@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { incidentRuleKind } from '../../src/operator/kinds/incident-rule/index.ts'
+import { notificationChannelKind } from '../../src/operator/kinds/notification-channel/index.ts'
 import { sql } from '../../src/platform/relational/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
@@ -19,6 +20,7 @@ beforeAll(async () => {
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
+const channelsPath = '/api/v2/observability/incidents/channels'
 const rulesPath = '/api/v2/observability/incidents/rules'
 
 async function createPlace() {
@@ -30,8 +32,32 @@ async function createPlace() {
     rules: resourcesOf(cluster.server, incidentRuleKind, place.namespace),
     call: (method: string, path: string, body?: object) =>
       cluster.service.call(method, path, { ...about, ...(body && { body }) }),
+    channels: resourcesOf(cluster.server, notificationChannelKind, place.namespace),
+    channelsInService: async () =>
+      (await cluster.service.call('GET', channelsPath, about)).body.channels,
+    webhook: {
+      ...{ projectRef: { id: place.project }, resyncPeriod: '30s' },
+      webhook: {
+        url: 'https://in.example.com/hook',
+        secretRef: { name: 'hook', key: 'value' },
+      },
+    },
+    secret: (name: string, value: string) =>
+      putChannelSecret(cluster.server, place.namespace, { name, value }),
     rulesInService: async () => (await cluster.service.call('GET', rulesPath, about)).body.rules,
   }
+}
+
+/** Writes a Secret that channels may use. */
+async function putChannelSecret(
+  server: ProductCluster['server'],
+  namespace: string,
+  { name, value }: { name: string; value: string },
+) {
+  const metadata = { name, namespace, labels: { 'looptrace.dev/channel': 'true' } }
+  const path = `/api/v1/namespaces/${namespace}/secrets/${name}?fieldManager=person&force=true`
+  const body = { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { value } }
+  await server.tell('PATCH', path, { body })
 }
 
 const common = (project: string) => ({
@@ -128,4 +154,81 @@ test('a name of a person, or of another namespace, is not taken over, nor is its
   await on.rules.remove('slow')
   await on.rules.gone('slow')
   expect(await on.rulesInService()).toHaveLength(1)
+})
+
+describe('a channel', () => {
+  const bytes = (letter: string) => `whsec_${Buffer.alloc(32, letter).toString('base64')}`
+
+  test('is declared with its Secret, keeps the last value while it rotates, and is deleted', async () => {
+    const on = await createPlace()
+    await using _ = on.operator
+    await on.secret('hook', bytes('a'))
+    await on.channels.apply('on-call', on.webhook)
+    const { status } = await on.channels.ready('on-call')
+    const [channel] = await on.channelsInService()
+    expect(channel).toMatchObject({
+      ...{ channel_id: status.channelId, type: 'webhook', disabled: false, version: 1 },
+      // People see the host only.
+      webhook: { url: 'https://in.example.com/…' },
+      secrets: { url: { set: true }, secret: { set: true }, previous_secret: { set: false } },
+    })
+    await on.secret('hook', bytes('b'))
+    await eventually('the old secret is the previous one', async () => {
+      const [{ secrets, version }] = await on.channelsInService()
+      return secrets.previous_secret.set && version === 2
+    })
+    await on.channels.ready('on-call')
+    await on.channels.apply('on-call', {
+      ...on.webhook,
+      templates: { title: '{{severity}}: {{title}}' },
+      webhook: { ...on.webhook.webhook, url: 'https://in.example.com/other' },
+    })
+    await eventually('the spec is followed', async () => {
+      return (await on.channelsInService())[0].version === 3
+    })
+    await on.channels.ready('on-call')
+    expect(on.operator.writes.filter((what) => what.startsWith('PUT'))).toHaveLength(2)
+    await on.channels.remove('on-call')
+    await on.channels.gone('on-call')
+    expect(await on.channelsInService()).toEqual([])
+  })
+
+  test('whose receiver is gone stays disabled until a person resumes it', async () => {
+    const on = await createPlace()
+    await using _ = on.operator
+    await on.secret('hook', bytes('a'))
+    await on.channels.apply('on-call', on.webhook)
+    const { status } = await on.channels.ready('on-call')
+    await cluster.service.db
+      .updateTable('notification_channels')
+      .set({ disabled_at: new Date(), disabled_reason: 'The receiver answered 410 Gone.' })
+      .where('id', '=', status.channelId)
+      .execute()
+    await on.channels.notReady('on-call', 'Disabled')
+    const reads = () => on.operator.writes.length
+    const before = reads()
+    await on.channels.until('on-call', 'reports it twice', (it) =>
+      it.status.conditions.some(({ reason }: { reason: string }) => reason === 'Disabled'),
+    )
+    expect(reads()).toBe(before)
+    expect((await on.channelsInService())[0]).toMatchObject({ disabled: true })
+    const annotations = { 'looptrace.dev/resume': 'moved to another host' }
+    await on.channels.apply('on-call', on.webhook, { annotations })
+    await on.channels.ready('on-call')
+    expect((await on.channelsInService())[0]).toMatchObject({ disabled: false })
+  })
+
+  test('with a value that the service refuses shows no part of it', async () => {
+    const on = await createPlace()
+    await using _ = on.operator
+    const value = 'hunter2-hunter2-hunter2'
+    await on.secret('hook', value)
+    await on.channels.apply('on-call', on.webhook)
+    const refused = await on.channels.notReady('on-call', 'ServiceRefused')
+    expect(readyOf(refused).message).toContain('/webhook/secret')
+    expect(JSON.stringify(refused) + on.operator.logged()).not.toContain('hunter2')
+    expect(await on.channelsInService()).toEqual([])
+    await on.secret('hook', bytes('a'))
+    await on.channels.ready('on-call')
+  })
 })

@@ -404,7 +404,7 @@ describe('the default rules', () => {
     one.name < other.name ? -1 : 1
 })
 
-test('receivers of notifications are reachable by workers only, at the ports of the values', async () => {
+test('receivers of notifications are reachable by workers and the API only, at the ports of the values', async () => {
   const values = {
     ...fullValues,
     networkPolicy: { ...fullValues.networkPolicy, receiverPorts: [9093] },
@@ -416,6 +416,7 @@ test('receivers of notifications are reachable by workers only, at the ports of 
     ),
   )
   expect(allowed.map(({ metadata }) => metadata.labels['app.kubernetes.io/component'])).toEqual([
+    'api',
     'worker',
   ])
 })

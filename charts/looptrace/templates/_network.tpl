@@ -26,7 +26,7 @@
 {{- $ports = append $ports 443 }}
 {{- with $values.s3.endpoint }}{{ $ports = append $ports (include "looptrace.portOf" . | int) }}{{ end }}
 {{- end }}
-{{- if has .role (list "all" "worker") }}
+{{- if has .role (list "all" "api" "worker") }}
 {{- $ports = concat $ports $values.networkPolicy.receiverPorts }}
 {{- end }}
 {{- if ne .role "proxy" }}

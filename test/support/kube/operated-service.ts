@@ -5,12 +5,14 @@ import {
   mintGivenSecrets,
   openAccess,
 } from '../../../src/capabilities/access/index.ts'
-import { incidentRoutes } from '../../../src/capabilities/incidents/index.ts'
+import { channelRoutes, incidentRoutes } from '../../../src/capabilities/incidents/index.ts'
 import { retentionRoutes } from '../../../src/capabilities/lifecycle/retention/index.ts'
 import { openClickHouseRetentionStore } from '../../../src/capabilities/storage/index.ts'
 import { newId } from '../../../src/kernel/ids.ts'
 import { systemClock } from '../../../src/kernel/time.ts'
 import { createHttpServer } from '../../../src/platform/http/index.ts'
+import { openMailer } from '../../../src/platform/mail/index.ts'
+import { openOutbound } from '../../../src/platform/outbound/index.ts'
 import {
   type AccessTables,
   type DetectionTables,
@@ -26,6 +28,8 @@ import { createLogger, createMetrics } from '../../../src/platform/telemetry/ind
 import { quickPasswords } from '../access-app.ts'
 import { migratedClickHouse } from '../clickhouse.ts'
 import { testPostgres } from '../postgres.ts'
+
+const secret_key = 'a secret of at least 32 characters'
 
 type Tables = AccessTables &
   RetentionTables &
@@ -64,28 +68,32 @@ export async function startOperatedService(): Promise<OperatedService> {
   const columnar = await migratedClickHouse()
   parts.defer(() => columnar.close())
   const { db } = relational
+  const measureRange = () => Promise.reject(new Error('the operator previews no rules'))
+  const metrics = createMetrics()
+  const mailer = openMailer({ smtp_url: undefined, from: undefined, logger, metrics })
+  const outbound = openOutbound({ allowed: [] })
   const given = mintGivenSecrets()
   const admin_email = 'admin@example.com'
   await bootstrap({ db, clock: systemClock, passwords: quickPasswords, admin_email, ...given })
   const access = openAccess({
     ...{ db, clock: systemClock, logger, passwords: quickPasswords },
-    secret_key: 'a secret of at least 32 characters',
+    secret_key,
     token_issuer: 'looptrace',
     token_ttl_ms: 3_600_000,
   })
   parts.defer(() => access.close())
   const retention = openClickHouseRetentionStore({ columnar })
   const deps = { db, clock: systemClock, retention, hour: 3, archives_configured: true }
-  const measureRange = () => Promise.reject(new Error('the operator previews no rules'))
   const server = await createHttpServer({
     routes: [
       ...accessRoutes(access),
       ...retentionRoutes(deps),
       ...incidentRoutes({ db, clock: systemClock, incident_rules_max: 1_000, measureRange }),
+      ...channelRoutes({ ...{ db, clock: systemClock, secret_key, mailer }, outbound }),
     ],
     authorize: authorizer(access),
     idempotency: openIdempotencyStore(db),
-    ...{ logger, metrics: createMetrics(), clock: systemClock },
+    ...{ logger, metrics, clock: systemClock },
     body_bytes_max: 1_000_000,
     header_bytes_max: 16_384,
     rate_per_minute_max: 0,

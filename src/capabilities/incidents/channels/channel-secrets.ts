@@ -7,7 +7,7 @@ import type { OpenChannel } from './senders/contract.ts'
 /** A stored channel. Its secrets are sealed. */
 export type StoredChannel = Selectable<IncidentTables['notification_channels']>
 
-/** What `config` of a stored channel has. */
+/** The column `config` of a stored channel. */
 export type StoredConfig = { section: Section; templates: Templates }
 
 export function configOf({ config }: Pick<StoredChannel, 'config'>): StoredConfig {

@@ -7,6 +7,7 @@ import { templateFault } from './templates.ts'
 /** Types of channels: the section of the body that is set. */
 export const channelTypes = ['webhook', 'slack', 'pagerduty', 'alertmanager', 'email'] as const
 export type ChannelType = (typeof channelTypes)[number]
+export const channelType = z.enum(channelTypes).meta({ id: 'ChannelType' })
 
 /** Fields of each type that are sealed in the store. Replies say only whether they are set. */
 export const secretFields = {
@@ -45,6 +46,7 @@ export const channelName = z
   .min(1)
   .max(63)
   .regex(labelPattern, { error: expected('a Kubernetes name (DNS label)') })
+  .describe('Name of a channel, as rules name it in `notify`.')
 
 const template = (length_max: number) =>
   z
@@ -123,7 +125,7 @@ export type Templates = z.output<typeof templatesSchema>
 
 /** Fields of the body of POST and PUT; exactly one of the types is set. */
 export const channelFields = {
-  name: channelName.describe('Unique name in the project. Rules name it in `notify`.'),
+  name: channelName,
   webhook: sections.webhook.optional(),
   slack: sections.slack.optional(),
   pagerduty: sections.pagerduty.optional(),
@@ -162,7 +164,7 @@ export type Section = Readonly<Record<string, unknown>>
 export const channelSchema = record('NotificationChannel', {
   channel_id: z.uuid(),
   name: z.string(),
-  type: z.enum(channelTypes),
+  type: channelType,
   webhook: record('ShownWebhookChannel', {
     url: z
       .string()

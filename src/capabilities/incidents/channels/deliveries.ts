@@ -46,7 +46,7 @@ export const messageSchema = record('NotificationMessage', {
     .describe('`superseded`: a resolve came before the first attempt.'),
   attempts: z.int(),
   next_attempt_at: z.iso.datetime().nullable().describe('Null once it is not attempted again.'),
-  error: z.string().nullable().describe('Why the last attempt failed, or why there was none.'),
+  error: z.string().nullable().describe('Reason of the last failure.'),
   created_at: z.iso.datetime(),
   ended_at: z.iso.datetime().nullable(),
 })

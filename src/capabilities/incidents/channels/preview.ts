@@ -6,7 +6,7 @@ import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { NoticeReason } from '../life-cycle/notices.ts'
 import type { Message } from '../messages/message.ts'
 import { toIncidentView } from '../store/incident-row.ts'
-import { channelTypes, templatesSchema } from './channel.ts'
+import { channelType, templatesSchema } from './channel.ts'
 import { type ChannelRoutesDeps, channelReads } from './contract.ts'
 import { sampleMessage } from './sample-message.ts'
 import { previewText } from './senders/send.ts'
@@ -27,7 +27,7 @@ export function previewChannel(deps: ChannelRoutesDeps): Route {
     auth: 'jwt_or_key',
     scope: channelReads,
     body: record('NotificationPreviewRequest', {
-      type: z.enum(channelTypes).default('webhook').describe('Type of the channel.'),
+      type: channelType.default('webhook').describe('Type of the channel.'),
       templates: templatesSchema.default({}),
       reason: z.enum(reasons).default('opened').describe('Why the message is sent.'),
       incident_id: z.string().optional().describe('An incident; a made-up one if left out.'),

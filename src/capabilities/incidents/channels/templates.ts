@@ -69,7 +69,7 @@ function valuesOf({ incident, reason, note, at }: Message): (path: string) => st
   }
 }
 
-/** What happened, in words. */
+/** Texts of the reasons. */
 export const reasonTexts: Readonly<Record<Message['reason'], string>> = {
   opened: 'Opened',
   flapping: 'Flapping: opened again and again; no further messages until it is quiet',

@@ -409,6 +409,17 @@ describe('rule changes', () => {
     expect(move(log, { type: 'resolve', at_ms: at(4) }).newest.state).toBe('resolved')
   })
 
+  test('an incident that waits for a person is orphaned as well, once', () => {
+    const resolved = move(opened(), { type: 'resolve', at_ms: at(1) })
+    const log = move(resolved, { type: 'reopen', at_ms: at(2), has_newer: false, quiet: [] })
+    expect(log.newest.contributors).toEqual([])
+    const change = orphan(log.newest, 'failures', at(3))
+    expect(change).toMatchObject({ incident: { orphaned: true }, events: [{ type: 'orphaned' }] })
+    if (change !== undefined) log.apply(change)
+    expect(orphan(log.newest, 'failures', at(4))).toBeUndefined()
+    expect(orphan(log.newest, 'other', at(4))).toBeUndefined()
+  })
+
   test('an incident with another contributor is not orphaned', () => {
     const log = opened().add(fired(1), loudRule({ name: 'costs' }))
     expect(orphan(log.newest, 'failures', at(3))?.incident.orphaned).toBe(false)

@@ -55,13 +55,15 @@ export function recordTransition(
 
 /**
  * Detaches a rule that was suspended, edited or deleted. Its incident remains open, and is orphaned
- * if no other rule contributes to it. Returns undefined if the rule does not contribute.
+ * if no other rule contributes to it; also if it was only waiting for a person. Returns undefined
+ * without change.
  */
 export function orphan(incident: Incident, rule: string, at_ms: number): Changed | undefined {
   const contributors = incident.contributors.filter((one) => one.rule !== rule)
-  const isOther = contributors.length === incident.contributors.length
-  if (incident.state === 'resolved' || isOther) return undefined
   const orphaned = contributors.length === 0
+  const isDetached = contributors.length < incident.contributors.length
+  const isWaiting = orphaned && !incident.orphaned && incident.rules.includes(rule)
+  if (incident.state === 'resolved' || !(isDetached || isWaiting)) return undefined
   const events = orphaned ? [{ type: 'orphaned', at_ms, actor: { type: 'rule', id: rule } }] : []
   return {
     incident: { ...incident, contributors, orphaned, version: incident.version + 1 },

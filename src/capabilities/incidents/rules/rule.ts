@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { expected } from '../../../model/list-query.ts'
+import { labelPattern } from '../../../model/managed-by.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { severities } from '../../../model/severity.ts'
 import {
@@ -28,7 +29,7 @@ const name = z
   .string()
   .min(1)
   .max(63)
-  .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, { error: expected('a Kubernetes name (DNS label)') })
+  .regex(labelPattern, { error: expected('a Kubernetes name (DNS label)') })
   .meta({ id: 'DnsLabel' })
 
 const text = z.string().min(1).max(256)

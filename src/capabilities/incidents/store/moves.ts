@@ -72,7 +72,7 @@ export async function orphanRule(
   const book = await openIncidents(trx, { project_id, now_ms })
   const { rows } = await sql<{ id: string }>`
     select id from incidents where project_id = ${project_id} and state <> 'resolved'
-      and core -> 'contributors' @> ${JSON.stringify([{ rule: rule_name }])}::jsonb
+      and core -> 'rules' ? ${rule_name}
   `.execute(trx)
   for (const before of await book.readAll(rows.map(({ id }) => id))) {
     const change = orphan(coreOf(before), rule_name, now_ms)

@@ -32,7 +32,7 @@ const note = noteField.optional().describe('Text for people and messages.')
 /** Body of moves without fields of their own; may be left out. */
 const noteBody = record('MoveIncidentRequest', { note }).superRefine(refuseUnstorable).optional()
 
-/** What all moves have in common. A resolved incident accepts only `reopen` and comments. */
+/** The definition that all moves share. A resolved incident accepts only `reopen` and comments. */
 const move = {
   method: 'POST',
   etag: true,

@@ -2,7 +2,7 @@ import { type IncidentTables, type Selectable, sql } from '../../../../platform/
 import type { IncidentDb } from '../../ports.ts'
 import type { StoredRule } from './store.ts'
 
-/** The evaluation of a rule, and what it left open. */
+/** The evaluation of a rule, and its open incidents. */
 export type RuleEvaluation = {
   evaluation: Selectable<IncidentTables['rule_evaluations']> | undefined
   /** Unresolved incidents to which the rule contributed. */

@@ -12,7 +12,7 @@ export type WaitingRow = Waiting & {
   released: boolean
 }
 
-/** What to do with the rows of a channel that wait. Rows are named by id. */
+/** A decision about each waiting row of a channel. Rows are named by id. */
 export type ClaimPlan = {
   superseded: string[]
   /** Messages to send in the next attempt: several only of one rule. */

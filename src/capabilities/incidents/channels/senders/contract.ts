@@ -18,7 +18,7 @@ export type Outgoing = {
   /** Id of the message: equal in all attempts and re-sends. */
   id: string
   message: Message
-  /** What the receiver knows the incident as; null before the first message. */
+  /** Identity of the incident at the receiver; null before the first message. */
   thread: string | null
   /** True for a message that tests the channel, which belongs to no incident. */
   is_test?: true
@@ -42,9 +42,9 @@ export type Sent = {
   result: AttemptResult | { refused: string }
   /** Why it was not delivered, for people; null for a delivery. */
   error: string | null
-  /** What the receiver answered. */
+  /** Body of the receiver's answer. */
   response: string
-  /** What the receiver knows incidents as from now on. */
+  /** New identities at the receiver, by incident. */
   threads?: ReadonlyMap<string, string>
 }
 

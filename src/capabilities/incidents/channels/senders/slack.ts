@@ -26,7 +26,7 @@ export const sendSlack: Send = (messages, channel, ports) => {
 export const escapeMrkdwn: Escape = (value) =>
   value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
-/** Slack links nothing that is not marked as a link, and mentions nobody by name. */
+/** Options that turn off automatic links and mentions by name. */
 const unlinked = { parse: 'none', link_names: false, unfurl_links: false, unfurl_media: false }
 
 const marks: Readonly<Record<Severity, string>> = {
