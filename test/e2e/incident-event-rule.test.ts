@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import type { DetectionTables } from '../../src/platform/relational/index.ts'
+import { openRelational } from '../../src/platform/relational/index.ts'
+import { apiByToken } from '../support/clients/api-reader.ts'
+import { eventually } from '../support/eventually.ts'
+import { quietLogger as logger } from '../support/incident-bench.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startSingleMachine } from '../support/single-machine.ts'
+
+const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
+
+type Message = { role: string; tool_calls?: { id: string }[] }
+
+/** Runs an agent that repeats one tool call, as the scripted provider asks it to. */
+async function runLoop(url: string, headers: Record<string, string>): Promise<void> {
+  const messages: object[] = [{ role: 'user', content: 'Where is the order?' }]
+  for (let lap = 0; lap < 5; lap += 1) {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-4.1-mini', messages, tools }),
+    })
+    const { choices } = (await answer.json()) as { choices: { message: Message }[] }
+    const message = choices[0]?.message ?? { role: 'assistant' }
+    const results = (message.tool_calls ?? []).map(({ id: tool_call_id }) => {
+      return { role: 'tool', tool_call_id, content: 'nothing' }
+    })
+    messages.push(message, ...results)
+  }
+}
+
+const tasks = 12
+/** From the stored finding to the request at the receiver. */
+const latency_ms_max = 2_000
+
+test('an event rule of role all: from the finding to the receiver within two seconds', async () => {
+  const receiver = await startReceiver()
+  await using machine = await startSingleMachine({
+    env: { LOOPTRACE_OUTBOUND_ALLOWED: `127.0.0.0/8:${receiver.port}` },
+    script: { steps: [{ reply: { tool_calls: [{ name: 'look', arguments: { id: 7 } }] } }] },
+  })
+  const arrived = new Map<string, number>()
+  receiver.answer = (response, { body }) => {
+    const task_name = /"task_name":"(task-\d+)"/.exec(body)?.[1] ?? ''
+    arrived.set(task_name, arrived.get(task_name) ?? Date.now())
+    response.end('ok')
+  }
+  const { service, login } = machine
+  const api = await apiByToken({ api_url: service.base_url, login })
+  const path = `/api/v2/observability/incidents`
+  const of = `?project_id=${login.project_id}`
+  const channel = { name: 'on-call', webhook: { url: `${receiver.url}/hook` } }
+  expect(await api.post(`${path}/channels${of}`, channel)).toMatchObject({ status: 201 })
+  const rule = {
+    ...{ name: 'loops', severity: 'high', notify: ['on-call'], group_by: ['task_name'] },
+    event: { match: { source: 'finding', kinds: ['loop'] } },
+    grouping: { wait: '0s', interval: '0s' },
+  }
+  expect(await api.post(`${path}/rules${of}`, rule)).toMatchObject({ status: 201 })
+  const url = `${service.base_url}/v1/chat/completions`
+  for (let i = 0; i < tasks; i += 1) {
+    const headers = { 'x-api-key': login.project_key, authorization: 'Bearer provider-key' }
+    const named = { 'x-task-id': `task-${i}`, 'x-task-name': `task-${i}` }
+    await runLoop(url, { ...headers, ...named })
+  }
+  await eventually('every incident was received', () => arrived.size === tasks, {
+    timeout_ms: 30_000,
+  })
+  const relational = openRelational<DetectionTables>({
+    ...{ url: await machine.postgresUrl(), logger, pool_max: 1 },
+    ...{ connect_timeout_ms: 5_000, statement_timeout_ms: 5_000 },
+  })
+  const found = await relational.db
+    .selectFrom('findings')
+    .select(['task_id', 'first_detected_at'])
+    .where('kind', '=', 'loop')
+    .execute()
+  await relational.close()
+  await receiver.close()
+  const latencies = found
+    .map(({ task_id, first_detected_at }) => {
+      return (arrived.get(task_id) ?? Number.NaN) - Date.parse(first_detected_at)
+    })
+    .toSorted((one, other) => one - other)
+  process.stdout.write(`event rule, finding to receiver in ms: ${latencies.join(' ')}\n`)
+  expect(latencies).toHaveLength(tasks)
+  expect(latencies[Math.ceil(0.95 * tasks) - 1]).toBeLessThan(latency_ms_max)
+})
