@@ -225,7 +225,7 @@ export async function removeNotificationChannel(
 }
 
 /**
- * Deletes the channel after the grant was withdrawn: a namespace without the grant must get no more
+ * Deletes the channel after the grant was withdrawn: a namespace without the grant gets no more
  * messages about the project.
  */
 export async function withdrawNotificationChannel(
