@@ -123,6 +123,9 @@ create unique index incidents_unresolved on incidents (project_id, dedup_key) wh
 -- statement
 create index incidents_by_key on incidents (project_id, dedup_key, number)
 -- statement
+-- The unresolved incidents of a rule.
+create index incidents_by_rule on incidents using gin ((core->'rules')) where state <> 'resolved'
+-- statement
 create index incidents_by_opening on incidents (project_id, opened_at, id)
 -- statement
 create index incidents_by_timer on incidents (timer_at) where timer_at is not null

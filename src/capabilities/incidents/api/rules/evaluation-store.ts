@@ -59,7 +59,8 @@ async function countOpen(
   const { rows } = await sql<{ rule: string; n: number }>`
     select rule, count(*)::int as n
     from incidents, jsonb_array_elements_text(core->'rules') as rule
-    where project_id = ${project_id} and state <> 'resolved' and rule = any(${names})
+    where project_id = ${project_id} and state <> 'resolved'
+      and core->'rules' ?| ${names}::text[] and rule = any(${names})
     group by rule`.execute(db)
   return new Map(rows.map(({ rule, n }) => [rule, n]))
 }
