@@ -43,7 +43,6 @@ beforeAll(async () => {
         LOOPTRACE_OPERATOR_KEY: operator_key,
         LOOPTRACE_OUTBOUND_ALLOWED: `127.0.0.0/8:${receiver.port}`,
       },
-      script: scenarioScript,
     }),
   )
   operator = await startService('operator', {
@@ -163,6 +162,7 @@ function isSubset(part: object, whole: object): boolean {
 
 /** Runs the agent that repeats a call, through the proxy. */
 async function loopOnce(): Promise<void> {
+  await cluster.provider.script(scenarioScript)
   const client = new OpenAI({
     baseURL: `${cluster.proxy.base_url}/v1`,
     apiKey: 'provider-key-of-the-agent',
