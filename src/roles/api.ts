@@ -169,9 +169,16 @@ export function openControl(
   const queries = openQueryRuns(context, config, { ...built, ...choice, reads })
   const archives = archiveDeps(context, config, built)
   const idle_ms = config.task_stalled_after_ms
-  const { measureRange } = openSignals({ ...built, clock, logger, idle_ms })
+  const { measureRange, examples } = openSignals({ ...built, clock, logger, idle_ms })
   const { saved_queries_max, incident_rules_max, retention_hour } = config
-  const asked = { queries, measureRange, saved_queries_max, incident_rules_max, retention_hour }
+  const asked = {
+    queries,
+    measureRange,
+    examples,
+    saved_queries_max,
+    incident_rules_max,
+    retention_hour,
+  }
   const outbound = openReceivers(config)
   const channels = { db, clock, secret_key, mailer, outbound }
   const opened = { clock, settings, requests, routing, archives, channels }
@@ -202,6 +209,7 @@ type ObservabilityParts = Pick<Stores, 'db' | 'store' | 'records' | 'ledger' | '
   /** Maximum saved queries of a project. */
   saved_queries_max: number
   measureRange: IncidentRoutesDeps['measureRange']
+  examples: IncidentRoutesDeps['examples']
   /** Maximum incident rules of a project. */
   incident_rules_max: number
   routing: StoreRoutingRoutesDeps

@@ -391,3 +391,40 @@ describe('events of the ledger', () => {
     expect((await ledgerEvents(project_id, start.cursor)).events).toHaveLength(3)
   })
 })
+
+test('examples are the worst calls of the group in the window, of this project only', async () => {
+  const [project_id, neighbour] = [newId(), newId()]
+  const slow = (trace: number, latency_s: bigint, more: Partial<Observation> = {}) => {
+    const start_time = BigInt(end_ms - 30_000) * 1_000_000n
+    const trace_id = `0198c0de-0000-7000-8000-00000000000${trace}`
+    const times = { start_time, end_time: start_time + latency_s * second_ns }
+    return { trace_id, observation_id: `e${trace}`, task_name: 'pay', ...times, ...more }
+  }
+  await insertCalls(project_id, [
+    slow(1, 4n),
+    slow(2, 9n),
+    slow(3, 20n, { task_name: "pa'y" }),
+    slow(4, 30n, { start_time: BigInt(end_ms - 700_000) * 1_000_000n }),
+    slow(5, 6n, { environment: 'staging', task_id: '' }),
+  ])
+  await insertCalls(neighbour, [slow(6, 60n)])
+  const rule = ruleOf({
+    condition: { signal: 'latency_p95', window: '5m', threshold: 1 },
+    selector: { task_name: ['pa*'] },
+    group_by: ['task_name'],
+  })
+  const asked = { project_id, rule, at_ms: end_ms }
+  const found = await stores.signals.examples({ ...asked, group: { task_name: 'pay' } })
+  expect(found.map(({ trace_id, value }) => [trace_id?.at(-1), value])).toEqual([
+    ['2', 9000],
+    ['5', 6000],
+    ['1', 4000],
+  ])
+  expect(found[0]).toMatchObject({
+    kind: 'trace',
+    task_id: 'task-1',
+    summary: 'A call with 9000 ms.',
+  })
+  const quoted = await stores.signals.examples({ ...asked, group: { task_name: "pa'y" } })
+  expect(quoted.map(({ value }) => value)).toEqual([20_000])
+})

@@ -64,7 +64,10 @@ export async function openIncidentApi(
   const clock = { now_ms: () => time.ms }
   const server = await createHttpServer({
     routes: [
-      ...incidentRoutes({ ...{ db, clock, measureRange, incident_rules_max: 20 }, ...more }),
+      ...incidentRoutes({
+        ...{ db, clock, measureRange, examples: async () => [], incident_rules_max: 20 },
+        ...more,
+      }),
       ...channelRoutes({ ...{ db, clock, ...unused }, ...more }),
     ],
     authorize,

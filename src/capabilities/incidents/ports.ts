@@ -1,6 +1,7 @@
 import type { IncidentTables, Kysely } from '../../platform/relational/index.ts'
 import type { Sample } from './evaluation/contract.ts'
 import type { Group } from './evaluation/groups.ts'
+import type { Evidence } from './incident-view.ts'
 import type { Rule } from './rules/rule.ts'
 
 /** The database of rules, incidents and notifications. */
@@ -100,3 +101,15 @@ export type MeasureRange = (request: RangeRequest) => Promise<{
   available_from_ms: number | undefined
   slots: AsyncIterable<MeasuredSample>
 }>
+
+/** An incident of a rule that measures a signal, at the end of the slot at which it opened. */
+export type ExamplesRequest = {
+  project_id: string
+  rule: Rule
+  group: Group
+  at_ms: number
+  signal?: AbortSignal
+}
+
+/** Returns calls or findings of the window that opened an incident, the worst or newest first. */
+export type Examples = (request: ExamplesRequest) => Promise<Evidence[]>

@@ -88,7 +88,13 @@ export async function startOperatedService(): Promise<OperatedService> {
     routes: [
       ...accessRoutes(access),
       ...retentionRoutes(deps),
-      ...incidentRoutes({ db, clock: systemClock, incident_rules_max: 1_000, measureRange }),
+      ...incidentRoutes({
+        db,
+        clock: systemClock,
+        incident_rules_max: 1_000,
+        measureRange,
+        examples: async () => [],
+      }),
       ...channelRoutes({ ...{ db, clock: systemClock, secret_key, mailer }, outbound }),
     ],
     authorize: authorizer(access),

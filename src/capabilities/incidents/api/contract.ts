@@ -7,7 +7,7 @@ import type {
   TaskTables,
 } from '../../../platform/relational/index.ts'
 
-import type { MeasureRange } from '../ports.ts'
+import type { Examples, MeasureRange } from '../ports.ts'
 
 /** The database of the routes: incidents, members, tasks and findings. */
 export type IncidentRoutesDb = Kysely<IncidentTables & AccessTables & TaskTables & DetectionTables>
@@ -18,6 +18,8 @@ export type IncidentRoutesDeps = {
   clock: Clock
   /** Measures rules at past slots, for previews. */
   measureRange: MeasureRange
+  /** Finds calls and findings that show why a rule fired. */
+  examples: Examples
   /** Maximum rules of a project. */
   incident_rules_max: number
 }

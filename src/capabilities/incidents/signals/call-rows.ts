@@ -6,18 +6,20 @@ export type CallRowsRequest = {
   project_id: string
   ranges: readonly Window[]
   readsTags: boolean
+  /** More columns of observations. */
+  columns?: readonly string[]
 }
 
 /** Makes the SELECT of observations in any of the ranges, each in its latest version. */
 export function callRows(
-  { project_id, ranges, readsTags }: CallRowsRequest,
+  { project_id, ranges, readsTags, columns = [] }: CallRowsRequest,
   parameters: Parameters,
 ): string {
   const times = ranges.map(
     ({ from_ms, to_ms }) =>
       `start_time >= ${parameters.instant(from_ms)} AND start_time < ${parameters.instant(to_ms)}`,
   )
-  return `SELECT ${callColumns}, ${readsTags ? tagsColumn : '[]::Array(String) AS tags'}
+  return `SELECT ${[callColumns, ...columns].join(', ')}, ${readsTags ? tagsColumn : '[]::Array(String) AS tags'}
   FROM (
     SELECT * FROM observations
     WHERE project_id = ${parameters.project(project_id)} AND ((${times.join(') OR (')}))

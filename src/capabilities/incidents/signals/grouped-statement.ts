@@ -60,9 +60,7 @@ type StatementParts = {
 export function groupedStatement(request: ReadRequest, parts: StatementParts): string {
   const { selector, group_by, cells, only } = request
   const { parameters, rows, aggregate } = parts
-  const filters = Object.entries(selector).flatMap(([dimension, globs]) =>
-    globs === undefined ? [] : [filterBy(dimension as Dimension, globs, parameters)],
-  )
+  const filters = selected(selector, parameters)
   const values = group_by.map((dimension) => groupValue(dimension, selector, parameters))
   const aggregates = cells.map((cell) => cellAggregate(cell, aggregate, parameters))
   const keys = only?.map((group) => group_by.map((one) => group[one] ?? '').join(separator))
@@ -81,6 +79,28 @@ export function groupedStatement(request: ReadRequest, parts: StatementParts): s
   ) ${onlyThese}
   GROUP BY g, b
 ) ORDER BY g, b LIMIT ${limit}`
+}
+
+/** Makes the condition of the rows that a selector reads and that are in a group. */
+export function rowsOfGroup(
+  selector: ReadRequest['selector'],
+  group: Group,
+  parameters: Parameters,
+): string {
+  const inGroup = Object.entries(group).map(([dimension, value]) => {
+    const asked = parameters.add(value, 'String')
+    return dimension === 'tag'
+      ? `arrayExists(one -> ${cut('one')} = ${asked}, ${tagList})`
+      : `${cut(scalars[dimension as keyof typeof scalars])} = ${asked}`
+  })
+  return [...selected(selector, parameters), ...inGroup].join(' AND ') || 'true'
+}
+
+/** Makes the conditions of a selector. */
+function selected(selector: ReadRequest['selector'], parameters: Parameters): string[] {
+  return Object.entries(selector).flatMap(([dimension, globs]) =>
+    globs === undefined ? [] : [filterBy(dimension as Dimension, globs, parameters)],
+  )
 }
 
 /** Makes the number of the stretch of a row. */

@@ -2,7 +2,14 @@ import { Semaphore } from '../../../kernel/semaphore.ts'
 import type { Columnar } from '../../../platform/columnar/index.ts'
 import type { Queue } from '../../../platform/queue/index.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
-import type { LedgerEvents, Measured, MeasuredSlot, MeasureRange, Signals } from '../ports.ts'
+import type {
+  Examples,
+  LedgerEvents,
+  Measured,
+  MeasuredSlot,
+  MeasureRange,
+  Signals,
+} from '../ports.ts'
 import {
   type Batch,
   hasRows,
@@ -12,6 +19,7 @@ import {
   toBatches,
 } from './batches.ts'
 import { callsReader } from './calls-reader.ts'
+import { openExamples } from './examples.ts'
 import { openLag } from './lag.ts'
 import { openLedgerEvents } from './ledger-events.ts'
 import { type LedgerParts, ledgerReader } from './ledger-reader.ts'
@@ -38,7 +46,7 @@ const statements_max = 4
 /** Opens the signals of incident rules. */
 export function openSignals(
   options: SignalOptions,
-): Signals & { ledgerEvents: LedgerEvents; measureRange: MeasureRange } {
+): Signals & { ledgerEvents: LedgerEvents; measureRange: MeasureRange; examples: Examples } {
   const readers: Record<SignalSource, SourceReader> = {
     calls: callsReader(options.columnar),
     minutes: minutesReader(options),
@@ -78,6 +86,7 @@ export function openSignals(
     measure,
     lag: openLag(options.queue),
     ledgerEvents: openLedgerEvents(options.columnar),
+    examples: openExamples(options),
     measureRange: openMeasureRange({ readers, oldest, measure }),
   }
 }

@@ -5,11 +5,13 @@ import { record } from '../../../../model/named-schemas.ts'
 import { severities } from '../../../../model/severity.ts'
 import { Answer, defineRoute, etagOf, type Route } from '../../../../platform/http/index.ts'
 import { groupKey } from '../../evaluation/groups.ts'
-import { evidenceSchema, incidentSchema } from '../../incident-view.ts'
+import { type Evidence, evidenceSchema, incidentSchema } from '../../incident-view.ts'
+import type { Examples } from '../../ports.ts'
 import { burnThreshold, effectiveTiers } from '../../rules/burn-tiers.ts'
 import type { Rule } from '../../rules/rule.ts'
 import { type StoredIncident, toIncidentView } from '../../store/incident-row.ts'
 import type { IncidentRoutesDb, IncidentRoutesDeps } from '../contract.ts'
+import { findRuleBy } from '../rules/store.ts'
 import { readTimeline, timelineSchema } from './events.ts'
 import { countMessages, findIncident, selectFindings, selectSeries } from './store.ts'
 
@@ -70,7 +72,7 @@ const detailSchema = record('IncidentDetail', {
 })
 
 /** GET /api/v2/observability/incidents/{id}: an incident with its timeline and evidence. */
-export function getIncident({ db }: IncidentRoutesDeps): Route {
+export function getIncident({ db, examples }: IncidentRoutesDeps): Route {
   return defineRoute({
     method: 'GET',
     url: '/api/v2/observability/incidents/{id}',
@@ -82,10 +84,10 @@ export function getIncident({ db }: IncidentRoutesDeps): Route {
     params: incidentPath,
     reply: detailSchema,
     errors: ['incident_not_found', 'store_unavailable'],
-    handle: async ({ params: { id }, caller: { project_id } }) => {
+    handle: async ({ params: { id }, caller: { project_id }, signal }) => {
       const row = await findIncident(db, project_id, id)
       const [evidence, timeline, series, messages] = await Promise.all([
-        resolveEvidence(db, row),
+        readEvidence(db, row, (rule) => examplesOf(examples, row, rule, signal)),
         readTimeline(db, row, { limit: 200 }),
         readSeries(db, row),
         countMessages(db, row.id),
@@ -97,11 +99,26 @@ export function getIncident({ db }: IncidentRoutesDeps): Route {
   })
 }
 
-async function resolveEvidence(
+const evidence_max = 50
+
+function examplesOf(
+  examples: Examples,
+  { project_id, group_values: group, opened_at }: StoredIncident,
+  rule: Rule,
+  signal: AbortSignal,
+): Promise<Evidence[]> {
+  const asked = { project_id, rule, group, at_ms: Date.parse(opened_at), signal }
+  return examples(asked)
+}
+
+async function readEvidence(
   db: IncidentRoutesDb,
   row: StoredIncident,
+  examples: (rule: Rule) => Promise<Evidence[]>,
 ): Promise<z.input<typeof resolvedEvidence>[]> {
-  const { evidence } = toIncidentView(row)
+  const stored = await findRuleBy(db, { project_id: row.project_id, name: row.rule_name })
+  const found = stored === undefined ? [] : await examples(stored.spec)
+  const evidence = [...toIncidentView(row).evidence, ...found].slice(0, evidence_max)
   const ids = evidence.flatMap(({ kind, id = '' }) => (kind === 'finding' && isUuid(id) ? id : []))
   const findings = await selectFindings(db, row.project_id, ids)
   return evidence.map((one) => ({
