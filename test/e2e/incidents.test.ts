@@ -1,4 +1,8 @@
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import OpenAI from 'openai'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -138,6 +142,52 @@ test('a loop wakes a person, who handles the incident; the rule is YAML', async 
   const raised = await message('reopened', { severity: 'critical' })
   expect(raised.incident).toMatchObject({ incident_id, severity: 'critical' })
 })
+
+test('a rule on tokens opens in time, with the calls that raised it; the backtest agrees', async () => {
+  const condition = { signal: 'tokens', window: '1m', threshold: 0 }
+  const timing = { interval: '10s', delay: '0s', grouping: { wait: '0s' } }
+  const body = { name: 'tokens', severity: 'low', condition, ...timing, notify: ['on-call'] }
+  expect(await call('POST', '/rules', body)).toMatchObject({ status: 201 })
+  await loopOnce()
+  const { incident } = await message('opened', { rule: 'tokens' })
+  const { body: shown } = await call('GET', `/${incident.incident_id}`)
+  const traces = (shown['evidence'] as { kind: string; links: object }[]).filter(
+    ({ kind }) => kind === 'trace',
+  )
+  expect(traces[0]?.links).toHaveProperty('trace')
+  expect(shown['series']).toMatchObject({ threshold: 0 })
+
+  const file = join(server.directory, 'tokens.yaml')
+  await writeFile(file, tokensYaml)
+  const keys = `${cluster.api.base_url}/api/v2/access/projects/${cluster.login.project_id}/api-keys`
+  const made = await fetch(keys, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'backtest', scopes: ['incidents:read'] }),
+  })
+  const { key } = (await made.json()) as { key: string }
+  // A window counts in a backtest once it is wholly after the first stored row.
+  await eventually('the backtest fires', async () => {
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['src/main.ts', 'rules', 'backtest', file, '--days', '1', '-o', 'json'],
+      { env: { ...process.env, LOOPTRACE_URL: cluster.api.base_url, LOOPTRACE_API_KEY: key } },
+    )
+    return /"type": ?"fired"/.test(stdout)
+  })
+}, 120_000)
+
+const tokensYaml = `
+apiVersion: looptrace.dev/v1alpha1
+kind: IncidentRule
+metadata: { name: tokens }
+spec:
+  projectRef: { organization: default, name: default }
+  condition: { signal: tokens, window: 1m, threshold: "0" }
+  interval: 10s
+  delay: 0s
+  severity: low
+`
 
 type Message = {
   reason: string
