@@ -244,6 +244,16 @@ describe('an operator', () => {
     const gone = `${path}?managed_by=NotificationChannel/team-a/on-call/${installation}`
     expect((await call('DELETE', gone, project, { headers })).status).toBe(204)
   })
+
+  test('does not read the whole URL of a channel that a person created', async () => {
+    const { channel_id } = await created()
+    const headers = operatorOf(project)
+    const one = await call('GET', `/channels/${channel_id}`, project, { headers })
+    const all = await call('GET', '/channels', project, { headers })
+    expect([one.status, all.status]).toEqual([200, 200])
+    expect(one.body.webhook.url).toBe(`${receiver.url}/…`)
+    expect(all.body.channels.find((row: Json) => row.channel_id === channel_id)).toEqual(one.body)
+  })
 })
 
 describe('texts', () => {

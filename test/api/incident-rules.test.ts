@@ -95,6 +95,16 @@ describe('rules', () => {
     expect((await created({ annotations })).annotations).toEqual(annotations)
   })
 
+  test('annotations are bounded together, because each message has a copy', async () => {
+    const annotationsOf = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`a${n}`, 'x'.repeat(4000)]))
+    await created({ annotations: annotationsOf(4) })
+    const body = ruleOf({ annotations: annotationsOf(5) })
+    const reply = await api.call('POST', '/rules', project, { body })
+    expect(codeOf(reply)).toEqual([400, 'invalid_request'])
+    expect(reply.text).toContain('got 20000 characters together, expected at most 16000')
+  })
+
   test('show the tiers of a preset that are evaluated, and those that never can', async () => {
     const burn_rate = { signal: 'failure_rate', objective: 0.9, preset: 'standard' }
     const rule = await created({ condition: undefined, burn_rate })

@@ -54,7 +54,9 @@ function shownUrl(row: StoredChannel, secret_key: string | undefined, is_operato
   const section = 'unreadable' in opened ? {} : opened.section
   if (row.type === 'webhook') {
     const { url } = section as { url?: string }
-    return { url: url === undefined || is_operator ? (url ?? null) : maskUrl(url) }
+    // An operator compares only the URLs of its resources.
+    const isWhole = is_operator && row.managed_by !== null
+    return { url: url === undefined || isWhole ? (url ?? null) : maskUrl(url) }
   }
   if (!Object.hasOwn(row.secrets, 'webhook_url')) return {}
   const { webhook_url } = section as { webhook_url?: string }

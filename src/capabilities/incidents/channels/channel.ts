@@ -169,7 +169,9 @@ export const channelSchema = record('NotificationChannel', {
     url: z
       .string()
       .nullable()
-      .describe('Scheme and host; the whole URL for an operator. Null: cannot be decrypted.'),
+      .describe(
+        'Scheme and host; for an operator the whole URL, if a resource declares the channel. Null: cannot be decrypted.',
+      ),
   }).optional(),
   slack: record('ShownSlackChannel', {
     channel: z.string().optional(),

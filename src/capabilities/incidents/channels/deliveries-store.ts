@@ -83,6 +83,37 @@ export async function hasIncident(
 }
 
 /**
+ * Returns whether a later message of the incident was sent, or is being sent, to the same channel,
+ * and the receiver shows the state of the last message: as an alert, or in a post that is edited.
+ */
+export async function isOvertaken(
+  db: IncidentDb,
+  { project_id, message_id }: { project_id: string; message_id: string },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('notification_outbox as row')
+    .innerJoin('notification_outbox as later', (join) =>
+      join
+        .onRef('later.incident_id', '=', 'row.incident_id')
+        .onRef('later.channel', '=', 'row.channel')
+        .onRef('later.event_seq', '>', 'row.event_seq'),
+    )
+    .innerJoin('notification_channels as channel', (join) =>
+      join
+        .onRef('channel.project_id', '=', 'row.project_id')
+        .onRef('channel.name', '=', 'row.channel'),
+    )
+    .select('later.id')
+    .where('row.project_id', '=', project_id)
+    .where('row.id', '=', message_id)
+    .where(sql<boolean>`(later.state = 'delivered' or later.claim is not null)`)
+    .where(sql<boolean>`(channel.type in ('pagerduty', 'alertmanager')
+      or (channel.type = 'slack' and channel.secrets ? 'token'))`)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/**
  * Makes a message due now, with all its attempts. Its id remains, so that a receiver recognises it.
  * Returns undefined if the project has no such message.
  */

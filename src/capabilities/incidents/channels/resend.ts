@@ -1,14 +1,15 @@
 import { z } from 'zod'
 import { isUuid } from '../../../kernel/ids.ts'
-import { problem } from '../../../kernel/problem.ts'
+import { type Problem, problem } from '../../../kernel/problem.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { ChannelRoutesDeps } from './contract.ts'
 import { messageSchema, toMessageReply } from './deliveries.ts'
-import { resendMessage } from './deliveries-store.ts'
+import { isOvertaken, resendMessage } from './deliveries-store.ts'
 
 /**
  * POST /api/v2/observability/incidents/deliveries/{message_id}/resend: sends a message again, with
- * the same id, now. It has all attempts again.
+ * the same id, now. It has all attempts again. A receiver that shows the state of an incident gets
+ * only its newest message again: an older one would open an alert that has ended.
  */
 export function resendNotification({ db }: ChannelRoutesDeps): Route {
   return defineRoute({
@@ -21,15 +22,25 @@ export function resendNotification({ db }: ChannelRoutesDeps): Route {
     rate_per_minute_max: 60,
     params: z.strictObject({ message_id: z.string().describe('Id of the message.') }),
     reply: messageSchema,
-    errors: ['message_not_found', 'store_unavailable'],
+    errors: ['message_not_found', 'incident_state_conflict', 'store_unavailable'],
     handle: async ({ params: { message_id }, caller: { project_id } }) => {
-      const row = isUuid(message_id)
-        ? await resendMessage(db, { project_id, message_id })
-        : undefined
-      if (row !== undefined) return toMessageReply(row)
-      throw problem('message_not_found', {
-        detail: `message_id: got "${message_id.slice(0, 80)}", expected the id of a message of this project`,
-      })
+      const which = { project_id, message_id }
+      if (!isUuid(message_id)) throw messageNotFound(message_id)
+      if (await isOvertaken(db, which)) {
+        throw problem('incident_state_conflict', {
+          detail:
+            'A later message of the incident was sent to this channel, and the receiver shows the state of the last message. Send the newest message of the incident again.',
+        })
+      }
+      const row = await resendMessage(db, which)
+      if (row === undefined) throw messageNotFound(message_id)
+      return toMessageReply(row)
     },
+  })
+}
+
+function messageNotFound(message_id: string): Problem {
+  return problem('message_not_found', {
+    detail: `message_id: got "${message_id.slice(0, 80)}", expected the id of a message of this project`,
   })
 }

@@ -140,10 +140,17 @@ function inhibitionFaults({ name, group_by, inhibited_by }: Rule): Fault[] {
 
 const entries_max = 50
 
+/** Each incident and each message has a copy of the annotations. */
+const annotations_characters_max = 16_000
+
 function sizeFaults(rule: Rule): Fault[] {
-  return (['labels', 'annotations'] as const).flatMap((field): Fault[] => {
+  const faults = (['labels', 'annotations'] as const).flatMap((field): Fault[] => {
     const count = Object.keys(rule[field]).length
     const message = `got ${count} entries, expected at most ${entries_max}`
     return count > entries_max ? [{ path: [field], message }] : []
   })
+  const characters = Object.values(rule.annotations).join('').length
+  if (characters <= annotations_characters_max) return faults
+  const message = `got ${characters} characters together, expected at most ${annotations_characters_max}`
+  return [...faults, { path: ['annotations'], message }]
 }

@@ -176,7 +176,7 @@ export class IncidentBook {
     this.#changed.add(row.id)
   }
 
-  /** Writes all changes, in four statements. */
+  /** Writes all changes, in four statements if they are not very many. */
   async save(): Promise<Saved> {
     const rows = [...this.#changed].flatMap((id) => this.#rows.get(id) ?? [])
     const opened = this.#number - this.#firstNumber

@@ -12,9 +12,12 @@ type OnConflict = {
   update?: readonly string[]
 }
 
+/** Size of the records of a statement: jsonb holds 256 MB, and a worker has other work as well. */
+const batch_characters_max = 4_000_000
+
 /**
- * Inserts records with one statement, in their order. The first record names the columns. All
- * values are a single parameter, so that thousands of records are possible.
+ * Inserts records in their order, usually with one statement. The first record names the columns.
+ * All values are a single parameter, so that thousands of records are possible.
  */
 export async function putRecords(
   trx: IncidentDb,
@@ -28,12 +31,35 @@ export async function putRecords(
   const arbiter = key.length === 0 ? sql`` : sql`(${sql.join(key.map((one) => sql.ref(one)))})`
   const changed = update.map((one) => sql`${sql.ref(one)} = excluded.${sql.ref(one)}`)
   const action = update.length === 0 ? sql`nothing` : sql`update set ${sql.join(changed)}`
-  await sql`
-    insert into ${sql.table(table)} (${columns})
-    select ${columns}
-    from jsonb_populate_recordset(null::${sql.table(table)}, ${jsonOf(records)}::jsonb)
-    on conflict ${arbiter} do ${action}
-  `.execute(trx)
+  for (const batch of jsonBatches(records, batch_characters_max)) {
+    await sql`
+      insert into ${sql.table(table)} (${columns})
+      select ${columns}
+      from jsonb_populate_recordset(null::${sql.table(table)}, ${batch}::jsonb)
+      on conflict ${arbiter} do ${action}
+    `.execute(trx)
+  }
+}
+
+/**
+ * Returns JSON lists of records in their order, each of at most this size, or of one record. A list is
+ * made when it is asked for, so that only one is in memory: the messages of an incident to many
+ * channels are copies of the incident.
+ */
+export function* jsonBatches(records: Records, characters_max: number): Generator<string> {
+  let batch: string[] = []
+  let size = 2
+  for (const record of records) {
+    const json = jsonOf(record)
+    if (batch.length > 0 && size + json.length + 1 > characters_max) {
+      yield `[${batch.join(',')}]`
+      batch = []
+      size = 2
+    }
+    batch.push(json)
+    size += json.length + 1
+  }
+  if (batch.length > 0) yield `[${batch.join(',')}]`
 }
 
 /**

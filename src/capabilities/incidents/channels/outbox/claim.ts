@@ -47,7 +47,7 @@ export type ClaimSettings = {
   ahead_ms: () => number
 }
 
-/** Rows of a channel that a claim reads. */
+/** Rows of a channel that a claim reads: the oldest ones, and the incidents of those that are due. */
 const rows_max = 500
 
 /**
@@ -87,7 +87,7 @@ export function claimMessages(
   return db.transaction().execute(async (trx) => {
     const now_ms = await lockChannel(trx, target, settings.ahead_ms())
     if (now_ms === undefined) return undefined
-    const rows = await readWaiting(trx, target)
+    const rows = await readWaiting(trx, target, now_ms)
     if (rows.some(({ claimed_ms }) => claimed_ms > now_ms)) return undefined
     const stored = await findChannel(trx, target)
     const channel = usableChannel(stored, target, settings.secret_key)
@@ -151,31 +151,47 @@ function usableChannel(
   return 'unreadable' in opened ? { unusable: opened.unreadable } : opened
 }
 
-/** Reads and locks the waiting rows of a channel, the oldest first. */
+/**
+ * Reads and locks waiting rows of a channel, the oldest first. Due rows are found behind any number
+ * of rows that wait, with all rows of their incidents: otherwise a rule with many groups could delay
+ * the messages of the others.
+ */
 async function readWaiting(
   trx: IncidentDb,
-  { project_id, channel_name }: ChannelName,
+  target: ChannelName,
+  now_ms: number,
 ): Promise<(WaitingRow & { claimed_ms: number })[]> {
-  const rows = await trx
-    .selectFrom('notification_outbox')
+  const oldest = waitingRows(trx, target).select('id').orderBy('created_at').limit(rows_max)
+  const due = waitingRows(trx, target)
+    .select('incident_id')
+    .where('next_attempt_at', '<=', sql<string>`${new Date(now_ms)}::timestamptz`)
+    .orderBy('claimed_until')
+    .orderBy('created_at')
+    .limit(rows_max)
+  const rows = await waitingRows(trx, target)
     .select(['id', 'incident_id', 'event_seq', 'reason', 'rule_name', 'grouping', 'late'])
     .select(['attempts', 'released', 'created_at', 'next_attempt_at', 'claimed_until'])
-    .where('project_id', '=', project_id)
-    .where('channel', '=', channel_name)
-    .where('state', '=', 'waiting')
+    .where((row) => row.or([row('id', 'in', oldest), row('incident_id', 'in', due)]))
     .orderBy('created_at')
     .orderBy('event_seq')
-    .limit(rows_max)
     .forUpdate()
     .skipLocked()
     .execute()
   return rows.map(({ incident_id, reason, ...row }) => ({
     ...row,
-    ...{ incident: incident_id, channel: channel_name, reason: reason as NoticeReason },
+    ...{ incident: incident_id, channel: target.channel_name, reason: reason as NoticeReason },
     created_ms: Date.parse(row.created_at),
     next_attempt_ms: Date.parse(row.next_attempt_at),
     claimed_ms: row.claimed_until === null ? 0 : Date.parse(row.claimed_until),
   }))
+}
+
+function waitingRows(trx: IncidentDb, { project_id, channel_name }: ChannelName) {
+  return trx
+    .selectFrom('notification_outbox')
+    .where('project_id', '=', project_id)
+    .where('channel', '=', channel_name)
+    .where('state', '=', 'waiting')
 }
 
 async function readGroups(

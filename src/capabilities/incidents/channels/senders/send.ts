@@ -58,18 +58,34 @@ export function takesSeveral({ type, section }: Pick<OpenChannel, 'type' | 'sect
 /** Removes secrets that a receiver quotes, also their parts: a path, or a token after `Bearer`. */
 function withoutSecrets(text: string, channel: OpenChannel): string {
   const values = secretFields[channel.type].flatMap((field) => partsOf(fieldOf(channel, field)))
-  const long = values.filter((part) => part.length >= 6)
+  const long = values.filter((part) => part.length >= 6).flatMap(spellingsOf)
   return long
     .toSorted((one, other) => other.length - one.length)
     .reduce((clean, part) => clean.replaceAll(part, '[secret]'), text)
     .replaceAll('\u0000', '\ufffd')
 }
 
+/** Returns the spellings of a secret in URLs, in JSON, also of PHP, and in HTML. */
+function spellingsOf(part: string): string[] {
+  return [
+    part,
+    encodeURIComponent(part),
+    JSON.stringify(part).slice(1, -1),
+    part.replaceAll('/', '\\/'),
+    part.replaceAll('&', '&amp;'),
+    part.replaceAll('/', '&#x2F;'),
+  ]
+}
+
 function partsOf(value: string): string[] {
   const url = URL.parse(value)
   if (url !== null) {
-    const query = [...url.searchParams.values()]
+    // As decoded, and as written.
+    const query = [...url.searchParams.values(), ...url.search.split(/[?&=]/)]
     return [value, url.pathname, url.search, ...query, ...url.pathname.split('/')]
   }
-  return [value, ...value.split(' '), value.replace(/^whsec_/, '')]
+  const [scheme = '', credentials = ''] = value.split(' ')
+  const login = scheme === 'Basic' ? Buffer.from(credentials, 'base64').toString() : ''
+  const password = login.slice(login.indexOf(':') + 1)
+  return [value, ...value.split(' '), value.replace(/^whsec_/, ''), login, password]
 }
