@@ -23,7 +23,6 @@ import { median } from '../rounds.ts'
 import { type BenchEngine, startBenchEngine } from '../store/engine.ts'
 import type { SignalsFacts, SignalsRow } from './facts.ts'
 
-const projects = 20
 const rules_per_project = 50
 const callsPerMinute = 100
 const hours = 6
@@ -34,8 +33,8 @@ const slots = 6
 type Tables = TaskTables & DetectionTables
 type Stores = { engine: BenchEngine; relational: Relational<Tables>; postgres_pid: number }
 
-/** Measures the processor time of the signals of 1,000 rules. */
-export async function measureSignals(rounds: number): Promise<SignalsFacts> {
+/** Measures the processor time of the signals of 1,000 rules, 50 for each project. */
+export async function measureSignals(rounds: number, projects = 20): Promise<SignalsFacts> {
   await using parts = new AsyncDisposableStack()
   const engine = await startBenchEngine()
   parts.defer(() => engine.stop())
@@ -75,18 +74,19 @@ async function postmasterFile(directory: string): Promise<string> {
   return join(directory, files.find((file) => file.endsWith('postmaster.pid')) ?? '')
 }
 
-/** Stores calls of six hours, and tasks with findings. */
+/** Stores calls of six hours, each 2 s after its start, and tasks. */
 async function fill({ engine, relational }: Stores, project_id: string, end_ms: number) {
   const rows = callsPerMinute * 60 * hours
   await engine.columnar.command(
     `INSERT INTO observations (project_id, trace_id, observation_id, type, start_time, end_time, status,
        model, provider, environment, task_name, release, task_id, cost_usd, input_uncached_tokens,
-       time_to_first_token_ms, message_id)
+       time_to_first_token_ms, message_id, ingested_at)
      SELECT {project:UUID}, reinterpretAsUUID(sipHash128(number)), toString(number), 'generation',
        at, at + (number * 7919 % 9000) / 1000, if(number % 29 = 0, 'error', 'ok'),
        concat('model-', toString(number % 7)), concat('provider-', toString(number % 3)),
        if(number % 5 = 0, 'staging', 'production'), concat('task-', toString(number % 40)), 'v1',
-       concat('t', toString(intDiv(number, 8))), number % 100 / 10000, number % 5000, 200, 'm'
+       concat('t', toString(intDiv(number, 8))), number % 100 / 10000, number % 5000, 200, 'm',
+       at + toIntervalSecond(2)
      FROM (SELECT number, fromUnixTimestamp64Milli({end:Int64}, 'UTC')
        - toIntervalMillisecond(intDiv(number * 60000, {per:UInt32})) AS at
        FROM numbers({rows:UInt64}))`,

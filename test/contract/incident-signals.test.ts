@@ -11,7 +11,11 @@ import { durationMs } from '../../src/kernel/duration.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts'
 import type { Observation } from '../../src/model/observation.ts'
-import { openColumnar } from '../../src/platform/columnar/index.ts'
+import {
+  type Columnar,
+  ColumnarUnavailable,
+  openColumnar,
+} from '../../src/platform/columnar/index.ts'
 import { columnarOptions, testClickHouse } from '../support/clickhouse.ts'
 import { naiveSamples } from '../support/incidents/naive-signals.ts'
 import {
@@ -53,6 +57,9 @@ async function compare(
     expect(one).toMatchObject({ others: 0 })
   }
 }
+
+type Rows = readonly object[]
+type ReadArguments = Parameters<Columnar['read']>
 
 type Samples = ReadonlyMap<string, Sample>
 
@@ -280,6 +287,83 @@ describe('failures', () => {
     const aborted = AbortSignal.abort(new Error('the lease ended'))
     const request = { project_id: newId(), slots, lag_ms: 0, signal: aborted }
     await expect(stores.signals.measure(request)).rejects.toThrow('the lease ended')
+  })
+})
+
+describe('rules with different filters', () => {
+  const rules = ['task-a', 'task-b', 'wide*'].flatMap((task_name) =>
+    [
+      { signal: 'cost', window: '5m', threshold: 1 },
+      { signal: 'latency_p95', window: '1m', threshold: 1 },
+    ].map((condition) => ruleOf({ condition, selector: { task_name: [task_name] } })),
+  )
+  const slots = rules.map((rule, at) => ({ rule_id: `r${at}`, rule, end_ms }))
+  const project_id = newId()
+  const request = { project_id, slots, lag_ms: 0 }
+
+  beforeAll(() =>
+    insertCalls(
+      project_id,
+      ['task-a', 'task-b', 'task-b', 'wide-c'].map((task_name, at) => {
+        return { observation_id: `${at}`, task_name }
+      }),
+    ),
+  )
+
+  /** Rows of a statement that has more of them. */
+  const cut = (rows: Rows) => rows.map((row) => ({ ...row, total: String(rows.length + 1) }))
+
+  /** Opens the signals over a store that answers some statements in its own way. */
+  function signalsWith(answer: (params: string, rows: Rows) => Rows) {
+    const statements: string[] = []
+    const read: Columnar['read'] = async <Row>(...[sql, params, options]: ReadArguments) => {
+      const text = JSON.stringify(params, (_, value) => (typeof value === 'bigint' ? 0 : value))
+      statements.push(text)
+      const result = await stores.options.columnar.read<Row & object>(sql, params, options)
+      return { ...result, rows: answer(text, result.rows) as Row[] }
+    }
+    return { statements, signals: openSignals({ ...stores.options, columnar: { read } }) }
+  }
+
+  test('share a statement for sums and one for percentiles', async () => {
+    const { signals, statements } = signalsWith((_, rows) => rows)
+    const measured = await signals.measure(request)
+    expect(statements).toHaveLength(2)
+    expect(measured.map(({ rule_id }) => rule_id)).toEqual(slots.map(({ rule_id }) => rule_id))
+    expect(measured.map((one) => [...samplesOf(one).values()])).toMatchObject(
+      [1, 1, 2, 2, 1, 1].map((samples) => [{ samples }]),
+    )
+  })
+
+  test('do not fail with the one that needs too much memory', async () => {
+    const { signals } = signalsWith((params, rows) => {
+      if (params.includes('wide')) throw new ColumnarUnavailable('memory limit', { code: 241 })
+      return rows
+    })
+    const measured = await signals.measure(request)
+    expect(measured.slice(4)).toMatchObject(
+      [1, 2].map(() => ({ error: expect.stringContaining('more memory') })),
+    )
+    expect(measured.slice(0, 4)).toEqual((await stores.signals.measure(request)).slice(0, 4))
+  })
+
+  test('are measured one by one if together they have too many groups', async () => {
+    const { signals, statements } = signalsWith((params, rows) =>
+      params.includes('task-a') && params.includes('task-b') ? cut(rows) : rows,
+    )
+    expect(await signals.measure(request)).toEqual(await stores.signals.measure(request))
+    expect(statements).toHaveLength(8)
+  })
+
+  test('are measured window by window if one has too many rows', async () => {
+    let cuts = 0
+    const { signals } = signalsWith((params, rows) => {
+      if (!params.includes('[')) return rows
+      cuts += 1
+      return cut(rows)
+    })
+    expect(await signals.measure(request)).toEqual(await stores.signals.measure(request))
+    expect(cuts).toBe(8)
   })
 })
 

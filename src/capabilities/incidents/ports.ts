@@ -49,8 +49,8 @@ export type LedgerEvent = {
 /** Measures the signals of rules. Event rules have no signal. */
 export type Signals = {
   /**
-   * Measures rules of a project at the ends of slots; equal windows, filters and dimensions share one
-   * aggregate. Groups without rows are missing: `emptySample` is their sample. `lag_ms` of all
+   * Measures rules of a project at the ends of slots; rules of one store share
+   * statements. Groups without rows are missing: `emptySample` is their sample. `lag_ms` of all
    * samples is the given one.
    */
   measure(request: {

@@ -16,8 +16,10 @@ export function callsReader(columnar: Pick<Columnar, 'read'>): SourceReader {
 }
 
 /** Returns whether a request filters or groups by tags. */
-export function readsTags({ selector, group_by }: ReadRequest): boolean {
-  return selector.tag !== undefined || group_by.includes('tag')
+export function readsTags({ filters }: Pick<ReadRequest, 'filters'>): boolean {
+  return filters.some(({ selector, group_by }) => {
+    return selector.tag !== undefined || group_by.includes('tag')
+  })
 }
 
 const aggregate: Aggregate = (amount, when) => {

@@ -6,6 +6,7 @@ import { measurementTime_ms_max } from './measurement-error.ts'
 import {
   type Amount,
   type Cell,
+  type Filter,
   groupsRead_max,
   groupValue_chars_max,
   type ReadRequest,
@@ -58,53 +59,72 @@ type StatementParts = {
  * aggregate for each cell. Returns groups in the order of their values, and the number of all.
  */
 export function groupedStatement(request: ReadRequest, parts: StatementParts): string {
-  const { selector, group_by, cells, only } = request
+  const { filters, cells, only } = request
   const { parameters, rows, aggregate } = parts
-  const filters = selected(selector, parameters)
-  const values = group_by.map((dimension) => groupValue(dimension, selector, parameters))
   const aggregates = cells.map((cell) => cellAggregate(cell, aggregate, parameters))
+  const [{ group_by }] = filters
   const keys = only?.map((group) => group_by.map((one) => group[one] ?? '').join(separator))
   const onlyThese =
     keys === undefined
       ? ''
-      : `WHERE arrayStringConcat(g, '${separator}') IN ${parameters.add(keys, 'Array(String)')}`
-  const stretch = stretchOf(request.stretches, parameters)
-  const limit = request.stretches === undefined ? groupsRead_max : seriesRows_max
-  return `SELECT g, b, a, count() OVER () AS total FROM (
-  SELECT g, b, tuple(${aggregates.join(',\n    ')}) AS a
+      : `WHERE arrayStringConcat(fg.2, '${separator}') IN ${parameters.add(keys, 'Array(String)')}`
+  const isSeries = request.stretches !== undefined || request.overlapping !== undefined
+  const limit = isSeries ? seriesRows_max : groupsRead_max
+  return `SELECT fg.1 AS f, fg.2 AS g, b, a, count() OVER () AS total FROM (
+  SELECT fg, b, tuple(${aggregates.join(',\n    ')}) AS a
   FROM (
-    SELECT *, [${values.join(', ')}]::Array(String) AS g, ${stretch} AS b
+    SELECT *, arrayJoin(${groupsOf(filters, parameters)}) AS fg, ${stretchOf(request, parameters)} AS b
     FROM (${rows})
-    WHERE ${filters.join('\n      AND ') || 'true'}
   ) ${onlyThese}
-  GROUP BY g, b
-) ORDER BY g, b LIMIT ${limit}`
+  GROUP BY fg, b
+) ORDER BY f, g, b LIMIT ${limit}`
 }
 
+/** A filter of rows. */
+type Selector = ReadRequest['filters'][number]['selector']
+
 /** Makes the condition of the rows that a selector reads and that are in a group. */
-export function rowsOfGroup(
-  selector: ReadRequest['selector'],
-  group: Group,
-  parameters: Parameters,
-): string {
+export function rowsOfGroup(selector: Selector, group: Group, parameters: Parameters): string {
   const inGroup = Object.entries(group).map(([dimension, value]) => {
     const asked = parameters.add(value, 'String')
     return dimension === 'tag'
       ? `arrayExists(one -> ${cut('one')} = ${asked}, ${tagList})`
       : `${cut(scalars[dimension as keyof typeof scalars])} = ${asked}`
   })
-  return [...selected(selector, parameters), ...inGroup].join(' AND ') || 'true'
+  return [...conditionsOf(selector, parameters), ...inGroup].join(' AND ') || 'true'
 }
 
 /** Makes the conditions of a selector. */
-function selected(selector: ReadRequest['selector'], parameters: Parameters): string[] {
+function conditionsOf(selector: Selector, parameters: Parameters): string[] {
   return Object.entries(selector).flatMap(([dimension, globs]) =>
     globs === undefined ? [] : [filterBy(dimension as Dimension, globs, parameters)],
   )
 }
 
-/** Makes the number of the stretch of a row. */
-function stretchOf(stretches: ReadRequest['stretches'], parameters: Parameters): string {
+/** Makes the list of the groups of a row: pairs of the number of a filter and the values. */
+function groupsOf(filters: ReadRequest['filters'], parameters: Parameters): string {
+  const lists = filters.map(({ selector, group_by }, at) => {
+    const tests = conditionsOf(selector, parameters)
+    const values = group_by.map((one) => (one === 'tag' ? 'tag' : cut(scalars[one])))
+    const pair = `(toUInt16(${at}), [${values.join(', ')}]::Array(String))`
+    const pairs = group_by.includes('tag')
+      ? `arrayMap(tag -> ${pair}, ${tagsRead(selector, parameters)})`
+      : `[${pair}]`
+    return `if(${tests.join(' AND ') || 'true'}, ${pairs}, [])`
+  })
+  return lists.length === 1 ? lists.join('') : `arrayConcat(${lists.join(',\n      ')})`
+}
+
+/** Makes the number of the stretch of a row, or of each of the overlapping windows around it. */
+function stretchOf({ stretches, overlapping }: ReadRequest, parameters: Parameters): string {
+  if (overlapping !== undefined) {
+    const [froms, tos] = [
+      overlapping.map(({ from_ms }) => BigInt(from_ms)),
+      overlapping.map(({ to_ms }) => BigInt(to_ms)),
+    ].map((instants) => parameters.add(instants, 'Array(Int64)'))
+    return `arrayJoin(arrayFilter((at, start, end) -> start <= t AND t < end,
+      range(${overlapping.length}), ${froms}, ${tos}))`
+  }
   if (stretches === undefined) return '0'
   if ('edges' in stretches) {
     const edges = parameters.add(stretches.edges.map(BigInt), 'Array(Int64)')
@@ -154,18 +174,13 @@ function matchesOne(text: string, globs: readonly string[], parameters: Paramete
   return `(${tests.join(' OR ')})`
 }
 
-/** A row counts in the group of each of its tags that the selector names. */
-function groupValue(
-  dimension: Dimension,
-  selector: ReadRequest['selector'],
-  parameters: Parameters,
-): string {
-  if (dimension !== 'tag') return cut(scalars[dimension])
+/** Makes the tags of a row that the selector names, in each of whose groups the row counts. */
+function tagsRead(selector: Filter['selector'], parameters: Parameters): string {
   const named =
     selector.tag === undefined
       ? tagList
       : `arrayFilter(one -> ${matchesOne('one', selector.tag, parameters)}, ${tagList})`
-  return `arrayJoin(arrayDistinct(arrayMap(one -> ${cut('one')}, ${named})))`
+  return `arrayDistinct(arrayMap(one -> ${cut('one')}, ${named}))`
 }
 
 /** Cuts a value, and replaces U+0000, which PostgreSQL cannot store. */
@@ -176,8 +191,9 @@ function cut(text: string): string {
 /** Memory of one statement, so that one rule cannot stop the store. */
 const memory_bytes_max = 1_073_741_824
 
-/** A row in JSONEachRow: values of the group, stretch, cells as value and count, number of rows. */
+/** A row in JSONEachRow: number of the filter, values of the group, stretch, cells as value and count, number of rows. */
 type GroupRow = {
+  f: number
   g: string[]
   b: string | number
   a: [number | string | null, number | string][]
@@ -187,7 +203,7 @@ type GroupRow = {
 /** Runs a statement of `groupedStatement`. */
 export async function readGroups(
   columnar: Pick<Columnar, 'read'>,
-  { group_by, signal }: ReadRequest,
+  { filters, signal }: ReadRequest,
   { text, params }: { text: string; params: Parameters['values'] },
 ): Promise<ReadResult> {
   const { rows } = await columnar.read<GroupRow>(text, params, {
@@ -196,9 +212,10 @@ export async function readGroups(
     signal,
   })
   return {
-    groups: rows.map(({ g, b, a }) => ({
+    groups: rows.map(({ f, g, b, a }) => ({
+      filter: f,
       stretch: Number(b),
-      group: Object.fromEntries(group_by.map((one, at) => [one, g[at] ?? ''])) as Group,
+      group: toGroup(filters[f]?.group_by ?? [], g),
       values: a.map(([value, count]) => ({
         value: value === null ? null : Number(value),
         count: Number(count),
@@ -206,4 +223,8 @@ export async function readGroups(
     })),
     total: Number(rows[0]?.total ?? 0),
   }
+}
+
+function toGroup(group_by: readonly Dimension[], values: readonly string[]): Group {
+  return Object.fromEntries(group_by.map((one, at) => [one, values[at] ?? ''])) as Group
 }

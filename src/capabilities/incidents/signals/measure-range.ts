@@ -155,7 +155,7 @@ async function readSeries(
   ) {
     const to_ms = Math.min(range.to_ms, from_ms + day_ms - (day_ms % width_ms))
     const request: ReadRequest = {
-      ...{ project_id, selector: rule.selector, group_by: rule.group_by, signal },
+      ...{ project_id, filters: [rule], signal },
       cells: amounts.map((amount) => ({ amount, window: { from_ms, to_ms } })),
       stretches: { from_ms, width_ms },
     }

@@ -11,7 +11,7 @@ const memory = 241
 
 /** Returns why a measurement failed, in words that a user reads: without SQL and addresses. */
 export function measurementError(error: unknown): string {
-  const code = error instanceof ColumnarUnavailable ? error.code : undefined
+  const code = columnarCode(error)
   const isOverTime =
     code === timeout || error instanceof ReadOverTime || sqlState(error) === cancelled
   if (isOverTime) {
@@ -28,6 +28,15 @@ export function measurementError(error: unknown): string {
     return 'A store is unavailable. The rule keeps its state.'
   }
   return 'The store refused the measurement. The rule keeps its state.'
+}
+
+function columnarCode(error: unknown) {
+  return error instanceof ColumnarUnavailable ? error.code : undefined
+}
+
+/** Returns whether a statement of ClickHouse failed because it needed too much time or memory. */
+export function isOverLimit(error: unknown): boolean {
+  return [timeout, memory].includes(columnarCode(error) ?? 0)
 }
 
 /** SQLSTATE of a statement that exceeded its time limit. */

@@ -10,23 +10,18 @@ import type {
   MeasureRange,
   Signals,
 } from '../ports.ts'
-import {
-  type Batch,
-  hasRows,
-  type ReadingValues,
-  type RowReading,
-  readBatch,
-  toBatches,
-} from './batches.ts'
+import { type Batch, hasRows, type RowReading, splitByFilter, toBatches } from './batches.ts'
 import { callsReader } from './calls-reader.ts'
 import { openExamples } from './examples.ts'
 import { openLag } from './lag.ts'
 import { openLedgerEvents } from './ledger-events.ts'
 import { type LedgerParts, ledgerReader } from './ledger-reader.ts'
 import { openMeasureRange } from './measure-range.ts'
-import { measurementError } from './measurement-error.ts'
+import { isOverLimit, measurementError } from './measurement-error.ts'
 import { minutesReader } from './minutes-reader.ts'
 import { openOldest } from './oldest.ts'
+import { readBatch } from './read-batch.ts'
+import type { ReadingValues } from './read-series.ts'
 import type { SignalSource, SourceReader } from './reading.ts'
 import { emptySample, type SampleFacts, slotReading } from './slot-reading.ts'
 import { findingsReader, type TaskStore, tasksReader } from './tasks-reader.ts'
@@ -66,10 +61,18 @@ export function openSignals(
       return batch.readings.map((reading) => [reading.slot, toMeasured(reading, found, facts)])
     } catch (error) {
       signal.throwIfAborted()
+      const parts = isOverLimit(error) ? splitByFilter(batch) : []
+      if (parts.length > 1) return measureEach(parts, ask)
       options.logger.warn({ err: error, project_id }, 'measuring the signals of rules failed')
       const message = measurementError(error)
       return batch.readings.map(({ slot }) => [slot, { ...slot, error: message }])
     }
+  }
+  /** Measures each filter by itself, so that one over the limits does not fail the others. */
+  const measureEach = async (batches: readonly Batch[], ask: Ask) => {
+    const all: [MeasuredSlot, Measured][] = []
+    for (const batch of batches) all.push(...(await measureBatch(batch, ask)))
+    return all
   }
   const measure: Signals['measure'] = async (request) => {
     const { project_id, slots, lag_ms, signal = new AbortController().signal } = request

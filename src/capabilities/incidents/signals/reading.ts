@@ -36,11 +36,17 @@ export type Cell = { readonly amount: Amount; readonly window: Window }
 /** The value of a cell, and the rows behind it. `value` is null without rows. */
 export type CellValue = { readonly value: number | null; readonly count: number }
 
-/** A request to a source: equal filters and dimensions, any windows. */
+/** Which rows a rule reads, and the dimensions of its groups. */
+export type Filter = { selector: Rule['selector']; group_by: readonly Dimension[] }
+
+/** The value of a cell without rows. */
+export const noCell: CellValue = { value: null, count: 0 }
+
+/** A request to a source: any windows. */
 export type ReadRequest = {
   project_id: string
-  selector: Rule['selector']
-  group_by: readonly Dimension[]
+  /** Several filters are for sources of ClickHouse: a row counts in each one that selects it. */
+  filters: readonly [Filter, ...Filter[]]
   cells: readonly Cell[]
   /** Reads only these groups. */
   only?: readonly Group[]
@@ -49,6 +55,8 @@ export type ReadRequest = {
    * an instant, or those that begin at each of the ascending edges.
    */
   stretches?: { from_ms: number; width_ms: number } | { edges: readonly number[] }
+  /** Reads a row for each of these windows, which may overlap. Only sources of ClickHouse. */
+  overlapping?: readonly Window[]
   /** The windows whose rows are read, if they are not those of the cells. */
   windows?: readonly Window[]
   signal: AbortSignal
@@ -56,8 +64,16 @@ export type ReadRequest = {
 
 /** Groups with rows in the windows, by key, at most `groupsRead_max`; `total` counts all. */
 export type ReadResult = {
-  groups: readonly { group: Group; values: readonly CellValue[]; stretch?: number }[]
+  groups: readonly ReadGroup[]
   total: number
+}
+
+/** The cells of a group: of one filter, and of one stretch or overlapping window, by number. */
+export type ReadGroup = {
+  group: Group
+  values: readonly CellValue[]
+  filter?: number
+  stretch?: number
 }
 
 /** Computes the cells of each group. */

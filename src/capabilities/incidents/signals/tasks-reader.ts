@@ -120,7 +120,9 @@ async function readGroups(
   return {
     groups: found.map(({ g, b, v, n }) => ({
       stretch: b,
-      group: Object.fromEntries(request.group_by.map((one, at) => [one, g[at] ?? ''])) as Group,
+      group: Object.fromEntries(
+        request.filters[0].group_by.map((one, at) => [one, g[at] ?? '']),
+      ) as Group,
       values: v.map((value, at) => ({ value, count: n[at] ?? 0 })),
     })),
     total: found[0]?.total ?? 0,
@@ -129,7 +131,8 @@ async function readGroups(
 
 /** Completes a statement over rows with a time `t`; see `groupedStatement` of ClickHouse. */
 function groupedStatement(request: ReadRequest, rows: Sql): Sql {
-  const { selector, group_by, cells, only, stretches } = request
+  const { cells, only, stretches } = request
+  const [{ selector, group_by }] = request.filters
   const filters = dimensions.flatMap((one) => {
     const globs = group_by.includes(one) ? undefined : selector[one]
     return globs === undefined
