@@ -112,11 +112,15 @@ export function openRowsStore(columnar: Columnar): RowsStore {
 
 type Query = <T>(sql: string, about?: Pick<Condition, 'params'>) => Promise<T[]>
 
+/** Tables that the target makes by itself: its schema, and sums that workers compute of its rows. */
+const notMoved = ['schema_migrations', 'signal_minutes', 'signal_minutes_done']
+
 async function listTables(query: Query): Promise<RowsTable[]> {
   const tables = await query<{ name: string; sorting_key: string; partition_key: string }>(
     `SELECT name, sorting_key, partition_key FROM system.tables
-     WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name != 'schema_migrations'
-     ORDER BY name`,
+     WHERE database = currentDatabase() AND engine LIKE '%MergeTree'
+       AND name NOT IN {left:Array(String)} ORDER BY name`,
+    { params: { left: notMoved } },
   )
   return Promise.all(
     tables.map(async ({ name, sorting_key, partition_key }) => {
