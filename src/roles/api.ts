@@ -24,7 +24,6 @@ import { ledgerRoutes } from '../capabilities/ledger/index.ts'
 import {
   type ArchiveDeps,
   archiveRoutes,
-  openRestoredStore,
   readySlices,
 } from '../capabilities/lifecycle/archive/index.ts'
 import { retentionRoutes } from '../capabilities/lifecycle/retention/index.ts'
@@ -64,6 +63,7 @@ import {
 import { openJudge } from './detection.ts'
 import { noSender, openFindingRules } from './incidents.ts'
 import { type Intake, openIntake } from './intake.ts'
+import { archiveDeps } from './jobs.ts'
 import { listen } from './listen.ts'
 import { openConfiguredMailer, openReceivers } from './notifications.ts'
 import { openClusterQueue, withFileSpool } from './queues.ts'
@@ -294,14 +294,4 @@ function openStoreRouting(
     chooseStore: chooseByRouting({ db, routings, clock }),
     onServed: stats.onServed,
   }
-}
-
-/** Builds the dependencies of the archive routes. The API does not read archives itself. */
-function archiveDeps(
-  { clock }: Pick<RoleContext, 'clock'>,
-  config: Pick<RoleConfig<'api'>, 'blobs_url' | 'clickhouse_cluster'>,
-  { db, columnar }: Pick<Stores, 'db' | 'columnar'>,
-): ArchiveDeps {
-  const restored = openRestoredStore({ columnar, cluster: config.clickhouse_cluster })
-  return { db, clock, restored, is_configured: config.blobs_url !== undefined }
 }

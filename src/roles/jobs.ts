@@ -2,6 +2,7 @@ import { openFindingsRetention } from '../capabilities/detection/index.ts'
 import type { SecondStore } from '../capabilities/ingest/index.ts'
 import { type Chore, type JobHandler, startJobs } from '../capabilities/jobs/index.ts'
 import {
+  type ArchiveDeps,
   archiveHandler,
   defaultArchiveSettings,
   endSlicesChore,
@@ -128,6 +129,16 @@ export function openArchives(
     chores: [endSlicesChore({ db, restored, clock }), tidyArchivesChore({ db, blobs })],
     erasure: restored.erasure,
   }
+}
+
+/** Builds the dependencies of the archive routes. The API does not read archives itself. */
+export function archiveDeps(
+  { clock }: Pick<RoleContext, 'clock'>,
+  config: Pick<RoleConfig<'api'>, 'blobs_url' | 'clickhouse_cluster'>,
+  { db, columnar }: Pick<Stores, 'db' | 'columnar'>,
+): ArchiveDeps {
+  const restored = openRestoredStore({ columnar, cluster: config.clickhouse_cluster })
+  return { db, clock, restored, is_configured: config.blobs_url !== undefined }
 }
 
 /** Opens the store of archives. Returns undefined when none is configured. */
