@@ -9,7 +9,6 @@ import { openSignals } from '../../src/capabilities/incidents/signals/open-signa
 import { slotReading } from '../../src/capabilities/incidents/signals/slot-reading.ts'
 import { durationMs } from '../../src/kernel/duration.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import type { LedgerEntry } from '../../src/model/ledger-entry.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import {
   type Columnar,
@@ -28,7 +27,6 @@ import {
 } from '../support/incidents/signal-data.ts'
 import { openSignalStores, type SignalStores } from '../support/incidents/signal-stores.ts'
 import { observationOf } from '../support/observations.ts'
-import { entryOf } from '../support/records.ts'
 
 let stores: SignalStores
 
@@ -439,40 +437,6 @@ describe('a range of past slots', () => {
       condition: { ...condition, signal: 'trust_score', threshold: 0.5 },
     })
     expect((await collect(newId(), unrecorded, end_ms - 3_600_000)).slots).toEqual([])
-  })
-})
-
-describe('events of the ledger', () => {
-  const insert = (project_id: string, ...entries: Partial<LedgerEntry>[]) =>
-    stores.ledger.insertEntries(
-      entries.map((one) => entryOf({ project_id, received_at_ms: Date.now(), ...one })),
-      { token: newId() },
-    )
-  const dead = { side: 'settled', stored: 7, rejected: { refused: 2, cut: 1 } } as const
-
-  test('a chain of cursors has each entry once, without those before its start', async () => {
-    const project_id = newId()
-    const { ledgerEvents } = stores.signals
-    await insert(project_id, dead)
-    const start = await ledgerEvents(project_id, null)
-    expect(start.events).toEqual([])
-    expect((await ledgerEvents(project_id, start.cursor)).events).toEqual([])
-    const entry = { ...dead, ingest_request_id: newId() }
-    await insert(project_id, entry, { message_id: '', items: 4, lost: { spool_full: 4 } }, {})
-    await insert(newId(), dead)
-    const first = await ledgerEvents(project_id, start.cursor)
-    expect(first.events.toSorted((a, b) => a.items - b.items)).toMatchObject([
-      { type: 'rejected', items: 3, reasons: { refused: 2, cut: 1 } },
-      { type: 'lost', items: 4, reasons: { spool_full: 4 } },
-    ])
-    // A redelivered ledger message writes its entries again.
-    await insert(project_id, entry)
-    const second = await ledgerEvents(project_id, first.cursor)
-    expect(second.events).toEqual([])
-    await insert(project_id, { ...dead, ingest_request_id: newId() })
-    expect((await ledgerEvents(project_id, second.cursor)).events).toHaveLength(1)
-    // The same cursor gives the same events, such as after a crash before it was stored.
-    expect((await ledgerEvents(project_id, start.cursor)).events).toHaveLength(3)
   })
 })
 

@@ -30,22 +30,6 @@ export type Measured = MeasuredSlot &
     | { error: string }
   )
 
-/**
- * A place in the events of the ledger: those stored since `since_ms`. `seen` are the entries of the
- * minute before `until_ms` that were returned.
- */
-export type LedgerCursor = { since_ms: number; until_ms: number; seen: readonly string[] }
-
-/** Items of one request that were rejected or lost, stored at `at_ms`. */
-export type LedgerEvent = {
-  type: 'rejected' | 'lost'
-  items: number
-  /** Items by reason. */
-  reasons: Readonly<Record<string, number>>
-  ingest_request_id: string
-  at_ms: number
-}
-
 /** Measures the signals of rules. Event rules have no signal. */
 export type Signals = {
   /**
@@ -61,20 +45,10 @@ export type Signals = {
   }): Promise<Measured[]>
   /**
    * Returns the age of the oldest item of a project that was accepted and is not yet stored, in ms;
-   * 0 without a backlog. From the pending counts of the ledger and the lag of the queue.
+   * 0 without a backlog: the age of its oldest message in the queue, see decision 30.
    */
   lag(project_id: string, now_ms: number): Promise<number>
 }
-
-/**
- * Returns the events of the ledger of a project after a cursor, oldest first, at most some thousands,
- * and the next cursor. Null: no events, and a cursor at the present.
- */
-export type LedgerEvents = (
-  project_id: string,
-  after: LedgerCursor | null,
-  signal?: AbortSignal,
-) => Promise<{ events: readonly LedgerEvent[]; cursor: LedgerCursor }>
 
 /** A rule and a range of past slots: those that end after `from_ms` and at or before `to_ms`. */
 export type RangeRequest = {

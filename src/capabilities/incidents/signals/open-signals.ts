@@ -2,19 +2,11 @@ import { Semaphore } from '../../../kernel/semaphore.ts'
 import type { Columnar } from '../../../platform/columnar/index.ts'
 import type { Queue } from '../../../platform/queue/index.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
-import type {
-  Examples,
-  LedgerEvents,
-  Measured,
-  MeasuredSlot,
-  MeasureRange,
-  Signals,
-} from '../ports.ts'
+import type { Examples, Measured, MeasuredSlot, MeasureRange, Signals } from '../ports.ts'
 import { type Batch, hasRows, type RowReading, splitByFilter, toBatches } from './batches.ts'
 import { callsReader } from './calls-reader.ts'
 import { openExamples } from './examples.ts'
 import { openLag } from './lag.ts'
-import { openLedgerEvents } from './ledger-events.ts'
 import { type LedgerParts, ledgerReader } from './ledger-reader.ts'
 import { openMeasureRange } from './measure-range.ts'
 import { isOverLimit, measurementError } from './measurement-error.ts'
@@ -41,7 +33,7 @@ const statements_max = 4
 /** Opens the signals of incident rules. */
 export function openSignals(
   options: SignalOptions,
-): Signals & { ledgerEvents: LedgerEvents; measureRange: MeasureRange; examples: Examples } {
+): Signals & { measureRange: MeasureRange; examples: Examples } {
   const readers: Record<SignalSource, SourceReader> = {
     calls: callsReader(options.columnar),
     minutes: minutesReader(options),
@@ -88,7 +80,6 @@ export function openSignals(
   return {
     measure,
     lag: openLag(options.queue),
-    ledgerEvents: openLedgerEvents(options.columnar),
     examples: openExamples(options),
     measureRange: openMeasureRange({ readers, oldest, measure }),
   }

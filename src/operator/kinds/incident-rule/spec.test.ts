@@ -68,7 +68,7 @@ test('each field of a rule of the API has a field in the resource', () => {
   expect(missing).toEqual([])
 })
 
-test('the name of the rule is that of the resource, if the spec has none', () => {
+test('without `ruleName` the rule has the name of the resource', () => {
   const named = (ruleName?: string) =>
     toRule({ name: 'of-resource', spec: incidentRuleSpec.parse({ ...fires, ruleName }) }).name
   expect([named(), named('of-spec')]).toEqual(['of-resource', 'of-spec'])

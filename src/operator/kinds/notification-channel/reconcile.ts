@@ -225,7 +225,7 @@ export async function removeNotificationChannel(
 }
 
 /**
- * Deletes the channel after the grant was withdrawn: a namespace without the grant gets no more
+ * Deletes the channel after the grant was withdrawn, so that the namespace receives no further
  * messages about the project.
  */
 export async function withdrawNotificationChannel(
