@@ -1,7 +1,7 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { compileCache } from './test/support/child-env.ts'
 import { LongestFirst } from './test/support/longest-first.ts'
-import { closingLine, slowestFiles } from './test/support/reporters.ts'
+import { closingLine, failures, secondAttempts, slowestFiles } from './test/support/reporters.ts'
 
 /**
  * Tests that need tools in Go and Python, which `test/support/build-tools.ts` builds while the
@@ -11,6 +11,12 @@ const afterwards = {
   globalSetup: ['test/support/build-tools.ts'],
   sequence: { groupOrder: 1 },
 }
+
+/**
+ * Tests of several processes have time-outs that a busy machine can miss. Such a test gets a second
+ * attempt, and the end of the run names it, with the error of the first.
+ */
+const secondAttempt = { retry: 1 }
 
 /** Most tests wait for servers and processes, so three workers keep two cores busy. */
 const maxWorkers = 3
@@ -30,11 +36,18 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,
     hookTimeout: 300_000,
-    reporters: ['default', slowestFiles, closingLine],
+    reporters: ['default', slowestFiles, secondAttempts, failures, closingLine],
     projects: [
       project('api', ['test/api/*.test.ts'], { isolate: false }),
-      project('contract', ['test/contract/*.test.ts'], { isolate: false, ...afterwards }),
-      project('e2e', ['test/e2e/*.test.ts', 'test/tidy.test.ts'], afterwards),
+      project('contract', ['test/contract/*.test.ts'], {
+        isolate: false,
+        ...afterwards,
+        ...secondAttempt,
+      }),
+      project('e2e', ['test/e2e/*.test.ts', 'test/tidy.test.ts'], {
+        ...afterwards,
+        ...secondAttempt,
+      }),
       project(
         'unit',
         [
