@@ -18,7 +18,8 @@ const file = join(process.env['VERIFICATION_CORPUS'] ?? '.', 'claims', 'answers.
 const answers = JSON.parse(readFileSync(file, 'utf8')) as Answer[]
 const isVerbose = process.argv.includes('-v')
 
-const shared = (a: Span, b: Span) => Math.max(0, Math.min(a.end, b.end) - Math.max(a.start, b.start))
+const shared = (a: Span, b: Span) =>
+  Math.max(0, Math.min(a.end, b.end) - Math.max(a.start, b.start))
 const isSame = (a: Span, b: Span) =>
   shared(a, b) / (Math.max(a.end, b.end) - Math.min(a.start, b.start)) >= 0.8
 

@@ -22,7 +22,8 @@ const runs = readdirSync(folder)
   .sort()
   .flatMap((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Run[])
 
-const overlaps = (at: readonly [number, number], { start, end }: Label) => at[0] < end && start < at[1]
+const overlaps = (at: readonly [number, number], { start, end }: Label) =>
+  at[0] < end && start < at[1]
 
 let clean = 0
 let cleanFlagged = 0
@@ -33,7 +34,10 @@ let right = 0
 for (const run of runs) {
   const seen = run.messages
     .filter(({ role, content }) => role !== 'assistant' && content !== null)
-    .map(({ name, role, content }, at) => ({ source: `${at} ${name ?? role}`, text: content ?? '' }))
+    .map(({ name, role, content }, at) => ({
+      source: `${at} ${name ?? role}`,
+      text: content ?? '',
+    }))
   const checked = checkAnswer(run.answer, indexSeen(seen))
   const unsupported = checked.filter(({ verdict }) => verdict === 'unsupported')
   const isClean = run.flags.length === 0
@@ -53,11 +57,14 @@ for (const run of runs) {
     if (run.flags.some((flag) => overlaps(one.at, flag))) right += 1
     else if (isVerbose) {
       const how = run.ok_values.find((ok) => overlaps(one.at, ok))?.how
-      console.log(`wrong ${run.id} ${one.kind} "${one.value}" (${how}) …${run.answer.slice(Math.max(0, one.at[0] - 30), one.at[1] + 15).replaceAll('\n', '⏎')}`)
+      console.log(
+        `wrong ${run.id} ${one.kind} "${one.value}" (${how}) …${run.answer.slice(Math.max(0, one.at[0] - 30), one.at[1] + 15).replaceAll('\n', '⏎')}`,
+      )
     }
   }
 }
-const percent = (part: number, all: number) => `${((100 * part) / all).toFixed(1)} % (${part}/${all})`
+const percent = (part: number, all: number) =>
+  `${((100 * part) / all).toFixed(1)} % (${part}/${all})`
 console.log(`clean runs flagged: ${percent(cleanFlagged, clean)}`)
 console.log(`precision of flags: ${percent(right, reported)}`)
 console.log(`recall of flags: ${percent(found, flags)}`)

@@ -10,7 +10,8 @@ const verb =
 const subordinate =
   /(?<![\p{L}])(?:if|unless|since|because|although|provided|wenn|falls|weil|da|obwohl|si|puisque|parce|car|aunque|porque|ya que)(?![\p{L}])/iu
 
-const figure = /\d|(?<![\p{L}])(?:two|three|four|five|six|seven|eight|nine|ten|zwei|drei|vier|fünf|deux|trois|quatre|cinq|dos|tres|cuatro|cinco)(?![\p{L}])/iu
+const figure =
+  /\d|(?<![\p{L}])(?:two|three|four|five|six|seven|eight|nine|ten|zwei|drei|vier|fünf|deux|trois|quatre|cinq|dos|tres|cuatro|cinco)(?![\p{L}])/iu
 
 /** Maximum characters of a sentence that is split. */
 const sentence_chars_max = 2000
@@ -45,7 +46,11 @@ function isClause(part: string): boolean {
 function startsClause(rest: string): boolean {
   const first = rest.split(/[,;:]/, 1)[0] ?? ''
   const start = first.split(/\s+/).slice(0, 8).join(' ')
-  return verb.test(start) && !verb.test(first.split(/\s+/, 1)[0] ?? '') && (figure.test(first) || hasName(first))
+  return (
+    verb.test(start) &&
+    !verb.test(first.split(/\s+/, 1)[0] ?? '') &&
+    (figure.test(first) || hasName(first))
+  )
 }
 
 function hasName(part: string): boolean {

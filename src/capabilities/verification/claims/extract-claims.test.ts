@@ -101,7 +101,24 @@ describe('parts without a claim', () => {
 })
 
 it('gives offsets that slice the answer, and never two parts of one place', () => {
-  const word = fc.constantFrom('The', 'fee', 'is', '5.5', 'Dr.', '🙂', '\n', '- ', '| a | b |', '```', '[1]', 'and', '.', '?', ';', 'ä')
+  const word = fc.constantFrom(
+    'The',
+    'fee',
+    'is',
+    '5.5',
+    'Dr.',
+    '🙂',
+    '\n',
+    '- ',
+    '| a | b |',
+    '```',
+    '[1]',
+    'and',
+    '.',
+    '?',
+    ';',
+    'ä',
+  )
   fc.assert(
     fc.property(fc.array(word, { maxLength: 60 }), (words) => {
       const answer = words.join(' ')

@@ -45,7 +45,12 @@ function belongsTo(text: string, last: Part, next: Part): boolean {
   if (/^\s*(?:\[\d{1,3}\]\s*)+[.!?]?\s*$/.test(text.slice(next.start, next.end))) return true
   if (/^\s*[)\]}"”’»]/.test(after)) return true
   if (/^\s*\p{Ll}(?!\p{Ll}{0,3}\d)/u.test(after)) return !/[!?]["”)]?\s*$/.test(before)
-  if (/^\s*\p{Extended_Pictographic}[\p{Extended_Pictographic}\s]*$/u.test(text.slice(next.start, next.end))) return true
+  if (
+    /^\s*\p{Extended_Pictographic}[\p{Extended_Pictographic}\s]*$/u.test(
+      text.slice(next.start, next.end),
+    )
+  )
+    return true
   if (!/\.\s*$/.test(before)) return /\n\s*$/.test(before) && !/[.!?:;]\s*$/.test(before.trimEnd())
   return endsInAbbreviation(before, after)
 }
@@ -55,9 +60,12 @@ function endsInAbbreviation(before: string, after: string): boolean {
   if (/^\d+$/.test(word)) return /^\s*\d/.test(after) ? /\d\.$/.test(before) : months.test(after)
   if (/^[ap]\.m$/.test(word)) return /^\s*[\p{Ll}\d(]/u.test(after)
   if (/^(?:no|nr|fig|art|sec|vol|núm|pág|p)$/.test(word)) return /^\s*\d/.test(after)
-  if (/^(?:inc|ltd|corp|co|etc|est|ext|max|min|str)$/.test(word)) return /^\s*[\p{Ll},;(]/u.test(after)
+  if (/^(?:inc|ltd|corp|co|etc|est|ext|max|min|str)$/.test(word))
+    return /^\s*[\p{Ll},;(]/u.test(after)
   // One capital letter is an initial.
-  return abbreviations.has(word) || (/(?:^|[\s(])\p{Lu}\.\s*$/u.test(before) && !starter.test(after))
+  return (
+    abbreviations.has(word) || (/(?:^|[\s(])\p{Lu}\.\s*$/u.test(before) && !starter.test(after))
+  )
 }
 
 /** Words that begin a sentence, and no name after an initial. */

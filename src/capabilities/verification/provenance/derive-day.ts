@@ -1,5 +1,5 @@
 import type { Derivation } from './derive-number.ts'
-import { findWithin, type Seen, type SeenIndex } from './seen-index.ts'
+import { findWithin, type Seen, type SeenIndex } from './seen.ts'
 import type { Day, Value } from './value.ts'
 
 const day_ms = 86_400_000
@@ -21,18 +21,23 @@ export function findDay(index: SeenIndex, value: Value): Seen | undefined {
   for (const day of value.days ?? []) {
     const seen = index.dates.get(`${day.month}-${day.day ?? ''}`) ?? []
     const found = seen.find(({ value: other }) =>
-      other.days?.some((one) => one.year === undefined || day.year === undefined || one.year === day.year),
+      other.days?.some(
+        (one) => one.year === undefined || day.year === undefined || one.year === day.year,
+      ),
     )
     // The year may have been seen apart from the day.
     const isYearSeen = index.numbers.get('year')?.some(({ n }) => n === day.year) === true
     if (found !== undefined) return found
-    if (isYearSeen && seen[0] !== undefined && day.day !== undefined && !hasOtherYear(seen, day)) return seen[0]
+    if (isYearSeen && seen[0] !== undefined && day.day !== undefined && !hasOtherYear(seen, day))
+      return seen[0]
   }
   return undefined
 }
 
 function hasOtherYear(seen: readonly Seen[], { year }: Day): boolean {
-  return seen.every(({ value }) => value.days?.every((one) => one.year !== undefined && one.year !== year))
+  return seen.every(({ value }) =>
+    value.days?.every((one) => one.year !== undefined && one.year !== year),
+  )
 }
 
 /** Finds a seen date and a seen duration that give the date. */
@@ -70,15 +75,21 @@ function deriveInYear(value: Value, { dates, durations, base }: Parts): Derivati
 }
 
 function deriveFrom(one: Seen, days: number, durations: readonly Seen[]): Derivation | undefined {
-  if (days <= 1) return { operation: 'next day', formula: one.evidence.quote, operands: [one.evidence] }
+  if (days <= 1)
+    return { operation: 'next day', formula: one.evidence.quote, operands: [one.evidence] }
   for (const duration of durations.slice(0, operands_max)) {
     const { amount } = duration.value
-    const length = amount?.unit === '' ? (amount.written[0] ?? 0) : (amount?.readings[0] ?? 0) / day_s
+    const length =
+      amount?.unit === '' ? (amount.written[0] ?? 0) : (amount?.readings[0] ?? 0) / day_s
     // Months and years have no fixed number of days.
     const slack = length >= 28 ? 1 + length * 0.003 : 1
     if (length >= 1 && Math.abs(days - length) <= slack) {
       const operands = [one.evidence, duration.evidence]
-      return { operation: 'date', formula: operands.map(({ quote }) => quote).join(' ± '), operands }
+      return {
+        operation: 'date',
+        formula: operands.map(({ quote }) => quote).join(' ± '),
+        operands,
+      }
     }
   }
   return undefined
@@ -103,18 +114,23 @@ export function deriveBetween(
       if (a.isDay !== b.isDay || a === b) continue
       const gap = b.at - a.at
       const gaps = a.isDay ? [gap, gap + day_s] : [gap, gap + day_s, gap / 60]
-            const isGap = gaps.some((length) => length > 0 && Math.abs(length - seconds) <= tolerance_s)
+      const isGap = gaps.some((length) => length > 0 && Math.abs(length - seconds) <= tolerance_s)
       const shift = hasZone && !a.isDay ? Math.abs(gap - seconds) % 3600 : 1
       if (isGap || shift === 0) {
         const operands = [a.one.evidence, b.one.evidence]
-        return { operation: 'difference', formula: `${operands[1]?.quote} − ${operands[0]?.quote}`, operands }
+        return {
+          operation: 'difference',
+          formula: `${operands[1]?.quote} − ${operands[0]?.quote}`,
+          operands,
+        }
       }
     }
   }
   return undefined
 }
 
-const cron = /(?<![\w*/])(?<minute>\d{1,2}) (?<hour>\d{1,2}|\*\/(?<step>\d{1,2})) [\d*/,-]{1,20} [\d*/,A-Za-z-]{1,20} [\d*/,A-Za-z-]{1,20}/g
+const cron =
+  /(?<![\w*/])(?<minute>\d{1,2}) (?<hour>\d{1,2}|\*\/(?<step>\d{1,2})) [\d*/,-]{1,20} [\d*/,A-Za-z-]{1,20} [\d*/,A-Za-z-]{1,20}/g
 
 /** Finds the schedule of a crontab that runs at this second of the day. */
 function findSchedule(target: number, { texts }: SeenIndex): Seen | undefined {
@@ -122,7 +138,8 @@ function findSchedule(target: number, { texts }: SeenIndex): Seen | undefined {
     for (const match of text.matchAll(cron)) {
       const { minute, hour, step } = match.groups ?? {}
       const rest = target - Number(minute) * 60
-      const isRun = step === undefined ? rest === Number(hour) * 3600 : rest % (Number(step) * 3600) === 0
+      const isRun =
+        step === undefined ? rest === Number(hour) * 3600 : rest % (Number(step) * 3600) === 0
       if (!isRun) continue
       const at = [match.index, match.index + match[0].length] as const
       const value: Value = { kind: 'time', text: match[0], at, normal: match[0] }
@@ -137,7 +154,9 @@ export function findTime(value: Value, index: SeenIndex, answerHasZone: boolean)
   const target = value.second ?? 0
   const hour = target / 3600
   if (Number.isInteger(hour)) {
-    const bare = [hour, hour - 12].flatMap((n) => ['written', 'inside'].map((key) => findWithin(index.numbers.get(key), n, n)))
+    const bare = [hour, hour - 12].flatMap((n) =>
+      ['written', 'inside'].map((key) => findWithin(index.numbers.get(key), n, n)),
+    )
     const found = bare.find((entry) => entry !== undefined && entry.n > 0)
     if (found !== undefined) return found.seen
   }

@@ -1,4 +1,4 @@
-import { type Entry, findWithin, type Seen } from './seen-index.ts'
+import { type Entry, findWithin, type List, type Seen } from './seen.ts'
 import type { Amount, Evidence } from './value.ts'
 
 /** One operation over seen values that gives a value of the answer. */
@@ -12,7 +12,7 @@ export type Operands = {
   counts: readonly Entry[]
   percents: readonly Entry[]
   /** Whole columns, and runs of the answer's own values. */
-  lists: readonly (readonly Entry[])[]
+  lists: readonly List[]
 }
 
 export type Target = {
@@ -56,20 +56,19 @@ function explain(operation: string, sign: string, entries: readonly Entry[]): De
 const listed_max = 20
 
 function deriveFromLists({ n, tolerance, amount, per_unit, cue }: Target, { lists }: Operands) {
-  for (const list of lists) {
-    if (list.length < 2 || !isCompatible(amount.unit, list)) continue
-    const isBare = list[0]?.seen.value.amount?.unit === ''
-    const sum = list.reduce((total, entry) => total + entry.n, 0) / (isBare ? 1 : per_unit)
-    const shown = list.slice(0, listed_max)
-    if (cue !== 'mean' && Math.abs(sum - n) <= tolerance) return explain('sum', '+', shown)
-    if (Math.abs(sum / list.length - n) <= tolerance) return explain('mean', ',', shown)
+  for (const { unit, sum, entries } of lists) {
+    if (!isCompatible(amount.unit, unit)) continue
+    // Numbers without unit are in the unit that the answer writes.
+    const total = unit === '' ? sum : sum / per_unit
+    const shown = entries.slice(0, listed_max)
+    if (cue !== 'mean' && Math.abs(total - n) <= tolerance) return explain('sum', '+', shown)
+    if (Math.abs(total / entries.length - n) <= tolerance) return explain('mean', ',', shown)
   }
   return undefined
 }
 
-function isCompatible(unit: string, list: readonly Entry[]): boolean {
-  const other = list[0]?.seen.value.amount?.unit ?? ''
-  return unit === other || unit === '' || other === '' || (unit === 'count' && other === '')
+function isCompatible(unit: string, other: string): boolean {
+  return unit === other || unit === '' || other === '' || (isMoney(unit) && other === 'cent')
 }
 
 function deriveSum({ n, tolerance }: Target, entries: readonly Entry[]): Derivation | undefined {
@@ -145,8 +144,30 @@ function unitsOf({ of, counts }: Operands): (readonly Entry[])[] {
 }
 
 const pairUnits = [
-  'EUR', 'USD', 'GBP', 'CHF', 'cent', 'duration', 'mass', 'length', 'area', 'volume', 'data',
-  'energy', 'power', 'pressure', 'speed', 'KR', 'SEK', 'NOK', 'DKK', 'PLN', 'JPY', 'INR', 'CAD', 'AUD',
+  'EUR',
+  'USD',
+  'GBP',
+  'CHF',
+  'cent',
+  'duration',
+  'mass',
+  'length',
+  'area',
+  'volume',
+  'data',
+  'energy',
+  'power',
+  'pressure',
+  'speed',
+  'KR',
+  'SEK',
+  'NOK',
+  'DKK',
+  'PLN',
+  'JPY',
+  'INR',
+  'CAD',
+  'AUD',
 ]
 
 function deriveRatio({ n, tolerance }: Target, operands: Operands): Derivation | undefined {
@@ -192,7 +213,9 @@ export function operandsFrom(seen: readonly Seen[], unit: string, per_unit: numb
   return seen.flatMap((one) => {
     const amount = one.value.amount
     if (amount === undefined) return []
-    const isOwn = amount.unit === unit || (isMoney(unit) && isMoney(amount.unit) && (unit === 'cent' || amount.unit === 'cent'))
+    const isOwn =
+      amount.unit === unit ||
+      (isMoney(unit) && isMoney(amount.unit) && (unit === 'cent' || amount.unit === 'cent'))
     const isBare = unit === '' || amount.unit === ''
     const scaled = amount.readings.map((n) => n / per_unit)
     const numbers = isOwn ? scaled : isBare ? amount.written : []

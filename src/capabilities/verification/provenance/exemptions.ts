@@ -39,20 +39,28 @@ function isInCode({ at: [start] }: Value, text: string): boolean {
 function isListNumber({ at: [start, end], kind }: Value, text: string): boolean {
   if (kind !== 'number') return false
   const lineStart = text.lastIndexOf('\n', start - 1) + 1
-  return /^[\s>#*_|-]*$/.test(text.slice(lineStart, start)) && /^[.)]\s/.test(text.slice(end, end + 2))
+  return (
+    /^[\s>#*_|-]*$/.test(text.slice(lineStart, start)) && /^[.)]\s/.test(text.slice(end, end + 2))
+  )
 }
 
 const constants = new Set(['24/7', '365', '100%', '100 %', '0%', '0 %', '42.195 km', '50/50'])
 
 function isConstant({ text: written, at: [start, end], amount }: Value, text: string): boolean {
   if (constants.has(written.toLowerCase())) return true
-  if (/^(?:24\/7|50\/50|1:1)$/.test(text.slice(start - 3 < 0 ? 0 : start, end + 3).slice(0, 5))) return true
+  if (/^(?:24\/7|50\/50|1:1)$/.test(text.slice(start - 3 < 0 ? 0 : start, end + 3).slice(0, 5)))
+    return true
   if (text.slice(Math.max(0, start - 3), end) === '24/7') return true
   if (/^(?:255\.){1,3}\d{1,3}\.\d{1,3}/.test(written)) return true
   const before = text.slice(Math.max(0, start - 8), start)
   if (/\bport $/i.test(before) && wellKnownPorts.has(written)) return true
   if (/\b(?:UTC|GMT) ?[+-]$/.test(before)) return true
-  if (/^(?:st|nd|rd|th)?(?: (?:to|and|or|or the|to the) \d{1,2}(?:st|nd|rd|th))? century/.test(text.slice(end, end + 30))) return true
+  if (
+    /^(?:st|nd|rd|th)?(?: (?:to|and|or|or the|to the) \d{1,2}(?:st|nd|rd|th))? century/.test(
+      text.slice(end, end + 30),
+    )
+  )
+    return true
   return amount?.written[0] === 0 || isPowerOfTwo(amount?.written[0])
 }
 
@@ -66,8 +74,13 @@ function isPowerOfTwo(n: number | undefined): boolean {
 function isRate({ at: [, end], kind }: Value, text: string): boolean {
   if (kind !== 'quantity' && kind !== 'time' && kind !== 'number') return false
   const after = text.slice(end, end + 24)
-  if (/^ ?(?:school|working|business|week) ?days\b|^ ?(?:Werktage|Arbeitstage)/i.test(after)) return true
-  return kind !== 'number' && (/^(?:\/(?:s|h|min|d)\b|ps\b| per [a-z])/.test(after) || /(?:km\/h|mph)$/.test(text.slice(0, end)))
+  if (/^ ?(?:school|working|business|week) ?days\b|^ ?(?:Werktage|Arbeitstage)/i.test(after))
+    return true
+  return (
+    kind !== 'number' &&
+    (/^(?:\/(?:s|h|min|d)\b|ps\b| per [a-z])/.test(after) ||
+      /(?:km\/h|mph)$/.test(text.slice(0, end)))
+  )
 }
 
 /** The name of a thing, with capitals: "Payload Too Large". */

@@ -1,4 +1,4 @@
-import { findWithin, type SeenIndex } from './seen-index.ts'
+import { findWithin, type SeenIndex } from './seen.ts'
 import type { Amount, Evidence, Value } from './value.ts'
 
 const exact = 1e-9
@@ -33,7 +33,12 @@ export function findNumber(value: Value, index: SeenIndex): Evidence | undefined
       if (found !== undefined) return found.seen.evidence
     }
   }
-  return countOf(amount, index) ?? findUnscaled(value, index) ?? findClock(amount, index) ?? findFigures(value, index)
+  return (
+    countOf(amount, index) ??
+    findUnscaled(value, index) ??
+    findClock(amount, index) ??
+    findFigures(value, index)
+  )
 }
 
 type Candidate = readonly [key: string, numbers: readonly number[], factor: number]
@@ -44,7 +49,8 @@ function candidates(amount: Amount, index: SeenIndex): Candidate[] {
   const perUnit = written[0] ? Math.abs((readings[0] ?? 0) / written[0]) : 1
   const own: Candidate = [unit, readings, 1]
   const bare: Candidate = ['', written, 1 / (perUnit || 1)]
-  if (unit === '') return [own, ['written', written, 1], ['year', written, 0], ['inside', written, 0]]
+  if (unit === '')
+    return [own, ['written', written, 1], ['year', written, 0], ['inside', written, 0]]
   if (unit === 'count') return [own, ['', written, 1], ['inside', written, 0]]
   if (unit === '%') return [own, bare, ['', written.map((n) => n / 100), 0.01]]
   if (/^[A-Z]{2,3}$|^cent$/.test(unit)) return moneyCandidates(amount, index)
@@ -59,12 +65,19 @@ function thousands({ unit, written }: Amount): Candidate[] {
 
 const crowns = new Set(['SEK', 'NOK', 'DKK', 'CZK', 'KR'])
 
-function moneyCandidates({ unit, readings, written }: Amount, { currencies }: SeenIndex): Candidate[] {
-  const own: Candidate[] = [[unit, readings, 1], ['cent', readings, 1]]
+function moneyCandidates(
+  { unit, readings, written }: Amount,
+  { currencies }: SeenIndex,
+): Candidate[] {
+  const own: Candidate[] = [
+    [unit, readings, 1],
+    ['cent', readings, 1],
+  ]
   if (unit === 'cent') own.push(...[...currencies].map((name): Candidate => [name, readings, 1]))
   if (crowns.has(unit)) own.push(...[...crowns].map((name): Candidate => [name, readings, 1]))
   // A number without unit is an amount, unless only other currencies were seen.
-  const isOther = currencies.size > 0 && !currencies.has(unit) && unit !== 'cent' && !(crowns.has(unit))
+  const isOther =
+    currencies.size > 0 && !currencies.has(unit) && unit !== 'cent' && !crowns.has(unit)
   if (isOther) return own
   return [...own, ['', readings, 1], ['', written, 1], ['', readings.map((n) => n * 100), 0]]
 }
@@ -84,10 +97,16 @@ function findBound<T>(
 /** Finds the number without its scale word: the heading of a table says "million". */
 function findUnscaled(value: Value, index: SeenIndex): Evidence | undefined {
   const { amount } = value
-  if (amount === undefined || amount.scale < 1e3 || !/\b(?:m|bn|k|million|billion|thousand|mio|mrd)/i.test(index.texts.map(({ text }) => text).join(' '))) return undefined
+  if (amount === undefined || amount.scale < 1e3 || !index.hasScale) return undefined
   const down = (numbers: readonly number[]) => numbers.map((n) => n / amount.scale)
   const half = amount.half / amount.scale
-  const unscaled = { ...amount, readings: down(amount.readings), written: down(amount.written), half, scale: 1 }
+  const unscaled = {
+    ...amount,
+    readings: down(amount.readings),
+    written: down(amount.written),
+    half,
+    scale: 1,
+  }
   return findNumber({ ...value, amount: unscaled }, index)
 }
 

@@ -44,7 +44,8 @@ export function readDates(text: string): Value[] {
   )
 }
 
-const rangeBefore = /(?<![\d.,:/])(?<d>\d{1,2})\.?(?:[-–—]| (?:to|and|bis|und|au|et|al?|y|until|or) )$/u
+const rangeBefore =
+  /(?<![\d.,:/])(?<d>\d{1,2})\.?(?:[-–—]| (?:to|and|bis|und|au|et|al?|y|until|or) )$/u
 
 /** Reads the first day of "10 to 16 February", which has the month of the second. */
 function startOfRange(text: string, { at: [end], days }: Value): Value[] {
@@ -56,7 +57,9 @@ function startOfRange(text: string, { at: [end], days }: Value): Value[] {
   const first = { ...second, day: Number(written) }
   if (first.day < 1 || first.day > 31) return []
   const normal = [first.year ?? '????', first.month, first.day].join('-')
-  return [{ kind: 'date', text: written, at: [start, start + written.length], normal, days: [first] }]
+  return [
+    { kind: 'date', text: written, at: [start, start + written.length], normal, days: [first] },
+  ]
 }
 
 function dateFrom(match: RegExpExecArray): Value | undefined {

@@ -1,4 +1,3 @@
-import type { Amount, Value } from './value.ts'
 import {
   findCurrency,
   findScale,
@@ -7,13 +6,14 @@ import {
   numberWords,
   readNumberWord,
 } from './units.ts'
+import type { Amount, Value } from './value.ts'
 
 const digits =
   /(?<![\p{L}\d])(?:\d{1,3}(?:[,.’' \u00a0\u202f_]\d{3}){1,4}(?!\d)(?:[.,]\d{1,6}(?!\d))?|\d{1,15}(?:[.,]\d{1,9})?)/gu
 
-const unitAfter =
-  /^(?:[  \u202f-]?(?<word>[€$£¥₹%]|°[CF]|km\/h|[\p{L}µ]{1,14}[²³23]?)(?![\p{L}]))/u
-const currencyBefore = /(?:[€$£¥₹]|(?<![\p{L}])(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|INR|JPY|CAD|AUD)) ?[-–+]?$/u
+const unitAfter = /^(?:[  \u202f-]?(?<word>[€$£¥₹%]|°[CF]|km\/h|[\p{L}µ]{1,14}[²³23]?)(?![\p{L}]))/u
+const currencyBefore =
+  /(?:[€$£¥₹]|(?<![\p{L}])(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|INR|JPY|CAD|AUD)) ?[-–+]?$/u
 const ordinal = /^(?:st|nd|rd|th|º|ª|er|ème|e)(?![\p{L}])/u
 
 /** Reads the numbers of a text with their units: figures and number words. */
@@ -28,7 +28,9 @@ export function readNumbers(text: string): Value[] {
     const half = fraction.exec(text)?.[0] ?? ''
     const readings = [readNumberWord(match[0]) + (half === '' ? 0 : 0.5)]
     const written = match[0] + half
-    found.push(amountFrom(text, { at: match.index, written }, { readings, half: half === '' ? 0.5 : 0.25 }))
+    found.push(
+      amountFrom(text, { at: match.index, written }, { readings, half: half === '' ? 0.5 : 0.25 }),
+    )
   }
   return joinDurations(text, found)
 }
@@ -51,7 +53,10 @@ function durationOf(text: string, first: Value, second: Value): Value | undefine
   if (one?.unit !== 'duration' || two === undefined) return undefined
   const between = text.slice(first.at[1], second.at[0])
   const isBareMinute = two.unit === '' && /^ ?$/.test(between) && / ?h$/i.test(first.text)
-  if (!isBareMinute && (two.unit !== 'duration' || !/^(?:,? |,? and | und | et | y )?$/.test(between)))
+  if (
+    !isBareMinute &&
+    (two.unit !== 'duration' || !/^(?:,? |,? and | und | et | y )?$/.test(between))
+  )
     return undefined
   const factor = isBareMinute ? 60 : 1
   const [more = 0] = one.readings
@@ -64,7 +69,14 @@ function durationOf(text: string, first: Value, second: Value): Value | undefine
     text: text.slice(...at),
     at,
     normal: `${readings[0]} duration`,
-    amount: { readings, written: [readings[0] ?? 0], unit: 'duration', scale: 1, half: two.half * factor, isRounded: false },
+    amount: {
+      readings,
+      written: [readings[0] ?? 0],
+      unit: 'duration',
+      scale: 1,
+      half: two.half * factor,
+      isRounded: false,
+    },
   }
 }
 
@@ -90,7 +102,10 @@ export function readFigures(written: string): Figures {
   if (isGrouped) return { readings: [whole], half: 0.5 }
   const mayGroup = decimals === 3 && separators.length === 1 && !bare.startsWith('0')
   // A comma before three digits groups thousands first; a point is a fraction first.
-  if (mayGroup) return comma > point ? { readings: [whole, fraction], half: 0.5 } : { readings: [fraction, whole], half: 0.0005 }
+  if (mayGroup)
+    return comma > point
+      ? { readings: [whole, fraction], half: 0.5 }
+      : { readings: [fraction, whole], half: 0.0005 }
   return { readings: [fraction], half: 0.5 * 10 ** -decimals }
 }
 
@@ -102,13 +117,22 @@ function amountFrom(text: string, { at, written }: Written, figures: Figures): V
   const isMoney = currencyBefore.exec(before)
   let word = unitAfter.exec(text.slice(end, end + 18))
   const isTight = !/^[ \u00a0]/.test(word?.[0] ?? ' ')
-  const factor = suffix === null && word !== null ? findScale(word.groups?.['word'] ?? '', isTight && (isMoney !== null || /^k/i.test(word.groups?.['word'] ?? ''))) : undefined
+  const factor =
+    suffix === null && word !== null
+      ? findScale(
+          word.groups?.['word'] ?? '',
+          isTight && (isMoney !== null || /^k/i.test(word.groups?.['word'] ?? '')),
+        )
+      : undefined
   if (factor !== undefined && word !== null) {
     scale = factor
     end += word[0].length
     word = unitAfter.exec(text.slice(end, end + 18))
   }
-  const unit = suffix === null ? unitFrom(isMoney?.[0], word?.groups?.['word']) : { name: 'count', factor: 1, length: 0 }
+  const unit =
+    suffix === null
+      ? unitFrom(isMoney?.[0], word?.groups?.['word'])
+      : { name: 'count', factor: 1, length: 0 }
   const start = isMoney === null ? at : at - isMoney[0].length
   const stop = unit.isWordTaken === true ? end + (word?.[0].length ?? 0) : end
   const convert = (one: number) => (one * scale + (unit.offset ?? 0)) * unit.factor
@@ -155,7 +179,9 @@ function unitFrom(before: string | undefined, after: string | undefined): UnitRe
 }
 
 const notNouns = new Set(
-  'plus minus is as was this its has does less versus vs les des dans los las sans vers aus bis das des als us carries costs makes comes leaves'.split(' '),
+  'plus minus is as was this its has does less versus vs les des dans los las sans vers aus bis das des als us carries costs makes comes leaves'.split(
+    ' ',
+  ),
 )
 
 function isPercent(word: string): boolean {

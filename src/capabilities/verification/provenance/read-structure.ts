@@ -11,6 +11,9 @@ const depth_max = 64
 
 type Frame = { isArray: boolean; start: number; record: number; key: string; items: number }
 
+type Json = Structure & { stack: Frame[]; records: number; pending?: Token | undefined }
+type Token = { text: string; at: Span }
+
 const token = /"(?:[^"\\]|\\.)*"|[[\]{}:,]|[^\s"[\]{}:,]+/gs
 
 /**
@@ -18,44 +21,51 @@ const token = /"(?:[^"\\]|\\.)*"|[[\]{}:,]|[^\s"[\]{}:,]+/gs
  * matter here, validity does not.
  */
 export function readJson(text: string): Structure {
-  const cells: Cell[] = []
-  const listLengths: Structure['listLengths'] = []
-  const stack: Frame[] = []
-  let records = 0
-  let pending: { text: string; at: Span } | undefined
-  const flush = () => {
-    const frame = stack.at(-1)
-    if (pending !== undefined && frame !== undefined) {
-      cells.push({ column: path(stack), record: frame.record, at: pending.at })
-    }
-    if (pending !== undefined && frame?.isArray === true) frame.items += 1
-    pending = undefined
-  }
+  const json: Json = { cells: [], listLengths: [], stack: [], records: 0 }
   for (const match of text.matchAll(token)) {
     const sign = match[0]
     const at: Span = [match.index, match.index + sign.length]
-    if (sign === '{' || sign === '[') {
-      const parent = stack.at(-1)
-      if (parent?.isArray === true) parent.items += 1
-      if (stack.length >= depth_max) return { cells, listLengths }
-      const isArray = sign === '['
-      const record = isArray ? (parent?.record ?? 0) : ++records
-      stack.push({ isArray, start: match.index, record, key: '', items: 0 })
-    } else if (sign === '}' || sign === ']') {
-      flush()
-      const frame = stack.pop()
-      if (frame?.isArray === true) {
-        listLengths.push({ length: frame.items, at: [frame.start, at[1]] })
-      }
-    } else if (sign === ':') {
-      const frame = stack.at(-1)
-      if (frame !== undefined && pending !== undefined) frame.key = pending.text.replace(/"/g, '')
-      pending = undefined
-    } else if (sign === ',') flush()
-    else pending = { text: sign, at }
+    if (sign === '{' || sign === '[') open(json, sign, at)
+    else if (sign === '}' || sign === ']') close(json, at)
+    else if (sign === ',') flush(json)
+    else if (sign === ':') nameKey(json)
+    else json.pending = { text: sign, at }
+    if (json.stack.length > depth_max) break
   }
-  flush()
-  return { cells, listLengths }
+  flush(json)
+  return json
+}
+
+function open(json: Json, sign: string, [start]: Span): void {
+  const parent = json.stack.at(-1)
+  if (parent?.isArray === true) parent.items += 1
+  const isArray = sign === '['
+  if (!isArray) json.records += 1
+  const record = isArray ? (parent?.record ?? 0) : json.records
+  json.stack.push({ isArray, start, record, key: '', items: 0 })
+}
+
+function close(json: Json, [, end]: Span): void {
+  flush(json)
+  const frame = json.stack.pop()
+  if (frame?.isArray !== true) return
+  json.listLengths.push({ length: frame.items, at: [frame.start, end] })
+}
+
+function nameKey(json: Json): void {
+  const frame = json.stack.at(-1)
+  if (frame !== undefined && json.pending !== undefined) {
+    frame.key = json.pending.text.replace(/"/g, '')
+  }
+  json.pending = undefined
+}
+
+function flush(json: Json): void {
+  const frame = json.stack.at(-1)
+  if (json.pending === undefined || frame === undefined) return
+  json.cells.push({ column: path(json.stack), record: frame.record, at: json.pending.at })
+  if (frame.isArray) frame.items += 1
+  json.pending = undefined
 }
 
 function path(stack: readonly Frame[]): string {
@@ -117,21 +127,30 @@ type Block = { rows: Span[][]; end: number }
 
 function tableAt(text: string, lines: readonly Span[], from: number): Block | undefined {
   for (const separator of separators) {
-    const rows: Span[][] = []
-    let end = from
-    let width = 0
-    for (; end < lines.length; end += 1) {
-      const [start, stop] = lines[end] ?? [0, 0]
-      const cells = cellsOf(text, { start, stop, separator })
-      if (cells.length < 2 || (width > 0 && cells.length !== width)) break
-      // Decimal commas are none between cells: the first line names the columns.
-      if (width === 0 && separator.source === ',' && /\d/.test(text.slice(start, stop))) break
-      width = cells.length
-      if (!/^[\s|:-]+$/.test(text.slice(start, stop))) rows.push(cells)
-    }
-    if (rows.length >= 2) return { rows, end }
+    const block = rowsAt(text, lines.slice(from, from + rows_max), separator)
+    if (block.rows.length >= 2) return { rows: block.rows, end: from + block.end }
   }
   return undefined
+}
+
+/** Maximum rows of a table; the next table begins after them. */
+const rows_max = 2000
+
+function rowsAt(text: string, lines: readonly Span[], separator: RegExp): Block {
+  const rows: Span[][] = []
+  let width = 0
+  for (const [at, [start, stop]] of lines.entries()) {
+    const line = text.slice(start, stop)
+    const cells = cellsOf(text, { start, stop, separator })
+    // A comma between digits may be a decimal sign: the first line must name the columns.
+    const isHead = width > 0 || separator.source !== ',' || !/\d/.test(line)
+    if (cells.length < 2 || !isHead || (width > 0 && cells.length !== width)) {
+      return { rows, end: at }
+    }
+    width = cells.length
+    if (!/^[\s|:-]+$/.test(line)) rows.push(cells)
+  }
+  return { rows, end: lines.length }
 }
 
 function cellsOf(

@@ -1,37 +1,9 @@
-import { readJson, isJson, readTables, type Cell, type Structure } from './read-structure.ts'
+import { listsOf } from './lists.ts'
+import { type Cell, isJson, readJson, readTables, type Structure } from './read-structure.ts'
 import { readValues } from './read-values.ts'
+import type { Entry, Seen, SeenIndex } from './seen.ts'
 import { findCurrency, findUnit } from './units.ts'
-import { compact, foldQuote, type Evidence, type SeenText, type Span, type Value } from './value.ts'
-
-/** A value that the agent saw. `column` and `record` are set in tables and JSON. */
-export type Seen = {
-  value: Value
-  evidence: Evidence
-  column?: string
-  record?: string
-  /** The words in the other cells of the record: what the column can be grouped by. */
-  labels?: readonly string[]
-}
-
-/** A number that can be looked up: in the base unit, or as written. */
-export type Entry = { n: number; seen: Seen }
-
-/** Everything the agent saw, arranged for look-up. */
-export type SeenIndex = {
-  values: readonly Seen[]
-  /** By unit, sorted: numbers in base units. The key `written` has all numbers as written. */
-  numbers: ReadonlyMap<string, readonly Entry[]>
-  /** By normal form: ids, versions, URLs, e-mail addresses, paths. */
-  codes: ReadonlyMap<string, Seen>
-  /** Dates by month and day (`6-14`), and by month alone (`6-`). */
-  dates: ReadonlyMap<string, readonly Seen[]>
-  times: readonly Seen[]
-  texts: readonly { source: string; text: string; compact: string; folded: string }[]
-  /** Lengths of lists and counts of equal values in a column. */
-  counts: ReadonlyMap<number, Evidence>
-  currencies: ReadonlySet<string>
-  hasTimeZone: boolean
-}
+import { compact, type Evidence, foldQuote, type SeenText, type Span, type Value } from './value.ts'
 
 /** Maximum characters indexed of all texts; more is not checked. */
 const chars_max = 8_000_000
@@ -53,7 +25,11 @@ export function indexSeen(sources: readonly SeenText[]): SeenIndex {
 
 function readSource({ source, text }: SeenText, counts: Map<number, Evidence>): Seen[] {
   const structure = isJson(text) ? readJson(text) : readTables(text)
-  const evidenceAt = (at: Span): Evidence => ({ source, quote: text.slice(...at).slice(0, 200), at })
+  const evidenceAt = (at: Span): Evidence => ({
+    source,
+    quote: text.slice(...at).slice(0, 200),
+    at,
+  })
   for (const { length, at } of structure.listLengths) {
     if (!counts.has(length)) counts.set(length, evidenceAt(at))
   }
@@ -100,13 +76,16 @@ function inCell(seen: Seen, cell: Cell, source: string): Seen[] {
   const place = { column: `${source}:${cell.column}`, record: `${source}:${cell.record}` }
   if (amount?.unit !== '') return [{ ...seen, ...place }]
   // The unit may stand in the column's name: `size_bytes`, `total_cents`, `price (€)`.
-  const words = cell.column.split(/[^\p{L}°€$£%²³]+|(?<=[a-z])(?=[A-Z])/u).filter((word) => word !== '')
+  const words = cell.column
+    .split(/[^\p{L}°€$£%²³]+|(?<=[a-z])(?=[A-Z])/u)
+    .filter((word) => word !== '')
   const last = words.at(-1) ?? ''
   const unit = findUnit(last)
   const isCents = /^cents?$|^pence$/i.test(last)
   const currency = findCurrency(last)
   const isNamed = unit !== undefined || isCents || currency !== undefined
-  if (!isNamed || words.includes('per') || /^(?:min|m)$/.test(cell.column)) return [{ ...seen, ...place }]
+  if (!isNamed || words.includes('per') || /^(?:min|m)$/.test(cell.column))
+    return [{ ...seen, ...place }]
   const factor = isCents ? 0.01 : (unit?.factor ?? 1)
   const name = isCents ? 'cent' : (unit?.dimension ?? currency ?? '')
   const readings = amount.written.map((one) => (one + (unit?.offset ?? 0)) * factor)
@@ -155,39 +134,72 @@ function countEqualCells(
   for (const { count, at } of counts.values()) report(count, at)
 }
 
-type Arranged = Pick<SeenIndex, 'numbers' | 'codes' | 'dates' | 'times'>
+type Arranged = Pick<
+  SeenIndex,
+  'numbers' | 'codes' | 'dates' | 'times' | 'points' | 'durations' | 'lists'
+>
 
 function arrange(values: readonly Seen[], texts: SeenIndex['texts']): Arranged {
-  const numbers = new Map<string, Entry[]>()
-  const codes = new Map<string, Seen>()
-  const dates = new Map<string, Seen[]>()
-  const times: Seen[] = []
-  const add = <K, V>(map: Map<K, V[]>, key: K, item: V) => {
-    const items = map.get(key)
-    if (items === undefined) map.set(key, [item])
-    else items.push(item)
+  const times = values.filter(({ value }) => value.kind === 'time')
+  const dates = values.filter(({ value }) => value.kind === 'date')
+  return {
+    numbers: arrangeNumbers(values, texts),
+    codes: arrangeCodes(values),
+    dates: arrangeDates(dates),
+    times,
+    points: [...dates, ...times],
+    durations: values.filter(isDuration),
+    lists: listsOf(values),
   }
+}
+
+function add<K, V>(map: Map<K, V[]>, key: K, item: V): void {
+  const items = map.get(key)
+  if (items === undefined) map.set(key, [item])
+  else items.push(item)
+}
+
+function arrangeNumbers(values: readonly Seen[], texts: SeenIndex['texts']): Map<string, Entry[]> {
+  const numbers = new Map<string, Entry[]>()
   for (const seen of values) {
-    const { value } = seen
-    for (const n of value.amount?.readings ?? []) add(numbers, value.amount?.unit ?? '', { n, seen })
-    for (const n of value.amount?.written ?? []) add(numbers, 'written', { n, seen })
-    for (const day of value.days ?? []) {
-      add(dates, `${day.month}-${day.day ?? ''}`, seen)
-      if (day.day !== undefined) add(dates, `${day.month}-`, seen)
-      if (day.year !== undefined) add(numbers, 'year', { n: day.year, seen })
-    }
-    if (value.second !== undefined) times.push(seen)
-    else if (value.amount === undefined && value.kind !== 'quote' && value.kind !== 'date')
-      codes.set(value.normal, seen)
-    if (value.amount === undefined || / /.test(value.text)) {
-      for (const n of numbersInside(value)) add(numbers, 'inside', { n, seen })
+    const { amount, days = [], text } = seen.value
+    for (const n of amount?.readings ?? []) add(numbers, amount?.unit ?? '', { n, seen })
+    for (const n of amount?.written ?? []) add(numbers, 'written', { n, seen })
+    for (const { year } of days) if (year !== undefined) add(numbers, 'year', { n: year, seen })
+    if (amount === undefined || text.includes(' ')) {
+      for (const n of numbersInside(seen.value)) add(numbers, 'inside', { n, seen })
     }
   }
   for (const { source, text } of texts) {
-    for (const seen of numbersInWords(source, text)) add(numbers, 'inside', seen)
+    for (const entry of numbersInWords(source, text)) add(numbers, 'inside', entry)
   }
   for (const entries of numbers.values()) entries.sort((a, b) => a.n - b.n)
-  return { numbers, codes, dates, times }
+  return numbers
+}
+
+function arrangeCodes(values: readonly Seen[]): Map<string, Seen> {
+  const codes = values.filter(
+    ({ value }) => value.amount === undefined && !/^(?:date|time)$/.test(value.kind),
+  )
+  return new Map(codes.map((seen) => [seen.value.normal, seen]))
+}
+
+function arrangeDates(values: readonly Seen[]): Map<string, Seen[]> {
+  const dates = new Map<string, Seen[]>()
+  for (const seen of values) {
+    for (const { month, day } of seen.value.days ?? []) {
+      add(dates, `${month}-${day ?? ''}`, seen)
+      if (day !== undefined) add(dates, `${month}-`, seen)
+    }
+  }
+  return dates
+}
+
+/** A duration, or a whole number of a record that may count days. */
+function isDuration({ value: { amount }, column }: Seen): boolean {
+  if (amount?.unit === 'duration') return true
+  const [n = 0] = amount?.written ?? []
+  return column !== undefined && amount?.unit === '' && Number.isInteger(n) && n > 1 && n <= 366
 }
 
 const inWord = /(?<=[\p{L}_*])\d{1,9}(?:\.\d{1,6})?/gu
@@ -209,9 +221,14 @@ function numbersInside({ text, kind }: Value): number[] {
 
 const currencyWord =
   /[€$£¥₹]|(?<![\p{L}])(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|INR|JPY|CAD|AUD|euros?|dollars?|pounds?|francs?|franken|crowns?|kroner|kronor|kr)(?![\p{L}])/giu
-const timeZone = /\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})|\b(?:UTC|GMT|CES?T|[ECMP][SD]T|JST|ET|PT)\b/
+const timeZone =
+  /\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})|\b(?:UTC|GMT|CES?T|[ECMP][SD]T|JST|ET|PT)\b/
 
-function marksOf(texts: SeenIndex['texts']): Pick<SeenIndex, 'currencies' | 'hasTimeZone'> {
+const scaleWord = /\b(?:m|bn|k|million|billion|thousand|mio|mrd)\b/i
+
+function marksOf(
+  texts: SeenIndex['texts'],
+): Pick<SeenIndex, 'currencies' | 'hasTimeZone' | 'hasScale'> {
   const currencies = new Set<string>()
   for (const { text } of texts) {
     for (const [word] of text.matchAll(currencyWord)) {
@@ -219,23 +236,9 @@ function marksOf(texts: SeenIndex['texts']): Pick<SeenIndex, 'currencies' | 'has
       if (name !== undefined) currencies.add(name)
     }
   }
-  return { currencies, hasTimeZone: texts.some(({ text }) => timeZone.test(text)) }
-}
-
-/** Returns the first entry in the range from `low` to `high`, both included. */
-export function findWithin(
-  entries: readonly Entry[] | undefined,
-  low: number,
-  high: number,
-): Entry | undefined {
-  if (entries === undefined) return undefined
-  let from = 0
-  let to = entries.length
-  while (from < to) {
-    const middle = (from + to) >> 1
-    if ((entries[middle]?.n ?? 0) < low) from = middle + 1
-    else to = middle
+  return {
+    currencies,
+    hasTimeZone: texts.some(({ text }) => timeZone.test(text)),
+    hasScale: texts.some(({ text }) => scaleWord.test(text)),
   }
-  const entry = entries[from]
-  return entry !== undefined && entry.n <= high ? entry : undefined
 }

@@ -65,7 +65,8 @@ for (const [dimension, factor, names] of table) {
   for (const name of names.split(' ')) units.set(name, { dimension, factor })
 }
 for (const name of ['°c', '℃', 'celsius']) units.set(name, { dimension: 'temperature', factor: 1 })
-for (const name of ['°f', 'f']) units.set(name, { dimension: 'temperature', factor: 5 / 9, offset: -32 })
+for (const name of ['°f', 'f'])
+  units.set(name, { dimension: 'temperature', factor: 5 / 9, offset: -32 })
 
 const currencies: Record<string, string> = {
   '€': 'EUR',

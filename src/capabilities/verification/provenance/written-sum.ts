@@ -1,5 +1,5 @@
 import type { Derivation } from './derive-number.ts'
-import type { Seen } from './seen-index.ts'
+import type { Seen } from './seen.ts'
 import type { Value } from './value.ts'
 
 /** Maximum terms of a calculation that an answer writes out. */
@@ -32,14 +32,20 @@ export function deriveWritten(
 ): Derivation | undefined {
   const line = text.lastIndexOf('\n', value.at[0]) + 1
   const before = supported
-    .filter(({ value: { at, amount } }) => amount !== undefined && at[0] >= line && at[1] <= value.at[0])
+    .filter(
+      ({ value: { at, amount } }) => amount !== undefined && at[0] >= line && at[1] <= value.at[0],
+    )
     .sort((a, b) => b.value.at[0] - a.value.at[0])
   const last = before[0]
-  if (last === undefined || !/^[^\w]{0,3}=[^\w]{0,3}$/.test(text.slice(last.value.at[1], value.at[0])))
+  if (
+    last === undefined ||
+    !/^[^\w]{0,3}=[^\w]{0,3}$/.test(text.slice(last.value.at[1], value.at[0]))
+  )
     return undefined
   const terms = readTerms(text, before.slice(0, terms_max))
   const half = value.amount?.half ?? 0
-  if (terms.length < 2 || Math.abs(evaluate(terms) - (value.amount?.readings[0] ?? 0)) > half) return undefined
+  if (terms.length < 2 || Math.abs(evaluate(terms) - (value.amount?.readings[0] ?? 0)) > half)
+    return undefined
   const operands = terms.map(({ seen }) => seen.evidence)
   const from = operands[0]?.at[0] ?? line
   return { operation: 'calculation', formula: text.slice(from, last.value.at[1]), operands }
@@ -53,7 +59,13 @@ function readTerms(text: string, before: readonly Seen[]): Term[] {
   for (const [at, seen] of before.entries()) {
     const earlier = before[at + 1]
     const between = earlier === undefined ? '' : text.slice(earlier.value.at[1], seen.value.at[0])
-    const sign = signs[between.trim().toLowerCase().replace(/^[^-+×x*·/÷–−]*(?=[-+×x*·/÷–−])/, '')]
+    const sign =
+      signs[
+        between
+          .trim()
+          .toLowerCase()
+          .replace(/^[^-+×x*·/÷–−]*(?=[-+×x*·/÷–−])/, '')
+      ]
     const n = seen.value.amount?.readings[0] ?? 0
     terms.unshift({ sign: sign ?? 1, n, seen })
     if (sign === undefined) break
