@@ -42,7 +42,10 @@ function* linesOf(text: string): Generator<Line> {
 
 function addLine(blocks: Block[], { text, start }: Line): void {
   if (text.trim() === '') return
-  if (text.includes('|') && rule.test(text)) return markHead(blocks)
+  if (text.includes('|') && rule.test(text)) {
+    markHead(blocks)
+    return
+  }
   if (rule.test(text)) return
   const kind = kindOf(text)
   const marks = markLength(kind, text)

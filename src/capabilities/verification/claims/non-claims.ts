@@ -29,7 +29,9 @@ const introduction = /[::]\s*$/
 /** Returns why a sentence makes no claim; undefined if it makes one. */
 export function findDropReason(sentence: string): DropReason | undefined {
   const head = sentence.slice(0, chars_max).replace(/^[\s>*_"“„«¿¡(]{0,8}/, '')
-  const tail = sentence.slice(-20).replace(/[\p{Extended_Pictographic}\uFE0F\u200D\s*_)"”»]+$/u, '')
+  const tail = sentence
+    .slice(-20)
+    .replace(/(?:\p{Extended_Pictographic}|\uFE0F|\u200D|[\s*_)"”»])+$/u, '')
   if (tail.endsWith('?')) return 'question'
   if (isGreeting(head)) return 'greeting'
   if (offer.test(head)) return 'offer'

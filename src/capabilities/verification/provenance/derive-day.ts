@@ -95,38 +95,48 @@ function deriveFrom(one: Seen, days: number, durations: readonly Seen[]): Deriva
   return undefined
 }
 
+type Point = { at: number; isDay: boolean; seen: Seen }
+
 /** Finds two seen dates or times between which a duration of the answer lies. */
 export function deriveBetween(
   seconds: number,
   tolerance_s: number,
-  seen: readonly Seen[],
+  values: readonly Seen[],
   hasZone = false,
 ): Derivation | undefined {
-  const years = seen.flatMap(({ value: { days } }) => days?.[0]?.year ?? [])
-  const points = seen.slice(0, operands_max).flatMap((one) => {
-    const day = one.value.days?.[0]
-    const at = day === undefined ? undefined : dayNumber(day, years[0])
-    if (at !== undefined) return [{ at: at * day_s, isDay: true, one }]
-    return one.value.second === undefined ? [] : [{ at: one.value.second, isDay: false, one }]
-  })
+  const points = pointsFrom(values.slice(0, operands_max))
   for (const a of points) {
     for (const b of points) {
       if (a.isDay !== b.isDay || a === b) continue
-      const gap = b.at - a.at
-      const gaps = a.isDay ? [gap, gap + day_s] : [gap, gap + day_s, gap / 60]
-      const isGap = gaps.some((length) => length > 0 && Math.abs(length - seconds) <= tolerance_s)
-      const shift = hasZone && !a.isDay ? Math.abs(gap - seconds) % 3600 : 1
-      if (isGap || shift === 0) {
-        const operands = [a.one.evidence, b.one.evidence]
-        return {
-          operation: 'difference',
-          formula: `${operands[1]?.quote} − ${operands[0]?.quote}`,
-          operands,
-        }
-      }
+      if (!isBetween(a, b, { seconds, tolerance_s, hasZone })) continue
+      const operands = [a.seen.evidence, b.seen.evidence]
+      const formula = `${b.seen.evidence.quote} − ${a.seen.evidence.quote}`
+      return { operation: 'difference', formula, operands }
     }
   }
   return undefined
+}
+
+function pointsFrom(values: readonly Seen[]): Point[] {
+  const year = values.find(({ value: { days } }) => days?.[0]?.year !== undefined)?.value.days?.[0]
+    ?.year
+  return values.flatMap((seen): Point[] => {
+    const { days, second } = seen.value
+    const at = days?.[0] === undefined ? undefined : dayNumber(days[0], year)
+    if (at !== undefined) return [{ at: at * day_s, isDay: true, seen }]
+    return second === undefined ? [] : [{ at: second, isDay: false, seen }]
+  })
+}
+
+type Length = { seconds: number; tolerance_s: number; hasZone: boolean }
+
+/** The end may count, the next day may be meant, `1:37` may be minutes, and zones may differ. */
+function isBetween(a: Point, b: Point, { seconds, tolerance_s, hasZone }: Length): boolean {
+  const gap = b.at - a.at
+  const isNear = (length: number) => length > 0 && Math.abs(length - seconds) <= tolerance_s
+  if (isNear(gap) || isNear(gap + day_s)) return true
+  if (a.isDay) return false
+  return isNear(gap / 60) || (hasZone && Math.abs(gap - seconds) % 3600 === 0)
 }
 
 const cron =

@@ -59,17 +59,21 @@ function columnsOf(text: string, entries: readonly Entry[]): Entry[][] {
   const lines = Map.groupBy(entries, ({ seen }) => text.lastIndexOf('\n', seen.value.at[0]))
   for (const line of lines.values()) {
     for (const [unit, values] of Map.groupBy(line, unitOf)) {
-      for (const [at, entry] of values.entries()) {
-        // Counted from the start of the line, and from its end.
-        for (const key of [`${unit} ${at}`, `${unit} ${at - values.length}`]) {
-          const column = columns.get(key)
-          if (column === undefined) columns.set(key, [entry])
-          else column.push(entry)
-        }
-      }
+      addToColumns(columns, unit, values)
     }
   }
   return [...columns.values()].filter(({ length }) => length > 2)
+}
+
+function addToColumns(columns: Map<string, Entry[]>, unit: string, values: Entry[]): void {
+  for (const [at, entry] of values.entries()) {
+    // Counted from the start of the line, and from its end.
+    for (const key of [`${unit} ${at}`, `${unit} ${at - values.length}`]) {
+      const column = columns.get(key)
+      if (column === undefined) columns.set(key, [entry])
+      else column.push(entry)
+    }
+  }
 }
 
 function runsOf(entries: readonly Entry[]): Entry[][] {

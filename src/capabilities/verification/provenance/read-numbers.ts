@@ -110,31 +110,10 @@ export function readFigures(written: string): Figures {
 }
 
 function amountFrom(text: string, { at, written }: Written, figures: Figures): Value {
-  const before = text.slice(Math.max(0, at - 16), at)
-  let end = at + written.length
-  let scale = 1
-  const suffix = ordinal.exec(text.slice(end, end + 6))
-  const isMoney = currencyBefore.exec(before)
-  let word = unitAfter.exec(text.slice(end, end + 18))
-  const isTight = !/^[ \u00a0]/.test(word?.[0] ?? ' ')
-  const factor =
-    suffix === null && word !== null
-      ? findScale(
-          word.groups?.['word'] ?? '',
-          isTight && (isMoney !== null || /^k/i.test(word.groups?.['word'] ?? '')),
-        )
-      : undefined
-  if (factor !== undefined && word !== null) {
-    scale = factor
-    end += word[0].length
-    word = unitAfter.exec(text.slice(end, end + 18))
-  }
-  const unit =
-    suffix === null
-      ? unitFrom(isMoney?.[0], word?.groups?.['word'])
-      : { name: 'count', factor: 1, length: 0 }
-  const start = isMoney === null ? at : at - isMoney[0].length
-  const stop = unit.isWordTaken === true ? end + (word?.[0].length ?? 0) : end
+  const currency = currencyBefore.exec(text.slice(Math.max(0, at - 16), at))?.[0]
+  const around = readAround(text, at + written.length, currency)
+  const { unit, scale, end } = around
+  const start = at - (currency?.length ?? 0)
   const convert = (one: number) => (one * scale + (unit.offset ?? 0)) * unit.factor
   const amount: Amount = {
     readings: figures.readings.map(convert),
@@ -144,15 +123,32 @@ function amountFrom(text: string, { at, written }: Written, figures: Figures): V
     half: figures.half * scale * unit.factor,
     isRounded: scale > 1 || (figures.readings[0] ?? 0) % 10 === 0,
   }
-  const hint = readHint(text.slice(Math.max(0, start - 28), start), text.slice(stop, stop + 3))
+  const hint = readHint(text.slice(Math.max(0, start - 28), start), text.slice(end, end + 3))
   return {
     kind: kindFrom(unit.name),
-    text: text.slice(start, stop),
-    at: [start, stop],
+    text: text.slice(start, end),
+    at: [start, end],
     normal: `${amount.readings[0]} ${unit.name}`,
     amount,
     ...(hint === undefined ? {} : { hint }),
   }
+}
+
+/** Reads the scale and the unit behind the figures, and where they end. */
+function readAround(text: string, from: number, currency: string | undefined) {
+  if (ordinal.test(text.slice(from, from + 6))) {
+    const unit: UnitRead = { name: 'count', factor: 1 }
+    return { unit, scale: 1, end: from }
+  }
+  const first = unitAfter.exec(text.slice(from, from + 18))
+  const name = first?.groups?.['word'] ?? ''
+  const isTight = first !== null && !/^[ \u00a0]/.test(first[0])
+  const scale = findScale(name, isTight && (currency !== undefined || /^k/i.test(name)))
+  const middle = scale === undefined ? from : from + (first?.[0].length ?? 0)
+  const word = scale === undefined ? first : unitAfter.exec(text.slice(middle, middle + 18))
+  const unit = unitFrom(currency, word?.groups?.['word'])
+  const end = unit.isWordTaken === true ? middle + (word?.[0].length ?? 0) : middle
+  return { unit, scale: scale ?? 1, end }
 }
 
 type UnitRead = { name: string; factor: number; offset?: number; isWordTaken?: boolean }

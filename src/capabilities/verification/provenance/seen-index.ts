@@ -147,10 +147,22 @@ function arrange(values: readonly Seen[], texts: SeenIndex['texts']): Arranged {
     codes: arrangeCodes(values),
     dates: arrangeDates(dates),
     times,
-    points: [...dates, ...times],
-    durations: values.filter(isDuration),
+    points: distinct([...dates, ...times]),
+    durations: distinct(values.filter(isDuration)),
     lists: listsOf(values),
   }
+}
+
+/** Maximum distinct dates and times, and durations, that the calendar combines. */
+const points_max = 60
+
+function distinct(values: readonly Seen[]): Seen[] {
+  const found = new Map<string, Seen>()
+  for (const seen of values) {
+    if (found.size >= points_max) break
+    found.set(`${seen.value.kind} ${seen.value.normal}`, seen)
+  }
+  return [...found.values()]
 }
 
 function add<K, V>(map: Map<K, V[]>, key: K, item: V): void {
@@ -162,19 +174,29 @@ function add<K, V>(map: Map<K, V[]>, key: K, item: V): void {
 function arrangeNumbers(values: readonly Seen[], texts: SeenIndex['texts']): Map<string, Entry[]> {
   const numbers = new Map<string, Entry[]>()
   for (const seen of values) {
-    const { amount, days = [], text } = seen.value
-    for (const n of amount?.readings ?? []) add(numbers, amount?.unit ?? '', { n, seen })
-    for (const n of amount?.written ?? []) add(numbers, 'written', { n, seen })
-    for (const { year } of days) if (year !== undefined) add(numbers, 'year', { n: year, seen })
-    if (amount === undefined || text.includes(' ')) {
-      for (const n of numbersInside(seen.value)) add(numbers, 'inside', { n, seen })
-    }
+    for (const [key, n] of keysOf(seen.value)) add(numbers, key, { n, seen })
   }
   for (const { source, text } of texts) {
     for (const entry of numbersInWords(source, text)) add(numbers, 'inside', entry)
   }
   for (const entries of numbers.values()) entries.sort((a, b) => a.n - b.n)
   return numbers
+}
+
+function keysOf(value: Value): (readonly [key: string, n: number])[] {
+  const { amount, days = [], text } = value
+  const years = days.flatMap(({ year }) => (year === undefined ? [] : [['year', year] as const]))
+  if (amount === undefined) {
+    return [...years, ...numbersInside(value).map((n) => ['inside', n] as const)]
+  }
+  const { readings, written, unit } = amount
+  // "401 512" may be two numbers.
+  const inside = text.includes(' ') ? numbersInside(value) : []
+  return [
+    ...readings.map((n) => [unit, n] as const),
+    ...written.map((n) => ['written', n] as const),
+    ...inside.map((n) => ['inside', n] as const),
+  ]
 }
 
 function arrangeCodes(values: readonly Seen[]): Map<string, Seen> {
