@@ -56,12 +56,14 @@ function deriveRest(
     derived += 1
     context.supported.push(seenInAnswer(value))
     checked[at] = { ...shape(value), verdict: 'derived', evidence: derivation.operands, derivation }
-    if (derived <= refreshes_max) operands = collectOperands(context)
+    const isShort = context.supported.length <= refreshed_values_max
+    if (isShort && derived <= refreshes_max) operands = collectOperands(context)
   }
 }
 
 /** Number of derived values that are at once operands of the next ones. */
-const refreshes_max = 24
+const refreshes_max = 16
+const refreshed_values_max = 100
 
 const timeZone = /\b(?:UTC|GMT|CES?T|[ECMP][SD]T|JST|ET|PT|local time|Swiss time)\b/
 

@@ -139,24 +139,13 @@ function isBetween(a: Point, b: Point, { seconds, tolerance_s, hasZone }: Length
   return isNear(gap / 60) || (hasZone && Math.abs(gap - seconds) % 3600 === 0)
 }
 
-const cron =
-  /(?<![\w*/])(?<minute>\d{1,2}) (?<hour>\d{1,2}|\*\/(?<step>\d{1,2})) [\d*/,-]{1,20} [\d*/,A-Za-z-]{1,20} [\d*/,A-Za-z-]{1,20}/g
-
 /** Finds the schedule of a crontab that runs at this second of the day. */
-function findSchedule(target: number, { texts }: SeenIndex): Seen | undefined {
-  for (const { source, text } of texts) {
-    for (const match of text.matchAll(cron)) {
-      const { minute, hour, step } = match.groups ?? {}
-      const rest = target - Number(minute) * 60
-      const isRun =
-        step === undefined ? rest === Number(hour) * 3600 : rest % (Number(step) * 3600) === 0
-      if (!isRun) continue
-      const at = [match.index, match.index + match[0].length] as const
-      const value: Value = { kind: 'time', text: match[0], at, normal: match[0] }
-      return { value, evidence: { source, quote: match[0], at } }
-    }
-  }
-  return undefined
+function findSchedule(target: number, { schedules }: SeenIndex): Seen | undefined {
+  const found = schedules.find(({ minute, hour, step }) => {
+    const rest = target - minute * 60
+    return step === undefined ? rest === hour * 3600 : rest % (step * 3600) === 0
+  })
+  return found?.seen
 }
 
 /** Finds a seen time of day that is the same: in 12 hours, without seconds, in another zone. */

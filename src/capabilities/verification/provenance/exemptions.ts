@@ -48,9 +48,8 @@ const constants = new Set(['24/7', '365', '100%', '100 %', '0%', '0 %', '42.195 
 
 function isConstant({ text: written, at: [start, end], amount }: Value, text: string): boolean {
   if (constants.has(written.toLowerCase())) return true
-  if (/^(?:24\/7|50\/50|1:1)$/.test(text.slice(start - 3 < 0 ? 0 : start, end + 3).slice(0, 5)))
-    return true
-  if (text.slice(Math.max(0, start - 3), end) === '24/7') return true
+  if (/^(?:24\/7|50\/50)(?!\d)/.test(text.slice(start, start + 6))) return true
+  if (/(?:24\/7|50\/50)$/.test(text.slice(Math.max(0, start - 3), end))) return true
   if (/^(?:255\.){1,3}\d{1,3}\.\d{1,3}/.test(written)) return true
   const before = text.slice(Math.max(0, start - 8), start)
   if (/\bport $/i.test(before) && wellKnownPorts.has(written)) return true

@@ -17,7 +17,7 @@ export function findCode(value: Value, index: SeenIndex): Evidence | undefined {
   if (value.kind === 'version') return findVersion(value, index)
   if (needle.length < 3) return undefined
   const found = index.texts.find((text) => (isFolded ? text.folded : text.compact).includes(needle))
-  if (found === undefined) return undefined
+  if (found === undefined) return findNational(value, index)
   return { source: found.source, quote: value.text, at: [0, found.text.length] }
 }
 
@@ -59,6 +59,19 @@ function isAddressBetween(text: string, low: number, high: number): boolean {
 
 function addressNumber(text: string): number {
   return text.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
+}
+
+/** Finds a phone number that was seen without its country's code. */
+function findNational({ text, normal }: Value, { texts }: SeenIndex): Evidence | undefined {
+  if (!text.startsWith('+')) return undefined
+  for (const prefix of [1, 2, 3]) {
+    const digits = `0${normal.slice(prefix)}`
+    const found = digits.length > 7 ? texts.find((one) => one.compact.includes(digits)) : undefined
+    if (found !== undefined) {
+      return { source: found.source, quote: text, at: [0, found.text.length] }
+    }
+  }
+  return undefined
 }
 
 /** Without the zeros of a national prefix: +49 170 and 0170 are one number. */

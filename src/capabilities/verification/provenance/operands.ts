@@ -3,16 +3,22 @@ import { listsOfAnswer } from './lists.ts'
 import type { Entry, Seen, SeenIndex } from './seen.ts'
 
 /** What an answer is checked with; `supported` grows as its values find support. */
-export type Context = { text: string; index: SeenIndex; supported: Seen[]; hasZone: boolean }
+export type Context = {
+  text: string
+  index: SeenIndex
+  supported: Seen[]
+  hasZone: boolean
+  near?: readonly Seen[]
+}
 
 /** Maximum seen operands of derivations. */
 const operands_max = 240
 
 /** Collects the operands: all values if few were seen, else the records the answer quotes. */
-export function collectOperands({ index, supported, text }: Context): Operands {
-  const amounts = index.values.filter(({ value }) => value.amount !== undefined)
-  const near = amounts.length <= operands_max ? amounts : relatedTo(amounts, supported)
-  const all = [...supported, ...near.slice(0, operands_max)]
+export function collectOperands(context: Context): Operands {
+  const { index, supported, text } = context
+  context.near ??= findNear(index.amounts, supported).slice(0, operands_max)
+  const all = [...supported.slice(0, operands_max), ...context.near]
   const cache = new Map<string, Entry[]>()
   const of = (unit: string, per_unit = 1) => {
     const key = `${unit} ${per_unit}`
@@ -39,7 +45,9 @@ function countsAsWritten(all: readonly Seen[]): Entry[] {
   })
 }
 
-function relatedTo(amounts: readonly Seen[], supported: readonly Seen[]): Seen[] {
+/** All values if few were seen, else those of records that the answer quotes. */
+function findNear(amounts: readonly Seen[], supported: readonly Seen[]): readonly Seen[] {
+  if (amounts.length <= operands_max) return amounts
   const quoted = new Set(supported.map(({ value }) => value.normal))
   const records = new Set<string>()
   for (const { value, record } of amounts) {

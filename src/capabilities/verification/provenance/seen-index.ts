@@ -1,7 +1,7 @@
 import { listsOf } from './lists.ts'
 import { type Cell, isJson, readJson, readTables, type Structure } from './read-structure.ts'
 import { readValues } from './read-values.ts'
-import type { Entry, Seen, SeenIndex } from './seen.ts'
+import type { Entry, Schedule, Seen, SeenIndex } from './seen.ts'
 import { findCurrency, findUnit } from './units.ts'
 import { compact, type Evidence, foldQuote, type SeenText, type Span, type Value } from './value.ts'
 
@@ -136,7 +136,15 @@ function countEqualCells(
 
 type Arranged = Pick<
   SeenIndex,
-  'numbers' | 'codes' | 'dates' | 'times' | 'points' | 'durations' | 'lists'
+  | 'numbers'
+  | 'codes'
+  | 'dates'
+  | 'times'
+  | 'points'
+  | 'durations'
+  | 'lists'
+  | 'amounts'
+  | 'schedules'
 >
 
 function arrange(values: readonly Seen[], texts: SeenIndex['texts']): Arranged {
@@ -150,7 +158,24 @@ function arrange(values: readonly Seen[], texts: SeenIndex['texts']): Arranged {
     points: distinct([...dates, ...times]),
     durations: distinct(values.filter(isDuration)),
     lists: listsOf(values),
+    amounts: values.filter(({ value }) => value.amount !== undefined),
+    schedules: texts.flatMap(schedulesOf).slice(0, schedules_max),
   }
+}
+
+const cron =
+  /(?<![\w*/])(?<minute>\d{1,2}) (?<hour>\d{1,2}|\*\/(?<step>\d{1,2})) [\d*/,-]{1,20} [\d*/,A-Za-z-]{1,20} [\d*/,A-Za-z-]{1,20}/g
+const schedules_max = 50
+
+function schedulesOf({ source, text }: SeenIndex['texts'][number]): Schedule[] {
+  return [...text.matchAll(cron).take(schedules_max)].map((match) => {
+    const { minute, hour, step } = match.groups ?? {}
+    const at = [match.index, match.index + match[0].length] as const
+    const value: Value = { kind: 'time', text: match[0], at, normal: match[0] }
+    const seen = { value, evidence: { source, quote: match[0], at } }
+    const every = step === undefined ? {} : { step: Number(step) }
+    return { minute: Number(minute), hour: Number(hour), ...every, seen }
+  })
 }
 
 /** Maximum distinct dates and times, and durations, that the calendar combines. */

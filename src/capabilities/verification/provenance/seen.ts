@@ -16,6 +16,9 @@ export type Entry = { n: number; seen: Seen }
 /** Numbers that belong together: a column, a group of its rows, a record, a run of an answer. */
 export type List = { unit: string; sum: number; entries: readonly Entry[] }
 
+/** A line of a crontab: its minute, and its hour or every how many hours it runs. */
+export type Schedule = { minute: number; hour: number; step?: number; seen: Seen }
+
 /** Everything the agent saw, arranged for look-up. */
 export type SeenIndex = {
   values: readonly Seen[]
@@ -30,6 +33,9 @@ export type SeenIndex = {
   points: readonly Seen[]
   durations: readonly Seen[]
   lists: readonly List[]
+  /** The values that are numbers. */
+  amounts: readonly Seen[]
+  schedules: readonly Schedule[]
   texts: readonly { source: string; text: string; compact: string; folded: string }[]
   /** Lengths of lists and counts of equal values in a column. */
   counts: ReadonlyMap<number, Evidence>
