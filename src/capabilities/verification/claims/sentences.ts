@@ -25,7 +25,7 @@ export function splitSentences(text: string, { start, end }: Part): Part[] {
 
 /** The segmenter never splits before a small letter; "v2 stops. v3 starts" are two sentences. */
 function* segmentsOf(text: string, { start, end }: Part): Generator<Part> {
-  for (const { segment, index } of segmenter.segment(text.slice(start, end))) {
+  for (const { segment, index } of segmenter.segment(text.slice(start, end).replaceAll('\n', ' '))) {
     let from = start + index
     for (const match of segment.matchAll(/[.!?]\s{1,4}(?=\p{Ll}{1,3}\d)/gu)) {
       const to = start + index + match.index + match[0].length

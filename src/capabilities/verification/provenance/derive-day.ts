@@ -6,7 +6,7 @@ const day_ms = 86_400_000
 const day_s = 86_400
 
 /** Maximum dates, times and durations that are combined with each other. */
-const operands_max = 150
+const operands_max = 80
 
 /** Returns the day's number since 1970; undefined if a part is missing or the day does not exist. */
 function dayNumber({ year, month, day }: Day, defaultYear?: number): number | undefined {
