@@ -21,7 +21,7 @@ const sentence_chars_max = 2000
  */
 export function splitClauses(text: string, sentence: Part): Part[] {
   if (sentence.end - sentence.start > sentence_chars_max) return [sentence]
-  // What depends on a condition or a reason is one claim with it.
+  // A statement and its condition or reason are one claim.
   if (subordinate.test(text.slice(sentence.start, sentence.end))) return [sentence]
   const parts: Part[] = []
   let from = sentence.start

@@ -25,7 +25,9 @@ export function splitSentences(text: string, { start, end }: Part): Part[] {
 
 /** The segmenter never splits before a small letter; "v2 stops. v3 starts" are two sentences. */
 function* segmentsOf(text: string, { start, end }: Part): Generator<Part> {
-  for (const { segment, index } of segmenter.segment(text.slice(start, end).replaceAll('\n', ' '))) {
+  for (const { segment, index } of segmenter.segment(
+    text.slice(start, end).replaceAll('\n', ' '),
+  )) {
     let from = start + index
     for (const match of segment.matchAll(/[.!?]\s{1,4}(?=\p{Ll}{1,3}\d)/gu)) {
       const to = start + index + match.index + match[0].length
@@ -38,7 +40,7 @@ function* segmentsOf(text: string, { start, end }: Part): Generator<Part> {
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
 
-/** Returns whether a boundary is none: an abbreviation, a decimal, a line's end, a footnote. */
+/** Returns whether the segmenter split wrongly, after an abbreviation, a decimal, a line's end, a footnote. */
 function belongsTo(text: string, last: Part, next: Part): boolean {
   const before = text.slice(Math.max(last.start, last.end - 24), last.end)
   const after = text.slice(next.start, Math.min(next.end, next.start + 24))

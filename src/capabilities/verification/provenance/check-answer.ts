@@ -80,12 +80,12 @@ function seenInAnswer(value: Value): Seen {
 }
 
 function lookUp(value: Value, context: Context): CheckedValue | undefined {
-  const seen = find(value, context)
+  const exemption = findExemption(value, context.text)
+  const seen = exemption === 'list_number' ? undefined : find(value, context)
   if (seen !== undefined) {
     context.supported.push(seenInAnswer(value))
     return { ...shape(value), verdict: 'seen', evidence: [seen] }
   }
-  const exemption = findExemption(value, context.text)
   if (exemption === undefined) return undefined
   if (value.amount !== undefined && exemption !== 'list_number')
     context.supported.push(seenInAnswer(value))

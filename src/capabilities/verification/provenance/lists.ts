@@ -57,9 +57,11 @@ function unitOf({ seen }: Entry): string {
 function columnsOf(text: string, entries: readonly Entry[]): Entry[][] {
   const columns = new Map<string, Entry[]>()
   const lines = Map.groupBy(entries, ({ seen }) => text.lastIndexOf('\n', seen.value.at[0]))
-  for (const line of lines.values()) {
+  for (const [start, line] of lines) {
+    // Lines of a list or table are apart from the sentences around them.
+    const isItem = /^\s*(?:[-*•|]|\d+[.)])/.test(text.slice(start + 1, start + 20))
     for (const [unit, values] of Map.groupBy(line, unitOf)) {
-      addToColumns(columns, unit, values)
+      addToColumns(columns, `${isItem} ${unit}`, values)
     }
   }
   return [...columns.values()].filter(({ length }) => length > 2)

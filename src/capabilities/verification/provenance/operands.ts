@@ -2,7 +2,7 @@ import { type Operands, operandsFrom } from './derive-number.ts'
 import { listsOfAnswer } from './lists.ts'
 import type { Entry, Seen, SeenIndex } from './seen.ts'
 
-/** What an answer is checked with; `supported` grows as its values find support. */
+/** The answer, the index, and the values of the answer that are supported so far. */
 export type Context = {
   text: string
   index: SeenIndex

@@ -61,7 +61,7 @@ function readIds(text: string): Value[] {
   )
 }
 
-/** Number of characters that an id in the text may be given; longer tokens are none. */
+/** Maximum characters of an id; longer tokens are not checked. */
 const id_chars_max = 200
 
 const measured =

@@ -75,7 +75,7 @@ function inCell(seen: Seen, cell: Cell, source: string): Seen[] {
   const amount = value.amount
   const place = { column: `${source}:${cell.column}`, record: `${source}:${cell.record}` }
   if (amount?.unit !== '') return [{ ...seen, ...place }]
-  // The unit may stand in the column's name: `size_bytes`, `total_cents`, `price (€)`.
+  // The column's name may contain the unit: `size_bytes`, `total_cents`, `price (€)`.
   const words = cell.column
     .split(/[^\p{L}°€$£%²³]+|(?<=[a-z])(?=[A-Z])/u)
     .filter((word) => word !== '')

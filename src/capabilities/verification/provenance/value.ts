@@ -1,4 +1,4 @@
-/** What a value of a text is. */
+/** The kind of a value; values of different kinds do not support each other. */
 export type ValueKind =
   | 'number'
   | 'money'
@@ -50,7 +50,7 @@ export type Value = {
   days?: readonly Day[]
   /** Second of the day. */
   second?: number
-  /** "about", "more than" or "less than" stands before the number. */
+  /** "about", "more than" or "less than" precedes the number. */
   hint?: 'about' | 'over' | 'under'
 }
 

@@ -53,7 +53,7 @@ export function deriveWritten(
 
 type Term = { sign: 1 | -1 | '×' | '/'; n: number; seen: Seen }
 
-/** Reads the terms from the last to the first, as long as only a sign stands between them. */
+/** Reads the terms from the last to the first, as long as only a sign is between them. */
 function readTerms(text: string, before: readonly Seen[]): Term[] {
   const terms: Term[] = []
   for (const [at, seen] of before.entries()) {
