@@ -46,9 +46,9 @@ describe('a quote is not found', () => {
   })
 
   test('a repeated text is searched in bounded time', () => {
-    const text = foldText('a'.repeat(500_000))
+    const text = foldText('a'.repeat(1_000_000))
     const started = performance.now()
-    expect(matchQuote('a'.repeat(2_000), text)).toBeUndefined()
+    expect(matchQuote('a'.repeat(100_000), text)).toBeUndefined()
     expect(performance.now() - started).toBeLessThan(3_000)
   })
 })

@@ -74,8 +74,10 @@ describe('Brier score and calibration error', () => {
   })
 
   test('do not depend on the order of the labels', () => {
+    const confidence = fc.double({ min: 0, max: 1, noNaN: true })
+    const exact = fc.array(fc.record({ confidence, isRight: fc.boolean() }), { maxLength: 40 })
     fc.assert(
-      fc.property(labels, (given) => {
+      fc.property(exact, (given) => {
         expect(brierScore(given.toReversed())).toBe(brierScore(given))
         expect(calibrationError(given.toReversed())).toBe(calibrationError(given))
       }),

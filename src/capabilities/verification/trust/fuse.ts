@@ -27,6 +27,8 @@ export interface ClaimTrust {
   readonly verdict: Verdict
   /** Probability that the claim is true; null when no verifier decided it. */
   readonly probability: number | null
+  /** Sum of the weighted log-odds of its results, which explains the probability; null likewise. */
+  readonly log_odds: number | null
   /** Weight of the claim in the score; 0 when no verifier decided it. */
   readonly weight: number
 }
@@ -143,10 +145,13 @@ function fuseClaim({ id, results }: CheckedClaim, calibrations: Calibrations): C
     sum += verifierWeights[verifier] * logOdds
     weight = Math.max(weight, verifierWeights[verifier])
   }
-  if (weight === 0) return { id, verdict: undecidedVerdict(results), probability: null, weight: 0 }
+  if (weight === 0) {
+    return { id, verdict: undecidedVerdict(results), probability: null, log_odds: null, weight }
+  }
   const probability = round(1 / (1 + Math.exp(-sum)))
-  const verdict = sum > 0 ? 'supported' : sum < 0 ? 'contradicted' : 'unverifiable'
-  return { id, verdict, probability, weight }
+  const isOpen = probability === 0.5
+  const verdict = isOpen ? 'unverifiable' : probability > 0.5 ? 'supported' : 'contradicted'
+  return { id, verdict, probability, log_odds: sum, weight }
 }
 
 /** Returns the log-odds that the claim is true; undefined for a result that decides nothing. */

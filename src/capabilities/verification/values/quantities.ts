@@ -9,6 +9,8 @@ export interface Quantity {
   readonly value: number
   /** Size of the last digit that was given, in the base unit. */
   readonly step: number
+  /** True for a whole number without a factor such as `million`: it is not rounded. */
+  readonly isWhole: boolean
   /** Kind of its unit; undefined for a bare number. */
   readonly kind: string | undefined
   /** Word after a number without a known unit, such as `seats`. */
@@ -78,6 +80,7 @@ function readQuantity(text: string, start: number, written: string): Quantity {
   return {
     value: number.value * scale,
     step: number.step * scale,
+    isWhole: number.step === 1 && factor === 1,
     kind: unit?.kind,
     counted: unit === undefined ? word?.name.toLowerCase().replace(/s$/, '') : undefined,
     ...readHedges(before, text.slice(end, end + 16)),
@@ -141,13 +144,12 @@ export function agrees(stated: Quantity, known: number): boolean {
   if (stated.bound === 'at most') return known <= stated.value + slack
   if (stated.bound === 'more than') return known > stated.value + slack
   if (stated.bound === 'less than') return known < stated.value - slack
-  const tolerance = stated.approximate ? roundStep(stated) / 2 : halfStep(stated)
+  const tolerance = stated.approximate
+    ? roundStep(stated) / 2
+    : stated.isWhole
+      ? 0
+      : stated.step / 2
   return Math.abs(stated.value - known) <= tolerance + slack
-}
-
-/** Half of the last digit, for values given with decimals; whole numbers are exact. */
-function halfStep({ step, value }: Quantity): number {
-  return Number.isInteger(value / step) && step < 1 ? step / 2 : 0
 }
 
 /** Size of the last digit that is not zero: 1,200 with `about` is known to the hundred. */

@@ -24,6 +24,7 @@ describe('structured facts', () => {
     ['Lake Ina has a length of 61,000 m.', 'supported'],
     ['The weight of the Rover X is 3.1 kg.', 'supported'],
     ['Orlan had a revenue of €842.6 million in 2024.', 'supported'],
+    ['Orlan had a revenue of 843 million euros in 2024.', 'supported'],
     ['Gold needs 600 status points.', 'supported'],
     ['Lake Ina has an area of 512 km².', 'contradicted'],
     ['Lake Ina has an area of less than 400 km².', 'contradicted'],
@@ -42,12 +43,14 @@ describe('structured facts', () => {
     ],
     ['another attribute', 'Lake Ina has a depth of 512 km.'],
     ['another year', 'Orlan had a revenue of €612 million in 2023.'],
+    ['a year of its own', 'In 1950 Lake Ina had an area of 512 km².'],
     ['a change', 'The revenue of Orlan rose by €60 million in 2024.'],
     ['a negation', 'Lake Ina does not have an area of 512 km².'],
     ['a condition', 'If it floods, Lake Ina has an area of 512 km².'],
     ['another currency', 'Orlan had a revenue of $842.6 million in 2024.'],
     ['two numbers', 'Lake Ina has an area of 300 km² or 500 km².'],
     ['another rounding', 'Lake Ina has an area of 411 km².'],
+    ['a rounding to whole units', 'The weight of the Rover X is 3 kg.'],
     ['an attribute in other words', 'Lake Ina covers 512 km².'],
   ])('%s stays open', (_name, text) => {
     expect(verdict(text)).toBe('unverifiable')

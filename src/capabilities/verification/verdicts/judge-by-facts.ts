@@ -133,10 +133,10 @@ function compareWithFact({ text, context = '' }: Question, fact: Fact): FactVerd
   if (isRelative(text, fact)) return 'unverifiable'
   const known = fact.value * unit.factor
   if (agrees(stated, known)) return 'supported'
-  // A value that a different rounding would explain is left open.
-  if (stated.bound === undefined && Math.abs(stated.value - known) <= Math.abs(known) * 0.01) {
-    return 'unverifiable'
-  }
+  // A value that another rounding would explain is left open.
+  const rounding = Math.max(Math.abs(known) * 0.01, stated.step / 2)
+  const isRounded = stated.bound === undefined && Math.abs(stated.value - known) <= rounding
+  if (isRounded) return 'unverifiable'
   return 'contradicted'
 }
 

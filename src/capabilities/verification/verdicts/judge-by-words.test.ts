@@ -39,6 +39,16 @@ describe('supported without a model', () => {
 describe('never supported', () => {
   test.each([
     ['another number', 'The night ferry to Ulva Island costs 43 euros for each car.', [ferry]],
+    [
+      'a further number',
+      'The night ferry with 300 seats to Ulva Island costs 42 euros for each car.',
+      ['The night ferry with seats to Ulva Island costs 42 euros for each car.'],
+    ],
+    [
+      'too few words to compare',
+      'Anna Holm was the pilot.',
+      ['The boat was steered by Anna Holm and the pilot Tom Brin.'],
+    ],
     ['another name', 'The night ferry to Skor Island costs 42 euros for each car.', [ferry]],
     ['a negation', 'The night ferry to Ulva Island does not cost 42 euros for each car.', [ferry]],
     [
