@@ -13,6 +13,7 @@ import {
   type DocumentFormat,
   readDocument,
 } from '../../src/capabilities/verification/knowledge/read-document.ts'
+import { factsFromJson } from '../../src/capabilities/verification/verdicts/facts-from-json.ts'
 import {
   type Fact,
   judgeByFacts,
@@ -62,9 +63,10 @@ const documents: LabelledDocument[] = JSON.parse(readText('documents.json'))
 const answers: Answer[] = JSON.parse(readText('answers.json'))
 const split = new Map(documents.map((document) => [document.id, splitLabelled(document)]))
 const library = buildLibrary(split.values())
-const facts = documents.flatMap((document) =>
-  (document.facts ?? []).map((fact) => ({ ...fact, source: document.id })),
-)
+const facts = documents.flatMap(({ id, format, text, facts: given = [] }) => [
+  ...given.map((fact) => ({ ...fact, source: id })),
+  ...(format === 'json' ? factsFromJson(id, text) : []),
+])
 const started = performance.now()
 const outcomes = answers.flatMap(({ question, claims }) =>
   claims.map((claim) => measureClaim(question, claim)),

@@ -108,6 +108,24 @@ describe('the trust score', () => {
     )
   })
 
+  test('adds the log-odds of verifiers in one order', () => {
+    const decided = fc.double({ min: 0.5, max: 0.99, noNaN: true })
+    fc.assert(
+      fc.property(fc.array(decided, { minLength: 4, maxLength: 4 }), ([a, b, c, d]) => {
+        const one = claim('a', ['supported', a ?? 0], ['supported', b ?? 0, 'web'])
+        const more = claim(
+          'a',
+          ['contradicted', c ?? 0, 'citation'],
+          ['supported', d ?? 0, 'multi_model'],
+        )
+        const results = [...one.results, ...more.results]
+        const trust = computeTrust([{ id: 'a', results }], {})
+        expect(computeTrust([{ id: 'a', results: results.toReversed() }], {})).toEqual(trust)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
   test('stays in its interval, the interval in 0–1, and the caps hold', () => {
     fc.assert(
       fc.property(claimList, (claims) => {

@@ -103,8 +103,9 @@ export function findMultiplier(name: string, afterCurrency: boolean): number | u
   return multipliers[lower] ?? (lower.endsWith('s') ? multipliers[lower.slice(0, -1)] : undefined)
 }
 
-/** Reads the unit of a structured fact: `km²`, `EUR million`, or a word that is its own kind. */
+/** Reads the unit of a structured fact: `km²`, `EUR million`, a word that is its own kind, or none. */
 export function readFactUnit(text: string): Unit {
+  if (text.trim() === '') return { kind: '', factor: 1 }
   const words = text.trim().split(/\s+/)
   const unit = words.map(findUnit).find((found) => found !== undefined)
   const factor = words

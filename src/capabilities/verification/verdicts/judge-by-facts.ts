@@ -11,6 +11,7 @@ export interface Fact {
   readonly subject: string
   readonly attribute: string
   readonly value: number
+  /** Unit of the value; empty for a bare number, such as a population. */
   readonly unit: string
 }
 
@@ -19,7 +20,7 @@ type FactVerdict = 'supported' | 'contradicted' | 'unverifiable'
 /** Share of an attribute's words from which an equal value supports a claim. */
 const attributeShare_min = 0.5
 /** Facts that one claim is compared with. */
-const facts_max = 10_000
+export const facts_max = 10_000
 
 /**
  * Words of a comparison, a change or a part; the number beside them is not the attribute's value.
@@ -146,6 +147,7 @@ function statedQuantity(text: string, fact: Fact, kind: string): Quantity | unde
   const candidates = readQuantities(text).filter((quantity) => {
     if (quantity.kind !== undefined) return quantity.kind === kind
     if (own.has(String(quantity.value)) || isYear(String(quantity.value))) return false
+    if (kind === '') return true
     return terms(text.slice(quantity.end, quantity.end + 40))
       .slice(0, 3)
       .some((term) => kind === `count of ${term}`)

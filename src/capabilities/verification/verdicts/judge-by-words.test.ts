@@ -41,8 +41,10 @@ describe('never supported', () => {
     ['another number', 'The night ferry to Ulva Island costs 43 euros for each car.', [ferry]],
     [
       'a further number',
-      'The night ferry with 300 seats to Ulva Island costs 42 euros for each car.',
-      ['The night ferry with seats to Ulva Island costs 42 euros for each car.'],
+      'The night ferry 300 to Ulva Island costs 42 euros for each car, 12 for each bike and 7 for each dog.',
+      [
+        'The night ferry to Ulva Island costs 42 euros for each car, 12 for each bike and 7 for each dog.',
+      ],
     ],
     [
       'too few words to compare',
