@@ -41,10 +41,8 @@ describe('never supported', () => {
     ['another number', 'The night ferry to Ulva Island costs 43 euros for each car.', [ferry]],
     [
       'a further number',
-      'The night ferry 300 to Ulva Island costs 42 euros for each car, 12 for each bike and 7 for each dog.',
-      [
-        'The night ferry to Ulva Island costs 42 euros for each car, 12 for each bike and 7 for each dog.',
-      ],
+      'The ferry to Ulva costs 42 euros for each car and 12 euros for each bike with a 7 % fee.',
+      ['The ferry to Ulva costs 42 euros for each car and 12 euros for each bike with a fee.'],
     ],
     [
       'too few words to compare',
