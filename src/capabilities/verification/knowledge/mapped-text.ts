@@ -1,7 +1,7 @@
 /** A range of UTF-16 code units: start, and end exclusive. */
 export type Range = readonly [start: number, end: number]
 
-/** Plain text, and where each part of it stands in its source. */
+/** Plain text with the source range of each of its parts. */
 export interface MappedText {
   readonly text: string
   readonly pieces: readonly Piece[]

@@ -7,7 +7,7 @@ export interface Posting {
   readonly tf: number
 }
 
-/** What an index holds; each field is a table when it is stored. */
+/** An inverted index of chunks. Each field maps to a table when it is stored. */
 export interface Index {
   readonly postings: ReadonlyMap<string, readonly Posting[]>
   /** Terms of each chunk, by chunk. */

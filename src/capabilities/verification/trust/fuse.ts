@@ -9,7 +9,7 @@ export const trustFormula = 'trust-1'
 export const verifierWeights = { kb: 1, citation: 0.9, web: 0.8, multi_model: 0.6 } as const
 export type VerifierName = keyof typeof verifierWeights
 
-/** What one verifier says of one claim. */
+/** The verdict of one verifier on one claim. */
 export interface VerifierResult {
   readonly verifier: VerifierName
   readonly verdict: Verdict

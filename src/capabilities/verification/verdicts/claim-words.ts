@@ -2,13 +2,14 @@ import { grammarWords, tokenize } from '../knowledge/tokens.ts'
 
 const negations = new Set(
   (
-    'no not never none neither nor without cannot nobody nothing nowhere hardly unless except ' +
-    'prohibited forbidden false wrong untrue denied deny nicht kein keine keinen keinem keiner nie niemals ' +
-    'ohne pas jamais sans aucun aucune nunca jamas sin ningun ninguna tampoco'
-  ).split(' '),
+    'not,no,never,none,neither,nor,without,cannot,nobody,nothing,nowhere,hardly,unless,except,' +
+    'prohibited,forbidden,false,wrong,untrue,denied,deny,' +
+    'nicht,kein,keine,keinen,keinem,keiner,nie,niemals,ohne,pas,jamais,sans,aucun,aucune,' +
+    'nunca,jamas,sin,ningun,ninguna,tampoco'
+  ).split(','),
 )
 
-/** Words that limit the sentence they stand in. */
+/** Words that limit the meaning of their sentence. */
 const qualifiers = new Set(
   (
     'if only unless except until before after when provided otherwise however but although ' +

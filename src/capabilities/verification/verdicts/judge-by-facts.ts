@@ -108,7 +108,7 @@ function attributeTerms({ attribute, subject }: Fact): string[] {
   return terms(attribute).filter((term) => !grammarWords.has(term) && !own.has(term))
 }
 
-/** Returns the share of an attribute's words that a claim has; years may stand in the question. */
+/** Returns the share of an attribute's words in a claim; years may come from its question. */
 function attributeShare({ text, context = '' }: Question, fact: Fact): number {
   const inClaim = new Set(terms(text))
   const inBoth = new Set([...inClaim, ...terms(context)])

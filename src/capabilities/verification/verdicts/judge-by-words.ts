@@ -11,7 +11,7 @@ const supportedScore_min = 0.55
 const shownSupport_min = 0.25
 /** Recall that a sentence with other numbers may lack and still dispute a claim. */
 const disputeSlack = 0.15
-/** What remains of the support of a claim whose sources disagree. */
+/** Share of its support that a claim keeps when sources disagree. */
 const disputedShare = 0.7
 
 export interface WordJudgement extends Judgement {

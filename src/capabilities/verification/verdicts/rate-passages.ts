@@ -40,7 +40,7 @@ const subjects_min = 0.3
 const claimWords_min = 4
 const claimWordsWithNumber_min = 3
 
-/** What is read from a claim once. */
+/** The parts of a claim, read once. */
 interface ClaimParts {
   readonly text: string
   readonly numbers: readonly Quantity[]

@@ -17,7 +17,7 @@ export interface Evidence {
   readonly at?: Range
 }
 
-/** What a check says of a claim, and why. */
+/** A verdict on a claim with its reasons. */
 export interface Judgement {
   readonly verdict: Verdict
   /** Estimated probability that the verdict is right, 0–1, before calibration. */
