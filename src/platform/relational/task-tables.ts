@@ -11,8 +11,8 @@ import type {
 } from './column-types.ts'
 
 /**
- * The tables of migrations `0002_tasks` and `0005_task_counted`, with what `0014_findings` adds to
- * them, for `Kysely<TaskTables>`.
+ * The tables of migrations `0002_tasks` and `0005_task_counted`, with what `0014_findings` and
+ * `0028_verification` add to them, for `Kysely<TaskTables>`.
  */
 export interface TaskTables {
   tasks: TasksTable
@@ -70,6 +70,13 @@ interface TasksTable {
   wasted_cost_usd: DollarsByDefault
   /** Verdict of detection on the whole task; null before the first analysis. */
   verdict: JsonOrNull<TaskVerdict>
+  /** Trust of the newest verified answer, 0–1; null before, and for an answer without claims. */
+  trust_score: OrNull<number>
+  /** Share of the claims of that answer that a verifier decided. */
+  trust_coverage: OrNull<number>
+  /** State of the newest verification of the task; null without any. */
+  verification_state: OrNull<'pending' | 'verified' | 'failed' | 'cancelled'>
+  verified_at: InstantOrNull
 }
 
 /** The verdict of detection on a whole task. */

@@ -1,0 +1,193 @@
+import type { z } from 'zod'
+import type { Kysely, TaskTables, VerificationTables } from '../../platform/relational/index.ts'
+import type { Verdict } from './verdicts/verdict.ts'
+
+/** The database of verification. */
+export type VerificationDb = Kysely<VerificationTables & TaskTables>
+
+/** Verifiers that a request can name. */
+export const verifierNames = ['kb', 'web', 'multi_model', 'citation'] as const
+export type VerifierName = (typeof verifierNames)[number]
+
+/** Trace and observation ids of an observation. */
+export type ObservationPlace = { trace_id: string; observation_id: string }
+
+/** A text that the agent saw before its answer. */
+export type SeenSource = {
+  /** Names the text in evidence, such as `tool get_invoice` or `user message 2`. */
+  source: string
+  role: 'tool' | 'user' | 'system'
+  text: string
+  /** The first observation whose input had it. */
+  place: ObservationPlace
+  /** False for content that was cut, masked or off, and for images. */
+  is_complete: boolean
+  /** SHA-256 of the text, in hexadecimal. */
+  digest: string
+}
+
+/** The answer that a run verifies, with everything that the agent saw before it. */
+export type AnswerContext = {
+  project_id: string
+  trace_id: string
+  task_id: string | null
+  user_id: string | null
+  environment: string | null
+  /** ISO 8601. */
+  trace_start: string
+  /** The last message of the user; '' without one. */
+  question: string
+  answer: {
+    text: string
+    place: ObservationPlace
+    digest: string
+    is_complete: boolean
+  }
+  seen: readonly SeenSource[]
+  /** Models that wrote the answer: none of them judges it alone. */
+  models: readonly string[]
+  /** Why the context has gaps, as sentences; empty when it is complete. */
+  gaps: readonly string[]
+}
+
+/** A place that a verdict rests on. */
+export type StoredEvidence = {
+  /** `trace`: what the agent saw. */
+  kind: 'trace' | 'document' | 'fact' | 'web' | 'model'
+  /** Name of the text, URL, or name of the model. */
+  source: string
+  /** Verbatim text of the source; at most `quote_chars_max`. */
+  quote: string
+  /** UTF-16 offsets of the quote in the source; null for facts and models. */
+  at: readonly [start: number, end: number] | null
+  /** SHA-256 of the source, in hexadecimal; null likewise. */
+  digest: string | null
+  /** Where to open the source again. */
+  place?: ObservationPlace
+  document?: { document_id: string; version: number }
+}
+
+export const quote_chars_max = 500
+
+/** The verdict of one verifier on one claim, as it is stored. */
+export type StoredResult = {
+  verifier: VerifierName
+  verdict: Verdict
+  /** Stated probability that the verdict is right, 0–1, before calibration. */
+  confidence: number
+  /** How it was reached: `provenance`, `words`, `quote`, `facts`, `judge`, `grounding`, `agreement`. */
+  method: string
+  evidence: readonly StoredEvidence[]
+  /** One sentence for a reader, such as `not found in what the agent saw`. */
+  note: string
+}
+
+/** A value of a claim, with where the agent saw it. Offsets are those of the answer. */
+export type StoredValue = {
+  value: string
+  kind: string
+  at: readonly [start: number, end: number]
+  verdict: 'seen' | 'derived' | 'exempt' | 'unsupported' | 'not_checked'
+  /** Such as `12 + 30 = 42`; null unless derived. */
+  derivation: string | null
+  evidence: readonly StoredEvidence[]
+}
+
+/** A claim as verifiers read it. */
+export type ClaimToCheck = {
+  text: string
+  /** Offsets in the answer. */
+  at: readonly [start: number, end: number]
+  values: readonly StoredValue[]
+}
+
+/** A priced call of a run. The reply of a call is JSON. */
+export type PaidCall = {
+  /** Which question of the run; the same step has the same key when the run is repeated. */
+  key: string
+  verifier: VerifierName
+  /** Name of the model or search endpoint. */
+  model: string
+  /** Booked before the call; the difference to the real cost is given back. */
+  nano_dollars_max: bigint
+  send(signal: AbortSignal): Promise<PaidReply>
+}
+
+export type PaidReply = {
+  reply: Record<string, unknown>
+  input_tokens: number | null
+  output_tokens: number | null
+  nano_dollars: bigint
+}
+
+/**
+ * Sends each priced call of a run once: books its cost in the budget of the project's day, records
+ * it, and returns the recorded reply when a run is repeated after a crash.
+ */
+export type PaidCalls = (
+  call: PaidCall,
+  signal: AbortSignal,
+) => Promise<
+  | { outcome: 'answered'; reply: Record<string, unknown> }
+  | { outcome: 'over_budget' | 'failed'; reason: string }
+>
+
+/** A passage that a judge reads. */
+export type Passage = { source: string; text: string }
+
+/** The opinion of a model on a claim. The quote is verbatim in one passage, or there is no verdict. */
+export type Opinion = {
+  verdict: Extract<Verdict, 'supported' | 'contradicted' | 'unverifiable'>
+  confidence: number
+  /** Index of the passage and UTF-16 offsets of the quote in its text; null when unverifiable. */
+  quote: { passage: number; at: readonly [start: number, end: number] } | null
+  method: 'judge' | 'grounding'
+  /** Model or models. */
+  models: readonly string[]
+  note: string
+}
+
+/** Models that judge a claim by passages. They read them as data and must quote. */
+export type Judge = (
+  question: {
+    claim: string
+    context: string
+    passages: readonly Passage[]
+    verifier: VerifierName
+  },
+  signal: AbortSignal,
+) => Promise<Opinion>
+
+/** What a verifier works with in one run. */
+export type VerifierContext = {
+  run_id: string
+  answer: AnswerContext
+  paid: PaidCalls
+  /** Undefined when no model is configured. */
+  judge: Judge | undefined
+}
+
+/** Checks one claim. Rejects only when the run should be tried again. */
+export type CheckClaim = (
+  claim: ClaimToCheck,
+  signal: AbortSignal,
+) => Promise<Omit<StoredResult, 'verifier'>>
+
+/** A verifier of the registry. Absent models and endpoints make it skip, never guess. */
+export type Verifier<Options extends z.ZodObject = z.ZodObject> = {
+  name: VerifierName
+  /** One sentence for `GET /api/v1/verification/config`. */
+  description: string
+  cost: 'free' | 'search' | 'model'
+  options: Options
+  /** Returns why it cannot work in this installation; undefined when it can. */
+  unavailable(): string | undefined
+  /** Returns the greatest cost of a run. */
+  estimate(claims: number, options: z.output<Options>): { calls: number; nano_dollars: bigint }
+  /** Prepares a run: what is read or indexed once for all claims. */
+  open(
+    context: VerifierContext,
+    options: z.output<Options>,
+    signal: AbortSignal,
+  ): Promise<CheckClaim>
+}
