@@ -1,0 +1,81 @@
+/** Offsets of a part of a text. */
+export type Part = { start: number; end: number }
+
+const abbreviations = new Set(
+  (
+    'mr mrs ms dr prof st no nos nr inc ltd corp co jr sr fig sec art vol pp ed approx etc vs e.g i.e eg ie al cf dept est ' +
+    'ca bzw z z.b u u.a d d.h usw ggf inkl evtl str tel abs hr fr mme mlle m p sra srta ud uds av núm pág ext max min temp ' +
+    'jan feb mar apr jun jul aug sep sept oct nov dec okt dez'
+  ).split(' '),
+)
+
+const months =
+  /^\s*(?:januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember|jan|feb|apr|jun|jul|aug|sept?|okt|nov|dez)/i
+
+/** Splits a block into sentences, with offsets in the whole text. */
+export function splitSentences(text: string, { start, end }: Part): Part[] {
+  const parts: Part[] = []
+  for (const part of segmentsOf(text, { start, end })) {
+    const last = parts.at(-1)
+    if (last !== undefined && belongsTo(text, last, part)) last.end = part.end
+    else parts.push(part)
+  }
+  return parts.map((part) => trim(text, part)).filter((part) => part.end > part.start)
+}
+
+/** The segmenter never splits before a small letter; "v2 stops. v3 starts" are two sentences. */
+function* segmentsOf(text: string, { start, end }: Part): Generator<Part> {
+  for (const { segment, index } of segmenter.segment(
+    text.slice(start, end).replaceAll('\n', ' '),
+  )) {
+    let from = start + index
+    for (const match of segment.matchAll(/[.!?]\s{1,4}(?=\p{Ll}{1,3}\d)/gu)) {
+      const to = start + index + match.index + match[0].length
+      yield { start: from, end: to }
+      from = to
+    }
+    yield { start: from, end: start + index + segment.length }
+  }
+}
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
+
+/** Returns whether the segmenter split wrongly, after an abbreviation, a decimal, a line's end, a footnote. */
+function belongsTo(text: string, last: Part, next: Part): boolean {
+  const before = text.slice(Math.max(last.start, last.end - 24), last.end)
+  const after = text.slice(next.start, Math.min(next.end, next.start + 24))
+  if (/^\s*(?:\[\d{1,3}\]\s*)+[.!?]?\s*$/.test(text.slice(next.start, next.end))) return true
+  if (/^\s*[)\]}"”’»]/.test(after)) return true
+  if (/^\s*\p{Ll}(?!\p{Ll}{0,3}\d)/u.test(after)) return !/[!?]["”)]?\s*$/.test(before)
+  if (
+    /^\s*\p{Extended_Pictographic}[\p{Extended_Pictographic}\s]*$/u.test(
+      text.slice(next.start, next.end),
+    )
+  )
+    return true
+  if (!/\.\s*$/.test(before)) return /\n\s*$/.test(before) && !/[.!?:;]\s*$/.test(before.trimEnd())
+  return endsInAbbreviation(before, after)
+}
+
+function endsInAbbreviation(before: string, after: string): boolean {
+  const word = /([\p{L}][\p{L}.]{0,8}|\d{1,3})\.\s*$/u.exec(before)?.[1]?.toLowerCase() ?? ''
+  if (/^\d+$/.test(word)) return /^\s*\d/.test(after) ? /\d\.$/.test(before) : months.test(after)
+  if (/^[ap]\.m$/.test(word)) return /^\s*[\p{Ll}\d(]/u.test(after)
+  if (/^(?:no|nr|fig|art|sec|vol|núm|pág|p)$/.test(word)) return /^\s*\d/.test(after)
+  if (/^(?:inc|ltd|corp|co|etc|est|ext|max|min|str)$/.test(word))
+    return /^\s*[\p{Ll},;(]/u.test(after)
+  // One capital letter is an initial.
+  return (
+    abbreviations.has(word) || (/(?:^|[\s(])\p{Lu}\.\s*$/u.test(before) && !starter.test(after))
+  )
+}
+
+/** Words that begin a sentence, and no name after an initial. */
+const starter =
+  /^\s*(?:it|its|the|this|that|these|those|an?|in|on|at|for|if|you|your|we|our|they|he|she|i|there|but|and|so|der|die|das|es|sie|er|im|le|la|les|il|elle|el|los|las)(?![\p{L}])/iu
+
+function trim(text: string, { start, end }: Part): Part {
+  const part = text.slice(start, end)
+  const left = part.length - part.trimStart().length
+  return { start: start + left, end: start + part.trimEnd().length }
+}

@@ -1,0 +1,125 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { checkAnswer } from './check-answer.ts'
+import { indexSeen } from './seen-index.ts'
+
+const check = (answer: string, ...texts: string[]) =>
+  checkAnswer(answer, indexSeen(texts.map((text, at) => ({ source: `tool ${at}`, text }))))
+
+const verdicts = (answer: string, ...texts: string[]) =>
+  check(answer, ...texts).map(({ verdict }) => verdict)
+
+const orders = JSON.stringify([
+  { id: 'PB-7731', total_cents: 4250, qty: 12, city: 'Lund', shipped: '2026-03-09T08:15:00Z' },
+  { id: 'PB-7740', total_cents: 1775, qty: 30, city: 'Lund', shipped: '2026-03-11T16:40:00Z' },
+  { id: 'PB-7752', total_cents: 9900, qty: 8, city: 'Turku', shipped: '2026-03-20T10:05:00Z' },
+])
+
+describe('seen values', () => {
+  it.each([
+    ['Order PB-7731 has 12 items.', orders],
+    ['It cost €42.50.', orders],
+    ['It was shipped on 9 March 2026 at 8:15 a.m.', orders],
+    ['The lake has 1,200 visitors.', 'visitors: 1200'],
+    ['The lake has 1.2k visitors.', 'visitors: 1200'],
+    ['Der See hat 1.200 Besucher.', 'visitors: 1200'],
+    ['The trail is 7.5 miles long.', 'length: 12.07 km'],
+    ['It takes 2 hours and 30 minutes.', 'duration 150 min'],
+    ['Call +46 8 555 7788.', 'phone: 08-5557788'],
+    ['See https://lund.example/help.', 'https://lund.example/help/'],
+    ['It says “the gate closes at noon”.', 'Note: The gate closes at noon.'],
+    ['Use version 4.7.', 'latest: 4.7.2'],
+  ])('%s', (answer, text) => {
+    expect(verdicts(answer, text)).not.toContain('unsupported')
+  })
+})
+
+describe('derivations', () => {
+  it.each([
+    ['The orders cost €159.25 in total.', orders, 'sum'],
+    ['The two orders to Lund cost €60.25.', orders, 'sum'],
+    ['The rooms have 17 seats more.', 'hall 58 seats, studio 41 seats', 'difference'],
+    ['The deposit is €90.', 'Rent is €600, the deposit 15 %.', 'percentage'],
+    ['Attendance is 75%.', '24 of 32 pupils came', 'percentage'],
+    ['It ends on 24 March 2026.', 'starts 2026-03-10, lasts 14 days', 'date'],
+    ['It lasts 105 minutes.', 'from 10:15 to 12:00', 'difference'],
+    ['That is £240 a year.', 'fee: £20 a month', 'period'],
+  ])('%s', (answer, text, operation) => {
+    const derived = check(answer, text).filter(({ verdict }) => verdict === 'derived')
+    expect(derived.map(({ derivation }) => derivation?.operation)).toContain(operation)
+    for (const { derivation } of derived) expect(derivation?.operands).not.toEqual([])
+  })
+})
+
+describe('exempt values', () => {
+  it.each([
+    ['There are 3 ways.', 'small_integer'],
+    ['7. Open the lid.\n', 'list_number'],
+    ['We answer 24/7.', 'constant'],
+    ['Edit /etc/lund/gate.conf first.', 'path'],
+    ['```\nsleep 7731\n```', 'code'],
+  ])('%s', (answer, exemption) => {
+    const checked = check(answer, 'nothing')
+    expect(checked.map((one) => one.exemption)).toContain(exemption)
+    expect(checked.map(({ verdict }) => verdict)).not.toContain('unsupported')
+  })
+})
+
+describe('unsupported values', () => {
+  it.each([
+    ['Order PB-7713 is late.', orders, 'PB-7713'],
+    ['It cost $42.50.', 'total: £42.50', '$42.50'],
+    ['It costs $40.', 'The hall has 40 seats.', '$40'],
+    ['The fee is €26.05.', 'energy €23.35, parking €1.70', '€26.05'],
+    ['It left on 12 May 2026.', orders, '12 May 2026'],
+    ['It left at 9:47.', 'left at 09:27', '9:47'],
+    ['Pay to +46 8 555 8877.', 'phone: 08-5557788', '+46 8 555 8877'],
+    ['Mail to desk@lund.example.', 'mail: help@lund.example', 'desk@lund.example'],
+    ['It says “the gate never closes”.', 'The gate closes at noon.', 'the gate never closes'],
+    ['The price is €100.', 'price: $108, and nothing about a rate', '€100'],
+  ])('%s', (answer, text, value) => {
+    const checked = check(answer, text).filter(({ verdict }) => verdict === 'unsupported')
+    expect(checked.map((one) => one.value)).toEqual([value])
+  })
+})
+
+it('gives offsets on both sides that slice the texts', () => {
+  const text = `${orders}\n`
+  for (const { at, value, evidence } of check('PB-7731 costs €42.50, 12 items.', text)) {
+    expect('PB-7731 costs €42.50, 12 items.'.slice(...at)).toBe(value)
+    for (const one of evidence) expect(text.slice(...one.at)).toBe(one.quote)
+  }
+})
+
+it('finds each number that was seen, in any format', () => {
+  const format = fc.constantFrom('en-US', 'de-DE', 'de-CH')
+  fc.assert(
+    fc.property(fc.integer({ min: 1000, max: 99_999_999 }), format, (n, locale) => {
+      const written = new Intl.NumberFormat(locale).format(n)
+      expect(verdicts(`It is ${written}!`, `{"n":${n}}`)).toEqual(['seen'])
+    }),
+  )
+})
+
+it('never accepts an id with another digit', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 100_000, max: 999_999 }), fc.nat(5), (n, place) => {
+      const id = String(n)
+      const other = (Number(id[place]) + 1) % 10
+      const wrong = `KX-${id.slice(0, place)}${other}${id.slice(place + 1)}`
+      expect(verdicts(`It is ${wrong}.`, `{"id":"KX-${id}"}`)).toEqual(['unsupported'])
+    }),
+  )
+})
+
+describe('hostile texts', () => {
+  it.each(['1', '1 ', '1,', 'a1-', '{', '["', '"', '1:', '/a', '1|', '1h', 'a@', '+1 ', '12 / '])(
+    '%j repeated is read in bounded time',
+    (unit) => {
+      const text = unit.repeat(100_000 / unit.length)
+      const before_ms = performance.now()
+      checkAnswer(text.slice(0, 5000), indexSeen([{ source: 'tool', text }]))
+      expect(performance.now() - before_ms).toBeLessThan(2000)
+    },
+  )
+})

@@ -1,0 +1,204 @@
+import {
+  findCurrency,
+  findScale,
+  findUnit,
+  isMinorUnit,
+  numberWords,
+  readNumberWord,
+} from './units.ts'
+import type { Amount, Value } from './value.ts'
+
+const digits =
+  /(?<![\p{L}\d])(?:\d{1,3}(?:[,.’' \u00a0\u202f_]\d{3}){1,4}(?!\d)(?:[.,]\d{1,6}(?!\d))?|\d{1,15}(?:[.,]\d{1,9})?)/gu
+
+const unitAfter = /^(?:[  \u202f-]?(?<word>[€$£¥₹%]|°[CF]|km\/h|[\p{L}µ]{1,14}[²³23]?)(?![\p{L}]))/u
+const currencyBefore =
+  /(?:[€$£¥₹]|(?<![\p{L}])(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|INR|JPY|CAD|AUD)) ?[-–+]?$/u
+const ordinal = /^(?:st|nd|rd|th|º|ª|er|ème|e)(?![\p{L}])/u
+
+/** Reads the numbers of a text with their units: figures and number words. */
+export function readNumbers(text: string): Value[] {
+  const found: Value[] = []
+  for (const match of text.matchAll(digits)) {
+    found.push(numberFrom(text, { at: match.index, written: match[0] }))
+  }
+  for (const match of text.matchAll(numberWords)) {
+    const fraction = / (?:and a half|einhalb|et demie?|y media?)/y
+    fraction.lastIndex = match.index + match[0].length
+    const half = fraction.exec(text)?.[0] ?? ''
+    const readings = [readNumberWord(match[0]) + (half === '' ? 0 : 0.5)]
+    const written = match[0] + half
+    found.push(
+      amountFrom(text, { at: match.index, written }, { readings, half: half === '' ? 0.5 : 0.25 }),
+    )
+  }
+  return joinDurations(text, found)
+}
+
+/** Joins "2 hours 35 minutes" and "1 h 50" to one duration each. */
+function joinDurations(text: string, values: Value[]): Value[] {
+  const joined: Value[] = []
+  for (const value of values.sort((a, b) => a.at[0] - b.at[0])) {
+    const last = joined.at(-1)
+    const one = last === undefined ? undefined : durationOf(text, last, value)
+    if (one === undefined) joined.push(value)
+    else joined.splice(-1, 1, one)
+  }
+  return joined
+}
+
+function durationOf(text: string, first: Value, second: Value): Value | undefined {
+  const { amount: one } = first
+  const { amount: two } = second
+  if (one?.unit !== 'duration' || two === undefined) return undefined
+  const between = text.slice(first.at[1], second.at[0])
+  const isBareMinute = two.unit === '' && /^ ?$/.test(between) && / ?h$/i.test(first.text)
+  if (
+    !isBareMinute &&
+    (two.unit !== 'duration' || !/^(?:,? |,? and | und | et | y )?$/.test(between))
+  )
+    return undefined
+  const factor = isBareMinute ? 60 : 1
+  const [more = 0] = one.readings
+  const [less = 0] = two.readings
+  if (less * factor >= more || two.half * factor >= one.half) return undefined
+  const readings = [more + less * factor]
+  const at = [first.at[0], second.at[1]] as const
+  return {
+    ...first,
+    text: text.slice(...at),
+    at,
+    normal: `${readings[0]} duration`,
+    amount: {
+      readings,
+      written: [readings[0] ?? 0],
+      unit: 'duration',
+      scale: 1,
+      half: two.half * factor,
+      isRounded: false,
+    },
+  }
+}
+
+type Written = { at: number; written: string }
+type Figures = { readings: number[]; half: number }
+
+function numberFrom(text: string, { at, written }: Written): Value {
+  return amountFrom(text, { at, written }, readFigures(written))
+}
+
+/** Returns the readings of figures with separators. */
+export function readFigures(written: string): Figures {
+  const bare = written.replace(/[’' \u00a0\u202f_]/g, '')
+  const comma = bare.lastIndexOf(',')
+  const point = bare.lastIndexOf('.')
+  const lastAt = Math.max(comma, point)
+  if (lastAt < 0) return { readings: [Number(bare)], half: 0.5 }
+  const decimals = bare.length - lastAt - 1
+  const whole = Number(bare.replace(/[.,]/g, ''))
+  const fraction = Number(`${bare.slice(0, lastAt).replace(/[.,]/g, '')}.${bare.slice(lastAt + 1)}`)
+  const separators = bare.match(/[.,]/g) ?? []
+  const isGrouped = separators.length > 1 && new Set(separators).size === 1
+  if (isGrouped) return { readings: [whole], half: 0.5 }
+  const mayGroup = decimals === 3 && separators.length === 1 && !bare.startsWith('0')
+  // A comma before three digits groups thousands first; a point is a fraction first.
+  if (mayGroup)
+    return comma > point
+      ? { readings: [whole, fraction], half: 0.5 }
+      : { readings: [fraction, whole], half: 0.0005 }
+  return { readings: [fraction], half: 0.5 * 10 ** -decimals }
+}
+
+function amountFrom(text: string, { at, written }: Written, figures: Figures): Value {
+  const currency = currencyBefore.exec(text.slice(Math.max(0, at - 16), at))?.[0]
+  const around = readAround(text, at + written.length, currency)
+  const { unit, scale, end } = around
+  const start = at - (currency?.length ?? 0)
+  const convert = (one: number) => (one * scale + (unit.offset ?? 0)) * unit.factor
+  const amount: Amount = {
+    readings: figures.readings.map(convert),
+    written: figures.readings.map((one) => one * scale),
+    unit: unit.name,
+    scale,
+    half: figures.half * scale * unit.factor,
+    isRounded: scale > 1 || (figures.readings[0] ?? 0) % 10 === 0,
+  }
+  const hint = readHint(text.slice(Math.max(0, start - 28), start), text.slice(end, end + 3))
+  return {
+    kind: kindFrom(unit.name),
+    text: text.slice(start, end),
+    at: [start, end],
+    normal: `${amount.readings[0]} ${unit.name}`,
+    amount,
+    ...(hint === undefined ? {} : { hint }),
+  }
+}
+
+/** Reads the scale and the unit behind the figures, and where they end. */
+function readAround(text: string, from: number, currency: string | undefined) {
+  if (ordinal.test(text.slice(from, from + 6))) {
+    const unit: UnitRead = { name: 'count', factor: 1 }
+    return { unit, scale: 1, end: from }
+  }
+  const first = unitAfter.exec(text.slice(from, from + 18))
+  const name = first?.groups?.['word'] ?? ''
+  const isTight = first !== null && !/^[ \u00a0]/.test(first[0])
+  const scale = findScale(name, isTight && (currency !== undefined || /^k/i.test(name)))
+  const middle = scale === undefined ? from : from + (first?.[0].length ?? 0)
+  const word = scale === undefined ? first : unitAfter.exec(text.slice(middle, middle + 18))
+  const unit = unitFrom(currency, word?.groups?.['word'])
+  const end = unit.isWordTaken === true ? middle + (word?.[0].length ?? 0) : middle
+  return { unit, scale: scale ?? 1, end }
+}
+
+type UnitRead = { name: string; factor: number; offset?: number; isWordTaken?: boolean }
+
+function unitFrom(before: string | undefined, after: string | undefined): UnitRead {
+  const currency = before === undefined ? undefined : findCurrency(before.replace(/[\s+–-]/g, ''))
+  if (currency !== undefined) return { name: currency, factor: 1 }
+  if (after === undefined) return { name: '', factor: 1 }
+  if (isPercent(after)) return { name: '%', factor: 1, isWordTaken: true }
+  if (isMinorUnit(after)) return { name: 'cent', factor: 0.01, isWordTaken: true }
+  const name = findCurrency(after)
+  if (name !== undefined) return { name, factor: 1, isWordTaken: true }
+  const unit = findUnit(after)
+  if (unit !== undefined) {
+    return {
+      name: unit.dimension,
+      factor: unit.factor,
+      isWordTaken: true,
+      ...(unit.offset === undefined ? {} : { offset: unit.offset }),
+    }
+  }
+  // A noun of three letters or more that ends in a plural: a count of something.
+  return { name: /^\p{Ll}{2,}s$/u.test(after) && !notNouns.has(after) ? 'count' : '', factor: 1 }
+}
+
+const notNouns = new Set(
+  'plus minus is as was this its has does less versus vs les des dans los las sans vers aus bis das des als us carries costs makes comes leaves'.split(
+    ' ',
+  ),
+)
+
+function isPercent(word: string): boolean {
+  return /^(?:%|percent|prozent|pct|percentage)$/i.test(word)
+}
+
+function kindFrom(unit: string): Value['kind'] {
+  if (unit === '%') return 'percent'
+  if (unit === '' || unit === 'count') return 'number'
+  return /^[A-Z]{2,3}$|^cent$/.test(unit) ? 'money' : 'quantity'
+}
+
+const about =
+  /(?:\babout|\baround|\broughly|\bapprox(?:imately|\.)?|\bnearly|\balmost|\bsome|~|≈|\bclose to|\betwa|\brund|\bcirca|\bca\.|\benviron|\bunos|\bunas|\bjust|\bwell)[ *]{0,3}$/i
+const over =
+  /(?:\bover|\bmore than|\babove|\bat least|\büber|\bmehr als|\bplus de|\bmás de|\bexceeds|>|≥)[ *]{0,3}$/i
+const under =
+  /(?:\bunder|\bless than|\bfewer than|\bbelow|\bup to|\bunter|\bweniger als|\bmoins de|\bmenos de|<|≤)[ *]{0,3}$/i
+
+function readHint(before: string, after: string): Value['hint'] {
+  if (over.test(before) || after.startsWith('+')) return 'over'
+  if (under.test(before)) return 'under'
+  return about.test(before) ? 'about' : undefined
+}

@@ -1,0 +1,291 @@
+import { listsOf } from './lists.ts'
+import { type Cell, isJson, readJson, readTables, type Structure } from './read-structure.ts'
+import { readValues } from './read-values.ts'
+import type { Entry, Schedule, Seen, SeenIndex } from './seen.ts'
+import { findCurrency, findUnit } from './units.ts'
+import { compact, type Evidence, foldQuote, type SeenText, type Span, type Value } from './value.ts'
+
+/** Maximum characters indexed of all texts; more is not checked. */
+const chars_max = 8_000_000
+
+/** Reads and arranges everything the agent saw. */
+export function indexSeen(sources: readonly SeenText[]): SeenIndex {
+  const values: Seen[] = []
+  const counts = new Map<number, Evidence>()
+  const texts: SeenIndex['texts'][number][] = []
+  let left = chars_max
+  for (const { source, text: whole } of sources) {
+    const text = whole.slice(0, left)
+    left -= text.length
+    values.push(...readSource({ source, text }, counts))
+    texts.push({ source, text, compact: compact(text), folded: foldQuote(unescaped(text)) })
+  }
+  return { values, texts, counts, ...arrange(values, texts), ...marksOf(texts) }
+}
+
+function readSource({ source, text }: SeenText, counts: Map<number, Evidence>): Seen[] {
+  const structure = isJson(text) ? readJson(text) : readTables(text)
+  const evidenceAt = (at: Span): Evidence => ({
+    source,
+    quote: text.slice(...at).slice(0, 200),
+    at,
+  })
+  for (const { length, at } of structure.listLengths) {
+    if (!counts.has(length)) counts.set(length, evidenceAt(at))
+  }
+  countEqualCells(text, structure, (count, at) => {
+    if (!counts.has(count)) counts.set(count, evidenceAt(at))
+  })
+  const cells = structure.cells
+  const labels = labelsOf(text, cells)
+  let next = 0
+  return readValues(separated(text, structure)).flatMap((value) => {
+    while (next < cells.length && (cells[next]?.at[1] ?? 0) < value.at[1]) next += 1
+    const cell = cells[next]
+    const isInside = cell !== undefined && cell.at[0] <= value.at[0]
+    const seen: Seen = { value, evidence: evidenceAt(value.at) }
+    if (!isInside || !isWholeCell(text, value, cell)) return [seen]
+    return inCell({ ...seen, labels: labels.get(cell.record) ?? [] }, cell, source)
+  })
+}
+
+const label_chars_max = 40
+const labels_max = 8
+
+function labelsOf(text: string, cells: readonly Cell[]): Map<number, string[]> {
+  const labels = new Map<number, string[]>()
+  for (const { record, at } of cells) {
+    const word = text.slice(...at).trim()
+    if (word.length > label_chars_max || !/^"?\p{L}/u.test(word)) continue
+    const known = labels.get(record)
+    if (known === undefined) labels.set(record, [word])
+    else if (known.length < labels_max) known.push(word)
+  }
+  return labels
+}
+
+/** Returns whether a cell has little else than the value: no heading with a year. */
+function isWholeCell(text: string, { text: written }: Value, { at }: Cell): boolean {
+  return written.length * 2 >= text.slice(...at).trim().length
+}
+
+/** Returns the value in its cell, and once more in the unit that the column's name has. */
+function inCell(seen: Seen, cell: Cell, source: string): Seen[] {
+  const { value } = seen
+  const amount = value.amount
+  const place = { column: `${source}:${cell.column}`, record: `${source}:${cell.record}` }
+  if (amount?.unit !== '') return [{ ...seen, ...place }]
+  // The column's name may contain the unit: `size_bytes`, `total_cents`, `price (€)`.
+  const words = cell.column
+    .split(/[^\p{L}°€$£%²³]+|(?<=[a-z])(?=[A-Z])/u)
+    .filter((word) => word !== '')
+  const last = words.at(-1) ?? ''
+  const unit = findUnit(last)
+  const isCents = /^cents?$|^pence$/i.test(last)
+  const currency = findCurrency(last)
+  const isNamed = unit !== undefined || isCents || currency !== undefined
+  if (!isNamed || words.includes('per') || /^(?:min|m)$/.test(cell.column))
+    return [{ ...seen, ...place }]
+  const factor = isCents ? 0.01 : (unit?.factor ?? 1)
+  const name = isCents ? 'cent' : (unit?.dimension ?? currency ?? '')
+  const readings = amount.written.map((one) => (one + (unit?.offset ?? 0)) * factor)
+  return [
+    { ...seen, ...place },
+    { ...seen, ...place, value: { ...value, amount: { ...amount, readings, unit: name } } },
+  ]
+}
+
+/** Replaces separators between cells and escapes of JSON by blanks: all offsets stay. */
+function separated(text: string, { cells }: Structure): string {
+  if (isJson(text)) {
+    return unescaped(text).replace(/,(?=\s{0,3}[-\d"[{tfn])(?!\d{3}(?!\d)[^"]{0,40}")/g, '\t')
+  }
+  if (cells.length === 0) return text
+  const parts: string[] = []
+  let from = 0
+  for (const { at } of cells) {
+    if (at[0] > from) parts.push(text.slice(from, at[0]).replace(/[,;|]/g, '\t'))
+    parts.push(text.slice(...at))
+    from = at[1]
+  }
+  parts.push(text.slice(from))
+  return parts.join('')
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\[nrt]/g, '\n ').replace(/\\"/g, ' "')
+}
+
+/** Maximum distinct values whose cells are counted, of a source. */
+const counted_values_max = 20_000
+
+function countEqualCells(
+  text: string,
+  { cells }: Structure,
+  report: (count: number, at: Span) => void,
+): void {
+  const counts = new Map<string, { count: number; at: Span }>()
+  for (const { column, at } of cells) {
+    const key = `${column} ${text.slice(...at).trim()}`
+    const entry = counts.get(key)
+    if (entry !== undefined) entry.count += 1
+    else if (counts.size < counted_values_max) counts.set(key, { count: 1, at })
+  }
+  for (const { count, at } of counts.values()) report(count, at)
+}
+
+type Arranged = Pick<
+  SeenIndex,
+  | 'numbers'
+  | 'codes'
+  | 'dates'
+  | 'times'
+  | 'points'
+  | 'durations'
+  | 'lists'
+  | 'amounts'
+  | 'schedules'
+>
+
+function arrange(values: readonly Seen[], texts: SeenIndex['texts']): Arranged {
+  const times = values.filter(({ value }) => value.kind === 'time')
+  const dates = values.filter(({ value }) => value.kind === 'date')
+  return {
+    numbers: arrangeNumbers(values, texts),
+    codes: arrangeCodes(values),
+    dates: arrangeDates(dates),
+    times,
+    points: distinct([...dates, ...times]),
+    durations: distinct(values.filter(isDuration)),
+    lists: listsOf(values),
+    amounts: values.filter(({ value }) => value.amount !== undefined),
+    schedules: texts.flatMap(schedulesOf).slice(0, schedules_max),
+  }
+}
+
+const cron =
+  /(?<![\w*/])(?<minute>\d{1,2}) (?<hour>\d{1,2}|\*\/(?<step>\d{1,2})) [\d*/,-]{1,20} [\d*/,A-Za-z-]{1,20} [\d*/,A-Za-z-]{1,20}/g
+const schedules_max = 50
+
+function schedulesOf({ source, text }: SeenIndex['texts'][number]): Schedule[] {
+  return [...text.matchAll(cron).take(schedules_max)].map((match) => {
+    const { minute, hour, step } = match.groups ?? {}
+    const at = [match.index, match.index + match[0].length] as const
+    const value: Value = { kind: 'time', text: match[0], at, normal: match[0] }
+    const seen = { value, evidence: { source, quote: match[0], at } }
+    const every = step === undefined ? {} : { step: Number(step) }
+    return { minute: Number(minute), hour: Number(hour), ...every, seen }
+  })
+}
+
+/** Maximum distinct dates and times, and durations, that the calendar combines. */
+const points_max = 60
+
+function distinct(values: readonly Seen[]): Seen[] {
+  const found = new Map<string, Seen>()
+  for (const seen of values) {
+    if (found.size >= points_max) break
+    found.set(`${seen.value.kind} ${seen.value.normal}`, seen)
+  }
+  return [...found.values()]
+}
+
+function add<K, V>(map: Map<K, V[]>, key: K, item: V): void {
+  const items = map.get(key)
+  if (items === undefined) map.set(key, [item])
+  else items.push(item)
+}
+
+function arrangeNumbers(values: readonly Seen[], texts: SeenIndex['texts']): Map<string, Entry[]> {
+  const numbers = new Map<string, Entry[]>()
+  for (const seen of values) {
+    for (const [key, n] of keysOf(seen.value)) add(numbers, key, { n, seen })
+  }
+  for (const { source, text } of texts) {
+    for (const entry of numbersInWords(source, text)) add(numbers, 'inside', entry)
+  }
+  for (const entries of numbers.values()) entries.sort((a, b) => a.n - b.n)
+  return numbers
+}
+
+function keysOf(value: Value): (readonly [key: string, n: number])[] {
+  const { amount, days = [], text } = value
+  const years = days.flatMap(({ year }) => (year === undefined ? [] : [['year', year] as const]))
+  if (amount === undefined) {
+    return [...years, ...numbersInside(value).map((n) => ['inside', n] as const)]
+  }
+  const { readings, written, unit } = amount
+  // "401 512" may be two numbers.
+  const inside = text.includes(' ') ? numbersInside(value) : []
+  return [
+    ...readings.map((n) => [unit, n] as const),
+    ...written.map((n) => ['written', n] as const),
+    ...inside.map((n) => ['inside', n] as const),
+  ]
+}
+
+function arrangeCodes(values: readonly Seen[]): Map<string, Seen> {
+  const codes = values.filter(
+    ({ value }) => value.amount === undefined && !/^(?:date|time)$/.test(value.kind),
+  )
+  return new Map(codes.map((seen) => [seen.value.normal, seen]))
+}
+
+function arrangeDates(values: readonly Seen[]): Map<string, Seen[]> {
+  const dates = new Map<string, Seen[]>()
+  for (const seen of values) {
+    for (const { month, day } of seen.value.days ?? []) {
+      add(dates, `${month}-${day ?? ''}`, seen)
+      if (day !== undefined) add(dates, `${month}-`, seen)
+    }
+  }
+  return dates
+}
+
+/** A duration, or a whole number of a record that may count days. */
+function isDuration({ value: { amount }, column }: Seen): boolean {
+  if (amount?.unit === 'duration') return true
+  const [n = 0] = amount?.written ?? []
+  return column !== undefined && amount?.unit === '' && Number.isInteger(n) && n > 1 && n <= 366
+}
+
+const inWord = /(?<=[\p{L}_*])\d{1,9}(?:\.\d{1,6})?/gu
+
+/** Returns the numbers that follow letters: 1.3 in `TLSv1.3`. */
+function* numbersInWords(source: string, text: string): Generator<Entry> {
+  for (const match of text.matchAll(inWord)) {
+    const at = [match.index, match.index + match[0].length] as const
+    const value: Value = { kind: 'number', text: match[0], at, normal: match[0] }
+    yield { n: Number(match[0]), seen: { value, evidence: { source, quote: match[0], at } } }
+  }
+}
+
+/** Returns the numbers inside an id, date or time: line 88 of `pages.ts:88`. */
+function numbersInside({ text, kind }: Value): number[] {
+  if (kind === 'quote') return []
+  return (text.match(/\d{1,15}(?:\.\d{1,6})?/g) ?? []).map(Number)
+}
+
+const currencyWord =
+  /[€$£¥₹]|(?<![\p{L}])(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|INR|JPY|CAD|AUD|euros?|dollars?|pounds?|francs?|franken|crowns?|kroner|kronor|kr)(?![\p{L}])/giu
+const timeZone =
+  /\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})|\b(?:UTC|GMT|CES?T|[ECMP][SD]T|JST|ET|PT)\b/
+
+const scaleWord = /\b(?:m|bn|k|million|billion|thousand|mio|mrd)\b/i
+
+function marksOf(
+  texts: SeenIndex['texts'],
+): Pick<SeenIndex, 'currencies' | 'hasTimeZone' | 'hasScale'> {
+  const currencies = new Set<string>()
+  for (const { text } of texts) {
+    for (const [word] of text.matchAll(currencyWord)) {
+      const name = findCurrency(word)
+      if (name !== undefined) currencies.add(name)
+    }
+  }
+  return {
+    currencies,
+    hasTimeZone: texts.some(({ text }) => timeZone.test(text)),
+    hasScale: texts.some(({ text }) => scaleWord.test(text)),
+  }
+}

@@ -1,0 +1,64 @@
+import type { Evidence, Value } from './value.ts'
+
+/** A value that the agent saw. `column` and `record` are set in tables and JSON. */
+export type Seen = {
+  value: Value
+  evidence: Evidence
+  column?: string
+  record?: string
+  /** The words in the other cells of the record: what the column can be grouped by. */
+  labels?: readonly string[]
+}
+
+/** A number that can be looked up: in the base unit, or as written. */
+export type Entry = { n: number; seen: Seen }
+
+/** Numbers that belong together: a column, a group of its rows, a record, a run of an answer. */
+export type List = { unit: string; sum: number; entries: readonly Entry[] }
+
+/** A line of a crontab: its minute, and its hour or every how many hours it runs. */
+export type Schedule = { minute: number; hour: number; step?: number; seen: Seen }
+
+/** Everything the agent saw, arranged for look-up. */
+export type SeenIndex = {
+  values: readonly Seen[]
+  /** By unit, sorted: numbers in base units. The key `written` has all numbers as written. */
+  numbers: ReadonlyMap<string, readonly Entry[]>
+  /** By normal form: ids, versions, URLs, e-mail addresses, paths. */
+  codes: ReadonlyMap<string, Seen>
+  /** Dates by month and day (`6-14`), and by month alone (`6-`). */
+  dates: ReadonlyMap<string, readonly Seen[]>
+  times: readonly Seen[]
+  /** Dates and times, and durations: the operands of calendar derivations. */
+  points: readonly Seen[]
+  durations: readonly Seen[]
+  lists: readonly List[]
+  /** The values that are numbers. */
+  amounts: readonly Seen[]
+  schedules: readonly Schedule[]
+  texts: readonly { source: string; text: string; compact: string; folded: string }[]
+  /** Lengths of lists and counts of equal values in a column. */
+  counts: ReadonlyMap<number, Evidence>
+  currencies: ReadonlySet<string>
+  hasTimeZone: boolean
+  /** Whether a heading may say "million". */
+  hasScale: boolean
+}
+
+/** Returns the first entry in the range from `low` to `high`, both included. */
+export function findWithin(
+  entries: readonly Entry[] | undefined,
+  low: number,
+  high: number,
+): Entry | undefined {
+  if (entries === undefined) return undefined
+  let from = 0
+  let to = entries.length
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if ((entries[middle]?.n ?? 0) < low) from = middle + 1
+    else to = middle
+  }
+  const entry = entries[from]
+  return entry !== undefined && entry.n <= high ? entry : undefined
+}
