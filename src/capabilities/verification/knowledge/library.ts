@@ -1,0 +1,180 @@
+import { isComparable, type Quantity, readQuantities } from '../values/quantities.ts'
+import { type Chunk, chunkSentences_max, type SplitDocument } from './chunks.ts'
+import { type Range, toSource } from './mapped-text.ts'
+import {
+  buildIndex,
+  candidates_max,
+  countTerms,
+  type Index,
+  inverseFrequency,
+  searchIndex,
+} from './postings.ts'
+import { grammarWords, tokenize } from './tokens.ts'
+
+/** Documents that claims are checked against, with their index. */
+export interface Library {
+  readonly documents: ReadonlyMap<string, SplitDocument>
+  readonly chunks: ReadonlyMap<string, { chunk: Chunk; document: SplitDocument }>
+  readonly index: Index
+}
+
+/** Three sentences of a document, ranked for a claim. */
+export interface Passage {
+  readonly source: string
+  readonly text: string
+  /** Title of the document and header of the table. */
+  readonly context: string
+  /** Range in the document's source. */
+  readonly at: Range
+  /** Share of the claim's terms, weighted by idf, that the passage has; 0–1. */
+  readonly recall: number
+  /** Share of the claim's numbers that the passage has; 1 without numbers. */
+  readonly numbers: number
+  /** recall × (0.3 + 0.7 · numbers). */
+  readonly score: number
+  /** Weight of each term of the claim and its question. */
+  readonly weights: ReadonlyMap<string, number>
+}
+
+export interface Question {
+  readonly text: string
+  /** The question that the claim answers; it names subjects that the claim leaves out. */
+  readonly context?: string | undefined
+}
+
+/** Passages of an answer. */
+const passages_max = 10
+/** Weight of a term that only the question has, as a share of a claim's term. */
+const contextWeight = 0.3
+/** Terms of a claim that are looked up; the rest of a longer claim is ignored. */
+const claimTerms_max = 200
+/** Code units of a claim or question that are read. */
+const claimLength_max = 10_000
+
+/** Indexes documents for `findPassages`. */
+export function buildLibrary(documents: Iterable<SplitDocument>): Library {
+  const list = [...documents]
+  const chunks = new Map(
+    list.flatMap((document) =>
+      document.chunks.map((chunk) => [chunk.id, { chunk, document }] as const),
+    ),
+  )
+  const texts = [...chunks].map(([id, { chunk }]) => ({
+    id,
+    text: `${chunk.context}\n${chunk.text}`,
+  }))
+  const byId = new Map(list.map((document) => [document.id, document]))
+  return { documents: byId, chunks, index: buildIndex(texts) }
+}
+
+/** Finds the passages that say most of a claim: BM25 over chunks, then windows of 3 sentences. */
+export function findPassages(library: Library, claim: Question, limit = passages_max): Passage[] {
+  const shares = shareTerms(claim)
+  const weights = weighTerms(library.index, shares)
+  const numbers = readQuantities(claim.text.slice(0, claimLength_max))
+  const seen = new Set<string>()
+  const passages: Passage[] = []
+  for (const { chunk: id } of searchIndex(library.index, shares, undefined, candidates_max)) {
+    const found = library.chunks.get(id)
+    if (found === undefined) continue
+    for (const window of windowsAround(found.document, found.chunk)) {
+      const key = `${found.document.id} ${window.join(' ')}`
+      if (seen.has(key)) continue
+      seen.add(key)
+      passages.push(ratePassage(found.document, window, weights, numbers))
+    }
+  }
+  return passages.sort(byScore).slice(0, limit)
+}
+
+function byScore(one: Passage, other: Passage): number {
+  if (one.score !== other.score) return other.score - one.score
+  if (one.source !== other.source) return one.source < other.source ? -1 : 1
+  return one.at[0] - other.at[0]
+}
+
+/**
+ * Returns the share of each term: 1 in the claim, less where only the question has it. Grammar has
+ * none.
+ */
+function shareTerms({ text, context = '' }: Question): Map<string, number> {
+  const shares = new Map<string, number>()
+  for (const [share, part] of [[1, text] as const, [contextWeight, context] as const]) {
+    for (const term of countTerms(part.slice(0, claimLength_max)).keys()) {
+      if (shares.size >= claimTerms_max || shares.has(term) || grammarWords.has(term)) continue
+      shares.set(term, share)
+    }
+  }
+  return shares
+}
+
+/** Weighs the terms of a claim by their rarity. */
+function weighTerms(index: Index, shares: ReadonlyMap<string, number>): Map<string, number> {
+  const total = index.lengths.size
+  return new Map(
+    [...shares].map(([term, share]) => [
+      term,
+      share * inverseFrequency(index.postings.get(term)?.length ?? 0, total),
+    ]),
+  )
+}
+
+/** Returns the windows of 3 sentences that share a sentence with a chunk. */
+function windowsAround({ sentences }: SplitDocument, chunk: Chunk): Range[] {
+  const [from, to] = chunk.sentences
+  const first = Math.max(0, from - chunkSentences_max + 1)
+  const windows: Range[] = []
+  for (let start = first; start < to; start++) {
+    const end = Math.min(sentences.length, start + chunkSentences_max)
+    if (end > from) windows.push([start, end])
+  }
+  return windows
+}
+
+function ratePassage(
+  document: SplitDocument,
+  [from, to]: Range,
+  weights: ReadonlyMap<string, number>,
+  numbers: readonly Quantity[],
+): Passage {
+  const start = document.sentences[from]?.[0] ?? 0
+  const end = document.sentences[to - 1]?.[1] ?? start
+  const text = document.mapped.text.slice(start, end)
+  const context = `${document.title}\n${document.headers[from] ?? ''}`.trim()
+  const recall = weighRecall(weights, `${context}\n${text}`)
+  const present = shareOfNumbers(numbers, text)
+  return {
+    source: document.id,
+    text,
+    context,
+    at: toSource(document.mapped, [start, end]),
+    recall,
+    numbers: present,
+    score: recall * (0.3 + 0.7 * present),
+    weights,
+  }
+}
+
+/** Returns the share of the weights whose terms a text has; 0–1. */
+export function weighRecall(weights: ReadonlyMap<string, number>, text: string): number {
+  const present = new Set(tokenize(text).map(({ term }) => term))
+  let sum = 0
+  let found = 0
+  for (const [term, weight] of weights) {
+    sum += weight
+    if (present.has(term)) found += weight
+  }
+  return sum === 0 ? 0 : found / sum
+}
+
+/** Returns the share of numbers that a text has in the same kind of unit; 1 without numbers. */
+export function shareOfNumbers(numbers: readonly Quantity[], text: string): number {
+  if (numbers.length === 0) return 1
+  const known = readQuantities(text)
+  const found = numbers.filter((number) => known.some((other) => isSame(number, other)))
+  return found.length / numbers.length
+}
+
+function isSame(one: Quantity, other: Quantity): boolean {
+  return isComparable(one, other) && Math.abs(one.value - other.value) <= Math.abs(one.value) * 1e-9
+}

@@ -1,0 +1,76 @@
+/** A word or number with its normalised form and its place in the text. */
+export interface Token {
+  readonly term: string
+  readonly start: number
+  readonly end: number
+}
+
+/** Code units of a word that are indexed; the rest of a longer word is ignored. */
+const wordLength_max = 64
+
+/** Numbers, characters of scripts without spaces, and words with the digits that follow (`V5`). */
+const tokenPattern =
+  /\d+(?:[.,\u00a0\u202f]\d+)*|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|\p{L}(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{M}\p{N}])*/gu
+
+/** Splits text into terms: lower case, without accents, lightly stemmed, numbers in one form. */
+export function tokenize(text: string): Token[] {
+  const tokens: Token[] = []
+  for (const match of text.matchAll(tokenPattern)) {
+    const start = match.index
+    tokens.push({ term: normaliseTerm(match[0]), start, end: start + match[0].length })
+  }
+  return tokens
+}
+
+function normaliseTerm(word: string): string {
+  const first = word.charCodeAt(0)
+  if (first >= 0x30 && first <= 0x39) return normaliseNumber(word)
+  const short = word.length > wordLength_max ? word.slice(0, wordLength_max) : word
+  const lower = short.toLowerCase()
+  // Most words are ASCII, which no normalisation changes.
+  const plain = /^[a-z0-9]+$/.test(lower) ? lower : lower.normalize('NFKD').replace(/\p{M}/gu, '')
+  return stem(plain)
+}
+
+/** Writes a number in one form: `1,200`, `1.200.000` and `1 200` without groups, `31,8` as `31.8`. */
+export function normaliseNumber(digits: string): string {
+  const isGrouped =
+    /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(digits) ||
+    /^\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?$/.test(digits) ||
+    /^\d{1,3}(?:[\u00a0\u202f]\d{3})+(?:[.,]\d+)?$/.test(digits)
+  const group = /[\u00a0\u202f]/.test(digits) ? /[\u00a0\u202f]/g : isGrouped && groupOf(digits)
+  const joined = group ? digits.replace(group, '') : digits
+  const decimal = joined.replace(',', '.')
+  return /^\d+\.\d+$/.test(decimal) ? decimal.replace(/\.?0+$/, '') : decimal
+}
+
+function groupOf(digits: string): RegExp {
+  return digits.search(/[.,]/) === digits.indexOf(',') ? /,/g : /\./g
+}
+
+/** Removes English endings of plurals and verbs; a light stemmer that rarely merges two words. */
+export function stem(word: string): string {
+  if (word.length < 4 || /\d/.test(word)) return word
+  let rest = word
+  if (rest.endsWith('ies') && rest.length > 4) rest = `${rest.slice(0, -3)}y`
+  else if (/(?:sses|shes|ches|xes)$/.test(rest)) rest = rest.slice(0, -2)
+  else if (rest.endsWith('s') && !/(?:ss|us|is)$/.test(rest)) rest = rest.slice(0, -1)
+  if (rest.length > 5 && rest.endsWith('ing')) rest = rest.slice(0, -3)
+  else if (rest.length > 4 && rest.endsWith('ed')) rest = rest.slice(0, -2)
+  if (rest.length > 3 && /([bdgklmnprt])\1$/.test(rest)) rest = rest.slice(0, -1)
+  return rest.length > 3 && rest.endsWith('e') ? rest.slice(0, -1) : rest
+}
+
+/** Words of grammar, stemmed; they carry no subject and have no weight when windows are ranked. */
+export const grammarWords: ReadonlySet<string> = new Set(
+  (
+    'a about also an and any are as at be been both but by can could did do does each for from ' +
+    'had has have he her his i if in into is it its me more most my of on or our out over own ' +
+    'she should so than that the their them then there they this those to up was we were what ' +
+    'when where which who whom will with would yes you your der die das den dem des ein eine ' +
+    'einen einem einer und oder ist sind war mit von zu im auf fur le la les un une des du de et ' +
+    'ou est sont dans pour par au aux el los las una y es son en por con del al se'
+  )
+    .split(' ')
+    .map(stem),
+)

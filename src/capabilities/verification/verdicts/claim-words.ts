@@ -1,0 +1,51 @@
+import { grammarWords, tokenize } from '../knowledge/tokens.ts'
+
+const negations = new Set(
+  (
+    'not,no,never,none,neither,nor,without,cannot,nobody,nothing,nowhere,hardly,unless,except,' +
+    'prohibited,forbidden,false,wrong,untrue,denied,deny,' +
+    'nicht,kein,keine,keinen,keinem,keiner,nie,niemals,ohne,pas,jamais,sans,aucun,aucune,' +
+    'nunca,jamas,sin,ningun,ninguna,tampoco'
+  ).split(','),
+)
+
+/** Words that limit the meaning of their sentence. */
+const qualifiers = new Set(
+  (
+    'if only unless except until before after when provided otherwise however but although ' +
+    'formerly previously archived planned proposed alleged claim rumour myth example wenn nur ' +
+    'falls bis sofern si seulement sauf solo salvo instead old often ascribed ' +
+    'allegedly former alt fruher bisher ancien antes'
+  ).split(' '),
+)
+
+/** Reports whether a text denies something: an odd number of negating words. */
+export function isNegated(text: string): boolean {
+  const contracted = text.match(/\p{L}n['’]t(?!\p{L})/gu)?.length ?? 0
+  return (wordsOf(text).filter((word) => negations.has(word)).length + contracted) % 2 === 1
+}
+
+/** Reports whether a text has a word that limits what it says. */
+export function hasQualifier(text: string): boolean {
+  return wordsOf(text).some((word) => qualifiers.has(word))
+}
+
+function wordsOf(text: string): string[] {
+  const plain = text.toLowerCase().normalize('NFKD').replace(/\p{M}/gu, '')
+  return plain.match(/\p{L}+/gu) ?? []
+}
+
+/**
+ * Returns the names of a claim as terms: words with a capital that are not the first of it, and
+ * words that mix letters and digits, such as `V5`.
+ */
+export function readNames(text: string): Set<string> {
+  const names = new Set<string>()
+  for (const [position, { term, start, end }] of tokenize(text).entries()) {
+    const written = text.slice(start, end)
+    const isCapital = /^\p{Lu}/u.test(written) && position > 0 && !grammarWords.has(term)
+    const isCode = /\p{L}/u.test(written) && /\d/.test(written)
+    if (isCapital || isCode) names.add(term)
+  }
+  return names
+}

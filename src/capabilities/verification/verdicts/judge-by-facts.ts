@@ -1,0 +1,176 @@
+import type { Question } from '../knowledge/library.ts'
+import { grammarWords, tokenize } from '../knowledge/tokens.ts'
+import { agrees, type Quantity, readQuantities } from '../values/quantities.ts'
+import { readFactUnit } from '../values/units.ts'
+import { hasQualifier, isNegated } from './claim-words.ts'
+import type { Judgement } from './verdict.ts'
+
+/** A structured fact: `{subject: 'Lake Miren', attribute: 'area', value: 412, unit: 'km²'}`. */
+export interface Fact {
+  readonly source: string
+  readonly subject: string
+  readonly attribute: string
+  readonly value: number
+  /** Unit of the value; empty for a bare number, such as a population. */
+  readonly unit: string
+}
+
+type FactVerdict = 'supported' | 'contradicted' | 'unverifiable'
+
+/** Share of an attribute's words from which an equal value supports a claim. */
+const attributeShare_min = 0.5
+/** Facts that one claim is compared with. */
+export const facts_max = 10_000
+
+/**
+ * Words of a comparison, a change or a part; the number beside them is not the attribute's value.
+ */
+const relativeWords = new Set(
+  terms(
+    'than difference differ rose fell rise fall increase decrease grew drop change gain loss lost ' +
+      'higher lower larger smaller longer shorter deeper cheaper dearer heavier lighter extra ' +
+      'additional save discount half twice double third quarter average per each every total ' +
+      'together combined sum both formerly previously earlier forecast expect plan next last',
+  ),
+)
+
+/**
+ * Judges a claim by structured facts. A fact decides only if the claim has its subject, all words
+ * of its attribute and exactly one number of its kind of unit; units are converted within a kind,
+ * bounds and roundings are honoured, and everything else stays `unverifiable`.
+ */
+export function judgeByFacts(claim: Question, facts: readonly Fact[]): Judgement {
+  const open: Judgement = {
+    verdict: 'unverifiable',
+    confidence: 0.5,
+    method: 'facts',
+    evidence: [],
+  }
+  const compared = facts.slice(0, facts_max)
+  const subject = findSubject(claim, compared)
+  if (subject === undefined || isNegated(claim.text)) return open
+  const known = compared.filter((fact) => normalise(fact.subject) === subject)
+  const complete = mostSpecific(known.filter((fact) => attributeShare(claim, fact) === 1))
+  const verdict = agreedVerdict(claim, complete)
+  if (verdict !== undefined) return judgement(verdict, 0.97, complete)
+  // An attribute in other words can support, when the value is right, but never contradict.
+  const partial = known.filter((fact) => attributeShare(claim, fact) >= attributeShare_min)
+  const matching = partial.filter((fact) => compareWithFact(claim, fact) === 'supported')
+  const isOpen = complete.length > 0 || matching.length !== 1
+  return isOpen ? open : judgement('supported', 0.9, matching)
+}
+
+/** Returns the verdict of facts that all say the same. */
+function agreedVerdict(claim: Question, facts: readonly Fact[]): FactVerdict | undefined {
+  const [first, ...others] = facts.map((fact) => compareWithFact(claim, fact))
+  return first === 'unverifiable' || others.some((other) => other !== first) ? undefined : first
+}
+
+function judgement(verdict: FactVerdict, confidence: number, facts: readonly Fact[]): Judgement {
+  const evidence = facts.map((fact) => ({ source: fact.source, quote: describeFact(fact) }))
+  return { verdict, confidence, method: 'facts', evidence }
+}
+
+/** Writes a fact as text. */
+function describeFact({ subject, attribute, value, unit }: Fact): string {
+  return `${subject}: ${attribute} = ${value} ${unit}`
+}
+
+function terms(text: string): string[] {
+  return tokenize(text).map(({ term }) => term)
+}
+
+function normalise(text: string): string {
+  return terms(text).join(' ')
+}
+
+/**
+ * Finds the one subject that a claim names, else the one that its question names. A longer subject
+ * wins over one inside it (`V5 Pro` over `V5`); two subjects are ambiguous.
+ */
+function findSubject({ text, context = '' }: Question, facts: readonly Fact[]): string | undefined {
+  const subjects = [...new Set(facts.map(({ subject }) => normalise(subject)))]
+  const named = namedSubjects(text, subjects)
+  const found = named.length > 0 ? named : namedSubjects(context, subjects)
+  return found.length === 1 ? found[0] : undefined
+}
+
+function namedSubjects(text: string, subjects: readonly string[]): string[] {
+  const padded = ` ${normalise(text)} `
+  const named = subjects.filter((subject) => padded.includes(` ${subject} `))
+  return named.filter(
+    (subject) => !named.some((other) => other !== subject && ` ${other} `.includes(` ${subject} `)),
+  )
+}
+
+function attributeTerms({ attribute, subject }: Fact): string[] {
+  const own = new Set(terms(subject))
+  return terms(attribute).filter((term) => !grammarWords.has(term) && !own.has(term))
+}
+
+/** Returns the share of an attribute's words in a claim; years may come from its question. */
+function attributeShare({ text, context = '' }: Question, fact: Fact): number {
+  const inClaim = new Set(terms(text))
+  const inBoth = new Set([...inClaim, ...terms(context)])
+  const wanted = attributeTerms(fact)
+  const found = wanted.filter((term) => (isYear(term) ? inBoth : inClaim).has(term))
+  return wanted.length === 0 ? 0 : found.length / wanted.length
+}
+
+function isYear(term: string): boolean {
+  return /^(?:19|20)\d\d$/.test(term)
+}
+
+/** Keeps the facts with the most words: `net profit 2024` over `profit`. */
+function mostSpecific(facts: readonly Fact[]): Fact[] {
+  const most = Math.max(0, ...facts.map((fact) => attributeTerms(fact).length))
+  return facts.filter((fact) => attributeTerms(fact).length === most)
+}
+
+function compareWithFact({ text, context = '' }: Question, fact: Fact): FactVerdict {
+  const unit = readFactUnit(fact.unit)
+  const stated = statedQuantity(text, fact, unit.kind)
+  if (stated === undefined || hasOtherYear(`${text} ${context}`, fact)) return 'unverifiable'
+  if (isRelative(text, fact)) return 'unverifiable'
+  const known = fact.value * unit.factor
+  if (agrees(stated, known)) return 'supported'
+  // A value that another rounding would explain is left open.
+  const rounding = Math.max(Math.abs(known) * 0.01, stated.step / 2)
+  const isRounded = stated.bound === undefined && Math.abs(stated.value - known) <= rounding
+  if (isRounded) return 'unverifiable'
+  return 'contradicted'
+}
+
+/** Returns the claim's one number in the fact's kind of unit. */
+function statedQuantity(text: string, fact: Fact, kind: string): Quantity | undefined {
+  const own = new Set([...terms(fact.subject), ...attributeTerms(fact)])
+  const candidates = readQuantities(text).filter((quantity) => {
+    if (quantity.kind !== undefined) return quantity.kind === kind
+    if (own.has(String(quantity.value)) || isYear(String(quantity.value))) return false
+    if (kind === '') return true
+    return terms(text.slice(quantity.end, quantity.end + 40))
+      .slice(0, 3)
+      .some((term) => kind === `count of ${term}`)
+  })
+  return candidates.length === 1 ? candidates[0] : undefined
+}
+
+function hasOtherYear(text: string, fact: Fact): boolean {
+  const own = new Set(yearsIn(`${fact.subject} ${fact.attribute}`))
+  return yearsIn(text).some((year) => !own.has(year))
+}
+
+/** Returns the bare numbers of a text that may be years: `2024`, but not `2024 km`. */
+function yearsIn(text: string): string[] {
+  const bare = readQuantities(text).filter(({ kind }) => kind === undefined)
+  return bare.map(({ value }) => String(value)).filter(isYear)
+}
+
+function isRelative(text: string, fact: Fact): boolean {
+  const own = new Set(attributeTerms(fact))
+  const withoutBounds = text.replace(/\b(?:more|less|fewer) than\b/giu, ' ')
+  return (
+    hasQualifier(text) ||
+    terms(withoutBounds).some((term) => relativeWords.has(term) && !own.has(term))
+  )
+}

@@ -1,0 +1,119 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { splitDocument } from '../knowledge/chunks.ts'
+import { buildLibrary, findPassages } from '../knowledge/library.ts'
+import { readDocument } from '../knowledge/read-document.ts'
+import { judgeByWords } from './judge-by-words.ts'
+
+const filler = [
+  'The harbour office opens at eight. Parking is free for buses. Dogs stay on a lead.',
+  'Tickets are sold on board by the crew. The kiosk has ice cream. Cash is welcome.',
+  'The museum shows old nets. School classes book by phone. Lifts reach every floor.',
+]
+
+function judge(claim: string, sources: readonly string[], context?: string) {
+  const documents = [...sources, ...filler].map((text, at) =>
+    splitDocument(`d${at}`, '', readDocument('text', text)),
+  )
+  const question = { text: claim, context }
+  return judgeByWords(question, findPassages(buildLibrary(documents), question))
+}
+
+const ferry = 'The night ferry to Ulva Island costs 42 euros for each car. It leaves at nine.'
+
+describe('supported without a model', () => {
+  test('by a verbatim quote, with the place in the source', () => {
+    const claim = 'the night ferry to Ulva Island costs 42 euros for each car'
+    const { verdict, method, evidence } = judge(claim, [ferry])
+    expect({ verdict, method }).toEqual({ verdict: 'supported', method: 'quote' })
+    expect(evidence[0]?.source).toBe('d0')
+    expect(ferry.slice(...(evidence[0]?.at ?? [0, 0]))).toBe(evidence[0]?.quote)
+  })
+
+  test('by nearly all words with every number and name', () => {
+    const { verdict, method } = judge('A car on the night ferry to Ulva Island costs €42.', [ferry])
+    expect({ verdict, method }).toEqual({ verdict: 'supported', method: 'words' })
+  })
+})
+
+describe('never supported', () => {
+  test.each([
+    ['another number', 'The night ferry to Ulva Island costs 43 euros for each car.', [ferry]],
+    [
+      'a further number',
+      'The ferry to Ulva costs 42 euros for each car and 12 euros for each bike with a 7 % fee.',
+      ['The ferry to Ulva costs 42 euros for each car and 12 euros for each bike with a fee.'],
+    ],
+    [
+      'too few words to compare',
+      'Anna Holm was the pilot.',
+      ['The boat was steered by Anna Holm and the pilot Tom Brin.'],
+    ],
+    ['another name', 'The night ferry to Skor Island costs 42 euros for each car.', [ferry]],
+    ['a negation', 'The night ferry to Ulva Island does not cost 42 euros for each car.', [ferry]],
+    [
+      'a quote whose sentence denies it',
+      'the ferry carries cars on Sundays',
+      ['It is wrong that the ferry carries cars on Sundays.'],
+    ],
+    [
+      'a quote whose sentence limits it',
+      'heavy bags are carried free of charge',
+      ['Heavy bags are carried free of charge only for gold members.'],
+    ],
+    [
+      'a number that goes on',
+      'The pier levies a mooring fee of 1',
+      ['The pier levies a mooring fee of 1.50 euros.'],
+    ],
+    [
+      'numbers swapped between names',
+      'Arno owns 25 % of the mill and Bela owns 15 % of the mill.',
+      ['Arno owns 15 % of the mill and Bela owns 25 % of the mill.'],
+    ],
+    [
+      'a claim that another source disputes',
+      'The night ferry to Ulva Island costs 42 euros for each car.',
+      [ferry, 'The night ferry to Ulva Island costs 51 euros for each car. It leaves at ten.'],
+    ],
+    ['another unit', 'The night ferry to Ulva Island costs 42 dollars for each car.', [ferry]],
+  ])('%s', (_name, claim, sources) => {
+    expect(judge(claim, sources).verdict).not.toBe('supported')
+  })
+
+  test('a sentence about another subject than the question names', () => {
+    const text = 'The mooring licence of Brenna costs 300 euros a year.'
+    const claim = 'The mooring licence costs 300 euros a year.'
+    expect(judge(claim, [text], 'And in Kallvik?').verdict).not.toBe('supported')
+    expect(judge(claim, [text], 'And in Brenna?').verdict).toBe('supported')
+  })
+})
+
+test('words never contradict, and results are bounded', () => {
+  const part = fc.constantFrom(
+    'ferry',
+    'not',
+    '42',
+    'euros',
+    'Ulva',
+    '.',
+    '\n',
+    'only',
+    '\ud800',
+    '%',
+  )
+  const text = fc.array(part, { maxLength: 30 }).map((parts) => parts.join(' '))
+  fc.assert(
+    fc.property(text, fc.array(text, { maxLength: 4 }), text, (claim, sources, context) => {
+      const result = judge(claim, sources, context)
+      expect(['supported', 'unverifiable', 'not_found']).toContain(result.verdict)
+      expect(result.support).toBeGreaterThanOrEqual(0)
+      expect(result.support).toBeLessThanOrEqual(1)
+      expect(result.evidence.length === 0).toBe(result.verdict === 'not_found')
+    }),
+  )
+})
+
+test('a claim without any shared word is not found', () => {
+  expect(judge('Quartz melts slowly.', [ferry]).verdict).toBe('not_found')
+})

@@ -1,0 +1,28 @@
+import type { Range } from '../knowledge/mapped-text.ts'
+
+export const verdicts = [
+  'supported',
+  'contradicted',
+  'not_found',
+  'unverifiable',
+  'skipped',
+] as const
+export type Verdict = (typeof verdicts)[number]
+
+/** A place in a source that a verdict rests on. */
+export interface Evidence {
+  readonly source: string
+  readonly quote: string
+  /** Range in the source; absent for facts, which have no text. */
+  readonly at?: Range
+}
+
+/** A verdict on a claim with its reasons. */
+export interface Judgement {
+  readonly verdict: Verdict
+  /** Estimated probability that the verdict is right, 0–1, before calibration. */
+  readonly confidence: number
+  /** How the verdict was reached. */
+  readonly method: 'quote' | 'words' | 'facts'
+  readonly evidence: readonly Evidence[]
+}
