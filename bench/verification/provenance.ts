@@ -67,9 +67,9 @@ function measureRun(run: Run, counts: Counts, isVerbose: boolean): void {
     const altered = alterFigure(run.answer, at)
     if (altered === undefined) continue
     counts.altered += 1
-    const after = checkAnswer(altered, index).filter((one) => one.verdict === 'unsupported')
-    if (after.some((one) => one.at[0] < at[1] && at[0] < one.at[1])) counts.noticed += 1
-    else if (isVerbose) console.log(`not noticed ${run.id} ${altered.slice(...at)}`)
+    const after = checkAnswer(altered, index).filter((one) => one.at[0] < at[1] && at[0] < one.at[1])
+    if (after.some((one) => one.verdict === 'unsupported')) counts.noticed += 1
+    else if (isVerbose) console.log(`not noticed ${run.id} ${altered.slice(...at)}`, describe(after))
   }
 }
 

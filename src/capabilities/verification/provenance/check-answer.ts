@@ -76,7 +76,7 @@ function unsupported(value: Value): CheckedValue {
 }
 
 function seenInAnswer(value: Value): Seen {
-  return { value, evidence: { source: 'answer', quote: value.text, at: value.at } }
+  return { value, evidence: { source: 'answer', quote: value.text, at: value.at }, scopes: [] }
 }
 
 function lookUp(value: Value, context: Context): CheckedValue | undefined {

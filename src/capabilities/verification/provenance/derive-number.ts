@@ -1,22 +1,15 @@
+import type { Range } from '../text/mapped-text.ts'
 import type { Amount, Evidence } from '../values/value.ts'
-import { type Entry, findWithin, type List, type Seen } from './seen.ts'
+import { findTotal, isMoney } from './lists.ts'
+import type { Group, Operands } from './operands.ts'
+import { type Entry, findWithin, firstOf } from './seen.ts'
 
 /** One operation over seen values that gives a value of the answer. */
 export type Derivation = { operation: string; formula: string; operands: readonly Evidence[] }
 
-/** Operands of derivations, sorted by number, by unit. */
-export type Operands = {
-  /** Returns the operands of a unit, including those whose unit is unknown. */
-  of: (unit: string, per_unit?: number) => readonly Entry[]
-  /** Counts and numbers without unit. */
-  counts: readonly Entry[]
-  percents: readonly Entry[]
-  /** Whole columns, and runs of the answer's own values. */
-  lists: readonly List[]
-}
-
 export type Target = {
   amount: Amount
+  at: Range
   /** In the unit as written, like its tolerance and the operands. */
   n: number
   tolerance: number
@@ -30,20 +23,27 @@ export type Target = {
 
 /** Finds one operation over the operands that gives the target. */
 export function deriveNumber(target: Target, operands: Operands): Derivation | undefined {
-  const { unit } = target.amount
-  if (unit === '%') return derivePercent(target, operands)
-  const same = operands.of(unit, target.per_unit)
-  if (target.cue === 'mean')
-    return deriveFromLists(target, operands) ?? deriveQuotient(target, same, operands.counts)
+  const isPercent = target.amount.unit === '%'
   return (
-    deriveFromLists(target, operands) ??
+    (isPercent ? undefined : deriveFromLists(target, operands)) ??
+    firstOf(operands.groupsAt(target.at), (group) => deriveInGroup(target, group)) ??
+    (isPercent ? undefined : deriveByRate(target, operands.all))
+  )
+}
+
+function deriveInGroup(target: Target, group: Group): Derivation | undefined {
+  const { unit } = target.amount
+  if (unit === '%') return derivePercent(target, group)
+  const same = group.of(unit, target.per_unit)
+  const quotient = () => deriveQuotient(target, same, group.counts)
+  if (target.cue === 'mean') return quotient()
+  return (
     deriveSum(target, same) ??
-    deriveByPercent(target, same, operands.percents) ??
-    deriveProduct(target, same, operands.counts) ??
-    deriveByRate(target, operands) ??
-    deriveQuotient(target, same, operands.counts) ??
-    deriveComplement(target, unit === '' || unit === 'count' ? operands.percents : []) ??
-    (target.isRatio ? deriveRatio(target, operands) : undefined)
+    deriveByPercent(target, same, group.percents) ??
+    deriveProduct(target, same, group.counts) ??
+    quotient() ??
+    deriveComplement(target, unit === '' || unit === 'count' ? group.percents : []) ??
+    (target.isRatio ? deriveRatio(target, unitsOf(group)) : undefined)
   )
 }
 
@@ -55,20 +55,16 @@ function explain(operation: string, sign: string, entries: readonly Entry[]): De
 
 const listed_max = 20
 
-function deriveFromLists({ n, tolerance, amount, per_unit, cue }: Target, { lists }: Operands) {
-  for (const { unit, sum, entries } of lists) {
-    if (!isCompatible(amount.unit, unit)) continue
-    // Numbers without unit are in the unit that the answer writes.
-    const total = unit === '' ? sum : sum / per_unit
-    const shown = entries.slice(0, listed_max)
-    if (cue !== 'mean' && Math.abs(total - n) <= tolerance) return explain('sum', '+', shown)
-    if (Math.abs(total / entries.length - n) <= tolerance) return explain('mean', ',', shown)
+function deriveFromLists(target: Target, { lists }: Operands): Derivation | undefined {
+  const wanted = { ...target, unit: target.amount.unit }
+  const shown = (list: { entries: readonly Entry[] }) => list.entries.slice(0, listed_max)
+  for (const index of lists) {
+    const sum = target.cue === 'mean' ? undefined : findTotal(index, 'sums', wanted)
+    if (sum !== undefined) return explain('sum', '+', shown(sum))
+    const mean = findTotal(index, 'means', wanted)
+    if (mean !== undefined) return explain('mean', ',', shown(mean))
   }
   return undefined
-}
-
-function isCompatible(unit: string, other: string): boolean {
-  return unit === other || unit === '' || other === '' || (isMoney(unit) && other === 'cent')
 }
 
 function deriveSum({ n, tolerance }: Target, entries: readonly Entry[]): Derivation | undefined {
@@ -116,11 +112,11 @@ function deriveProduct(
 }
 
 /** An amount of another currency times a rate that was seen: the rate is no constant of ours. */
-function deriveByRate(target: Target, operands: Operands): Derivation | undefined {
+function deriveByRate(target: Target, group: Group): Derivation | undefined {
   if (!isMoney(target.amount.unit)) return undefined
-  const rates = operands.counts.filter(({ n }) => !Number.isInteger(n))
+  const rates = group.counts.filter(({ n }) => !Number.isInteger(n))
   for (const unit of pairUnits.filter(isMoney)) {
-    const found = deriveProduct(target, operands.of(unit), rates)
+    const found = deriveProduct(target, group.of(unit), rates)
     if (found !== undefined) return found
   }
   return undefined
@@ -139,8 +135,8 @@ function deriveQuotient(
   return undefined
 }
 
-function unitsOf({ of, counts }: Operands): (readonly Entry[])[] {
-  return [counts, ...pairUnits.map((unit) => of(unit))].filter((entries) => entries.length > 1)
+function unitsOf(group: Group): (readonly Entry[])[] {
+  return [group.counts, ...pairUnits.map((unit) => group.of(unit))].filter((entries) => entries.length > 1)
 }
 
 const pairUnits = [
@@ -170,8 +166,13 @@ const pairUnits = [
   'AUD',
 ]
 
-function deriveRatio({ n, tolerance }: Target, operands: Operands): Derivation | undefined {
-  for (const entries of unitsOf(operands)) {
+type Near = Pick<Target, 'n' | 'tolerance'>
+
+function deriveRatio(
+  { n, tolerance }: Near,
+  units: readonly (readonly Entry[])[],
+): Derivation | undefined {
+  for (const entries of units) {
     for (const divisor of entries) {
       if (divisor.n <= 0) continue
       const low = (n - tolerance) * divisor.n
@@ -183,42 +184,18 @@ function deriveRatio({ n, tolerance }: Target, operands: Operands): Derivation |
   return undefined
 }
 
-function derivePercent(target: Target, operands: Operands): Derivation | undefined {
+function derivePercent(target: Target, group: Group): Derivation | undefined {
   const { n, tolerance } = target
-  const shares = [n, 100 - n, 100 + n]
-  for (const entries of unitsOf(operands)) {
-    for (const share of shares) {
-      if (share <= 0) continue
-      const found = deriveRatio(
-        { ...target, n: share / 100, tolerance: tolerance / 100 },
-        { ...operands, of: () => [], counts: entries },
-      )
-      if (found !== undefined) return { ...found, operation: 'percentage' }
-    }
+  const units = unitsOf(group)
+  for (const share of [n, 100 - n, 100 + n]) {
+    if (share <= 0) continue
+    const found = deriveRatio({ n: share / 100, tolerance: tolerance / 100 }, units)
+    if (found !== undefined) return { ...found, operation: 'percentage' }
   }
-  return deriveSum(target, operands.percents) ?? deriveComplement(target, operands.percents)
+  return deriveSum(target, group.percents) ?? deriveComplement(target, group.percents)
 }
 
 function deriveComplement({ n, tolerance }: Target, percents: readonly Entry[]) {
   const rest = findWithin(percents, 100 - n - tolerance, 100 - n + tolerance)
   return rest === undefined ? undefined : explain('difference', '−', [rest])
-}
-
-function isMoney(unit: string): boolean {
-  return /^[A-Z]{2,3}$|^cent$/.test(unit)
-}
-
-/** Returns the seen values as operands in a unit's base, or as written. */
-export function operandsFrom(seen: readonly Seen[], unit: string, per_unit: number): Entry[] {
-  return seen.flatMap((one) => {
-    const amount = one.value.amount
-    if (amount === undefined) return []
-    const isOwn =
-      amount.unit === unit ||
-      (isMoney(unit) && isMoney(amount.unit) && (unit === 'cent' || amount.unit === 'cent'))
-    const isBare = unit === '' || amount.unit === ''
-    const scaled = amount.readings.map((n) => n / per_unit)
-    const numbers = isOwn ? scaled : isBare ? amount.written : []
-    return numbers.map((n) => ({ n, seen: one }))
-  })
 }

@@ -1,8 +1,8 @@
 import type { Amount, Value } from '../values/value.ts'
 import { deriveBetween, deriveDay } from './derive-day.ts'
-import { type Derivation, deriveNumber, type Operands, type Target } from './derive-number.ts'
+import { type Derivation, deriveNumber, type Target } from './derive-number.ts'
 import { toleranceOf } from './find-number.ts'
-import type { Context } from './operands.ts'
+import type { Context, Operands } from './operands.ts'
 import { type Entry, findWithin, type Seen, type SeenIndex } from './seen.ts'
 import { deriveWritten } from './written-sum.ts'
 
@@ -63,6 +63,7 @@ function targetFrom(value: Value & { amount?: Amount }, at: number, text: string
   const per_unit = n === 0 || isCent ? 1 : Math.abs(reading / n)
   return {
     amount,
+    at: value.at,
     n: isCent ? reading : n,
     tolerance: toleranceOf(value, at) / per_unit,
     per_unit,
@@ -120,7 +121,7 @@ function periodFactors(text: string, { at: [, end] }: Value): number[] {
 }
 
 function deriveByPeriod(target: Target, operands: Operands, factors: readonly number[]) {
-  const entries = operands.of(target.amount.unit, target.per_unit)
+  const entries = operands.all.of(target.amount.unit, target.per_unit)
   for (const factor of factors.flatMap((one) => [one, 1 / one])) {
     const low = (target.n - target.tolerance) / factor
     const one = findWithin(entries, low, (target.n + target.tolerance) / factor)

@@ -45,7 +45,8 @@ function readSource({ source, text }: SeenText, counts: Map<number, Evidence>): 
     while (next < cells.length && (cells[next]?.at[1] ?? 0) < value.at[1]) next += 1
     const cell = cells[next]
     const isInside = cell !== undefined && cell.at[0] <= value.at[0]
-    const seen: Seen = { value, evidence: evidenceAt(value.at) }
+    const line = text.lastIndexOf('\n', value.at[0])
+    const seen: Seen = { value, evidence: evidenceAt(value.at), scopes: [`${source} ${line}`] }
     if (!isInside || !isWholeCell(text, value, cell)) return [seen]
     return inCell({ ...seen, labels: labels.get(cell.record) ?? [] }, cell, source)
   })
@@ -75,7 +76,9 @@ function isWholeCell(text: string, { text: written }: Value, { at }: Cell): bool
 function inCell(seen: Seen, cell: Cell, source: string): Seen[] {
   const { value } = seen
   const amount = value.amount
-  const place = { column: `${source}:${cell.column}`, record: `${source}:${cell.record}` }
+  const record = `${source}:${cell.record}`
+  const scopes = [cell.column, record]
+  const place = { column: `${source}:${cell.column}`, record, scopes }
   if (amount?.unit !== '') return [{ ...seen, ...place }]
   // The column's name may contain the unit: `size_bytes`, `total_cents`, `price (€)`.
   const words = cell.column
@@ -170,7 +173,7 @@ function schedulesOf({ source, text }: SeenIndex['texts'][number]): Schedule[] {
     const { minute, hour, step } = match.groups ?? {}
     const at = [match.index, match.index + match[0].length] as const
     const value: Value = { kind: 'time', text: match[0], at, normal: match[0] }
-    const seen = { value, evidence: { source, quote: match[0], at } }
+    const seen = { value, evidence: { source, quote: match[0], at }, scopes: [] }
     const every = step === undefined ? {} : { step: Number(step) }
     return { minute: Number(minute), hour: Number(hour), ...every, seen }
   })
@@ -254,7 +257,7 @@ function* numbersInWords(source: string, text: string): Generator<Entry> {
   for (const match of text.matchAll(inWord)) {
     const at = [match.index, match.index + match[0].length] as const
     const value: Value = { kind: 'number', text: match[0], at, normal: match[0] }
-    yield { n: Number(match[0]), seen: { value, evidence: { source, quote: match[0], at } } }
+    yield { n: Number(match[0]), seen: { value, evidence: { source, quote: match[0], at }, scopes: [] } }
   }
 }
 

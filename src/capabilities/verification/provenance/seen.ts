@@ -1,4 +1,5 @@
 import type { Evidence, Value } from '../values/value.ts'
+import type { ListIndex } from './lists.ts'
 import type { SearchableText } from './searchable-text.ts'
 
 /** A value that the agent saw. `column` and `record` are set in tables and JSON. */
@@ -7,6 +8,8 @@ export type Seen = {
   evidence: Evidence
   column?: string
   record?: string
+  /** What the value stands in: its column by name, its object, or its line. */
+  scopes: readonly string[]
   /** The words in the other cells of the record: what the column can be grouped by. */
   labels?: readonly string[]
 }
@@ -33,7 +36,7 @@ export type SeenIndex = {
   /** Dates and times, and durations: the operands of calendar derivations. */
   points: readonly Seen[]
   durations: readonly Seen[]
-  lists: readonly List[]
+  lists: ListIndex
   /** The values that are numbers. */
   amounts: readonly Seen[]
   schedules: readonly Schedule[]
@@ -47,11 +50,11 @@ export type SeenIndex = {
 }
 
 /** Returns the first entry in the range from `low` to `high`, both included. */
-export function findWithin(
-  entries: readonly Entry[] | undefined,
+export function findWithin<T extends { n: number }>(
+  entries: readonly T[] | undefined,
   low: number,
   high: number,
-): Entry | undefined {
+): T | undefined {
   if (entries === undefined) return undefined
   let from = 0
   let to = entries.length
