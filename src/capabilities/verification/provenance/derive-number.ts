@@ -1,7 +1,7 @@
 import type { Range } from '../text/mapped-text.ts'
 import type { Amount, Evidence } from '../values/value.ts'
 import { findTotal, isMoney } from './lists.ts'
-import type { Group, Operands } from './operands.ts'
+import { anyUnit, type Group, type Operands } from './operands.ts'
 import { type Entry, findWithin, firstOf } from './seen.ts'
 
 /** One operation over seen values that gives a value of the answer. */
@@ -15,6 +15,8 @@ export type Target = {
   tolerance: number
   /** Base units in one written unit. */
   per_unit: number
+  /** Whether it is in a row of a table, whose heading may have the unit. */
+  isInTable: boolean
   /** Whether "times" follows. */
   isRatio: boolean
   /** The operation that the words before name. */
@@ -34,16 +36,16 @@ export function deriveNumber(target: Target, operands: Operands): Derivation | u
 function deriveInGroup(target: Target, group: Group): Derivation | undefined {
   const { unit } = target.amount
   if (unit === '%') return derivePercent(target, group)
-  const same = group.of(unit, target.per_unit)
-  const quotient = () => deriveQuotient(target, same, group.counts)
-  if (target.cue === 'mean') return quotient()
+  const same = group.of(target.isInTable && unit === '' ? anyUnit : unit, target.per_unit)
+  if (same.length === 0) return undefined
+  if (target.cue === 'mean') return deriveQuotient(target, same, group)
   return (
-    deriveSum(target, same) ??
-    deriveByPercent(target, same, group.percents) ??
-    deriveProduct(target, same, group.counts) ??
-    quotient() ??
+    deriveSum(target, same, group) ??
+    deriveByPercent(target, same, group) ??
+    deriveProduct(target, same, group) ??
+    deriveQuotient(target, same, group) ??
     deriveComplement(target, unit === '' || unit === 'count' ? group.percents : []) ??
-    (target.isRatio ? deriveRatio(target, unitsOf(group)) : undefined)
+    (target.isRatio ? deriveRatio(target, group) : undefined)
   )
 }
 
@@ -61,82 +63,93 @@ function deriveFromLists(target: Target, { lists }: Operands): Derivation | unde
   for (const index of lists) {
     const sum = target.cue === 'mean' ? undefined : findTotal(index, 'sums', wanted)
     if (sum !== undefined) return explain('sum', '+', shown(sum))
-    const mean = findTotal(index, 'means', wanted)
+    const mean = target.cue === 'mean' ? findTotal(index, 'means', wanted) : undefined
     if (mean !== undefined) return explain('mean', ',', shown(mean))
   }
   return undefined
 }
 
-function deriveSum({ n, tolerance }: Target, entries: readonly Entry[]): Derivation | undefined {
+function deriveSum(
+  { n, tolerance }: Near,
+  entries: readonly Entry[],
+  group: Group,
+): Derivation | undefined {
   for (const one of entries) {
     if (one.n === 0) continue
-    const other = findWithin(entries, n - one.n - tolerance, n - one.n + tolerance)
-    if (other !== undefined && other.n > 0 && other.seen !== one.seen)
-      return explain('sum', '+', [one, other])
-    const less = findWithin(entries, one.n - n - tolerance, one.n - n + tolerance)
-    if (less !== undefined && less.n > 0 && less.seen !== one.seen)
-      return explain('difference', '−', [one, less])
+    const rest = n - one.n
+    const other = group.findPartner(entries, one, [rest - tolerance, rest + tolerance])
+    if (other !== undefined && other.n > 0) return explain('sum', '+', [one, other])
+    const less = group.findPartner(entries, one, [-rest - tolerance, -rest + tolerance])
+    if (less !== undefined && less.n > 0) return explain('difference', '−', [one, less])
   }
   return undefined
 }
 
 function deriveByPercent(
-  { n, tolerance }: Target,
+  { n, tolerance }: Near,
   entries: readonly Entry[],
-  percents: readonly Entry[],
+  group: Group,
 ): Derivation | undefined {
-  for (const percent of percents) {
+  for (const percent of group.percents) {
     const share = percent.n / 100
     for (const factor of [share, 1 + share, 1 - share, 1 / share]) {
       if (factor <= 0) continue
-      const one = findWithin(entries, (n - tolerance) / factor, (n + tolerance) / factor)
-      if (one !== undefined && one.seen !== percent.seen)
-        return explain('percentage', '·', [percent, one])
+      const range = [(n - tolerance) / factor, (n + tolerance) / factor] as const
+      const one = group.findPartner(entries, percent, range)
+      if (one !== undefined) return explain('percentage', '·', [percent, one])
     }
   }
   return undefined
 }
 
 function deriveProduct(
-  { n, tolerance }: Target,
+  { n, tolerance }: Near,
   entries: readonly Entry[],
-  counts: readonly Entry[],
+  group: Group,
 ): Derivation | undefined {
-  for (const count of counts) {
+  for (const count of group.counts) {
     // A rate such as 0.9382 multiplies too.
     if (count.n <= 0 || count.n === 1) continue
-    const one = findWithin(entries, (n - tolerance) / count.n, (n + tolerance) / count.n)
-    if (one !== undefined && one.n !== 0) return explain('product', '×', [count, one])
+    const range = [(n - tolerance) / count.n, (n + tolerance) / count.n] as const
+    const one = group.findPartner(entries, count, range)
+    if (one !== undefined) return explain('product', '×', [count, one])
   }
   return undefined
 }
 
 /** An amount of another currency times a rate that was seen: the rate is no constant of ours. */
-function deriveByRate(target: Target, group: Group): Derivation | undefined {
-  if (!isMoney(target.amount.unit)) return undefined
-  const rates = group.counts.filter(({ n }) => !Number.isInteger(n))
+function deriveByRate({ amount, n, tolerance }: Target, group: Group): Derivation | undefined {
+  if (!isMoney(amount.unit)) return undefined
+  const rates = group.counts.filter((rate) => !Number.isInteger(rate.n) && rate.n > 0)
   for (const unit of pairUnits.filter(isMoney)) {
-    const found = deriveProduct(target, group.of(unit), rates)
-    if (found !== undefined) return found
+    const entries = group.of(unit)
+    for (const rate of rates) {
+      const range = [(n - tolerance) / rate.n, (n + tolerance) / rate.n] as const
+      const one = group.findPartner(entries, rate, range)
+      if (one !== undefined) return explain('product', '×', [rate, one])
+    }
   }
   return undefined
 }
 
 function deriveQuotient(
-  { n, tolerance }: Target,
+  { n, tolerance }: Near,
   entries: readonly Entry[],
-  counts: readonly Entry[],
+  group: Group,
 ): Derivation | undefined {
-  for (const count of counts) {
+  for (const count of group.counts) {
     if (count.n < 2) continue
-    const one = findWithin(entries, (n - tolerance) * count.n, (n + tolerance) * count.n)
-    if (one !== undefined && one.n !== 0) return explain('quotient', '/', [one, count])
+    const range = [(n - tolerance) * count.n, (n + tolerance) * count.n] as const
+    const one = group.findPartner(entries, count, range)
+    if (one !== undefined) return explain('quotient', '/', [one, count])
   }
   return undefined
 }
 
 function unitsOf(group: Group): (readonly Entry[])[] {
-  return [group.counts, ...pairUnits.map((unit) => group.of(unit))].filter((entries) => entries.length > 1)
+  return [group.counts, ...pairUnits.map((unit) => group.of(unit))].filter(
+    (entries) => entries.length > 1,
+  )
 }
 
 const pairUnits = [
@@ -168,17 +181,13 @@ const pairUnits = [
 
 type Near = Pick<Target, 'n' | 'tolerance'>
 
-function deriveRatio(
-  { n, tolerance }: Near,
-  units: readonly (readonly Entry[])[],
-): Derivation | undefined {
-  for (const entries of units) {
+function deriveRatio({ n, tolerance }: Near, group: Group): Derivation | undefined {
+  for (const entries of unitsOf(group)) {
     for (const divisor of entries) {
       if (divisor.n <= 0) continue
-      const low = (n - tolerance) * divisor.n
-      const one = findWithin(entries, low, (n + tolerance) * divisor.n)
-      if (one !== undefined && one.seen !== divisor.seen)
-        return explain('ratio', '/', [one, divisor])
+      const range = [(n - tolerance) * divisor.n, (n + tolerance) * divisor.n] as const
+      const one = group.findPartner(entries, divisor, range)
+      if (one !== undefined) return explain('ratio', '/', [one, divisor])
     }
   }
   return undefined
@@ -186,13 +195,12 @@ function deriveRatio(
 
 function derivePercent(target: Target, group: Group): Derivation | undefined {
   const { n, tolerance } = target
-  const units = unitsOf(group)
   for (const share of [n, 100 - n, 100 + n]) {
     if (share <= 0) continue
-    const found = deriveRatio({ n: share / 100, tolerance: tolerance / 100 }, units)
+    const found = deriveRatio({ n: share / 100, tolerance: tolerance / 100 }, group)
     if (found !== undefined) return { ...found, operation: 'percentage' }
   }
-  return deriveSum(target, group.percents) ?? deriveComplement(target, group.percents)
+  return deriveSum(target, group.percents, group) ?? deriveComplement(target, group.percents)
 }
 
 function deriveComplement({ n, tolerance }: Target, percents: readonly Entry[]) {

@@ -64,12 +64,17 @@ function targetFrom(value: Value & { amount?: Amount }, at: number, text: string
   return {
     amount,
     at: value.at,
+    isInTable: isInTable(text, value),
     n: isCent ? reading : n,
     tolerance: toleranceOf(value, at) / per_unit,
     per_unit,
     isRatio: ratioAfter.test(text.slice(value.at[1], value.at[1] + 14)),
     cue: readCue(text, value),
   }
+}
+
+function isInTable(text: string, { at: [start] }: Value): boolean {
+  return text.slice(text.lastIndexOf('\n', start) + 1, start).trimStart().startsWith('|')
 }
 
 const noAmount: Amount = {

@@ -1,6 +1,6 @@
 import type { Range } from '../text/mapped-text.ts'
 import { isMoney, type ListIndex, listsOfAnswer } from './lists.ts'
-import type { Entry, Seen, SeenIndex } from './seen.ts'
+import { type Entry, findWithin, type Seen, type SeenIndex } from './seen.ts'
 
 /** The answer, the index, and the values of the answer that are supported so far. */
 export type Context = {
@@ -23,10 +23,13 @@ export type Operands = {
 /** Values that stand together: in an object, a column, a line or the answer. */
 export class Group {
   readonly #values: readonly Seen[]
+  readonly #own: ReadonlySet<Seen> | undefined
   readonly #cache = new Map<string, readonly Entry[]>()
 
-  constructor(values: readonly Seen[]) {
+  /** Of two operands, one at least is of `own` if it is given. */
+  constructor(values: readonly Seen[], own?: readonly Seen[]) {
     this.#values = values
+    this.#own = own === undefined ? undefined : new Set(own)
   }
 
   /** Returns the operands of a unit, including those whose unit is unknown, sorted by number. */
@@ -37,13 +40,28 @@ export class Group {
   /** Counts and numbers without unit. */
   get counts(): readonly Entry[] {
     return this.#cached('counts', () => [
-      ...this.of('count'),
+      ...operandsFrom(this.#values, 'count', 1),
       ...entriesAsWritten(this.#values, ({ value }) => value.amount?.unit === 'duration'),
     ])
   }
 
   get percents(): readonly Entry[] {
     return this.#cached('percents', () => entriesAsWritten(this.#values, isPercentage))
+  }
+
+  /** Finds an operand in a range that may be combined with another. */
+  findPartner(
+    entries: readonly Entry[],
+    other: Entry,
+    [low, high]: readonly [low: number, high: number],
+  ): Entry | undefined {
+    const isFree = this.#own?.has(other.seen) !== false
+    return findWithin(
+      entries,
+      low,
+      high,
+      ({ seen, n }) => n !== 0 && seen !== other.seen && (isFree || this.#own?.has(seen) === true),
+    )
   }
 
   #cached(key: string, read: () => Entry[]): readonly Entry[] {
@@ -65,46 +83,56 @@ function entriesAsWritten(values: readonly Seen[], isWanted: (seen: Seen) => boo
     .flatMap((seen) => (seen.value.amount?.written ?? []).map((n) => ({ n, seen })))
 }
 
+/** The unit of a target whose unit may be in the heading of its column. */
+export const anyUnit = '*'
+
 /** Returns the seen values as operands in a unit's base, or as written. */
 function operandsFrom(seen: readonly Seen[], unit: string, per_unit: number): Entry[] {
   return seen.flatMap((one) => {
-    const amount = one.value.amount
+    const { amount } = one.value
     if (amount === undefined) return []
-    const isOwn =
-      amount.unit === unit ||
-      (isMoney(unit) && isMoney(amount.unit) && (unit === 'cent' || amount.unit === 'cent'))
-    const isBare = unit === '' || amount.unit === ''
-    const scaled = amount.readings.map((n) => n / per_unit)
-    const numbers = isOwn ? scaled : isBare ? amount.written : []
-    return numbers.map((n) => ({ n, seen: one }))
+    if (isSameUnit(unit, amount.unit)) {
+      return amount.readings.map((n) => ({ n: n / per_unit, seen: one }))
+    }
+    const isBare = unit === anyUnit || isUnknown(amount.unit)
+    return isBare ? amount.written.map((n) => ({ n, seen: one })) : []
   })
+}
+
+function isSameUnit(one: string, other: string): boolean {
+  if (one === other || (isUnknown(one) && isUnknown(other))) return true
+  return isMoney(one) && isMoney(other) && (one === 'cent' || other === 'cent')
+}
+
+function isUnknown(unit: string): boolean {
+  return unit === '' || unit === 'count'
 }
 
 /** Maximum seen operands of derivations. */
 const operands_max = 240
-/** Numbers of everything seen up to which all may be combined. */
+/** Numbers of everything seen up to which any two may be combined. */
 const few_max = Number(process.env['FEW'] ?? 25)
-/** Numbers of a group up to which any two may be combined. */
-const group_max = Number(process.env['GROUP'] ?? 40)
+/** Numbers of everything seen up to which each may be combined with one that the answer names. */
+const named_max = Number(process.env['NAMED'] ?? 120)
+/** Numbers of an object, a column or a line up to which any two may be combined. */
+const group_max = 40
 /** Values of the answer before and behind a value that it may be derived from. */
-const neighbours_max = Number(process.env['NEIGH'] ?? 12)
+const neighbours_max = 12
 
 /** Collects the operands: the answer's own values, and what stands together in the sources. */
 export function collectOperands({ index, supported, text }: Context): Operands {
   const near = findNear(index.amounts, supported).slice(0, operands_max)
-  const groups = groupsOf(near)
-  if (near.length <= few_max) groups.push(new Group([...supported.slice(-few_max), ...near]))
   const own = supported
     .filter(({ value }) => value.amount !== undefined)
     .sort((a, b) => a.value.at[0] - b.value.at[0])
+  const groups = groupsOf(near)
+  if (near.length <= few_max) groups.push(new Group([...own.slice(-few_max), ...near]))
   return {
     groupsAt: ([start]) => {
-      const before = own.findLastIndex(({ value }) => value.at[0] < start)
-      const around = own.slice(
-        Math.max(0, before + 1 - neighbours_max),
-        before + 1 + neighbours_max,
-      )
-      return [new Group(around), ...groups]
+      const before = own.findLastIndex(({ value }) => value.at[0] < start) + 1
+      const around = own.slice(Math.max(0, before - neighbours_max), before + neighbours_max)
+      const named = near.length <= named_max ? [new Group([...around, ...near], around)] : []
+      return [new Group(around), ...groups, ...named]
     },
     all: new Group([...own.slice(0, operands_max), ...near]),
     lists: [index.lists, listsOfAnswer(text, own)],

@@ -41,16 +41,25 @@ function readSource({ source, text }: SeenText, counts: Map<number, Evidence>): 
   const cells = structure.cells
   const labels = labelsOf(text, cells)
   let next = 0
+  let inSame = 0
   return readValues(separated(text, structure)).flatMap((value) => {
+    const last = next
     while (next < cells.length && (cells[next]?.at[1] ?? 0) < value.at[1]) next += 1
+    inSame = next === last ? inSame + 1 : 0
     const cell = cells[next]
     const isInside = cell !== undefined && cell.at[0] <= value.at[0]
     const line = text.lastIndexOf('\n', value.at[0])
     const seen: Seen = { value, evidence: evidenceAt(value.at), scopes: [`${source} ${line}`] }
-    if (!isInside || !isWholeCell(text, value, cell)) return [seen]
-    return inCell({ ...seen, labels: labels.get(cell.record) ?? [] }, cell, source)
+    if (!isInside || cell.at[1] - cell.at[0] > cell_chars_max) return [seen]
+    const own = { ...seen, labels: labels.get(cell.record) ?? [] }
+    // "98-91" has two numbers: those of all rows are two columns.
+    const column = isWholeCell(text, value, cell) ? cell.column : `${cell.column} ${inSame}`
+    return inCell(own, { ...cell, column }, source)
   })
 }
+
+/** Maximum characters of a cell that is read as values, not as a text. */
+const cell_chars_max = 40
 
 const label_chars_max = 40
 const labels_max = 8

@@ -49,11 +49,15 @@ export type SeenIndex = {
   hasScale: boolean
 }
 
-/** Returns the first entry in the range from `low` to `high`, both included. */
+/** Entries in a range that are looked at until one is wanted. */
+const looked_at_max = 20
+
+/** Returns the first wanted entry in the range from `low` to `high`, both included. */
 export function findWithin<T extends { n: number }>(
   entries: readonly T[] | undefined,
   low: number,
   high: number,
+  isWanted: (entry: T) => boolean = () => true,
 ): T | undefined {
   if (entries === undefined) return undefined
   let from = 0
@@ -63,8 +67,12 @@ export function findWithin<T extends { n: number }>(
     if ((entries[middle]?.n ?? 0) < low) from = middle + 1
     else to = middle
   }
-  const entry = entries[from]
-  return entry !== undefined && entry.n <= high ? entry : undefined
+  for (let at = from; at < from + looked_at_max; at += 1) {
+    const entry = entries[at]
+    if (entry === undefined || entry.n > high) return undefined
+    if (isWanted(entry)) return entry
+  }
+  return undefined
 }
 
 /** Returns the first result that is not undefined. */
