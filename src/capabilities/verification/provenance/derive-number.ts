@@ -39,14 +39,21 @@ function deriveInGroup(target: Target, group: Group): Derivation | undefined {
   const same = group.of(target.isInTable && unit === '' ? anyUnit : unit, target.per_unit)
   if (same.length === 0) return undefined
   if (target.cue === 'mean') return deriveQuotient(target, same, group)
+  const byPercent = deriveByPercent(target, same, group)
+  if (group.isLoose)
+    return byPercent ?? (isKnown(unit) ? deriveSum(target, same, group) : undefined)
   return (
     deriveSum(target, same, group) ??
-    deriveByPercent(target, same, group) ??
+    byPercent ??
     deriveProduct(target, same, group) ??
     deriveQuotient(target, same, group) ??
-    deriveComplement(target, unit === '' || unit === 'count' ? group.percents : []) ??
+    deriveComplement(target, isKnown(unit) ? [] : group.percents) ??
     (target.isRatio ? deriveRatio(target, group) : undefined)
   )
+}
+
+function isKnown(unit: string): boolean {
+  return unit !== '' && unit !== 'count'
 }
 
 function explain(operation: string, sign: string, entries: readonly Entry[]): Derivation {

@@ -74,7 +74,10 @@ function targetFrom(value: Value & { amount?: Amount }, at: number, text: string
 }
 
 function isInTable(text: string, { at: [start] }: Value): boolean {
-  return text.slice(text.lastIndexOf('\n', start) + 1, start).trimStart().startsWith('|')
+  return text
+    .slice(text.lastIndexOf('\n', start) + 1, start)
+    .trimStart()
+    .startsWith('|')
 }
 
 const noAmount: Amount = {
@@ -94,9 +97,15 @@ function isYear({ amount, text }: Value): boolean {
 const meanBefore =
   /\b(?:average|mean|median|durchschnitt\w*|mittel\w*|moyenne|media|promedio)\b[^.\n\d]{0,20}$/i
 
-/** Reads which operation the words before a value name. */
-function readCue(text: string, { at: [start] }: Value): 'mean' | undefined {
-  return meanBefore.test(text.slice(Math.max(0, start - 40), start)) ? 'mean' : undefined
+const meanAfter =
+  /^[^.\n\d]{0,16}\b(?:on average|averaged?|im (?:Schnitt|Mittel|Durchschnitt)|en moyenne|de media|en promedio)\b/i
+
+/** Reads which operation the words around a value name. */
+function readCue(text: string, { at: [start, end] }: Value): 'mean' | undefined {
+  const isMean =
+    meanBefore.test(text.slice(Math.max(0, start - 40), start)) ||
+    meanAfter.test(text.slice(end, end + 40))
+  return isMean ? 'mean' : undefined
 }
 
 const ratioAfter = /^(?:[- ]?(?:times|mal|fois|veces|fold|fach)(?!\p{L})|[x×])/u

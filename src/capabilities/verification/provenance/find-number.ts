@@ -60,7 +60,11 @@ function candidates(amount: Amount, index: SeenIndex): Candidate[] {
 /** A number without unit may be in a unit that is a thousand times larger or smaller. */
 function thousands({ unit, written }: Amount, perUnit: number): Candidate[] {
   if (unit === 'duration' || unit === 'temperature') return []
-  return [1e3, 1e6, 1e9, 1e-3].map((factor) => ['', written.map((n) => n * factor), factor / perUnit])
+  return [1e3, 1e6, 1e9, 1e-3].map((factor) => [
+    '',
+    written.map((n) => n * factor),
+    factor / perUnit,
+  ])
 }
 
 const crowns = new Set(['SEK', 'NOK', 'DKK', 'CZK', 'KR'])

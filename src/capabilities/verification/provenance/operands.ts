@@ -26,7 +26,7 @@ export class Group {
   readonly #own: ReadonlySet<Seen> | undefined
   readonly #cache = new Map<string, readonly Entry[]>()
 
-  /** Of two operands, one at least is of `own` if it is given. */
+  /** Of two operands, one at least is of `own`, the values of the answer, if it is given. */
   constructor(values: readonly Seen[], own?: readonly Seen[]) {
     this.#values = values
     this.#own = own === undefined ? undefined : new Set(own)
@@ -47,6 +47,11 @@ export class Group {
 
   get percents(): readonly Entry[] {
     return this.#cached('percents', () => entriesAsWritten(this.#values, isPercentage))
+  }
+
+  /** Whether only one operand of two needs to be named by the answer. */
+  get isLoose(): boolean {
+    return this.#own !== undefined
   }
 
   /** Finds an operand in a range that may be combined with another. */
@@ -111,9 +116,9 @@ function isUnknown(unit: string): boolean {
 /** Maximum seen operands of derivations. */
 const operands_max = 240
 /** Numbers of everything seen up to which any two may be combined. */
-const few_max = Number(process.env['FEW'] ?? 25)
+const few_max = 40
 /** Numbers of everything seen up to which each may be combined with one that the answer names. */
-const named_max = Number(process.env['NAMED'] ?? 120)
+const named_max = 120
 /** Numbers of an object, a column or a line up to which any two may be combined. */
 const group_max = 40
 /** Values of the answer before and behind a value that it may be derived from. */

@@ -7,22 +7,34 @@ import { type Cell, isJson, readJson, readTables, type Structure } from './read-
 import { SearchableText, unescapeJson } from './searchable-text.ts'
 import type { Entry, Schedule, Seen, SeenIndex } from './seen.ts'
 
-/** Maximum characters indexed of all texts; more is not checked. */
+/** Maximum characters indexed of all texts; beyond, no value is called unsupported. */
 const chars_max = 8_000_000
 
 /** Reads and arranges everything the agent saw. */
 export function indexSeen(sources: readonly SeenText[]): SeenIndex {
   const values: Seen[] = []
   const counts = new Map<number, Evidence>()
-  const texts: SeenIndex['texts'][number][] = []
+  const texts: SearchableText[] = []
+  const ownTexts: SearchableText[] = []
+  let isComplete = true
   let left = chars_max
-  for (const { source, text: whole } of sources) {
+  for (const { source, text: whole, complete = true, isOwn = false } of sources) {
     const text = whole.slice(0, left)
     left -= text.length
-    values.push(...readSource({ source, text }, counts))
-    texts.push(new SearchableText(source, text))
+    if (!isOwn && (!complete || text.length < whole.length)) isComplete = false
+    if (!isOwn) values.push(...readSource({ source, text }, counts))
+    const list = isOwn ? ownTexts : texts
+    list.push(new SearchableText(source, text))
   }
-  return { values, texts, counts, ...arrange(values, texts), ...marksOf(texts) }
+  return {
+    values,
+    texts,
+    ownTexts,
+    isComplete,
+    counts,
+    ...arrange(values, texts),
+    ...marksOf(texts),
+  }
 }
 
 function readSource({ source, text }: SeenText, counts: Map<number, Evidence>): Seen[] {
@@ -266,7 +278,10 @@ function* numbersInWords(source: string, text: string): Generator<Entry> {
   for (const match of text.matchAll(inWord)) {
     const at = [match.index, match.index + match[0].length] as const
     const value: Value = { kind: 'number', text: match[0], at, normal: match[0] }
-    yield { n: Number(match[0]), seen: { value, evidence: { source, quote: match[0], at }, scopes: [] } }
+    yield {
+      n: Number(match[0]),
+      seen: { value, evidence: { source, quote: match[0], at }, scopes: [] },
+    }
   }
 }
 

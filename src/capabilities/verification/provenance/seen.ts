@@ -41,6 +41,10 @@ export type SeenIndex = {
   amounts: readonly Seen[]
   schedules: readonly Schedule[]
   texts: readonly SearchableText[]
+  /** Arguments of the agent's own calls. */
+  ownTexts: readonly SearchableText[]
+  /** Whether everything that the agent saw is here. */
+  isComplete: boolean
   /** Lengths of lists and counts of equal values in a column. */
   counts: ReadonlyMap<number, Evidence>
   currencies: ReadonlySet<string>
