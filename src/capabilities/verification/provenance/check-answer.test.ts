@@ -107,6 +107,12 @@ describe('weekdays', () => {
     expect(weekday('It left on Wed, 10 March 2026.', 'Left: Wed 10 March 2026')).toBe('derived')
   })
 
+  it('is right in any year that was seen: a birthday in 1990, a party in 2025', () => {
+    const text = 'born 1990-06-03, list of 2025'
+    expect(weekday('The party is on Tuesday, 3 June.', text)).toBe('derived')
+    expect(weekday('The party is on Thursday, 3 June.', text)).toBe('unsupported')
+  })
+
   it('is not checked if no year is known', () => {
     expect(weekday('It left on Sunday, 10 March.', 'left on 10 March')).toBe('not_checked')
   })
@@ -168,9 +174,9 @@ it('shows quotations and ids exactly where they are, whatever folds before them'
   })
   fc.assert(
     fc.property(odd, odd, (before, after) => {
-      const text = `${before.join('')} The “gate” — closes\u00a0at noon; case 47/11-KX ${after.join('')}`
+      const text = `${before.join('')} The “gate” — closes\u00a0at noon; case 47/11-KX9 ${after.join('')}`
       const found = check(
-        'It says "the "gate" - closes at noon" and “closes at noon; case”, 4711kx.',
+        'It says "the "gate" - closes at noon" and “closes at noon; case”, 4711kx9.',
         text,
       )
       for (const { evidence } of found) {
@@ -178,7 +184,7 @@ it('shows quotations and ids exactly where they are, whatever folds before them'
       }
       const quotes = found.flatMap(({ evidence }) => evidence.map(({ quote }) => quote))
       expect(quotes).toContain('closes\u00a0at noon; case')
-      expect(quotes).toContain('47/11-KX')
+      expect(quotes).toContain('47/11-KX9')
     }),
   )
 })

@@ -77,13 +77,12 @@ function keyOf(day: Day | undefined): string {
 type FullDay = { year: number; month: number; day: number }
 
 /** Returns the readings of a date with their own year, or with each year that was seen. */
-function datesWithYear({ days = [] }: Value, { dates, numbers }: SeenIndex): FullDay[] {
+function datesWithYear({ days = [] }: Value, { numbers }: SeenIndex): FullDay[] {
+  const written = (numbers.get('written') ?? []).filter(({ n }) => n >= 1900 && n <= 2100)
+  const seenYears = [...(numbers.get('year') ?? []), ...written].map(({ n }) => n)
   return days.flatMap(({ year, month, day }) => {
     if (day === undefined) return []
-    const same = dates.get(keyOf({ month, day })) ?? []
-    const seen = same.flatMap(({ value }) => value.days?.[0]?.year ?? [])
-    const all = (numbers.get('year') ?? []).map(({ n }) => n)
-    const years = year !== undefined ? [year] : seen.length > 0 ? seen : all
+    const years = year !== undefined ? [year] : seenYears
     return [...new Set(years)].map((one) => ({ year: one, month, day }))
   })
 }
