@@ -1,3 +1,6 @@
+import { readQuotes } from '../values/read-codes.ts'
+import { readValues } from '../values/read-values.ts'
+import type { Evidence, Value } from '../values/value.ts'
 import { findDay, findTime } from './derive-day.ts'
 import type { Derivation } from './derive-number.ts'
 import { derive } from './derive-value.ts'
@@ -5,10 +8,7 @@ import { type Exemption, findExemption } from './exemptions.ts'
 import { findCode } from './find-code.ts'
 import { findNumber } from './find-number.ts'
 import { type Context, collectOperands } from './operands.ts'
-import { readQuotes } from './read-codes.ts'
-import { readValues } from './read-values.ts'
 import type { Seen, SeenIndex } from './seen.ts'
-import type { Evidence, Value } from './value.ts'
 
 /** Where a value of an answer comes from. */
 export type CheckedValue = {

@@ -1,5 +1,5 @@
+import type { Amount, Evidence } from '../values/value.ts'
 import { type Entry, findWithin, type List, type Seen } from './seen.ts'
-import type { Amount, Evidence } from './value.ts'
 
 /** One operation over seen values that gives a value of the answer. */
 export type Derivation = { operation: string; formula: string; operands: readonly Evidence[] }

@@ -1,9 +1,9 @@
+import type { Amount, Value } from '../values/value.ts'
 import { deriveBetween, deriveDay } from './derive-day.ts'
 import { type Derivation, deriveNumber, type Operands, type Target } from './derive-number.ts'
 import { toleranceOf } from './find-number.ts'
 import type { Context } from './operands.ts'
 import { type Entry, findWithin, type Seen, type SeenIndex } from './seen.ts'
-import type { Amount, Value } from './value.ts'
 import { deriveWritten } from './written-sum.ts'
 
 /** Derives a value by one operation: from the calendar, or from numbers. */
@@ -72,6 +72,7 @@ function targetFrom(value: Value & { amount?: Amount }, at: number, text: string
 }
 
 const noAmount: Amount = {
+  from: 0,
   readings: [],
   written: [],
   unit: '',

@@ -1,9 +1,11 @@
+import type { Range } from '../text/mapped-text.ts'
+import { readValues } from '../values/read-values.ts'
+import { findCurrency, findUnit } from '../values/units.ts'
+import type { Evidence, SeenText, Value } from '../values/value.ts'
 import { listsOf } from './lists.ts'
 import { type Cell, isJson, readJson, readTables, type Structure } from './read-structure.ts'
-import { readValues } from './read-values.ts'
+import { SearchableText, unescapeJson } from './searchable-text.ts'
 import type { Entry, Schedule, Seen, SeenIndex } from './seen.ts'
-import { findCurrency, findUnit } from './units.ts'
-import { compact, type Evidence, foldQuote, type SeenText, type Span, type Value } from './value.ts'
 
 /** Maximum characters indexed of all texts; more is not checked. */
 const chars_max = 8_000_000
@@ -18,14 +20,14 @@ export function indexSeen(sources: readonly SeenText[]): SeenIndex {
     const text = whole.slice(0, left)
     left -= text.length
     values.push(...readSource({ source, text }, counts))
-    texts.push({ source, text, compact: compact(text), folded: foldQuote(unescaped(text)) })
+    texts.push(new SearchableText(source, text))
   }
   return { values, texts, counts, ...arrange(values, texts), ...marksOf(texts) }
 }
 
 function readSource({ source, text }: SeenText, counts: Map<number, Evidence>): Seen[] {
   const structure = isJson(text) ? readJson(text) : readTables(text)
-  const evidenceAt = (at: Span): Evidence => ({
+  const evidenceAt = (at: Range): Evidence => ({
     source,
     quote: text.slice(...at).slice(0, 200),
     at,
@@ -98,7 +100,7 @@ function inCell(seen: Seen, cell: Cell, source: string): Seen[] {
 /** Replaces separators between cells and escapes of JSON by blanks: all offsets stay. */
 function separated(text: string, { cells }: Structure): string {
   if (isJson(text)) {
-    return unescaped(text).replace(/,(?=\s{0,3}[-\d"[{tfn])(?!\d{3}(?!\d)[^"]{0,40}")/g, '\t')
+    return unescapeJson(text).replace(/,(?=\s{0,3}[-\d"[{tfn])(?!\d{3}(?!\d)[^"]{0,40}")/g, '\t')
   }
   if (cells.length === 0) return text
   const parts: string[] = []
@@ -112,19 +114,15 @@ function separated(text: string, { cells }: Structure): string {
   return parts.join('')
 }
 
-function unescaped(text: string): string {
-  return text.replace(/\\[nrt]/g, '\n ').replace(/\\"/g, ' "')
-}
-
 /** Maximum distinct values whose cells are counted, of a source. */
 const counted_values_max = 20_000
 
 function countEqualCells(
   text: string,
   { cells }: Structure,
-  report: (count: number, at: Span) => void,
+  report: (count: number, at: Range) => void,
 ): void {
-  const counts = new Map<string, { count: number; at: Span }>()
+  const counts = new Map<string, { count: number; at: Range }>()
   for (const { column, at } of cells) {
     const key = `${column} ${text.slice(...at).trim()}`
     const entry = counts.get(key)

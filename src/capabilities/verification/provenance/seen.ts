@@ -1,4 +1,5 @@
-import type { Evidence, Value } from './value.ts'
+import type { Evidence, Value } from '../values/value.ts'
+import type { SearchableText } from './searchable-text.ts'
 
 /** A value that the agent saw. `column` and `record` are set in tables and JSON. */
 export type Seen = {
@@ -36,7 +37,7 @@ export type SeenIndex = {
   /** The values that are numbers. */
   amounts: readonly Seen[]
   schedules: readonly Schedule[]
-  texts: readonly { source: string; text: string; compact: string; folded: string }[]
+  texts: readonly SearchableText[]
   /** Lengths of lists and counts of equal values in a column. */
   counts: ReadonlyMap<number, Evidence>
   currencies: ReadonlySet<string>
@@ -61,4 +62,13 @@ export function findWithin(
   }
   const entry = entries[from]
   return entry !== undefined && entry.n <= high ? entry : undefined
+}
+
+/** Returns the first result that is not undefined. */
+export function firstOf<T, R>(items: Iterable<T>, find: (item: T) => R | undefined): R | undefined {
+  for (const item of items) {
+    const found = find(item)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
