@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   accessSettings,
+  knowledgeSettings,
   mailSettings,
   querySettings,
   taskSettings,
@@ -51,6 +52,7 @@ export const roleSchemas = {
     ...notificationSettings,
     ...taskSettings,
     ...querySettings,
+    ...knowledgeSettings,
     ...judgeSettings,
     ...ingestSettings,
     ...recordingSettings,
@@ -108,6 +110,7 @@ export const roleSchemas = {
     ...operatorKeySettings,
     ...taskSettings,
     ...querySettings,
+    ...knowledgeSettings,
     ...ingestSettings,
     ...embeddedSettings,
     ...blobsSettings,
