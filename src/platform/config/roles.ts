@@ -21,6 +21,7 @@ import {
   queueSettings,
   relationalSettings,
 } from './settings/store-settings.ts'
+import { verificationSettings } from './settings/verification-settings.ts'
 import {
   jobSettings,
   judgeSettings,
@@ -54,6 +55,7 @@ export const roleSchemas = {
     ...querySettings,
     ...knowledgeSettings,
     ...judgeSettings,
+    ...verificationSettings,
     ...ingestSettings,
     ...recordingSettings,
     ...queueSettings,
@@ -70,6 +72,7 @@ export const roleSchemas = {
     ...workerSettings,
     ...jobSettings,
     ...judgeSettings,
+    ...verificationSettings,
     ...blobsSettings,
     ...taskSettings,
     ...mailSettings,
@@ -104,6 +107,7 @@ export const roleSchemas = {
     ...workerSettings,
     ...jobSettings,
     ...judgeSettings,
+    ...verificationSettings,
     ...accessSettings,
     ...mailSettings,
     ...notificationSettings,
