@@ -1,8 +1,8 @@
 import { splitDocument } from '../../knowledge/chunks.ts'
-import { toSource } from '../../knowledge/mapped-text.ts'
+import { toSource } from '../../text/mapped-text.ts'
 import { countTerms } from '../../knowledge/postings.ts'
 import { type DocumentFormat, readDocument } from '../../knowledge/read-document.ts'
-import { grammarWords } from '../../knowledge/tokens.ts'
+import { grammarWords } from '../../text/tokens.ts'
 
 /** A document to split into chunks with their terms. */
 export type TextToIndex = {
