@@ -44,6 +44,8 @@ export const problemCatalogue = {
   incident_rule_not_found: { status: 404, title: 'Incident rule not found' },
   suppression_not_found: { status: 404, title: 'Suppression not found' },
   channel_not_found: { status: 404, title: 'Notification channel not found' },
+  document_not_found: { status: 404, title: 'Document not found' },
+  fact_not_found: { status: 404, title: 'Fact not found' },
   message_not_found: { status: 404, title: 'Message not found' },
   verification_run_not_found: { status: 404, title: 'Verification run not found' },
   claim_not_found: { status: 404, title: 'Claim not found' },
@@ -52,6 +54,8 @@ export const problemCatalogue = {
   request_timeout: { status: 408, title: 'The request took too long to arrive' },
   not_mapped_from_otlp: { status: 409, title: 'The observation was not received over OTLP' },
   account_exists: { status: 409, title: 'The e-mail address has an account' },
+  document_exists: { status: 409, title: 'Another document has this name' },
+  knowledge_base_full: { status: 409, title: 'The knowledge base has reached its limit' },
   name_taken: { status: 409, title: 'The name is already in use' },
   task_state_conflict: { status: 409, title: 'The task has already ended in another state' },
   incident_state_conflict: {

@@ -87,7 +87,8 @@ export function findPassages(library: Library, claim: Question, limit = passages
   return passages.sort(byScore).slice(0, limit)
 }
 
-function byScore(one: Passage, other: Passage): number {
+/** Compares passages: better ones first, equal ones by source and offset. */
+export function byScore(one: Passage, other: Passage): number {
   if (one.score !== other.score) return other.score - one.score
   if (one.source !== other.source) return one.source < other.source ? -1 : 1
   return one.at[0] - other.at[0]
@@ -97,7 +98,7 @@ function byScore(one: Passage, other: Passage): number {
  * Returns the share of each term: 1 in the claim, less where only the question has it. Grammar has
  * none.
  */
-function shareTerms({ text, context = '' }: Question): Map<string, number> {
+export function shareTerms({ text, context = '' }: Question): Map<string, number> {
   const shares = new Map<string, number>()
   for (const [share, part] of [[1, text] as const, [contextWeight, context] as const]) {
     for (const term of countTerms(part.slice(0, claimLength_max)).keys()) {
@@ -120,7 +121,7 @@ function weighTerms(index: Index, shares: ReadonlyMap<string, number>): Map<stri
 }
 
 /** Returns the windows of 3 sentences that share a sentence with a chunk. */
-function windowsAround({ sentences }: SplitDocument, chunk: Chunk): Range[] {
+export function windowsAround({ sentences }: SplitDocument, chunk: Chunk): Range[] {
   const [from, to] = chunk.sentences
   const first = Math.max(0, from - chunkSentences_max + 1)
   const windows: Range[] = []
@@ -131,7 +132,8 @@ function windowsAround({ sentences }: SplitDocument, chunk: Chunk): Range[] {
   return windows
 }
 
-function ratePassage(
+/** Rates a window of sentences for the terms and numbers of a claim. */
+export function ratePassage(
   document: SplitDocument,
   [from, to]: Range,
   weights: ReadonlyMap<string, number>,
