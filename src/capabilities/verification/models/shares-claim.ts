@@ -1,7 +1,7 @@
-import { checkAnswer } from '../provenance/check-answer.ts'
+import { type CheckedValue, checkAnswer } from '../provenance/check-answer.ts'
 import { indexSeen } from '../provenance/seen-index.ts'
 import { grammarWords, tokenize } from '../text/tokens.ts'
-import { isComparable, readQuantities } from '../values/quantities.ts'
+import { agrees, isComparable, readQuantities } from '../values/quantities.ts'
 import { readValues } from '../values/read-values.ts'
 import { readNames } from '../verdicts/claim-words.ts'
 
@@ -15,10 +15,11 @@ type Quoted = { claim: string; quote: string; passage: string }
  * from it, and the passage has a name of the claim. A claim without values needs a name in the
  * quote; without both, a third of its words. A model that supports every claim fails here.
  */
-export function canSupport({ claim, quote, passage }: Quoted): boolean {
+export function canSupport(quoted: Quoted): boolean {
+  const { claim, quote, passage } = quoted
   const checked = checkAnswer(claim, indexSeen([{ source: 'quote', text: quote }]))
   if (checked.some(({ verdict }) => verdict === 'unsupported')) return false
-  if (hasOtherNumber(claim, quote)) return false
+  if (hasOtherNumber(quoted, checked)) return false
   const names = readNames(claim)
   if (names.size > 0 && countNames(names, passage) === 0) return false
   if (checked.some(({ verdict }) => verdict === 'seen' || verdict === 'derived')) return true
@@ -39,18 +40,19 @@ export function canContradict({ claim, quote }: Quoted): boolean {
   return recall > 0 && checked.some(({ kind }) => kinds.has(kind))
 }
 
-/** Small numbers need no source in an answer, but a quote must not have another one instead. */
-function hasOtherNumber(claim: string, quote: string): boolean {
+/**
+ * Returns whether a quote has another number instead of one that an answer may use without a source,
+ * such as a small integer.
+ */
+function hasOtherNumber({ claim, quote }: Quoted, checked: readonly CheckedValue[]): boolean {
+  const exempt = checked.filter(({ verdict }) => verdict === 'exempt')
   const known = readQuantities(quote)
   return readQuantities(claim).some((number) => {
+    if (!exempt.some(({ at }) => at[0] < number.end && number.start < at[1])) return false
     const others = known.filter((other) => isComparable(number, other))
-    const isSmall = Number.isInteger(number.value) && Math.abs(number.value) <= smallNumber_max
-    return isSmall && others.length > 0 && others.every(({ value }) => value !== number.value)
+    return others.length > 0 && others.every(({ value }) => !agrees(number, value))
   })
 }
-
-/** Integers up to this are exempt in `provenance`. */
-const smallNumber_max = 5
 
 function countNames(names: ReadonlySet<string>, text: string): number {
   const known = termsOf(text)
@@ -58,7 +60,7 @@ function countNames(names: ReadonlySet<string>, text: string): number {
 }
 
 /** Returns the share of a claim's words that a text has, without numbers and grammar. */
-export function recallOf(claim: string, text: string): number {
+function recallOf(claim: string, text: string): number {
   const wanted = [...termsOf(claim)].filter((term) => !grammarWords.has(term) && !/^\d/.test(term))
   const known = termsOf(text)
   if (wanted.length === 0) return 0
