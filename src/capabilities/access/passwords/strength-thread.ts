@@ -16,9 +16,9 @@ function serve(port: NonNullable<typeof parentPort>): void {
     translations,
     l33tMaxSubstitutions: 1,
   })
-  port.on('message', ({ id, password, known_words }: StrengthQuestion) => {
+  port.on('message', ({ password, known_words }: StrengthQuestion) => {
     const { guessesLog10, feedback } = estimator.check(password, [...known_words])
-    const answer: StrengthAnswer = { id, guesses_log10: guessesLog10, warning: feedback.warning }
+    const answer: StrengthAnswer = { guesses_log10: guessesLog10, warning: feedback.warning }
     port.postMessage(answer)
   })
 }

@@ -1,0 +1,78 @@
+import { type AskedThread, createAskedThread, ThreadFailed } from '../../../kernel/asked-thread.ts'
+import { decodeText } from './decode-text.ts'
+
+/** A question to the thread. `plain` does not look for the article. */
+export type PageQuestion = {
+  format: 'text' | 'html' | 'json'
+  source: string
+  way: 'article' | 'plain'
+}
+
+/** The text of a page: all of it, and its article without navigation. */
+export type PageAnswer = { title: string; text: string; article: string }
+
+/** Reads the text of replies, in a thread with bounded time and memory. */
+export type PageReader = {
+  /** Rejects with PageRefused when the body is no text that can be read. */
+  read(body: Uint8Array, contentType: string, signal?: AbortSignal): Promise<PageAnswer>
+  /** Ends the thread. */
+  close(): Promise<void>
+}
+
+/** A page is not read. The message completes the sentence "The page …". */
+export class PageRefused extends Error {
+  override readonly name = 'PageRefused'
+}
+
+const idle_ms = 60_000
+/** Heap of the thread: a page of 8 MB with 60,000 tags takes less than half. */
+const memory = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 }
+
+const formats: readonly (readonly [RegExp, PageQuestion['format']])[] = [
+  [/^(?:text\/html|application\/xhtml\+xml)$/, 'html'],
+  [/^(?:application\/json|application\/[\w.-]+\+json)$/, 'json'],
+  [/^text\/(?:plain|markdown|csv|x-markdown)$/, 'text'],
+]
+
+/** Creates the reader. Its thread starts with the first page and ends a minute after the last. */
+export function createPageReader({ answer_ms_max = 3_000 } = {}): PageReader {
+  const thread = createAskedThread<PageQuestion, PageAnswer>({
+    file: new URL('./page-thread.ts', import.meta.url),
+    ...{ answer_ms_max, idle_ms, memory },
+  })
+  return {
+    read: async (body, contentType, signal) => {
+      const source = decodeText(body, contentType)
+      if (source === undefined) throw new PageRefused('is binary data.')
+      const question = { source, format: formatOf(contentType, source) }
+      return ask(thread, question, signal)
+    },
+    close: () => thread.close(),
+  }
+}
+
+/** Asks for the article, and for the plain text of a page that was too much for the thread. */
+async function ask(
+  thread: AskedThread<PageQuestion, PageAnswer>,
+  question: Omit<PageQuestion, 'way'>,
+  signal: AbortSignal | undefined,
+): Promise<PageAnswer> {
+  try {
+    return await thread.ask({ ...question, way: 'article' }, signal).catch((error: unknown) => {
+      if (!(error instanceof ThreadFailed)) throw error
+      return thread.ask({ ...question, way: 'plain' }, signal)
+    })
+  } catch (cause) {
+    if (!(cause instanceof ThreadFailed)) throw cause
+    throw new PageRefused('takes too much time or memory to read.', { cause })
+  }
+}
+
+function formatOf(contentType: string, source: string): PageQuestion['format'] {
+  const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  if (type === '') return /^\s*</.test(source) ? 'html' : 'text'
+  const format = formats.find(([pattern]) => pattern.test(type))?.[1]
+  if (format === undefined)
+    throw new PageRefused(`has the type ${type.slice(0, 60)}, expected text.`)
+  return format
+}
