@@ -76,6 +76,7 @@ export const problemCatalogue = {
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The content type is not supported' },
   rate_limited: { status: 429, title: 'Too many requests' },
+  verification_queue_full: { status: 429, title: 'Too many verifications are pending' },
   headers_too_large: { status: 431, title: 'The headers are too large' },
   internal_error: { status: 500, title: 'Something went wrong on our side' },
   provider_unreachable: { status: 502, title: 'The provider is unreachable' },

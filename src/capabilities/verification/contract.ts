@@ -158,7 +158,7 @@ export type Judge = (
   signal: AbortSignal,
 ) => Promise<Opinion>
 
-/** What a verifier works with in one run. */
+/** Everything that a verifier works with in one run. */
 export type VerifierContext = {
   run_id: string
   answer: AnswerContext

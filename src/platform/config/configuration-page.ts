@@ -23,6 +23,7 @@ import {
   queueSettings,
   relationalSettings,
 } from './settings/store-settings.ts'
+import { verificationSettings } from './settings/verification-settings.ts'
 import {
   jobSettings,
   judgeSettings,
@@ -44,6 +45,7 @@ const sections: readonly (readonly [heading: string, group: Record<string, z.Zod
   ['Worker', workerSettings],
   ['Jobs and retention', jobSettings],
   ['Judge', judgeSettings],
+  ['Verification', verificationSettings],
   ['Notifications', notificationSettings],
   ['Sign-in and keys', accessSettings],
   ['Mail', mailSettings],

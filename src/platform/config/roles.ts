@@ -20,6 +20,7 @@ import {
   queueSettings,
   relationalSettings,
 } from './settings/store-settings.ts'
+import { verificationSettings } from './settings/verification-settings.ts'
 import {
   jobSettings,
   judgeSettings,
@@ -52,6 +53,7 @@ export const roleSchemas = {
     ...taskSettings,
     ...querySettings,
     ...judgeSettings,
+    ...verificationSettings,
     ...ingestSettings,
     ...recordingSettings,
     ...queueSettings,
@@ -68,6 +70,7 @@ export const roleSchemas = {
     ...workerSettings,
     ...jobSettings,
     ...judgeSettings,
+    ...verificationSettings,
     ...blobsSettings,
     ...taskSettings,
     ...mailSettings,
@@ -102,6 +105,7 @@ export const roleSchemas = {
     ...workerSettings,
     ...jobSettings,
     ...judgeSettings,
+    ...verificationSettings,
     ...accessSettings,
     ...mailSettings,
     ...notificationSettings,

@@ -1,5 +1,5 @@
-import { createAskedThread, ThreadFailed } from '../../../kernel/asked-thread.ts'
 import { problem } from '../../../kernel/problem.ts'
+import { createAnsweringThread } from '../../../platform/threads/index.ts'
 
 /** A question to the thread. */
 export type StrengthQuestion = { password: string; known_words: readonly string[] }
@@ -25,27 +25,29 @@ export type PasswordStrength = {
 const guesses_log10_min = 10
 /** Characters that are estimated; the time grows with their square. The rest only adds strength. */
 const estimated_max = 40
-const idle_ms = 60_000
 const answer_ms_max = 15_000
 const advice = 'Use a longer phrase, such as four words that do not belong together.'
 
 /** Creates the check. Its thread starts with the first password and ends a minute after the last. */
 export function createPasswordStrength(): PasswordStrength {
-  const thread = createAskedThread<StrengthQuestion, StrengthAnswer>({
+  const thread = createAnsweringThread<StrengthQuestion, StrengthAnswer>({
     file: new URL('./strength-thread.ts', import.meta.url),
-    ...{ answer_ms_max, idle_ms },
+    answer_ms_max,
     waiting: { max: 50, refusal: tooMany },
+    failed: unavailable,
   })
   return {
     findWeakness: async (password, about = []) => {
       const estimated = cut(password.normalize('NFKC'))
       const known_words = ['looptrace', ...about.flatMap(wordsOf)].slice(0, knownWords_max)
-      const question = { password: estimated, known_words }
-      const { guesses_log10, warning } = await thread.ask(question).catch(refuse)
+      const { guesses_log10, warning } = await thread.ask({
+        password: estimated,
+        known_words,
+      })
       if (guesses_log10 >= guesses_log10_min) return undefined
       return `${warning ?? 'The password is easy to guess.'} ${advice}`
     },
-    close: () => thread.close(),
+    close: thread.close,
   }
 }
 
@@ -75,9 +77,8 @@ function cut(password: string): string {
   return Array.from(password).slice(0, estimated_max).join('')
 }
 
-function refuse(cause: unknown): never {
-  if (!(cause instanceof ThreadFailed)) throw cause
-  throw problem('overloaded', { detail: 'The password could not be checked. Retry.', cause })
+function unavailable(cause: unknown): Error {
+  return problem('overloaded', { detail: 'The password could not be checked. Retry.', cause })
 }
 
 function tooMany(): Error {

@@ -1,3 +1,5 @@
+import { splitLines } from '../text/sentences.ts'
+
 /** A part of a text: code, a heading, a table's row, a list's item or a paragraph. */
 export type Block = {
   kind: 'code' | 'heading' | 'table_head' | 'table_row' | 'list_item' | 'paragraph'
@@ -16,8 +18,8 @@ const marker = /^[\s>]{0,40}(?:[-*+•]|\(?\d{1,3}[.)])[ \t]+(?:\[[ xX]\] )?/
 export function readBlocks(text: string): Block[] {
   const blocks: Block[] = []
   let codeFrom: number | undefined
-  for (const line of linesOf(text)) {
-    const end = line.start + line.text.length
+  for (const [start, end] of splitLines(text)) {
+    const line = { text: text.slice(start, end), start }
     if (fence.test(line.text)) {
       if (codeFrom !== undefined) blocks.push({ kind: 'code', start: codeFrom, end })
       codeFrom = codeFrom === undefined ? line.start : undefined
@@ -28,16 +30,6 @@ export function readBlocks(text: string): Block[] {
   // A fence that never closes: the rest is code.
   if (codeFrom !== undefined) blocks.push({ kind: 'code', start: codeFrom, end: text.length })
   return blocks
-}
-
-function* linesOf(text: string): Generator<Line> {
-  let start = 0
-  while (start <= text.length) {
-    const next = text.indexOf('\n', start)
-    const end = next < 0 ? text.length : next
-    yield { text: text.slice(start, end), start }
-    start = end + 1
-  }
 }
 
 function addLine(blocks: Block[], { text, start }: Line): void {

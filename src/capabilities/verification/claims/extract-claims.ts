@@ -1,7 +1,7 @@
+import { type Part, splitSentences } from '../text/sentences.ts'
 import { type Block, readBlocks } from './blocks.ts'
 import { splitClauses } from './clauses.ts'
 import { type DropReason, findDropReason } from './non-claims.ts'
-import { type Part, splitSentences } from './sentences.ts'
 
 /** A statement of an answer. Offsets are UTF-16 units of the answer, as a browser slices. */
 export type Claim = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { MappedText, Range } from './mapped-text.ts'
-import { sentenceWords_max, splitSentences } from './sentences.ts'
+import type { MappedText, Range } from '../text/mapped-text.ts'
+import { sentenceWords_max, splitLinesAndSentences } from '../text/sentences.ts'
 
 /** Sentences of a chunk, and of a window. */
 export const chunkSentences_max = 3
@@ -36,7 +36,7 @@ export interface SplitDocument {
 
 /** Splits a document into sentences and chunks of ≤ 3 sentences or ≤ 120 words. */
 export function splitDocument(id: string, title: string, mapped: MappedText): SplitDocument {
-  const sentences = splitSentences(mapped.text)
+  const sentences = splitLinesAndSentences(mapped.text)
   const headers = findHeaders(mapped.text, sentences)
   const document = { id, title: title.slice(0, contextLength_max), mapped, sentences, headers }
   const chunks: Chunk[] = []

@@ -1,6 +1,7 @@
+import { type Range, toSource } from '../text/mapped-text.ts'
+import { grammarWords, tokenize } from '../text/tokens.ts'
 import { isComparable, type Quantity, readQuantities } from '../values/quantities.ts'
 import { type Chunk, chunkSentences_max, type SplitDocument } from './chunks.ts'
-import { type Range, toSource } from './mapped-text.ts'
 import {
   buildIndex,
   candidates_max,
@@ -9,7 +10,6 @@ import {
   inverseFrequency,
   searchIndex,
 } from './postings.ts'
-import { grammarWords, tokenize } from './tokens.ts'
 
 /** Documents that claims are checked against, with their index. */
 export interface Library {

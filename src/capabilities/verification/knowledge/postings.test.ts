@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { tokenize } from '../text/tokens.ts'
 import { buildIndex, searchIndex } from './postings.ts'
-import { tokenize } from './tokens.ts'
 
 const word = fc.constantFrom('ferry', 'car', 'night', 'boat', 'twelve', '12')
 const texts = fc.array(fc.array(word, { maxLength: 12 }), { minLength: 1, maxLength: 12 })

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { toSource } from '../text/mapped-text.ts'
+import { splitLinesAndSentences } from '../text/sentences.ts'
 import { splitDocument } from './chunks.ts'
-import { toSource } from './mapped-text.ts'
 import { type DocumentFormat, documentFormats, readDocument } from './read-document.ts'
-import { splitSentences } from './sentences.ts'
 
 /** Returns the source behind the first place where some text occurs. */
 function sourceOf(format: DocumentFormat, source: string, wanted: string): string {
@@ -138,7 +138,8 @@ describe('documents become plain text that knows its source', () => {
 })
 
 describe('sentences', () => {
-  const sentences = (text: string) => splitSentences(text).map(([from, to]) => text.slice(from, to))
+  const sentences = (text: string) =>
+    splitLinesAndSentences(text).map(([from, to]) => text.slice(from, to))
 
   test('end after a mark, not after abbreviations, initials, decimals and list numbers', () => {
     expect(sentences('Dr. Wu paid 5.5 EUR. J. Ito paid none! Why? E.g. no.\n1. Wait.')).toEqual([

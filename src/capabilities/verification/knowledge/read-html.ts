@@ -1,4 +1,4 @@
-import { type MappedText, TextBuilder } from './mapped-text.ts'
+import { type MappedText, TextBuilder } from '../text/mapped-text.ts'
 
 /** Elements whose content is no text of the page. */
 const unreadElements = new Set('script style noscript template svg iframe object'.split(' '))

@@ -1,4 +1,4 @@
-import { type MappedText, TextBuilder } from './mapped-text.ts'
+import { type MappedText, TextBuilder } from '../text/mapped-text.ts'
 
 /** Reads Markdown as plain text: markers are left out, code and table cells are kept. */
 export function readMarkdown(source: string): MappedText {

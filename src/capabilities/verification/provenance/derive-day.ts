@@ -1,6 +1,6 @@
+import type { Day, Value } from '../values/value.ts'
 import type { Derivation } from './derive-number.ts'
 import { findWithin, type Seen, type SeenIndex } from './seen.ts'
-import type { Day, Value } from './value.ts'
 
 const day_ms = 86_400_000
 const day_s = 86_400

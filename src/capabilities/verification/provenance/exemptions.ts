@@ -1,4 +1,4 @@
-import type { Value } from './value.ts'
+import type { Value } from '../values/value.ts'
 
 /** Why a value needs no evidence. */
 export type Exemption =

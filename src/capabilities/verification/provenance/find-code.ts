@@ -1,5 +1,6 @@
-import type { SeenIndex } from './seen.ts'
-import { compact, type Evidence, type Value } from './value.ts'
+import { compact } from '../text/fold.ts'
+import type { Evidence, Value } from '../values/value.ts'
+import { firstOf, type SeenIndex } from './seen.ts'
 
 /** Finds an id, URL, quotation and the like: as a value, else anywhere in the texts. */
 export function findCode(value: Value, index: SeenIndex): Evidence | undefined {
@@ -8,17 +9,20 @@ export function findCode(value: Value, index: SeenIndex): Evidence | undefined {
   if (masked !== value.text)
     return findCode({ ...value, text: masked, normal: compact(masked) }, index)
   if (same !== undefined) return same.evidence
-  const isFolded = value.kind === 'quote'
   if (/^localhost\b/i.test(value.text)) {
     const port = value.text.replace(/^localhost/i, '127.0.0.1')
     return findCode({ ...value, text: port, normal: compact(port) }, index)
   }
-  const needle = isFolded ? value.normal.replace(/[.,;:!?]+$/, '') : compactOf(value)
   if (value.kind === 'version') return findVersion(value, index)
-  if (needle.length < 3) return undefined
-  const found = index.texts.find((text) => (isFolded ? text.folded : text.compact).includes(needle))
-  if (found === undefined) return findNational(value, index)
-  return { source: found.source, quote: value.text, at: [0, found.text.length] }
+  if (value.kind === 'quote') return findQuotation(value, index)
+  const letters = compactOf(value)
+  if (letters.length < 3) return undefined
+  return firstOf(index.texts, (text) => text.findCompact(letters)) ?? findNational(value, index)
+}
+
+function findQuotation({ text }: Value, { texts }: SeenIndex): Evidence | undefined {
+  const quote = text.replace(/[\s.,;:!?…]+$/, '')
+  return firstOf(texts, (one) => one.findQuote(quote))
 }
 
 /** Finds a version, or a longer one of which it is the start; an address in a seen network. */
@@ -66,10 +70,9 @@ function findNational({ text, normal }: Value, { texts }: SeenIndex): Evidence |
   if (!text.startsWith('+')) return undefined
   for (const prefix of [1, 2, 3]) {
     const digits = `0${normal.slice(prefix)}`
-    const found = digits.length > 7 ? texts.find((one) => one.compact.includes(digits)) : undefined
-    if (found !== undefined) {
-      return { source: found.source, quote: text, at: [0, found.text.length] }
-    }
+    if (digits.length <= 7) continue
+    const found = firstOf(texts, (one) => one.findCompact(digits))
+    if (found !== undefined) return found
   }
   return undefined
 }

@@ -1,20 +1,20 @@
-import { findWithin, type SeenIndex } from './seen.ts'
-import type { Amount, Evidence, Value } from './value.ts'
+import type { Amount, Evidence, Value } from '../values/value.ts'
+import { findWithin, firstOf, type SeenIndex } from './seen.ts'
 
 const exact = 1e-9
 
 /** Returns what rounding may hide: half of the last digit that is written, or that counts. */
-export function toleranceOf({ amount, hint }: Value, reading = 0): number {
+export function toleranceOf({ amount, isAbout = false }: Value, reading = 0): number {
   if (amount === undefined) return 0
   // The second reading has another separator: 1.234 instead of 1234.
   const ratio = reading === 0 ? 1 : (amount.readings[reading] ?? 1) / (amount.readings[0] ?? 1)
   const half = amount.half * ratio
-  if (hint !== 'about' && !amount.isRounded) return half * 1.0001
+  if (!isAbout && !amount.isRounded) return half * 1.0001
   const written = Math.abs(amount.written[0] ?? 0)
   const perUnit = written === 0 ? 1 : Math.abs((amount.readings[0] ?? 0) / written)
   let digit = 1
   while (digit < written && written % (digit * 10) === 0) digit *= 10
-  const rounded = hint === 'about' ? (digit / 2) * perUnit : half
+  const rounded = isAbout ? (digit / 2) * perUnit : half
   return Math.max(half, rounded) * 1.0001
 }
 
@@ -54,13 +54,17 @@ function candidates(amount: Amount, index: SeenIndex): Candidate[] {
   if (unit === 'count') return [own, ['', written, 1], ['inside', written, 0]]
   if (unit === '%') return [own, bare, ['', written.map((n) => n / 100), 0.01]]
   if (/^[A-Z]{2,3}$|^cent$/.test(unit)) return moneyCandidates(amount, index)
-  return [own, bare, ...thousands(amount)]
+  return [own, bare, ...thousands(amount, perUnit || 1)]
 }
 
 /** A number without unit may be in a unit that is a thousand times larger or smaller. */
-function thousands({ unit, written }: Amount): Candidate[] {
+function thousands({ unit, written }: Amount, perUnit: number): Candidate[] {
   if (unit === 'duration' || unit === 'temperature') return []
-  return [1e3, 1e6, 1e9, 1e-3].map((factor) => ['', written.map((n) => n * factor), factor])
+  return [1e3, 1e6, 1e9, 1e-3].map((factor) => [
+    '',
+    written.map((n) => n * factor),
+    factor / perUnit,
+  ])
 }
 
 const crowns = new Set(['SEK', 'NOK', 'DKK', 'CZK', 'KR'])
@@ -86,12 +90,12 @@ function moneyCandidates(
 const bound_factor = 1.35
 
 function findBound<T>(
-  { hint }: Value,
+  { bound }: Value,
   n: number,
   within: (low: number, high: number) => T | undefined,
 ): T | undefined {
-  if (hint === 'over') return within(n, n * bound_factor)
-  return hint === 'under' ? within(n / bound_factor, n) : undefined
+  if (bound === 'at least' || bound === 'more than') return within(n, n * bound_factor)
+  return bound === 'at most' || bound === 'less than' ? within(n / bound_factor, n) : undefined
 }
 
 /** Finds the number without its scale word: the heading of a table says "million". */
@@ -122,8 +126,7 @@ function findClock({ unit, readings }: Amount, { times }: SeenIndex): Evidence |
 /** Finds five digits or more in a text: a code whose separators were dropped. */
 function findFigures({ text, amount }: Value, { texts }: SeenIndex): Evidence | undefined {
   if ((amount?.unit !== '' && amount?.unit !== 'count') || !/^\d{5,}$/.test(text)) return undefined
-  const found = texts.find(({ compact }) => compact.includes(text))
-  return found && { source: found.source, quote: text, at: [0, found.text.length] }
+  return firstOf(texts, (one) => one.findCompact(text))
 }
 
 function countOf({ unit, written }: Amount, { counts }: SeenIndex): Evidence | undefined {

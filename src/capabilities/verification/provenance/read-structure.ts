@@ -1,10 +1,11 @@
-import type { Span } from './value.ts'
+import type { Range } from '../text/mapped-text.ts'
+import { splitLines } from '../text/sentences.ts'
 
 /** A cell of a table or a scalar of JSON: its column's name and its record's number. */
-export type Cell = { column: string; record: number; at: Span }
+export type Cell = { column: string; record: number; at: Range }
 
 /** The structure of a text: cells in records and columns, and the parts that are prose. */
-export type Structure = { cells: Cell[]; listLengths: { length: number; at: Span }[] }
+export type Structure = { cells: Cell[]; listLengths: { length: number; at: Range }[] }
 
 /** Maximum nesting of JSON that is read. */
 const depth_max = 64
@@ -12,7 +13,7 @@ const depth_max = 64
 type Frame = { isArray: boolean; start: number; record: number; key: string; items: number }
 
 type Json = Structure & { stack: Frame[]; records: number; pending?: Token | undefined }
-type Token = { text: string; at: Span }
+type Token = { text: string; at: Range }
 
 const token = /"(?:[^"\\]|\\.)*"|[[\]{}:,]|[^\s"[\]{}:,]+/gs
 
@@ -24,7 +25,7 @@ export function readJson(text: string): Structure {
   const json: Json = { cells: [], listLengths: [], stack: [], records: 0 }
   for (const match of text.matchAll(token)) {
     const sign = match[0]
-    const at: Span = [match.index, match.index + sign.length]
+    const at: Range = [match.index, match.index + sign.length]
     if (sign === '{' || sign === '[') open(json, sign, at)
     else if (sign === '}' || sign === ']') close(json, at)
     else if (sign === ',') flush(json)
@@ -36,7 +37,7 @@ export function readJson(text: string): Structure {
   return json
 }
 
-function open(json: Json, sign: string, [start]: Span): void {
+function open(json: Json, sign: string, [start]: Range): void {
   const parent = json.stack.at(-1)
   if (parent?.isArray === true) parent.items += 1
   const isArray = sign === '['
@@ -45,7 +46,7 @@ function open(json: Json, sign: string, [start]: Span): void {
   json.stack.push({ isArray, start, record, key: '', items: 0 })
 }
 
-function close(json: Json, [, end]: Span): void {
+function close(json: Json, [, end]: Range): void {
   flush(json)
   const frame = json.stack.pop()
   if (frame?.isArray !== true) return
@@ -102,7 +103,7 @@ export function readTables(text: string): Structure {
         structure.cells.push({ column: `${from}:${names[column] ?? column}`, record, at })
       }
     }
-    const at: Span = [block.rows[0]?.[0]?.[0] ?? 0, lines[block.end - 1]?.[1] ?? 0]
+    const at: Range = [block.rows[0]?.[0]?.[0] ?? 0, lines[block.end - 1]?.[1] ?? 0]
     structure.listLengths.push({ length: block.rows.length, at })
     structure.listLengths.push({ length: block.rows.length - 1, at })
     from = block.end
@@ -110,25 +111,12 @@ export function readTables(text: string): Structure {
   return structure
 }
 
-/** Returns the offsets of each line. */
-export function splitLines(text: string): Span[] {
-  const lines: Span[] = []
-  let start = 0
-  while (start <= text.length) {
-    const next = text.indexOf('\n', start)
-    const end = next < 0 ? text.length : next
-    lines.push([start, end])
-    start = end + 1
-  }
-  return lines
-}
+type Block = { rows: Range[][]; end: number }
 
-type Block = { rows: Span[][]; end: number }
-
-function tableAt(text: string, lines: readonly Span[], from: number): Block | undefined {
+function tableAt(text: string, lines: readonly Range[], from: number): Block | undefined {
   for (const separator of separators) {
-    const block = rowsAt(text, lines.slice(from, from + rows_max), separator)
-    if (block.rows.length >= 2) return { rows: block.rows, end: from + block.end }
+    const block = rowsAt(text, { lines, from }, separator)
+    if (block.rows.length >= 2) return block
   }
   return undefined
 }
@@ -136,35 +124,35 @@ function tableAt(text: string, lines: readonly Span[], from: number): Block | un
 /** Maximum rows of a table; the next table begins after them. */
 const rows_max = 2000
 
-function rowsAt(text: string, lines: readonly Span[], separator: RegExp): Block {
-  const rows: Span[][] = []
+function rowsAt(
+  text: string,
+  { lines, from }: { lines: readonly Range[]; from: number },
+  separator: RegExp,
+): Block {
+  const rows: Range[][] = []
   let width = 0
-  for (const [at, [start, stop]] of lines.entries()) {
+  let end = from
+  for (; end < lines.length && end < from + rows_max; end += 1) {
+    const [start, stop] = lines[end] ?? [0, 0]
     const line = text.slice(start, stop)
-    const cells = cellsOf(text, { start, stop, separator })
+    const cells = cellsOf(line, start, separator)
     // A comma between digits may be a decimal sign: the first line must name the columns.
     const isHead = width > 0 || separator.source !== ',' || !/\d/.test(line)
-    if (cells.length < 2 || !isHead || (width > 0 && cells.length !== width)) {
-      return { rows, end: at }
-    }
+    if (cells.length < 2 || !isHead || (width > 0 && cells.length !== width)) break
     width = cells.length
     if (!/^[\s|:-]+$/.test(line)) rows.push(cells)
   }
-  return { rows, end: lines.length }
+  return { rows, end }
 }
 
-function cellsOf(
-  text: string,
-  { start, stop, separator }: { start: number; stop: number; separator: RegExp },
-): Span[] {
-  const cells: Span[] = []
+function cellsOf(line: string, start: number, separator: RegExp): Range[] {
+  const cells: Range[] = []
   let from = start
-  const line = text.slice(start, stop)
   for (const match of line.matchAll(separator)) {
     cells.push([from, start + match.index])
     from = start + match.index + match[0].length
   }
-  cells.push([from, stop])
+  cells.push([from, start + line.length])
   const isFramed = separator.source === '\\|' && /^\s*\|/.test(line)
   return isFramed ? cells.slice(1, -1) : cells
 }

@@ -1,31 +1,45 @@
+import type { Range } from '../text/mapped-text.ts'
+import { readValues } from '../values/read-values.ts'
+import { findCurrency, findUnit } from '../values/units.ts'
+import type { Evidence, SeenText, Value } from '../values/value.ts'
 import { listsOf } from './lists.ts'
 import { type Cell, isJson, readJson, readTables, type Structure } from './read-structure.ts'
-import { readValues } from './read-values.ts'
+import { SearchableText, unescapeJson } from './searchable-text.ts'
 import type { Entry, Schedule, Seen, SeenIndex } from './seen.ts'
-import { findCurrency, findUnit } from './units.ts'
-import { compact, type Evidence, foldQuote, type SeenText, type Span, type Value } from './value.ts'
 
-/** Maximum characters indexed of all texts; more is not checked. */
+/** Maximum characters indexed of all texts; beyond, no value is called unsupported. */
 const chars_max = 8_000_000
 
 /** Reads and arranges everything the agent saw. */
 export function indexSeen(sources: readonly SeenText[]): SeenIndex {
   const values: Seen[] = []
   const counts = new Map<number, Evidence>()
-  const texts: SeenIndex['texts'][number][] = []
+  const texts: SearchableText[] = []
+  const ownTexts: SearchableText[] = []
+  let isComplete = true
   let left = chars_max
-  for (const { source, text: whole } of sources) {
+  for (const { source, text: whole, complete = true, isOwn = false } of sources) {
     const text = whole.slice(0, left)
     left -= text.length
-    values.push(...readSource({ source, text }, counts))
-    texts.push({ source, text, compact: compact(text), folded: foldQuote(unescaped(text)) })
+    if (!isOwn && (!complete || text.length < whole.length)) isComplete = false
+    if (!isOwn) values.push(...readSource({ source, text }, counts))
+    const list = isOwn ? ownTexts : texts
+    list.push(new SearchableText(source, text))
   }
-  return { values, texts, counts, ...arrange(values, texts), ...marksOf(texts) }
+  return {
+    values,
+    texts,
+    ownTexts,
+    isComplete,
+    counts,
+    ...arrange(values, texts),
+    ...marksOf(texts),
+  }
 }
 
 function readSource({ source, text }: SeenText, counts: Map<number, Evidence>): Seen[] {
   const structure = isJson(text) ? readJson(text) : readTables(text)
-  const evidenceAt = (at: Span): Evidence => ({
+  const evidenceAt = (at: Range): Evidence => ({
     source,
     quote: text.slice(...at).slice(0, 200),
     at,
@@ -39,15 +53,25 @@ function readSource({ source, text }: SeenText, counts: Map<number, Evidence>): 
   const cells = structure.cells
   const labels = labelsOf(text, cells)
   let next = 0
+  let inSame = 0
   return readValues(separated(text, structure)).flatMap((value) => {
+    const last = next
     while (next < cells.length && (cells[next]?.at[1] ?? 0) < value.at[1]) next += 1
+    inSame = next === last ? inSame + 1 : 0
     const cell = cells[next]
     const isInside = cell !== undefined && cell.at[0] <= value.at[0]
-    const seen: Seen = { value, evidence: evidenceAt(value.at) }
-    if (!isInside || !isWholeCell(text, value, cell)) return [seen]
-    return inCell({ ...seen, labels: labels.get(cell.record) ?? [] }, cell, source)
+    const line = text.lastIndexOf('\n', value.at[0])
+    const seen: Seen = { value, evidence: evidenceAt(value.at), scopes: [`${source} ${line}`] }
+    if (!isInside || cell.at[1] - cell.at[0] > cell_chars_max) return [seen]
+    const own = { ...seen, labels: labels.get(cell.record) ?? [] }
+    // "98-91" has two numbers: those of all rows are two columns.
+    const column = isWholeCell(text, value, cell) ? cell.column : `${cell.column} ${inSame}`
+    return inCell(own, { ...cell, column }, source)
   })
 }
+
+/** Maximum characters of a cell that is read as values, not as a text. */
+const cell_chars_max = 40
 
 const label_chars_max = 40
 const labels_max = 8
@@ -73,7 +97,9 @@ function isWholeCell(text: string, { text: written }: Value, { at }: Cell): bool
 function inCell(seen: Seen, cell: Cell, source: string): Seen[] {
   const { value } = seen
   const amount = value.amount
-  const place = { column: `${source}:${cell.column}`, record: `${source}:${cell.record}` }
+  const record = `${source}:${cell.record}`
+  const scopes = [cell.column, record]
+  const place = { column: `${source}:${cell.column}`, record, scopes }
   if (amount?.unit !== '') return [{ ...seen, ...place }]
   // The column's name may contain the unit: `size_bytes`, `total_cents`, `price (€)`.
   const words = cell.column
@@ -98,7 +124,7 @@ function inCell(seen: Seen, cell: Cell, source: string): Seen[] {
 /** Replaces separators between cells and escapes of JSON by blanks: all offsets stay. */
 function separated(text: string, { cells }: Structure): string {
   if (isJson(text)) {
-    return unescaped(text).replace(/,(?=\s{0,3}[-\d"[{tfn])(?!\d{3}(?!\d)[^"]{0,40}")/g, '\t')
+    return unescapeJson(text).replace(/,(?=\s{0,3}[-\d"[{tfn])(?!\d{3}(?!\d)[^"]{0,40}")/g, '\t')
   }
   if (cells.length === 0) return text
   const parts: string[] = []
@@ -112,19 +138,15 @@ function separated(text: string, { cells }: Structure): string {
   return parts.join('')
 }
 
-function unescaped(text: string): string {
-  return text.replace(/\\[nrt]/g, '\n ').replace(/\\"/g, ' "')
-}
-
 /** Maximum distinct values whose cells are counted, of a source. */
 const counted_values_max = 20_000
 
 function countEqualCells(
   text: string,
   { cells }: Structure,
-  report: (count: number, at: Span) => void,
+  report: (count: number, at: Range) => void,
 ): void {
-  const counts = new Map<string, { count: number; at: Span }>()
+  const counts = new Map<string, { count: number; at: Range }>()
   for (const { column, at } of cells) {
     const key = `${column} ${text.slice(...at).trim()}`
     const entry = counts.get(key)
@@ -172,7 +194,7 @@ function schedulesOf({ source, text }: SeenIndex['texts'][number]): Schedule[] {
     const { minute, hour, step } = match.groups ?? {}
     const at = [match.index, match.index + match[0].length] as const
     const value: Value = { kind: 'time', text: match[0], at, normal: match[0] }
-    const seen = { value, evidence: { source, quote: match[0], at } }
+    const seen = { value, evidence: { source, quote: match[0], at }, scopes: [] }
     const every = step === undefined ? {} : { step: Number(step) }
     return { minute: Number(minute), hour: Number(hour), ...every, seen }
   })
@@ -256,7 +278,10 @@ function* numbersInWords(source: string, text: string): Generator<Entry> {
   for (const match of text.matchAll(inWord)) {
     const at = [match.index, match.index + match[0].length] as const
     const value: Value = { kind: 'number', text: match[0], at, normal: match[0] }
-    yield { n: Number(match[0]), seen: { value, evidence: { source, quote: match[0], at } } }
+    yield {
+      n: Number(match[0]),
+      seen: { value, evidence: { source, quote: match[0], at }, scopes: [] },
+    }
   }
 }
 

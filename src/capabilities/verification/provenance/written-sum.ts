@@ -1,6 +1,6 @@
+import type { Value } from '../values/value.ts'
 import type { Derivation } from './derive-number.ts'
 import type { Seen } from './seen.ts'
-import type { Value } from './value.ts'
 
 /** Maximum terms of a calculation that an answer writes out. */
 const terms_max = 12

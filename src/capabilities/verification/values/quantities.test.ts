@@ -13,16 +13,16 @@ function read(text: string) {
 describe('quantities', () => {
   test.each([
     ['costs €1,250.50 now', 1250.5, 'EUR'],
-    ['costs 31,8 ct', 0.318, 'EUR'],
+    ['costs 31,8 ct', 0.318, 'cent'],
     ['paid CHF 40', 40, 'CHF'],
     ['paid $3.5 million', 3_500_000, 'USD'],
-    ['weighs 2 lb', 0.90718474, 'mass'],
-    ['takes ninety minutes', 5400, 'time'],
+    ['weighs 2 lb', 907.18474, 'mass'],
+    ['takes ninety minutes', 5400, 'duration'],
     ['covers 3 km²', 3_000_000, 'area'],
-    ['is 5% off', 5, 'percent'],
+    ['is 5% off', 5, '%'],
     ['rose by 5 percentage points', 5, 'points_of_percent'],
-    ['holds 1\u202f200 GB', 1.2e12, 'bytes'],
-    ['was −4 °C', -4, 'celsius'],
+    ['holds 1\u202f200 GB', 1.2e12, 'data'],
+    ['was −4 °C', -4, 'temperature'],
     ['runs at 90 km/h', 90, 'speed'],
   ])('%s', (text, value, kind) => {
     const quantity = read(text)
@@ -85,7 +85,7 @@ test.each([
   ['km²', 'area', 1e6],
   ['EUR million', 'EUR', 1e6],
   ['points', 'count of point', 1],
-  ['%', 'percent', 1],
+  ['%', '%', 1],
 ])('unit %s of a fact', (text, kind, factor) => {
   expect(readFactUnit(text)).toEqual({ kind, factor })
 })

@@ -1,7 +1,7 @@
-import { normaliseNumber } from '../knowledge/tokens.ts'
-import { findMultiplier, findUnit } from './units.ts'
-
-export type Bound = 'at least' | 'at most' | 'more than' | 'less than'
+import type { Bound } from './hedges.ts'
+import { readNumbers } from './read-numbers.ts'
+import { findKind } from './units.ts'
+import type { Amount, Value } from './value.ts'
 
 /** A number of a text with its unit. */
 export interface Quantity {
@@ -25,112 +25,59 @@ export interface Quantity {
 /** Quantities that are read from one text; claims and windows have far fewer. */
 const quantities_max = 1_000
 
-const words: Record<string, number> = {}
-for (const [list, first] of [
-  ['two three four five six seven eight nine ten eleven twelve', 2],
-  ['zwei drei vier fünf sechs sieben acht neun zehn elf zwölf', 2],
-  ['deux trois quatre cinq six sept huit neuf dix onze douze', 2],
-  ['dos tres cuatro cinco seis siete ocho nueve diez once doce', 2],
-] as const) {
-  for (const [position, word] of list.split(' ').entries()) words[word] = first + position
-}
-Object.assign(words, { thirteen: 13, fourteen: 14, fifteen: 15, sixteen: 16, seventeen: 17 })
-Object.assign(words, { eighteen: 18, nineteen: 19, twenty: 20, thirty: 30, forty: 40, fifty: 50 })
-Object.assign(words, { sixty: 60, seventy: 70, eighty: 80, ninety: 90, hundred: 100, dozen: 12 })
-
-const numberWords = new RegExp(`^(?:${Object.keys(words).join('|')})$`, 'u')
-const numberPattern =
-  /(?<![\p{L}\p{N}_])(?:[-−](?=\d))?(?:\d+(?:[.,\u00a0\u202f]\d+)*|\p{L}{3,9}(?![\p{L}\p{N}]))/gu
-const unitPattern =
-  /^[ \u00a0\u202f-]?(percentage points?|per cent|[%€$£¥]|°[CF]|[\p{L}µ]+(?:\/[hs])?[²³23]?(?![\p{L}\p{N}]))/u
-const currencyBefore = /(?:[€$£¥]|\b(?:EUR|USD|GBP|CHF|JPY|Fr\.))[ \u00a0\u202f]?$/u
-
 /** Reads the numbers of a text, in digits or words, with units, bounds and `about`. */
 export function readQuantities(text: string): Quantity[] {
-  const found: Quantity[] = []
-  for (const match of text.matchAll(numberPattern)) {
-    if (found.length >= quantities_max) break
-    const isDigits = /\d/.test(match[0])
-    if (!isDigits && !numberWords.test(match[0].toLowerCase())) continue
-    found.push(readQuantity(text, match.index, match[0]))
-  }
-  return found
+  return readNumbers(text, quantities_max)
+    .flatMap((value) => quantityFrom(text, value) ?? [])
+    .slice(0, quantities_max)
 }
 
-function readQuantity(text: string, start: number, written: string): Quantity {
-  const number = readNumber(written)
-  const before = text.slice(Math.max(0, start - 32), start)
-  const currency = currencyBefore.exec(before)?.[0].trim()
-  let end = start + written.length
-  let factor = 1
-  let unit = currency === undefined ? undefined : findUnit(currency)
-  let word = nextWord(text, end)
-  const multiplier = word && findMultiplier(word.name, unit !== undefined)
-  if (word !== undefined && multiplier !== undefined) {
-    factor = multiplier
-    end = word.end
-    word = nextWord(text, end)
-  }
-  const after = word === undefined ? undefined : findUnit(word.name)
-  if (word !== undefined && unit === undefined && after !== undefined) {
-    unit = after
-    end = word.end
-  }
-  const scale = factor * (unit?.factor ?? 1)
+function quantityFrom(text: string, { amount, at, bound, isAbout }: Value): Quantity | undefined {
+  const value = amount?.readings[0]
+  if (amount === undefined || value === undefined) return undefined
+  const isWord = !/\d/.test(text[amount.from] ?? '')
+  // "One" is mostly a pronoun.
+  if (isWord && value < 2) return undefined
+  const isNegative = /(?<![\p{L}\p{N}_])[-−]$/u.test(text.slice(0, amount.from).slice(-2))
+  // Below zero, degrees Fahrenheit are not converted.
+  if (isNegative && unitIsShifted(amount)) return undefined
+  const sign = isNegative ? -1 : 1
+  const scale = value === 0 ? 1 : Math.abs(value / (amount.written[0] ?? value)) * amount.scale
   return {
-    value: number.value * scale,
-    step: number.step * scale,
-    isWhole: number.step === 1 && factor === 1,
-    kind: unit?.kind,
-    counted: unit === undefined ? word?.name.toLowerCase().replace(/s$/, '') : undefined,
-    ...readHedges(before, text.slice(end, end + 16)),
-    start,
-    end,
+    value: sign * value,
+    step: amount.half * 2,
+    isWhole: amount.scale === 1 && Math.abs(amount.half * 2 - scale) < scale * 1e-9,
+    ...readKind(amount),
+    bound,
+    approximate: isAbout === true,
+    start: isNegative ? amount.from - 1 : amount.from,
+    end: at[1],
   }
 }
 
-function readNumber(written: string): { value: number; step: number } {
-  const word = words[written.toLowerCase()]
-  if (word !== undefined) return { value: word, step: 1 }
-  const normal = normaliseNumber(written.replace(/^[-−]/, ''))
-  const value = Number(normal)
-  const decimals = /[.,](\d+)$/.exec(written)?.[1]?.length ?? 0
-  const step = Number.isInteger(value) && !/[.,]\d{1,2}$/.test(written) ? 1 : 10 ** -decimals
-  return { value: /^[-−]/.test(written) ? -value : value, step }
+function unitIsShifted({ unit, readings, written }: Amount): boolean {
+  return unit === 'temperature' && readings[0] !== written[0]
 }
 
-function nextWord(text: string, from: number): { name: string; end: number } | undefined {
-  const match = unitPattern.exec(text.slice(from, from + 40))
-  if (match?.[1] === undefined) return undefined
-  const name = match[1].replace(/ points?$/, '_point').replace('per cent', '%')
-  return { name, end: from + match[0].length }
-}
-
-const bounds: readonly [RegExp, Bound][] = [
-  [
-    /\b(?:at least|a minimum of|no less than|not less than|mindestens|au moins|al menos)\W*$/i,
-    'at least',
-  ],
-  [
-    /\b(?:no more than|not more than|at most|up to|a maximum of|höchstens|bis zu|maximal|jusqu'à|hasta)\W*$/i,
-    'at most',
-  ],
-  [/\b(?:more than|over|above|exceeding|mehr als|über|plus de|más de)\W*$/i, 'more than'],
-  [/\b(?:less than|fewer than|under|below|weniger als|unter|moins de|menos de)\W*$/i, 'less than'],
-]
-const approximate =
-  /(?:\b(?:about|around|roughly|approximately|approx\.|nearly|almost|some|circa|rund|etwa|ungefähr|environ|unos|cerca de)|~|≈)\W*$/i
-
-function readHedges(before: string, after: string) {
-  const stated = bounds.find(([pattern]) => pattern.test(before))?.[1]
-  const orMore = /^\W{0,2}(?:or more|oder mehr|ou plus)/i.test(after) ? 'at least' : undefined
-  return { bound: stated ?? orMore, approximate: approximate.test(before) }
+function readKind({ unit, noun = '' }: Amount): Pick<Quantity, 'kind' | 'counted'> {
+  if (unit !== '' && unit !== 'count') return { kind: unit, counted: undefined }
+  const kind = findKind(noun)?.kind
+  const counted =
+    noun === '' || kind !== undefined ? undefined : noun.toLowerCase().replace(/s$/, '')
+  return { kind, counted }
 }
 
 /** Reports whether two quantities may be compared: same kind, or one has neither unit nor noun. */
 export function isComparable(one: Quantity, other: Quantity): boolean {
-  if (one.kind !== undefined && other.kind !== undefined) return one.kind === other.kind
+  if (one.kind !== undefined && other.kind !== undefined) return isSameKind(one.kind, other.kind)
   return isBare(one) || isBare(other) || one.kind === other.kind
+}
+
+/** Cents are cents of any currency. */
+export function isSameKind(one: string, other: string): boolean {
+  const isMoney = (kind: string) => /^[A-Z]{2,3}$/.test(kind)
+  if (one === 'cent') return isMoney(other) || other === 'cent'
+  return one === other || (other === 'cent' && isMoney(one))
 }
 
 function isBare({ kind, counted }: Quantity): boolean {

@@ -1,4 +1,4 @@
-import { grammarWords, tokenize } from '../knowledge/tokens.ts'
+import { grammarWords, tokenize } from '../text/tokens.ts'
 
 const negations = new Set(
   (

@@ -1,5 +1,5 @@
 import { objectFrom } from '../../../kernel/json-values.ts'
-import { findUnit } from '../values/units.ts'
+import { findKind } from '../values/units.ts'
 import { type Fact, facts_max } from './judge-by-facts.ts'
 
 /** Keys whose text names the object that they are in, in order of preference. */
@@ -54,7 +54,7 @@ function factsOfObject(source: string, object: Readonly<Record<string, unknown>>
 function readKey(key: string): { attribute: string; unit: string } {
   const words = key.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2').split(/[\s_.-]+/)
   const last = words.at(-1) ?? ''
-  const hasUnit = words.length > 1 && findUnit(last) !== undefined
+  const hasUnit = words.length > 1 && findKind(last) !== undefined
   const attribute = (hasUnit ? words.slice(0, -1) : words).join(' ').toLowerCase()
   return { attribute, unit: hasUnit ? last : '' }
 }

@@ -1,6 +1,6 @@
 import type { Question } from '../knowledge/library.ts'
-import { grammarWords, tokenize } from '../knowledge/tokens.ts'
-import { agrees, type Quantity, readQuantities } from '../values/quantities.ts'
+import { grammarWords, tokenize } from '../text/tokens.ts'
+import { agrees, isSameKind, type Quantity, readQuantities } from '../values/quantities.ts'
 import { readFactUnit } from '../values/units.ts'
 import { hasQualifier, isNegated } from './claim-words.ts'
 import type { Judgement } from './verdict.ts'
@@ -145,7 +145,7 @@ function compareWithFact({ text, context = '' }: Question, fact: Fact): FactVerd
 function statedQuantity(text: string, fact: Fact, kind: string): Quantity | undefined {
   const own = new Set([...terms(fact.subject), ...attributeTerms(fact)])
   const candidates = readQuantities(text).filter((quantity) => {
-    if (quantity.kind !== undefined) return quantity.kind === kind
+    if (quantity.kind !== undefined) return isSameKind(quantity.kind, kind)
     if (own.has(String(quantity.value)) || isYear(String(quantity.value))) return false
     if (kind === '') return true
     return terms(text.slice(quantity.end, quantity.end + 40))

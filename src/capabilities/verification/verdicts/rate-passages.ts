@@ -1,7 +1,8 @@
 import { type Passage, type Question, shareOfNumbers, weighRecall } from '../knowledge/library.ts'
-import { splitSentences } from '../knowledge/sentences.ts'
-import { grammarWords, tokenize } from '../knowledge/tokens.ts'
-import { foldText, matchQuote } from '../quotes/match-quote.ts'
+import { foldText } from '../text/fold.ts'
+import { matchQuote } from '../text/match-quote.ts'
+import { splitLinesAndSentences } from '../text/sentences.ts'
+import { grammarWords, tokenize } from '../text/tokens.ts'
 import { isComparable, type Quantity, readQuantities } from '../values/quantities.ts'
 import { hasQualifier, isNegated, readNames } from './claim-words.ts'
 
@@ -81,7 +82,7 @@ function readClaim({ text, context = '' }: Question): ClaimParts {
 
 function ratePassage(claim: ClaimParts, passage: Passage): RatedPassage | undefined {
   const wordWeights = new Map([...passage.weights].filter(([term]) => !/^\d/.test(term)))
-  const sentences = splitSentences(passage.text).map(([start, end]) =>
+  const sentences = splitLinesAndSentences(passage.text).map(([start, end]) =>
     rateSentence(claim, passage, wordWeights, passage.text.slice(start, end)),
   )
   const [best] = sentences.toSorted((one, other) => other.score - one.score)

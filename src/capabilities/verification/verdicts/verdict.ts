@@ -1,4 +1,4 @@
-import type { Range } from '../knowledge/mapped-text.ts'
+import type { Range } from '../text/mapped-text.ts'
 
 export const verdicts = [
   'supported',

@@ -64,7 +64,7 @@ function openRun(run: Run): CheckClaim {
   return async (claim, signal) => {
     const query = searchQuery(claim, question)
     if (query === undefined) return skipped('the claim has too few words that may be searched for')
-    const found = await find(query, signal)
+    const found = await find(query)
     if (typeof found === 'string') return skipped(found)
     const { sites, failures } = await reader.read(found, run.chosen.sites_max)
     if (sites.length === 0 && failures.length > 0) {
@@ -75,10 +75,13 @@ function openRun(run: Run): CheckClaim {
   }
 }
 
-/** Searches once for each query. A text is the reason why there are no results. */
-function createFinder({ search, context, chosen }: Run) {
+/**
+ * Searches once for each query, until the run ends: claims share a search, so it does not end with
+ * one of them. A text is the reason why there are no results.
+ */
+function createFinder({ search, context, chosen, signal }: Run) {
   const searches = new Map<string, Promise<readonly SearchHit[] | string>>()
-  const ask = async (query: string, signal: AbortSignal) => {
+  const ask = async (query: string) => {
     const paid = await context.paid(
       {
         key: `search:${createHash('sha256').update(query).digest('hex').slice(0, 32)}`,
@@ -94,13 +97,13 @@ function createFinder({ search, context, chosen }: Run) {
     )
     return paid.outcome === 'answered' ? readHits(paid.reply) : paid.reason
   }
-  return (query: string, signal: AbortSignal): Promise<readonly SearchHit[] | string> => {
+  return (query: string): Promise<readonly SearchHit[] | string> => {
     const known = searches.get(query)
     if (known !== undefined) return known
     if (searches.size >= chosen.searches_max) {
       return Promise.resolve(`the limit of ${chosen.searches_max} searches of the run is reached`)
     }
-    const found = ask(query, signal)
+    const found = ask(query)
     searches.set(query, found)
     return found
   }

@@ -1,4 +1,4 @@
-import { parentPort } from 'node:worker_threads'
+import { serveThread } from '../../../platform/threads/index.ts'
 import { readDocument } from '../knowledge/read-document.ts'
 import type { PageAnswer, PageQuestion } from './read-page.ts'
 
@@ -14,13 +14,9 @@ const tags_max = 60_000
 const article_chars_min = 200
 
 /**
- * Reads pages in a thread with little memory, because a hostile page can take all memory and time
- * that it gets: the tree of a page, and Readability's passes over it, are recursive.
+ * Reads a page, in a thread with little memory: a hostile page can take all memory and time that it
+ * gets, because the tree of a page, and Readability's passes over it, are recursive.
  */
-function serve(port: NonNullable<typeof parentPort>): void {
-  port.on('message', async (question: PageQuestion) => port.postMessage(await readPage(question)))
-}
-
 async function readPage({ format, source, way }: PageQuestion): Promise<PageAnswer> {
   const page = source.slice(0, source_chars_max[way])
   const text = cut(readDocument(format, page).text)
@@ -67,4 +63,4 @@ function titleOf(source: string, format: PageQuestion['format']): string {
   return readDocument('html', written).text.trim().slice(0, title_chars_max)
 }
 
-if (parentPort !== null) serve(parentPort)
+serveThread(readPage)

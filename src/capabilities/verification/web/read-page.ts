@@ -1,4 +1,4 @@
-import { type AskedThread, createAskedThread, ThreadFailed } from '../../../kernel/asked-thread.ts'
+import { type AnsweringThread, createAnsweringThread } from '../../../platform/threads/index.ts'
 import { decodeText } from './decode-text.ts'
 
 /** A question to the thread. `plain` does not look for the article. */
@@ -24,7 +24,8 @@ export class PageRefused extends Error {
   override readonly name = 'PageRefused'
 }
 
-const idle_ms = 60_000
+/** Pages that wait for the thread: more than a process fetches at one time. */
+const waiting_max = 100
 /** Heap of the thread: a page of 8 MB with 60,000 tags takes less than half. */
 const memory = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 }
 
@@ -36,9 +37,11 @@ const formats: readonly (readonly [RegExp, PageQuestion['format']])[] = [
 
 /** Creates the reader. Its thread starts with the first page and ends a minute after the last. */
 export function createPageReader({ answer_ms_max = 3_000 } = {}): PageReader {
-  const thread = createAskedThread<PageQuestion, PageAnswer>({
+  const thread = createAnsweringThread<PageQuestion, PageAnswer>({
     file: new URL('./page-thread.ts', import.meta.url),
-    ...{ answer_ms_max, idle_ms, memory },
+    ...{ answer_ms_max, memory },
+    waiting: { max: waiting_max, refusal: () => new PageRefused('was not read: too many wait.') },
+    failed: (cause) => new PageRefused('takes too much time or memory to read.', { cause }),
   })
   return {
     read: async (body, contentType, signal) => {
@@ -53,19 +56,14 @@ export function createPageReader({ answer_ms_max = 3_000 } = {}): PageReader {
 
 /** Asks for the article, and for the plain text of a page that was too much for the thread. */
 async function ask(
-  thread: AskedThread<PageQuestion, PageAnswer>,
+  thread: AnsweringThread<PageQuestion, PageAnswer>,
   question: Omit<PageQuestion, 'way'>,
   signal: AbortSignal | undefined,
 ): Promise<PageAnswer> {
-  try {
-    return await thread.ask({ ...question, way: 'article' }, signal).catch((error: unknown) => {
-      if (!(error instanceof ThreadFailed)) throw error
-      return thread.ask({ ...question, way: 'plain' }, signal)
-    })
-  } catch (cause) {
-    if (!(cause instanceof ThreadFailed)) throw cause
-    throw new PageRefused('takes too much time or memory to read.', { cause })
-  }
+  return thread.ask({ ...question, way: 'article' }, signal).catch((error: unknown) => {
+    if (!(error instanceof PageRefused)) throw error
+    return thread.ask({ ...question, way: 'plain' }, signal)
+  })
 }
 
 function formatOf(contentType: string, source: string): PageQuestion['format'] {

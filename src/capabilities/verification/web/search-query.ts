@@ -1,6 +1,6 @@
 import type { ClaimToCheck } from '../contract.ts'
-import { grammarWords, tokenize } from '../knowledge/tokens.ts'
-import { readCodes } from '../provenance/read-codes.ts'
+import { grammarWords, tokenize } from '../text/tokens.ts'
+import { readCodes } from '../values/read-codes.ts'
 
 /** Words and characters of a query; search engines ignore the rest of a longer one. */
 const words_max = 24

@@ -8,6 +8,7 @@ import {
   buildLibrary,
   findPassages,
   type Library,
+  type Question,
 } from '../../src/capabilities/verification/knowledge/library.ts'
 import {
   type DocumentFormat,
@@ -20,11 +21,6 @@ import {
 } from '../../src/capabilities/verification/verdicts/judge-by-facts.ts'
 import { judgeByWords } from '../../src/capabilities/verification/verdicts/judge-by-words.ts'
 import type { Verdict } from '../../src/capabilities/verification/verdicts/verdict.ts'
-
-/**
- * Measures the verdicts on claims against labelled claims. `LABELLED_CLAIMS` names a folder with
- * `documents.json` and `answers.json`; run it with `npm run bench:claims`.
- */
 
 interface LabelledDocument {
   readonly id: string
@@ -57,33 +53,53 @@ interface Outcome extends LabelledClaim {
   readonly rank: number
 }
 
-const folder = process.env['LABELLED_CLAIMS']
-if (folder === undefined) throw new Error('LABELLED_CLAIMS is not set. Name a labelled folder.')
-const documents: LabelledDocument[] = JSON.parse(readText('documents.json'))
-const answers: Answer[] = JSON.parse(readText('answers.json'))
-const split = new Map(documents.map((document) => [document.id, splitLabelled(document)]))
-const library = buildLibrary(split.values())
-const facts = documents.flatMap(({ id, format, text, facts: given = [] }) => [
-  ...given.map((fact) => ({ ...fact, source: id })),
-  ...(format === 'json' ? factsFromJson(id, text) : []),
-])
-const started = performance.now()
-const outcomes = answers.flatMap(({ question, claims }) =>
-  claims.map((claim) => measureClaim(question, claim)),
-)
-const elapsed_ms = performance.now() - started
+/** The documents of a folder, split and indexed. */
+interface Corpus {
+  readonly documents: readonly LabelledDocument[]
+  readonly split: ReadonlyMap<string, SplitDocument>
+  readonly library: Library
+  readonly facts: readonly Fact[]
+}
 
-report()
+/** Measures the verdicts on claims; the folder has `claims/documents.json` and `claims/answers.json`. */
+export function measureVerdicts(folder: string, isVerbose: boolean): void {
+  const corpus = readCorpus(folder)
+  const answers: Answer[] = readLabelled(folder, 'answers.json')
+  const started_ms = performance.now()
+  const outcomes = answers.flatMap(({ question, claims }) =>
+    claims.map((claim) => measureClaim(corpus, question, claim)),
+  )
+  const perClaim = ((performance.now() - started_ms) / outcomes.length).toFixed(2)
+  console.log(
+    `${outcomes.length} claims, ${corpus.library.chunks.size} chunks, ${perClaim} ms per claim`,
+  )
+  reportRanking(outcomes)
+  for (const verdict of ['supported', 'contradicted'] as const) reportVerdict(outcomes, verdict)
+  for (const trap of [...new Set(outcomes.map(({ trap }) => trap))].sort())
+    reportTrap(outcomes, trap)
+  if (isVerbose) showErrors(outcomes)
+}
 
-function readText(name: string): string {
-  return readFileSync(join(folder ?? '', name), 'utf8')
+function readCorpus(folder: string): Corpus {
+  const documents: LabelledDocument[] = readLabelled(folder, 'documents.json')
+  const split = new Map(documents.map((document) => [document.id, splitLabelled(document)]))
+  const facts = documents.flatMap(({ id, format, text, facts: given = [] }) => [
+    ...given.map((fact) => ({ ...fact, source: id })),
+    ...(format === 'json' ? factsFromJson(id, text) : []),
+  ])
+  return { documents, split, library: buildLibrary(split.values()), facts }
+}
+
+function readLabelled<T>(folder: string, name: string): T {
+  return JSON.parse(readFileSync(join(folder, 'claims', name), 'utf8'))
 }
 
 function splitLabelled({ id, title, format, text }: LabelledDocument): SplitDocument {
   return splitDocument(id, title, readDocument(format, text))
 }
 
-function measureClaim(context: string, claim: LabelledClaim): Outcome {
+function measureClaim(corpus: Corpus, context: string, claim: LabelledClaim): Outcome {
+  const { library, facts } = corpus
   const question = { text: claim.text, context }
   const passages = findPassages(library, question)
   const words = judgeByWords(question, passages)
@@ -94,26 +110,26 @@ function measureClaim(context: string, claim: LabelledClaim): Outcome {
     verdict: isDecided ? fact.verdict : words.verdict,
     method: isDecided ? fact.method : words.method,
     support: words.support,
-    givenSupport: givenSupport(question, claim.docs),
+    givenSupport: givenSupport(corpus, question, claim.docs),
     factVerdict: fact.verdict,
-    rank: rankOfQuote(passages, claim),
+    rank: rankOfQuote(corpus, passages, claim),
   }
 }
 
 /** Rates a claim with the labelled documents alone, as if retrieval were perfect. */
-function givenSupport(question: { text: string; context: string }, ids: readonly string[]) {
+function givenSupport({ split, library }: Corpus, question: Question, ids: readonly string[]) {
   if (ids.length === 0) return undefined
   const given = new Map(
     ids.flatMap((id) => (split.has(id) ? [[id, split.get(id)]] : []) as [string, SplitDocument][]),
   )
   const chunks = new Map([...library.chunks].filter(([, { document }]) => given.has(document.id)))
-  const narrow: Library = { documents: given, chunks, index: onlyChunks(chunks) }
+  const narrow: Library = { documents: given, chunks, index: onlyChunks(library, chunks) }
   return judgeByWords(question, findPassages(narrow, question)).support
 }
 
 /** Keeps the frequencies of the whole library and the postings of some chunks. */
-function onlyChunks(chunks: Library['chunks']): Library['index'] {
-  const { postings, lengths, averageLength } = library.index
+function onlyChunks({ index }: Library, chunks: Library['chunks']): Library['index'] {
+  const { postings, lengths, averageLength } = index
   const kept = [...postings].map(
     ([term, rows]) => [term, rows.filter(({ chunk }) => chunks.has(chunk))] as const,
   )
@@ -121,6 +137,7 @@ function onlyChunks(chunks: Library['chunks']): Library['index'] {
 }
 
 function rankOfQuote(
+  { documents }: Corpus,
   passages: readonly { source: string; at: readonly [number, number] }[],
   { quote, docs }: LabelledClaim,
 ): number {
@@ -133,10 +150,7 @@ function rankOfQuote(
   return place + 1
 }
 
-function report(): void {
-  const total = outcomes.length
-  const perClaim = (elapsed_ms / total).toFixed(2)
-  console.log(`${total} claims, ${library.chunks.size} chunks, ${perClaim} ms per claim`)
+function reportRanking(outcomes: readonly Outcome[]): void {
   const quoted = outcomes.filter(({ quote }) => quote !== null)
   const hits = [1, 5].map((k) => share(quoted, ({ rank }) => rank > 0 && rank <= k))
   console.log(`hit@1 ${hits[0]}  hit@5 ${hits[1]} (${quoted.length} claims with a quote)`)
@@ -146,12 +160,9 @@ function report(): void {
   const withoutRefuted = outcomes.filter(({ label }) => label !== 'contradicted')
   console.log(`  against contradicted: ${auc(withoutMissing, 'givenSupport')}`)
   console.log(`  against not_found: ${auc(withoutRefuted, 'givenSupport')}`)
-  for (const verdict of ['supported', 'contradicted'] as const) reportVerdict(verdict)
-  for (const trap of [...new Set(outcomes.map(({ trap }) => trap))].sort()) reportTrap(trap)
-  if (process.env['SHOW_ERRORS'] !== undefined) showErrors()
 }
 
-function reportVerdict(verdict: Verdict): void {
+function reportVerdict(outcomes: readonly Outcome[], verdict: Verdict): void {
   for (const method of ['quote', 'words', 'facts', 'all']) {
     const given = outcomes.filter(
       (outcome) => outcome.verdict === verdict && (method === 'all' || outcome.method === method),
@@ -166,7 +177,7 @@ function reportVerdict(verdict: Verdict): void {
   }
 }
 
-function reportTrap(trap: string | null): void {
+function reportTrap(outcomes: readonly Outcome[], trap: string | null): void {
   const claims = outcomes.filter((outcome) => outcome.trap === trap)
   const decided = claims.filter(
     ({ verdict }) => verdict === 'supported' || verdict === 'contradicted',
@@ -176,7 +187,7 @@ function reportTrap(trap: string | null): void {
   console.log(`trap ${trap ?? '(none)'}: ${figures}, AUC ${auc(claims, 'support')}`)
 }
 
-function showErrors(): void {
+function showErrors(outcomes: readonly Outcome[]): void {
   for (const { verdict, label, text, method, docs } of outcomes) {
     const isDecided = verdict === 'supported' || verdict === 'contradicted'
     if (isDecided && verdict !== label) console.log(verdict, label, method, text, docs.join())

@@ -1,3 +1,5 @@
+import type { Range } from './mapped-text.ts'
+
 /** Offsets of a part of a text. */
 export type Part = { start: number; end: number }
 
@@ -43,6 +45,8 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
 /** Returns whether the segmenter split wrongly, after an abbreviation, a decimal, a line's end, a footnote. */
 function belongsTo(text: string, last: Part, next: Part): boolean {
   const before = text.slice(Math.max(last.start, last.end - 24), last.end)
+  // The number of a list's item.
+  if (last.end - last.start < 8 && /^\s*\(?\d{1,3}[.)]\s*$/.test(before)) return true
   const after = text.slice(next.start, Math.min(next.end, next.start + 24))
   if (/^\s*(?:\[\d{1,3}\]\s*)+[.!?]?\s*$/.test(text.slice(next.start, next.end))) return true
   if (/^\s*[)\]}"”’»]/.test(after)) return true
@@ -78,4 +82,49 @@ function trim(text: string, { start, end }: Part): Part {
   const part = text.slice(start, end)
   const left = part.length - part.trimStart().length
   return { start: start + left, end: start + part.trimEnd().length }
+}
+
+/** Words of a sentence; a longer one is split, so that tables without line breaks stay bounded. */
+export const sentenceWords_max = 120
+/** Code units of a sentence; longer runs without a break are split as well. */
+const sentenceLength_max = 4_000
+
+/** Splits text into its lines, their sentences, and the parts of sentences that are too long. */
+export function splitLinesAndSentences(text: string): Range[] {
+  const ranges: Range[] = []
+  for (const [start, end] of splitLines(text)) {
+    for (const part of splitSentences(text, { start, end })) addShortParts(ranges, text, part)
+  }
+  return ranges
+}
+
+/** Returns the offsets of each line. */
+export function splitLines(text: string): Range[] {
+  const lines: Range[] = []
+  let start = 0
+  while (start <= text.length) {
+    const next = text.indexOf('\n', start)
+    const end = next < 0 ? text.length : next
+    lines.push([start, end])
+    start = end + 1
+  }
+  return lines
+}
+
+/** Splits a sentence after 120 words, and after 4,000 characters without a break. */
+function addShortParts(ranges: Range[], text: string, { start, end }: Part): void {
+  let from = start
+  let words = 0
+  for (let at = start; at < end; at++) {
+    if (isSpace(text[at]) && !isSpace(text[at - 1])) words++
+    if (words < sentenceWords_max && at - from < sentenceLength_max) continue
+    ranges.push([from, at])
+    from = at
+    words = 0
+  }
+  if (end > from) ranges.push([from, end])
+}
+
+function isSpace(char = ''): boolean {
+  return char.trim() === ''
 }

@@ -1,4 +1,5 @@
-import { compact, foldQuote, type Value, type ValueKind } from './value.ts'
+import { compact, foldText } from '../text/fold.ts'
+import type { Value, ValueKind } from './value.ts'
 
 type Reader = { kind: ValueKind; pattern: RegExp; normal: (text: string) => string }
 
@@ -110,7 +111,7 @@ export function readQuotes(text: string): Value[] {
       if (inner.trim().split(/\s+/).length < 3) return []
       const start = match.index + match[0].indexOf(inner)
       const at = [start, start + inner.length] as const
-      return [{ kind: 'quote' as const, text: inner, at, normal: foldQuote(inner) }]
+      return [{ kind: 'quote' as const, text: inner, at, normal: foldText(inner).text.trim() }]
     }),
   )
 }

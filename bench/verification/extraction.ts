@@ -2,10 +2,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { extractClaims } from '../../src/capabilities/verification/claims/extract-claims.ts'
 
-/**
- * Measures the extraction of claims on labelled answers: `VERIFICATION_CORPUS=<folder> node
- * test/verification/measure-claims.ts [-v]`. The folder has `claims/answers.json`.
- */
 type Span = { text: string; start: number; end: number }
 type Answer = {
   id: string
@@ -14,27 +10,31 @@ type Answer = {
   not_claims: (Span | string)[]
 }
 
-const file = join(process.env['VERIFICATION_CORPUS'] ?? '.', 'claims', 'answers.json')
-const answers = JSON.parse(readFileSync(file, 'utf8')) as Answer[]
-const isVerbose = process.argv.includes('-v')
-
-const shared = (a: Span, b: Span) =>
-  Math.max(0, Math.min(a.end, b.end) - Math.max(a.start, b.start))
-const isSame = (a: Span, b: Span) =>
-  shared(a, b) / (Math.max(a.end, b.end) - Math.min(a.start, b.start)) >= 0.8
-
-const counts = new Map<string, { found: number; all: number }>()
-const count = (key: string, isFound: boolean) => {
-  const entry = counts.get(key) ?? { found: 0, all: 0 }
-  counts.set(key, { found: entry.found + (isFound ? 1 : 0), all: entry.all + 1 })
+/** Measures the extraction of claims; the folder has `claims/answers.json`. */
+export function measureExtraction(folder: string, isVerbose: boolean): void {
+  const file = join(folder, 'claims', 'answers.json')
+  const answers: Answer[] = JSON.parse(readFileSync(file, 'utf8'))
+  const counts = new Map<string, { found: number; all: number }>()
+  const count = (key: string, isFound: boolean) => {
+    const entry = counts.get(key) ?? { found: 0, all: 0 }
+    counts.set(key, { found: entry.found + (isFound ? 1 : 0), all: entry.all + 1 })
+  }
+  for (const answer of answers) measureAnswer(answer, count, isVerbose)
+  for (const [key, { found, all }] of [...counts].sort()) {
+    console.log(`${key}: ${((100 * found) / all).toFixed(1)} % (${found}/${all})`)
+  }
 }
-for (const { id, answer, claims, not_claims } of answers) {
+
+function measureAnswer(
+  { id, answer, claims, not_claims }: Answer,
+  count: (key: string, isFound: boolean) => void,
+  isVerbose: boolean,
+): void {
   const { claims: extracted } = extractClaims(answer)
   for (const claim of claims) {
     const isFound = extracted.some((one) => isSame(one, claim))
     count('recall', isFound)
     count(`label ${claim.label}`, isFound)
-    count(`trap ${claim.trap}`, isFound)
     if (!isFound && isVerbose) console.log('missed', id, JSON.stringify(claim.text))
   }
   for (const one of extracted) {
@@ -49,6 +49,11 @@ for (const { id, answer, claims, not_claims } of answers) {
     count('not_claims dropped', !extracted.some((claim) => shared(claim, span) > 0))
   }
 }
-for (const [key, { found, all }] of [...counts].sort()) {
-  console.log(`${key}: ${((100 * found) / all).toFixed(1)} % (${found}/${all})`)
+
+function shared(a: Span, b: Span): number {
+  return Math.max(0, Math.min(a.end, b.end) - Math.max(a.start, b.start))
+}
+
+function isSame(a: Span, b: Span): boolean {
+  return shared(a, b) / (Math.max(a.end, b.end) - Math.min(a.start, b.start)) >= 0.8
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { foldText, matchQuote } from './match-quote.ts'
+import { foldText } from './fold.ts'
+import { matchQuote } from './match-quote.ts'
 
 function find(quote: string, text: string): string | undefined {
   const range = matchQuote(quote, foldText(text))

@@ -1,3 +1,6 @@
+import type { Range } from '../text/mapped-text.ts'
+import type { Bound } from './hedges.ts'
+
 /** The kind of a value; values of different kinds do not support each other. */
 export type ValueKind =
   | 'number'
@@ -6,15 +9,13 @@ export type ValueKind =
   | 'quantity'
   | 'date'
   | 'time'
+  | 'weekday'
   | 'id'
   | 'version'
   | 'path'
   | 'url'
   | 'email'
   | 'quote'
-
-/** Offsets in UTF-16 units: start, end. */
-export type Span = readonly [start: number, end: number]
 
 /** The numeric reading of a value, in the base unit of its dimension. */
 export type Amount = {
@@ -28,12 +29,16 @@ export type Amount = {
   scale: number
   /** Half of the last written digit: what rounding may hide. */
   half: number
+  /** Offset of the first figure or number word: a currency's sign may precede it. */
+  from: number
+  /** The word after a number whose unit is unknown: `seats`. */
+  noun?: string | undefined
   /** Whether the last written digits are zeros, a fraction or a scale word ("2.3 million"). */
   isRounded: boolean
 }
 
 /** Where a value was seen. */
-export type Evidence = { source: string; quote: string; at: Span }
+export type Evidence = { source: string; quote: string; at: Range }
 
 /** The calendar day of a value; parts that the text leaves out are undefined. */
 export type Day = { year?: number; month: number; day?: number }
@@ -42,7 +47,7 @@ export type Day = { year?: number; month: number; day?: number }
 export type Value = {
   kind: ValueKind
   text: string
-  at: Span
+  at: Range
   /** The form in which two spellings of one value are equal. */
   normal: string
   amount?: Amount
@@ -50,26 +55,18 @@ export type Value = {
   days?: readonly Day[]
   /** Second of the day. */
   second?: number
-  /** "about", "more than" or "less than" precedes the number. */
-  hint?: 'about' | 'over' | 'under'
+  /** "at least", "more than" and the like precede the number. */
+  bound?: Bound | undefined
+  /** "about" and the like precede the number. */
+  isAbout?: boolean
 }
 
 /** Text that the agent saw: a tool result, or a system or user message. */
-export type SeenText = { source: string; text: string }
-
-/** Returns a text in lower case without anything but letters and digits. */
-export function compact(text: string): string {
-  return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
-}
-
-/** Returns a text as quotations are compared: no case, one kind of quotes, dashes and spaces. */
-export function foldQuote(text: string): string {
-  return text
-    .toLowerCase()
-    .replace(/[‘’‚‛`´]/g, "'")
-    .replace(/[“”„«»]/g, '"')
-    .replace(/[‐-―−]/g, '-')
-    .replace(/[\s\u00a0\u202f]+/g, ' ')
-    .replace(/[*_]/g, '')
-    .trim()
+export type SeenText = {
+  source: string
+  text: string
+  /** False if a part is missing: cut contents, images, contents that are not recorded. */
+  complete?: boolean
+  /** True for arguments of the agent's own calls: they support nothing and raise no doubt. */
+  isOwn?: boolean
 }

@@ -1,28 +1,28 @@
-import {
-  findCurrency,
-  findScale,
-  findUnit,
-  isMinorUnit,
-  numberWords,
-  readNumberWord,
-} from './units.ts'
+import { readHedges } from './hedges.ts'
+import { numberWords, readNumberWord } from './number-words.ts'
+import { findCurrency, findScale, findUnit, isMinorUnit, isPercent } from './units.ts'
 import type { Amount, Value } from './value.ts'
 
 const digits =
   /(?<![\p{L}\d])(?:\d{1,3}(?:[,.’' \u00a0\u202f_]\d{3}){1,4}(?!\d)(?:[.,]\d{1,6}(?!\d))?|\d{1,15}(?:[.,]\d{1,9})?)/gu
 
-const unitAfter = /^(?:[  \u202f-]?(?<word>[€$£¥₹%]|°[CF]|km\/h|[\p{L}µ]{1,14}[²³23]?)(?![\p{L}]))/u
+/** Characters behind a figure that are read for its unit. */
+const unit_chars = 28
+const unitAfter =
+  /^(?:[  \u202f-]?(?<word>[€$£¥₹%]|°[CF]|(?:km|m)\/[hs]|percentage points?|per cent|[\p{L}µ]{1,24}[²³23]?)(?![\p{L}]))/u
 const currencyBefore =
   /(?:[€$£¥₹]|(?<![\p{L}])(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|INR|JPY|CAD|AUD)) ?[-–+]?$/u
 const ordinal = /^(?:st|nd|rd|th|º|ª|er|ème|e)(?![\p{L}])/u
 
-/** Reads the numbers of a text with their units: figures and number words. */
-export function readNumbers(text: string): Value[] {
+/** Reads the numbers of a text with their units: figures and number words, up to a maximum. */
+export function readNumbers(text: string, values_max = Number.POSITIVE_INFINITY): Value[] {
   const found: Value[] = []
   for (const match of text.matchAll(digits)) {
+    if (found.length >= values_max) break
     found.push(numberFrom(text, { at: match.index, written: match[0] }))
   }
   for (const match of text.matchAll(numberWords)) {
+    if (found.length >= 2 * values_max) break
     const fraction = / (?:and a half|einhalb|et demie?|y media?)/y
     fraction.lastIndex = match.index + match[0].length
     const half = fraction.exec(text)?.[0] ?? ''
@@ -70,6 +70,7 @@ function durationOf(text: string, first: Value, second: Value): Value | undefine
     at,
     normal: `${readings[0]} duration`,
     amount: {
+      from: one.from,
       readings,
       written: [readings[0] ?? 0],
       unit: 'duration',
@@ -116,6 +117,8 @@ function amountFrom(text: string, { at, written }: Written, figures: Figures): V
   const start = at - (currency?.length ?? 0)
   const convert = (one: number) => (one * scale + (unit.offset ?? 0)) * unit.factor
   const amount: Amount = {
+    from: at,
+    noun: unit.noun,
     readings: figures.readings.map(convert),
     written: figures.readings.map((one) => one * scale),
     unit: unit.name,
@@ -123,14 +126,13 @@ function amountFrom(text: string, { at, written }: Written, figures: Figures): V
     half: figures.half * scale * unit.factor,
     isRounded: scale > 1 || (figures.readings[0] ?? 0) % 10 === 0,
   }
-  const hint = readHint(text.slice(Math.max(0, start - 28), start), text.slice(end, end + 3))
   return {
     kind: kindFrom(unit.name),
     text: text.slice(start, end),
     at: [start, end],
     normal: `${amount.readings[0]} ${unit.name}`,
     amount,
-    ...(hint === undefined ? {} : { hint }),
+    ...readHedges(text, start, end),
   }
 }
 
@@ -140,18 +142,24 @@ function readAround(text: string, from: number, currency: string | undefined) {
     const unit: UnitRead = { name: 'count', factor: 1 }
     return { unit, scale: 1, end: from }
   }
-  const first = unitAfter.exec(text.slice(from, from + 18))
+  const first = unitAfter.exec(text.slice(from, from + unit_chars))
   const name = first?.groups?.['word'] ?? ''
   const isTight = first !== null && !/^[ \u00a0]/.test(first[0])
   const scale = findScale(name, isTight && (currency !== undefined || /^k/i.test(name)))
   const middle = scale === undefined ? from : from + (first?.[0].length ?? 0)
-  const word = scale === undefined ? first : unitAfter.exec(text.slice(middle, middle + 18))
-  const unit = unitFrom(currency, word?.groups?.['word'])
+  const word = scale === undefined ? first : unitAfter.exec(text.slice(middle, middle + unit_chars))
+  const unit = unitFrom(currency, word?.groups?.['word']?.replace(' ', '_'))
   const end = unit.isWordTaken === true ? middle + (word?.[0].length ?? 0) : middle
   return { unit, scale: scale ?? 1, end }
 }
 
-type UnitRead = { name: string; factor: number; offset?: number; isWordTaken?: boolean }
+type UnitRead = {
+  name: string
+  factor: number
+  offset?: number
+  isWordTaken?: boolean
+  noun?: string
+}
 
 function unitFrom(before: string | undefined, after: string | undefined): UnitRead {
   const currency = before === undefined ? undefined : findCurrency(before.replace(/[\s+–-]/g, ''))
@@ -171,7 +179,8 @@ function unitFrom(before: string | undefined, after: string | undefined): UnitRe
     }
   }
   // A noun of three letters or more that ends in a plural: a count of something.
-  return { name: /^\p{Ll}{2,}s$/u.test(after) && !notNouns.has(after) ? 'count' : '', factor: 1 }
+  const isCount = /^\p{Ll}{2,}s$/u.test(after) && !notNouns.has(after)
+  return { name: isCount ? 'count' : '', factor: 1, noun: after }
 }
 
 const notNouns = new Set(
@@ -180,25 +189,8 @@ const notNouns = new Set(
   ),
 )
 
-function isPercent(word: string): boolean {
-  return /^(?:%|percent|prozent|pct|percentage)$/i.test(word)
-}
-
 function kindFrom(unit: string): Value['kind'] {
   if (unit === '%') return 'percent'
   if (unit === '' || unit === 'count') return 'number'
   return /^[A-Z]{2,3}$|^cent$/.test(unit) ? 'money' : 'quantity'
-}
-
-const about =
-  /(?:\babout|\baround|\broughly|\bapprox(?:imately|\.)?|\bnearly|\balmost|\bsome|~|≈|\bclose to|\betwa|\brund|\bcirca|\bca\.|\benviron|\bunos|\bunas|\bjust|\bwell)[ *]{0,3}$/i
-const over =
-  /(?:\bover|\bmore than|\babove|\bat least|\büber|\bmehr als|\bplus de|\bmás de|\bexceeds|>|≥)[ *]{0,3}$/i
-const under =
-  /(?:\bunder|\bless than|\bfewer than|\bbelow|\bup to|\bunter|\bweniger als|\bmoins de|\bmenos de|<|≤)[ *]{0,3}$/i
-
-function readHint(before: string, after: string): Value['hint'] {
-  if (over.test(before) || after.startsWith('+')) return 'over'
-  if (under.test(before)) return 'under'
-  return about.test(before) ? 'about' : undefined
 }

@@ -1,0 +1,131 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type CheckedValue,
+  checkAnswer,
+} from '../../src/capabilities/verification/provenance/check-answer.ts'
+import { indexSeen } from '../../src/capabilities/verification/provenance/seen-index.ts'
+import type { SeenText } from '../../src/capabilities/verification/values/value.ts'
+
+type Label = { value: string; start: number; end: number; how?: string; why?: string }
+type Run = {
+  id: string
+  messages: {
+    role: string
+    name?: string
+    content: string | null
+    tool_calls?: { arguments: unknown }[]
+  }[]
+  answer: string
+  flags: Label[]
+  ok_values: Label[]
+}
+type Counts = Record<
+  'clean' | 'cleanFlagged' | 'flags' | 'found' | 'reported' | 'right' | 'altered' | 'noticed',
+  number
+>
+
+/**
+ * Measures the check of values; the folder has `runs/*.json`. Each figure of a clean answer is also
+ * altered by one digit: the share that is noticed shows how much is accepted by chance.
+ */
+export function measureProvenance(folder: string, isVerbose: boolean): void {
+  const counts: Counts = {
+    clean: 0,
+    cleanFlagged: 0,
+    flags: 0,
+    found: 0,
+    reported: 0,
+    right: 0,
+    altered: 0,
+    noticed: 0,
+  }
+  for (const run of readRuns(join(folder, 'runs'))) measureRun(run, counts, isVerbose)
+  console.log(`clean runs flagged: ${percent(counts.cleanFlagged, counts.clean)}`)
+  console.log(`precision of flags: ${percent(counts.right, counts.reported)}`)
+  console.log(`recall of flags: ${percent(counts.found, counts.flags)}`)
+  console.log(`altered figures noticed: ${percent(counts.noticed, counts.altered)}`)
+}
+
+function readRuns(folder: string): Run[] {
+  return readdirSync(folder)
+    .sort()
+    .flatMap((name): Run[] => JSON.parse(readFileSync(join(folder, name), 'utf8')))
+}
+
+function readMessage(message: Run['messages'][number], at: number): SeenText[] {
+  const { role, name = role, content, tool_calls = [] } = message
+  const source = `${at} ${name}`
+  if (role !== 'assistant') return [{ source, text: content ?? '' }]
+  return tool_calls.map((call) => ({ source, text: JSON.stringify(call.arguments), isOwn: true }))
+}
+
+function measureRun(run: Run, counts: Counts, isVerbose: boolean): void {
+  const index = indexSeen(run.messages.flatMap(readMessage))
+  const checked = checkAnswer(run.answer, index)
+  const unsupported = checked.filter(({ verdict }) => verdict === 'unsupported')
+  countFlags(run, { checked, unsupported }, counts, isVerbose)
+  if (run.flags.length > 0) return
+  counts.clean += 1
+  if (unsupported.length > 0) counts.cleanFlagged += 1
+  for (const { verdict, at } of checked) {
+    if (verdict !== 'seen' && verdict !== 'derived') continue
+    const altered = alterFigure(run.answer, at)
+    if (altered === undefined) continue
+    counts.altered += 1
+    const after = checkAnswer(altered, index).filter(
+      (one) => one.at[0] < at[1] && at[0] < one.at[1],
+    )
+    if (after.some((one) => one.verdict === 'unsupported')) counts.noticed += 1
+    else if (isVerbose)
+      console.log(`not noticed ${run.id} ${altered.slice(...at)}`, describe(after))
+  }
+}
+
+/** Replaces the middle digit of a value of two digits or more by another. */
+function alterFigure(answer: string, [start, end]: readonly [number, number]): string | undefined {
+  const digits = [...answer.slice(start, end).matchAll(/\d/g)]
+  const middle = digits[digits.length >> 1]
+  if (digits.length < 2 || middle === undefined) return undefined
+  const place = start + middle.index
+  return `${answer.slice(0, place)}${(Number(middle[0]) + 4) % 10}${answer.slice(place + 1)}`
+}
+
+type Checked = { checked: readonly CheckedValue[]; unsupported: readonly CheckedValue[] }
+
+function countFlags(
+  run: Run,
+  { checked, unsupported }: Checked,
+  counts: Counts,
+  isVerbose: boolean,
+): void {
+  counts.flags += run.flags.length
+  for (const flag of run.flags) {
+    const why = checked.filter(({ at }) => overlaps(at, flag))
+    if (why.some(({ verdict }) => verdict === 'unsupported')) counts.found += 1
+    else if (isVerbose) console.log(`missed ${run.id} ${flag.value} (${flag.why})`, describe(why))
+  }
+  for (const one of unsupported) {
+    counts.reported += 1
+    if (run.flags.some((flag) => overlaps(one.at, flag))) counts.right += 1
+    else if (isVerbose) {
+      const how = run.ok_values.find((ok) => overlaps(one.at, ok))?.how
+      const around = run.answer.slice(Math.max(0, one.at[0] - 30), one.at[1] + 15)
+      console.log(`wrong ${run.id} ${one.kind} "${one.value}" (${how}) …${around}`)
+    }
+  }
+}
+
+function describe(checked: readonly CheckedValue[]): string {
+  return checked
+    .map((one) => `${one.verdict} ${one.derivation?.formula ?? one.evidence[0]?.quote}`)
+    .join()
+}
+
+function overlaps(at: readonly [number, number], { start, end }: Label): boolean {
+  return at[0] < end && start < at[1]
+}
+
+function percent(part: number, all: number): string {
+  return `${((100 * part) / all).toFixed(1)} % (${part}/${all})`
+}
