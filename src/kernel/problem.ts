@@ -77,6 +77,8 @@ export const problemCatalogue = {
   service_account_suspended: { status: 409, title: 'The service account is suspended' },
   api_key_revoked: { status: 409, title: 'The key is revoked' },
   managed_by_kubernetes: { status: 409, title: 'A Kubernetes resource manages this object' },
+  verification_without_result: { status: 409, title: 'The verification run has no result' },
+  trust_formula_changed: { status: 409, title: 'The run was scored with another trust formula' },
   last_owner: { status: 409, title: 'The organization needs at least one owner' },
   precondition_failed: { status: 412, title: 'The object has changed since it was read' },
   body_too_large: { status: 413, title: 'The body is too large' },
