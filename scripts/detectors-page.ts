@@ -29,6 +29,7 @@ const titles: Record<Detector['kind'], string> = {
   loop: 'Loops',
   failure: 'Failures',
   context: 'Context',
+  claim: 'Claims',
 }
 
 const needs: Record<Detector['needs'][number], string> = {

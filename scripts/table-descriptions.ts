@@ -57,6 +57,13 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
     'Job runs: work that outlasts a request and survives its process. The worker of a run holds its lease; after the lease ends another worker may continue from `progress`. Without a foreign key to projects, so that the record of a run outlives its project.',
   judge_spend:
     "Each project's bookings for the judge on its last day (UTC). A booking is one statement that refuses above the limit, so the limit holds for all processes together.",
+  kb_chunks: 'Passages of the current versions of documents, with offsets in UTF-16 units.',
+  kb_document_versions: 'Sources of all versions of documents.',
+  kb_documents: 'Documents of the knowledge base with their current versions.',
+  kb_embeddings: 'Vectors of passages by model, where a model of embeddings is set.',
+  kb_facts: 'Structured facts: subject, attribute, value and unit.',
+  kb_stats: 'Sizes of the index of each project.',
+  kb_terms: 'Postings for BM25: how often a term occurs in a passage.',
   large_rollups:
     'Tasks and conversations with so large a number of observations that their roll-ups are refreshed asynchronously (decision 19). A batch marks those that it touches as due.',
   legal_holds:
@@ -119,4 +126,15 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
   traces:
     'Records of whole traces, such as events and links in their tables (`src/model/ingest-records.ts`). A record that is sent again replaces itself when parts merge; until then reads take the latest by `LIMIT 1 BY` its identity.',
   users: 'People who sign in.',
+  verification_calibrations: 'Calibration of each verifier in a project.',
+  verification_calls:
+    'Calls of models and search endpoints by runs, with their costs. They are no observations of the project.',
+  verification_claims:
+    'Claims of the answers that runs verified, with offsets in UTF-16 units and the results of all verifiers.',
+  verification_overrides: 'Verdicts of people on claims. They outlive runs and label calibrations.',
+  verification_policies:
+    'Policies of automatic verification, with the version that `If-Match` compares.',
+  verification_runs:
+    'Verifications of the answer of a trace. A trace has one pending run at most; its newest verified run is its result.',
+  verification_spend: 'Costs that runs booked on each day (UTC).',
 }

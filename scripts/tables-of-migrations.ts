@@ -42,9 +42,14 @@ const addColumn = /^add column (?:if not exists )?(\w+) (.*?)(?: after \w+)?$/s
 const modifySetting =
   /\bmodify setting (?:\{\{if_known:)?(\w+ = (?:\w+|'')(?:, \w+ = \w+)*)(?:\}\})?$/
 
+/** A wider check of a column, under the name that PostgreSQL gave the first one. */
+const replaceCheck =
+  /^alter table (\w+)\s+drop constraint \1_(\w+)_check,\s+add constraint \1_\2_check\s+(check .*?)(?: not valid)?$/s
+
 const readers: readonly Reader[] = [
   { pattern: /^\{\{distributed(_alter)?:/, read: () => undefined },
   { pattern: createTable, read: readTable },
+  { pattern: replaceCheck, read: readCheck },
   { pattern: alterTable, read: readAlteration },
   { pattern: createIndex, read: readIndex },
   { pattern: dropIndex, read: readDroppedIndex },
@@ -88,6 +93,14 @@ function readAlteration(tables: Map<string, TableAbout>, text: string): void {
     if (name === undefined) throw new Error(`can not be read for the page of tables: ${part}`)
     table.columns.push(columnOf(`${name} ${rest}`))
   }
+}
+
+function readCheck(tables: Map<string, TableAbout>, text: string): void {
+  const [, table = '', name = '', check = ''] = replaceCheck.exec(withoutComments(text)) ?? []
+  const column = tableNamed(tables, table).columns.find((one) => one.name === name)
+  if (column?.rules.includes('check (') !== true)
+    throw new Error(`no migration makes a check of the column ${JSON.stringify(name)}`)
+  column.rules = column.rules.replace(/check \(.*\)/, oneLine(check))
 }
 
 function readIndex(tables: Map<string, TableAbout>, text: string): void {

@@ -5,11 +5,17 @@ import {
   checkAnswer,
 } from '../../src/capabilities/verification/provenance/check-answer.ts'
 import { indexSeen } from '../../src/capabilities/verification/provenance/seen-index.ts'
+import type { SeenText } from '../../src/capabilities/verification/values/value.ts'
 
 type Label = { value: string; start: number; end: number; how?: string; why?: string }
 type Run = {
   id: string
-  messages: { role: string; name?: string; content: string | null }[]
+  messages: {
+    role: string
+    name?: string
+    content: string | null
+    tool_calls?: { arguments: unknown }[]
+  }[]
   answer: string
   flags: Label[]
   ok_values: Label[]
@@ -47,15 +53,15 @@ function readRuns(folder: string): Run[] {
     .flatMap((name): Run[] => JSON.parse(readFileSync(join(folder, name), 'utf8')))
 }
 
+function readMessage(message: Run['messages'][number], at: number): SeenText[] {
+  const { role, name = role, content, tool_calls = [] } = message
+  const source = `${at} ${name}`
+  if (role !== 'assistant') return [{ source, text: content ?? '' }]
+  return tool_calls.map((call) => ({ source, text: JSON.stringify(call.arguments), isOwn: true }))
+}
+
 function measureRun(run: Run, counts: Counts, isVerbose: boolean): void {
-  const index = indexSeen(
-    run.messages
-      .filter(({ role, content }) => role !== 'assistant' && content !== null)
-      .map(({ name, role, content }, at) => ({
-        source: `${at} ${name ?? role}`,
-        text: content ?? '',
-      })),
-  )
+  const index = indexSeen(run.messages.flatMap(readMessage))
   const checked = checkAnswer(run.answer, index)
   const unsupported = checked.filter(({ verdict }) => verdict === 'unsupported')
   countFlags(run, { checked, unsupported }, counts, isVerbose)
@@ -67,9 +73,12 @@ function measureRun(run: Run, counts: Counts, isVerbose: boolean): void {
     const altered = alterFigure(run.answer, at)
     if (altered === undefined) continue
     counts.altered += 1
-    const after = checkAnswer(altered, index).filter((one) => one.verdict === 'unsupported')
-    if (after.some((one) => one.at[0] < at[1] && at[0] < one.at[1])) counts.noticed += 1
-    else if (isVerbose) console.log(`not noticed ${run.id} ${altered.slice(...at)}`)
+    const after = checkAnswer(altered, index).filter(
+      (one) => one.at[0] < at[1] && at[0] < one.at[1],
+    )
+    if (after.some((one) => one.verdict === 'unsupported')) counts.noticed += 1
+    else if (isVerbose)
+      console.log(`not noticed ${run.id} ${altered.slice(...at)}`, describe(after))
   }
 }
 

@@ -1,4 +1,4 @@
-import { context, ill, type LabelledRun } from './labelled-run.ts'
+import { claim, context, ill, type LabelledRun } from './labelled-run.ts'
 
 const mayLost = ['lost_context']
 
@@ -6,7 +6,7 @@ const mayLost = ['lost_context']
 export const factRuns: readonly LabelledRun[] = [
   ill(
     'another order number',
-    [context('contradicted_fact')],
+    [context('contradicted_fact'), claim()],
     (run) =>
       run
         .system('You are the support agent of a shop.')

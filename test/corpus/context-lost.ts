@@ -1,4 +1,4 @@
-import { context, ill, type LabelledRun } from './labelled-run.ts'
+import { claim, context, ill, type LabelledRun } from './labelled-run.ts'
 
 const may = ['contradicted_fact', 'repeated_question']
 
@@ -173,12 +173,13 @@ export const lostContextRuns: readonly LabelledRun[] = [
   ),
   ill(
     'the date of the journey is asked for again',
-    [context('lost_context')],
+    [context('lost_context'), claim('time')],
     (run) =>
       run
         .system('You book trains.')
         .user('I need a train from Basel to Milan. My travel date is 14 March.')
         .tool({ name: 'find_trains', args: { from: 'Basel', to: 'Milan' } }, '[{"id":"EC51"}]')
+        .mark('time')
         .assistant('EC 51 runs at 8:28. Shall I book it?')
         .user('Yes, please.')
         .mark()

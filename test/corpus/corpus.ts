@@ -1,3 +1,4 @@
+import { valueRuns } from './claims-values.ts'
 import { factRuns } from './context-facts.ts'
 import { historyRuns } from './context-history.ts'
 import { lostContextRuns } from './context-lost.ts'
@@ -46,6 +47,7 @@ export const corpus: readonly LabelledRun[] = [
   ...lostContextRuns,
   ...factRuns,
   ...historyRuns,
+  ...valueRuns,
   ...hardRuns,
   ...moreRuns,
   ...wordRuns,

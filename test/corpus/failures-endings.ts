@@ -1,4 +1,4 @@
-import { failure, ill, type LabelledRun, loop } from './labelled-run.ts'
+import { claim, failure, ill, type LabelledRun, loop } from './labelled-run.ts'
 
 /** Runs that end before their work is done, or do not end. */
 export const endingRuns: readonly LabelledRun[] = [
@@ -167,7 +167,7 @@ export const budgetRuns: readonly LabelledRun[] = [
   ),
   ill(
     'a task of two days',
-    [failure('budget_exceeded', 'none')],
+    [failure('budget_exceeded', 'none'), claim()],
     (run) =>
       run
         .system('You watch an auction.')
@@ -177,6 +177,7 @@ export const budgetRuns: readonly LabelledRun[] = [
             .tool({ name: 'bid', args: { eur: 40 + at * 8 } }, `outbid at ${44 + at * 8}`)
             .wait(36_000_000),
         )
+        .mark()
         .assistant('The lamp went for 84.'),
     { source: 'otlp', tools: ['bid'] },
   ),

@@ -252,7 +252,7 @@ export const codingRuns: readonly LabelledRun[] = [
         run.tool({ name: 'bash', args: { cmd: './check.sh' } }, mark === 'bad' ? 'FAIL' : 'PASS')
         run.tool(
           { name: 'bash', args: { cmd: `git bisect ${mark}` } },
-          `Bisecting: ${16 >> at} revisions left`,
+          at === 4 ? '9f1c is the first bad commit' : `Bisecting: ${16 >> at} revisions left`,
         )
       }
       return run.assistant('Commit 9f1c broke it.')

@@ -142,7 +142,8 @@ export const moreRuns: readonly LabelledRun[] = [
         .tool({ name: 'toll', args: { to: 'Wien' } }, '9.90 euros')
         .tool({ name: 'get_policy', args: { section: 'travel' } }, '0.30 euros per km')
         .assistant('430 km at 0.34 euros and 9.90 euros of toll: 156.10 euros.'),
-    { source: 'otlp' },
+    // Two operations in one: the rate of the car and of two passengers.
+    { source: 'otlp', may: ['unsupported_value'] },
   ),
   ill('a table was agreed on and prose came', [context('lost_context')], (run) =>
     run

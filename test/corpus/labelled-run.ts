@@ -22,10 +22,12 @@ export type ContextType =
   | 'context_overflow'
   | 'conversation_reset'
 
+export type ClaimType = 'unsupported_value'
+
 /** A fault of a run, as a reader of the rules labels it who does not know the detectors. */
 export type Label = {
   kind: FindingKind
-  type: LoopType | FailureType | ContextType
+  type: LoopType | FailureType | ContextType | ClaimType
   /** The step that it begins with; omitted if no step has it, as for a failed call. */
   start_step?: number
 }
@@ -86,6 +88,10 @@ export function loop(type: LoopType, at = 'start'): LabelDraft {
 
 export function failure(type: FailureType, at = 'start'): LabelDraft {
   return { kind: 'failure', type, at }
+}
+
+export function claim(at = 'start'): LabelDraft {
+  return { kind: 'claim', type: 'unsupported_value', at }
 }
 
 export function context(type: ContextType, at = 'start'): LabelDraft {

@@ -99,7 +99,7 @@ export const scatteredRuns: readonly LabelledRun[] = [
             ),
         )
         .assistant('1,400, 2,400 and 3,400.'),
-    { source: 'otlp_openinference' },
+    { source: 'otlp_openinference', may: ['unsupported_value'] },
   ),
   ill('a page is opened again between its neighbours', [loop('scattered_repeat')], (run) =>
     run

@@ -17,7 +17,7 @@ export function verdictsPage(verdicts: readonly Verdict[]): string {
     `${verdicts.length} runs: ${verdicts.length - healthy.length} with trouble, ${healthy.length} similar healthy ones.`,
     `Healthy runs with a finding of medium or above: **${flagged.length}**.`,
     '',
-    ...['loop', 'failure', 'context'].flatMap((kind) => table(kind, rows)),
+    ...['loop', 'failure', 'context', 'claim'].flatMap((kind) => table(kind, rows)),
     ...confusion(verdicts),
     ...list('Missed', verdicts.flatMap(missedLines)),
     ...list('Found and not labelled', verdicts.flatMap(wrongLines)),
@@ -46,6 +46,7 @@ const titles: Readonly<Record<string, string>> = {
   loop: 'Loops',
   failure: 'Failures',
   context: 'Context',
+  claim: 'Claims',
 }
 
 function table(kind: string, rows: readonly TypeScore[]): string[] {

@@ -1,12 +1,10 @@
 import type { z } from 'zod'
+import type { FindingKind } from '../../model/finding-kind.ts'
 import type { Severity } from '../../model/severity.ts'
 import type { Place, TaskRun } from './reconstruction/index.ts'
 
+export { type FindingKind, findingKinds } from '../../model/finding-kind.ts'
 export { type Severity, severities } from '../../model/severity.ts'
-
-/** Kinds of findings. */
-export const findingKinds = ['loop', 'failure', 'context'] as const
-export type FindingKind = (typeof findingKinds)[number]
 
 /** Evidence of a finding as JSON; texts are cut to `evidenceText_chars_max`. */
 export type Evidence = { readonly [key: string]: unknown }
@@ -80,6 +78,8 @@ export type Detector<Settings extends z.ZodObject = z.ZodObject> = {
     /** Memory of earlier tasks of the conversation; undefined without any. */
     prior?: ContextMemory,
   ): FindingDraft[]
+  /** Returns why a part of the run could not be checked, beyond `needs`. */
+  findGap?(run: TaskRun): string | undefined
 }
 
 /** A detector reached a limit on one run; the run is `not_analysed` by it. */

@@ -105,11 +105,13 @@ export type ClaimToCheck = {
 export type PaidCall = {
   /** Which question of the run; the same step has the same key when the run is repeated. */
   key: string
-  verifier: VerifierName
+  /** `extraction`: a model lists the claims of the answer. */
+  verifier: VerifierName | 'extraction'
   /** Name of the model or search endpoint. */
   model: string
   /** Booked before the call; the difference to the real cost is given back. */
   nano_dollars_max: bigint
+  /** Rejects with ModelFailed, whose message is a reason for readers. */
   send(signal: AbortSignal): Promise<PaidReply>
 }
 
@@ -174,7 +176,7 @@ export type Judge = (
   signal: AbortSignal,
 ) => Promise<Opinion>
 
-/** What a verifier works with in one run. */
+/** Everything that a verifier works with in one run. */
 export type VerifierContext = {
   run_id: string
   answer: AnswerContext

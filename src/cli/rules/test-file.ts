@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { duration } from '../../capabilities/incidents/rules/condition-kinds.ts'
 import { dimensions } from '../../capabilities/incidents/rules/rule.ts'
+import { findingKinds } from '../../model/finding-kind.ts'
 import { severities } from '../../model/severity.ts'
 
 /** A time since the start of the test. */
@@ -27,7 +28,7 @@ const inputSeries = z.strictObject({
 const event = z.strictObject({
   at: time.describe('Time at which the record is stored.'),
   source: z.enum(['finding', 'verification', 'ledger']).default('finding').describe('Its source.'),
-  kind: z.enum(['loop', 'failure', 'context']).optional().describe('Kind of the finding.'),
+  kind: z.enum(findingKinds).optional().describe('Kind of the finding.'),
   type: text.optional().describe('Type of the finding; in the ledger, `lost` or `rejected`.'),
   reason: text.optional().describe('Reason in the ledger, such as `not_settled`.'),
   severity: z.enum(severities).optional().describe('Severity of the finding. Default: info.'),

@@ -173,7 +173,7 @@ interface FindingsTable {
   finding_id: string
   project_id: string
   task_id: string
-  kind: 'loop' | 'failure' | 'context'
+  kind: 'loop' | 'failure' | 'context' | 'claim'
   type: string
   detector: string
   detector_version: number

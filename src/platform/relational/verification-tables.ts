@@ -57,7 +57,7 @@ interface VerificationRunsTable {
   /** Claims by verdict. */
   counts: JsonOrNull<Record<string, number>>
   values_checked: ByDefault<number>
-  /** What each verifier did, by name: state, reason, claims, cost, milliseconds. */
+  /** Work of each verifier, by name: state, reason, claims, cost, milliseconds. */
   verifier_runs: JsonOrNull<readonly JsonRecord[]>
   cost_nano_dollars: CountByDefault
   tokens: CountByDefault

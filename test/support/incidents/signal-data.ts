@@ -172,7 +172,7 @@ const calls = fc.record({
 })
 
 const findings = fc.record({
-  kind: fc.constantFrom('loop', 'failure', 'context'),
+  kind: fc.constantFrom('loop', 'failure', 'context', 'claim'),
   type: fc.constantFrom('lost_context', 'context_overflow', 'repeat_call'),
   severity: fc.constantFrom('info', 'low', 'high', 'critical'),
   state: fc.constantFrom('open', 'recovered', 'withdrawn'),

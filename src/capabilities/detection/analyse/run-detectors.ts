@@ -82,9 +82,11 @@ function runDetector(
     const budget = createBudget(options)
     const findings = detector.detect(run, known, budget, options.prior)
     detected.findings.push(...findings.slice(0, findingsPerDetector_max))
-    if (findings.length <= findingsPerDetector_max) detected.analysed.push(name)
-    else
+    const gap = detector.findGap?.(run)
+    if (findings.length > findingsPerDetector_max)
       addNotAnalysed(detected, name, `only the first ${findingsPerDetector_max} findings are kept`)
+    else if (gap !== undefined) detected.not_checked.push({ detector: name, reason: gap })
+    else detected.analysed.push(name)
   } catch (error) {
     const isBound = error instanceof BudgetSpent
     if (!isBound) detected.failed.push({ detector: name, error })

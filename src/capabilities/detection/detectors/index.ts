@@ -1,4 +1,5 @@
 import type { Detector } from '../contract.ts'
+import { unsupportedValue } from './claims/unsupported-value.ts'
 import { contextOverflow } from './context/context-overflow.ts'
 import { contextTruncated } from './context/context-truncated.ts'
 import { contradictedFact } from './context/contradicted-fact.ts'
@@ -73,6 +74,7 @@ export const detectors: readonly Detector[] = [
   ...loopDetectors,
   ...failureDetectors,
   ...contextDetectors,
+  unsupportedValue,
 ]
 
 /** Changes with each added, removed or changed detector. */

@@ -46,6 +46,7 @@ export {
 } from './polling.ts'
 export { findPhrase, getJaccard, mentions, sentencesOf, toPlainText, toTokenSet } from './prose.ts'
 export { remember } from './remember.ts'
+export { readSeenTexts } from './seen-texts.ts'
 export { type AnswerText, answerTextOf } from './statements/answer-text.ts'
 export { checkFormat } from './statements/format.ts'
 export type { Breach } from './statements/instruction.ts'

@@ -62,7 +62,8 @@ function branchesOf(run: TaskRun): Map<number, number[]> {
 
 const ancestors_max = 64
 
-function listAncestors(run: TaskRun, thread: number): number[] {
+/** Returns a thread, the threads that it left, and the root for a sub-agent. */
+export function listAncestors(run: TaskRun, thread: number): number[] {
   const line: number[] = []
   let at: number | null = thread
   while (at !== null && line.length < ancestors_max) {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { durationMs, durationPattern } from '../../../kernel/duration.ts'
+import { findingKinds } from '../../../model/finding-kind.ts'
 import { expected } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { severities } from '../../../model/severity.ts'
@@ -144,9 +145,9 @@ export type Baseline = z.output<typeof baselineSchema>
 const eventMatch = record('EventMatch', {
   source: z.enum(['finding', 'verification', 'ledger']),
   kinds: z
-    .array(z.enum(['loop', 'failure', 'context']))
+    .array(z.enum(findingKinds))
     .min(1)
-    .max(3)
+    .max(findingKinds.length)
     .optional()
     .describe('Kinds of findings.'),
   types: z

@@ -1,4 +1,5 @@
 import { durationMs } from '../../../kernel/duration.ts'
+import type { FindingKind } from '../../../model/finding-kind.ts'
 import type { Columnar } from '../../../platform/columnar/index.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
 import { groupKey } from '../evaluation/groups.ts'
@@ -34,7 +35,7 @@ export function openExamples({ columnar, relational, logger }: ExampleStores): E
     if (signal === undefined) return []
     const call = callExamples[signal]
     if (call !== undefined) return readCalls(columnar, asked, call)
-    const kind = findingKinds[signal]
+    const kind = kindOfSignal[signal]
     return kind === undefined ? [] : readFindings(relational, asked, kind)
   }
   return (asked) =>
@@ -57,13 +58,15 @@ const callExamples: { readonly [name in Signal]?: CallExample } = {
   tokens: { value: 'tokens', when: 'is_call AND tokens > 0', unit: 'tokens' },
 }
 
-const findingKinds: { readonly [name in Signal]?: 'loop' | 'failure' | 'context' } = {
+const kindOfSignal: { readonly [name in Signal]?: FindingKind } = {
   loop_rate: 'loop',
   loop_count: 'loop',
   failure_rate: 'failure',
   failure_count: 'failure',
   context_failure_count: 'context',
   context_health: 'context',
+  trust_score: 'claim',
+  unsupported_claim_rate: 'claim',
 }
 
 function signalOf({ condition, burn_rate, baseline }: Rule): Signal | undefined {
@@ -119,7 +122,7 @@ function rounded(value: number): string {
 async function readFindings(
   { db }: TaskStore,
   asked: ExamplesRequest,
-  kind: 'loop' | 'failure' | 'context',
+  kind: FindingKind,
 ): Promise<Evidence[]> {
   const { project_id, rule, group } = asked
   const { from_ms, to_ms } = windowOf(asked)

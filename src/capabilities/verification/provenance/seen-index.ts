@@ -7,22 +7,34 @@ import { type Cell, isJson, readJson, readTables, type Structure } from './read-
 import { SearchableText, unescapeJson } from './searchable-text.ts'
 import type { Entry, Schedule, Seen, SeenIndex } from './seen.ts'
 
-/** Maximum characters indexed of all texts; more is not checked. */
+/** Maximum characters indexed of all texts; beyond, no value is called unsupported. */
 const chars_max = 8_000_000
 
 /** Reads and arranges everything the agent saw. */
 export function indexSeen(sources: readonly SeenText[]): SeenIndex {
   const values: Seen[] = []
   const counts = new Map<number, Evidence>()
-  const texts: SeenIndex['texts'][number][] = []
+  const texts: SearchableText[] = []
+  const ownTexts: SearchableText[] = []
+  let isComplete = true
   let left = chars_max
-  for (const { source, text: whole } of sources) {
+  for (const { source, text: whole, complete = true, isOwn = false } of sources) {
     const text = whole.slice(0, left)
     left -= text.length
-    values.push(...readSource({ source, text }, counts))
-    texts.push(new SearchableText(source, text))
+    if (!isOwn && (!complete || text.length < whole.length)) isComplete = false
+    if (!isOwn) values.push(...readSource({ source, text }, counts))
+    const list = isOwn ? ownTexts : texts
+    list.push(new SearchableText(source, text))
   }
-  return { values, texts, counts, ...arrange(values, texts), ...marksOf(texts) }
+  return {
+    values,
+    texts,
+    ownTexts,
+    isComplete,
+    counts,
+    ...arrange(values, texts),
+    ...marksOf(texts),
+  }
 }
 
 function readSource({ source, text }: SeenText, counts: Map<number, Evidence>): Seen[] {
@@ -41,15 +53,25 @@ function readSource({ source, text }: SeenText, counts: Map<number, Evidence>): 
   const cells = structure.cells
   const labels = labelsOf(text, cells)
   let next = 0
+  let inSame = 0
   return readValues(separated(text, structure)).flatMap((value) => {
+    const last = next
     while (next < cells.length && (cells[next]?.at[1] ?? 0) < value.at[1]) next += 1
+    inSame = next === last ? inSame + 1 : 0
     const cell = cells[next]
     const isInside = cell !== undefined && cell.at[0] <= value.at[0]
-    const seen: Seen = { value, evidence: evidenceAt(value.at) }
-    if (!isInside || !isWholeCell(text, value, cell)) return [seen]
-    return inCell({ ...seen, labels: labels.get(cell.record) ?? [] }, cell, source)
+    const line = text.lastIndexOf('\n', value.at[0])
+    const seen: Seen = { value, evidence: evidenceAt(value.at), scopes: [`${source} ${line}`] }
+    if (!isInside || cell.at[1] - cell.at[0] > cell_chars_max) return [seen]
+    const own = { ...seen, labels: labels.get(cell.record) ?? [] }
+    // "98-91" has two numbers: those of all rows are two columns.
+    const column = isWholeCell(text, value, cell) ? cell.column : `${cell.column} ${inSame}`
+    return inCell(own, { ...cell, column }, source)
   })
 }
+
+/** Maximum characters of a cell that is read as values, not as a text. */
+const cell_chars_max = 40
 
 const label_chars_max = 40
 const labels_max = 8
@@ -75,7 +97,9 @@ function isWholeCell(text: string, { text: written }: Value, { at }: Cell): bool
 function inCell(seen: Seen, cell: Cell, source: string): Seen[] {
   const { value } = seen
   const amount = value.amount
-  const place = { column: `${source}:${cell.column}`, record: `${source}:${cell.record}` }
+  const record = `${source}:${cell.record}`
+  const scopes = [cell.column, record]
+  const place = { column: `${source}:${cell.column}`, record, scopes }
   if (amount?.unit !== '') return [{ ...seen, ...place }]
   // The column's name may contain the unit: `size_bytes`, `total_cents`, `price (€)`.
   const words = cell.column
@@ -170,7 +194,7 @@ function schedulesOf({ source, text }: SeenIndex['texts'][number]): Schedule[] {
     const { minute, hour, step } = match.groups ?? {}
     const at = [match.index, match.index + match[0].length] as const
     const value: Value = { kind: 'time', text: match[0], at, normal: match[0] }
-    const seen = { value, evidence: { source, quote: match[0], at } }
+    const seen = { value, evidence: { source, quote: match[0], at }, scopes: [] }
     const every = step === undefined ? {} : { step: Number(step) }
     return { minute: Number(minute), hour: Number(hour), ...every, seen }
   })
@@ -254,7 +278,10 @@ function* numbersInWords(source: string, text: string): Generator<Entry> {
   for (const match of text.matchAll(inWord)) {
     const at = [match.index, match.index + match[0].length] as const
     const value: Value = { kind: 'number', text: match[0], at, normal: match[0] }
-    yield { n: Number(match[0]), seen: { value, evidence: { source, quote: match[0], at } } }
+    yield {
+      n: Number(match[0]),
+      seen: { value, evidence: { source, quote: match[0], at }, scopes: [] },
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Evidence, Value } from '../values/value.ts'
+import type { ListIndex } from './lists.ts'
 import type { SearchableText } from './searchable-text.ts'
 
 /** A value that the agent saw. `column` and `record` are set in tables and JSON. */
@@ -7,6 +8,8 @@ export type Seen = {
   evidence: Evidence
   column?: string
   record?: string
+  /** What the value stands in: its column by name, its object, or its line. */
+  scopes: readonly string[]
   /** The words in the other cells of the record: what the column can be grouped by. */
   labels?: readonly string[]
 }
@@ -33,11 +36,15 @@ export type SeenIndex = {
   /** Dates and times, and durations: the operands of calendar derivations. */
   points: readonly Seen[]
   durations: readonly Seen[]
-  lists: readonly List[]
+  lists: ListIndex
   /** The values that are numbers. */
   amounts: readonly Seen[]
   schedules: readonly Schedule[]
   texts: readonly SearchableText[]
+  /** Arguments of the agent's own calls. */
+  ownTexts: readonly SearchableText[]
+  /** Whether everything that the agent saw is here. */
+  isComplete: boolean
   /** Lengths of lists and counts of equal values in a column. */
   counts: ReadonlyMap<number, Evidence>
   currencies: ReadonlySet<string>
@@ -46,12 +53,16 @@ export type SeenIndex = {
   hasScale: boolean
 }
 
-/** Returns the first entry in the range from `low` to `high`, both included. */
-export function findWithin(
-  entries: readonly Entry[] | undefined,
+/** Entries in a range that are looked at until one is wanted. */
+const looked_at_max = 20
+
+/** Returns the first wanted entry in the range from `low` to `high`, both included. */
+export function findWithin<T extends { n: number }>(
+  entries: readonly T[] | undefined,
   low: number,
   high: number,
-): Entry | undefined {
+  isWanted: (entry: T) => boolean = () => true,
+): T | undefined {
   if (entries === undefined) return undefined
   let from = 0
   let to = entries.length
@@ -60,8 +71,12 @@ export function findWithin(
     if ((entries[middle]?.n ?? 0) < low) from = middle + 1
     else to = middle
   }
-  const entry = entries[from]
-  return entry !== undefined && entry.n <= high ? entry : undefined
+  for (let at = from; at < from + looked_at_max; at += 1) {
+    const entry = entries[at]
+    if (entry === undefined || entry.n > high) return undefined
+    if (isWanted(entry)) return entry
+  }
+  return undefined
 }
 
 /** Returns the first result that is not undefined. */

@@ -6,6 +6,7 @@ import {
 } from '../../../capabilities/incidents/rules/condition-kinds.ts'
 import { dimensions } from '../../../capabilities/incidents/rules/rule.ts'
 import { durationPattern } from '../../../kernel/duration.ts'
+import { findingKinds } from '../../../model/finding-kind.ts'
 import { severities } from '../../../model/severity.ts'
 
 /** A duration as text. Kubernetes has no days in CEL, so that bounds are checked by `ruleBody`. */
@@ -128,9 +129,9 @@ export const baseline = z.strictObject({
 const eventMatch = z.strictObject({
   source: z.enum(['finding', 'verification', 'ledger']).describe('Records that may match.'),
   kinds: z
-    .array(z.enum(['loop', 'failure', 'context']))
+    .array(z.enum(findingKinds))
     .min(1)
-    .max(3)
+    .max(findingKinds.length)
     .optional()
     .describe('Kinds of findings.'),
   types: z

@@ -1,0 +1,164 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type AgentRun, agentRun } from '../../../../../test/corpus/agent-run.ts'
+import { findingsOf } from '../../../../../test/support/failure-findings.ts'
+import { runDetectors } from '../../analyse/run-detectors.ts'
+import { reconstruct } from '../../reconstruction/index.ts'
+import { unsupportedValue } from './unsupported-value.ts'
+
+const order = '{"id":"PB-7731","total_cents":4250,"items":3,"eta":"2026-03-12"}'
+const asked = (name: string) =>
+  agentRun(name)
+    .user('Where is my order?')
+    .tool({ name: 'get_order', args: { latest: true } }, order)
+
+type Value = { value: string; kind: string; at: [number, number]; note: string }
+
+const valuesIn = (run: AgentRun): Value[] =>
+  findingsOf(unsupportedValue, run).flatMap(({ evidence }) => evidence['values'] as Value[])
+
+test('an invented value is marked at its offsets, and the right one is not', () => {
+  const answer = '👍 Order PB-7731 costs €42.50, delivery is €6.80.'
+  const run = asked('invented').assistant(answer)
+  expect(findingsOf(unsupportedValue, run)).toMatchObject([
+    { kind: 'claim', type: 'unsupported_value', severity: 'high', start_step: 1, confidence: 0.9 },
+  ])
+  const [value, ...others] = valuesIn(run)
+  expect(others).toEqual([])
+  expect(value).toMatchObject({ value: '€6.80', note: 'not found in what the agent saw' })
+  expect(answer.slice(...(value?.at ?? []))).toBe('€6.80')
+})
+
+test.each([
+  ['It has 3 items and arrives at 14:35.', 'medium'],
+  ['It arrives within eight days.', 'low'],
+  ['Your order is PB-7713.', 'high'],
+  ['It weighs 720 g, measures 38 cm and was packed at 14:35.', 'high'],
+])('%s: %s', (answer, severity) => {
+  const run = asked('severity').assistant(answer)
+  expect(findingsOf(unsupportedValue, run).map((one) => one.severity)).toEqual([severity])
+})
+
+describe('the agent itself is no source', () => {
+  test('its earlier answers', () => {
+    const run = asked('twice').assistant('It costs €61.').user('Really?').assistant('Yes: €61.')
+    expect(findingsOf(unsupportedValue, run).map((one) => one.start_step)).toEqual([1, 2])
+  })
+
+  test('what it tells a sub-agent', () => {
+    const run = asked('delegate')
+      .assistant({ calls: [{ name: 'find_note', args: { about: 'the fee of €61' } }] })
+      .parallel((one) => one.user('Find a note about the fee of €61.').assistant('No such note.'))
+      .results(['No such note.'])
+      .assistant('There is a fee of €61.')
+    expect(valuesIn(run).map(({ value }) => value)).toEqual(['€61'])
+  })
+
+  test('what it sees only afterwards', () => {
+    const run = asked('early')
+      .assistant('It is in Lund 48291.')
+      .user('Check that.')
+      .tool({ name: 'track' }, 'Lund 48291')
+      .assistant('Yes, Lund 48291.')
+    expect(valuesIn(run).map(({ value }) => value)).toEqual(['48291'])
+  })
+})
+
+describe('healthy twins', () => {
+  test.each<[string, AgentRun]>([
+    ['the user gave it', asked('user').assistant('Ok?').user('I pay €61.').assistant('€61, fine.')],
+    [
+      'a tool wrote it',
+      asked('wrote')
+        .tool({ name: 'set_fee', args: { eur: 61 } }, 'ok')
+        .assistant('The fee is 61.'),
+    ],
+    [
+      'a tool accepted the id',
+      asked('id')
+        .tool({ name: 'track', args: { id: 'TR-5512' } }, 'in Lund')
+        .assistant('TR-5512 is in Lund.'),
+    ],
+    [
+      'calls are counted',
+      agentRun('count')
+        .user('Clean up.')
+        .times(8, (run, at) => run.tool({ name: 'delete', args: { at } }, 'ok'))
+        .assistant('Eight files are gone.'),
+    ],
+    [
+      'pages are summed up',
+      agentRun('pages')
+        .user('How many?')
+        .tool({ name: 'page', args: { n: 1 } }, '{"hits":100}')
+        .tool({ name: 'page', args: { n: 2 } }, '{"hits":31}')
+        .assistant('There are 131.'),
+    ],
+    [
+      'general knowledge',
+      agentRun('known').user('Tell me of Lund.').assistant('Lund has 94,703 inhabitants.'),
+    ],
+    ['a score in JSON', asked('score').assistant('{"order":"PB-7731","confidence":0.87}')],
+    [
+      'the client brought the answer',
+      agentRun('brought')
+        .user('Fee?')
+        .edit((all) => [
+          ...all,
+          { role: 'assistant', content: 'It is €61.' },
+          { role: 'user', content: 'Sure?' },
+        ])
+        .tool({ name: 'look' }, 'nothing new')
+        .assistant('Yes, €61.'),
+    ],
+  ])('%s', (_, run) => {
+    expect(valuesIn(run)).toEqual([])
+  })
+})
+
+describe('not checked', () => {
+  const invented = 'It costs €61.'
+  const reasonsOf = (run: AgentRun) => {
+    const only = { only: ['unsupported_value'] }
+    const { findings, not_checked } = runDetectors(reconstruct(run.observations()), {}, only)
+    expect(findings).toEqual([])
+    return not_checked.map(({ reason }) => reason)
+  }
+
+  test.each<[string, string, string]>([
+    ['long', `${'a word '.repeat(3_000)}€61`, 'contents longer than 16,384 characters'],
+    ['masked', '{"total":"[masked:money]"}', 'contents that are masked'],
+  ])('%s contents', (name, result, reason) => {
+    const run = agentRun(name).user('Fee?').tool({ name: 'look' }, result).assistant(invented)
+    expect(reasonsOf(run)).toEqual([`some answers were not compared: ${reason}`])
+  })
+
+  test('contents that are off', () => {
+    const run = agentRun('off', { source: 'otlp_no_content' }).user('Fee?')
+    expect(reasonsOf(run.tool({ name: 'look' }, 'none').assistant(invented))).toEqual([
+      'the run has no texts of messages',
+    ])
+  })
+
+  test('tools of the provider', () => {
+    const run = agentRun('own', { tools: ['web_search', 'look'] }).user('Fee?')
+    expect(reasonsOf(run.tool({ name: 'look' }, 'none').assistant(invented))).toEqual([
+      'some answers were not compared: results of tools that the provider ran itself',
+    ])
+  })
+})
+
+test('whatever a tool returned is never marked, in any format', () => {
+  const locale = fc.constantFrom('en-US', 'de-DE', 'de-CH')
+  fc.assert(
+    fc.property(fc.integer({ min: 1_000, max: 9_999_999 }), locale, (n, format) => {
+      const run = agentRun('any').user('How many?').tool({ name: 'count' }, `{"n":${n}}`)
+      const written = new Intl.NumberFormat(format).format(n)
+      expect(valuesIn(run.assistant(`There are ${written}!`))).toEqual([])
+      expect(valuesIn(run.user('And now?').assistant(`There are ${n + 7_777_777}!`))).toHaveLength(
+        1,
+      )
+    }),
+    { numRuns: 40 },
+  )
+})

@@ -1,0 +1,193 @@
+import { z } from 'zod'
+import {
+  type CheckedValue,
+  checkAnswer,
+  indexSeen,
+  type SeenIndex,
+} from '../../../verification/provenance/index.ts'
+import type { Detector, FindingDraft, Severity, WorkBudget } from '../../contract.ts'
+import { cutText, noWaste, placeKey, placeOfStep, readSeenTexts } from '../../facts/index.ts'
+import { type Step, type TaskRun, text_chars_max } from '../../reconstruction/index.ts'
+
+const settings = z.strictObject({})
+
+/**
+ * Finds values in answers that the agent did not see: numbers, amounts, dates, ids, addresses and
+ * quotations that neither a tool, the user nor the system gave, and that do not follow from what
+ * they gave.
+ */
+export const unsupportedValue: Detector<typeof settings> = {
+  name: 'unsupported_value',
+  kind: 'claim',
+  types: ['unsupported_value'],
+  version: 1,
+  needs: ['texts', 'results'],
+  settings,
+  detect(run, _settings, budget) {
+    return answersOf(run).flatMap((step) => {
+      const { values } = checkStep(run, step, budget)
+      return values.length === 0 ? [] : toFinding(run, step, values)
+    })
+  },
+  findGap(run) {
+    for (const step of answersOf(run)) {
+      const gap = checked.get(step)?.gap
+      if (gap !== undefined) return `some answers were not compared: ${gap}`
+    }
+    return undefined
+  },
+}
+
+/** Returns the answers of the model that ask for no tool. */
+function answersOf({ steps }: TaskRun): Step[] {
+  return steps.filter(({ tools, text }) => tools.length === 0 && text !== null && text !== '')
+}
+
+/** The unsupported values of an answer, or why they are unknown. */
+type CheckedAnswer = { values: readonly CheckedValue[]; gap?: string }
+
+/** A reconstruction keeps a step while nothing before it changes. */
+const checked = new WeakMap<Step, CheckedAnswer>()
+
+function checkStep(run: TaskRun, step: Step, budget: WorkBudget): CheckedAnswer {
+  const known = checked.get(step)
+  if (known !== undefined) return known
+  const result = findUnsupported(run, step, budget)
+  checked.set(step, result)
+  return result
+}
+
+type Seen = ReturnType<typeof readSeenTexts>
+
+const nothing: CheckedAnswer = { values: [] }
+const emptyIndex: SeenIndex = indexSeen([])
+
+function findUnsupported(run: TaskRun, step: Step, budget: WorkBudget): CheckedAnswer {
+  const answer = step.text ?? ''
+  budget.spend(answer.length)
+  const values = checkAnswer(answer, emptyIndex).filter(isOpen)
+  // Most answers have no value that needs a source.
+  if (values.length === 0) return nothing
+  const seen = readSeenTexts(run, step)
+  const { texts, hasFacts, gap } = seen
+  if (hasFacts === 'none') return nothing
+  const chars = texts.reduce((sum, { text }) => sum + text.length, 0)
+  budget.spend(chars / search_speed)
+  if (values.every(({ value }) => isQuoted(value, texts))) return nothing
+  if (gap !== undefined) return { values: [], gap }
+  if (chars > seen_chars_max) return { values: [], gap: `more than ${seen_chars_max} characters` }
+  budget.spend(chars)
+  const checks = checkAnswer(answer, indexSeen(texts))
+  const open = checks.filter((value) => isClaimed(value, answer))
+  const supported = checks.filter(({ verdict }) => verdict === 'seen' || verdict === 'derived')
+  // Without tools, an answer from general knowledge is no fault: it must follow the document.
+  if (hasFacts === 'document' && supported.length < Math.max(2, open.length)) return nothing
+  if (open.length === 0) return nothing
+  const isOwn = findOwn(answer, seen)
+  return { values: open.filter(({ at: [start] }) => !isOwn.has(start)).slice(0, values_max) }
+}
+
+/** Returns the starts of ids that the agent passed to tools, and of counts of its calls. */
+function findOwn(answer: string, { asked, counts }: Seen): ReadonlySet<number> {
+  const ids = checkAnswer(answer, indexSeen(asked)).filter(({ kind }) => kind === 'id')
+  const numbers = checkAnswer(answer, indexSeen(counts)).filter(isCount)
+  const own = [...ids, ...numbers].filter(({ verdict }) => verdict === 'seen')
+  return new Set(own.map(({ at: [start] }) => start))
+}
+
+function isCount({ kind }: CheckedValue): boolean {
+  return kind === 'number' || kind === 'quantity'
+}
+
+/** Tells whether a seen text has a value as a whole word; an index is then needless. */
+function isQuoted(value: string, texts: Seen['texts']): boolean {
+  return texts.some(({ text }) => {
+    let at = text.indexOf(value)
+    for (let tries = 0; at !== -1 && tries < quotes_max; tries++) {
+      const end = at + value.length
+      const isWhole =
+        !wordBefore.test(text.slice(Math.max(0, at - 2), at)) &&
+        !wordAfter.test(text.slice(end, end + 2))
+      if (isWhole) return true
+      at = text.indexOf(value, at + 1)
+    }
+    return false
+  })
+}
+
+/** Occurrences of a value that are compared in one text. */
+const quotes_max = 20
+/** Neighbours that make another value: `40` is not in `$40`, `40 %`, `1,402` or `A-40`. */
+const wordBefore = /[\p{L}\p{N}\p{Sc}_-]$|[\d\p{Sc}][.,:/ ]$/u
+const wordAfter = /^(?:[\p{L}\p{N}\p{Sc}%_-]|[.,:/ ][\d\p{Sc}%])/u
+/** Searching is this many times as fast as reading values. */
+const search_speed = 16
+
+/** Maximum characters of all texts that an answer is compared with. */
+const seen_chars_max = 2_000_000
+/** Maximum values of a finding. */
+const values_max = 50
+
+function isOpen({ verdict }: CheckedValue): boolean {
+  return verdict === 'unsupported' || verdict === 'derived'
+}
+
+/** Numbers of a JSON answer may be scores of the model; a cut answer may end within a value. */
+function isClaimed({ verdict, kind, at: [, end] }: CheckedValue, answer: string): boolean {
+  if (verdict !== 'unsupported') return false
+  if (end >= text_chars_max - 1) return false
+  return !(/^\s*[[{]/.test(answer) && (kind === 'number' || kind === 'percent'))
+}
+
+const strong: ReadonlySet<string> = new Set(['money', 'id', 'url', 'email', 'quote'])
+const many_values = 3
+/** Up to this number, an integer without a unit may count things that only a reader counts. */
+const countable_max = 20
+
+function severityOf(values: readonly CheckedValue[]): Severity {
+  if (values.length >= many_values || values.some(({ kind }) => strong.has(kind))) return 'high'
+  return values.every(isCountable) ? 'low' : 'medium'
+}
+
+function isCountable(one: CheckedValue): boolean {
+  const { value } = one
+  return (
+    isCount(one) && (!/\d/.test(value) || (/^\d+$/.test(value) && Number(value) <= countable_max))
+  )
+}
+
+function confidenceOf(values: readonly CheckedValue[]): number {
+  if (values.some(({ kind }) => strong.has(kind))) return 0.9
+  return values.every(isCountable) ? 0.5 : 0.8
+}
+
+function toFinding(run: TaskRun, step: Step, values: readonly CheckedValue[]): FindingDraft[] {
+  const place = placeOfStep(run, step.index)
+  if (place === undefined) return []
+  const [first] = values
+  const others = values.length === 1 ? '' : ` and ${values.length - 1} more`
+  return [
+    {
+      kind: 'claim',
+      type: 'unsupported_value',
+      severity: severityOf(values),
+      anchor: placeKey(place),
+      summary: `The answer states “${cutText(first?.value ?? '', value_chars_max)}”${others}, not found in what the agent saw.`,
+      ...{ start_step: step.index, end_step: step.index, period: null },
+      repeats: values.length,
+      places: [place],
+      ...noWaste,
+      recovered: false,
+      confidence: confidenceOf(values),
+      evidence: {
+        answer: cutText(step.text ?? ''),
+        values: values.map(({ value, kind, at }) => ({
+          ...{ value: cutText(value, value_chars_max), kind, at },
+          note: 'not found in what the agent saw',
+        })),
+      },
+    },
+  ]
+}
+
+const value_chars_max = 120
