@@ -13,7 +13,7 @@ import { ModelFailed, type ModelSettings } from './model.ts'
 const reply_bytes_max = 4 * 2 ** 20
 
 const attempts_max = 3
-const retry = { base_ms: 500, max_ms: 5_000, jitter: 0.5 }
+const retry = { base_ms: 250, max_ms: 5_000, jitter: 0.5 }
 /** Maximum wait that a model may ask for by Retry-After. */
 const wait_ms_max = 10_000
 
