@@ -123,6 +123,22 @@ export type PaidReply = {
 }
 
 /**
+ * A priced call that failed at a known cost, such as an error reply that the server does not
+ * charge. After any other failure of `send` the booked cost stays, unless the server was not
+ * reached: it may have charged the call.
+ */
+export class PaidCallFailed extends Error {
+  override readonly name = 'PaidCallFailed'
+  readonly nano_dollars: bigint
+
+  /** The message is stored with the call, and shown to members of the project. */
+  constructor(message: string, nano_dollars = 0n) {
+    super(message)
+    this.nano_dollars = nano_dollars
+  }
+}
+
+/**
  * Sends each priced call of a run once: books its cost in the budget of the project's day, records
  * it, and returns the recorded reply when a run is repeated after a crash.
  */
