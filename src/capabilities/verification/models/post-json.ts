@@ -92,7 +92,8 @@ const reasons: Readonly<Record<OutboundFailure, string>> = {
 
 function toReply({ name }: Endpoint, sent: Sent): ModelReply {
   if (sent instanceof OutboundFailed) {
-    throw new ModelFailed(`model ${name}: ${reasons[sent.code]}`, { cause: sent })
+    const isCharged = sent.reached
+    throw new ModelFailed(`model ${name}: ${reasons[sent.code]}`, { isCharged, cause: sent })
   }
   return { status: sent.status, json: parsedJson(sent.body.toString('utf8')) }
 }
