@@ -1,4 +1,9 @@
-import { type Selectable, sql } from '../../platform/relational/index.ts'
+import {
+  type Selectable,
+  sql,
+  storableJson,
+  storableText,
+} from '../../platform/relational/index.ts'
 import type { Job, JobDb, JobRequest, JobValue } from './contract.ts'
 
 /** Inserts a job; returns undefined when its key is taken. */
@@ -10,7 +15,7 @@ export function insertJob(
   const now = new Date(clock.now_ms())
   return db
     .insertInto('job_runs')
-    .values({ id, ...request, params: jsonOf(params), created_at: now })
+    .values({ id, ...request, params: storableJson(params), created_at: now })
     .onConflict((conflict) => conflict.doNothing())
     .returningAll()
     .executeTakeFirst()
@@ -151,7 +156,7 @@ export function extendLease(db: JobDb, lease: Lease, lease_ms: number): Promise<
 
 /** Stores the progress of a job; false when the lease is lost. */
 export function noteProgress(db: JobDb, lease: Lease, progress: JobValue): Promise<boolean> {
-  return updateHeld(db, lease, sql`progress = ${jsonOf(progress)}::jsonb`)
+  return updateHeld(db, lease, sql`progress = ${storableJson(progress)}::jsonb`)
 }
 
 /** Ends a job; false when the lease is lost. */
@@ -165,10 +170,10 @@ export function endJob(
     ? updateHeld(
         db,
         lease,
-        sql`state = 'succeeded', result = ${jsonOf(end.result)}::jsonb,
+        sql`state = 'succeeded', result = ${storableJson(end.result)}::jsonb,
         error = null, ${ended}`,
       )
-    : updateHeld(db, lease, sql`state = 'failed', error = ${storable(end.error)}, ${ended}`)
+    : updateHeld(db, lease, sql`state = 'failed', error = ${storableError(end.error)}, ${ended}`)
 }
 
 /**
@@ -183,7 +188,7 @@ export function giveBack(
     db,
     lease,
     sql`state = 'queued', lease_owner = null, lease_until = null, due_at = ${later(delay_ms)},
-      attempt = attempt - ${counted ? 0 : 1}, error = ${error === null ? null : storable(error)}`,
+      attempt = attempt - ${counted ? 0 : 1}, error = ${error === null ? null : storableError(error)}`,
   )
 }
 
@@ -218,13 +223,8 @@ function later(ms: number) {
   return sql`now() + ${ms} * interval '1 millisecond'`
 }
 
-/** Replaces U+0000, which jsonb and text can't hold and a client's id may contain. */
-function jsonOf(value: JobValue): string {
-  return JSON.stringify(value).replaceAll('\\u0000', '\\ufffd')
-}
-
-function storable(text: string): string {
-  return text.replaceAll('\u0000', '\ufffd').slice(0, error_chars_max)
+function storableError(text: string): string {
+  return storableText(text).slice(0, error_chars_max)
 }
 
 const error_chars_max = 2_000

@@ -4,6 +4,7 @@ import { roleSchemas } from './roles.ts'
 import { settingNotes } from './setting.ts'
 import {
   accessSettings,
+  knowledgeSettings,
   mailSettings,
   querySettings,
   taskSettings,
@@ -53,6 +54,7 @@ const sections: readonly (readonly [heading: string, group: Record<string, z.Zod
   ['Operator', operatorSettings],
   ['Tasks', taskSettings],
   ['Queries', querySettings],
+  ['Knowledge base', knowledgeSettings],
   ['Smoke test', smokeSettings],
   ['One machine', embeddedSettings],
   ['Command line', cliSettings],

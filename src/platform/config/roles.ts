@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   accessSettings,
+  knowledgeSettings,
   mailSettings,
   querySettings,
   taskSettings,
@@ -52,6 +53,7 @@ export const roleSchemas = {
     ...notificationSettings,
     ...taskSettings,
     ...querySettings,
+    ...knowledgeSettings,
     ...judgeSettings,
     ...verificationSettings,
     ...ingestSettings,
@@ -112,6 +114,7 @@ export const roleSchemas = {
     ...operatorKeySettings,
     ...taskSettings,
     ...querySettings,
+    ...knowledgeSettings,
     ...ingestSettings,
     ...embeddedSettings,
     ...blobsSettings,

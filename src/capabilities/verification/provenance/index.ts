@@ -2,4 +2,4 @@
 export { type CheckedValue, checkAnswer } from './check-answer.ts'
 export type { SeenIndex } from './seen.ts'
 export { indexSeen } from './seen-index.ts'
-export type { SeenText, ValueKind } from './value.ts'
+export type { SeenText, ValueKind } from '../values/value.ts'
