@@ -25,6 +25,13 @@ export {
 export { findingKinds, severities } from './contract.ts'
 export { detectors } from './detectors/index.ts'
 export {
+  type ClaimFindings,
+  type OverriddenClaim,
+  openClaimFindings,
+  type VerifiedAnswer,
+  type VerifiedClaim,
+} from './findings/claim-findings.ts'
+export {
   type Finding,
   type FindingChanges,
   findingSchema,

@@ -1,10 +1,13 @@
-import { parentPort, Worker } from 'node:worker_threads'
+import { parentPort, type ResourceLimits, Worker } from 'node:worker_threads'
 import { Semaphore } from '../../kernel/semaphore.ts'
 
 /** A thread that answers questions, one at a time, so that long work blocks no request. */
 export type AnsweringThread<Question, Answer> = {
-  /** Rejects with `failed` when the thread breaks or is late, and with `refusal` when many wait. */
-  ask(question: Question): Promise<Answer>
+  /**
+   * Rejects with `failed` when the thread breaks or is late, and with `refusal` when many wait. The
+   * signal ends the wait for earlier questions.
+   */
+  ask(question: Question, signal?: AbortSignal): Promise<Answer>
   /** Ends the thread. The next question starts another one. */
   close(): Promise<void>
 }
@@ -18,6 +21,8 @@ export type AnsweringThreadOptions = {
   waiting: { max: number; refusal: () => Error }
   /** Returns the error of a question that the thread could not answer. */
   failed: (cause: unknown) => Error
+  /** Memory of the thread, which breaks above it. Default: that of the process. */
+  memory?: ResourceLimits
 }
 
 type Asked<Question> = { id: number; question: Question }
@@ -42,7 +47,7 @@ export function createAnsweringThread<Question, Answer>(
   }
   const ask = async (question: Question) => {
     clearTimeout(idle)
-    thread ??= startThread(options.file)
+    thread ??= startThread(options)
     asked += 1
     try {
       return await askThread<Question, Answer>(thread, { id: asked, question }, options)
@@ -53,19 +58,21 @@ export function createAnsweringThread<Question, Answer>(
       idle = setTimeout(end, idle_ms).unref()
     }
   }
-  return { ask: (question) => slot.run(() => ask(question)), close: end }
+  return { ask: (question, signal) => slot.run(() => ask(question), signal), close: end }
 }
 
 /** Answers the questions of `createAnsweringThread`. Does nothing outside of a thread. */
-export function serveThread<Question, Answer>(answer: (question: Question) => Answer): void {
-  parentPort?.on('message', ({ id, question }: Asked<Question>) => {
-    const answered: Answered<Answer> = { id, answer: answer(question) }
+export function serveThread<Question, Answer>(
+  answer: (question: Question) => Answer | Promise<Answer>,
+): void {
+  parentPort?.on('message', async ({ id, question }: Asked<Question>) => {
+    const answered: Answered<Answer> = { id, answer: await answer(question) }
     parentPort?.postMessage(answered)
   })
 }
 
-function startThread(file: URL): Worker {
-  const thread = new Worker(file)
+function startThread({ file, memory }: AnsweringThreadOptions): Worker {
+  const thread = new Worker(file, memory === undefined ? {} : { resourceLimits: memory })
   thread.unref()
   // A failure rejects the question that waits for an answer.
   thread.on('error', () => undefined)

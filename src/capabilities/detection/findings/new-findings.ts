@@ -11,7 +11,12 @@ import {
 import { detectors } from '../detectors/index.ts'
 import { severityRank } from '../facts/index.ts'
 import { spanKey, type TaskRun } from '../reconstruction/index.ts'
-import { type DetectionSettings, isJudgeOff, judgeDetector } from '../settings/detector-settings.ts'
+import {
+  type DetectionSettings,
+  isJudgeOff,
+  judgeDetector,
+  verificationDetector,
+} from '../settings/detector-settings.ts'
 import type { Finding, NotChecked } from './finding.ts'
 
 /** Results of all detectors on a run. */
@@ -37,9 +42,11 @@ export function analyseRun(
     findings: toNewFindings(run, findings, (type) => detectorOfType.get(type)),
     not_checked,
     failed,
-    // The judge's findings stay, unless the project switched it off.
-    wasAnalysed: (detector) =>
-      detector === judgeDetector.name ? isJudgeOff(settings) : !unchecked.has(detector),
+    wasAnalysed: (detector) => {
+      // The judge's findings stay, unless the project switched it off.
+      if (detector === judgeDetector.name) return isJudgeOff(settings)
+      return detector !== verificationDetector.name && !unchecked.has(detector)
+    },
   }
 }
 
@@ -49,6 +56,9 @@ const detectorOfType = new Map(
 
 /** A finding to write, before its first detection time is known. */
 export type NewFinding = Omit<Finding, 'first_detected_at' | 'updated_at'>
+
+/** The parts of a run that findings are stored with. */
+type RunFacts = Pick<TaskRun, 'project_id' | 'task_id' | 'calls' | 'steps' | 'tools'>
 
 /** Returns the detector of a finding type; its version is stored with the finding. */
 type DetectorOfType = (type: string) => { name: string; version: number } | undefined
@@ -61,7 +71,7 @@ const taskFindings_max = 500
  * above `taskFindings_max` the worst are kept.
  */
 export function toNewFindings(
-  run: TaskRun,
+  run: RunFacts,
   drafts: readonly FindingDraft[],
   detectorOf: DetectorOfType,
 ): NewFinding[] {
@@ -89,7 +99,7 @@ function sortWorstFirst(drafts: readonly FindingDraft[]): readonly FindingDraft[
 }
 
 function toNewFinding(
-  run: TaskRun,
+  run: RunFacts,
   draft: FindingDraft,
   { starts, detector }: { starts: CallStarts; detector: ReturnType<DetectorOfType> },
 ): NewFinding {
@@ -135,14 +145,14 @@ function getJudge({ judge }: Evidence): string | null {
 
 type CallStarts = ReadonlyMap<string, bigint>
 
-function startsOf(run: TaskRun): CallStarts {
+function startsOf(run: RunFacts): CallStarts {
   const starts = new Map<string, bigint>()
   for (const call of run.calls) starts.set(spanKey(call), call.start_time)
   return starts
 }
 
 /** Returns the start of the first known place, otherwise of the step, otherwise of the task. */
-function startOf(draft: FindingDraft, run: TaskRun, starts: CallStarts): bigint {
+function startOf(draft: FindingDraft, run: RunFacts, starts: CallStarts): bigint {
   for (const place of draft.places) {
     const start = starts.get(spanKey(place))
     if (start !== undefined) return start

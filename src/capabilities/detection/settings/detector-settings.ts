@@ -97,6 +97,9 @@ export function toChoice(settings: DetectionSettings): SettingsChoice {
 /** Detector name of the judge's findings; increment `version` when the question changes. */
 export const judgeDetector = { name: 'judge', version: 1 } as const
 
+/** Detector name of the findings of verifications. Analyses leave these findings as they are. */
+export const verificationDetector = { name: 'verification', version: 1 } as const
+
 /** The judge adds only findings of this type, and is off when this detector is disabled. */
 export const judgedDetector = 'lost_context'
 

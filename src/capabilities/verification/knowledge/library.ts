@@ -1,6 +1,6 @@
 import { type Range, toSource } from '../text/mapped-text.ts'
 import { grammarWords, tokenize } from '../text/tokens.ts'
-import { isComparable, type Quantity, readQuantities } from '../values/quantities.ts'
+import { agrees, isComparable, type Quantity, readQuantities } from '../values/quantities.ts'
 import { type Chunk, chunkSentences_max, type SplitDocument } from './chunks.ts'
 import {
   buildIndex,
@@ -170,13 +170,27 @@ export function weighRecall(weights: ReadonlyMap<string, number>, text: string):
 }
 
 /** Returns the share of numbers that a text has in the same kind of unit; 1 without numbers. */
-export function shareOfNumbers(numbers: readonly Quantity[], text: string): number {
+export function shareOfNumbers(
+  numbers: readonly Quantity[],
+  text: string,
+  isFound: (number: Quantity, other: Quantity) => boolean = isSame,
+): number {
   if (numbers.length === 0) return 1
   const known = readQuantities(text)
-  const found = numbers.filter((number) => known.some((other) => isSame(number, other)))
+  const found = numbers.filter((number) => known.some((other) => isFound(number, other)))
   return found.length / numbers.length
 }
 
 function isSame(one: Quantity, other: Quantity): boolean {
   return isComparable(one, other) && Math.abs(one.value - other.value) <= Math.abs(one.value) * 1e-9
+}
+
+/** The factor up to which a number still says something about a bound. */
+const bound_factor = 1.5
+
+/** Reports whether a claim's number agrees with a known one: rounded, in another unit, a bound. */
+export function isNear(stated: Quantity, known: Quantity): boolean {
+  if (!isComparable(stated, known) || !agrees(stated, known.value)) return false
+  const factor = known.value / stated.value
+  return (factor <= bound_factor && factor >= 1 / bound_factor) || stated.value === known.value
 }

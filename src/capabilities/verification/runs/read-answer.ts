@@ -27,6 +27,8 @@ export type ReadAnswer = AnswerContext & {
   oldest_source: string
   /** Length of the whole answer. */
   answer_chars: number
+  /** Whether everything that the agent saw was read: otherwise no value counts as invented. */
+  is_seen_complete: boolean
 }
 
 /**
@@ -68,6 +70,8 @@ export async function readAnswer(
     answer_chars: text.length,
     models: [...new Set([row.model, row.model_requested])].filter((model) => model !== ''),
     gaps: [...gaps, ...gapsOf({ answer, text, left, isWhole })],
+    is_seen_complete:
+      gaps.length === 0 && left === 0 && isWhole && seen.every(({ is_complete }) => is_complete),
     oldest_source: isoFromNs(inTime[0]?.start_time ?? row.start_time),
   }
 }

@@ -104,6 +104,22 @@ test('cut, missing and masked contents and images are not complete', () => {
   ])
 })
 
+test('a call that a second instrumentation reports without content leaves no gap', () => {
+  const rows = agentRun('twice').user('x').assistant('y').observations()
+  const silent = rows.map((row) => ({
+    ...row,
+    observation_id: `${row.observation_id}-2`,
+    ...{ input: '', output: '', content_state: 'dropped' as const, source: 'otlp' as const },
+  }))
+  expect(collectSeen([...silent, ...rows]).gaps).toEqual([])
+  const later = silent.map((row) => ({
+    ...row,
+    start_time: row.end_time + 1n,
+    end_time: row.end_time + 2n,
+  }))
+  expect(collectSeen([...rows, ...later]).gaps).toHaveLength(1)
+})
+
 test('hostile texts take bounded time', () => {
   const [row] = agentRun('hostile').user('x').assistant('y').observations()
   if (row === undefined) throw new Error('no row')

@@ -36,10 +36,18 @@ export function collectSeen(rows: readonly Observation[]): SeenTexts {
     cut: 0,
     hidden: 0,
   }
+  const calls = rows.filter(({ type, input }) => type === 'generation' && input !== '')
+  const isAnswerKnown = rows.at(-1)?.input !== ''
   let question = ''
   for (const row of rows) {
-    if (row.type === 'generation') question = takeModelCall(book, row) ?? question
-    else if (seenTypes.has(row.type)) takeTool(book, row)
+    if (row.type === 'generation') {
+      question = takeModelCall(book, row) ?? question
+      if (isHidden(row, calls)) book.hidden += 1
+    } else if (seenTypes.has(row.type)) {
+      takeTool(book, row)
+      // The history of the answer has the results of tools that report none.
+      if (row.output === '' && row.status === 'ok' && !isAnswerKnown) book.hidden += 1
+    }
   }
   return { seen: [...book.sources.values()], question, gaps: gapsOf(book) }
 }
@@ -58,6 +66,17 @@ type Book = {
   hidden: number
 }
 
+/** Tells whether a call has no content, and no other report of the call at that time has it. */
+function isHidden(row: Observation, calls: readonly Observation[]): boolean {
+  if (row.input !== '' || row.status !== 'ok') return false
+  return !calls.some(
+    (call) =>
+      call.trace_id === row.trace_id &&
+      call.start_time <= row.end_time &&
+      call.end_time >= row.start_time,
+  )
+}
+
 function gapsOf({ cut, hidden }: Book): string[] {
   return [
     ...(cut === 0 ? [] : [`The content of ${countOf(cut)} was cut.`]),
@@ -73,7 +92,6 @@ function countOf(observations: number): string {
 function takeModelCall(book: Book, row: Observation): string | undefined {
   const is_cut = row.content_state === 'truncated'
   if (is_cut) book.cut += 1
-  if (row.input === '' && row.status === 'ok') book.hidden += 1
   const messages = row.input === '' ? [] : readHistory(row)
   if (messages === undefined) {
     for (const { tool_call_id, content } of row.tool_results) {
@@ -105,10 +123,7 @@ function takeMessage(book: Book, message: HistoryMessage, row: Observation): voi
 
 /** Takes the result of a tool or retriever that reported its own observation. */
 function takeTool(book: Book, row: Observation): void {
-  if (row.output === '') {
-    if (row.status === 'ok') book.hidden += 1
-    return
-  }
+  if (row.output === '') return
   const value = parsedJson(row.output)
   const text = typeof value === 'string' ? value : row.output
   const is_cut = row.content_state === 'truncated'
