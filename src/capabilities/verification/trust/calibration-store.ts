@@ -1,8 +1,4 @@
-import {
-  type Kysely,
-  sql,
-  type VerificationTables,
-} from '../../../platform/relational/index.ts'
+import { type Kysely, sql, type VerificationTables } from '../../../platform/relational/index.ts'
 import type { Calibration } from './calibration.ts'
 import { type Calibrations, type VerifierName, verifierWeights } from './fuse.ts'
 import type { FittedCalibration, PersonLabel } from './person-labels.ts'
