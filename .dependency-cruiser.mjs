@@ -37,6 +37,9 @@ const homes = {
   hyparquet: '^src/capabilities/lifecycle/archive/',
   re2js: '^src/capabilities/records/capture/',
   uuid: '^src/kernel/',
+  '@mozilla/readability': '^src/capabilities/verification/web/',
+  linkedom: '^src/capabilities/verification/web/',
+  tldts: '^src/capabilities/verification/web/',
 }
 
 const oneHome = Object.entries(homes).map(([name, path]) => ({

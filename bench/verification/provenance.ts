@@ -5,11 +5,18 @@ import {
   checkAnswer,
 } from '../../src/capabilities/verification/provenance/check-answer.ts'
 import { indexSeen } from '../../src/capabilities/verification/provenance/seen-index.ts'
+import type { SeenText } from '../../src/capabilities/verification/values/value.ts'
+import type { ValueFigures } from './figures.ts'
 
 type Label = { value: string; start: number; end: number; how?: string; why?: string }
 type Run = {
   id: string
-  messages: { role: string; name?: string; content: string | null }[]
+  messages: {
+    role: string
+    name?: string
+    content: string | null
+    tool_calls?: { arguments: unknown }[]
+  }[]
   answer: string
   flags: Label[]
   ok_values: Label[]
@@ -23,7 +30,7 @@ type Counts = Record<
  * Measures the check of values; the folder has `runs/*.json`. Each figure of a clean answer is also
  * altered by one digit: the share that is noticed shows how much is accepted by chance.
  */
-export function measureProvenance(folder: string, isVerbose: boolean): void {
+export function measureProvenance(folder: string, isVerbose: boolean): ValueFigures {
   const counts: Counts = {
     clean: 0,
     cleanFlagged: 0,
@@ -39,6 +46,12 @@ export function measureProvenance(folder: string, isVerbose: boolean): void {
   console.log(`precision of flags: ${percent(counts.right, counts.reported)}`)
   console.log(`recall of flags: ${percent(counts.found, counts.flags)}`)
   console.log(`altered figures noticed: ${percent(counts.noticed, counts.altered)}`)
+  return {
+    clean_runs_flagged: { part: counts.cleanFlagged, of: counts.clean },
+    flags_right: { part: counts.right, of: counts.reported },
+    flags_found: { part: counts.found, of: counts.flags },
+    altered_noticed: { part: counts.noticed, of: counts.altered },
+  }
 }
 
 function readRuns(folder: string): Run[] {
@@ -47,15 +60,15 @@ function readRuns(folder: string): Run[] {
     .flatMap((name): Run[] => JSON.parse(readFileSync(join(folder, name), 'utf8')))
 }
 
+function readMessage(message: Run['messages'][number], at: number): SeenText[] {
+  const { role, name = role, content, tool_calls = [] } = message
+  const source = `${at} ${name}`
+  if (role !== 'assistant') return [{ source, text: content ?? '' }]
+  return tool_calls.map((call) => ({ source, text: JSON.stringify(call.arguments), isOwn: true }))
+}
+
 function measureRun(run: Run, counts: Counts, isVerbose: boolean): void {
-  const index = indexSeen(
-    run.messages
-      .filter(({ role, content }) => role !== 'assistant' && content !== null)
-      .map(({ name, role, content }, at) => ({
-        source: `${at} ${name ?? role}`,
-        text: content ?? '',
-      })),
-  )
+  const index = indexSeen(run.messages.flatMap(readMessage))
   const checked = checkAnswer(run.answer, index)
   const unsupported = checked.filter(({ verdict }) => verdict === 'unsupported')
   countFlags(run, { checked, unsupported }, counts, isVerbose)
@@ -67,9 +80,12 @@ function measureRun(run: Run, counts: Counts, isVerbose: boolean): void {
     const altered = alterFigure(run.answer, at)
     if (altered === undefined) continue
     counts.altered += 1
-    const after = checkAnswer(altered, index).filter((one) => one.verdict === 'unsupported')
-    if (after.some((one) => one.at[0] < at[1] && at[0] < one.at[1])) counts.noticed += 1
-    else if (isVerbose) console.log(`not noticed ${run.id} ${altered.slice(...at)}`)
+    const after = checkAnswer(altered, index).filter(
+      (one) => one.at[0] < at[1] && at[0] < one.at[1],
+    )
+    if (after.some((one) => one.verdict === 'unsupported')) counts.noticed += 1
+    else if (isVerbose)
+      console.log(`not noticed ${run.id} ${altered.slice(...at)}`, describe(after))
   }
 }
 

@@ -50,6 +50,12 @@ import {
 } from '../capabilities/store-routing/index.ts'
 import { type TaskDeps, taskRoutes } from '../capabilities/tasks/index.ts'
 import { traceRoutes } from '../capabilities/traces/index.ts'
+import {
+  createIndexer,
+  type KnowledgeDeps,
+  type KnowledgeLimits,
+  knowledgeBaseRoutes,
+} from '../capabilities/verification/knowledge-base/index.ts'
 import type { Clock } from '../kernel/time.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { Route } from '../platform/http/index.ts'
@@ -118,7 +124,8 @@ type ControlConfig = Pick<
   | 'blobs_url'
   | 'clickhouse_cluster'
 > &
-  QuerySettings
+  QuerySettings &
+  KnowledgeLimits
 
 const housekeepingEvery_ms = 60 * 60 * 1000
 const ledgerHoursEvery_ms = 10 * 60 * 1000
@@ -181,7 +188,10 @@ export function openControl(
   }
   const outbound = openReceivers(config)
   const channels = { db, clock, secret_key, mailer, outbound }
-  const opened = { clock, settings, requests, routing, archives, channels }
+  const indexer = createIndexer()
+  parts.defer(() => indexer.close())
+  const knowledge = { db, clock, indexer, limits: config }
+  const opened = { clock, settings, requests, routing, archives, channels, knowledge }
   const observability = { ...built, ...asked, ...opened }
   return { access, routes: controlRoutes(access, observability) }
 }
@@ -194,6 +204,7 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
     ...conversationRoutes(parts),
     ...conversationTreeRoutes(parts),
     ...detectionRoutes(parts),
+    ...knowledgeBaseRoutes(parts.knowledge),
     ...observabilityRoutes(parts),
   ]
 }
@@ -215,6 +226,7 @@ type ObservabilityParts = Pick<Stores, 'db' | 'store' | 'records' | 'ledger' | '
   routing: StoreRoutingRoutesDeps
   archives: ArchiveDeps
   channels: ChannelRoutesDeps
+  knowledge: KnowledgeDeps
   /** Hour (UTC) at which the daily retention runs start. */
   retention_hour: number
 }

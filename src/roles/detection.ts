@@ -70,7 +70,7 @@ function toJudgeSettings(config: JudgeConfig): JudgeSettings | undefined {
   return {
     ...{ url, model, timeout_ms },
     api_key: config.judge_api_key,
-    allowed_hosts: hosts.map((host) => host.trim()),
+    allowed_hosts: hosts.map((host) => host.trim().toLowerCase()),
     nano_dollars_per_token: per_million / million,
     nano_dollars_per_day_max: BigInt(config.judge_cents_per_day_max) * nanoDollarsPerCent,
   }

@@ -28,6 +28,7 @@ import {
   relationalSchemaStatus,
   type SavedQueryTables,
   type TaskTables,
+  type VerificationTables,
 } from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
 
@@ -43,7 +44,8 @@ export type Tables = AccessTables &
   ArchiveTables &
   RetentionTables &
   RouteTables &
-  SavedQueryTables
+  SavedQueryTables &
+  VerificationTables
 
 type RelationalConfig = Pick<
   RoleConfig<'worker'>,

@@ -47,6 +47,7 @@ export { markDue } from './findings/tasks-store.ts'
 export { severityNumber } from './findings/verdict.ts'
 export { type ContextJudge, type JudgeSettings, openJudge } from './judge/context-judge.ts'
 export type { DetectionDb, DetectionPorts, OnFindings } from './ports.ts'
+export { type HistoryMessage, readAnswer, readHistory } from './reconstruction/index.ts'
 export type { DetectionWork } from './worker/detection-work.ts'
 
 /** Returns the routes under `/api/v1/detection`. */

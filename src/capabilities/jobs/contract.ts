@@ -44,6 +44,8 @@ export type JobHandler = {
   kind: string
   /** Jobs of this kind that a process runs at a time, in addition to those of other kinds. */
   jobs_max?: number
+  /** How often a process with a free slot polls for jobs of this kind. Needs `jobs_max`. */
+  poll_ms?: number
   /** Resolves with the job's `result`. */
   run: (job: Job, context: JobContext) => Promise<JobValue>
 }

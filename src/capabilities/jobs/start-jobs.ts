@@ -33,9 +33,10 @@ export function startJobs(options: JobsOptions): Jobs {
   const stopping = new AbortController()
   const meters = jobMeters(metrics)
   const working = [
-    ...poolsOf(options.handlers, settings).map(({ handlers, jobs_max }) => {
+    ...poolsOf(options.handlers, settings).map(({ handlers, jobs_max, poll_ms }) => {
       const byKind = new Map(handlers.map((handler) => [handler.kind, handler]))
-      const run = { db, handlers: byKind, clock, logger, settings, meters }
+      const limits = { ...settings, poll_ms }
+      const run = { db, handlers: byKind, clock, logger, settings: limits, meters }
       return runJobs(run, jobs_max, stopping.signal)
     }),
     ...chores.map((chore) => repeat(chore, logger, stopping.signal)),
@@ -50,18 +51,20 @@ export function startJobs(options: JobsOptions): Jobs {
   }
 }
 
-type Pool = { handlers: readonly JobHandler[]; jobs_max: number }
+type Pool = { handlers: readonly JobHandler[]; jobs_max: number; poll_ms: number }
 
 /** Returns one pool for each kind with a `jobs_max` of its own, and one for all other kinds. */
-function poolsOf(handlers: readonly JobHandler[], { concurrency_max }: JobSettings): Pool[] {
+function poolsOf(handlers: readonly JobHandler[], settings: JobSettings): Pool[] {
+  const { concurrency_max, poll_ms } = settings
   const [limited, shared] = [true, false].map((is_limited) =>
     handlers.filter(({ jobs_max }) => (jobs_max !== undefined) === is_limited),
   )
   const own = (limited ?? []).map((handler) => ({
     handlers: [handler],
     jobs_max: handler.jobs_max ?? concurrency_max,
+    poll_ms: Math.min(handler.poll_ms ?? poll_ms, poll_ms),
   }))
-  return [{ handlers: shared ?? [], jobs_max: concurrency_max }, ...own].filter(
+  return [{ handlers: shared ?? [], jobs_max: concurrency_max, poll_ms }, ...own].filter(
     (pool) => pool.handlers.length > 0,
   )
 }

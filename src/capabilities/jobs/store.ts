@@ -1,4 +1,9 @@
-import { type Selectable, sql } from '../../platform/relational/index.ts'
+import {
+  type Selectable,
+  sql,
+  storableJson,
+  storableText,
+} from '../../platform/relational/index.ts'
 import type { Job, JobDb, JobRequest, JobValue } from './contract.ts'
 
 /** Inserts a job; returns undefined when its key is taken. */
@@ -10,7 +15,7 @@ export function insertJob(
   const now = new Date(clock.now_ms())
   return db
     .insertInto('job_runs')
-    .values({ id, ...request, params: jsonOf(params), created_at: now })
+    .values({ id, ...request, params: storableJson(params), created_at: now })
     .onConflict((conflict) => conflict.doNothing())
     .returningAll()
     .executeTakeFirst()
@@ -121,28 +126,44 @@ export async function deleteEarlierJobs(
 export type Lease = { id: string; lease_owner: string }
 
 /**
- * Claims the job that has been due longest: a queued one, or a running one whose lease has expired.
+ * Claims a due job: a queued one, or a running one whose lease has expired. Projects take turns, so
+ * that one with many queued jobs does not delay the others: a project with fewer running jobs comes
+ * first, and equal ones by chance. Within a project, the job that has been due longest comes first.
  * Leases use the clock of the database, which all workers share.
  */
 export async function claimJob(
   db: JobDb,
   claim: { kinds: readonly string[]; lease_owner: string; lease_ms: number },
 ): Promise<Job | undefined> {
+  const isOfKinds = sql`state in ('queued', 'running') and kind = any(${[...claim.kinds]})`
+  const isDue = sql`due_at <= now() and (state = 'queued' or lease_until < now())`
   const claimed = await sql<Selectable<Job>>`
+    with due as (
+      select id, project_id, row_number() over (partition by project_id order by due_at, id) as turn
+      from job_runs where ${isOfKinds} and ${isDue}
+    ), running as (
+      select project_id, count(*) as jobs from job_runs
+      where ${isOfKinds} and state = 'running' and lease_until >= now() group by project_id
+    ), chosen as (
+      select due.id, due.turn + coalesce(running.jobs, 0) as turn
+      from due left join running using (project_id)
+      where due.turn <= ${claimers_max}
+      order by 2, random() limit ${claimers_max}
+    )
     update job_runs
     set state = 'running', attempt = attempt + 1, lease_owner = ${claim.lease_owner},
       lease_until = ${later(claim.lease_ms)}, started_at = coalesce(started_at, now())
     where id = (
-      select id from job_runs
-      where state in ('queued', 'running') and due_at <= now()
-        and (state = 'queued' or lease_until < now())
-        and kind = any(${[...claim.kinds]})
-      order by due_at, id limit 1
-      for update skip locked
+      select job_runs.id from job_runs join chosen using (id)
+      where ${isDue} order by chosen.turn limit 1
+      for update of job_runs skip locked
     )
     returning *`.execute(db)
   return claimed.rows[0]
 }
+
+/** Jobs that are looked at, because other workers may be claiming the first ones right now. */
+const claimers_max = 32
 
 /** Extends a lease; false when it is lost. */
 export function extendLease(db: JobDb, lease: Lease, lease_ms: number): Promise<boolean> {
@@ -151,7 +172,7 @@ export function extendLease(db: JobDb, lease: Lease, lease_ms: number): Promise<
 
 /** Stores the progress of a job; false when the lease is lost. */
 export function noteProgress(db: JobDb, lease: Lease, progress: JobValue): Promise<boolean> {
-  return updateHeld(db, lease, sql`progress = ${jsonOf(progress)}::jsonb`)
+  return updateHeld(db, lease, sql`progress = ${storableJson(progress)}::jsonb`)
 }
 
 /** Ends a job; false when the lease is lost. */
@@ -165,10 +186,10 @@ export function endJob(
     ? updateHeld(
         db,
         lease,
-        sql`state = 'succeeded', result = ${jsonOf(end.result)}::jsonb,
+        sql`state = 'succeeded', result = ${storableJson(end.result)}::jsonb,
         error = null, ${ended}`,
       )
-    : updateHeld(db, lease, sql`state = 'failed', error = ${storable(end.error)}, ${ended}`)
+    : updateHeld(db, lease, sql`state = 'failed', error = ${storableError(end.error)}, ${ended}`)
 }
 
 /**
@@ -183,7 +204,7 @@ export function giveBack(
     db,
     lease,
     sql`state = 'queued', lease_owner = null, lease_until = null, due_at = ${later(delay_ms)},
-      attempt = attempt - ${counted ? 0 : 1}, error = ${error === null ? null : storable(error)}`,
+      attempt = attempt - ${counted ? 0 : 1}, error = ${error === null ? null : storableError(error)}`,
   )
 }
 
@@ -218,13 +239,8 @@ function later(ms: number) {
   return sql`now() + ${ms} * interval '1 millisecond'`
 }
 
-/** Replaces U+0000, which jsonb and text can't hold and a client's id may contain. */
-function jsonOf(value: JobValue): string {
-  return JSON.stringify(value).replaceAll('\\u0000', '\\ufffd')
-}
-
-function storable(text: string): string {
-  return text.replaceAll('\u0000', '\ufffd').slice(0, error_chars_max)
+function storableError(text: string): string {
+  return storableText(text).slice(0, error_chars_max)
 }
 
 const error_chars_max = 2_000

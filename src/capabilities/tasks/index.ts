@@ -16,6 +16,8 @@ export {
   type Task,
   type TaskDeps,
   type TaskSettings,
+  taskNamed,
+  taskPath,
   taskSchema,
   taskUrl,
 } from './task.ts'

@@ -6,6 +6,7 @@ import type { Clock } from '../../kernel/time.ts'
 import { expected, isStorable } from '../../model/list-query.ts'
 import { dollarsSchema } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
+import type { Kysely, TaskTables } from '../../platform/relational/index.ts'
 import { type ContextJudge, type DetectionDb, severities } from '../detection/index.ts'
 import type { CallSums, ObservationStore } from '../storage/index.ts'
 import { verificationStates } from './list-store.ts'
@@ -55,7 +56,7 @@ export type TaskSettings = {
  * the trace id in either spelling. Throws `task_not_found`, also for a task of another project.
  */
 export async function taskNamed(
-  { db }: Pick<TaskDeps, 'db'>,
+  { db }: { db: Kysely<TaskTables> },
   projectId: string,
   taskId: string,
 ): Promise<TaskRow> {
@@ -66,7 +67,7 @@ export async function taskNamed(
 
 /** Like `taskNamed`, but returns undefined for an unknown task. */
 export async function taskIfAny(
-  { db }: Pick<TaskDeps, 'db'>,
+  { db }: { db: Kysely<TaskTables> },
   projectId: string,
   taskId: string,
 ): Promise<TaskRow | undefined> {

@@ -105,7 +105,8 @@ export type ClaimToCheck = {
 export type PaidCall = {
   /** Which question of the run; the same step has the same key when the run is repeated. */
   key: string
-  verifier: VerifierName
+  /** `extraction`: a model lists the claims of the answer. */
+  verifier: VerifierName | 'extraction'
   /** Name of the model or search endpoint. */
   model: string
   /** Booked before the call; the difference to the real cost is given back. */
@@ -118,6 +119,22 @@ export type PaidReply = {
   input_tokens: number | null
   output_tokens: number | null
   nano_dollars: bigint
+}
+
+/**
+ * A priced call that failed at a known cost, such as an error reply that the server does not
+ * charge. After any other failure of `send` the booked cost stays, unless the server was not
+ * reached: it may have charged the call.
+ */
+export class PaidCallFailed extends Error {
+  override readonly name = 'PaidCallFailed'
+  readonly nano_dollars: bigint
+
+  /** The message is stored with the call, and shown to members of the project. */
+  constructor(message: string, nano_dollars = 0n) {
+    super(message)
+    this.nano_dollars = nano_dollars
+  }
 }
 
 /**

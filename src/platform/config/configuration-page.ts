@@ -4,6 +4,7 @@ import { roleSchemas } from './roles.ts'
 import { settingNotes } from './setting.ts'
 import {
   accessSettings,
+  knowledgeSettings,
   mailSettings,
   querySettings,
   taskSettings,
@@ -23,6 +24,7 @@ import {
   queueSettings,
   relationalSettings,
 } from './settings/store-settings.ts'
+import { verificationSettings } from './settings/verification-settings.ts'
 import {
   jobSettings,
   judgeSettings,
@@ -44,6 +46,7 @@ const sections: readonly (readonly [heading: string, group: Record<string, z.Zod
   ['Worker', workerSettings],
   ['Jobs and retention', jobSettings],
   ['Judge', judgeSettings],
+  ['Verification', verificationSettings],
   ['Notifications', notificationSettings],
   ['Sign-in and keys', accessSettings],
   ['Mail', mailSettings],
@@ -51,6 +54,7 @@ const sections: readonly (readonly [heading: string, group: Record<string, z.Zod
   ['Operator', operatorSettings],
   ['Tasks', taskSettings],
   ['Queries', querySettings],
+  ['Knowledge base', knowledgeSettings],
   ['Smoke test', smokeSettings],
   ['One machine', embeddedSettings],
   ['Command line', cliSettings],

@@ -1,3 +1,5 @@
 export { chartSettings, configurationPage } from './configuration-page.ts'
-export { ConfigError, loadConfig, readSettingFile, SettingFileRefused } from './load-config.ts'
+export { ConfigError, loadConfig } from './load-config.ts'
+export type { ModelEndpoint } from './model-endpoints.ts'
 export type { Role, RoleConfig } from './roles.ts'
+export { readSettingFile, SettingFileRefused } from './setting-file.ts'

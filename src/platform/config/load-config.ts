@@ -1,6 +1,9 @@
-import { readFileSync, statSync } from 'node:fs'
+import { type ModelEndpoint, readModelKeys } from './model-endpoints.ts'
 import { type Configured, type RoleConfig, roleSchemas } from './roles.ts'
 import { settingNotes } from './setting.ts'
+import { readSettingFile, SettingFileRefused } from './setting-file.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
 
 /** Invalid configuration. The message names each variable, its value and the expected value. */
 export class ConfigError extends Error {
@@ -24,7 +27,7 @@ function fileVariableOf(setting: string): string {
  */
 export function loadConfig<R extends Configured>(
   role: R,
-  env: Readonly<Record<string, string | undefined>> = process.env,
+  env: Environment = process.env,
 ): RoleConfig<R> {
   const schema = roleSchemas[role]
   const given: Given[] = Object.keys(schema.shape).map((setting) => readGiven(setting, env))
@@ -43,15 +46,27 @@ export function loadConfig<R extends Configured>(
     throw new ConfigError(`the configuration is not valid:\n${faults.join('\n')}`)
   }
   const config = result.data as RoleConfig<R>
-  return 'postgres_url' in schema.shape
-    ? { ...config, postgres_url: buildPostgresUrl(config as PostgresConfig) }
-    : config
+  const own = config as PostgresConfig & { verification_models?: readonly ModelEndpoint[] }
+  return {
+    ...config,
+    ...('postgres_url' in schema.shape && { postgres_url: buildPostgresUrl(own) }),
+    ...(own.verification_models && {
+      verification_models: withKeys(own.verification_models, env),
+    }),
+  }
+}
+
+function withKeys(models: readonly ModelEndpoint[], env: Environment): ModelEndpoint[] {
+  const { read, faults } = readModelKeys(models, env)
+  if (faults.length === 0) return read
+  const lines = faults.map((fault) => `  ${variableOf('verification_models')}: ${fault}`)
+  throw new ConfigError(`the configuration is not valid:\n${lines.join('\n')}`)
 }
 
 /** A setting as given: its text and the file it was read from, or why that is impossible. */
 type Given = { setting: string; value?: string | undefined; path?: string; fault?: string }
 
-function readGiven(setting: string, env: Readonly<Record<string, string | undefined>>): Given {
+function readGiven(setting: string, env: Environment): Given {
   const [variable, file] = [variableOf(setting), fileVariableOf(setting)]
   const value = env[variable] || undefined
   const path = knownVariables.has(file) ? undefined : env[file] || undefined
@@ -74,6 +89,7 @@ function describeFault(role: Configured, { setting, value, path }: Given, messag
   if (path !== undefined) {
     return `  ${fileVariableOf(setting)}: got the content of ${path}, ${message}`
   }
+  if (notes?.unit === 'JSON') return `  ${variableOf(setting)}: ${message}`
   const shown = notes?.unit === 'secret' ? '(a secret)' : JSON.stringify(hidePassword(value))
   return `  ${variableOf(setting)}: got ${shown}, ${message}`
 }
@@ -89,7 +105,7 @@ const knownVariables: ReadonlySet<string> = new Set(
 )
 
 /** Reports unknown variables, so that a misspelt variable is not ignored. */
-function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+function unknownVariables(env: Environment): string[] {
   return Object.keys(env)
     .filter((name) => name.startsWith('LOOPTRACE_'))
     .filter((name) => !knownVariables.has(name) && !knownVariables.has(name.replace(/_FILE$/, '')))
@@ -145,55 +161,4 @@ function buildPostgresUrl(config: PostgresConfig): string | undefined {
 /** Puts an IPv6 address in brackets, as URLs require. */
 function quoteHost(host: string): string {
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
-}
-
-/** A setting is a password, a key or a URL; larger files are given by mistake. */
-const fileBytes_max = 64 * 1024
-
-/** The file of a setting cannot be read. The message has its path, never its content. */
-export class SettingFileRefused extends Error {
-  override readonly name = 'SettingFileRefused'
-}
-
-/**
- * Reads the value of a setting from a UTF-8 file, without the end of its last line. An empty file
- * counts as unset, as an empty variable does. Throws SettingFileRefused for anything else than a
- * small text, such as a pipe, which would block the start.
- */
-export function readSettingFile(path: string): string | undefined {
-  const bytes = readBounded(path)
-  let value: string
-  try {
-    value = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch (cause) {
-    throw refusal(path, 'it is not UTF-8 text', cause)
-  }
-  if (value.includes('\0')) throw refusal(path, 'it is not UTF-8 text')
-  return value.replace(/\r?\n$/, '') || undefined
-}
-
-function readBounded(path: string): Uint8Array {
-  try {
-    const about = statSync(path)
-    if (!about.isFile()) throw refusal(path, 'it is not a file')
-    if (about.size > fileBytes_max) throw refusal(path, `it is larger than ${fileBytes_max} bytes`)
-    return readFileSync(path)
-  } catch (cause) {
-    if (cause instanceof SettingFileRefused) throw cause
-    throw refusal(
-      path,
-      reasons[(cause as NodeJS.ErrnoException).code ?? ''] ?? String(cause),
-      cause,
-    )
-  }
-}
-
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'it does not exist',
-  ENOTDIR: 'it does not exist',
-  EACCES: 'this user may not read it',
-}
-
-function refusal(path: string, reason: string, cause?: unknown): SettingFileRefused {
-  return new SettingFileRefused(`${path} cannot be read: ${reason}`, { cause })
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   accessSettings,
+  knowledgeSettings,
   mailSettings,
   querySettings,
   taskSettings,
@@ -20,6 +21,7 @@ import {
   queueSettings,
   relationalSettings,
 } from './settings/store-settings.ts'
+import { verificationSettings } from './settings/verification-settings.ts'
 import {
   jobSettings,
   judgeSettings,
@@ -51,7 +53,9 @@ export const roleSchemas = {
     ...notificationSettings,
     ...taskSettings,
     ...querySettings,
+    ...knowledgeSettings,
     ...judgeSettings,
+    ...verificationSettings,
     ...ingestSettings,
     ...recordingSettings,
     ...queueSettings,
@@ -68,6 +72,7 @@ export const roleSchemas = {
     ...workerSettings,
     ...jobSettings,
     ...judgeSettings,
+    ...verificationSettings,
     ...blobsSettings,
     ...taskSettings,
     ...mailSettings,
@@ -102,12 +107,14 @@ export const roleSchemas = {
     ...workerSettings,
     ...jobSettings,
     ...judgeSettings,
+    ...verificationSettings,
     ...accessSettings,
     ...mailSettings,
     ...notificationSettings,
     ...operatorKeySettings,
     ...taskSettings,
     ...querySettings,
+    ...knowledgeSettings,
     ...ingestSettings,
     ...embeddedSettings,
     ...blobsSettings,

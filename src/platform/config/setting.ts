@@ -147,7 +147,8 @@ export const settingNotes = z.registry<{
   default: string | undefined
 }>()
 
-function describeSetting<T>(
+/** Adds the notes and the default to the schema of a setting. */
+export function describeSetting<T>(
   schema: z.ZodType<T>,
   docs: SettingDocs<T>,
   expected: string,

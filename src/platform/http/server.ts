@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import rateLimit from '@fastify/rate-limit'
@@ -182,12 +183,17 @@ function readJsonBodies(app: FastifyInstance, routes: readonly (Route | RawRoute
   const parseAnyKeys = app.getDefaultJsonParser('ignore', 'ignore')
   const anyKeys = new Set(routes.filter((route) => route.any_json_keys).map(({ url }) => url))
   app.removeContentTypeParser('application/json')
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body.length === 0) return done(null, undefined)
+  const parseAs = 'buffer'
+  app.addContentTypeParser<Buffer>('application/json', { parseAs }, (request, bytes, done) => {
+    if (bytes.length === 0) return done(null, undefined)
+    // JSON is UTF-8 (RFC 8259, 8.1). Decoding would replace other bytes silently.
+    if (!isUtf8(bytes)) return done(problem('invalid_json', { detail: notUtf8 }), undefined)
     const parser = anyKeys.has(request.routeOptions.url ?? '') ? parseAnyKeys : parse
-    parser(request, body.toString(), done)
+    parser(request, bytes.toString(), done)
   })
 }
+
+const notUtf8 = 'The body is not valid UTF-8. Encode it as UTF-8.'
 
 type ServeOptions = HttpServerOptions & { checkReply?: ReturnType<typeof replyChecker> }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isReachable, parseAllowedNetwork } from './address-policy.ts'
+import { isReachable, parseAllowedNetwork, portsOf } from './address-policy.ts'
 
 describe('without allowed networks', () => {
   test.each([
@@ -12,9 +12,9 @@ describe('without allowed networks', () => {
     '64:ff9b::8.8.8.8',
     '2002:808:808::1',
   ])('%s is reachable', (address) => {
-    expect(isReachable(address, 443, [])).toBe(true)
-    expect(isReachable(address, 80, [])).toBe(true)
-    expect(isReachable(address, 8080, [])).toBe(false)
+    expect(isReachable(address, 443, { allowed: [] })).toBe(true)
+    expect(isReachable(address, 80, { allowed: [] })).toBe(true)
+    expect(isReachable(address, 8080, { allowed: [] })).toBe(false)
   })
 
   test.each([
@@ -36,9 +36,21 @@ describe('without allowed networks', () => {
     ['no address', 'localhost', '', '127.1', '0x7f.1', '2130706433', '1.2.3.4, 5.6.7.8'],
   ])('%s is refused', (_, ...addresses) => {
     for (const address of addresses) {
-      expect([address, isReachable(address, 443, [])]).toEqual([address, false])
+      expect([address, isReachable(address, 443, { allowed: [] })]).toEqual([address, false])
     }
   })
+})
+
+test('the ports of URLs are added to those of web servers', () => {
+  const urls = ['https://a.test/v1', 'http://b.test:8000/v1', 'https://c.test:443', 'no url']
+  expect(portsOf(urls)).toEqual([80, 443, 8000])
+})
+
+test('another public port opens public addresses alone', () => {
+  const policy = { allowed: [], public_ports: [8443] }
+  expect(isReachable('8.8.8.8', 8443, policy)).toBe(true)
+  expect(isReachable('8.8.8.8', 443, policy)).toBe(false)
+  expect(isReachable('10.0.0.1', 8443, policy)).toBe(false)
 })
 
 describe('an allowed network', () => {
@@ -58,7 +70,7 @@ describe('an allowed network', () => {
     ['0.0.0.0/0', '169.254.169.254', 443, true],
     ['0.0.0.0/0', '::1', 443, false],
   ])('%s and %s port %i: %s', (network, address, port, reachable) => {
-    expect(isReachable(address, port, [parseAllowedNetwork(network)])).toBe(reachable)
+    expect(isReachable(address, port, { allowed: [parseAllowedNetwork(network)] })).toBe(reachable)
   })
 
   test.each([
@@ -85,7 +97,7 @@ test('an IPv4 address is as reachable as its mapped, NAT64 and 6to4 forms', () =
       const v4 = [a, b, c, d].join('.')
       const hex = [a * 256 + b, c * 256 + d].map((group) => group.toString(16)).join(':')
       const forms = [`::ffff:${v4}`, `64:ff9b::${v4}`, `2002:${hex}::`]
-      const verdicts = [v4, ...forms].map((address) => isReachable(address, 443, []))
+      const verdicts = [v4, ...forms].map((address) => isReachable(address, 443, { allowed: [] }))
       expect(new Set(verdicts).size).toBe(1)
     }),
   )

@@ -7,7 +7,8 @@ export type AllowedNetwork = {
   ports: readonly number[]
 }
 
-const web_ports = [80, 443]
+/** Ports of web servers. */
+export const webPorts: readonly number[] = [80, 443]
 
 /**
  * Returns the network of `10.0.0.0/8`, which opens ports 80 and 443, or of `10.0.0.0/8:9093` and
@@ -21,13 +22,21 @@ export function parseAllowedNetwork(text: string): AllowedNetwork {
   const [address = ''] = cidr.split('/', 1)
   if (isIP(address) === 0 || !ipaddr.isValidCIDR(cidr)) throw new Error(expected)
   if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) throw new Error(expected)
-  const ports = port === undefined ? web_ports : [Number(port)]
+  const ports = port === undefined ? webPorts : [Number(port)]
   return { range: ipaddr.parseCIDR(cidr), ports }
 }
 
+/** Returns the ports of web servers and of the URLs, which may name others. */
+export function portsOf(urls: readonly string[]): number[] {
+  const own = urls.map((url) => Number(URL.parse(url)?.port ?? 0)).filter((port) => port > 0)
+  return [...new Set([...webPorts, ...own])]
+}
+
+type Policy = { allowed: readonly AllowedNetwork[]; public_ports?: readonly number[] }
+
 /**
- * Whether a request may go to this address and port: a public address on port 80 or 443, or an
- * allowed network on its ports. An IPv4 address inside an IPv6 address (mapped, NAT64, 6to4) counts
+ * Whether a request may go to this address and port: a public address on a public port (default 80
+ * and 443), or an allowed network on its ports. An IPv4 address inside an IPv6 address (mapped, NAT64, 6to4) counts
  * as itself. Everything that IANA lists as special is not public: private, loopback, link-local,
  * shared, multicast, documentation and reserved addresses.
  * https://www.iana.org/assignments/iana-ipv4-special-registry
@@ -36,12 +45,12 @@ export function parseAllowedNetwork(text: string): AllowedNetwork {
 export function isReachable(
   address: string,
   port: number,
-  allowed: readonly AllowedNetwork[],
+  { allowed, public_ports = webPorts }: Policy,
 ): boolean {
   const canonical = toCanonical(address)
   if (canonical === undefined) return false
   const actual = innermost(ipaddr.parse(canonical))
-  if (isPublic(actual) && web_ports.includes(port)) return true
+  if (isPublic(actual) && public_ports.includes(port)) return true
   return allowed.some(({ range, ports }) => ports.includes(port) && isIn(actual, range))
 }
 

@@ -1,10 +1,9 @@
-export { type AllowedNetwork, parseAllowedNetwork } from './address-policy.ts'
+export { type AllowedNetwork, parseAllowedNetwork, portsOf } from './address-policy.ts'
 export {
-  type Address,
   type Outbound,
-  OutboundFailed,
-  type OutboundFailure,
   type OutboundReply,
   type OutboundRequest,
   openOutbound,
 } from './outbound.ts'
+export { OutboundFailed, type OutboundFailure } from './outbound-failed.ts'
+export type { Address } from './reachable-addresses.ts'

@@ -165,6 +165,50 @@ describe('a name', () => {
   })
 })
 
+describe('servers of the configuration', () => {
+  const resolve = async (host: string): Promise<readonly Address[]> =>
+    host.endsWith('.test') ? [{ address: '127.0.0.1', family: 4 }] : []
+
+  test('a trusted host is reached on a private address and any port, no other host is', async () => {
+    const { port, seen } = await serve((_, response) => response.end('ok'))
+    const trusted_hosts = ['judge.test', '127.0.0.1']
+    const outbound = openOutbound({ allowed: [], trusted_hosts, resolve })
+    for (const host of ['judge.test', 'JUDGE.test', '127.0.0.1', '0x7f.1']) {
+      expect((await outbound.send({ url: `http://${host}:${port}/`, method: 'POST' })).status).toBe(
+        200,
+      )
+    }
+    for (const host of ['other.test', 'a.judge.test', '127.0.0.2', '[::1]', 'judge.test.']) {
+      const failure = await failureOf(
+        outbound.send({ url: `http://${host}:${port}/`, method: 'POST' }),
+      )
+      expect([host, failure.reached]).toEqual([host, false])
+    }
+    expect(seen).toHaveLength(4)
+  })
+
+  test('a public port opens no private address', async () => {
+    const { port, seen } = await serve((_, response) => response.end())
+    const outbound = openOutbound({ allowed: [], public_ports: [80, 443, port], resolve })
+    for (const host of ['own.test', '127.0.0.1', '[::ffff:127.0.0.1]']) {
+      const url = `http://${host}:${port}/`
+      expect((await failureOf(outbound.send({ url, method: 'POST' }))).code).toBe('refused')
+    }
+    expect(seen).toEqual([])
+  })
+
+  test('a redirect of a trusted host to a private address is refused', async () => {
+    const other = await serve((_, response) => response.end('secret'))
+    const { port } = await serve((_, response) =>
+      response.writeHead(302, { location: `http://127.0.0.1:${other.port}/` }).end(),
+    )
+    const outbound = openOutbound({ allowed: [], trusted_hosts: ['judge.test'], resolve })
+    const url = `http://judge.test:${port}/`
+    const failure = await failureOf(outbound.send({ url, method: 'GET', redirects: 5 }))
+    expect([failure.code, other.seen.length]).toEqual(['refused', 0])
+  })
+})
+
 describe('redirects', () => {
   test('are the reply by default', async () => {
     const { url, port } = await serve((_, response) =>

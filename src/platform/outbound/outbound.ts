@@ -1,9 +1,16 @@
-import { lookup } from 'node:dns/promises'
-import { isIP, type LookupFunction } from 'node:net'
+import type { LookupFunction } from 'node:net'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { Client } from 'undici'
-import { type AllowedNetwork, isReachable } from './address-policy.ts'
+import { abortedBy, failed, OutboundFailed } from './outbound-failed.ts'
+import {
+  type Address,
+  type Guard,
+  type OutboundOptions,
+  reachableAddresses,
+  toGuard,
+  toTarget,
+} from './reachable-addresses.ts'
 
 /** A request to a server that a user of the product named. */
 export type OutboundRequest = {
@@ -38,45 +45,6 @@ export type Outbound = {
   send(request: OutboundRequest): Promise<OutboundReply>
 }
 
-/**
- * No reply was received. The message never has the addresses of a name, which would show the inside
- * of a cluster to its tenants, and never the URL's path, which may hold a secret.
- */
-export class OutboundFailed extends Error {
-  override readonly name = 'OutboundFailed'
-  readonly code: OutboundFailure
-  /** Whether the server was reached: then it may have acted on the request. */
-  readonly reached: boolean
-
-  constructor(code: OutboundFailure, message: string, reached = false) {
-    super(message)
-    this.code = code
-    this.reached = reached
-  }
-}
-
-/**
- * `refused`: the URL, an address or a port is not allowed. Do not send the request again.
- * `aborted`: the caller ended the request.
- */
-export type OutboundFailure =
-  | 'refused'
-  | 'unresolved'
-  | 'connection'
-  | 'timeout'
-  | 'aborted'
-  | 'too_large'
-  | 'encoding'
-  | 'redirects'
-
-export type OutboundOptions = {
-  allowed: readonly AllowedNetwork[]
-  /** Resolves a name to all its addresses; in tests a server of their own. */
-  resolve?: (host: string) => Promise<readonly Address[]>
-}
-
-export type Address = { address: string; family: number }
-
 const defaults = {
   timeout_ms: 5_000,
   limits: { bytes: 2 * 2 ** 20, decoded_bytes: 8 * 2 ** 20 },
@@ -91,24 +59,20 @@ const redirect_statuses = [301, 302, 303, 307, 308]
  * alike. Nothing is sent that the caller did not name: no cookies, no Referer, no credentials of an
  * earlier host.
  */
-export function openOutbound({ allowed, resolve = resolveByHost }: OutboundOptions): Outbound {
+export function openOutbound(options: OutboundOptions): Outbound {
+  const guard = toGuard(options)
   return {
     send: async (request) => {
       const timeout = AbortSignal.timeout(request.timeout_ms ?? defaults.timeout_ms)
       const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout
       const first = { url: toTarget(request.url), headers: request.headers ?? {} }
-      return follow({ ...request, signal }, { allowed, resolve }, first)
+      return follow({ ...request, signal }, guard, first)
     },
   }
 }
 
 /** Sends a request, and the ones that its redirects ask for. */
-async function follow(
-  request: Exchange,
-  guard: Required<OutboundOptions>,
-  hop: Hop,
-  hops = 0,
-): Promise<OutboundReply> {
+async function follow(request: Exchange, guard: Guard, hop: Hop, hops = 0): Promise<OutboundReply> {
   const addresses = await reachableAddresses(hop.url, { ...guard, signal: request.signal })
   const reply = await exchange({ ...request, headers: hop.headers }, hop.url, addresses)
   const { method, redirects = 0 } = request
@@ -128,62 +92,6 @@ function redirectOf({ status, headers }: OutboundReply, hop: Hop): Hop | undefin
   if (!redirect_statuses.includes(status) || typeof location !== 'string') return undefined
   const url = toTarget(URL.parse(location, hop.url.href)?.href ?? location)
   return { url, headers: url.origin === hop.url.origin ? hop.headers : {} }
-}
-
-function failed(code: OutboundFailure, { host }: URL, what: string, reached = false) {
-  return new OutboundFailed(code, `${host} ${what}`, reached)
-}
-
-/** Returns the URL in its canonical form: `http://0x7f.1` is `http://127.0.0.1`. */
-function toTarget(text: string): URL {
-  const url = URL.parse(text)
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    throw new OutboundFailed('refused', 'the URL is not an absolute http or https URL')
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw failed('refused', url, 'is named with a user or password, which a URL must not carry')
-  }
-  return url
-}
-
-type Guard = Required<OutboundOptions> & { signal: AbortSignal }
-
-/** Returns the addresses of the URL's host. Rejects if one of them is not reachable. */
-async function reachableAddresses(url: URL, guard: Guard): Promise<readonly Address[]> {
-  const { allowed, resolve, signal } = guard
-  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  const family = isIP(host)
-  const addresses =
-    family > 0 ? [{ address: host, family }] : await unlessAborted(resolve(host), signal, url)
-  if (addresses.length === 0) throw failed('unresolved', url, 'has no address')
-  if (addresses.every(({ address }) => isReachable(address, port, allowed))) return addresses
-  const what = `port ${port} is not allowed: expected a public address on port 80 or 443, or one of the allowed networks`
-  throw failed('refused', url, what)
-}
-
-async function resolveByHost(host: string): Promise<readonly Address[]> {
-  return lookup(host, { all: true, verbatim: true })
-}
-
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, url: URL): Promise<T> {
-  using ending = new DisposableStack()
-  const aborted = new Promise<never>((_, reject) => {
-    const abort = () => reject(abortedBy(signal, url, false))
-    if (signal.aborted) return abort()
-    signal.addEventListener('abort', abort, { once: true })
-    ending.defer(() => signal.removeEventListener('abort', abort))
-  })
-  const resolved = work.catch(() => {
-    throw failed('unresolved', url, 'is not known to the name server')
-  })
-  return await Promise.race([resolved, aborted])
-}
-
-function abortedBy({ reason }: AbortSignal, url: URL, reached: boolean): OutboundFailed {
-  const isLate = reason instanceof Error && reason.name === 'TimeoutError'
-  if (!isLate) return failed('aborted', url, 'is not waited for any longer', reached)
-  return failed('timeout', url, 'did not answer in time', reached)
 }
 
 type Exchange = OutboundRequest & { signal: AbortSignal }

@@ -44,6 +44,7 @@ export type {
 export { openRelational, type Relational, type RelationalOptions } from './open-relational.ts'
 export { ownedBy } from './owned-by.ts'
 export { type BoundedRead, ReadOverTime, readBounded } from './read-bounded.ts'
+export { storableJson, storableText } from './storable.ts'
 export type { DetectionTables, TaskTables, TaskVerdict } from './task-tables.ts'
 export { asStoreProblem, isLockTimeout, isRelationalUnavailable } from './unavailable.ts'
 export type { VerificationTables } from './verification-tables.ts'

@@ -1,12 +1,11 @@
-import { Worker } from 'node:worker_threads'
 import { problem } from '../../../kernel/problem.ts'
-import { Semaphore } from '../../../kernel/semaphore.ts'
+import { createAnsweringThread } from '../../../platform/threads/index.ts'
 
 /** A question to the thread. */
-export type StrengthQuestion = { id: number; password: string; known_words: readonly string[] }
+export type StrengthQuestion = { password: string; known_words: readonly string[] }
 
 /** The answer of the thread: the decimal logarithm of the guesses that find the password. */
-export type StrengthAnswer = { id: number; guesses_log10: number; warning: string | null }
+export type StrengthAnswer = { guesses_log10: number; warning: string | null }
 
 /** Refuses passwords that are easy to guess. */
 export type PasswordStrength = {
@@ -26,44 +25,29 @@ export type PasswordStrength = {
 const guesses_log10_min = 10
 /** Characters that are estimated; the time grows with their square. The rest only adds strength. */
 const estimated_max = 40
-const idle_ms = 60_000
 const answer_ms_max = 15_000
 const advice = 'Use a longer phrase, such as four words that do not belong together.'
 
 /** Creates the check. Its thread starts with the first password and ends a minute after the last. */
 export function createPasswordStrength(): PasswordStrength {
-  const slot = new Semaphore({ permits_max: 1, waiting: { max: 50, refusal: tooMany } })
-  let thread: Worker | undefined
-  let idle: NodeJS.Timeout | undefined
-  let asked = 0
-  const end = async () => {
-    clearTimeout(idle)
-    const ended = thread
-    thread = undefined
-    await ended?.terminate()
-  }
-  const ask = async (password: string, known_words: readonly string[]) => {
-    clearTimeout(idle)
-    thread ??= startThread()
-    asked += 1
-    const answer = await askThread(thread, { id: asked, password, known_words }).catch(
-      async (error: unknown) => {
-        await end()
-        throw error
-      },
-    )
-    idle = setTimeout(end, idle_ms).unref()
-    return answer
-  }
+  const thread = createAnsweringThread<StrengthQuestion, StrengthAnswer>({
+    file: new URL('./strength-thread.ts', import.meta.url),
+    answer_ms_max,
+    waiting: { max: 50, refusal: tooMany },
+    failed: unavailable,
+  })
   return {
     findWeakness: async (password, about = []) => {
       const estimated = cut(password.normalize('NFKC'))
       const known_words = ['looptrace', ...about.flatMap(wordsOf)].slice(0, knownWords_max)
-      const { guesses_log10, warning } = await slot.run(() => ask(estimated, known_words))
+      const { guesses_log10, warning } = await thread.ask({
+        password: estimated,
+        known_words,
+      })
       if (guesses_log10 >= guesses_log10_min) return undefined
       return `${warning ?? 'The password is easy to guess.'} ${advice}`
     },
-    close: end,
+    close: thread.close,
   }
 }
 
@@ -91,33 +75,6 @@ function wordsOf(text: string): string[] {
 /** Returns the first characters, without half of a surrogate pair. */
 function cut(password: string): string {
   return Array.from(password).slice(0, estimated_max).join('')
-}
-
-function startThread(): Worker {
-  const thread = new Worker(new URL('./strength-thread.ts', import.meta.url))
-  thread.unref()
-  // A failure rejects the question that waits for an answer.
-  thread.on('error', () => undefined)
-  return thread
-}
-
-function askThread(thread: Worker, question: StrengthQuestion): Promise<StrengthAnswer> {
-  return new Promise((resolve, reject) => {
-    const settle = (act: () => void) => {
-      clearTimeout(timer)
-      thread.off('message', answered)
-      thread.off('error', failed)
-      act()
-    }
-    const answered = (answer: StrengthAnswer) => {
-      if (answer.id === question.id) settle(() => resolve(answer))
-    }
-    const failed = (cause: unknown) => settle(() => reject(unavailable(cause)))
-    const timer = setTimeout(() => failed(new Error('no answer in time')), answer_ms_max)
-    thread.on('message', answered)
-    thread.on('error', failed)
-    thread.postMessage(question)
-  })
 }
 
 function unavailable(cause: unknown): Error {

@@ -1,7 +1,8 @@
-import { parentPort } from 'node:worker_threads'
+import { isMainThread } from 'node:worker_threads'
 import { ZxcvbnFactory } from '@zxcvbn-ts/core'
 import { adjacencyGraphs, dictionary as common } from '@zxcvbn-ts/language-common'
 import { dictionary as english, translations } from '@zxcvbn-ts/language-en'
+import { serveThread } from '../../../platform/threads/index.ts'
 import type { StrengthAnswer, StrengthQuestion } from './password-strength.ts'
 
 /**
@@ -9,18 +10,17 @@ import type { StrengthAnswer, StrengthQuestion } from './password-strength.ts'
  * more than one substitution of letters by digits, hostile passwords of this length take over
  * 100 ms; with one they take at most 20 ms.
  */
-function serve(port: NonNullable<typeof parentPort>): void {
+function serve(): void {
   const estimator = new ZxcvbnFactory({
     dictionary: { ...common, ...english },
     graphs: adjacencyGraphs,
     translations,
     l33tMaxSubstitutions: 1,
   })
-  port.on('message', ({ id, password, known_words }: StrengthQuestion) => {
+  serveThread(({ password, known_words }: StrengthQuestion): StrengthAnswer => {
     const { guessesLog10, feedback } = estimator.check(password, [...known_words])
-    const answer: StrengthAnswer = { id, guesses_log10: guessesLog10, warning: feedback.warning }
-    port.postMessage(answer)
+    return { guesses_log10: guessesLog10, warning: feedback.warning }
   })
 }
 
-if (parentPort !== null) serve(parentPort)
+if (!isMainThread) serve()

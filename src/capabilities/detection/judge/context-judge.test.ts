@@ -138,7 +138,7 @@ test('fails if the model does not answer in time', async () => {
   expect(await asked(settings)).toEqual({ outcome: 'failed', reason })
 })
 
-test.each(['127.0.0.1', 'localhost'])(
+test.each(['127.0.0.1', 'localhost', '[::ffff:0:7f00:1]', '[3fff::1]'])(
   'does not connect to %s unless it is allowed',
   async (host) => {
     const { url, got } = await model(breach)

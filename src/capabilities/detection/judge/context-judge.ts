@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type Outbound, openOutbound, portsOf } from '../../../platform/outbound/index.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
 import type { FindingDraft } from '../contract.ts'
@@ -18,7 +19,7 @@ export type JudgeSettings = {
    * endpoint.
    */
   api_key: string | undefined
-  /** Hosts that may have non-public addresses. */
+  /** Hosts that may have non-public addresses, in lower case. */
   allowed_hosts: readonly string[]
   timeout_ms: number
   /**
@@ -65,6 +66,8 @@ const confidence_max = 0.6
 
 /** Creates a judge. Rejects only with errors of `spend`. */
 export function createContextJudge(settings: JudgeSettings, spend: JudgeSpend): ContextJudge {
+  const { url, allowed_hosts: trusted_hosts } = settings
+  const outbound = openOutbound({ allowed: [], trusted_hosts, public_ports: portsOf([url]) })
   return async ({ run, question, now_ms, signal }) => {
     const isBooked = await spend.book({
       project_id: run.project_id,
@@ -74,7 +77,7 @@ export function createContextJudge(settings: JudgeSettings, spend: JudgeSpend): 
     })
     if (!isBooked) return { outcome: 'over_budget', reason: 'the daily budget is spent' }
     try {
-      const breaches = parseBreaches(await ask(settings, question.text, signal))
+      const breaches = parseBreaches(await ask({ ...settings, outbound }, question.text, signal))
       const { model } = settings
       return { outcome: 'answered', findings: toFindings(run, question, { breaches, model }) }
     } catch (error) {
@@ -102,12 +105,12 @@ const instructions =
   '{"breaches":[{"statement":0,"answer":0,"why":"one sentence"}]}; an empty list when none does.'
 
 async function ask(
-  settings: JudgeSettings,
+  settings: JudgeSettings & { outbound: Outbound },
   text: string,
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
-  const { url, model, api_key, allowed_hosts, timeout_ms } = settings
-  return postJson({
+  const { outbound, url, model, api_key, timeout_ms } = settings
+  return postJson(outbound, {
     url: `${url.replace(/\/$/, '')}/chat/completions`,
     headers: api_key === undefined ? {} : { authorization: `Bearer ${api_key}` },
     body: {
@@ -120,7 +123,7 @@ async function ask(
         { role: 'user', content: text },
       ],
     },
-    ...{ timeout_ms, answer_bytes_max, allowed_hosts, signal },
+    ...{ timeout_ms, answer_bytes_max, signal },
   })
 }
 

@@ -36,7 +36,7 @@ export function followHistory(state: RunState, row: Observation, call: number): 
     const fresh = rest === '' ? [] : readMessages(parsedJson(rest), 'user')
     return continueHead(state, longest, { row, raw, fresh, call })
   }
-  const messages = parseMessages(row)
+  const messages = readHistory(row)
   if (messages === undefined) return followLane(state, row)
   const whole = { row, raw, fresh: messages, call }
   const compared = findLongestPrefix(state.heads, messages)
@@ -51,8 +51,11 @@ function toRawList(input: string): string | undefined {
   return input.startsWith('[{') && input.endsWith('}]') ? input : undefined
 }
 
-/** Undefined for a text that was cut and cannot be parsed. */
-function parseMessages({ input, content_state }: Observation): HistoryMessage[] | undefined {
+/**
+ * Reads the messages that a call sent, in any convention; undefined for a text that was cut and
+ * cannot be parsed.
+ */
+export function readHistory({ input, content_state }: Observation): HistoryMessage[] | undefined {
   const isJson = input[0] === '[' || input[0] === '{' || input[0] === '"'
   const value = isJson ? parsedJson(input) : undefined
   if (value === undefined && content_state === 'truncated') return undefined

@@ -15,4 +15,7 @@ export {
   text_chars_max,
 } from './contract.ts'
 export { digestOf } from './digests.ts'
+export { readHistory } from './follow-history.ts'
+export type { HistoryMessage } from './read-messages.ts'
 export { createReconstruction, reconstruct } from './reconstruction.ts'
+export { readAnswer } from './take-call.ts'

@@ -259,7 +259,7 @@ function addStep(
  * Reads the model's answer; undefined without content. Takes the first of several choices. Tool
  * calls missing from the text are read from their own column.
  */
-function readAnswer(row: Observation): HistoryMessage | undefined {
+export function readAnswer(row: Observation): HistoryMessage | undefined {
   if (row.output === '') return undefined
   const value = row.output[0] === '[' || row.output[0] === '{' ? parsedJson(row.output) : undefined
   const reported = readMessages(unwrapChoices(value ?? row.output), 'assistant')

@@ -1,6 +1,6 @@
 import { type Range, toSource } from '../text/mapped-text.ts'
 import { grammarWords, tokenize } from '../text/tokens.ts'
-import { isComparable, type Quantity, readQuantities } from '../values/quantities.ts'
+import { agrees, isComparable, type Quantity, readQuantities } from '../values/quantities.ts'
 import { type Chunk, chunkSentences_max, type SplitDocument } from './chunks.ts'
 import {
   buildIndex,
@@ -87,7 +87,8 @@ export function findPassages(library: Library, claim: Question, limit = passages
   return passages.sort(byScore).slice(0, limit)
 }
 
-function byScore(one: Passage, other: Passage): number {
+/** Compares passages: better ones first, equal ones by source and offset. */
+export function byScore(one: Passage, other: Passage): number {
   if (one.score !== other.score) return other.score - one.score
   if (one.source !== other.source) return one.source < other.source ? -1 : 1
   return one.at[0] - other.at[0]
@@ -97,7 +98,7 @@ function byScore(one: Passage, other: Passage): number {
  * Returns the share of each term: 1 in the claim, less where only the question has it. Grammar has
  * none.
  */
-function shareTerms({ text, context = '' }: Question): Map<string, number> {
+export function shareTerms({ text, context = '' }: Question): Map<string, number> {
   const shares = new Map<string, number>()
   for (const [share, part] of [[1, text] as const, [contextWeight, context] as const]) {
     for (const term of countTerms(part.slice(0, claimLength_max)).keys()) {
@@ -120,7 +121,7 @@ function weighTerms(index: Index, shares: ReadonlyMap<string, number>): Map<stri
 }
 
 /** Returns the windows of 3 sentences that share a sentence with a chunk. */
-function windowsAround({ sentences }: SplitDocument, chunk: Chunk): Range[] {
+export function windowsAround({ sentences }: SplitDocument, chunk: Chunk): Range[] {
   const [from, to] = chunk.sentences
   const first = Math.max(0, from - chunkSentences_max + 1)
   const windows: Range[] = []
@@ -131,7 +132,8 @@ function windowsAround({ sentences }: SplitDocument, chunk: Chunk): Range[] {
   return windows
 }
 
-function ratePassage(
+/** Rates a window of sentences for the terms and numbers of a claim. */
+export function ratePassage(
   document: SplitDocument,
   [from, to]: Range,
   weights: ReadonlyMap<string, number>,
@@ -168,13 +170,27 @@ export function weighRecall(weights: ReadonlyMap<string, number>, text: string):
 }
 
 /** Returns the share of numbers that a text has in the same kind of unit; 1 without numbers. */
-export function shareOfNumbers(numbers: readonly Quantity[], text: string): number {
+export function shareOfNumbers(
+  numbers: readonly Quantity[],
+  text: string,
+  isFound: (number: Quantity, other: Quantity) => boolean = isSame,
+): number {
   if (numbers.length === 0) return 1
   const known = readQuantities(text)
-  const found = numbers.filter((number) => known.some((other) => isSame(number, other)))
+  const found = numbers.filter((number) => known.some((other) => isFound(number, other)))
   return found.length / numbers.length
 }
 
 function isSame(one: Quantity, other: Quantity): boolean {
   return isComparable(one, other) && Math.abs(one.value - other.value) <= Math.abs(one.value) * 1e-9
+}
+
+/** The factor up to which a number still says something about a bound. */
+const bound_factor = 1.5
+
+/** Reports whether a claim's number agrees with a known one: rounded, in another unit, a bound. */
+export function isNear(stated: Quantity, known: Quantity): boolean {
+  if (!isComparable(stated, known) || !agrees(stated, known.value)) return false
+  const factor = known.value / stated.value
+  return (factor <= bound_factor && factor >= 1 / bound_factor) || stated.value === known.value
 }

@@ -14,7 +14,7 @@ export function readMarkdown(source: string): MappedText {
 }
 
 const lineMarker = /^[ \t]{0,40}(?:#{1,6}[ \t]|>[ \t]?|[-*+][ \t]|\|)?[ \t]{0,40}/
-const unreadLine = /^[ \t]*(?:```|~~~|[-=*_ |:\t]{3,}$)/
+const unreadLine = /^[ \t]*(?:```|~~~)|^[-=*_ |:\t]{3,}$/
 /** Emphasis, code marks, and the frame of a link or image: `[text](address)`. */
 const inlineMarker = /\*{1,3}|__|`{1,8}|!?\[|\]\([^()\s]{0,500}\)|\]|\\(?=[\\`*_{}[\]()#+.!|-])/g
 

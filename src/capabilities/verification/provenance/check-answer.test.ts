@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { measureCpu } from '../../../../test/support/cpu-time.ts'
+import type { SeenText } from '../values/value.ts'
 import { checkAnswer } from './check-answer.ts'
 import { indexSeen } from './seen-index.ts'
 
@@ -42,6 +44,8 @@ describe('derivations', () => {
     ['The deposit is €90.', 'Rent is €600, the deposit 15 %.', 'percentage'],
     ['Attendance is 75%.', '24 of 32 pupils came', 'percentage'],
     ['It ends on 24 March 2026.', 'starts 2026-03-10, lasts 14 days', 'date'],
+    ['They scored 95.7 on average.', '[{"r":"W 98-91"},{"r":"L 84-88"},{"r":"W 105-99"}]', 'mean'],
+    ['| Disk | 69.58 |', 'disk: 2840 blocks at $0.0245', 'product'],
     ['It lasts 105 minutes.', 'from 10:15 to 12:00', 'difference'],
     ['That is £240 a year.', 'fee: £20 a month', 'period'],
   ])('%s', (answer, text, operation) => {
@@ -83,6 +87,113 @@ describe('unsupported values', () => {
   })
 })
 
+describe('weekdays', () => {
+  const shipped = 'shipped: 2026-03-10, billed on 3 April'
+  const weekday = (answer: string, text: string) =>
+    check(answer, text).find(({ kind }) => kind === 'weekday')?.verdict
+
+  it.each([
+    ['It left on Tuesday, 10 March 2026.', 'derived'],
+    ['Es ging am Dienstag, den 10. März ab.', 'derived'],
+    ['It left on 10 March 2026 (Tue).', 'derived'],
+    ['It left on 10 March, a Tuesday.', 'derived'],
+    ['It left on Wednesday, 10 March 2026.', 'unsupported'],
+    ['Salió el miércoles 10 marzo 2026.', 'unsupported'],
+    ['You were billed on Friday, 3 April.', 'derived'],
+    ['It left on Wednesday, 11 May 2025.', undefined],
+    ['It is open from 10 March, Monday to Friday.', undefined],
+  ])('%s', (answer, verdict) => {
+    expect(weekday(answer, shipped)).toBe(verdict)
+  })
+
+  it('that the source itself puts beside the date is fine, though the calendar differs', () => {
+    expect(weekday('It left on Wed, 10 March 2026.', 'Left: Wed 10 March 2026')).toBe('derived')
+  })
+
+  it('is right in any year that was seen: a birthday in 1990, a party in 2025', () => {
+    const text = 'born 1990-06-03, list of 2025'
+    expect(weekday('The party is on Tuesday, 3 June.', text)).toBe('derived')
+    expect(weekday('The party is on Thursday, 3 June.', text)).toBe('unsupported')
+  })
+
+  it('is not checked if no year is known', () => {
+    expect(weekday('It left on Sunday, 10 March.', 'left on 10 March')).toBe('not_checked')
+  })
+})
+
+describe('not checked', () => {
+  const verdictsOf = (answer: string, ...seen: SeenText[]) =>
+    checkAnswer(answer, indexSeen(seen)).map(({ verdict }) => verdict)
+
+  it('what may be in contents that are cut, images or off', () => {
+    const cut = { source: 'tool', text: 'total: 4250, and mo', complete: false }
+    expect(verdictsOf('It is 4250, not 7731.', cut)).toEqual(['seen', 'not_checked'])
+    const whole = { source: 'user', text: 'my number is 7731' }
+    expect(verdictsOf('It is 4250, not 7731.', cut, whole)).toEqual(['seen', 'seen'])
+  })
+
+  it('what only the arguments of a call name; an amount in them is no evidence', () => {
+    const call = { source: 'call', text: '{"course":"SEC-4711","amount":8250}', isOwn: true }
+    const result = { source: 'tool', text: 'done' }
+    expect(verdictsOf('SEC-4711 is done.', call, result)).toEqual(['not_checked'])
+    expect(verdictsOf('SEC-4712 is done.', call, result)).toEqual(['unsupported'])
+    expect(verdictsOf('Paid 8,250 now!', call, result)).toEqual(['unsupported'])
+  })
+
+  it('values beyond the number of derivations', () => {
+    const ids = Array.from({ length: 320 }, (_, at) => `KX-${1000 + at}`)
+    const verdicts = verdictsOf(ids.join(', '), { source: 'tool', text: 'nothing' })
+    expect(verdicts.filter((verdict) => verdict === 'unsupported')).toHaveLength(300)
+    expect(verdicts.slice(300)).toEqual(Array(20).fill('not_checked'))
+  })
+})
+
+describe('chance', () => {
+  // 60 amounts in different sources: two of them give almost any small number.
+  const amounts = Array.from({ length: 60 }, (_, at) => ((at * 7919) % 997) + 3)
+  const sources = amounts.map((amount, at) => `Ticket ${at} of ${at + 2000}: €${amount}.`)
+
+  it.each([
+    ['two amounts of different sources have some sum', 'Together €873.', sources],
+    ['seats and euros', 'There are 71 seats more.', ['hall 58 seats', 'entry €13']],
+    ['a number times itself', 'It needs 49 kg.', ['bag of 7 kg']],
+    ['kilograms that were seen as litres', 'It weighs 24 kg.', ['1 l, 2 l and 38 l']],
+    ['a capacity beside small bare numbers', 'It has 750 GB.', ['{"disks":1,"hosts":2}']],
+    ['the mean of a list that is no mean', 'Pay €4.50.', ['{"fees":[2,3,8.5]}']],
+  ])('%s', (_name, answer, texts) => {
+    const [value] = check(answer, ...texts).filter(({ kind }) => kind !== 'id')
+    expect(value?.verdict).toBe('unsupported')
+  })
+
+  it.each([
+    ['in one object', 'You save €31.', ['{"before":"€120","after":"€89"}', ...sources]],
+    ['that the answer names', 'It was €120, now €89: €31 less.', ['€120', '€89', ...sources]],
+  ])('two amounts %s are combined', (_name, answer, texts) => {
+    expect(check(answer, ...texts).map(({ verdict }) => verdict)).not.toContain('unsupported')
+  })
+})
+
+it('shows quotations and ids exactly where they are, after any folded characters', () => {
+  const odd = fc.array(fc.constantFrom('ﬁ', 'İ', '½', '😀', '…', '\u00ad', 'Ω', 'a', '\n', '—'), {
+    maxLength: 12,
+  })
+  fc.assert(
+    fc.property(odd, odd, (before, after) => {
+      const text = `${before.join('')} The “gate” — closes\u00a0at noon; case 47/11-KX9 ${after.join('')}`
+      const found = check(
+        'It says "the "gate" - closes at noon" and “closes at noon; case”, 4711kx9.',
+        text,
+      )
+      for (const { evidence } of found) {
+        for (const { at, quote } of evidence) expect(text.slice(...at)).toBe(quote)
+      }
+      const quotes = found.flatMap(({ evidence }) => evidence.map(({ quote }) => quote))
+      expect(quotes).toContain('closes\u00a0at noon; case')
+      expect(quotes).toContain('47/11-KX9')
+    }),
+  )
+})
+
 it('gives offsets on both sides that slice the texts', () => {
   const text = `${orders}\n`
   for (const { at, value, evidence } of check('PB-7731 costs €42.50, 12 items.', text)) {
@@ -113,13 +224,22 @@ it('never accepts an id with another digit', () => {
 })
 
 describe('hostile texts', () => {
+  it('one line of a megabyte is indexed in time that grows with its length', () => {
+    const text = JSON.stringify(Array.from({ length: 40_000 }, (_, at) => ({ id: at, n: at * 7 })))
+    const { cpu_ms } = measureCpu(() => {
+      indexSeen([{ source: 'tool', text }])
+    })
+    expect(cpu_ms).toBeLessThan(5000)
+  })
+
   it.each(['1', '1 ', '1,', 'a1-', '{', '["', '"', '1:', '/a', '1|', '1h', 'a@', '+1 ', '12 / '])(
     '%j repeated is read in bounded time',
     (unit) => {
       const text = unit.repeat(100_000 / unit.length)
-      const before_ms = performance.now()
-      checkAnswer(text.slice(0, 5000), indexSeen([{ source: 'tool', text }]))
-      expect(performance.now() - before_ms).toBeLessThan(2000)
+      const { cpu_ms } = measureCpu(() => {
+        checkAnswer(text.slice(0, 5000), indexSeen([{ source: 'tool', text }]))
+      })
+      expect(cpu_ms).toBeLessThan(2000)
     },
   )
 })

@@ -1,3 +1,4 @@
+import { compact } from '../text/fold.ts'
 import { readQuotes } from '../values/read-codes.ts'
 import { readValues } from '../values/read-values.ts'
 import type { Evidence, Value } from '../values/value.ts'
@@ -10,12 +11,14 @@ import { findNumber } from './find-number.ts'
 import { type Context, collectOperands } from './operands.ts'
 import type { Seen, SeenIndex } from './seen.ts'
 
+import { explainWeekday, readWeekdays, type Weekday } from './weekdays.ts'
+
 /** Where a value of an answer comes from. */
 export type CheckedValue = {
   value: string
   kind: Value['kind']
   at: Value['at']
-  verdict: 'seen' | 'derived' | 'exempt' | 'unsupported'
+  verdict: 'seen' | 'derived' | 'exempt' | 'unsupported' | 'not_checked'
   evidence: readonly Evidence[]
   derivation?: Derivation
   /** Why the value needs no evidence. */
@@ -24,33 +27,67 @@ export type CheckedValue = {
 
 /** Maximum characters checked of an answer. */
 const answer_chars_max = 100_000
-/** Maximum values of an answer that are derived. */
-const derived_max = 300
+/** Maximum values of an answer whose derivation is searched; more are not checked. */
+const attempts_max = 300
 
 /**
  * Checks where each value of an answer comes from: seen, derived by one operation from seen values
- * or from values of the answer that are supported themselves, exempt, or unsupported.
+ * or from values of the answer that are supported themselves, exempt, or unsupported. A value is
+ * not checked if a part of what the agent saw is missing, or if the answer has too many values.
  */
 export function checkAnswer(answer: string, index: SeenIndex): CheckedValue[] {
   const text = answer.slice(0, answer_chars_max)
   const context: Context = { text, index, supported: [], hasZone: timeZone.test(text) }
   const values = [...readValues(text), ...readQuotes(text)].sort((a, b) => a.at[0] - b.at[0])
   const checked = values.map((value) => lookUp(value, context))
+  const open = values.flatMap((_, at) => (checked[at] === undefined ? [at] : []))
+  const tried = open.slice(0, attempts_max)
   // Derived values support others, also before them: a total may precede its parts.
-  deriveRest(values, checked, context)
-  deriveRest(values, checked, context)
-  return values.map((value, at) => checked[at] ?? unsupported(value))
+  if (deriveRest(values, { checked, tried }, context) > 0)
+    deriveRest(values, { checked, tried }, context)
+  for (const at of tried) {
+    const value = values[at]
+    if (value !== undefined) checked[at] ??= undecided(value, isDoubtful(value, index))
+  }
+  const all = values.map((value, at) => checked[at] ?? undecided(value, false))
+  const supported = values.filter((_, at) => /^(?:seen|derived)$/.test(all[at]?.verdict ?? ''))
+  const weekdays = readWeekdays(text, supported).map((one) => checkWeekday(one, index))
+  return weekdays.length === 0 ? all : [...all, ...weekdays].sort((a, b) => a.at[0] - b.at[0])
 }
 
+/** Checks a weekday beside a date that is supported itself. */
+function checkWeekday(weekday: Weekday, index: SeenIndex): CheckedValue {
+  const { text: value, at } = weekday
+  const shape = { value, kind: 'weekday' as const, at }
+  const derivation = explainWeekday(weekday, index)
+  if (derivation === undefined) return { ...shape, verdict: 'not_checked', evidence: [] }
+  if (derivation !== 'contradicted')
+    return { ...shape, verdict: 'derived', evidence: derivation.operands, derivation }
+  return { ...shape, verdict: index.isComplete ? 'unsupported' : 'not_checked', evidence: [] }
+}
+
+/** Returns whether a value must be unsupported: everything was seen, and no call names it. */
+function isDoubtful(value: Value, { isComplete, ownTexts }: SeenIndex): boolean {
+  if (!isComplete) return false
+  const isName =
+    value.amount === undefined && value.days === undefined && value.second === undefined
+  const letters = compact(value.text)
+  return !isName || !ownTexts.some((text) => text.findCompact(letters) !== undefined)
+}
+
+type Progress = { checked: (CheckedValue | undefined)[]; tried: readonly number[] }
+
+/** Derives values and returns how many. */
 function deriveRest(
   values: readonly Value[],
-  checked: (CheckedValue | undefined)[],
+  { checked, tried }: Progress,
   context: Context,
-): void {
+): number {
   let operands = collectOperands(context)
   let derived = 0
-  for (const [at, value] of values.entries()) {
-    if (checked[at] !== undefined || derived >= derived_max) continue
+  for (const at of tried) {
+    const value = values[at]
+    if (value === undefined || checked[at] !== undefined) continue
     const derivation = derive(value, context, operands)
     if (derivation === undefined) continue
     derived += 1
@@ -59,6 +96,7 @@ function deriveRest(
     const isShort = context.supported.length <= refreshed_values_max
     if (isShort && derived <= refreshes_max) operands = collectOperands(context)
   }
+  return derived
 }
 
 /** Number of derived values that are at once operands of the next ones. */
@@ -71,12 +109,12 @@ function shape({ text, kind, at }: Value): Pick<CheckedValue, 'value' | 'kind' |
   return { value: text, kind, at }
 }
 
-function unsupported(value: Value): CheckedValue {
-  return { ...shape(value), verdict: 'unsupported', evidence: [] }
+function undecided(value: Value, isDoubtful: boolean): CheckedValue {
+  return { ...shape(value), verdict: isDoubtful ? 'unsupported' : 'not_checked', evidence: [] }
 }
 
 function seenInAnswer(value: Value): Seen {
-  return { value, evidence: { source: 'answer', quote: value.text, at: value.at } }
+  return { value, evidence: { source: 'answer', quote: value.text, at: value.at }, scopes: [] }
 }
 
 function lookUp(value: Value, context: Context): CheckedValue | undefined {

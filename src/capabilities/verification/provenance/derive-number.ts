@@ -1,27 +1,22 @@
+import type { Range } from '../text/mapped-text.ts'
 import type { Amount, Evidence } from '../values/value.ts'
-import { type Entry, findWithin, type List, type Seen } from './seen.ts'
+import { findTotal, isMoney } from './lists.ts'
+import { anyUnit, type Group, type Operands } from './operands.ts'
+import { type Entry, findWithin, firstOf } from './seen.ts'
 
 /** One operation over seen values that gives a value of the answer. */
 export type Derivation = { operation: string; formula: string; operands: readonly Evidence[] }
 
-/** Operands of derivations, sorted by number, by unit. */
-export type Operands = {
-  /** Returns the operands of a unit, including those whose unit is unknown. */
-  of: (unit: string, per_unit?: number) => readonly Entry[]
-  /** Counts and numbers without unit. */
-  counts: readonly Entry[]
-  percents: readonly Entry[]
-  /** Whole columns, and runs of the answer's own values. */
-  lists: readonly List[]
-}
-
 export type Target = {
   amount: Amount
+  at: Range
   /** In the unit as written, like its tolerance and the operands. */
   n: number
   tolerance: number
   /** Base units in one written unit. */
   per_unit: number
+  /** Whether it is in a row of a table, whose heading may have the unit. */
+  isInTable: boolean
   /** Whether "times" follows. */
   isRatio: boolean
   /** The operation that the words before name. */
@@ -30,21 +25,35 @@ export type Target = {
 
 /** Finds one operation over the operands that gives the target. */
 export function deriveNumber(target: Target, operands: Operands): Derivation | undefined {
-  const { unit } = target.amount
-  if (unit === '%') return derivePercent(target, operands)
-  const same = operands.of(unit, target.per_unit)
-  if (target.cue === 'mean')
-    return deriveFromLists(target, operands) ?? deriveQuotient(target, same, operands.counts)
+  const isPercent = target.amount.unit === '%'
   return (
-    deriveFromLists(target, operands) ??
-    deriveSum(target, same) ??
-    deriveByPercent(target, same, operands.percents) ??
-    deriveProduct(target, same, operands.counts) ??
-    deriveByRate(target, operands) ??
-    deriveQuotient(target, same, operands.counts) ??
-    deriveComplement(target, unit === '' || unit === 'count' ? operands.percents : []) ??
-    (target.isRatio ? deriveRatio(target, operands) : undefined)
+    (isPercent ? undefined : deriveFromLists(target, operands)) ??
+    firstOf(operands.groupsAt(target.at), (group) => deriveInGroup(target, group)) ??
+    (isPercent ? undefined : deriveByRate(target, operands.all))
   )
+}
+
+function deriveInGroup(target: Target, group: Group): Derivation | undefined {
+  const { unit } = target.amount
+  if (unit === '%') return derivePercent(target, group)
+  const same = group.of(target.isInTable && unit === '' ? anyUnit : unit, target.per_unit)
+  if (same.length === 0) return undefined
+  if (target.cue === 'mean') return deriveQuotient(target, same, group)
+  const byPercent = deriveByPercent(target, same, group)
+  if (group.isLoose)
+    return byPercent ?? (isKnown(unit) ? deriveSum(target, same, group) : undefined)
+  return (
+    deriveSum(target, same, group) ??
+    byPercent ??
+    deriveProduct(target, same, group) ??
+    deriveQuotient(target, same, group) ??
+    deriveComplement(target, isKnown(unit) ? [] : group.percents) ??
+    (target.isRatio ? deriveRatio(target, group) : undefined)
+  )
+}
+
+function isKnown(unit: string): boolean {
+  return unit !== '' && unit !== 'count'
 }
 
 function explain(operation: string, sign: string, entries: readonly Entry[]): Derivation {
@@ -55,92 +64,99 @@ function explain(operation: string, sign: string, entries: readonly Entry[]): De
 
 const listed_max = 20
 
-function deriveFromLists({ n, tolerance, amount, per_unit, cue }: Target, { lists }: Operands) {
-  for (const { unit, sum, entries } of lists) {
-    if (!isCompatible(amount.unit, unit)) continue
-    // Numbers without unit are in the unit that the answer writes.
-    const total = unit === '' ? sum : sum / per_unit
-    const shown = entries.slice(0, listed_max)
-    if (cue !== 'mean' && Math.abs(total - n) <= tolerance) return explain('sum', '+', shown)
-    if (Math.abs(total / entries.length - n) <= tolerance) return explain('mean', ',', shown)
+function deriveFromLists(target: Target, { lists }: Operands): Derivation | undefined {
+  const wanted = { ...target, unit: target.amount.unit }
+  const shown = (list: { entries: readonly Entry[] }) => list.entries.slice(0, listed_max)
+  for (const index of lists) {
+    const sum = target.cue === 'mean' ? undefined : findTotal(index, 'sums', wanted)
+    if (sum !== undefined) return explain('sum', '+', shown(sum))
+    const mean = target.cue === 'mean' ? findTotal(index, 'means', wanted) : undefined
+    if (mean !== undefined) return explain('mean', ',', shown(mean))
   }
   return undefined
 }
 
-function isCompatible(unit: string, other: string): boolean {
-  return unit === other || unit === '' || other === '' || (isMoney(unit) && other === 'cent')
-}
-
-function deriveSum({ n, tolerance }: Target, entries: readonly Entry[]): Derivation | undefined {
+function deriveSum(
+  { n, tolerance }: Near,
+  entries: readonly Entry[],
+  group: Group,
+): Derivation | undefined {
   for (const one of entries) {
     if (one.n === 0) continue
-    const other = findWithin(entries, n - one.n - tolerance, n - one.n + tolerance)
-    if (other !== undefined && other.n > 0 && other.seen !== one.seen)
-      return explain('sum', '+', [one, other])
-    const less = findWithin(entries, one.n - n - tolerance, one.n - n + tolerance)
-    if (less !== undefined && less.n > 0 && less.seen !== one.seen)
-      return explain('difference', '−', [one, less])
+    const rest = n - one.n
+    const other = group.findPartner(entries, one, [rest - tolerance, rest + tolerance])
+    if (other !== undefined && other.n > 0) return explain('sum', '+', [one, other])
+    const less = group.findPartner(entries, one, [-rest - tolerance, -rest + tolerance])
+    if (less !== undefined && less.n > 0) return explain('difference', '−', [one, less])
   }
   return undefined
 }
 
 function deriveByPercent(
-  { n, tolerance }: Target,
+  { n, tolerance }: Near,
   entries: readonly Entry[],
-  percents: readonly Entry[],
+  group: Group,
 ): Derivation | undefined {
-  for (const percent of percents) {
+  for (const percent of group.percents) {
     const share = percent.n / 100
     for (const factor of [share, 1 + share, 1 - share, 1 / share]) {
       if (factor <= 0) continue
-      const one = findWithin(entries, (n - tolerance) / factor, (n + tolerance) / factor)
-      if (one !== undefined && one.seen !== percent.seen)
-        return explain('percentage', '·', [percent, one])
+      const range = [(n - tolerance) / factor, (n + tolerance) / factor] as const
+      const one = group.findPartner(entries, percent, range)
+      if (one !== undefined) return explain('percentage', '·', [percent, one])
     }
   }
   return undefined
 }
 
 function deriveProduct(
-  { n, tolerance }: Target,
+  { n, tolerance }: Near,
   entries: readonly Entry[],
-  counts: readonly Entry[],
+  group: Group,
 ): Derivation | undefined {
-  for (const count of counts) {
+  for (const count of group.counts) {
     // A rate such as 0.9382 multiplies too.
     if (count.n <= 0 || count.n === 1) continue
-    const one = findWithin(entries, (n - tolerance) / count.n, (n + tolerance) / count.n)
-    if (one !== undefined && one.n !== 0) return explain('product', '×', [count, one])
+    const range = [(n - tolerance) / count.n, (n + tolerance) / count.n] as const
+    const one = group.findPartner(entries, count, range)
+    if (one !== undefined) return explain('product', '×', [count, one])
   }
   return undefined
 }
 
 /** An amount of another currency times a rate that was seen: the rate is no constant of ours. */
-function deriveByRate(target: Target, operands: Operands): Derivation | undefined {
-  if (!isMoney(target.amount.unit)) return undefined
-  const rates = operands.counts.filter(({ n }) => !Number.isInteger(n))
+function deriveByRate({ amount, n, tolerance }: Target, group: Group): Derivation | undefined {
+  if (!isMoney(amount.unit)) return undefined
+  const rates = group.counts.filter((rate) => !Number.isInteger(rate.n) && rate.n > 0)
   for (const unit of pairUnits.filter(isMoney)) {
-    const found = deriveProduct(target, operands.of(unit), rates)
-    if (found !== undefined) return found
+    const entries = group.of(unit)
+    for (const rate of rates) {
+      const range = [(n - tolerance) / rate.n, (n + tolerance) / rate.n] as const
+      const one = group.findPartner(entries, rate, range)
+      if (one !== undefined) return explain('product', '×', [rate, one])
+    }
   }
   return undefined
 }
 
 function deriveQuotient(
-  { n, tolerance }: Target,
+  { n, tolerance }: Near,
   entries: readonly Entry[],
-  counts: readonly Entry[],
+  group: Group,
 ): Derivation | undefined {
-  for (const count of counts) {
+  for (const count of group.counts) {
     if (count.n < 2) continue
-    const one = findWithin(entries, (n - tolerance) * count.n, (n + tolerance) * count.n)
-    if (one !== undefined && one.n !== 0) return explain('quotient', '/', [one, count])
+    const range = [(n - tolerance) * count.n, (n + tolerance) * count.n] as const
+    const one = group.findPartner(entries, count, range)
+    if (one !== undefined) return explain('quotient', '/', [one, count])
   }
   return undefined
 }
 
-function unitsOf({ of, counts }: Operands): (readonly Entry[])[] {
-  return [counts, ...pairUnits.map((unit) => of(unit))].filter((entries) => entries.length > 1)
+function unitsOf(group: Group): (readonly Entry[])[] {
+  return [group.counts, ...pairUnits.map((unit) => group.of(unit))].filter(
+    (entries) => entries.length > 1,
+  )
 }
 
 const pairUnits = [
@@ -170,55 +186,31 @@ const pairUnits = [
   'AUD',
 ]
 
-function deriveRatio({ n, tolerance }: Target, operands: Operands): Derivation | undefined {
-  for (const entries of unitsOf(operands)) {
+type Near = Pick<Target, 'n' | 'tolerance'>
+
+function deriveRatio({ n, tolerance }: Near, group: Group): Derivation | undefined {
+  for (const entries of unitsOf(group)) {
     for (const divisor of entries) {
       if (divisor.n <= 0) continue
-      const low = (n - tolerance) * divisor.n
-      const one = findWithin(entries, low, (n + tolerance) * divisor.n)
-      if (one !== undefined && one.seen !== divisor.seen)
-        return explain('ratio', '/', [one, divisor])
+      const range = [(n - tolerance) * divisor.n, (n + tolerance) * divisor.n] as const
+      const one = group.findPartner(entries, divisor, range)
+      if (one !== undefined) return explain('ratio', '/', [one, divisor])
     }
   }
   return undefined
 }
 
-function derivePercent(target: Target, operands: Operands): Derivation | undefined {
+function derivePercent(target: Target, group: Group): Derivation | undefined {
   const { n, tolerance } = target
-  const shares = [n, 100 - n, 100 + n]
-  for (const entries of unitsOf(operands)) {
-    for (const share of shares) {
-      if (share <= 0) continue
-      const found = deriveRatio(
-        { ...target, n: share / 100, tolerance: tolerance / 100 },
-        { ...operands, of: () => [], counts: entries },
-      )
-      if (found !== undefined) return { ...found, operation: 'percentage' }
-    }
+  for (const share of [n, 100 - n, 100 + n]) {
+    if (share <= 0) continue
+    const found = deriveRatio({ n: share / 100, tolerance: tolerance / 100 }, group)
+    if (found !== undefined) return { ...found, operation: 'percentage' }
   }
-  return deriveSum(target, operands.percents) ?? deriveComplement(target, operands.percents)
+  return deriveSum(target, group.percents, group) ?? deriveComplement(target, group.percents)
 }
 
 function deriveComplement({ n, tolerance }: Target, percents: readonly Entry[]) {
   const rest = findWithin(percents, 100 - n - tolerance, 100 - n + tolerance)
   return rest === undefined ? undefined : explain('difference', '−', [rest])
-}
-
-function isMoney(unit: string): boolean {
-  return /^[A-Z]{2,3}$|^cent$/.test(unit)
-}
-
-/** Returns the seen values as operands in a unit's base, or as written. */
-export function operandsFrom(seen: readonly Seen[], unit: string, per_unit: number): Entry[] {
-  return seen.flatMap((one) => {
-    const amount = one.value.amount
-    if (amount === undefined) return []
-    const isOwn =
-      amount.unit === unit ||
-      (isMoney(unit) && isMoney(amount.unit) && (unit === 'cent' || amount.unit === 'cent'))
-    const isBare = unit === '' || amount.unit === ''
-    const scaled = amount.readings.map((n) => n / per_unit)
-    const numbers = isOwn ? scaled : isBare ? amount.written : []
-    return numbers.map((n) => ({ n, seen: one }))
-  })
 }

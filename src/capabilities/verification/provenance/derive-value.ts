@@ -1,8 +1,8 @@
 import type { Amount, Value } from '../values/value.ts'
 import { deriveBetween, deriveDay } from './derive-day.ts'
-import { type Derivation, deriveNumber, type Operands, type Target } from './derive-number.ts'
+import { type Derivation, deriveNumber, type Target } from './derive-number.ts'
 import { toleranceOf } from './find-number.ts'
-import type { Context } from './operands.ts'
+import type { Context, Operands } from './operands.ts'
 import { type Entry, findWithin, type Seen, type SeenIndex } from './seen.ts'
 import { deriveWritten } from './written-sum.ts'
 
@@ -63,12 +63,21 @@ function targetFrom(value: Value & { amount?: Amount }, at: number, text: string
   const per_unit = n === 0 || isCent ? 1 : Math.abs(reading / n)
   return {
     amount,
+    at: value.at,
+    isInTable: isInTable(text, value),
     n: isCent ? reading : n,
     tolerance: toleranceOf(value, at) / per_unit,
     per_unit,
     isRatio: ratioAfter.test(text.slice(value.at[1], value.at[1] + 14)),
     cue: readCue(text, value),
   }
+}
+
+function isInTable(text: string, { at: [start] }: Value): boolean {
+  return text
+    .slice(text.lastIndexOf('\n', start) + 1, start)
+    .trimStart()
+    .startsWith('|')
 }
 
 const noAmount: Amount = {
@@ -88,9 +97,15 @@ function isYear({ amount, text }: Value): boolean {
 const meanBefore =
   /\b(?:average|mean|median|durchschnitt\w*|mittel\w*|moyenne|media|promedio)\b[^.\n\d]{0,20}$/i
 
-/** Reads which operation the words before a value name. */
-function readCue(text: string, { at: [start] }: Value): 'mean' | undefined {
-  return meanBefore.test(text.slice(Math.max(0, start - 40), start)) ? 'mean' : undefined
+const meanAfter =
+  /^[^.\n\d]{0,16}\b(?:on average|averaged?|im (?:Schnitt|Mittel|Durchschnitt)|en moyenne|de media|en promedio)\b/i
+
+/** Reads which operation the words around a value name. */
+function readCue(text: string, { at: [start, end] }: Value): 'mean' | undefined {
+  const isMean =
+    meanBefore.test(text.slice(Math.max(0, start - 40), start)) ||
+    meanAfter.test(text.slice(end, end + 40))
+  return isMean ? 'mean' : undefined
 }
 
 const ratioAfter = /^(?:[- ]?(?:times|mal|fois|veces|fold|fach)(?!\p{L})|[x×])/u
@@ -120,7 +135,7 @@ function periodFactors(text: string, { at: [, end] }: Value): number[] {
 }
 
 function deriveByPeriod(target: Target, operands: Operands, factors: readonly number[]) {
-  const entries = operands.of(target.amount.unit, target.per_unit)
+  const entries = operands.all.of(target.amount.unit, target.per_unit)
   for (const factor of factors.flatMap((one) => [one, 1 / one])) {
     const low = (target.n - target.tolerance) / factor
     const one = findWithin(entries, low, (target.n + target.tolerance) / factor)

@@ -54,13 +54,17 @@ function candidates(amount: Amount, index: SeenIndex): Candidate[] {
   if (unit === 'count') return [own, ['', written, 1], ['inside', written, 0]]
   if (unit === '%') return [own, bare, ['', written.map((n) => n / 100), 0.01]]
   if (/^[A-Z]{2,3}$|^cent$/.test(unit)) return moneyCandidates(amount, index)
-  return [own, bare, ...thousands(amount)]
+  return [own, bare, ...thousands(amount, perUnit || 1)]
 }
 
 /** A number without unit may be in a unit that is a thousand times larger or smaller. */
-function thousands({ unit, written }: Amount): Candidate[] {
+function thousands({ unit, written }: Amount, perUnit: number): Candidate[] {
   if (unit === 'duration' || unit === 'temperature') return []
-  return [1e3, 1e6, 1e9, 1e-3].map((factor) => ['', written.map((n) => n * factor), factor])
+  return [1e3, 1e6, 1e9, 1e-3].map((factor) => [
+    '',
+    written.map((n) => n * factor),
+    factor / perUnit,
+  ])
 }
 
 const crowns = new Set(['SEK', 'NOK', 'DKK', 'CZK', 'KR'])

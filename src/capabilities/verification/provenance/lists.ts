@@ -1,27 +1,47 @@
-import type { Entry, List, Seen } from './seen.ts'
+import { splitSentences } from '../text/sentences.ts'
+import type { Amount } from '../values/value.ts'
+import { type Entry, findWithin, type List, type ListIndex, type Seen, type Total } from './seen.ts'
 
 /** Maximum lists of everything seen. */
 const lists_max = 20_000
+/** Numbers of one object that may be added up; a larger object is no list of amounts. */
+const object_numbers_max = 12
 
-/** Returns the columns of tables and JSON, whole and by the words of their rows, and the records. */
-export function listsOf(values: readonly Seen[]): List[] {
+/** Returns the columns of tables and JSON, whole and by the words of their rows, and the objects. */
+export function listsOf(values: readonly Seen[]): ListIndex {
   const lists = new Map<string, Entry[]>()
-  const add = (key: string, entry: Entry) => {
-    const entries = lists.get(key)
+  const objects = new Map<string, Entry[]>()
+  const add = (to: Map<string, Entry[]>, key: string, entry: Entry) => {
+    const entries = to.get(key)
     if (entries !== undefined) entries.push(entry)
-    else if (lists.size < lists_max) lists.set(key, [entry])
+    else if (lists.size + objects.size < lists_max) to.set(key, [entry])
   }
   for (const seen of values) {
     const { amount } = seen.value
     const n = amount?.readings[0]
     if (amount === undefined || n === undefined || seen.column === undefined) continue
-    add(`${seen.column} ${amount.unit}`, { n, seen })
-    add(`record ${seen.record} ${amount.unit}`, { n, seen })
+    add(lists, `${seen.column} ${amount.unit}`, { n, seen })
+    add(objects, `${seen.record} ${amount.unit}`, { n, seen })
     for (const label of seen.labels ?? []) {
-      add(`${seen.column} ${amount.unit} ${label}`, { n, seen })
+      add(lists, `${seen.column} ${amount.unit} ${label}`, { n, seen })
     }
   }
-  return [...lists.values()].flatMap(listFrom)
+  const small = [...objects.values()].filter(({ length }) => length <= object_numbers_max)
+  return indexLists([...lists.values(), ...small])
+}
+
+function indexLists(lists: readonly (readonly Entry[])[]): ListIndex {
+  const index = new Map<string, { sums: Total[]; means: Total[] }>()
+  for (const list of lists.flatMap(listFrom)) {
+    const { sums, means } = index.get(list.unit) ?? { sums: [], means: [] }
+    sums.push({ n: list.sum, list })
+    means.push({ n: list.sum / list.entries.length, list })
+    index.set(list.unit, { sums, means })
+  }
+  for (const totals of index.values()) {
+    for (const one of [totals.sums, totals.means]) one.sort((a, b) => a.n - b.n)
+  }
+  return index
 }
 
 function listFrom(entries: readonly Entry[]): List[] {
@@ -31,26 +51,53 @@ function listFrom(entries: readonly Entry[]): List[] {
   return [{ unit: first.seen.value.amount?.unit ?? '', sum, entries }]
 }
 
+export type Wanted = {
+  unit: string
+  n: number
+  tolerance: number
+  /** Base units in one written unit. */
+  per_unit: number
+}
+
+/** Finds a list of a unit that fits whose sum or mean is a number. */
+export function findTotal(
+  index: ListIndex,
+  total: 'sums' | 'means',
+  { unit, n, tolerance, per_unit }: Wanted,
+): List | undefined {
+  for (const [other, lists] of index) {
+    if (!isCompatible(unit, other)) continue
+    // Numbers without unit are in the unit that the answer writes.
+    const factor = other === '' ? 1 : per_unit
+    const found = findWithin(lists[total], (n - tolerance) * factor, (n + tolerance) * factor)
+    if (found !== undefined) return found.list
+  }
+  return undefined
+}
+
+function isCompatible(unit: string, other: string): boolean {
+  return unit === other || unit === '' || other === '' || (isMoney(unit) && other === 'cent')
+}
+
+/** Returns whether a unit is a currency or its cents. */
+export function isMoney(unit: string): boolean {
+  return /^[A-Z]{2,3}$|^cent$/.test(unit)
+}
+
 const run_max = 12
 
-/** Returns what an answer lists: runs of values, the columns of its lines, any three of a few. */
-export function listsOfAnswer(text: string, supported: readonly Seen[]): List[] {
+/** Returns what an answer lists: runs of values in a sentence, and the columns of its lines. */
+export function listsOfAnswer(text: string, supported: readonly Seen[]): ListIndex {
   const entries = supported
     .toSorted((a, b) => a.value.at[0] - b.value.at[0])
     .flatMap((seen) => {
       const n = seen.value.amount?.readings[0]
       return n === undefined ? [] : [{ n, seen }]
     })
-  const byUnit = Map.groupBy(entries, unitOf)
-  const all = [...columnsOf(text, entries)]
-  for (const [unit, values] of byUnit) {
-    all.push(...runsOf(values))
-    if (unit !== '' && unit !== 'count') all.push(...triplesOf(values))
-  }
-  return all.flatMap(listFrom)
+  return indexLists([...columnsOf(text, entries), ...runsOfSentences(text, entries)])
 }
 
-function unitOf({ seen }: Entry): string {
+function unitOf({ seen }: Entry): Amount['unit'] {
   return seen.value.amount?.unit ?? ''
 }
 
@@ -78,23 +125,27 @@ function addToColumns(columns: Map<string, Entry[]>, unit: string, values: Entry
   }
 }
 
-function runsOf(entries: readonly Entry[]): Entry[][] {
-  const runs: Entry[][] = []
-  for (let from = 0; from < entries.length; from += 1) {
-    for (let end = from + 3; end <= Math.min(entries.length, from + run_max); end += 1) {
-      runs.push(entries.slice(from, end))
+/** Returns the runs of three values or more of one unit, within a sentence or two. */
+function runsOfSentences(text: string, entries: readonly Entry[]): Entry[][] {
+  const starts = splitSentences(text, { start: 0, end: text.length }).map(({ start }) => start)
+  let sentence = 0
+  const numbered = entries.map((entry) => {
+    while ((starts[sentence + 1] ?? Number.POSITIVE_INFINITY) <= entry.seen.value.at[0]) {
+      sentence += 1
     }
-  }
-  return runs
+    return { entry, sentence }
+  })
+  return [...Map.groupBy(numbered, ({ entry }) => unitOf(entry)).values()].flatMap(runsOf)
 }
 
-const triple_values_max = 14
-
-function triplesOf(values: readonly Entry[]): Entry[][] {
-  const entries = values.slice(0, triple_values_max)
-  return entries.flatMap((one, a) =>
-    entries
-      .slice(a + 1)
-      .flatMap((two, b) => entries.slice(a + b + 2).map((three) => [one, two, three])),
-  )
+function runsOf(entries: readonly { entry: Entry; sentence: number }[]): Entry[][] {
+  const runs: Entry[][] = []
+  for (const [from, { sentence }] of entries.entries()) {
+    const run = entries
+      .slice(from, from + run_max)
+      .filter((one) => one.sentence <= sentence + 1)
+      .map(({ entry }) => entry)
+    for (let length = 3; length <= run.length; length += 1) runs.push(run.slice(0, length))
+  }
+  return runs
 }

@@ -115,8 +115,8 @@ type Block = { rows: Range[][]; end: number }
 
 function tableAt(text: string, lines: readonly Range[], from: number): Block | undefined {
   for (const separator of separators) {
-    const block = rowsAt(text, lines.slice(from, from + rows_max), separator)
-    if (block.rows.length >= 2) return { rows: block.rows, end: from + block.end }
+    const block = rowsAt(text, { lines, from }, separator)
+    if (block.rows.length >= 2) return block
   }
   return undefined
 }
@@ -124,35 +124,35 @@ function tableAt(text: string, lines: readonly Range[], from: number): Block | u
 /** Maximum rows of a table; the next table begins after them. */
 const rows_max = 2000
 
-function rowsAt(text: string, lines: readonly Range[], separator: RegExp): Block {
+function rowsAt(
+  text: string,
+  { lines, from }: { lines: readonly Range[]; from: number },
+  separator: RegExp,
+): Block {
   const rows: Range[][] = []
   let width = 0
-  for (const [at, [start, stop]] of lines.entries()) {
+  let end = from
+  for (; end < lines.length && end < from + rows_max; end += 1) {
+    const [start, stop] = lines[end] ?? [0, 0]
     const line = text.slice(start, stop)
-    const cells = cellsOf(text, { start, stop, separator })
+    const cells = cellsOf(line, start, separator)
     // A comma between digits may be a decimal sign: the first line must name the columns.
     const isHead = width > 0 || separator.source !== ',' || !/\d/.test(line)
-    if (cells.length < 2 || !isHead || (width > 0 && cells.length !== width)) {
-      return { rows, end: at }
-    }
+    if (cells.length < 2 || !isHead || (width > 0 && cells.length !== width)) break
     width = cells.length
     if (!/^[\s|:-]+$/.test(line)) rows.push(cells)
   }
-  return { rows, end: lines.length }
+  return { rows, end }
 }
 
-function cellsOf(
-  text: string,
-  { start, stop, separator }: { start: number; stop: number; separator: RegExp },
-): Range[] {
+function cellsOf(line: string, start: number, separator: RegExp): Range[] {
   const cells: Range[] = []
   let from = start
-  const line = text.slice(start, stop)
   for (const match of line.matchAll(separator)) {
     cells.push([from, start + match.index])
     from = start + match.index + match[0].length
   }
-  cells.push([from, stop])
+  cells.push([from, start + line.length])
   const isFramed = separator.source === '\\|' && /^\s*\|/.test(line)
   return isFramed ? cells.slice(1, -1) : cells
 }

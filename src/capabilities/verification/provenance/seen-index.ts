@@ -1,135 +1,38 @@
-import type { Range } from '../text/mapped-text.ts'
-import { readValues } from '../values/read-values.ts'
-import { findCurrency, findUnit } from '../values/units.ts'
+import { findCurrency } from '../values/units.ts'
 import type { Evidence, SeenText, Value } from '../values/value.ts'
 import { listsOf } from './lists.ts'
-import { type Cell, isJson, readJson, readTables, type Structure } from './read-structure.ts'
-import { SearchableText, unescapeJson } from './searchable-text.ts'
+import { readSource } from './read-source.ts'
+import { SearchableText } from './searchable-text.ts'
 import type { Entry, Schedule, Seen, SeenIndex } from './seen.ts'
 
-/** Maximum characters indexed of all texts; more is not checked. */
+/** Maximum characters indexed of all texts; beyond, no value is called unsupported. */
 const chars_max = 8_000_000
 
 /** Reads and arranges everything the agent saw. */
 export function indexSeen(sources: readonly SeenText[]): SeenIndex {
   const values: Seen[] = []
   const counts = new Map<number, Evidence>()
-  const texts: SeenIndex['texts'][number][] = []
+  const texts: SearchableText[] = []
+  const ownTexts: SearchableText[] = []
+  let isComplete = true
   let left = chars_max
-  for (const { source, text: whole } of sources) {
+  for (const { source, text: whole, complete = true, isOwn = false } of sources) {
     const text = whole.slice(0, left)
     left -= text.length
-    values.push(...readSource({ source, text }, counts))
-    texts.push(new SearchableText(source, text))
+    if (!isOwn && (!complete || text.length < whole.length)) isComplete = false
+    if (!isOwn) values.push(...readSource({ source, text }, counts))
+    const list = isOwn ? ownTexts : texts
+    list.push(new SearchableText(source, text))
   }
-  return { values, texts, counts, ...arrange(values, texts), ...marksOf(texts) }
-}
-
-function readSource({ source, text }: SeenText, counts: Map<number, Evidence>): Seen[] {
-  const structure = isJson(text) ? readJson(text) : readTables(text)
-  const evidenceAt = (at: Range): Evidence => ({
-    source,
-    quote: text.slice(...at).slice(0, 200),
-    at,
-  })
-  for (const { length, at } of structure.listLengths) {
-    if (!counts.has(length)) counts.set(length, evidenceAt(at))
+  return {
+    values,
+    texts,
+    ownTexts,
+    isComplete,
+    counts,
+    ...arrange(values, texts),
+    ...marksOf(texts),
   }
-  countEqualCells(text, structure, (count, at) => {
-    if (!counts.has(count)) counts.set(count, evidenceAt(at))
-  })
-  const cells = structure.cells
-  const labels = labelsOf(text, cells)
-  let next = 0
-  return readValues(separated(text, structure)).flatMap((value) => {
-    while (next < cells.length && (cells[next]?.at[1] ?? 0) < value.at[1]) next += 1
-    const cell = cells[next]
-    const isInside = cell !== undefined && cell.at[0] <= value.at[0]
-    const seen: Seen = { value, evidence: evidenceAt(value.at) }
-    if (!isInside || !isWholeCell(text, value, cell)) return [seen]
-    return inCell({ ...seen, labels: labels.get(cell.record) ?? [] }, cell, source)
-  })
-}
-
-const label_chars_max = 40
-const labels_max = 8
-
-function labelsOf(text: string, cells: readonly Cell[]): Map<number, string[]> {
-  const labels = new Map<number, string[]>()
-  for (const { record, at } of cells) {
-    const word = text.slice(...at).trim()
-    if (word.length > label_chars_max || !/^"?\p{L}/u.test(word)) continue
-    const known = labels.get(record)
-    if (known === undefined) labels.set(record, [word])
-    else if (known.length < labels_max) known.push(word)
-  }
-  return labels
-}
-
-/** Returns whether a cell has little else than the value: no heading with a year. */
-function isWholeCell(text: string, { text: written }: Value, { at }: Cell): boolean {
-  return written.length * 2 >= text.slice(...at).trim().length
-}
-
-/** Returns the value in its cell, and once more in the unit that the column's name has. */
-function inCell(seen: Seen, cell: Cell, source: string): Seen[] {
-  const { value } = seen
-  const amount = value.amount
-  const place = { column: `${source}:${cell.column}`, record: `${source}:${cell.record}` }
-  if (amount?.unit !== '') return [{ ...seen, ...place }]
-  // The column's name may contain the unit: `size_bytes`, `total_cents`, `price (€)`.
-  const words = cell.column
-    .split(/[^\p{L}°€$£%²³]+|(?<=[a-z])(?=[A-Z])/u)
-    .filter((word) => word !== '')
-  const last = words.at(-1) ?? ''
-  const unit = findUnit(last)
-  const isCents = /^cents?$|^pence$/i.test(last)
-  const currency = findCurrency(last)
-  const isNamed = unit !== undefined || isCents || currency !== undefined
-  if (!isNamed || words.includes('per') || /^(?:min|m)$/.test(cell.column))
-    return [{ ...seen, ...place }]
-  const factor = isCents ? 0.01 : (unit?.factor ?? 1)
-  const name = isCents ? 'cent' : (unit?.dimension ?? currency ?? '')
-  const readings = amount.written.map((one) => (one + (unit?.offset ?? 0)) * factor)
-  return [
-    { ...seen, ...place },
-    { ...seen, ...place, value: { ...value, amount: { ...amount, readings, unit: name } } },
-  ]
-}
-
-/** Replaces separators between cells and escapes of JSON by blanks: all offsets stay. */
-function separated(text: string, { cells }: Structure): string {
-  if (isJson(text)) {
-    return unescapeJson(text).replace(/,(?=\s{0,3}[-\d"[{tfn])(?!\d{3}(?!\d)[^"]{0,40}")/g, '\t')
-  }
-  if (cells.length === 0) return text
-  const parts: string[] = []
-  let from = 0
-  for (const { at } of cells) {
-    if (at[0] > from) parts.push(text.slice(from, at[0]).replace(/[,;|]/g, '\t'))
-    parts.push(text.slice(...at))
-    from = at[1]
-  }
-  parts.push(text.slice(from))
-  return parts.join('')
-}
-
-/** Maximum distinct values whose cells are counted, of a source. */
-const counted_values_max = 20_000
-
-function countEqualCells(
-  text: string,
-  { cells }: Structure,
-  report: (count: number, at: Range) => void,
-): void {
-  const counts = new Map<string, { count: number; at: Range }>()
-  for (const { column, at } of cells) {
-    const key = `${column} ${text.slice(...at).trim()}`
-    const entry = counts.get(key)
-    if (entry !== undefined) entry.count += 1
-    else if (counts.size < counted_values_max) counts.set(key, { count: 1, at })
-  }
-  for (const { count, at } of counts.values()) report(count, at)
 }
 
 type Arranged = Pick<
@@ -170,7 +73,7 @@ function schedulesOf({ source, text }: SeenIndex['texts'][number]): Schedule[] {
     const { minute, hour, step } = match.groups ?? {}
     const at = [match.index, match.index + match[0].length] as const
     const value: Value = { kind: 'time', text: match[0], at, normal: match[0] }
-    const seen = { value, evidence: { source, quote: match[0], at } }
+    const seen = { value, evidence: { source, quote: match[0], at }, scopes: [] }
     const every = step === undefined ? {} : { step: Number(step) }
     return { minute: Number(minute), hour: Number(hour), ...every, seen }
   })
@@ -254,7 +157,10 @@ function* numbersInWords(source: string, text: string): Generator<Entry> {
   for (const match of text.matchAll(inWord)) {
     const at = [match.index, match.index + match[0].length] as const
     const value: Value = { kind: 'number', text: match[0], at, normal: match[0] }
-    yield { n: Number(match[0]), seen: { value, evidence: { source, quote: match[0], at } } }
+    yield {
+      n: Number(match[0]),
+      seen: { value, evidence: { source, quote: match[0], at }, scopes: [] },
+    }
   }
 }
 

@@ -7,6 +7,8 @@ export type Seen = {
   evidence: Evidence
   column?: string
   record?: string
+  /** Its column by name and its object, or its line. */
+  scopes: readonly string[]
   /** The words in the other cells of the record: what the column can be grouped by. */
   labels?: readonly string[]
 }
@@ -16,6 +18,11 @@ export type Entry = { n: number; seen: Seen }
 
 /** Numbers that belong together: a column, a group of its rows, a record, a run of an answer. */
 export type List = { unit: string; sum: number; entries: readonly Entry[] }
+
+/** Lists by the unit of their numbers, sorted by their sums and by their means. */
+export type ListIndex = ReadonlyMap<string, { sums: readonly Total[]; means: readonly Total[] }>
+
+export type Total = { n: number; list: List }
 
 /** A line of a crontab: its minute, and its hour or every how many hours it runs. */
 export type Schedule = { minute: number; hour: number; step?: number; seen: Seen }
@@ -33,11 +40,15 @@ export type SeenIndex = {
   /** Dates and times, and durations: the operands of calendar derivations. */
   points: readonly Seen[]
   durations: readonly Seen[]
-  lists: readonly List[]
+  lists: ListIndex
   /** The values that are numbers. */
   amounts: readonly Seen[]
   schedules: readonly Schedule[]
   texts: readonly SearchableText[]
+  /** Arguments of the agent's own calls. */
+  ownTexts: readonly SearchableText[]
+  /** Whether everything that the agent saw is here. */
+  isComplete: boolean
   /** Lengths of lists and counts of equal values in a column. */
   counts: ReadonlyMap<number, Evidence>
   currencies: ReadonlySet<string>
@@ -46,12 +57,16 @@ export type SeenIndex = {
   hasScale: boolean
 }
 
-/** Returns the first entry in the range from `low` to `high`, both included. */
-export function findWithin(
-  entries: readonly Entry[] | undefined,
+/** Entries in a range that are looked at until one is wanted. */
+const looked_at_max = 20
+
+/** Returns the first wanted entry in the range from `low` to `high`, both included. */
+export function findWithin<T extends { n: number }>(
+  entries: readonly T[] | undefined,
   low: number,
   high: number,
-): Entry | undefined {
+  isWanted: (entry: T) => boolean = () => true,
+): T | undefined {
   if (entries === undefined) return undefined
   let from = 0
   let to = entries.length
@@ -60,8 +75,12 @@ export function findWithin(
     if ((entries[middle]?.n ?? 0) < low) from = middle + 1
     else to = middle
   }
-  const entry = entries[from]
-  return entry !== undefined && entry.n <= high ? entry : undefined
+  for (let at = from; at < from + looked_at_max; at += 1) {
+    const entry = entries[at]
+    if (entry === undefined || entry.n > high) return undefined
+    if (isWanted(entry)) return entry
+  }
+  return undefined
 }
 
 /** Returns the first result that is not undefined. */

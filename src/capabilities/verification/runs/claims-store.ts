@@ -130,6 +130,22 @@ export function callsOf(
     .execute()
 }
 
+/** Counts the priced calls of a run up to `limit`. */
+export async function countCalls(
+  db: RunsDb,
+  { project_id, run_id }: RunKey,
+  limit: number,
+): Promise<number> {
+  const rows = await db
+    .selectFrom('verification_calls')
+    .select('id')
+    .where('project_id', '=', project_id)
+    .where('run_id', '=', run_id)
+    .limit(limit)
+    .execute()
+  return rows.length
+}
+
 /** Returns the spent nano-dollars of a project on a day (UTC, `2026-11-23`). */
 export async function spentOf(
   db: RunsDb,

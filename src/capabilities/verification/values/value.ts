@@ -9,6 +9,7 @@ export type ValueKind =
   | 'quantity'
   | 'date'
   | 'time'
+  | 'weekday'
   | 'id'
   | 'version'
   | 'path'
@@ -61,4 +62,11 @@ export type Value = {
 }
 
 /** Text that the agent saw: a tool result, or a system or user message. */
-export type SeenText = { source: string; text: string }
+export type SeenText = {
+  source: string
+  text: string
+  /** False if a part is missing: cut contents, images, contents that are not recorded. */
+  complete?: boolean
+  /** True for arguments of the agent's own calls: they support nothing and raise no doubt. */
+  isOwn?: boolean
+}

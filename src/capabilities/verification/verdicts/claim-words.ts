@@ -30,6 +30,20 @@ export function hasQualifier(text: string): boolean {
   return wordsOf(text).some((word) => qualifiers.has(word))
 }
 
+/** Words that speak of all or none. */
+const universals = new Set(
+  (
+    'all every each always only never entirely completely both none any alone exclusively whole ' +
+    'solely everyone everybody alle jeder immer nur nie tous toujours todos siempre'
+  ).split(' '),
+)
+
+/** Reports whether a claim speaks of all or none, and its source does not. */
+export function isOverstated(claim: string, source: string): boolean {
+  const isUniversal = (text: string) => wordsOf(text).some((word) => universals.has(word))
+  return isUniversal(claim) && !isUniversal(source)
+}
+
 function wordsOf(text: string): string[] {
   const plain = text.toLowerCase().normalize('NFKD').replace(/\p{M}/gu, '')
   return plain.match(/\p{L}+/gu) ?? []

@@ -1,10 +1,16 @@
-import { type Passage, type Question, shareOfNumbers, weighRecall } from '../knowledge/library.ts'
+import {
+  isNear,
+  type Passage,
+  type Question,
+  shareOfNumbers,
+  weighRecall,
+} from '../knowledge/library.ts'
 import { foldText } from '../text/fold.ts'
 import { matchQuote } from '../text/match-quote.ts'
 import { splitLinesAndSentences } from '../text/sentences.ts'
 import { grammarWords, tokenize } from '../text/tokens.ts'
 import { isComparable, type Quantity, readQuantities } from '../values/quantities.ts'
-import { hasQualifier, isNegated, readNames } from './claim-words.ts'
+import { hasQualifier, isNegated, isOverstated, readNames } from './claim-words.ts'
 
 /** A sentence of a passage, compared with a claim. */
 export interface RatedSentence {
@@ -15,6 +21,7 @@ export interface RatedSentence {
   /** It has a number of a kind that the claim has, but not the claim's number. */
   readonly hasOtherNumber: boolean
   readonly sameNegation: boolean
+  readonly text: string
   /** Share of the claim's names that it has; 1 without names. */
   readonly names: number
   /** Share of the names of the claim's question that it has; 1 without names. */
@@ -34,7 +41,7 @@ export interface RatedPassage {
 }
 
 /** Shares of the support that remain; chosen on labelled claims by the AUC of the support. */
-const share = { names: 0.8, subjects: 0.5, otherNegation: 0.8, incomplete: 0.75 }
+const share = { names: 0.8, subjects: 0.5, otherNegation: 0.8, incomplete: 0.75, overstated: 0.7 }
 /** Share of the names of a question that a sentence must have. */
 const subjects_min = 0.3
 /** Words of a claim that are more than grammar; a claim of fewer says too little to compare. */
@@ -93,7 +100,8 @@ function ratePassage(claim: ClaimParts, passage: Passage): RatedPassage | undefi
     (1 - share.names * (1 - names)) *
     (1 - share.subjects * (1 - best.subjects)) *
     (best.sameNegation ? 1 : share.otherNegation) *
-    (best.isComplete ? 1 : share.incomplete)
+    (best.isComplete ? 1 : share.incomplete) *
+    (isOverstated(claim.text, best.text) ? share.overstated : 1)
   return { passage, sentences, best, support }
 }
 
@@ -121,10 +129,13 @@ function rateSentence(
       hasSameOrder(claim.anchors, sentence),
     hasOtherNumber: numbers < 1 && hasOtherNumber(claim.numbers, sentence),
     sameNegation,
+    text: sentence,
     names,
     subjects,
     recall: weighRecall(wordWeights, around),
-    score: weighRecall(passage.weights, around) * (0.3 + 0.7 * numbers),
+    score:
+      weighRecall(passage.weights, around) *
+      (0.3 + 0.7 * shareOfNumbers(claim.numbers, sentence, isNear)),
   }
 }
 
@@ -139,7 +150,7 @@ function shareOf(wanted: ReadonlySet<string>, known: ReadonlySet<string>): numbe
 
 function hasOtherNumber(wanted: readonly Quantity[], sentence: string): boolean {
   const known = readQuantities(sentence)
-  const has = ({ value }: Quantity) => known.some((other) => other.value === value)
+  const has = (number: Quantity) => known.some((other) => isNear(number, other))
   return wanted.some((number) => !has(number) && known.some((other) => isComparable(number, other)))
 }
 

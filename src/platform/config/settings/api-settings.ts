@@ -185,6 +185,38 @@ export const querySettings = {
   }),
 }
 
+/** Limits of the knowledge base. Above them, a write gets 409 `knowledge_base_full`. */
+export const knowledgeSettings = {
+  kb_document_chunks_max: integer({
+    unit: 'passages',
+    default: 20_000,
+    min: 1,
+    max: 200_000,
+    reason: 'Maximum passages of a document. A passage has up to 3 sentences.',
+  }),
+  kb_project_chunks_max: integer({
+    unit: 'passages',
+    default: 200_000,
+    min: 1,
+    max: 10_000_000,
+    reason: 'Maximum passages of all documents per project.',
+  }),
+  kb_project_bytes_max: integer({
+    unit: 'bytes',
+    default: 500 * mib,
+    min: mib,
+    max: 100 * gib,
+    reason: 'Maximum bytes of documents per project, with the newest 10 versions of each.',
+  }),
+  kb_project_facts_max: integer({
+    unit: 'facts',
+    default: 10_000,
+    min: 1,
+    max: 50_000,
+    reason: 'Maximum facts per project. A verification reads them all.',
+  }),
+}
+
 /** Settings of tasks. */
 export const taskSettings = {
   task_stalled_after_ms: integer({

@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import { dollarsFrom } from '../../../../kernel/dollars.ts'
+import { dollarsSchema, record } from '../../../../model/named-schemas.ts'
+import { defineRoute, type Route } from '../../../../platform/http/index.ts'
+import { tracePath } from '../../../traces/index.ts'
+import { extractClaims } from '../../claims/extract-claims.ts'
+import { verifierNames } from '../../contract.ts'
+import { runLimits } from '../../runs/limits.ts'
+import { readScope, type VerificationRoutesDeps } from '../contract.ts'
+import { runError } from '../run-reply.ts'
+import { findTrace, tryReadAnswer } from '../trace-target.ts'
+import { chooseVerifiers, estimateBody, type RequestedVerifier } from '../verify-request.ts'
+
+const count = z.int().nonnegative()
+
+const verifierEstimate = record('VerifierEstimate', {
+  name: z.enum(verifierNames),
+  available: z.boolean(),
+  reason: z.string().nullable().describe('Why it would be skipped; null if it is available.'),
+  claims: count.describe('Claims that it would check at most.'),
+  calls: count.describe('Maximum priced calls.'),
+  cost_usd_max: dollarsSchema,
+})
+
+const estimateSchema = record('VerificationEstimate', {
+  trace_id: z.guid(),
+  claims: count.describe('Claims of the answer, found by rules.'),
+  calls: count.describe('Maximum priced calls of all verifiers.'),
+  cost_usd_max: dollarsSchema.describe('Maximum cost of all verifiers.'),
+  verifiers: z.array(verifierEstimate),
+  gaps: z.array(z.string()).describe('Why the context is incomplete; empty when it is complete.'),
+  error: runError.nullable().describe('Why a run would fail; null if it can verify the answer.'),
+})
+
+/**
+ * POST /api/v1/verification/traces/{trace_id}/estimate: the greatest cost of a verification. Starts
+ * no run and calls no model.
+ */
+export function estimateVerification(deps: VerificationRoutesDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v1/verification/traces/{trace_id}/estimate',
+    id: 'estimateVerification',
+    summary: 'Estimate the cost of a verification',
+    auth: 'jwt',
+    scope: readScope,
+    params: tracePath,
+    body: estimateBody,
+    reply: estimateSchema,
+    errors: ['trace_not_found', 'store_unavailable'],
+    handle: async ({ params: { trace_id }, body, caller: { project_id }, signal }) => {
+      const chosen = chooseVerifiers(deps.verifiers, body?.verifiers ?? null)
+      const trace = await findTrace(deps, { project_id, trace_id })
+      const { context, fault } = await tryReadAnswer(deps, trace, signal)
+      const found = context === null ? 0 : extractClaims(context.answer.text).claims.length
+      const claims = Math.min(found, runLimits.claims)
+      const verifiers = chosen.map((one) => estimate(deps.verifiers, one, claims))
+      const nano = verifiers.reduce((sum, { nano_dollars }) => sum + nano_dollars, 0n)
+      return {
+        ...{ trace_id, claims, gaps: [...(context?.gaps ?? [])], error: fault },
+        calls: verifiers.reduce((sum, { calls }) => sum + calls, 0),
+        cost_usd_max: dollarsFrom(nano),
+        verifiers: verifiers.map(({ nano_dollars, ...one }) => ({
+          ...one,
+          cost_usd_max: dollarsFrom(nano_dollars),
+        })),
+      }
+    },
+  })
+}
+
+function estimate(
+  verifiers: VerificationRoutesDeps['verifiers'],
+  { name, options }: RequestedVerifier,
+  claims: number,
+) {
+  const verifier = verifiers.get(name)
+  const checked = verifier?.cost === 'model' ? Math.min(claims, runLimits.model_claims) : claims
+  const reason = verifier === undefined ? 'unknown' : (verifier.unavailable() ?? null)
+  const greatest =
+    verifier === undefined || reason !== null
+      ? { calls: 0, nano_dollars: 0n }
+      : verifier.estimate(checked, options)
+  return { name, available: reason === null, reason, claims: checked, ...greatest }
+}

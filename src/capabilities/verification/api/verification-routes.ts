@@ -1,0 +1,40 @@
+import type { Route } from '../../../platform/http/index.ts'
+import { getVerificationPolicy, putVerificationPolicy } from '../policy/policy.ts'
+import { overrideClaim, removeOverride } from './claims/override.ts'
+import { getVerificationConfig } from './config.ts'
+import type { VerificationRoutesDeps } from './contract.ts'
+import { listVerificationCalls } from './runs/calls.ts'
+import { getVerificationRun } from './runs/run.ts'
+import { getTaskVerification } from './tasks/task.ts'
+import { postVerifyTask } from './tasks/verify.ts'
+import { cancelVerification } from './traces/cancel.ts'
+import { listTraceClaims } from './traces/claims.ts'
+import { diffVerifications } from './traces/diff.ts'
+import { estimateVerification } from './traces/estimate.ts'
+import { listTraceRuns } from './traces/runs.ts'
+import { getVerificationSummary } from './traces/summary.ts'
+import { getTraceVerification } from './traces/trace.ts'
+import { postVerifyTrace } from './traces/verify.ts'
+
+/** The routes of runs, their results, and the policy. */
+export function verificationRoutes(deps: VerificationRoutesDeps): Route[] {
+  return [
+    postVerifyTrace(deps),
+    getTraceVerification(deps),
+    getVerificationSummary(deps),
+    listTraceClaims(deps),
+    listTraceRuns(deps),
+    diffVerifications(deps),
+    estimateVerification(deps),
+    cancelVerification(deps),
+    getVerificationRun(deps),
+    listVerificationCalls(deps),
+    overrideClaim(deps),
+    removeOverride(deps),
+    postVerifyTask(deps),
+    getTaskVerification(deps),
+    getVerificationConfig(deps),
+    getVerificationPolicy(deps),
+    putVerificationPolicy(deps),
+  ]
+}

@@ -1,0 +1,196 @@
+import {
+  type Selectable,
+  sql,
+  type VerificationTables,
+} from '../../../platform/relational/index.ts'
+import type { RunsDb } from '../runs/store.ts'
+import type { PolicyRules } from './policy.ts'
+
+/** The stored policy of a project. */
+export type StoredPolicy = Selectable<VerificationTables['verification_policies']>
+
+/** Returns the policy of a project; undefined when it has set none. */
+export function findPolicy(db: RunsDb, project_id: string): Promise<StoredPolicy | undefined> {
+  return db
+    .selectFrom('verification_policies')
+    .selectAll()
+    .where('project_id', '=', project_id)
+    .executeTakeFirst()
+}
+
+/** New rules, with the time and the user of the change. */
+export type PolicyChange = {
+  project_id: string
+  rules: PolicyRules
+  updated_at: Date
+  updated_by: string
+}
+
+/** Writes the rules over any version. */
+export function putPolicy(db: RunsDb, change: PolicyChange): Promise<StoredPolicy> {
+  const row = rowOf(change)
+  return db
+    .insertInto('verification_policies')
+    .values({ ...row, version: 1 })
+    .onConflict((conflict) =>
+      conflict
+        .column('project_id')
+        .doUpdateSet({ ...row, version: sql<number>`verification_policies.version + 1` }),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** Writes the rules if the current version is `version` (0: no rules); else returns undefined. */
+export function replacePolicy(
+  db: RunsDb,
+  change: PolicyChange,
+  version: number,
+): Promise<StoredPolicy | undefined> {
+  const row = { ...rowOf(change), version: version + 1 }
+  if (version === 0) {
+    return db
+      .insertInto('verification_policies')
+      .values(row)
+      .onConflict((conflict) => conflict.column('project_id').doNothing())
+      .returningAll()
+      .executeTakeFirst()
+  }
+  return db
+    .updateTable('verification_policies')
+    .set(row)
+    .where('project_id', '=', change.project_id)
+    .where('version', '=', version)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+function rowOf({ rules, ...change }: PolicyChange) {
+  return { ...change, policy: JSON.stringify(rules) }
+}
+
+/** Maximum enabled policies of one pass. */
+const policies_max = 10_000
+
+/** Returns enabled policies of projects that had activity since an instant. */
+export async function selectActivePolicies(db: RunsDb, since: Date): Promise<StoredPolicy[]> {
+  const { rows } = await sql<StoredPolicy>`
+    select * from verification_policies as policies
+    where (policy ->> 'enabled')::boolean and exists (
+      select from tasks
+      where tasks.project_id = policies.project_id and last_activity_at >= ${since}
+    )
+    order by project_id limit ${policies_max}`.execute(db)
+  return rows
+}
+
+/** A task that became quiet, without a run since its last change. */
+export type QuietTask = {
+  task_id: string
+  name: string
+  started_at: string
+  last_started_at: string | null
+  last_activity_at: string
+  updated_at: string
+}
+
+/** Which quiet tasks of a project to return, ordered by last activity. */
+export type QuietTasksQuery = {
+  project_id: string
+  sample_percent: number
+  /** Last activity from this instant. */
+  from: Date
+  /** Tasks that their client ended are quiet after this time; others after `idle_ms`. */
+  ended_ms: number
+  idle_ms: number
+  /** Least time since the last run of the task. */
+  interval_ms: number
+  now: Date
+  after: Pick<QuietTask, 'last_activity_at' | 'task_id'> | undefined
+  limit: number
+}
+
+/** A point in [0, 1) that depends on the id of a task alone. */
+const taskPoint = sql<number>`
+  ('x' || left(encode(sha256(convert_to(task_id, 'UTF8')), 'hex'), 8))::bit(32)::bigint
+    / 4294967296.0::float8`
+
+/**
+ * Returns quiet tasks of the sample that have no run since their last change. A task belongs to the
+ * sample when the hash of its id is below the share, so that every worker decides the same.
+ */
+export async function selectQuietTasks(db: RunsDb, query: QuietTasksQuery): Promise<QuietTask[]> {
+  const { project_id, sample_percent, from, now, after, limit } = query
+  const before = (ms: number) => new Date(now.getTime() - ms)
+  const begin =
+    after === undefined
+      ? sql`last_activity_at >= ${from}`
+      : sql`(last_activity_at, task_id) > (${after.last_activity_at}, ${after.task_id})`
+  const { rows } = await sql<QuietTask>`
+    select task_id, name, started_at, last_started_at, last_activity_at, updated_at
+    from tasks
+    where project_id = ${project_id} and ${begin} and last_activity_at <= ${now}
+      and (last_activity_at <= ${before(query.idle_ms)}
+        or (not implicit and state <> 'running' and ended_at <= ${before(query.ended_ms)}))
+      and ${taskPoint} < ${sample_percent}::float8 / 100
+      and not exists (
+        select from verification_runs as runs
+        where runs.project_id = tasks.project_id and runs.task_id = tasks.task_id
+          and (runs.created_at >= tasks.updated_at
+            or runs.created_at > ${before(query.interval_ms)}::timestamptz and ${query.interval_ms} > 0))
+    order by last_activity_at, task_id limit ${limit}`.execute(db)
+  return rows
+}
+
+/** What the runs of a policy cost on a day, and how many are pending. */
+export type PolicySpend = { nano_dollars: bigint; pending: number }
+
+/** Older traces are not verified by policies, so their runs are not read. */
+const oldest_days = 7
+
+/** Returns what the runs of a project's policy have cost since the start of a day. */
+export async function readPolicySpend(
+  db: RunsDb,
+  project_id: string,
+  day: Date,
+): Promise<PolicySpend> {
+  const { rows } = await sql<{ nano_dollars: string; pending: number }>`
+    select coalesce(sum(cost_nano_dollars), 0)::text as nano_dollars,
+      (count(*) filter (where state = 'pending'))::int as pending
+    from verification_runs
+    where project_id = ${project_id} and trigger = 'policy' and created_at >= ${day}
+      and trace_start >= ${day}::timestamptz - ${oldest_days} * interval '1 day'`.execute(db)
+  const [row] = rows
+  return { nano_dollars: BigInt(row?.nano_dollars ?? 0), pending: row?.pending ?? 0 }
+}
+
+/** Returns the observation with the answer of the newest run of a trace that read one. */
+export async function findVerifiedAnswer(
+  db: RunsDb,
+  { project_id, trace_id }: { project_id: string; trace_id: string },
+): Promise<string | null> {
+  const run = await db
+    .selectFrom('verification_runs')
+    .select('answer_observation_id')
+    .where('project_id', '=', project_id)
+    .where('trace_id', '=', trace_id)
+    .where('answer_observation_id', 'is not', null)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return run?.answer_observation_id ?? null
+}
+
+/** Does work of a project's policy while no other worker does; undefined if another one does. */
+export function withPolicyLock<Result>(
+  db: RunsDb,
+  project_id: string,
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  const lock = `looptrace.verification_policy ${project_id}`
+  return db.transaction().execute(async (trx) => {
+    const { rows } = await sql<{ locked: boolean }>`
+      select pg_try_advisory_xact_lock(hashtextextended(${lock}, 0)) as locked`.execute(trx)
+    return rows[0]?.locked === true ? work() : undefined
+  })
+}

@@ -1,0 +1,68 @@
+import { hash } from 'node:crypto'
+import type { Claim } from '../claims/extract-claims.ts'
+import {
+  type ClaimToCheck,
+  quote_chars_max,
+  type SeenSource,
+  type StoredValue,
+} from '../contract.ts'
+import { type CheckedValue, checkAnswer } from '../provenance/check-answer.ts'
+import { indexSeen } from '../provenance/seen-index.ts'
+import type { ReadAnswer } from './read-answer.ts'
+
+/** Maximum evidence that is stored of a value. */
+const evidence_max = 5
+
+/**
+ * Looks up every value of the answer in what the agent saw. A value that was not found is
+ * `not_checked` when the agent saw more than was read.
+ */
+export function checkValues(context: ReadAnswer): StoredValue[] {
+  const { answer, seen, is_seen_complete } = context
+  const sources = new Map(seen.map((source) => [source.source, source]))
+  const own: SeenSource = { ...answer, source: 'answer', role: 'user' }
+  sources.set('answer', own)
+  return checkAnswer(answer.text, indexSeen(seen)).map((value) => ({
+    value: value.value,
+    kind: value.kind,
+    at: value.at,
+    verdict: value.verdict === 'unsupported' && !is_seen_complete ? 'not_checked' : value.verdict,
+    derivation: value.derivation === undefined ? null : value.derivation.formula,
+    evidence: toEvidence(value, sources),
+  }))
+}
+
+function toEvidence(
+  { evidence }: CheckedValue,
+  sources: ReadonlyMap<string, SeenSource>,
+): StoredValue['evidence'] {
+  return evidence.slice(0, evidence_max).map(({ source, quote, at }) => {
+    const seen = sources.get(source)
+    return {
+      kind: 'trace',
+      source,
+      quote: quote.slice(0, quote_chars_max),
+      at,
+      digest: seen?.digest ?? null,
+      ...(seen && { place: seen.place }),
+    }
+  })
+}
+
+/** A claim of the answer, with its kind. */
+export type RunClaim = ClaimToCheck & { kind: Claim['kind'] }
+
+/** Gives each claim the values within it. Both lists are sorted by their start. */
+export function joinValues(claims: readonly Claim[], values: readonly StoredValue[]): RunClaim[] {
+  return claims.map(({ text, start, end, kind }) => ({
+    text,
+    at: [start, end],
+    kind,
+    values: values.filter(({ at }) => at[0] >= start && at[1] <= end),
+  }))
+}
+
+/** Returns the digest by which an override and a diff find a claim in other runs. */
+export function digestOfClaim(text: string): string {
+  return hash('sha256', text.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase())
+}

@@ -1,0 +1,76 @@
+import { type AnsweringThread, createAnsweringThread } from '../../../platform/threads/index.ts'
+import { decodeText } from './decode-text.ts'
+
+/** A question to the thread. `plain` does not look for the article. */
+export type PageQuestion = {
+  format: 'text' | 'html' | 'json'
+  source: string
+  way: 'article' | 'plain'
+}
+
+/** The text of a page: all of it, and its article without navigation. */
+export type PageAnswer = { title: string; text: string; article: string }
+
+/** Reads the text of replies, in a thread with bounded time and memory. */
+export type PageReader = {
+  /** Rejects with PageRefused when the body is no text that can be read. */
+  read(body: Uint8Array, contentType: string, signal?: AbortSignal): Promise<PageAnswer>
+  /** Ends the thread. */
+  close(): Promise<void>
+}
+
+/** A page is not read. The message completes the sentence "The page …". */
+export class PageRefused extends Error {
+  override readonly name = 'PageRefused'
+}
+
+/** Pages that wait for the thread: more than a process fetches at one time. */
+const waiting_max = 100
+/** Heap of the thread: a page of 8 MB with 60,000 tags takes less than half. */
+const memory = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 }
+
+const formats: readonly (readonly [RegExp, PageQuestion['format']])[] = [
+  [/^(?:text\/html|application\/xhtml\+xml)$/, 'html'],
+  [/^(?:application\/json|application\/[\w.-]+\+json)$/, 'json'],
+  [/^text\/(?:plain|markdown|csv|x-markdown)$/, 'text'],
+]
+
+/** Creates the reader. Its thread starts with the first page and ends a minute after the last. */
+export function createPageReader({ answer_ms_max = 3_000 } = {}): PageReader {
+  const thread = createAnsweringThread<PageQuestion, PageAnswer>({
+    file: new URL('./page-thread.ts', import.meta.url),
+    ...{ answer_ms_max, memory },
+    waiting: { max: waiting_max, refusal: () => new PageRefused('was not read: too many wait.') },
+    failed: (cause) => new PageRefused('takes too much time or memory to read.', { cause }),
+  })
+  return {
+    read: async (body, contentType, signal) => {
+      const source = decodeText(body, contentType)
+      if (source === undefined) throw new PageRefused('is binary data.')
+      const question = { source, format: formatOf(contentType, source) }
+      return ask(thread, question, signal)
+    },
+    close: () => thread.close(),
+  }
+}
+
+/** Asks for the article, and for the plain text of a page that was too much for the thread. */
+async function ask(
+  thread: AnsweringThread<PageQuestion, PageAnswer>,
+  question: Omit<PageQuestion, 'way'>,
+  signal: AbortSignal | undefined,
+): Promise<PageAnswer> {
+  return thread.ask({ ...question, way: 'article' }, signal).catch((error: unknown) => {
+    if (!(error instanceof PageRefused)) throw error
+    return thread.ask({ ...question, way: 'plain' }, signal)
+  })
+}
+
+function formatOf(contentType: string, source: string): PageQuestion['format'] {
+  const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  if (type === '') return /^\s*</.test(source) ? 'html' : 'text'
+  const format = formats.find(([pattern]) => pattern.test(type))?.[1]
+  if (format === undefined)
+    throw new PageRefused(`has the type ${type.slice(0, 60)}, expected text.`)
+  return format
+}

@@ -1,0 +1,77 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { type AllowedNetwork, isReachable, webPorts } from './address-policy.ts'
+import { abortedBy, failed, OutboundFailed } from './outbound-failed.ts'
+
+export type OutboundOptions = {
+  /** Networks that are not public and may be reached. */
+  allowed: readonly AllowedNetwork[]
+  /** Ports of public addresses. Default 80 and 443. */
+  public_ports?: readonly number[]
+  /**
+   * Names and addresses in canonical form that may be reached wherever they lead, on any port. Only
+   * for servers that the configuration of the process names, never for those that a user names.
+   */
+  trusted_hosts?: readonly string[]
+  /** Resolves a name to all its addresses; in tests a server of their own. */
+  resolve?: (host: string) => Promise<readonly Address[]>
+}
+
+export type Guard = Required<OutboundOptions>
+
+export type Address = { address: string; family: number }
+
+/** Returns the guard of the options. */
+export function toGuard(options: OutboundOptions): Guard {
+  return { public_ports: webPorts, trusted_hosts: [], resolve: resolveByHost, ...options }
+}
+
+/** Returns the URL in its canonical form: `http://0x7f.1` is `http://127.0.0.1`. */
+export function toTarget(text: string): URL {
+  const url = URL.parse(text)
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    throw new OutboundFailed('refused', 'the URL is not an absolute http or https URL')
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw failed('refused', url, 'is named with a user or password, which a URL must not carry')
+  }
+  return url
+}
+
+/** Returns the addresses of the URL's host. Rejects if one of them is not reachable. */
+export async function reachableAddresses(
+  url: URL,
+  { signal, ...guard }: Guard & { signal: AbortSignal },
+): Promise<readonly Address[]> {
+  const { allowed, public_ports, trusted_hosts, resolve } = guard
+  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const family = isIP(host)
+  const addresses =
+    family > 0 ? [{ address: host, family }] : await unlessAborted(resolve(host), signal, url)
+  if (addresses.length === 0) throw failed('unresolved', url, 'has no address')
+  if (trusted_hosts.includes(host)) return addresses
+  if (addresses.every(({ address }) => isReachable(address, port, { allowed, public_ports }))) {
+    return addresses
+  }
+  const what = `port ${port} is not allowed: expected a public address on port ${public_ports.join(' or ')}, or one of the allowed networks`
+  throw failed('refused', url, what)
+}
+
+async function resolveByHost(host: string): Promise<readonly Address[]> {
+  return lookup(host, { all: true, verbatim: true })
+}
+
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, url: URL): Promise<T> {
+  using ending = new DisposableStack()
+  const aborted = new Promise<never>((_, reject) => {
+    const abort = () => reject(abortedBy(signal, url, false))
+    if (signal.aborted) return abort()
+    signal.addEventListener('abort', abort, { once: true })
+    ending.defer(() => signal.removeEventListener('abort', abort))
+  })
+  const resolved = work.catch(() => {
+    throw failed('unresolved', url, 'is not known to the name server')
+  })
+  return await Promise.race([resolved, aborted])
+}

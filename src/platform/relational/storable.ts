@@ -1,0 +1,21 @@
+/**
+ * Returns a text as PostgreSQL can store it: U+0000 and lone surrogates, which cut texts have, are
+ * replaced by U+FFFD. The length in UTF-16 units stays, so offsets in the text do too.
+ */
+export function storableText(text: string): string {
+  return text.toWellFormed().replaceAll('\u0000', '\ufffd')
+}
+
+/**
+ * Returns a value as the text of a `jsonb`, with the replacements of `storableText` in its strings
+ * and keys.
+ */
+export function storableJson(value: unknown): string {
+  // `JSON.stringify` escapes lone surrogates only; pairs are written as they are.
+  return JSON.stringify(value).replace(escapes, (found) =>
+    unstorableEscape.test(found) ? '\\ufffd' : found,
+  )
+}
+
+const escapes = /\\(?:u[0-9a-f]{4}|.)/g
+const unstorableEscape = /^\\u(?:0000|d[89a-f]..)$/

@@ -1,0 +1,1 @@
+export { type AnsweringThread, createAnsweringThread, serveThread } from './answering-thread.ts'
