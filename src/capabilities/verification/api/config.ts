@@ -5,11 +5,12 @@ import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { verifierNames } from '../contract.ts'
 import { policySchema, toPolicyReply } from '../policy/policy.ts'
 import { findPolicy } from '../policy/store.ts'
+import { readLimits, runLimits } from '../runs/limits.ts'
 import { queuedRuns_max } from '../runs/store.ts'
 import { calibrationLabels_min } from '../trust/calibration.ts'
 import { trustFormula, verifierWeights } from '../trust/fuse.ts'
 import { selectCalibrations } from './calibrations-store.ts'
-import { readScope, runLimits, type VerificationRoutesDeps } from './contract.ts'
+import { readScope, type VerificationRoutesDeps } from './contract.ts'
 
 const count = z.int().nonnegative()
 
@@ -84,7 +85,10 @@ export function getVerificationConfig(deps: VerificationRoutesDeps): Route {
         formula_version: trustFormula,
         models: deps.models.map(({ use, ...model }) => ({ ...model, use: [...use] })),
         limits: {
-          ...runLimits,
+          answer_chars_max: readLimits.answer_chars,
+          claims_max: runLimits.claims,
+          model_claims_max: runLimits.model_claims,
+          run_ms_max: runLimits.run_ms,
           wait_ms_max: deps.wait_ms_max,
           pending_runs_max: queuedRuns_max,
           budget_usd_per_day: dollarsFrom(deps.budget_nano_dollars),

@@ -13,7 +13,7 @@ import { ModelFailed, type ModelSettings } from './model.ts'
 const reply_bytes_max = 4 * 2 ** 20
 
 const attempts_max = 3
-const retry = { base_ms: 500, max_ms: 5_000, jitter: 0.5 }
+const retry = { base_ms: 250, max_ms: 5_000, jitter: 0.5 }
 /** Maximum wait that a model may ask for by Retry-After. */
 const wait_ms_max = 10_000
 
@@ -92,7 +92,8 @@ const reasons: Readonly<Record<OutboundFailure, string>> = {
 
 function toReply({ name }: Endpoint, sent: Sent): ModelReply {
   if (sent instanceof OutboundFailed) {
-    throw new ModelFailed(`model ${name}: ${reasons[sent.code]}`, { cause: sent })
+    const isCharged = sent.reached
+    throw new ModelFailed(`model ${name}: ${reasons[sent.code]}`, { isCharged, cause: sent })
   }
   return { status: sent.status, json: parsedJson(sent.body.toString('utf8')) }
 }

@@ -11,7 +11,7 @@ import type { StoredClaim } from './claims-store.ts'
 import type { RunFault } from './limits.ts'
 import { totalCalls } from './paid-calls.ts'
 import type { ReadAnswer } from './read-answer.ts'
-import { type Run, type RunsDb, refreshTaskTrust } from './store.ts'
+import { type Run, type RunsDb, refreshTasksTrust } from './store.ts'
 
 /** What a verifier did, as it is stored and shown. */
 export type VerifierRun = {
@@ -147,7 +147,7 @@ async function endRun(
     .returningAll()
     .executeTakeFirstOrThrow()
   const { project_id, task_id } = run
-  if (task_id !== null) await refreshTaskTrust(trx, { project_id, task_id })
+  if (task_id !== null) await refreshTasksTrust(trx, project_id, [task_id])
   return updated
 }
 
