@@ -1,12 +1,19 @@
 import type { Verifier, VerifierName } from '../contract.ts'
+import type { WebAccess } from '../web/open-web-access.ts'
+import { createCitationVerifier } from './citation.ts'
+import { createWebVerifier } from './web.ts'
 
-/** What verifiers are opened with. Each verifier adds its own ports here. */
-export type VerifierDeps = Record<never, never>
+/** Ports of the verifiers. Each verifier adds its own here. */
+export type VerifierDeps = { web: Pick<WebAccess, 'search' | 'fetchPage'> }
 
 /**
  * Opens the verifiers of a process, by name, in the order in which replies list them. A verifier
  * that lacks a model or an endpoint is listed too: `unavailable` has the reason.
  */
-export function openVerifiers(_deps: VerifierDeps): ReadonlyMap<VerifierName, Verifier> {
-  return new Map()
+export function openVerifiers({ web }: VerifierDeps): ReadonlyMap<VerifierName, Verifier> {
+  const verifiers: readonly Verifier[] = [
+    createWebVerifier(web.search, web.fetchPage),
+    createCitationVerifier(web.fetchPage),
+  ]
+  return new Map(verifiers.map((verifier) => [verifier.name, verifier]))
 }
