@@ -1,4 +1,4 @@
-import type { PaidCalls } from '../contract.ts'
+import type { PaidCall, PaidCalls } from '../contract.ts'
 import type { Range } from '../text/mapped-text.ts'
 import { splitSentences } from '../text/sentences.ts'
 import type { JudgeQuestion, Vote } from './ask-judge.ts'
@@ -28,13 +28,21 @@ export async function askGrounding(
   const none = { ...vote, stated: undefined, quote: null, confidence: 0 }
   const windows = splitPassages(question)
   if (windows.length === 0) return { ...none, fault: 'there is no passage to read' }
-  const { verifier, claim } = question
-  const texts = windows.map(({ text }) => text.toWellFormed())
-  const result = await paid(model.score({ verifier, claim: claim.slice(0, 2_000), texts }), signal)
+  const result = await paid(groundingCall(model, question, windows), signal)
   if (result.outcome !== 'answered') return { ...none, fault: result.reason }
   const scores = readScores(result.reply, windows.length)
   if (scores === undefined) return { ...none, fault: `model ${model.name} gave no scores` }
   return { ...vote, ...decide(question, windows, scores) }
+}
+
+/** Returns the call that scores texts. */
+export function groundingCall(
+  model: NliModel,
+  { verifier, claim }: Pick<JudgeQuestion, 'verifier' | 'claim'>,
+  windows: readonly { text: string }[],
+): PaidCall {
+  const texts = windows.map(({ text }) => text.toWellFormed())
+  return model.score({ verifier, claim: claim.slice(0, 2_000), texts })
 }
 
 type Decision = Pick<Vote, 'stated' | 'quote' | 'confidence' | 'fault'>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Opinion, PaidCalls, Passage, VerifierName } from '../contract.ts'
+import type { Opinion, PaidCall, PaidCalls, Passage, VerifierName } from '../contract.ts'
 import { foldText } from '../text/fold.ts'
 import type { Range } from '../text/mapped-text.ts'
 import { matchQuote } from '../text/match-quote.ts'
@@ -76,16 +76,8 @@ export async function askJudge(
   question: JudgeQuestion,
   { paid, signal }: { paid: PaidCalls; signal: AbortSignal },
 ): Promise<Vote> {
-  const { claim, context, passages } = toBounded(question)
-  const call = model.ask({
-    verifier: question.verifier,
-    ...{ instructions, schema, output_tokens_max },
-    data: {
-      ...{ claim, context },
-      passages: passages.map(({ source, text }, id) => ({ id, source, text })),
-    },
-  })
-  const result = await paid(call, signal)
+  const bounded = toBounded(question)
+  const result = await paid(judgeCall(model, bounded), signal)
   const vote = { model: model.name, confidence: judgeConfidence, method: 'judge' as const }
   const none = { ...vote, stated: undefined, quote: null }
   if (result.outcome !== 'answered') return { ...none, fault: result.reason }
@@ -93,12 +85,27 @@ export async function askJudge(
   if (answer === undefined) {
     return { ...none, fault: `model ${model.name} did not answer in the requested form` }
   }
-  return { ...vote, ...checkAnswerOf(answer, { claim, passages }) }
+  return { ...vote, ...checkAnswerOf(answer, bounded) }
+}
+
+/** Returns the call that asks a question. */
+export function judgeCall(
+  model: ChatModel,
+  { claim, context, passages, verifier }: JudgeQuestion,
+): PaidCall {
+  return model.ask({
+    ...{ verifier, instructions, schema, output_tokens_max },
+    data: {
+      ...{ claim, context },
+      passages: passages.map(({ source, text }, id) => ({ id, source, text })),
+    },
+  })
 }
 
 /** Cuts the texts of a question. Offsets in a cut passage are those of the whole passage. */
-function toBounded({ claim, context, passages }: JudgeQuestion) {
+function toBounded({ claim, context, passages, verifier }: JudgeQuestion): JudgeQuestion {
   return {
+    verifier,
     claim: cut(claim, claim_chars_max),
     context: cut(context, context_chars_max),
     passages: passages.slice(0, passages_max).map(({ source, text }) => ({

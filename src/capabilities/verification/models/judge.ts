@@ -1,6 +1,6 @@
 import type { AnswerContext, Judge, Opinion, PaidCalls } from '../contract.ts'
-import { askGrounding } from './ask-grounding.ts'
-import { askJudge, type JudgeQuestion, type Vote } from './ask-judge.ts'
+import { askGrounding, groundingCall } from './ask-grounding.ts'
+import { askJudge, type JudgeQuestion, judgeCall, type Vote } from './ask-judge.ts'
 import type { ChatModel } from './chat-model.ts'
 import { isSameModel } from './model.ts'
 import type { NliModel } from './nli-model.ts'
@@ -44,6 +44,32 @@ async function judgeBy(
     isWriter,
   }))
   return fuse(await Promise.all(votes))
+}
+
+/** Returns the calls and the most that they cost, for a number of claims. */
+export type JudgeEstimate = (claims: number) => { calls: number; nano_dollars: bigint }
+
+/** A question of the usual size: eight passages of three sentences. */
+const usualText = 'x'.repeat(1_000)
+const usualQuestion: JudgeQuestion = {
+  claim: usualText,
+  context: usualText,
+  passages: Array.from({ length: 8 }, () => ({ source: 'source', text: usualText })),
+  verifier: 'kb',
+}
+
+/** Estimates the cost of the most expensive judges, with questions of the usual size. */
+export function estimateJudge(
+  { chat, nli }: JudgeModels,
+  claims: number,
+): ReturnType<JudgeEstimate> {
+  const costs = [
+    ...chat.map((model) => judgeCall(model, usualQuestion)),
+    ...nli.map((model) => groundingCall(model, usualQuestion, usualQuestion.passages)),
+  ].map(({ nano_dollars_max }) => nano_dollars_max)
+  const asked = costs.toSorted((one, other) => Number(other - one)).slice(0, judges_max)
+  const each = asked.reduce((sum, cost) => sum + cost, 0n)
+  return { calls: claims * asked.length, nano_dollars: BigInt(claims) * each }
 }
 
 function listJudges({ chat, nli }: JudgeModels, writers: readonly string[]): AskedJudge[] {
