@@ -1,6 +1,6 @@
 import type { AnswerContext, Judge, Opinion, PaidCalls } from '../contract.ts'
-import { askGrounding, groundingCall } from './ask-grounding.ts'
-import { askJudge, type JudgeQuestion, judgeCall, type Vote } from './ask-judge.ts'
+import { askGrounding, largestPairs } from './ask-grounding.ts'
+import { askJudge, type JudgeQuestion, largestQuestion, type Vote } from './ask-judge.ts'
 import type { ChatModel } from './chat-model.ts'
 import { isSameModel } from './model.ts'
 import type { NliModel } from './nli-model.ts'
@@ -17,6 +17,18 @@ const judges_max = 2
 const agreedConfidence = 0.93
 
 type Ask = (question: JudgeQuestion, run: { paid: PaidCalls; signal: AbortSignal }) => Promise<Vote>
+/** Returns the greatest cost of judging claims: the two most expensive judges read full passages. */
+export function estimateJudge({ chat, nli }: JudgeModels, claims: number) {
+  const bounds = [
+    ...chat.map((model) => model.ask(largestQuestion).nano_dollars_max),
+    ...nli.map((model) => model.score(largestPairs).nano_dollars_max),
+  ]
+    .toSorted((one, other) => Number(other - one))
+    .slice(0, judges_max)
+  const nano_dollars = bounds.reduce((sum, one) => sum + one, 0n) * BigInt(claims)
+  return { calls: claims * bounds.length, nano_dollars }
+}
+
 type AskedJudge = { ask: Ask; isWriter: boolean }
 
 /**
@@ -44,32 +56,6 @@ async function judgeBy(
     isWriter,
   }))
   return fuse(await Promise.all(votes))
-}
-
-/** Returns the calls and the most that they cost, for a number of claims. */
-export type JudgeEstimate = (claims: number) => { calls: number; nano_dollars: bigint }
-
-/** A question of the usual size: eight passages of three sentences. */
-const usualText = 'x'.repeat(1_000)
-const usualQuestion: JudgeQuestion = {
-  claim: usualText,
-  context: usualText,
-  passages: Array.from({ length: 8 }, () => ({ source: 'source', text: usualText })),
-  verifier: 'kb',
-}
-
-/** Estimates the cost of the most expensive judges, with questions of the usual size. */
-export function estimateJudge(
-  { chat, nli }: JudgeModels,
-  claims: number,
-): ReturnType<JudgeEstimate> {
-  const costs = [
-    ...chat.map((model) => judgeCall(model, usualQuestion)),
-    ...nli.map((model) => groundingCall(model, usualQuestion, usualQuestion.passages)),
-  ].map(({ nano_dollars_max }) => nano_dollars_max)
-  const asked = costs.toSorted((one, other) => Number(other - one)).slice(0, judges_max)
-  const each = asked.reduce((sum, cost) => sum + cost, 0n)
-  return { calls: claims * asked.length, nano_dollars: BigInt(claims) * each }
 }
 
 function listJudges({ chat, nli }: JudgeModels, writers: readonly string[]): AskedJudge[] {
