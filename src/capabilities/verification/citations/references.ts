@@ -3,7 +3,8 @@ import { readCodes, readQuotes } from '../values/read-codes.ts'
 
 /** A reference of an answer to a source. Offsets are those of the text that was read. */
 export type Reference =
-  | { kind: 'number'; label: string; at: Range }
+  /** `isList`: the mark has several numbers, such as `[1, 2]`. */
+  | { kind: 'number'; label: string; isList: boolean; at: Range }
   | { kind: 'url'; url: string; at: Range }
   /** `isNamed`: the text can only be the name of a source, such as `get_invoice` or `fees.pdf`. */
   | { kind: 'name'; name: string; isNamed: boolean; at: Range }
@@ -67,13 +68,13 @@ function rangeOf({ index, 0: { length } }: RegExpExecArray): Range {
   return [index, index + length]
 }
 
-function numberFrom(match: RegExpExecArray, label: string): Reference {
-  return { kind: 'number', label, at: rangeOf(match) }
+function numberFrom(match: RegExpExecArray, label: string, isList = false): Reference {
+  return { kind: 'number', label, isList, at: rangeOf(match) }
 }
 
 function readNumbers(match: RegExpExecArray): Reference[] {
-  const parts = (match[1] ?? '').split(/[,;]/)
-  return parts.flatMap((part) => labelsOf(part).map((label) => numberFrom(match, label)))
+  const labels = (match[1] ?? '').split(/[,;]/).flatMap(labelsOf)
+  return labels.map((label) => numberFrom(match, label, labels.length > 1))
 }
 
 function labelsOf(part: string): string[] {
@@ -89,7 +90,7 @@ function readSources(match: RegExpExecArray): Reference[] {
   return (match[1] ?? '').split(';').flatMap((part): Reference[] => {
     const name = part.trim().replace(/^[`"“”„«»']+|[`"“”„«»'.]+$/g, '')
     if (name === '' || /https?:\/\//i.test(name)) return []
-    if (/^\d{1,3}$/.test(name)) return [{ kind: 'number', label: name, at }]
+    if (/^\d{1,3}$/.test(name)) return [{ kind: 'number', label: name, isList: false, at }]
     return [{ kind: 'name', name, isNamed: true, at }]
   })
 }

@@ -9,6 +9,7 @@ import type { KnowledgeDeps } from './knowledge-base.ts'
 
 export {
   createIndexer,
+  type DocumentIndexer,
   type KnowledgeDb,
   type KnowledgeDeps,
   type KnowledgeLimits,

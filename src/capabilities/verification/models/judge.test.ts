@@ -38,7 +38,10 @@ async function judged(answers: readonly Answering[], asked: Asked = {}) {
     }),
   )
   const { writers = [], paid = payingUpTo(), ...more } = asked
-  const judge = openModels(settings, server.outbound).createJudge({ paid, writers })
+  const judge = openModels(settings, server.outbound).openJudge?.({
+    answer: { models: writers },
+    paid,
+  })
   const question = { claim, context: 'What does it cost?', passages, verifier: 'kb' as const }
   const opinion = await judge?.({ ...question, ...more }, new AbortController().signal)
   return { opinion, seen: server.seen }
@@ -208,9 +211,9 @@ async function scored(
     ...{ name: 'nli', type: 'nli-http', url: server.url, format, timeout_ms: 2_000 },
     cents_per_million_input: 0,
   }
-  const judge = openModels([settings], server.outbound).createJudge({
+  const judge = openModels([settings], server.outbound).openJudge?.({
+    answer: { models: [] },
     paid: payingUpTo(),
-    writers: [],
   })
   const question = { claim: text, context: '', passages, verifier: 'kb' as const }
   return { opinion: await judge?.(question, new AbortController().signal), seen: server.seen }

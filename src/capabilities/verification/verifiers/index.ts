@@ -1,12 +1,15 @@
 import type { Verifier, VerifierName } from '../contract.ts'
+import type { Models } from '../models/open-models.ts'
+import { openMultiModel } from './multi-model.ts'
 
 /** What verifiers are opened with. Each verifier adds its own ports here. */
-export type VerifierDeps = Record<never, never>
+export type VerifierDeps = { models: Models }
 
 /**
  * Opens the verifiers of a process, by name, in the order in which replies list them. A verifier
  * that lacks a model or an endpoint is listed too: `unavailable` has the reason.
  */
-export function openVerifiers(_deps: VerifierDeps): ReadonlyMap<VerifierName, Verifier> {
-  return new Map()
+export function openVerifiers({ models }: VerifierDeps): ReadonlyMap<VerifierName, Verifier> {
+  const verifiers: readonly Verifier[] = [openMultiModel(models)]
+  return new Map(verifiers.map((verifier) => [verifier.name, verifier]))
 }

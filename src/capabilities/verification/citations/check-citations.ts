@@ -1,0 +1,162 @@
+import type { StoredEvidence, StoredResult } from '../contract.ts'
+import { shareOfNumbers } from '../knowledge/library.ts'
+import { quoteLength_min } from '../text/match-quote.ts'
+import { grammarWords, tokenize } from '../text/tokens.ts'
+import { readQuantities } from '../values/quantities.ts'
+import { isNegated } from '../verdicts/claim-words.ts'
+import type { CitedText } from './cited-texts.ts'
+import type { Citations } from './follow-references.ts'
+
+type Result = Omit<StoredResult, 'verifier'>
+
+/** Share of a statement's words that its quotes must have to support it. */
+const quotedShare_min = 0.4
+/** Share of a quote's words that a source in the same language has, also without the quote. */
+const wordShare_min = 0.3
+/** Texts that a statement is compared with. */
+const texts_max = 10
+
+/**
+ * Checks what a claim cites. A quote decides: it is in the cited source, or, if the source is whole,
+ * it is not. Words only find evidence. A reference that cannot exist contradicts the claim.
+ */
+export function checkCitations(citations: Citations, all: readonly CitedText[]): Result {
+  const { impossible, texts, quotes, unseen } = citations
+  if (impossible !== undefined) {
+    return {
+      verdict: 'contradicted',
+      confidence: 0.9,
+      method: 'citation',
+      evidence: [],
+      note: impossible,
+    }
+  }
+  if (texts.length === 0) return notFound('citation', unseen[0] ?? 'the agent saw nothing')
+  return quotes.length === 0 ? checkWords(citations) : checkQuotes(citations, all)
+}
+
+function notFound(method: string, note: string): Result {
+  return { verdict: 'not_found', confidence: 0.5, method, evidence: [], note }
+}
+
+function unverifiable(method: string, evidence: StoredEvidence[], note: string): Result {
+  return { verdict: 'unverifiable', confidence: 0.5, method, evidence, note }
+}
+
+function checkQuotes(citations: Citations, all: readonly CitedText[]): Result {
+  const { quotes, texts, hasReferences } = citations
+  const cited = quotes.map(({ text }) => findQuote(text, texts))
+  const missing = quotes.filter((_, at) => cited[at] === undefined).map(({ text }) => text)
+  const evidence = cited.flatMap((found) => found?.evidence ?? [])
+  if (missing.length === 0)
+    return checkRest(
+      citations,
+      evidence,
+      cited.flatMap((one) => one?.text ?? []),
+    )
+  if (!hasReferences) return notFound('quote', 'the quote is not in what the agent saw')
+  const elsewhere = missing.flatMap((quote) => findQuote(quote, all)?.evidence ?? [])
+  const [other] = elsewhere
+  if (other !== undefined) {
+    return unverifiable(
+      'quote',
+      [...evidence, ...elsewhere],
+      `the quote is in ${other.source}, not in the cited source`,
+    )
+  }
+  const isCertain =
+    texts.every(({ isWhole }) => isWhole) && missing.every((quote) => isSameLanguage(quote, texts))
+  if (!isCertain)
+    return notFound('quote', 'the quote is not in the part of the cited source that the agent saw')
+  const shown = texts.slice(0, 1).flatMap((text) => text.judge({ text: missing[0] ?? '' }).evidence)
+  const note = 'the cited source does not have the quote'
+  return { verdict: 'contradicted', confidence: 0.9, method: 'quote', evidence: shown, note }
+}
+
+/** Finds all parts of a quote, which may leave out words: `the fee … is 20 euros`. */
+function findQuote(
+  quote: string,
+  texts: readonly CitedText[],
+): { text: CitedText; evidence: StoredEvidence[] } | undefined {
+  const parts = quote.split(/\s*(?:\[[^\]]{0,60}\]|\(?(?:…|\.{3})\)?)\s*/).map(trimQuote)
+  const long = parts.filter((part) => part.length >= quoteLength_min)
+  const wanted = long.length > 0 ? long : [trimQuote(quote)]
+  for (const text of texts) {
+    const evidence = wanted.flatMap((part) => text.findQuote(part) ?? [])
+    if (evidence.length === wanted.length) return { text, evidence }
+  }
+  return undefined
+}
+
+/** A quote takes the punctuation of its sentence with it. */
+function trimQuote(quote: string): string {
+  return quote.replace(/^[\s.,;:!?]+|[\s.,;:!?]+$/g, '')
+}
+
+/** Reports whether a text has words of a quote: a translated quote is no invented one. */
+function isSameLanguage(quote: string, texts: readonly CitedText[]): boolean {
+  const words = tokenize(quote).map(({ term }) => term)
+  return texts.some(({ text }) => {
+    const known = new Set(tokenize(text).map(({ term }) => term))
+    return words.filter((word) => known.has(word)).length >= wordShare_min * words.length
+  })
+}
+
+/** Checks what a claim says around its quotes, which are in the cited source. */
+function checkRest(
+  citations: Citations,
+  evidence: StoredEvidence[],
+  texts: readonly CitedText[],
+): Result {
+  const { quotes, claim, statement } = citations
+  const rest = quotes.reduce((text, quote) => text.replace(quote.text, ' '), statement.text)
+  const quoted = quotes.flatMap(({ text }) => contentOf(text)).length
+  const isMost = quoted >= quotedShare_min * (quoted + contentOf(rest).length)
+  const numbers = readQuantities(rest)
+  const hasValues =
+    claim.values.every(({ verdict }) => verdict !== 'unsupported') &&
+    texts.some(({ text }) => shareOfNumbers(numbers, text) === 1)
+  if (isMost && hasValues && !isNegated(rest)) {
+    const note = 'the quote is in the cited source'
+    return { verdict: 'supported', confidence: 0.95, method: 'quote', evidence, note }
+  }
+  const words = checkWords({ ...citations, texts })
+  if (words.verdict === 'supported') return words
+  const note = hasValues
+    ? 'the quote is in the source, but the claim says more than the quote'
+    : 'the quote is in the source, but not every value of the claim'
+  return unverifiable('quote', evidence, note)
+}
+
+function contentOf(text: string): string[] {
+  return tokenize(text)
+    .map(({ term }) => term)
+    .filter((term) => !grammarWords.has(term))
+}
+
+const order = ['supported', 'unverifiable', 'not_found'] as const
+
+function checkWords({ texts, statement, claim }: Citations): Result {
+  const compared = texts.slice(0, texts_max).map((text) => text.judge(statement))
+  const isUnsupported = claim.values.some(({ verdict }) => verdict === 'unsupported')
+  for (const verdict of order) {
+    const found = compared.find(({ judgement }) => judgement.verdict === verdict)
+    if (found === undefined || verdict === 'not_found') continue
+    const { confidence, method } = found.judgement
+    if (verdict === 'supported' && !isUnsupported) {
+      return {
+        verdict,
+        confidence,
+        method,
+        evidence: found.evidence,
+        note: 'the cited source says it',
+      }
+    }
+    return unverifiable(
+      'words',
+      found.evidence,
+      'the cited source has some of its words, which is not enough to support it',
+    )
+  }
+  return notFound('words', 'not found in the cited source')
+}
