@@ -15,6 +15,7 @@ import {
 import type { RoleConfig } from '../platform/config/index.ts'
 import type { Route } from '../platform/http/index.ts'
 import type { Outbound } from '../platform/outbound/index.ts'
+import { openReceivers } from './notifications.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 
@@ -37,12 +38,13 @@ export function openVerificationApi(
 ): VerificationApi {
   const indexer = createIndexer()
   parts.defer(() => indexer.close())
+  const models = openModels(config.verification_models, outbound)
   return {
     knowledge: { db, clock, indexer, limits: config },
     runs: {
       ...{ db, clock, store, records },
-      verifiers: openVerifiers({}),
-      models: openModels(config.verification_models, outbound).list,
+      verifiers: openVerifiers({ models }),
+      models: models.list,
       wait_ms_max: config.verification_wait_ms,
       budget_nano_dollars: BigInt(config.verification_budget_cents_per_day) * nanoDollarsPerCent,
     },
@@ -59,9 +61,11 @@ export function verificationApiRoutes({ runs, knowledge }: VerificationApi): Rou
 /** Opens the worker's part of verification: the policies of projects. */
 export function openVerification(
   { clock, logger }: Pick<RoleContext, 'clock' | 'logger'>,
+  config: Pick<RoleConfig<'worker'>, 'verification_models' | 'outbound_allowed'>,
   { db, store, records }: VerificationStores,
 ): { handlers: JobHandler[]; chores: Chore[] } {
-  const verifiers = openVerifiers({})
+  const models = openModels(config.verification_models, openReceivers(config))
+  const verifiers = openVerifiers({ models })
   return {
     handlers: [],
     chores: [verifyQuietTasksChore({ db, clock, logger, store, records, verifiers })],
