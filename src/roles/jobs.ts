@@ -36,6 +36,7 @@ import {
   hotWindowTrim,
   storeBenchmark,
 } from '../capabilities/store-routing/index.ts'
+import { openRunsRetention } from '../capabilities/verification/index.ts'
 import { type Blobs, openBlobs } from '../platform/blobs/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { RoleContext } from './running.ts'
@@ -67,7 +68,11 @@ export function openJobs(
   { db, retention, ledger }: Pick<Stores, 'db' | 'retention' | 'ledger'>,
   others: readonly JobParts[],
 ): void {
-  const targets = [openPostgresRetention({ db }), openFindingsRetention({ db })]
+  const targets = [
+    openPostgresRetention({ db }),
+    openFindingsRetention({ db }),
+    openRunsRetention({ db }),
+  ]
   const erased = [...targets, ...others.flatMap(({ erasure }) => erasure ?? [])]
   const { retention_hour: hour, job_runs_days, ledger_days } = config
   const jobs = startJobs({

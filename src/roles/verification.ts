@@ -1,8 +1,12 @@
+import { type OnFindings, openClaimFindings } from '../capabilities/detection/index.ts'
 import type { Chore, JobHandler } from '../capabilities/jobs/index.ts'
 import {
+  endLostRunsChore,
   openModels,
   openVerifiers,
+  runMeters,
   type VerificationRoutesDeps,
+  verificationHandler,
   verificationRoutes,
   verifyQuietTasksChore,
 } from '../capabilities/verification/index.ts'
@@ -28,8 +32,6 @@ export type VerificationApiConfig = KnowledgeLimits &
 /** Dependencies of the routes under `/api/v1/verification`. */
 export type VerificationApi = { runs: VerificationRoutesDeps; knowledge: KnowledgeDeps }
 
-const nanoDollarsPerCent = 10_000_000n
-
 /** Opens the API's part of verification: its runs are done by workers. */
 export function openVerificationApi(
   { clock, parts }: Pick<RoleContext, 'clock' | 'parts'>,
@@ -43,10 +45,10 @@ export function openVerificationApi(
     knowledge: { db, clock, indexer, limits: config },
     runs: {
       ...{ db, clock, store, records },
-      verifiers: openVerifiers({ models }),
+      verifiers: openVerifiers({ db, models }),
       models: models.list,
       wait_ms_max: config.verification_wait_ms,
-      budget_nano_dollars: BigInt(config.verification_budget_cents_per_day) * nanoDollarsPerCent,
+      budget_nano_dollars: toNanoDollars(config.verification_budget_cents_per_day),
     },
   }
 }
@@ -58,16 +60,37 @@ export function verificationApiRoutes({ runs, knowledge }: VerificationApi): Rou
   return [...verificationRoutes(runs), ...knowledgeBaseRoutes(knowledge)]
 }
 
-/** Opens the worker's part of verification: the policies of projects. */
+type VerificationConfig = Pick<
+  RoleConfig<'worker'>,
+  'verification_models' | 'verification_budget_cents_per_day' | 'outbound_allowed'
+>
+
+/** Opens the worker's part of verification: runs, and the policies of projects. */
 export function openVerification(
-  { clock, logger }: Pick<RoleContext, 'clock' | 'logger'>,
-  config: Pick<RoleConfig<'worker'>, 'verification_models' | 'outbound_allowed'>,
-  { db, store, records }: VerificationStores,
+  { clock, logger, metrics }: Pick<RoleContext, 'clock' | 'logger' | 'metrics'>,
+  config: VerificationConfig,
+  { db, store, records, onFindings }: VerificationStores & { onFindings: OnFindings },
 ): { handlers: JobHandler[]; chores: Chore[] } {
   const models = openModels(config.verification_models, openReceivers(config))
-  const verifiers = openVerifiers({ models })
+  const verifiers = openVerifiers({ db, models })
+  const { openJudge, extractClaims } = models
+  const runs = {
+    ...{ db, clock, logger, store, verifiers, openJudge, extractClaims },
+    meters: runMeters(metrics),
+    nano_dollars_per_day_max: toNanoDollars(config.verification_budget_cents_per_day),
+    onVerified: openClaimFindings({ onFindings }).onVerified,
+  }
   return {
-    handlers: [],
-    chores: [verifyQuietTasksChore({ db, clock, logger, store, records, verifiers })],
+    handlers: [verificationHandler(runs)],
+    chores: [
+      verifyQuietTasksChore({ db, clock, logger, store, records, verifiers }),
+      endLostRunsChore({ db, clock }),
+    ],
   }
 }
+
+function toNanoDollars(cents: number): bigint {
+  return BigInt(cents) * nanoDollarsPerCent
+}
+
+const nanoDollarsPerCent = 10_000_000n

@@ -13,10 +13,11 @@ import type { KnowledgeDb } from '../knowledge-base/knowledge-base.ts'
 import { openDocumentLibrary } from '../knowledge-base/sources/document-library.ts'
 import { type FactIndex, findFacts, indexFacts } from '../knowledge-base/sources/fact-index.ts'
 import { openSeenLibrary } from '../knowledge-base/sources/seen-library.ts'
+import type { OpenJudge } from '../models/judge.ts'
 import { checkAnswer, indexSeen } from '../provenance/index.ts'
 import { type Fact, judgeByFacts } from '../verdicts/judge-by-facts.ts'
 import { judgeByWords } from '../verdicts/judge-by-words.ts'
-import { askJudge, type CitedPassage } from './kb-judge.ts'
+import { askJudge, type CitedPassage, estimateJudge, judgedPassages_max } from './kb-judge.ts'
 import { decideBySources, type SourceVerdict } from './kb-verdict.ts'
 
 /** What verifier `kb` works with. */
@@ -24,8 +25,8 @@ export type KbDeps = {
   db: KnowledgeDb
   /** Orders passages by meaning; undefined without such a model. */
   embedder: Embedder | undefined
-  /** Returns the most that the judge costs for a number of claims; undefined without a judge. */
-  estimateJudge: ((claims: number) => { calls: number; nano_dollars: bigint }) | undefined
+  /** Opens the judge, for estimates; undefined without a judge. */
+  openJudge: OpenJudge | undefined
 }
 
 /** Claims of a run that the judge reads. */
@@ -53,10 +54,10 @@ export function createKbVerifier(deps: KbDeps): Verifier<typeof kbOptions> {
     cost: 'free',
     options: kbOptions,
     unavailable: () => undefined,
-    estimate: (claims, { judge }) => {
-      const none = { calls: 0, nano_dollars: 0n }
-      return judge ? (deps.estimateJudge?.(Math.min(claims, judgedClaims_max)) ?? none) : none
-    },
+    estimate: (claims, { judge }) =>
+      judge && deps.openJudge !== undefined
+        ? estimateJudge(deps.openJudge, Math.min(claims, judgedClaims_max))
+        : { calls: 0, nano_dollars: 0n },
     open: (context, options) => openKb(deps, context, options),
   }
 }
@@ -104,8 +105,6 @@ async function openKb(
     return askJudge(judge, { asked, passages, otherwise: decided }, signal)
   }
 }
-
-const judgedPassages_max = 8
 
 /** A verdict whose evidence is not read yet. */
 type OpenVerdict = Omit<SourceVerdict, 'evidence'> & { cites: readonly (() => Cited)[] }
@@ -205,7 +204,10 @@ function withDispute(verdicts: OpenVerdict[], asked: Question, found: Found): Op
   if (!words.some(({ verdict }) => verdict === 'supported')) return verdicts
   const all = [...found.documents, ...found.seen]
   if (byWords(asked, all, 'documents').verdict === 'supported') return verdicts
-  const cites = words.flatMap((each) => each.cites.slice(0, 1))
+  const cites = words.flatMap((each) => {
+    const nearest = each.by === 'documents' ? found.documents[0] : found.seen[0]
+    return each.cites[0] ?? nearest?.cite ?? []
+  })
   const disputed: OpenVerdict = {
     ...{ verdict: 'unverifiable', confidence: 0.5, method: 'words', cites },
     by: 'documents',
