@@ -26,6 +26,7 @@ import {
   openHotRowWriter,
   openHotSource,
   openPostgresRetention,
+  type RetentionTarget,
 } from '../capabilities/storage/index.ts'
 import {
   chooseByRouting,
@@ -36,7 +37,6 @@ import {
   hotWindowTrim,
   storeBenchmark,
 } from '../capabilities/store-routing/index.ts'
-import { openRunsRetention } from '../capabilities/verification/index.ts'
 import { type Blobs, openBlobs } from '../platform/blobs/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { RoleContext } from './running.ts'
@@ -59,6 +59,8 @@ type JobParts = {
   chores: readonly Chore[]
   /** Erases data of a user in the capability. */
   erasure?: ErasureTarget
+  /** Deletes and erases what the capability stores of observations. */
+  retention?: RetentionTarget
 }
 
 /** Runs jobs of all kinds until the role ends: those of retention, and those of `others`. */
@@ -71,7 +73,7 @@ export function openJobs(
   const targets = [
     openPostgresRetention({ db }),
     openFindingsRetention({ db }),
-    openRunsRetention({ db }),
+    ...others.flatMap((other) => other.retention ?? []),
   ]
   const erased = [...targets, ...others.flatMap(({ erasure }) => erasure ?? [])]
   const { retention_hour: hour, job_runs_days, ledger_days } = config

@@ -55,7 +55,7 @@ async function check({ claim, project_id, question = '', seen = [], ...given }: 
     return { outcome: 'answered' as const, reply: { ...reply } }
   }
   const { db } = api.deps
-  const verifier = createKbVerifier({ db, embedder: given.embedder, openJudge: undefined })
+  const verifier = createKbVerifier({ db, embedder: given.embedder, estimateJudge: undefined })
   const context = { run_id: 'r', answer, paid, judge: given.judge }
   const open = await verifier.open(context, verifier.options.parse(given.options ?? {}), signal)
   const result = await open({ text: claim, at: [0, claim.length], values }, signal)

@@ -1,14 +1,13 @@
 import { dollarsFrom } from '../../../kernel/dollars.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { sql, storableJson, storableText } from '../../../platform/relational/index.ts'
-import type { ClaimFindings, DetectionDb } from '../../detection/index.ts'
 import type { Job } from '../../jobs/index.ts'
-import type { StoredResult, StoredValue, VerifierName } from '../contract.ts'
+import type { StoredResult, VerifierName } from '../contract.ts'
 import { calibrationsOf } from '../trust/calibration-store.ts'
 import { computeTrust } from '../trust/fuse.ts'
 import { type Verdict, verdicts } from '../verdicts/verdict.ts'
 import { digestOfClaim, type RunClaim } from './check-values.ts'
-import { type Override, overridesOf, type StoredClaim } from './claims-store.ts'
+import type { StoredClaim } from './claims-store.ts'
 import type { RunFault } from './limits.ts'
 import { totalCalls } from './paid-calls.ts'
 import type { ReadAnswer } from './read-answer.ts'
@@ -38,8 +37,10 @@ export type RunResult = {
 /** A verified run with its claims, as stored. */
 export type VerifiedRun = { run: Run; claims: readonly StoredClaim[] }
 
-/** Writes the findings of a verified answer. Called at the end of the transaction of the run. */
-export type OnVerified = ClaimFindings['onVerified']
+/**
+ * Called at the end of the transaction that writes a verified run. Returns what follows the commit.
+ */
+export type OnVerified = (trx: RunsDb, verified: VerifiedRun) => Promise<() => void>
 
 /** The lease with which a worker writes a run. */
 export type RunLease = Pick<Job, 'id' | 'lease_owner'>
@@ -77,37 +78,11 @@ export async function writeVerified(
       counts: JSON.stringify(countVerdicts(fused)),
     }
     const updated = await endRun(trx, writing, { state: 'verified', result, change })
-    const verified = { run: updated, claims: stored }
-    afterCommit = await onVerified?.(
-      trx as unknown as DetectionDb,
-      toVerifiedAnswer(verified, await overridesOf(trx, run)),
-    )
-    return verified
+    afterCommit = await onVerified?.(trx, { run: updated, claims: stored })
+    return { run: updated, claims: stored }
   })
   afterCommit?.()
   return written
-}
-
-/** Converts a run for the findings of detection. */
-function toVerifiedAnswer(
-  { run, claims }: VerifiedRun,
-  overrides: readonly Override[],
-): Parameters<OnVerified>[1] {
-  const { project_id, task_id, trace_id } = run
-  const byDigest = new Map(overrides.map((one) => [one.claim_digest, one.verdict]))
-  return {
-    ...{ project_id, task_id, trace_id, run_id: run.id, started_at: run.trace_start },
-    observation_id: run.answer_observation_id ?? '',
-    verified_at: run.ended_at ?? run.created_at,
-    claims: claims.map(
-      ({ digest, text, starts_at, ends_at, verdict, results, checked_values }) => ({
-        ...{ digest, text, at: [starts_at, ends_at], verdict },
-        results: results as unknown as StoredResult[],
-        values: checked_values as unknown as StoredValue[],
-        override: byDigest.get(digest) ?? null,
-      }),
-    ),
-  }
 }
 
 /** Ends a run as failed, as `writeVerified` ends it as verified. False when nothing was written. */

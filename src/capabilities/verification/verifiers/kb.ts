@@ -13,11 +13,10 @@ import type { KnowledgeDb } from '../knowledge-base/knowledge-base.ts'
 import { openDocumentLibrary } from '../knowledge-base/sources/document-library.ts'
 import { type FactIndex, findFacts, indexFacts } from '../knowledge-base/sources/fact-index.ts'
 import { openSeenLibrary } from '../knowledge-base/sources/seen-library.ts'
-import type { OpenJudge } from '../models/judge.ts'
 import { checkAnswer, indexSeen } from '../provenance/index.ts'
 import { type Fact, judgeByFacts } from '../verdicts/judge-by-facts.ts'
 import { judgeByWords } from '../verdicts/judge-by-words.ts'
-import { askJudge, type CitedPassage, estimateJudge, judgedPassages_max } from './kb-judge.ts'
+import { askJudge, type CitedPassage, judgedPassages_max } from './kb-judge.ts'
 import { decideBySources, type SourceVerdict } from './kb-verdict.ts'
 
 /** What verifier `kb` works with. */
@@ -25,8 +24,8 @@ export type KbDeps = {
   db: KnowledgeDb
   /** Orders passages by meaning; undefined without such a model. */
   embedder: Embedder | undefined
-  /** Opens the judge, for estimates; undefined without a judge. */
-  openJudge: OpenJudge | undefined
+  /** Returns the most that the judge costs for a number of claims; undefined without a judge. */
+  estimateJudge: ((claims: number) => { calls: number; nano_dollars: bigint }) | undefined
 }
 
 /** Claims of a run that the judge reads. */
@@ -54,10 +53,10 @@ export function createKbVerifier(deps: KbDeps): Verifier<typeof kbOptions> {
     cost: 'free',
     options: kbOptions,
     unavailable: () => undefined,
-    estimate: (claims, { judge }) =>
-      judge && deps.openJudge !== undefined
-        ? estimateJudge(deps.openJudge, Math.min(claims, judgedClaims_max))
-        : { calls: 0, nano_dollars: 0n },
+    estimate: (claims, { judge }) => {
+      const none = { calls: 0, nano_dollars: 0n }
+      return judge ? (deps.estimateJudge?.(Math.min(claims, judgedClaims_max)) ?? none) : none
+    },
     open: (context, options) => openKb(deps, context, options),
   }
 }
