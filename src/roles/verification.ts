@@ -1,3 +1,4 @@
+import { type OnFindings, openClaimFindings } from '../capabilities/detection/index.ts'
 import type { Chore, JobHandler } from '../capabilities/jobs/index.ts'
 import {
   openModels,
@@ -34,7 +35,16 @@ const nanoDollarsPerCent = 10_000_000n
 export function openVerificationApi(
   { clock, parts }: Pick<RoleContext, 'clock' | 'parts'>,
   config: VerificationApiConfig,
-  { db, store, records, outbound }: VerificationStores & { outbound: Outbound },
+  {
+    db,
+    store,
+    records,
+    outbound,
+    onFindings,
+  }: VerificationStores & {
+    outbound: Outbound
+    onFindings: OnFindings
+  },
 ): VerificationApi {
   const indexer = createIndexer()
   parts.defer(() => indexer.close())
@@ -45,6 +55,7 @@ export function openVerificationApi(
       ...{ db, clock, store, records },
       verifiers: openVerifiers({ models }),
       models: models.list,
+      onOverride: openClaimFindings({ onFindings }).onOverride,
       wait_ms_max: config.verification_wait_ms,
       budget_nano_dollars: BigInt(config.verification_budget_cents_per_day) * nanoDollarsPerCent,
     },

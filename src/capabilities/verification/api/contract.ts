@@ -1,11 +1,23 @@
 import type { Clock } from '../../../kernel/time.ts'
+import type {
+  DetectionTables,
+  JobTables,
+  Kysely,
+  TaskTables,
+  VerificationTables,
+} from '../../../platform/relational/index.ts'
+import type { ClaimFindings } from '../../detection/index.ts'
 import type { ObservationStore, RecordStore } from '../../storage/index.ts'
 import type { Verifier, VerifierName } from '../contract.ts'
-import type { RunsDb } from '../runs/store.ts'
+
+/** The database of the routes: an override also changes findings. */
+export type VerificationRoutesDb = Kysely<
+  VerificationTables & TaskTables & JobTables & DetectionTables
+>
 
 /** Dependencies of the routes of verification. */
 export type VerificationRoutesDeps = {
-  db: RunsDb
+  db: VerificationRoutesDb
   clock: Clock
   store: Pick<
     ObservationStore,
@@ -13,6 +25,8 @@ export type VerificationRoutesDeps = {
   >
   records: Pick<RecordStore, 'traceExists'>
   verifiers: ReadonlyMap<VerifierName, Verifier>
+  /** Changes the findings of a claim, in the transaction that changes its override. */
+  onOverride?: ClaimFindings['onOverride'] | undefined
   /** Models of the installation, without their URLs and keys. */
   models: readonly ModelSummary[]
   /** Longest wait of a request with `async_mode: false`. */

@@ -9,12 +9,13 @@ import { requesterOf } from '../../../jobs/index.ts'
 import {
   deleteOverride,
   findClaim,
+  type Override,
   putOverride,
   type StoredClaim,
 } from '../../runs/claims-store.ts'
-import type { RunsDb } from '../../runs/store.ts'
+import { latestVerified, type RunsDb } from '../../runs/store.ts'
 import { byDigest, claimSchema, personVerdicts, toClaimReply } from '../claim-reply.ts'
-import type { VerificationRoutesDeps } from '../contract.ts'
+import type { VerificationRoutesDb, VerificationRoutesDeps } from '../contract.ts'
 import { requireRun } from '../find-run.ts'
 
 const url = '/api/v1/verification/claims/{claim_id}/override'
@@ -36,7 +37,7 @@ const overrideBody = record('ClaimOverrideRequest', {
  * POST /api/v1/verification/claims/{claim_id}/override: a person’s verdict on a claim. It also
  * applies to the equal claim of other runs of the trace. The verdict of the verifiers stays.
  */
-export function overrideClaim({ db, clock }: VerificationRoutesDeps): Route {
+export function overrideClaim(deps: VerificationRoutesDeps): Route {
   return defineRoute({
     method: 'POST',
     url,
@@ -49,20 +50,23 @@ export function overrideClaim({ db, clock }: VerificationRoutesDeps): Route {
     reply: claimSchema,
     errors: ['claim_not_found', 'store_unavailable'],
     handle: async ({ params, body, caller }) => {
+      const { db, clock } = deps
       const claim = await requireClaim(db, { ...params, project_id: caller.project_id })
-      const { trace_start } = await requireRun(db, { ...claim })
-      const override = await putOverride(db, {
-        ...{ ...body, claim, trace_start },
-        created_at: new Date(clock.now_ms()),
-        created_by: requesterOf(caller),
-      })
+      const { trace_start } = await requireRun(db, claim)
+      const created_at = new Date(clock.now_ms())
+      const override = await changeOverride(deps, { claim, verdict: body.verdict }, (trx) =>
+        putOverride(trx, {
+          ...{ ...body, claim, trace_start, created_at },
+          created_by: requesterOf(caller),
+        }),
+      )
       return toClaimReply(claim, byDigest([override]))
     },
   })
 }
 
 /** DELETE /api/v1/verification/claims/{claim_id}/override: removes a person’s verdict. */
-export function removeOverride({ db }: VerificationRoutesDeps): Route {
+export function removeOverride(deps: VerificationRoutesDeps): Route {
   return defineRoute({
     method: 'DELETE',
     url,
@@ -75,10 +79,35 @@ export function removeOverride({ db }: VerificationRoutesDeps): Route {
     reply: z.undefined(),
     errors: ['claim_not_found', 'store_unavailable'],
     handle: async ({ params, caller: { project_id } }) => {
-      await deleteOverride(db, await requireClaim(db, { ...params, project_id }))
+      const claim = await requireClaim(deps.db, { ...params, project_id })
+      await changeOverride(deps, { claim, verdict: null }, (trx) => deleteOverride(trx, claim))
       return undefined
     },
   })
+}
+
+/** Changes the override of a claim, and the findings of the claim. */
+async function changeOverride<Result>(
+  { db, clock, onOverride }: VerificationRoutesDeps,
+  { claim, verdict }: { claim: StoredClaim; verdict: Override['verdict'] | null },
+  change: (trx: VerificationRoutesDb) => Promise<Result>,
+): Promise<Result> {
+  const { project_id, trace_id, digest } = claim
+  let afterCommit: (() => void) | undefined
+  const result = await db.transaction().execute(async (trx: VerificationRoutesDb) => {
+    const changed = await change(trx)
+    const run = await latestVerified(trx, { project_id, trace_id })
+    if (run !== undefined) {
+      const { task_id, id: run_id } = run
+      const at = new Date(clock.now_ms()).toISOString()
+      afterCommit = await onOverride?.(trx, {
+        ...{ project_id, task_id, trace_id, digest, verdict, run_id, at },
+      })
+    }
+    return changed
+  })
+  afterCommit?.()
+  return result
 }
 
 async function requireClaim(
