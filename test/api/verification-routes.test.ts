@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openClaimFindings } from '../../src/capabilities/detection/index.ts'
-import type { VerificationRoutesDb } from '../../src/capabilities/verification/api/contract.ts'
 import { readAnswer } from '../../src/capabilities/verification/runs/read-answer.ts'
 import { encodeCursor } from '../../src/kernel/pages.ts'
+import type { DetectionBench } from '../support/detection.ts'
 import { eventually } from '../support/eventually.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
 import { openVerificationApi, type VerificationApi } from '../support/verification-api.ts'
@@ -648,13 +648,13 @@ describe('override', () => {
     const value = { value: 'May', kind: 'date', at: [113, 116] as const, verdict: 'unsupported' }
     const claims = [{ ...claim, values: [value], override: null }]
     const { onVerified } = openClaimFindings({})
-    await api.db.transaction().execute(async (trx: VerificationRoutesDb) => {
+    await api.bench.db.transaction().execute(async (trx: DetectionBench['db']) => {
       await onVerified(trx, {
         ...{ ...about, claims, observation_id: 'o1', started_at: verified_at, verified_at },
       })
     })
     const states = async () => {
-      const findings = api.db.selectFrom('findings').select('state')
+      const findings = api.bench.db.selectFrom('findings').select('state')
       const rows = await findings.where('project_id', '=', project).execute()
       return rows.map(({ state }) => state)
     }

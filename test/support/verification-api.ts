@@ -2,12 +2,10 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { openClaimFindings } from '../../src/capabilities/detection/index.ts'
 import { openClickHouseRecordStore } from '../../src/capabilities/storage/index.ts'
-import type {
-  VerificationRoutesDb,
-  VerificationRoutesDeps,
-} from '../../src/capabilities/verification/api/contract.ts'
+import type { VerificationRoutesDeps } from '../../src/capabilities/verification/api/contract.ts'
 import { verificationRoutes } from '../../src/capabilities/verification/api/verification-routes.ts'
 import type { StoredResult, Verifier } from '../../src/capabilities/verification/contract.ts'
+import type { RunsDb } from '../../src/capabilities/verification/runs/store.ts'
 import { computeTrust } from '../../src/capabilities/verification/trust/fuse.ts'
 import type { Verdict } from '../../src/capabilities/verification/verdicts/verdict.ts'
 import { newId } from '../../src/kernel/ids.ts'
@@ -26,7 +24,7 @@ export type VerificationReply = { status: number; body: Json; etag: string | und
 /** The routes of verification on a server, over both stores. No worker does the runs. */
 export type VerificationApi = AsyncDisposable & {
   bench: DetectionBench
-  db: VerificationRoutesDb
+  db: RunsDb
   deps: VerificationRoutesDeps
   /** `path` is relative to `/api/v1/verification`. An editor calls by default. */
   call(method: Method, path: string, about: Call): Promise<VerificationReply>
@@ -56,13 +54,14 @@ export async function openVerificationApi(
   change: Partial<VerificationRoutesDeps> = {},
 ): Promise<VerificationApi> {
   const bench = await openDetectionBench()
-  const db = bench.db as unknown as VerificationRoutesDb
+  const db = bench.db as unknown as RunsDb
   const deps: VerificationRoutesDeps = {
     ...{ db, clock: systemClock, store: bench.store, models: [], wait_ms_max: 5_000 },
     records: openClickHouseRecordStore({ columnar: bench.columnar }),
     verifiers: testVerifiers(),
     budget_nano_dollars: 1_000_000_000n,
-    onOverride: openClaimFindings({}).onOverride,
+    onOverride: (trx, claim) =>
+      openClaimFindings({}).onOverride(trx as unknown as DetectionBench['db'], claim),
     ...change,
   }
   const server = await createHttpServer({
@@ -156,11 +155,7 @@ export function testVerifiers(): VerificationRoutesDeps['verifiers'] {
   return new Map(verifiers.map((verifier) => [verifier.name, verifier]))
 }
 
-async function endRun(
-  db: VerificationRoutesDb,
-  run_id: string,
-  claims: readonly EndedClaim[],
-): Promise<void> {
+async function endRun(db: RunsDb, run_id: string, claims: readonly EndedClaim[]): Promise<void> {
   const run = await db
     .selectFrom('verification_runs')
     .selectAll()

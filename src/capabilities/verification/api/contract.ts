@@ -1,23 +1,12 @@
 import type { Clock } from '../../../kernel/time.ts'
-import type {
-  DetectionTables,
-  JobTables,
-  Kysely,
-  TaskTables,
-  VerificationTables,
-} from '../../../platform/relational/index.ts'
-import type { ClaimFindings } from '../../detection/index.ts'
+import type { OverriddenClaim } from '../../detection/index.ts'
 import type { ObservationStore, RecordStore } from '../../storage/index.ts'
 import type { Verifier, VerifierName } from '../contract.ts'
-
-/** The database of the routes: an override also changes findings. */
-export type VerificationRoutesDb = Kysely<
-  VerificationTables & TaskTables & JobTables & DetectionTables
->
+import type { RunsDb } from '../runs/store.ts'
 
 /** Dependencies of the routes of verification. */
 export type VerificationRoutesDeps = {
-  db: VerificationRoutesDb
+  db: RunsDb
   clock: Clock
   store: Pick<
     ObservationStore,
@@ -25,8 +14,11 @@ export type VerificationRoutesDeps = {
   >
   records: Pick<RecordStore, 'traceExists'>
   verifiers: ReadonlyMap<VerifierName, Verifier>
-  /** Changes the findings of a claim, in the transaction that changes its override. */
-  onOverride?: ClaimFindings['onOverride'] | undefined
+  /**
+   * Called as the last step of a transaction that changes a person's verdict. Returns what follows
+   * the commit.
+   */
+  onOverride(trx: RunsDb, claim: OverriddenClaim): Promise<() => void>
   /** Models of the installation, without their URLs and keys. */
   models: readonly ModelSummary[]
   /** Longest wait of a request with `async_mode: false`. */

@@ -5,17 +5,17 @@ import { expected } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { refuseUnstorable } from '../../../../model/storable.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
+import type { OverriddenClaim } from '../../../detection/index.ts'
 import { requesterOf } from '../../../jobs/index.ts'
 import {
   deleteOverride,
   findClaim,
-  type Override,
   putOverride,
   type StoredClaim,
 } from '../../runs/claims-store.ts'
 import { latestVerified, type RunsDb } from '../../runs/store.ts'
 import { byDigest, claimSchema, personVerdicts, toClaimReply } from '../claim-reply.ts'
-import type { VerificationRoutesDb, VerificationRoutesDeps } from '../contract.ts'
+import type { VerificationRoutesDeps } from '../contract.ts'
 import { requireRun } from '../find-run.ts'
 
 const url = '/api/v1/verification/claims/{claim_id}/override'
@@ -52,11 +52,11 @@ export function overrideClaim(deps: VerificationRoutesDeps): Route {
     handle: async ({ params, body, caller }) => {
       const { db, clock } = deps
       const claim = await requireClaim(db, { ...params, project_id: caller.project_id })
-      const { trace_start } = await requireRun(db, claim)
-      const created_at = new Date(clock.now_ms())
-      const override = await changeOverride(deps, { claim, verdict: body.verdict }, (trx) =>
+      const { trace_start } = await requireRun(db, { ...claim })
+      const override = await changeVerdict(deps, claim, body.verdict, (trx) =>
         putOverride(trx, {
-          ...{ ...body, claim, trace_start, created_at },
+          ...{ ...body, claim, trace_start },
+          created_at: new Date(clock.now_ms()),
           created_by: requesterOf(caller),
         }),
       )
@@ -80,34 +80,33 @@ export function removeOverride(deps: VerificationRoutesDeps): Route {
     errors: ['claim_not_found', 'store_unavailable'],
     handle: async ({ params, caller: { project_id } }) => {
       const claim = await requireClaim(deps.db, { ...params, project_id })
-      await changeOverride(deps, { claim, verdict: null }, (trx) => deleteOverride(trx, claim))
+      await changeVerdict(deps, claim, null, (trx) => deleteOverride(trx, claim))
       return undefined
     },
   })
 }
 
-/** Changes the override of a claim, and the findings of the claim. */
-async function changeOverride<Result>(
+/** Writes a person's verdict, and the findings that depend on it, in one transaction. */
+async function changeVerdict<Written>(
   { db, clock, onOverride }: VerificationRoutesDeps,
-  { claim, verdict }: { claim: StoredClaim; verdict: Override['verdict'] | null },
-  change: (trx: VerificationRoutesDb) => Promise<Result>,
-): Promise<Result> {
+  claim: StoredClaim,
+  verdict: OverriddenClaim['verdict'],
+  write: (trx: RunsDb) => Promise<Written>,
+): Promise<Written> {
   const { project_id, trace_id, digest } = claim
   let afterCommit: (() => void) | undefined
-  const result = await db.transaction().execute(async (trx: VerificationRoutesDb) => {
-    const changed = await change(trx)
-    const run = await latestVerified(trx, { project_id, trace_id })
-    if (run !== undefined) {
-      const { task_id, id: run_id } = run
-      const at = new Date(clock.now_ms()).toISOString()
-      afterCommit = await onOverride?.(trx, {
-        ...{ project_id, task_id, trace_id, digest, verdict, run_id, at },
-      })
-    }
+  const written = await db.transaction().execute(async (trx) => {
+    const changed = await write(trx)
+    const result = await latestVerified(trx, { project_id, trace_id })
+    if (result === undefined) return changed
+    const { task_id, id: run_id } = result
+    const at = new Date(clock.now_ms()).toISOString()
+    const change = { project_id, task_id, trace_id, digest, verdict, run_id, at }
+    afterCommit = await onOverride(trx, change)
     return changed
   })
   afterCommit?.()
-  return result
+  return written
 }
 
 async function requireClaim(
