@@ -1,4 +1,5 @@
 import type { Clock } from '../../../kernel/time.ts'
+import type { OverriddenClaim } from '../../detection/index.ts'
 import type { ObservationStore, RecordStore } from '../../storage/index.ts'
 import type { Verifier, VerifierName } from '../contract.ts'
 import type { RunsDb } from '../runs/store.ts'
@@ -13,6 +14,11 @@ export type VerificationRoutesDeps = {
   >
   records: Pick<RecordStore, 'traceExists'>
   verifiers: ReadonlyMap<VerifierName, Verifier>
+  /**
+   * Called as the last step of a transaction that changes a person's verdict. Returns what follows
+   * the commit.
+   */
+  onOverride(trx: RunsDb, claim: OverriddenClaim): Promise<() => void>
   /** Models of the installation, without their URLs and keys. */
   models: readonly ModelSummary[]
   /** Longest wait of a request with `async_mode: false`. */
