@@ -358,6 +358,23 @@ test('a project fetches a limited number of pages a minute, and others are not a
   expect(await outcome('p1')).toBe('read')
 })
 
+test('slow pages of a project do not delay the pages of another', async () => {
+  const { outbound } = web
+  web.pages.set('slow.example.com', () => undefined)
+  web.pages.set('a.example.com', html('<p>hello</p>'))
+  const fetchPage = createFetchPage({ outbound, reader, timeout_ms: 3_000 })
+  const ending = new AbortController()
+  const slow = Array.from({ length: 40 }, () =>
+    fetchPage(web.urlOf('slow.example.com'), 'p1', ending.signal).catch(() => 'ended'),
+  )
+  const started = performance.now()
+  const { signal } = new AbortController()
+  expect((await fetchPage(web.urlOf('a.example.com'), 'p2', signal)).outcome).toBe('read')
+  expect(performance.now() - started).toBeLessThan(2_000)
+  ending.abort()
+  expect(new Set(await Promise.all(slow))).toEqual(new Set(['ended']))
+})
+
 test('an endpoint may be in a private network; pages may not', async () => {
   web.pages.set('127.0.0.1', json({ results: [{ url: 'https://example.com/a' }] }))
   const access = openWebAccess({
