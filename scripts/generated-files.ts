@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { currentContract, mappingPage } from '../src/capabilities/edge/otlp/index.ts'
 import { problemCatalogue } from '../src/kernel/problem.ts'
 import { chartSettings, configurationPage } from '../src/platform/config/index.ts'
@@ -20,6 +21,7 @@ import { kindsOf, registryOf } from './kind-folders.ts'
 import { ruleTestsPage } from './rule-tests-page.ts'
 import { tableDescriptions } from './table-descriptions.ts'
 import { type TableAbout, tablesOf } from './tables-of-migrations.ts'
+import { verificationPage } from './verification-page.ts'
 
 const root = new URL('..', import.meta.url).pathname
 
@@ -41,9 +43,15 @@ export async function generatedFiles(): Promise<{ path: string; content: string 
     { path: 'docs/reference/routes.md', content: routesPage(routes) },
     { path: 'docs/reference/rule-tests.md', content: ruleTestsPage() },
     { path: 'docs/reference/tables.md', content: await tablesPage() },
+    { path: 'docs/reference/verification.md', content: await measuredVerification() },
     await registryOf(root),
     ...kindFiles(await kindsOf(root)),
   ]
+}
+
+async function measuredVerification(): Promise<string> {
+  const figures = await readFile(`${root}docs/reference/verification.figures.json`, 'utf8')
+  return verificationPage(JSON.parse(figures))
 }
 
 /** JSON with one line for each property of a schema and each part of an operation. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { extractClaims } from '../../src/capabilities/verification/claims/extract-claims.ts'
+import type { ExtractionFigures, Share } from './figures.ts'
 
 type Span = { text: string; start: number; end: number }
 type Answer = {
@@ -11,7 +12,7 @@ type Answer = {
 }
 
 /** Measures the extraction of claims; the folder has `claims/answers.json`. */
-export function measureExtraction(folder: string, isVerbose: boolean): void {
+export function measureExtraction(folder: string, isVerbose: boolean): ExtractionFigures {
   const file = join(folder, 'claims', 'answers.json')
   const answers: Answer[] = JSON.parse(readFileSync(file, 'utf8'))
   const counts = new Map<string, { found: number; all: number }>()
@@ -23,6 +24,11 @@ export function measureExtraction(folder: string, isVerbose: boolean): void {
   for (const [key, { found, all }] of [...counts].sort()) {
     console.log(`${key}: ${((100 * found) / all).toFixed(1)} % (${found}/${all})`)
   }
+  const share = (key: string): Share => {
+    const { found = 0, all = 0 } = counts.get(key) ?? {}
+    return { part: found, of: all }
+  }
+  return { right: share('precision'), found: share('recall') }
 }
 
 function measureAnswer(

@@ -6,6 +6,7 @@ import {
 } from '../../src/capabilities/verification/provenance/check-answer.ts'
 import { indexSeen } from '../../src/capabilities/verification/provenance/seen-index.ts'
 import type { SeenText } from '../../src/capabilities/verification/values/value.ts'
+import type { ValueFigures } from './figures.ts'
 
 type Label = { value: string; start: number; end: number; how?: string; why?: string }
 type Run = {
@@ -29,7 +30,7 @@ type Counts = Record<
  * Measures the check of values; the folder has `runs/*.json`. Each figure of a clean answer is also
  * altered by one digit: the share that is noticed shows how much is accepted by chance.
  */
-export function measureProvenance(folder: string, isVerbose: boolean): void {
+export function measureProvenance(folder: string, isVerbose: boolean): ValueFigures {
   const counts: Counts = {
     clean: 0,
     cleanFlagged: 0,
@@ -45,6 +46,12 @@ export function measureProvenance(folder: string, isVerbose: boolean): void {
   console.log(`precision of flags: ${percent(counts.right, counts.reported)}`)
   console.log(`recall of flags: ${percent(counts.found, counts.flags)}`)
   console.log(`altered figures noticed: ${percent(counts.noticed, counts.altered)}`)
+  return {
+    clean_runs_flagged: { part: counts.cleanFlagged, of: counts.clean },
+    flags_right: { part: counts.right, of: counts.reported },
+    flags_found: { part: counts.found, of: counts.flags },
+    altered_noticed: { part: counts.noticed, of: counts.altered },
+  }
 }
 
 function readRuns(folder: string): Run[] {

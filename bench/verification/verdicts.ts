@@ -21,6 +21,7 @@ import {
 } from '../../src/capabilities/verification/verdicts/judge-by-facts.ts'
 import { judgeByWords } from '../../src/capabilities/verification/verdicts/judge-by-words.ts'
 import type { Verdict } from '../../src/capabilities/verification/verdicts/verdict.ts'
+import { measureMethod, round, type Share, type TierFigures } from './figures.ts'
 
 interface LabelledDocument {
   readonly id: string
@@ -46,6 +47,7 @@ interface Answer {
 interface Outcome extends LabelledClaim {
   readonly verdict: Verdict
   readonly support: number
+  readonly confidence: number
   readonly method: string
   readonly givenSupport: number | undefined
   readonly factVerdict: Verdict
@@ -61,8 +63,11 @@ interface Corpus {
   readonly facts: readonly Fact[]
 }
 
-/** Measures the verdicts on claims; the folder has `claims/documents.json` and `claims/answers.json`. */
-export function measureVerdicts(folder: string, isVerbose: boolean): void {
+/**
+ * Measures and prints the verdicts on claims that need no model; the folder has
+ * `claims/documents.json` and `claims/answers.json`.
+ */
+export function measureVerdicts(folder: string, isVerbose: boolean): TierFigures {
   const corpus = readCorpus(folder)
   const answers: Answer[] = readLabelled(folder, 'answers.json')
   const started_ms = performance.now()
@@ -78,6 +83,25 @@ export function measureVerdicts(folder: string, isVerbose: boolean): void {
   for (const trap of [...new Set(outcomes.map(({ trap }) => trap))].sort())
     reportTrap(outcomes, trap)
   if (isVerbose) showErrors(outcomes)
+  return toFigures(outcomes)
+}
+
+function toFigures(outcomes: readonly Outcome[]): TierFigures {
+  const quoted = outcomes.filter(({ quote }) => quote !== null)
+  const hit = (rank_max: number): Share => ({
+    part: quoted.filter(({ rank }) => rank > 0 && rank <= rank_max).length,
+    of: quoted.length,
+  })
+  return {
+    tier: 'rules and BM25',
+    verifier: 'kb',
+    claims: outcomes.length,
+    methods: ['quote', 'words', 'facts', 'all'].map((method) => measureMethod(outcomes, method)),
+    auc_end_to_end: round(measureAuc(outcomes, 'support') ?? null),
+    auc_evidence_given: round(measureAuc(outcomes, 'givenSupport') ?? null),
+    hit_1: hit(1),
+    hit_5: hit(5),
+  }
 }
 
 function readCorpus(folder: string): Corpus {
@@ -108,6 +132,7 @@ function measureClaim(corpus: Corpus, context: string, claim: LabelledClaim): Ou
   return {
     ...claim,
     verdict: isDecided ? fact.verdict : words.verdict,
+    confidence: isDecided ? fact.confidence : words.confidence,
     method: isDecided ? fact.method : words.method,
     support: words.support,
     givenSupport: givenSupport(corpus, question, claim.docs),
@@ -198,15 +223,22 @@ function share<T>(items: readonly T[], test: (item: T) => boolean): string {
   return items.length === 0 ? '–' : (items.filter(test).length / items.length).toFixed(3)
 }
 
-/** Probability that a supported claim is rated above another one; ties count half. */
 function auc(claims: readonly Outcome[], field: 'support' | 'givenSupport'): string {
+  return measureAuc(claims, field)?.toFixed(3) ?? '–'
+}
+
+/** Probability that a supported claim is rated above another one; ties count half. */
+function measureAuc(
+  claims: readonly Outcome[],
+  field: 'support' | 'givenSupport',
+): number | undefined {
   const rated = claims.filter((claim) => claim[field] !== undefined)
   const positive = rated.filter(({ label }) => label === 'supported').map((one) => one[field] ?? 0)
   const negative = rated.filter(({ label }) => label !== 'supported').map((one) => one[field] ?? 0)
-  if (positive.length === 0 || negative.length === 0) return '–'
+  if (positive.length === 0 || negative.length === 0) return undefined
   let wins = 0
   for (const one of positive) {
     for (const other of negative) wins += one > other ? 1 : one === other ? 0.5 : 0
   }
-  return (wins / positive.length / negative.length).toFixed(3)
+  return wins / positive.length / negative.length
 }

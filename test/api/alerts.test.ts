@@ -221,6 +221,22 @@ describe('high-risk', () => {
     expect(one.incidents).toEqual([{ incident_id, number: expect.any(Number), state: 'open' }])
   })
 
+  test('trust counts where it is known, and low trust alone is a risk', async () => {
+    const mine = await api.newProject()
+    await task('trusted', { trust_score: 1, errors: 1 }, mine)
+    await task('unknown', { errors: 1 }, mine)
+    await task('doubtful', { trust_score: 0.2 }, mine)
+    await task('fine', { trust_score: 0.5 }, mine)
+    const body = await get('high-risk', mine)
+    expect(body.tasks.map(({ task_id }: Json) => task_id)).toEqual([
+      ...['doubtful', 'unknown', 'trusted'],
+    ])
+    const risks = body.tasks.map(({ risk }: Json) => risk)
+    expect(risks).toEqual(risks.toSorted((one: number, other: number) => other - one))
+    expect(body.tasks[0].factors[2]).toMatchObject({ factor: 'trust', value: 0.8, share: 1 })
+    expect(body.unknown_factors).toEqual(['feedback'])
+  })
+
   test('the number of tasks is limited, and the neighbour sees its own', async () => {
     const first = await get('high-risk?limit=1')
     expect([first.tasks.length, first.total]).toEqual([1, 4])

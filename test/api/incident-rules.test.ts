@@ -123,7 +123,7 @@ describe('rules', () => {
     await api.newMember(other, 'out@example.com', 'none')
     const escalation = [{ after: '5m', notify: ['pager'] }]
     const inhibited_by = [{ rule: 'gone', equal: ['model'] }]
-    const condition = { signal: 'trust_score', window: '10m', op: 'lt', threshold: 0.5 }
+    const condition = { signal: 'feedback_negative_rate', window: '10m', threshold: 0.5 }
     const change = { condition, group_by: ['model'], notify: ['chat'], escalation, inhibited_by }
     const warned = await created({ ...change, assign_to: 'out@example.com' }, other)
     expect(warned.warnings).toEqual([
@@ -131,7 +131,7 @@ describe('rules', () => {
       expect.stringContaining('`pager`'),
       expect.stringContaining('`gone`'),
       expect.stringContaining('out@example.com'),
-      expect.stringContaining('`trust_score`'),
+      expect.stringContaining('`feedback_negative_rate`'),
     ])
     const unknown = await created({ assign_to: 'unknown@example.com', notify: ['chat'] }, other)
     // The warning is the same for an account that does not exist.

@@ -248,9 +248,27 @@ describe('hostile documents', () => {
     await search(content.slice(0, 5_000), own)
   })
 
+  test('a project that sends many documents at once does not use all slots', async () => {
+    const own = await api.newProject()
+    const content = 'One sentence. Two sentences.\n'.repeat(5_000)
+    const [many, other] = await Promise.all([
+      Promise.all(
+        [1, 2, 3, 4, 5, 6].map((at) =>
+          api.call('POST', 'documents', own, { body: policy({ name: `many ${at}`, content }) }),
+        ),
+      ),
+      api.call('POST', 'documents', project, { body: policy() }),
+    ])
+    expect(many.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 429, 429, 429])
+    expect(other.status).toBe(201)
+  })
+
   test('a document of a million words blocks no other request', async () => {
     const own = await api.newProject()
     const words = Array.from({ length: 1_000_000 }, (_, at) => `w${(at * 7_919) % 50_000}`)
+    const refused = { name: 'lines', format: 'text', content: 'a\n'.repeat(3_000_000) }
+    const lines = await api.call('POST', 'documents', own, { body: refused })
+    expect([lines.status, lines.body.code]).toEqual([409, 'knowledge_base_full'])
     let longest_ms = 0
     let last = performance.now()
     const pulse = setInterval(() => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readAnswer } from '../../src/capabilities/verification/runs/read-answer.ts'
 import { encodeCursor } from '../../src/kernel/pages.ts'
 import { eventually } from '../support/eventually.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
@@ -328,7 +329,7 @@ describe('result', () => {
     await api.db
       .updateTable('verification_runs')
       .set({ answer_observation_id: answer.observation_id, answer_chars: 24 })
-      .set({ answer_digest: (await digestNow(project, trace)) ?? '' })
+      .set({ answer_digest: await digestNow(project, trace) })
       .where('id', '=', run_id)
       .execute()
     const later = { start_time: answer.start_time + 60_000_000_000n, observation_id: 'later' }
@@ -361,11 +362,15 @@ describe('result', () => {
   })
 })
 
-async function digestNow(project_id: string, trace_id: string): Promise<string | undefined> {
-  const trace = { project_id, trace_id, task_id: null, user_id: null, environment: null }
+async function digestNow(project_id: string, trace_id: string): Promise<string> {
+  const trace = { project_id, trace_id, task_id: 'task-1', user_id: null, environment: null }
   const { signal } = new AbortController()
-  const { context } = await api.deps.readAnswer({ ...trace, trace_start: '' }, signal)
-  return context?.answer.digest
+  const { answer } = await readAnswer(
+    api.deps,
+    { ...trace, trace_start: '2026-01-01T00:00:00Z' },
+    signal,
+  )
+  return answer.digest
 }
 
 describe('pages', () => {

@@ -434,7 +434,7 @@ describe('a range of past slots', () => {
 
   test('of a signal that is not recorded is empty', async () => {
     const unrecorded = ruleOf({
-      condition: { ...condition, signal: 'trust_score', threshold: 0.5 },
+      condition: { ...condition, signal: 'feedback_negative_rate', threshold: 0.5 },
     })
     expect((await collect(newId(), unrecorded, end_ms - 3_600_000)).slots).toEqual([])
   })

@@ -10,9 +10,11 @@ import {
   listJobs,
   readJob,
 } from '../../src/capabilities/jobs/index.ts'
+import { claimJob } from '../../src/capabilities/jobs/store.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { problem } from '../../src/kernel/problem.ts'
 import { sleep } from '../../src/kernel/time.ts'
+import { sql } from '../../src/platform/relational/index.ts'
 import { eventually } from '../support/eventually.ts'
 import {
   enqueueTestJob,
@@ -298,4 +300,48 @@ test('a chore is repeated, and its failure ends nothing', async () => {
   const atStop = done
   await sleep(50)
   expect(done).toBe(atStop)
+})
+
+test('a project with 1,000 queued jobs does not delay the job of another project', async () => {
+  const { db } = relational
+  const [flooded, quiet, kind] = [newId(), newId(), newId()]
+  await sql`
+    insert into job_runs (id, project_id, kind, params, requested_by, due_at)
+    select gen_random_uuid(), ${flooded}, ${kind}, '{}', 'user:eve', now() - interval '1 hour'
+    from generate_series(1, 1000)`.execute(db)
+  const { id } = await enqueueTestJob(db, { project_id: quiet, kind })
+  const order: string[] = []
+  const handler: JobHandler = {
+    kind,
+    jobs_max: 1,
+    run: async ({ project_id }) => {
+      order.push(project_id)
+      return {}
+    },
+  }
+  const worker = startWorker(db, [handler])
+  await jobIn(db, id, 'succeeded')
+  await worker.stop()
+  // By turns the chance to come later is one half with each job: 1 in a million here.
+  expect(order.indexOf(quiet)).toBeLessThan(20)
+  await db.deleteFrom('job_runs').where('project_id', '=', flooded).execute()
+})
+
+test('simultaneous claims get different jobs, oldest first, of all projects alike', async () => {
+  const { db } = relational
+  const kind = newId()
+  const [flooded, ...quiet] = Array.from({ length: 4 }, newId)
+  const first = await enqueueTestJob(db, { project_id: flooded ?? '', kind })
+  for (let at = 0; at < 40; at += 1) await enqueueTestJob(db, { project_id: flooded ?? '', kind })
+  for (const project_id of quiet) await enqueueTestJob(db, { project_id, kind })
+  const claim = () => claimJob(db, { kinds: [kind], lease_owner: newId(), lease_ms: 60_000 })
+  const claimed = []
+  for (let at = 0; at < 4; at += 1) claimed.push(await claim())
+  expect(new Set(claimed.map((job) => job?.project_id)).size).toBe(4)
+  expect(claimed.map((job) => job?.id)).toContain(first.id)
+  const more = await Promise.all(Array.from({ length: 8 }, claim))
+  const ids = [...claimed, ...more].map((job) => job?.id)
+  expect(new Set(ids).size).toBe(12)
+  expect(ids).not.toContain(undefined)
+  await db.deleteFrom('job_runs').where('kind', '=', kind).execute()
 })

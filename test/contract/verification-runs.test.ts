@@ -201,6 +201,35 @@ test('a cancelled run stops its verifiers and writes nothing', async () => {
   expect(await claimsOf(deps.db, key, { limit: 10 })).toEqual([])
 })
 
+test('a run that is deleted meanwhile leaves nothing', async () => {
+  const rows = await answered('It is 1,250.50.')
+  const began = Promise.withResolvers<void>()
+  const deleted = Promise.withResolvers<void>()
+  const waiting = verifierOf(async () => {
+    began.resolve()
+    await deleted.promise
+    return { verdict: 'supported', confidence: 1, method: 'judge', evidence: [], note: '' }
+  })
+  const limits = { run_ms: 20_000, check_ms: 20_000, cancel_poll_ms: 60_000 }
+  const deps = runDeps(bench, { verifiers: [waiting], limits })
+  const worker = startRuns(deps)
+  const run = await requestRun(deps, rows)
+  await began.promise
+  await deps.db.deleteFrom('verification_runs').where('id', '=', run.id).execute()
+  deleted.resolve()
+  const job = await eventually('the job ended', async () => {
+    const found = await deps.db
+      .selectFrom('job_runs')
+      .select(['state', 'result'])
+      .where('id', '=', run.job_id ?? '')
+      .executeTakeFirst()
+    return found !== undefined && found.state !== 'running' && found
+  })
+  await worker.stop()
+  expect(job).toMatchObject({ state: 'succeeded', result: { state: 'ended' } })
+  expect(await listRuns(deps.db, run, { limit: 5 })).toEqual([])
+})
+
 test('two workers do each of many runs once', async () => {
   const project_id = await bench.newProject()
   let checks = 0
@@ -226,13 +255,38 @@ test('two workers do each of many runs once', async () => {
 
 test('an answer of 1 MB with U+0000 and half characters is verified in bounded time', async () => {
   const part = 'Invoice INV-2041 has \u0000 1,250.50 in total \ud83d. '
-  const { run, claims } = await verified(await answered(part.repeat(22_000)))
+  let asked = 0
+  const model = verifierOf(
+    async () => {
+      asked += 1
+      return {
+        verdict: 'unverifiable',
+        confidence: 0,
+        method: 'judge',
+        evidence: [],
+        note: '\ud83d',
+      }
+    },
+    { name: 'multi_model', cost: 'model' },
+  )
+  const deps = runDeps(bench, { verifiers: [byProvenance, model] })
+  const worker = startRuns(deps)
+  const names = { verifiers: ['kb', 'multi_model'].map((name) => ({ name, options: {} })) }
+  const rows = await answered(part.repeat(22_000))
+  const run = await endOf(deps, await requestRun(deps, rows, names))
+  await worker.stop()
+  const key = { project_id: run.project_id, run_id: run.id }
+  const claims = await claimsOf(deps.db, key, { limit: 600 })
   expect(run).toMatchObject({ state: 'verified', claims: 500 })
   expect(run.context?.['gaps']).toEqual([
     expect.stringMatching(/^The answer has \d+ characters; the first 200000 were read\.$/),
     expect.stringMatching(/^\d+ claims after the first 500 were not checked\.$/),
   ])
   expect(claims).toHaveLength(500)
+  expect(asked).toBe(60)
+  expect(run.verifier_runs?.[1]).toMatchObject({
+    ...{ state: 'done', claims: 60, reason: 'Checks the first 60 claims of an answer.' },
+  })
   const took_ms = Date.parse(run.ended_at ?? '') - Date.parse(run.started_at ?? '')
   expect(took_ms).toBeLessThan(15_000)
 })

@@ -1,7 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { PaidCall, PaidCalls } from '../../src/capabilities/verification/contract.ts'
-import { ModelFailed } from '../../src/capabilities/verification/models/model.ts'
+import {
+  type PaidCall,
+  PaidCallFailed,
+  type PaidCalls,
+} from '../../src/capabilities/verification/contract.ts'
 import {
   type Outbound,
   openOutbound,
@@ -83,7 +86,7 @@ export function payingUpTo(nano_dollars = 10n ** 12n): PaidCalls & { calls: Paid
       left -= nano_dollars
       return { outcome: 'answered', reply: structuredClone(reply) }
     } catch (error) {
-      if (!(error instanceof ModelFailed)) throw error
+      if (!(error instanceof PaidCallFailed)) throw error
       return { outcome: 'failed', reason: error.message }
     }
   }

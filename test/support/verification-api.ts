@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { openClickHouseRecordStore } from '../../src/capabilities/storage/index.ts'
-import type {
-  AnswerOrFault,
-  VerificationRoutesDeps,
-} from '../../src/capabilities/verification/api/contract.ts'
+import type { VerificationRoutesDeps } from '../../src/capabilities/verification/api/contract.ts'
 import { verificationRoutes } from '../../src/capabilities/verification/api/verification-routes.ts'
 import type { StoredResult, Verifier } from '../../src/capabilities/verification/contract.ts'
 import type { RunsDb } from '../../src/capabilities/verification/runs/store.ts'
@@ -12,6 +9,7 @@ import { computeTrust } from '../../src/capabilities/verification/trust/fuse.ts'
 import type { Verdict } from '../../src/capabilities/verification/verdicts/verdict.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
+import type { Observation } from '../../src/model/observation.ts'
 import { createHttpServer } from '../../src/platform/http/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import { agentRun } from '../corpus/agent-run.ts'
@@ -33,6 +31,8 @@ export type VerificationApi = AsyncDisposable & {
   post(project_id: string, path: string, body?: object): Promise<VerificationReply>
   /** Stores an agent's run: a tool call, and an answer. Returns the trace of the answer. */
   bringRun(project_id: string, task_id: string, about?: RunAbout): Promise<string>
+  /** Stores runs of many tasks at once. */
+  bringRuns(project_id: string, task_ids: readonly string[], about?: RunAbout): Promise<void>
   /** Ends a pending run, as a worker does. */
   endRun(run_id: string, claims: readonly EndedClaim[]): Promise<void>
 }
@@ -57,9 +57,9 @@ export async function openVerificationApi(
   const deps: VerificationRoutesDeps = {
     ...{ db, clock: systemClock, store: bench.store, models: [], wait_ms_max: 5_000 },
     records: openClickHouseRecordStore({ columnar: bench.columnar }),
-    readAnswer: (trace) => readAnswer(bench, trace),
     verifiers: testVerifiers(),
     budget_nano_dollars: 1_000_000_000n,
+    onOverride: async () => () => undefined,
     ...change,
   }
   const server = await createHttpServer({
@@ -91,7 +91,13 @@ export async function openVerificationApi(
     get: (project_id, path, headers) =>
       call('GET', path, { project_id, headers: headers ?? tokenOf('viewer', project_id) }),
     post: (project_id, path, body) => call('POST', path, { project_id, body }),
-    bringRun: (project_id, task_id, about) => bringRun(bench, { project_id, task_id, ...about }),
+    bringRun: async (project_id, task_id, about) => {
+      const rows = rowsOfRun({ project_id, task_id, ...about })
+      await bench.bring(rows)
+      return rows.at(-1)?.trace_id ?? ''
+    },
+    bringRuns: (project_id, task_ids, about) =>
+      bench.bring(task_ids.flatMap((task_id) => rowsOfRun({ project_id, task_id, ...about }))),
     endRun: (run_id, claims) => endRun(db, run_id, claims),
     [Symbol.asyncDispose]: async () => {
       await server.close()
@@ -104,13 +110,10 @@ function etagIn(headers: object): string | undefined {
   return (headers as { etag?: string }).etag
 }
 
-async function bringRun(
-  bench: DetectionBench,
-  about: RunAbout & { project_id: string; task_id: string },
-): Promise<string> {
+function rowsOfRun(about: RunAbout & { project_id: string; task_id: string }): Observation[] {
   const { project_id, task_id, task_name = '', answer = 'The invoice is over $40.' } = about
   const { start_time, name = `${project_id} ${task_id}` } = about
-  const rows = agentRun(name, {
+  return agentRun(name, {
     ...{ project_id, task_id, task_name, tools: ['get_invoice'] },
     ...(start_time !== undefined && { start_time }),
   })
@@ -118,24 +121,6 @@ async function bringRun(
     .tool({ name: 'get_invoice', args: { id: 7 } }, 'Invoice 7: $40')
     .assistant(answer)
     .observations()
-  await bench.bring(rows)
-  return rows.at(-1)?.trace_id ?? ''
-}
-
-async function readAnswer(
-  { store }: DetectionBench,
-  { project_id, trace_id, ...trace }: Parameters<VerificationRoutesDeps['readAnswer']>[0],
-): Promise<AnswerOrFault> {
-  const rows = await store.traceObservations(project_id, { trace_id, limit: 100 })
-  const row = rows.findLast(({ type, tool_calls }) => type === 'generation' && !tool_calls.length)
-  if (row === undefined) {
-    return { context: null, fault: { code: 'no_answer', message: 'The trace has no answer.' } }
-  }
-  const text: string = JSON.parse(row.output)[0].content
-  const place = { trace_id, observation_id: row.observation_id }
-  const answer = { text, place, digest: digestOf(text), is_complete: true }
-  const context = { ...trace, project_id, trace_id, question: '', answer, seen: [], models: [] }
-  return { context: { ...context, gaps: [] }, fault: null }
 }
 
 function digestOf(text: string): string {

@@ -111,7 +111,6 @@ export type PaidCall = {
   model: string
   /** Booked before the call; the difference to the real cost is given back. */
   nano_dollars_max: bigint
-  /** Rejects with ModelFailed, whose message is a reason for readers. */
   send(signal: AbortSignal): Promise<PaidReply>
 }
 

@@ -6,10 +6,10 @@ import type { TestCase } from './test-file.ts'
 
 type TestRecord = TestCase['events'][number]
 
-/** Returns how often a record matches an event rule. Nothing records verifications yet. */
+/** Returns how often a record matches an event rule. */
 export function countMatches(rule: Rule, record: TestRecord): number {
   const { source, count, kind = '', type = '', severity = 'info', confidence = 1 } = record
-  if (source !== rule.event?.match.source) return 0
+  if (!isReadBy(rule, source)) return 0
   if (source === 'ledger') {
     const counts = { [`${type}:${record.reason ?? ''}`]: count }
     const before = { from_ms: 0, counts: {} }
@@ -18,6 +18,12 @@ export function countMatches(rule: Rule, record: TestRecord): number {
   const finding = { finding_id: '', state: 'open', summary: '' } as const
   const now = { ...finding, kind, type, severity, confidence }
   return matchesChange(rule, { now, before: undefined }) ? count : 0
+}
+
+/** Verifications are recorded as findings, so rules for findings match them too. */
+function isReadBy({ event }: Rule, source: TestRecord['source']): boolean {
+  const wanted = event?.match.source
+  return source === wanted || (source === 'verification' && wanted === 'finding')
 }
 
 /** Returns the groups of a rule that a record belongs to: those of its task, or the project. */

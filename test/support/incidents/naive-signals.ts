@@ -7,7 +7,7 @@ import { effectiveTiersOf } from './slot-outcome.ts'
 
 /** A stored row as a signal sees it: when it counts, its dimensions, and its numbers. */
 export type NaiveRow = {
-  source: 'call' | 'other' | 'task' | 'finding' | 'ledger'
+  source: 'call' | 'other' | 'task' | 'finding' | 'verification' | 'ledger'
   at_ms: number
   dimensions: Record<Dimension, string[]>
   latency?: number
@@ -18,6 +18,10 @@ export type NaiveRow = {
   /** Names of the bad signals of the row: error_rate, failure_rate, loop_rate, or a kind. */
   marks?: string[]
   health?: number | null
+  trust?: number | null
+  /** Claims with a verdict, and those of them that were not supported. */
+  decided?: number
+  wrong?: number
   items?: number
   rejected?: number
   lost?: number
@@ -142,6 +146,16 @@ function valueOver(
       const scores = of('task').flatMap(({ health }) => health ?? [])
       if (scores.length === 0) return nothing
       return { value: sum(scores) / scores.length, samples: scores.length, bad: 0 }
+    }
+    case 'trust_score': {
+      const scores = of('verification').flatMap(({ trust }) => trust ?? [])
+      if (scores.length === 0) return nothing
+      return { value: sum(scores) / scores.length, samples: scores.length, bad: 0 }
+    }
+    case 'unsupported_claim_rate': {
+      const samples = sum(of('verification').map(({ decided }) => decided ?? 0))
+      const bad = sum(of('verification').map(({ wrong }) => wrong ?? 0))
+      return samples === 0 ? nothing : { value: bad / samples, samples, bad }
     }
     case 'loop_count':
     case 'failure_count':

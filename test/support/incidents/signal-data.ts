@@ -70,7 +70,7 @@ const conditions = fc.oneof(
     signal: fc.constantFrom(
       ...(['error_rate', 'failure_rate', 'loop_rate', 'latency_p95', 'ttft_p95'] as const),
       ...(['loop_count', 'failure_count', 'context_failure_count', 'context_health'] as const),
-      'trust_score' as const,
+      ...(['trust_score', 'unsupported_claim_rate'] as const),
     ),
     window,
     threshold: fc.constant(0.5),
@@ -98,7 +98,9 @@ const kinds = fc.oneof(
     weight: 1,
     arbitrary: fc.record({
       burn_rate: fc.record({
-        signal: fc.constantFrom('error_rate', 'failure_rate', 'loop_rate'),
+        signal: fc.constantFrom(
+          ...(['error_rate', 'failure_rate', 'loop_rate', 'unsupported_claim_rate'] as const),
+        ),
         objective: fc.constant(0.9),
         tiers,
       }),
@@ -181,6 +183,20 @@ const findings = fc.record({
   age,
 })
 
+const verifications = fc.record({
+  age,
+  /** Null without a claim that a verifier decided. */
+  trust: fc.option(fc.constantFrom(0, 0.25, 0.5, 1), { nil: null }),
+  supported: fc.nat(3),
+  contradicted: fc.nat(2),
+  not_found: fc.nat(2),
+  unverifiable: fc.nat(2),
+  state: fc.constantFrom('verified', 'verified', 'failed', 'cancelled'),
+  /** A newer run verified the same answer again. */
+  is_superseded: fc.boolean(),
+  has_task: fc.boolean(),
+})
+
 const tasks = fc.record({
   age,
   ended: fc.boolean(),
@@ -189,6 +205,7 @@ const tasks = fc.record({
   models: fc.uniqueArray(values, { maxLength: 2 }),
   ...dimensionValues,
   findings: fc.array(findings, { maxLength: 3 }),
+  verifications: fc.array(verifications, { maxLength: 2 }),
 })
 
 const entries = fc.record({ age, rejected: fc.nat(5), lost: fc.nat(3) })
@@ -247,12 +264,13 @@ function tagsOf(list: readonly string[], at: number): Partial<Observation> {
   return { metadata: { tags: JSON.stringify(list) } }
 }
 
-type Stored = { tasks: Record<string, unknown>[]; findings: Record<string, unknown>[] }
+type Rows = Record<string, unknown>[]
+type Stored = { tasks: Rows; findings: Rows; runs: Rows }
 
-/** The rows of the tables `tasks` and `findings`. */
+/** The rows of the tables `tasks`, `findings` and `verification_runs`. */
 export function taskRowsOf(project_id: string, data: SignalData): Stored {
   const iso = (at_ms: number) => new Date(at_ms).toISOString()
-  const findings: Record<string, unknown>[] = []
+  const findings: Rows = []
   const tasks = data.tasks.map((task, at) => {
     const at_ms = end_ms - task.age
     const active_ms = task.ended ? at_ms - 1_000 : at_ms - idle_ms
@@ -277,7 +295,35 @@ export function taskRowsOf(project_id: string, data: SignalData): Stored {
       release: task.release === '' ? null : task.release,
     }
   })
-  return { tasks, findings }
+  const runs = data.tasks.flatMap(({ verifications: some, environment }, at) =>
+    some.flatMap((run) => {
+      const task_id = run.has_task ? `t${at}` : null
+      return runRows(run, { project_id, task_id, environment })
+    }),
+  )
+  return { tasks, findings, runs }
+}
+
+type RunData = SignalData['tasks'][number]['verifications'][number]
+
+function runRows(
+  { age: age_ms, trust: trust_score, state, is_superseded, ...claims }: RunData,
+  { environment, ...key }: { project_id: string; task_id: string | null; environment: string },
+): Rows {
+  const { supported, contradicted, not_found, unverifiable } = claims
+  const at = new Date(end_ms - age_ms).toISOString()
+  const row = {
+    ...{ ...key, trace_id: newId(), trace_start: at, trigger: 'request', requested_by: 'user:a' },
+    ...{ environment: environment === '' ? null : environment, verifiers: '[]', created_at: at },
+    ...{ state, ended_at: at, trust_score },
+    counts: JSON.stringify({ supported, contradicted, not_found, unverifiable, skipped: 1 }),
+  }
+  if (!is_superseded) return [{ id: newId(), ...row }]
+  const newer = { state: 'verified', ended_at: new Date(end_ms + 3_600_000).toISOString() }
+  return [
+    { id: newId(), ...row },
+    { id: newId(), ...row, ...newer },
+  ]
 }
 
 export function entriesOf(project_id: string, data: SignalData): LedgerEntry[] {
@@ -348,7 +394,9 @@ function taskRows(task: SignalData['tasks'][number]): NaiveRow[] {
       ...{ source: 'finding', at_ms: end_ms - one.age, dimensions, marks: [one.kind] },
     }),
   )
+  const verified = task.verifications.flatMap((run) => verificationRows(run, dimensions))
   return [
+    ...verified,
     {
       ...{ source: 'task', at_ms: end_ms - task.age, dimensions },
       marks: [...(isFailed ? ['failure_rate'] : []), ...(hasLoop ? ['loop_rate'] : [])],
@@ -356,4 +404,15 @@ function taskRows(task: SignalData['tasks'][number]): NaiveRow[] {
     },
     ...found,
   ]
+}
+
+/** A run without a task has only an environment. */
+function verificationRows(run: RunData, ofTask: NaiveRow['dimensions']): NaiveRow[] {
+  const { age: age_ms, trust, supported, contradicted, not_found } = run
+  if (run.is_superseded || run.state !== 'verified') return []
+  const other = { model: [''], provider: [''], task_name: [''], release: [''] }
+  const dimensions = run.has_task ? ofTask : { ...ofTask, ...other }
+  const wrong = contradicted + not_found
+  const claims = { decided: supported + wrong, wrong }
+  return [{ source: 'verification', at_ms: end_ms - age_ms, dimensions, trust, ...claims }]
 }

@@ -11,8 +11,11 @@ import { systemClock } from '../../../src/kernel/time.ts'
 import {
   type DetectionTables,
   type IncidentTables,
+  type Kysely,
   openRelational,
+  sql,
   type TaskTables,
+  type VerificationTables,
 } from '../../../src/platform/relational/index.ts'
 import { createLogger } from '../../../src/platform/telemetry/index.ts'
 import { migratedClickHouse } from '../clickhouse.ts'
@@ -49,7 +52,7 @@ export async function openSignalStores() {
       for (const batch of observationsOf(project_id, data)) {
         await observations.insert(batch, { token: newId() })
       }
-      const { tasks, findings } = taskRowsOf(project_id, data)
+      const { tasks, findings, runs } = taskRowsOf(project_id, data)
       if (tasks.length > 0) {
         await relational.db
           .insertInto('tasks')
@@ -62,8 +65,24 @@ export async function openSignalStores() {
           .values(findings as never)
           .execute()
       }
+      if (runs.length > 0) {
+        const db = relational.db as unknown as Kysely<VerificationTables>
+        await addProject(db, project_id)
+        await db
+          .insertInto('verification_runs')
+          .values(runs as never)
+          .execute()
+      }
       await ledger.insertEntries(entriesOf(project_id, data), { token: newId() })
     },
     close: () => Promise.all([columnar.close(), relational.close()]),
   }
+}
+
+/** Verifications belong to a project that exists. */
+async function addProject(db: Kysely<VerificationTables>, id: string): Promise<void> {
+  await sql`insert into organizations (id, name) values (${id}, ${id})`.execute(db)
+  await sql`insert into projects (id, organization_id, name) values (${id}, ${id}, ${id})`.execute(
+    db,
+  )
 }

@@ -6,7 +6,12 @@ import type {
 } from '../../../platform/relational/index.ts'
 import type { Group } from '../evaluation/groups.ts'
 import type { Rule } from '../rules/rule.ts'
-import { groupsOfTask, type MatchedFinding, matchesChange } from '../worker/event-match.ts'
+import {
+  groupsOfTask,
+  type MatchedFinding,
+  matchesChange,
+  verificationTypes,
+} from '../worker/event-match.ts'
 import type { Range } from './rule-preview.ts'
 
 type FindingsDb = Kysely<IncidentTables & TaskTables & DetectionTables>
@@ -29,7 +34,7 @@ export async function readMatches(
   { project_id, rule, range }: { project_id: string; rule: Rule; range: Range },
   limit: number,
 ): Promise<StoredMatches> {
-  const { kinds, types } = rule.event?.match ?? {}
+  const { kinds, types, source } = rule.event?.match ?? {}
   const [rows, oldest] = await Promise.all([
     db
       .selectFrom('findings')
@@ -47,6 +52,7 @@ export async function readMatches(
       .where('first_detected_at', '<', new Date(range.to_ms).toISOString())
       .$if(kinds !== undefined, (query) => query.where('kind', 'in', kinds ?? []))
       .$if(types !== undefined, (query) => query.where('type', 'in', types ?? []))
+      .$if(source === 'verification', (query) => query.where('type', 'in', verificationTypes))
       .orderBy('first_detected_at')
       .orderBy('finding_id')
       .limit(limit + 1)

@@ -16,7 +16,7 @@ import { readBatch } from './read-batch.ts'
 import type { ReadingValues } from './read-series.ts'
 import type { SignalSource, SourceReader } from './reading.ts'
 import { emptySample, type SampleFacts, slotReading } from './slot-reading.ts'
-import { findingsReader, type TaskStore, tasksReader } from './tasks-reader.ts'
+import { findingsReader, type TaskStore, tasksReader, verificationsReader } from './tasks-reader.ts'
 
 export type SignalOptions = Omit<LedgerParts, 'queue'> & {
   queue: Pick<Queue, 'stats' | 'oldestAge_ms'>
@@ -39,6 +39,7 @@ export function openSignals(
     minutes: minutesReader(options),
     tasks: tasksReader(options.relational, options.idle_ms),
     findings: findingsReader(options.relational),
+    verifications: verificationsReader(options.relational),
     ledger: ledgerReader(options),
   }
   const oldest = openOldest(options)

@@ -3,7 +3,7 @@ import type { Signal } from '../rules/condition-kinds.ts'
 import type { Dimension, Rule } from '../rules/rule.ts'
 
 /** Where the rows of a signal are stored. `minutes` are calls, summed by minute. */
-export type SignalSource = 'calls' | 'minutes' | 'tasks' | 'findings' | 'ledger'
+export type SignalSource = 'calls' | 'minutes' | 'tasks' | 'findings' | 'verifications' | 'ledger'
 
 /** A time range in ms since 1970: `from_ms` inclusive, `to_ms` exclusive. */
 export type Window = { readonly from_ms: number; readonly to_ms: number }
@@ -27,6 +27,9 @@ export type Amount =
   | 'loops'
   | 'failures'
   | 'context_failures'
+  | 'trust'
+  | 'decided_claims'
+  | 'wrong_claims'
   | 'rejected'
   | 'lost'
 
@@ -159,20 +162,18 @@ export function signalReading(
       return { source: 'ledger', amounts: ['rejected'], value: ([cell]) => toValue(cell) }
     case 'ingest_lost':
       return { source: 'ledger', amounts: ['lost'], value: ([cell]) => toValue(cell) }
-    case 'ingest_lag':
     case 'trust_score':
+      return { source: 'verifications', amounts: ['trust'], value: ([cell]) => toMean(cell) }
     case 'unsupported_claim_rate':
+      return share('verifications', 'wrong_claims', 'decided_claims')
+    case 'ingest_lag':
     case 'feedback_negative_rate':
       return undefined
   }
 }
 
 /** Signals whose data no part of the product records yet. */
-export const unrecordedSignals: ReadonlySet<Signal> = new Set([
-  'trust_score',
-  'unsupported_claim_rate',
-  'feedback_negative_rate',
-])
+export const unrecordedSignals: ReadonlySet<Signal> = new Set(['feedback_negative_rate'])
 
 const noValue: SignalValue = { value: null, samples: 0, bad: 0 }
 

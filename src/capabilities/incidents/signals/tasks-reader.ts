@@ -43,6 +43,14 @@ export function findingsReader(store: TaskStore): SourceReader {
   return (request) => readGroups(store, request, detectedFindings(request))
 }
 
+/**
+ * Opens the source `verifications`: the newest verification of each answer, when it ended. A run
+ * without a task has an environment only.
+ */
+export function verificationsReader(store: TaskStore): SourceReader {
+  return (request) => readGroups(store, request, verifiedAnswers(request))
+}
+
 /** Values of the dimensions of a task, each as a list. A task has no tags. */
 const dimensionLists = sql`
   case when tasks.models = '{}' then array[''] else tasks.models end as model,
@@ -98,6 +106,29 @@ function detectedFindings(request: ReadRequest): Sql {
     on tasks.project_id = findings.project_id and tasks.task_id = findings.task_id
   where findings.project_id = ${project_id} and findings.state <> 'withdrawn'
     and (${sql.join(detected, sql` or `)})`
+}
+
+function verifiedAnswers(request: ReadRequest): Sql {
+  const { project_id } = request
+  const ended = mergeWindows(windowsOf(request)).map((range) => within(sql`runs.ended_at`, range))
+  return sql`select runs.ended_at as t, runs.trust_score as trust, ${dimensionLists},
+  ${claimsWith('supported')} + ${claimsWith('contradicted')} + ${claimsWith('not_found')} as decided,
+  ${claimsWith('contradicted')} + ${claimsWith('not_found')} as wrong
+  from verification_runs as runs left join lateral (
+    select coalesce(task.models, '{}') as models, coalesce(task.providers, '{}') as providers,
+      coalesce(task.environment, runs.environment) as environment,
+      coalesce(task.name, '') as name, task.release
+    from (select 1) as one left join tasks as task
+      on task.project_id = runs.project_id and task.task_id = runs.task_id) as tasks on true
+  where runs.project_id = ${project_id} and runs.state = 'verified'
+    and (${sql.join(ended, sql` or `)})
+    and not exists (select from verification_runs as newer
+      where newer.project_id = runs.project_id and newer.trace_id = runs.trace_id
+        and newer.state = 'verified' and newer.id > runs.id)`
+}
+
+function claimsWith(verdict: string): Sql {
+  return sql`coalesce((runs.counts ->> ${verdict})::int, 0)`
 }
 
 function within(time: Sql, { from_ms, to_ms }: Window): Sql {
@@ -183,14 +214,25 @@ function patterns(globs: readonly string[]): Sql {
 }
 
 function aggregateOf(amount: Amount, when: Sql): { value: Sql; count: Sql } {
-  if (amount === 'health') {
+  if (amount === 'health' || amount === 'trust') {
+    const score = sql.ref(`r.${amount}`)
     return {
-      value: sql`sum(r.health) filter (where ${when})`,
-      count: sql`count(r.health) filter (where ${when})`,
+      value: sql`sum(${score}) filter (where ${when})`,
+      count: sql`count(${score}) filter (where ${when})`,
     }
+  }
+  const summed = sums[amount]
+  if (summed !== undefined) {
+    const sum = sql`coalesce(sum(${sql.ref(summed)}) filter (where ${when}), 0)`
+    return { value: sum, count: sum }
   }
   const count = sql`count(*) filter (where ${which[amount] ?? sql`true`} and ${when})`
   return { value: count, count }
+}
+
+const sums: Readonly<Partial<Record<Amount, string>>> = {
+  decided_claims: 'r.decided',
+  wrong_claims: 'r.wrong',
 }
 
 const which: Readonly<Partial<Record<Amount, Sql>>> = {

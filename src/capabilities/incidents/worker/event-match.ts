@@ -1,6 +1,7 @@
 import { matchesGlob } from '../../../kernel/glob.ts'
 import { type Severity, severities } from '../../../model/severity.ts'
 import { boundedGroup, type Group } from '../evaluation/groups.ts'
+import type { EventMatch } from '../rules/condition-kinds.ts'
 import type { Dimension, Rule } from '../rules/rule.ts'
 import { groupValue_chars_max } from '../signals/reading.ts'
 
@@ -37,7 +38,8 @@ export function matchesChange(rule: Rule, { now, before }: FindingChange): boole
 }
 
 function matchesFinding({ event }: Rule, finding: MatchedFinding): boolean {
-  if (event?.match.source !== 'finding' || finding.state === 'withdrawn') return false
+  if (event === undefined || finding.state === 'withdrawn') return false
+  if (!isFrom(event.match.source, finding)) return false
   const { kinds, types, min_severity = 'info', min_confidence = 0 } = event.match
   return (
     (kinds === undefined || kinds.some((kind) => kind === finding.kind)) &&
@@ -45,6 +47,13 @@ function matchesFinding({ event }: Rule, finding: MatchedFinding): boolean {
     severities.indexOf(finding.severity) >= severities.indexOf(min_severity) &&
     finding.confidence >= min_confidence
   )
+}
+
+/** Types of the findings of verifications; those of detectors have other types. */
+export const verificationTypes: readonly string[] = ['unsupported_claim', 'contradicted_claim']
+
+function isFrom(source: EventMatch['source'], { type }: MatchedFinding): boolean {
+  return source === 'finding' || (source === 'verification' && verificationTypes.includes(type))
 }
 
 /** A task of many models is in the group of each of them, up to this number of groups. */

@@ -3,13 +3,14 @@ import { dollarsFrom } from '../../../kernel/dollars.ts'
 import { dollarsSchema, record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { verifierNames } from '../contract.ts'
-import { policySchema, toPolicyReply } from '../policy/policy.ts'
+import { policySchema, toPolicyReply } from '../policy/rules.ts'
 import { findPolicy } from '../policy/store.ts'
+import { readLimits, runLimits } from '../runs/limits.ts'
 import { queuedRuns_max } from '../runs/store.ts'
 import { calibrationLabels_min } from '../trust/calibration.ts'
+import { type StoredCalibration, storedCalibrations } from '../trust/calibration-store.ts'
 import { trustFormula, verifierWeights } from '../trust/fuse.ts'
-import { selectCalibrations } from './calibrations-store.ts'
-import { readScope, runLimits, type VerificationRoutesDeps } from './contract.ts'
+import { readScope, type VerificationRoutesDeps } from './contract.ts'
 
 const count = z.int().nonnegative()
 
@@ -68,7 +69,7 @@ export function getVerificationConfig(deps: VerificationRoutesDeps): Route {
     handle: async ({ caller: { project_id } }) => {
       const [policy, calibrations] = await Promise.all([
         findPolicy(db, project_id),
-        selectCalibrations(db, project_id),
+        storedCalibrations(db, project_id),
       ])
       return {
         verifiers: [...verifiers.values()].map((verifier) => {
@@ -84,7 +85,10 @@ export function getVerificationConfig(deps: VerificationRoutesDeps): Route {
         formula_version: trustFormula,
         models: deps.models.map(({ use, ...model }) => ({ ...model, use: [...use] })),
         limits: {
-          ...runLimits,
+          answer_chars_max: readLimits.answer_chars,
+          claims_max: runLimits.claims,
+          model_claims_max: runLimits.model_claims,
+          run_ms_max: runLimits.run_ms,
           wait_ms_max: deps.wait_ms_max,
           pending_runs_max: queuedRuns_max,
           budget_usd_per_day: dollarsFrom(deps.budget_nano_dollars),
@@ -95,14 +99,7 @@ export function getVerificationConfig(deps: VerificationRoutesDeps): Route {
   })
 }
 
-type StoredCalibration = {
-  labels: number
-  calibrated: boolean
-  brier: number | null
-  ece: number | null
-}
-
 function toCalibration(stored: StoredCalibration | undefined) {
-  const none = { calibrated: false, labels: 0, brier: null, ece: null }
-  return { ...(stored ?? none), labels_needed: calibrationLabels_min }
+  const { calibrated = false, labels = 0, brier = null, ece = null } = stored ?? {}
+  return { calibrated, labels, brier, ece, labels_needed: calibrationLabels_min }
 }

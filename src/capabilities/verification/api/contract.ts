@@ -1,17 +1,24 @@
 import type { Clock } from '../../../kernel/time.ts'
+import type { OverriddenClaim } from '../../detection/index.ts'
 import type { ObservationStore, RecordStore } from '../../storage/index.ts'
-import type { AnswerContext, Verifier, VerifierName } from '../contract.ts'
+import type { Verifier, VerifierName } from '../contract.ts'
 import type { RunsDb } from '../runs/store.ts'
 
 /** Dependencies of the routes of verification. */
 export type VerificationRoutesDeps = {
   db: RunsDb
   clock: Clock
-  store: Pick<ObservationStore, 'traceObservations' | 'taskObservations' | 'taskVersions'>
+  store: Pick<
+    ObservationStore,
+    'traceObservations' | 'taskObservations' | 'taskVersions' | 'observationsAt'
+  >
   records: Pick<RecordStore, 'traceExists'>
-  /** Reads the answer of a trace, or why it has none. */
-  readAnswer: (trace: TraceInStore, signal: AbortSignal) => Promise<AnswerOrFault>
   verifiers: ReadonlyMap<VerifierName, Verifier>
+  /**
+   * Called as the last step of a transaction that changes a person's verdict. Returns what follows
+   * the commit.
+   */
+  onOverride(trx: RunsDb, claim: OverriddenClaim): Promise<() => void>
   /** Models of the installation, without their URLs and keys. */
   models: readonly ModelSummary[]
   /** Longest wait of a request with `async_mode: false`. */
@@ -31,11 +38,6 @@ export type TraceInStore = {
   trace_start: string
 }
 
-/** An answer with what the agent saw, or the error with which a run would fail. */
-export type AnswerOrFault =
-  | { context: AnswerContext; fault: null }
-  | { context: null; fault: { code: string; message: string } }
-
 /** A model, as replies show it. */
 export type ModelSummary = { name: string; type: string; use: readonly string[]; model: string }
 
@@ -48,11 +50,3 @@ export const readScope = {
 
 /** Who may start and cancel runs. */
 export const runScope = { level: 'project', role: 'editor', key: 'verification:run' } as const
-
-/** Limits of a run, as replies show them. */
-export const runLimits = {
-  answer_chars_max: 200_000,
-  claims_max: 500,
-  model_claims_max: 60,
-  run_ms_max: 120_000,
-} as const

@@ -1,6 +1,9 @@
 import { nsFromIso } from '../../../model/list-query.ts'
 import type { TimelineRow, TimePosition } from '../../storage/index.ts'
 import { checkTraceExists } from '../../traces/index.ts'
+import type { AnswerContext } from '../contract.ts'
+import { RunRefused } from '../runs/limits.ts'
+import { readAnswer } from '../runs/read-answer.ts'
 import type { Run, TraceKey } from '../runs/store.ts'
 import type { TraceInStore, VerificationRoutesDeps } from './contract.ts'
 
@@ -81,6 +84,25 @@ async function readModelCalls(
   return calls
 }
 
+/** An answer with what the agent saw, or the error with which a run would fail. */
+type AnswerOrFault =
+  | { context: AnswerContext; fault: null }
+  | { context: null; fault: { code: string; message: string } }
+
+/** Reads the answer of a trace, or returns the error with which a run would fail. */
+export async function tryReadAnswer(
+  deps: Pick<VerificationRoutesDeps, 'db' | 'store'>,
+  trace: TraceInStore,
+  signal: AbortSignal,
+): Promise<AnswerOrFault> {
+  try {
+    return { context: await readAnswer(deps, trace, signal), fault: null }
+  } catch (error) {
+    if (!(error instanceof RunRefused)) throw error
+    return { context: null, fault: { code: error.code, message: error.message } }
+  }
+}
+
 /** Difference that the clocks of the stores may have, in milliseconds. */
 const clocks_ms = 60_000
 const versions_max = 10_000
@@ -90,13 +112,13 @@ const versions_max = 10_000
  * answer was stored since, and the answer that is read now differs.
  */
 export async function isStale(
-  { store, readAnswer }: Pick<VerificationRoutesDeps, 'store' | 'readAnswer'>,
+  deps: Pick<VerificationRoutesDeps, 'db' | 'store'>,
   run: Run,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { project_id, trace_id, task_id, trace_start, started_at, answer_observation_id } = run
   if (run.state !== 'verified' || task_id === null || answer_observation_id === null) return false
-  const versions = await store.taskVersions(project_id, {
+  const versions = await deps.store.taskVersions(project_id, {
     tasks: [{ task_id, from: nsFromIso(trace_start) ?? 0n }],
     stored_from_ms: Date.parse(started_at ?? run.created_at) - clocks_ms,
     limit: versions_max,
@@ -109,6 +131,6 @@ export async function isStale(
       type !== 'tool' && start_time >= answered_at && observation_id !== answer_observation_id,
   )
   if (!isLater) return false
-  const { context } = await readAnswer(run, signal)
+  const { context } = await tryReadAnswer(deps, run, signal)
   return context !== null && context.answer.digest !== run.answer_digest
 }

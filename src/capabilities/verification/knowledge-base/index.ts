@@ -7,8 +7,10 @@ import { removeFact } from './facts/fact.ts'
 import { listFacts, putFacts } from './facts/facts.ts'
 import type { KnowledgeDeps } from './knowledge-base.ts'
 
+export { embeddingsChore } from './embeddings/embed-chunks.ts'
 export {
   createIndexer,
+  type DocumentIndexer,
   type KnowledgeDb,
   type KnowledgeDeps,
   type KnowledgeLimits,

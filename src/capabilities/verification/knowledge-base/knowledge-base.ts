@@ -2,7 +2,7 @@ import { isUuid } from '../../../kernel/ids.ts'
 import { type ProblemCode, problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import type { Kysely, Transaction, VerificationTables } from '../../../platform/relational/index.ts'
-import { type AnsweringThread, createAnsweringThread } from '../../../platform/threads/index.ts'
+import { createAnsweringThread } from '../../../platform/threads/index.ts'
 import type { IndexedText, TextToIndex } from './documents/index-text.ts'
 
 export type KnowledgeDb = Kysely<VerificationTables>
@@ -24,29 +24,58 @@ export type KnowledgeLimits = {
 export type KnowledgeDeps = {
   db: KnowledgeDb
   clock: Clock
-  indexer: AnsweringThread<TextToIndex, IndexedText>
+  indexer: DocumentIndexer
   limits: KnowledgeLimits
+}
+
+/** Splits documents in a thread. */
+export type DocumentIndexer = {
+  /** Throws `rate_limited` when many documents wait, and `invalid_request` when it takes too long. */
+  index(project_id: string, text: TextToIndex): Promise<IndexedText>
+  close(): Promise<void>
 }
 
 const index_ms_max = 60_000
 const waitingDocuments_max = 20
+/** Documents of a project that wait at one time, so that the others get their turn. */
+const waitingOfProject_max = 3
 
 /** Creates the thread that splits documents: a document of 8 MiB takes seconds. */
-export function createIndexer(): KnowledgeDeps['indexer'] {
-  return createAnsweringThread({
+export function createIndexer(): DocumentIndexer {
+  const thread = createAnsweringThread<TextToIndex, IndexedText>({
     file: new URL('./documents/index-thread.ts', import.meta.url),
     answer_ms_max: index_ms_max,
-    waiting: {
-      max: waitingDocuments_max,
-      refusal: () =>
-        problem('rate_limited', { detail: 'Too many documents at once', retry_after_s: 5 }),
+    waiting: { max: waitingDocuments_max, refusal: tooMany },
+    failed: tooLong,
+  })
+  const waiting = new Map<string, number>()
+  return {
+    index: async (project_id, text) => {
+      const before = waiting.get(project_id) ?? 0
+      if (before >= waitingOfProject_max) throw tooMany()
+      waiting.set(project_id, before + 1)
+      try {
+        return await thread.ask(text)
+      } finally {
+        const left = (waiting.get(project_id) ?? 1) - 1
+        if (left > 0) waiting.set(project_id, left)
+        else waiting.delete(project_id)
+      }
     },
-    failed: (cause) =>
-      problem('invalid_request', {
-        detail: `/content: not indexed within ${index_ms_max / 1000} s. Split the document.`,
-        faults: [{ pointer: '/content', detail: 'took too long to index' }],
-        cause,
-      }),
+    close: thread.close,
+  }
+}
+
+function tooMany() {
+  const detail = 'Too many documents at once. Wait for the earlier ones.'
+  return problem('rate_limited', { detail, retry_after_s: 2 })
+}
+
+function tooLong(cause: unknown) {
+  return problem('invalid_request', {
+    detail: `/content: not indexed within ${index_ms_max / 1000} s. Split the document.`,
+    faults: [{ pointer: '/content', detail: 'took too long to index' }],
+    cause,
   })
 }
 

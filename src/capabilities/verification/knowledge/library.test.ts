@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { measureCpu } from '../../../../test/support/cpu-time.ts'
 import { readQuantities } from '../values/quantities.ts'
 import { splitDocument } from './chunks.ts'
 import { buildLibrary, findPassages, shareOfNumbers, weighRecall } from './library.ts'
@@ -50,7 +51,8 @@ test('a claim of a million words against 10,000 chunks', () => {
   ).join(' ')
   const library = buildLibrary([splitDocument('d', '', readDocument('text', text))])
   expect(library.chunks.size).toBe(10_000)
-  const started = performance.now()
-  findPassages(library, { text: 'gate closes 17 '.repeat(333_333) })
-  expect(performance.now() - started).toBeLessThan(3_000)
+  const { cpu_ms } = measureCpu(() => {
+    findPassages(library, { text: 'gate closes 17 '.repeat(333_333) })
+  })
+  expect(cpu_ms).toBeLessThan(3_000)
 })

@@ -9,8 +9,9 @@ import {
   serveModel,
 } from '../../../../test/support/model-server.ts'
 import { openOutbound } from '../../../platform/outbound/index.ts'
+import { PaidCallFailed } from '../contract.ts'
 import { type ChatQuestion, openChatModel } from './chat-model.ts'
-import { type ChatSettings, isSameModel, ModelFailed, priceOf } from './model.ts'
+import { type ChatSettings, isSameModel, priceOf } from './model.ts'
 import { readAnswer } from './read-answer.ts'
 
 const settings: ChatSettings = {
@@ -35,8 +36,8 @@ const failure = async (work: Promise<unknown>) => {
     () => undefined,
     (reason: unknown) => reason,
   )
-  expect(error).toBeInstanceOf(ModelFailed)
-  return (error as ModelFailed).message
+  expect(error).toBeInstanceOf(PaidCallFailed)
+  return (error as PaidCallFailed).message
 }
 
 test('asks with JSON as material, a schema and temperature 0, and books the counted tokens', async () => {
@@ -187,9 +188,28 @@ test.each([
   expect(server.seen).toHaveLength(1)
 })
 
+test.each([
+  ['refuses', (server: Responder) => replyJson(server, {}, 401), false],
+  ['answers garbage', (server: Responder) => server.end('<html>'), true],
+  ['stalls', () => undefined, true],
+] as const)('a model that %s costs nothing or the bound: %s', async (_what, answer, isCharged) => {
+  await using server = await serveModel((response) => void answer(response))
+  const call = callOf(server, { timeout_ms: 300 })
+  const nano_dollars = isCharged ? call.nano_dollars_max : 0n
+  await expect(call.send(never)).rejects.toMatchObject({ nano_dollars })
+})
+
+test('a model that cannot be reached costs nothing', async () => {
+  const server = await serveModel(() => undefined)
+  await server[Symbol.asyncDispose]()
+  await expect(callOf(server).send(never)).rejects.toMatchObject({
+    ...{ nano_dollars: 0n, message: 'model judge-1: the connection failed' },
+  })
+})
+
 test('a private address that no setting allows gets no request', async () => {
   await using server = await serveModel((response) => replyChat(response, '{}'))
-  const guarded = openOutbound({ allowed: [], public_ports: [Number(new URL(server.url).port)] })
+  const guarded = openOutbound({ allowed: [] })
   const message = await failure(callOf(server, {}, guarded).send(never))
   expect(message).toContain('LOOPTRACE_OUTBOUND_ALLOWED')
   expect(server.seen).toEqual([])

@@ -3,7 +3,16 @@ import { objectFrom, textFrom } from '../../../kernel/json-values.ts'
 import { Semaphore } from '../../../kernel/semaphore.ts'
 import type { Outbound } from '../../../platform/outbound/index.ts'
 import type { PaidCall, PaidReply } from '../contract.ts'
-import { type ChatSettings, keyOf, ModelFailed, priceOf, tokensOf, toStorable } from './model.ts'
+import {
+  type ChatSettings,
+  chargeUpTo,
+  keyOf,
+  ModelFailed,
+  priceOf,
+  successOf,
+  tokensOf,
+  toStorable,
+} from './model.ts'
 import { type ModelReply, postJson } from './post-json.ts'
 
 /** A question whose answer is JSON. */
@@ -39,14 +48,17 @@ export function openChatModel(settings: ChatSettings, outbound: Outbound): ChatM
   return {
     name,
     model,
-    ask: (question) => ({
-      key: keyOf({ ...question, model: [name, model, settings.url] }),
-      verifier: question.verifier,
-      model: name,
-      nano_dollars_max: priceOfTokens(settings, boundsOf(question)),
-      send: (signal) =>
-        permits.run(() => complete({ settings, outbound, refused }, question, signal), signal),
-    }),
+    ask: (question) => {
+      const nano_dollars_max = priceOfTokens(settings, boundsOf(question))
+      const send = (signal: AbortSignal) =>
+        complete({ settings, outbound, refused }, question, signal)
+      return {
+        key: keyOf({ ...question, model: [name, model, settings.url] }),
+        ...{ verifier: question.verifier, model: name, nano_dollars_max },
+        send: (signal) =>
+          chargeUpTo(nano_dollars_max, () => permits.run(() => send(signal), signal)),
+      }
+    },
   }
 }
 
@@ -131,15 +143,12 @@ const completionSchema = z.object({
     .catch(undefined),
 })
 
-function toPaidReply(
-  settings: ChatSettings,
-  question: ChatQuestion,
-  { status, json }: ModelReply,
-): PaidReply {
-  const { name } = settings
-  if (status !== 200) throw new ModelFailed(`model ${name}: the endpoint answered ${status}`)
-  const { data } = completionSchema.safeParse(json)
-  if (data === undefined) throw new ModelFailed(`model ${name}: the reply is no chat completion`)
+function toPaidReply(settings: ChatSettings, question: ChatQuestion, reply: ModelReply): PaidReply {
+  const { data } = completionSchema.safeParse(successOf(settings, reply))
+  if (data === undefined) {
+    const message = `model ${settings.name}: the reply is no chat completion`
+    throw new ModelFailed(message, { isCharged: true })
+  }
   const bounds = boundsOf(question)
   const { usage } = data
   // No text has more tokens than bytes: an endpoint that counts more cannot empty the budget.

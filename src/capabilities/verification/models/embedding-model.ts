@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Semaphore } from '../../../kernel/semaphore.ts'
 import type { Outbound } from '../../../platform/outbound/index.ts'
-import { type EmbeddingSettings, ModelFailed, priceOf, tokensOf } from './model.ts'
+import { type EmbeddingSettings, ModelFailed, priceOf, successOf, tokensOf } from './model.ts'
 import { type ModelReply, postJson } from './post-json.ts'
 
 /** Vectors of texts, in their order, and what they cost. */
@@ -60,12 +60,12 @@ const replySchema = z.object({
 })
 
 function toEmbedded(
-  { name, cents_per_million_input }: EmbeddingSettings,
-  { status, json }: ModelReply,
+  settings: EmbeddingSettings,
+  reply: ModelReply,
   texts: readonly string[],
 ): Embedded {
-  if (status !== 200) throw new ModelFailed(`model ${name}: the endpoint answered ${status}`)
-  const { data } = replySchema.safeParse(json)
+  const { name, cents_per_million_input } = settings
+  const { data } = replySchema.safeParse(successOf(settings, reply))
   const byIndex = new Map(data?.data.map(({ index, embedding }) => [index, embedding]))
   const vectors = texts.flatMap((_, at) => {
     const vector = byIndex.get(at)
@@ -73,7 +73,9 @@ function toEmbedded(
   })
   const isUniform = vectors.every((vector) => vector.length === vectors[0]?.length)
   if (vectors.length !== texts.length || !isUniform) {
-    throw new ModelFailed(`model ${name}: the reply does not have a vector for each text`)
+    throw new ModelFailed(`model ${name}: the reply does not have a vector for each text`, {
+      isCharged: true,
+    })
   }
   const tokens_max = tokensOf(texts.join('')) * 2
   const tokens = data?.usage ? Math.min(data.usage.prompt_tokens, tokens_max) : undefined

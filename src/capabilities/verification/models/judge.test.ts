@@ -7,6 +7,7 @@ import {
   type SeenRequest,
   serveModel,
 } from '../../../../test/support/model-server.ts'
+import { openOutbound } from '../../../platform/outbound/index.ts'
 import type { Passage } from '../contract.ts'
 import type { ModelSettings } from './model.ts'
 import { openModels } from './open-models.ts'
@@ -38,7 +39,10 @@ async function judged(answers: readonly Answering[], asked: Asked = {}) {
     }),
   )
   const { writers = [], paid = payingUpTo(), ...more } = asked
-  const judge = openModels(settings, server.outbound).createJudge({ paid, writers })
+  const judge = openModels(settings, server.outbound).openJudge?.({
+    answer: { models: writers },
+    paid,
+  })
   const question = { claim, context: 'What does it cost?', passages, verifier: 'kb' as const }
   const opinion = await judge?.({ ...question, ...more }, new AbortController().signal)
   return { opinion, seen: server.seen }
@@ -164,6 +168,27 @@ test('a spent budget sends nothing', async () => {
   expect(seen).toEqual([])
 })
 
+test('the estimate is above the booked costs of two judges', async () => {
+  const settings = [0, 1, 2].map(
+    (at): ModelSettings => ({
+      ...{ name: `judge-${at}`, type: 'openai', url: 'https://a.test', model: `m-${at}` },
+      ...{ use: ['judge'], timeout_ms: 100, cents_per_million_output: 10 },
+      cents_per_million_input: 10 * at,
+    }),
+  )
+  const outbound = openOutbound({ allowed: [] })
+  const estimate = openModels(settings, outbound).estimateJudge?.(30)
+  expect(estimate?.calls).toBe(60)
+  const paid = payingUpTo()
+  const judge = openModels(settings, outbound).openJudge?.({ answer: { models: [] }, paid })
+  const long = Array.from({ length: 40 }, () => ({ source: 's', text: 'word '.repeat(2_000) }))
+  const question = { claim, context: '', passages: long, verifier: 'web' as const }
+  await judge?.(question, new AbortController().signal)
+  const booked = paid.calls.reduce((sum, call) => sum + call.nano_dollars_max, 0n)
+  expect(estimate?.nano_dollars).toBeGreaterThanOrEqual(booked * 30n)
+  expect(openModels([], outbound).estimateJudge).toBeUndefined()
+})
+
 const unsure = { verdict: 'unverifiable', passage: null, quote: '' }
 
 test.each([
@@ -208,9 +233,9 @@ async function scored(
     ...{ name: 'nli', type: 'nli-http', url: server.url, format, timeout_ms: 2_000 },
     cents_per_million_input: 0,
   }
-  const judge = openModels([settings], server.outbound).createJudge({
+  const judge = openModels([settings], server.outbound).openJudge?.({
+    answer: { models: [] },
     paid: payingUpTo(),
-    writers: [],
   })
   const question = { claim: text, context: '', passages, verifier: 'kb' as const }
   return { opinion: await judge?.(question, new AbortController().signal), seen: server.seen }

@@ -1,6 +1,6 @@
-import type { Judge, Opinion, PaidCalls } from '../contract.ts'
-import { askGrounding } from './ask-grounding.ts'
-import { askJudge, type JudgeQuestion, type Vote } from './ask-judge.ts'
+import type { AnswerContext, Judge, Opinion, PaidCalls } from '../contract.ts'
+import { askGrounding, largestPairs } from './ask-grounding.ts'
+import { askJudge, type JudgeQuestion, largestQuestion, type Vote } from './ask-judge.ts'
 import type { ChatModel } from './chat-model.ts'
 import { isSameModel } from './model.ts'
 import type { NliModel } from './nli-model.ts'
@@ -8,11 +8,8 @@ import type { NliModel } from './nli-model.ts'
 /** Models that judge, by type. */
 export type JudgeModels = { chat: readonly ChatModel[]; nli: readonly NliModel[] }
 
-type JudgeRun = {
-  paid: PaidCalls
-  /** Models that wrote the answer. */
-  writers: readonly string[]
-}
+/** Opens the judge of a run. `answer.models` wrote the answer. */
+export type OpenJudge = (run: { answer: Pick<AnswerContext, 'models'>; paid: PaidCalls }) => Judge
 
 /** Judges that are asked about a claim; more would cost more than they add. */
 const judges_max = 2
@@ -20,28 +17,45 @@ const judges_max = 2
 const agreedConfidence = 0.93
 
 type Ask = (question: JudgeQuestion, run: { paid: PaidCalls; signal: AbortSignal }) => Promise<Vote>
+/** Returns the greatest cost of judging claims: the two most expensive judges read full passages. */
+export function estimateJudge({ chat, nli }: JudgeModels, claims: number) {
+  const bounds = [
+    ...chat.map((model) => model.ask(largestQuestion).nano_dollars_max),
+    ...nli.map((model) => model.score(largestPairs).nano_dollars_max),
+  ]
+    .toSorted((one, other) => Number(other - one))
+    .slice(0, judges_max)
+  const nano_dollars = bounds.reduce((sum, one) => sum + one, 0n) * BigInt(claims)
+  return { calls: claims * bounds.length, nano_dollars }
+}
+
 type AskedJudge = { ask: Ask; isWriter: boolean }
 
 /**
- * Creates the judge of a run; undefined when no model judges. Two judges are asked if there are two.
- * Both must agree; a model that wrote the answer never decides alone.
+ * Creates the judge of runs. Two judges are asked if there are two. Both must agree; a model that
+ * wrote the answer never decides alone.
  */
-export function createJudge(models: JudgeModels, { paid, writers }: JudgeRun): Judge | undefined {
-  const judges = listJudges(models, writers)
-  if (judges.length === 0) return undefined
-  return async (question, signal) => {
-    if (question.passages.length === 0) return undecided('there is no passage to judge by')
-    if (judges.every(({ isWriter }) => isWriter)) {
-      return undecided('the only judge is the model that wrote the answer')
-    }
-    const votes = await Promise.all(
-      judges.map(async ({ ask, isWriter }) => ({
-        ...(await ask(question, { paid, signal })),
-        isWriter,
-      })),
-    )
-    return fuse(votes)
+export function createJudge(models: JudgeModels): OpenJudge {
+  return ({ answer, paid }) => {
+    const judges = listJudges(models, answer.models)
+    return async (question, signal) => judgeBy(judges, question, { paid, signal })
   }
+}
+
+async function judgeBy(
+  judges: readonly AskedJudge[],
+  question: JudgeQuestion,
+  run: { paid: PaidCalls; signal: AbortSignal },
+): Promise<Opinion> {
+  if (question.passages.length === 0) return undecided('there is no passage to judge by')
+  if (judges.every(({ isWriter }) => isWriter)) {
+    return undecided('the only judge is the model that wrote the answer')
+  }
+  const votes = judges.map(async ({ ask, isWriter }) => ({
+    ...(await ask(question, run)),
+    isWriter,
+  }))
+  return fuse(await Promise.all(votes))
 }
 
 function listJudges({ chat, nli }: JudgeModels, writers: readonly string[]): AskedJudge[] {

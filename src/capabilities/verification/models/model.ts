@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import { PaidCallFailed } from '../contract.ts'
 
 /** Settings of a model, as the configuration has them. */
 export type ModelSettings = {
@@ -30,6 +31,32 @@ export type EmbeddingSettings = Extract<ModelSettings, { type: 'embeddings' }>
  */
 export class ModelFailed extends Error {
   override readonly name = 'ModelFailed'
+  /** Whether the model may charge the request. */
+  readonly isCharged: boolean
+
+  constructor(message: string, { isCharged, cause }: { isCharged: boolean; cause?: unknown }) {
+    super(message, { cause })
+    this.isCharged = isCharged
+  }
+}
+
+/** Turns a failure of a model into that of a priced call. */
+export async function chargeUpTo<T>(nano_dollars_max: bigint, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof ModelFailed)) throw error
+    throw new PaidCallFailed(error.message, error.isCharged ? nano_dollars_max : 0n)
+  }
+}
+
+/** Returns the JSON of a reply with status 200. Other statuses are not charged. */
+export function successOf(
+  { name }: Pick<ModelSettings, 'name'>,
+  { status, json }: { status: number; json: unknown },
+): unknown {
+  if (status === 200) return json
+  throw new ModelFailed(`model ${name}: the endpoint answered ${status}`, { isCharged: false })
 }
 
 /** Minimum average bytes per token in every language that models support. */

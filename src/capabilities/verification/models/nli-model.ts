@@ -2,7 +2,15 @@ import { z } from 'zod'
 import { Semaphore } from '../../../kernel/semaphore.ts'
 import type { Outbound } from '../../../platform/outbound/index.ts'
 import type { PaidCall, PaidReply } from '../contract.ts'
-import { keyOf, ModelFailed, type NliSettings, priceOf, tokensOf } from './model.ts'
+import {
+  chargeUpTo,
+  keyOf,
+  ModelFailed,
+  type NliSettings,
+  priceOf,
+  successOf,
+  tokensOf,
+} from './model.ts'
 import { type ModelReply, postJson } from './post-json.ts'
 
 /** How well a text entails a claim, or contradicts it; 0–1. */
@@ -40,7 +48,7 @@ export function openNliModel(settings: NliSettings, outbound: Outbound): NliMode
       return {
         key: keyOf([name, model, settings.url, pairs]),
         ...{ verifier, model: name, nano_dollars_max: price },
-        send: (signal) => permits.run(() => send(signal), signal),
+        send: (signal) => chargeUpTo(price, () => permits.run(() => send(signal), signal)),
       }
     },
   }
@@ -55,12 +63,9 @@ const nliSchema = z.array(z.object({ entailment: share, neutral: share, contradi
 const groundingSchema = z.array(z.object({ probability: share }))
 const scoresSchema = z.array(z.object({ entailment: share, contradiction: share }))
 
-function toScores(
-  { name, format }: NliSettings,
-  { status, json }: ModelReply,
-  count: number,
-): NliScore[] {
-  if (status !== 200) throw new ModelFailed(`model ${name}: the endpoint answered ${status}`)
+function toScores(settings: NliSettings, reply: ModelReply, count: number): NliScore[] {
+  const { name, format } = settings
+  const json = successOf(settings, reply)
   const scores =
     format === 'nli'
       ? nliSchema
@@ -70,10 +75,12 @@ function toScores(
           .safeParse(json)
           .data?.map(({ probability }) => ({ entailment: probability, contradiction: 0 }))
   if (scores?.length === count) return scores
-  throw new ModelFailed(`model ${name}: the reply does not have ${count} scores from 0 to 1`)
+  throw new ModelFailed(`model ${name}: the reply does not have ${count} scores from 0 to 1`, {
+    isCharged: true,
+  })
 }
 
-/** Reads the scores of a recorded reply; undefined when there are not as many as texts. */
+/** Reads the scores of a recorded reply; undefined when their number differs from that of the texts. */
 export function readScores(reply: Record<string, unknown>, count: number): NliScore[] | undefined {
   const { data } = scoresSchema.safeParse(reply['scores'])
   return data?.length === count ? data : undefined

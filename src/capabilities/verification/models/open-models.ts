@@ -1,9 +1,8 @@
 import type { Outbound } from '../../../platform/outbound/index.ts'
-import type { Judge, PaidCalls } from '../contract.ts'
 import { type ChatModel, openChatModel } from './chat-model.ts'
 import { type EmbeddingModel, openEmbeddingModel } from './embedding-model.ts'
 import { createClaimExtractor, type ExtractClaims } from './extract-claims.ts'
-import { createJudge } from './judge.ts'
+import { createJudge, estimateJudge, type OpenJudge } from './judge.ts'
 import type { ModelSettings } from './model.ts'
 import { openNliModel } from './nli-model.ts'
 
@@ -13,8 +12,10 @@ export type ShownModel = { name: string; type: ModelSettings['type']; model: str
 /** The models of an installation. */
 export type Models = {
   list: readonly ShownModel[]
-  /** Creates the judge of a run; undefined when no model judges. */
-  createJudge(run: { paid: PaidCalls; writers: readonly string[] }): Judge | undefined
+  /** Undefined when no model judges. */
+  openJudge: OpenJudge | undefined
+  /** Returns the most that judging claims costs; undefined when no model judges. */
+  estimateJudge: ((claims: number) => { calls: number; nano_dollars: bigint }) | undefined
   /** Models that answer questions for `multi_model`. */
   answering: readonly ChatModel[]
   /** Extracts claims by a model; undefined when no model has `use: extract`. */
@@ -35,9 +36,12 @@ export function openModels(settings: readonly ModelSettings[], outbound: Outboun
   )
   const embedding = settings.find((one) => one.type === 'embeddings')
   const [extractor] = chatFor('extract')
+  const chat = chatFor('judge')
+  const hasJudge = chat.length + nli.length > 0
   return {
     list: settings.map(toShown),
-    createJudge: (run) => createJudge({ chat: chatFor('judge'), nli }, run),
+    openJudge: hasJudge ? createJudge({ chat, nli }) : undefined,
+    estimateJudge: hasJudge ? (claims) => estimateJudge({ chat, nli }, claims) : undefined,
     answering: chatFor('multi_model'),
     extractClaims: extractor && createClaimExtractor(extractor),
     embeddings: embedding && openEmbeddingModel(embedding, outbound),

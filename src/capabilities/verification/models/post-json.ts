@@ -6,6 +6,7 @@ import {
   OutboundFailed,
   type OutboundFailure,
   type OutboundReply,
+  portsOf,
 } from '../../../platform/outbound/index.ts'
 import { ModelFailed, type ModelSettings } from './model.ts'
 
@@ -13,7 +14,7 @@ import { ModelFailed, type ModelSettings } from './model.ts'
 const reply_bytes_max = 4 * 2 ** 20
 
 const attempts_max = 3
-const retry = { base_ms: 500, max_ms: 5_000, jitter: 0.5 }
+const retry = { base_ms: 250, max_ms: 5_000, jitter: 0.5 }
 /** Maximum wait that a model may ask for by Retry-After. */
 const wait_ms_max = 10_000
 
@@ -58,6 +59,8 @@ async function send(
         'content-type': 'application/json',
         ...(api_key !== undefined && { authorization: `Bearer ${api_key}` }),
       },
+      // The configuration names the server.
+      public_ports: portsOf(url),
       limits: { bytes: reply_bytes_max, decoded_bytes: reply_bytes_max },
     })
   } catch (error) {
@@ -67,7 +70,7 @@ async function send(
   }
 }
 
-/** Returns the wait before the next attempt; undefined when there is none. */
+/** Returns the wait before the next attempt; undefined when the result is final. */
 function findWait(sent: Sent, attempt: number): number | undefined {
   const wait_ms = backOff(retry, attempt)
   if (sent instanceof OutboundFailed) {
@@ -92,7 +95,8 @@ const reasons: Readonly<Record<OutboundFailure, string>> = {
 
 function toReply({ name }: Endpoint, sent: Sent): ModelReply {
   if (sent instanceof OutboundFailed) {
-    throw new ModelFailed(`model ${name}: ${reasons[sent.code]}`, { cause: sent })
+    const isCharged = sent.reached
+    throw new ModelFailed(`model ${name}: ${reasons[sent.code]}`, { isCharged, cause: sent })
   }
   return { status: sent.status, json: parsedJson(sent.body.toString('utf8')) }
 }

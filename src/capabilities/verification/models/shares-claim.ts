@@ -1,5 +1,4 @@
-import { type CheckedValue, checkAnswer } from '../provenance/check-answer.ts'
-import { indexSeen } from '../provenance/seen-index.ts'
+import { type CheckedValue, checkAnswer, indexSeen } from '../provenance/index.ts'
 import { grammarWords, tokenize } from '../text/tokens.ts'
 import { agrees, isComparable, readQuantities } from '../values/quantities.ts'
 import { readValues } from '../values/read-values.ts'

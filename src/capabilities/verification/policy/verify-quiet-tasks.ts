@@ -8,13 +8,14 @@ import type { Chore } from '../../jobs/index.ts'
 import type { VerificationRoutesDeps } from '../api/contract.ts'
 import { findAnswer, findTrace } from '../api/trace-target.ts'
 import { chooseVerifiers, type RequestedVerifier } from '../api/verify-request.ts'
+import type { Verifier } from '../contract.ts'
+import { runLimits } from '../runs/limits.ts'
 import { startRun } from '../runs/store.ts'
-import { type PolicyRules, readRules } from './policy.ts'
+import { type PolicyRules, readRules, type StoredPolicy } from './rules.ts'
 import {
   findVerifiedAnswer,
   type QuietTask,
   readPolicySpend,
-  type StoredPolicy,
   selectActivePolicies,
   selectQuietTasks,
   withPolicyLock,
@@ -54,8 +55,6 @@ export const defaultPolicySettings: PolicySettings = {
   starts_max: 50,
 }
 
-/** Claims that a budget reserves for a run: models check no more. */
-const reservedClaims = 60
 const page_tasks = 200
 const checkedTasks_max = 50_000
 const day_ms = 24 * 3_600_000
@@ -76,7 +75,7 @@ type Pass = { from_ms: number; now_ms: number; signal: AbortSignal }
 class PolicyPass {
   readonly #deps: PolicyDeps
   readonly #settings: PolicySettings
-  /** Quiet tasks whose answer has a run, or that have none, by project and id: their version. */
+  /** Versions of quiet tasks that need no further run, by project and task. */
   readonly #checked = new BoundedCache<string, string>(checkedTasks_max)
   #read_to_ms = 0
   #swept_at_ms = Number.NEGATIVE_INFINITY
@@ -106,7 +105,7 @@ class PolicyPass {
       })
       isWhole &&= done === true
     }
-    // What another worker or a failure left out is read again by the next pass.
+    // Tasks that another worker or a failure left out are read again by the next pass.
     if (!isWhole) return
     this.#read_to_ms = now_ms
     if (isSweep) this.#swept_at_ms = now_ms
@@ -164,7 +163,7 @@ class PolicyPass {
     const cost_max = verifiers.reduce((sum, { name, options }) => {
       const verifier = this.#deps.verifiers.get(name)
       const isUsed = verifier !== undefined && verifier.unavailable() === undefined
-      return sum + (isUsed ? verifier.estimate(reservedClaims, options).nano_dollars : 0n)
+      return sum + (isUsed ? verifier.estimate(claimsOf(verifier), options).nano_dollars : 0n)
     }, 0n)
     if (budget_usd_per_day === null || cost_max === 0n) return true
     const day = new Date(now_ms - (now_ms % day_ms))
@@ -199,4 +198,9 @@ class PolicyPass {
     this.#checked.set(`${project_id} ${task.task_id}`, task.updated_at)
     return isNew ? 'started' : 'nothing'
   }
+}
+
+/** Returns the maximum claims that a verifier checks in a run. */
+function claimsOf({ cost }: Verifier): number {
+  return cost === 'model' ? runLimits.model_claims : runLimits.claims
 }

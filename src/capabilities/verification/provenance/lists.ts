@@ -1,16 +1,11 @@
 import { splitSentences } from '../text/sentences.ts'
 import type { Amount } from '../values/value.ts'
-import { type Entry, findWithin, type List, type Seen } from './seen.ts'
+import { type Entry, findWithin, type List, type ListIndex, type Seen, type Total } from './seen.ts'
 
 /** Maximum lists of everything seen. */
 const lists_max = 20_000
 /** Numbers of one object that may be added up; a larger object is no list of amounts. */
 const object_numbers_max = 12
-
-/** Lists by the unit of their numbers, sorted by their sums and by their means. */
-export type ListIndex = ReadonlyMap<string, { sums: readonly Total[]; means: readonly Total[] }>
-
-type Total = { n: number; list: List }
 
 /** Returns the columns of tables and JSON, whole and by the words of their rows, and the objects. */
 export function listsOf(values: readonly Seen[]): ListIndex {

@@ -1,6 +1,6 @@
 import type { Range } from '../text/mapped-text.ts'
-import { isMoney, type ListIndex, listsOfAnswer } from './lists.ts'
-import { type Entry, findWithin, type Seen, type SeenIndex } from './seen.ts'
+import { isMoney, listsOfAnswer } from './lists.ts'
+import { type Entry, findWithin, type ListIndex, type Seen, type SeenIndex } from './seen.ts'
 
 /** The answer, the index, and the values of the answer that are supported so far. */
 export type Context = {
@@ -8,6 +8,8 @@ export type Context = {
   index: SeenIndex
   supported: Seen[]
   hasZone: boolean
+  /** Seen numbers that may be operands; collected once. */
+  near?: readonly Seen[]
 }
 
 /** Operands of derivations. */
@@ -20,7 +22,7 @@ export type Operands = {
   lists: readonly ListIndex[]
 }
 
-/** Values that stand together: in an object, a column, a line or the answer. */
+/** Values that belong together: in an object, a column, a line or the answer. */
 export class Group {
   readonly #values: readonly Seen[]
   readonly #own: ReadonlySet<Seen> | undefined
@@ -124,9 +126,11 @@ const group_max = 40
 /** Values of the answer before and behind a value that it may be derived from. */
 const neighbours_max = 12
 
-/** Collects the operands: the answer's own values, and what stands together in the sources. */
-export function collectOperands({ index, supported, text }: Context): Operands {
-  const near = findNear(index.amounts, supported).slice(0, operands_max)
+/** Collects the operands: the answer's own values, and the values that belong together in the sources. */
+export function collectOperands(context: Context): Operands {
+  const { index, supported, text } = context
+  context.near ??= findNear(index.amounts, supported).slice(0, operands_max)
+  const { near } = context
   const own = supported
     .filter(({ value }) => value.amount !== undefined)
     .sort((a, b) => a.value.at[0] - b.value.at[0])

@@ -25,7 +25,7 @@ export class SearchableText {
     return at === undefined ? undefined : this.evidenceAt(at)
   }
 
-  /** Finds letters and digits in this order, whatever separates them, as whole words. */
+  /** Finds letters and digits in this order, as whole words; signs between them are ignored. */
   findCompact(letters: string): Evidence | undefined {
     this.#compact ??= foldCompact(this.text)
     const { text } = this.#compact

@@ -1,5 +1,4 @@
 import type { Evidence, Value } from '../values/value.ts'
-import type { ListIndex } from './lists.ts'
 import type { SearchableText } from './searchable-text.ts'
 
 /** A value that the agent saw. `column` and `record` are set in tables and JSON. */
@@ -8,7 +7,7 @@ export type Seen = {
   evidence: Evidence
   column?: string
   record?: string
-  /** What the value stands in: its column by name, its object, or its line. */
+  /** Its column by name and its object, or its line. */
   scopes: readonly string[]
   /** The words in the other cells of the record: what the column can be grouped by. */
   labels?: readonly string[]
@@ -19,6 +18,11 @@ export type Entry = { n: number; seen: Seen }
 
 /** Numbers that belong together: a column, a group of its rows, a record, a run of an answer. */
 export type List = { unit: string; sum: number; entries: readonly Entry[] }
+
+/** Lists by the unit of their numbers, sorted by their sums and by their means. */
+export type ListIndex = ReadonlyMap<string, { sums: readonly Total[]; means: readonly Total[] }>
+
+export type Total = { n: number; list: List }
 
 /** A line of a crontab: its minute, and its hour or every how many hours it runs. */
 export type Schedule = { minute: number; hour: number; step?: number; seen: Seen }

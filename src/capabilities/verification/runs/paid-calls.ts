@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { newId } from '../../../kernel/ids.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import { OutboundFailed } from '../../../platform/outbound/index.ts'
@@ -29,6 +30,17 @@ export function openPaidCalls(deps: PaidCallsDeps, run: Pick<Run, 'id' | 'projec
   }
 }
 
+/**
+ * Opens the budget for priced calls outside of runs. Resolves to false when an amount would exceed
+ * the project's budget of the day (UTC); nothing is booked then.
+ */
+export function openSpend({ db, clock, nano_dollars_per_day_max: limit }: PaidCallsDeps) {
+  return async (project_id: string, nano_dollars: bigint): Promise<boolean> => {
+    const created_at = new Date(clock.now_ms()).toISOString()
+    return nano_dollars <= limit && addSpend(db, { project_id, created_at, nano_dollars, limit })
+  }
+}
+
 type Sending = { call: PaidCall; signal: AbortSignal }
 
 async function callOnce(
@@ -54,9 +66,11 @@ async function callOnce(
 function book(
   { db, clock, nano_dollars_per_day_max }: PaidCallsDeps,
   run: Pick<Run, 'id' | 'project_id'>,
-  { key, verifier, model, nano_dollars_max }: PaidCall,
+  { key: question, verifier, model, nano_dollars_max }: PaidCall,
 ): Promise<StoredCall | undefined> {
   const { id: run_id, project_id } = run
+  // A key may have words of the answer, which are deleted with it.
+  const key = hash('sha256', question)
   return db.transaction().execute(async (trx) => {
     const created_at = new Date(clock.now_ms())
     const inserted = await trx

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Problem } from '../../../kernel/problem.ts'
 import { type Clock, sleep } from '../../../kernel/time.ts'
 import { isRelationalUnavailable } from '../../../platform/relational/index.ts'
@@ -137,7 +138,10 @@ async function verify(deps: RunInProgress): Promise<string> {
     return end
   }
   const found = await findClaims(deps, { context, paid: counted, signal })
+  // Long answers take a second of the process each: others have their turn in between.
+  await nextTurn()
   const values = checkValues(context)
+  await nextTurn()
   const claims = joinValues(found.claims, values)
   const ends = await runVerifiers(deps, { context, paid: counted, claims, signal })
   stopping.throwIfAborted()
@@ -153,7 +157,8 @@ async function verify(deps: RunInProgress): Promise<string> {
     return 'failed'
   }
   const written = await writeVerified({ ...writing, onVerified: deps.onVerified }, whole)
-  if (written !== undefined) meters.verified(written, deps.clock.now_ms())
+  if (written === undefined) return 'ended'
+  meters.verified(written, deps.clock.now_ms())
   return 'verified'
 }
 

@@ -87,7 +87,7 @@ function insertRun(
       .where('id', '=', id)
       .returningAll()
       .executeTakeFirstOrThrow()
-    if (run.task_id !== null) await refreshTaskTrust(trx, { project_id, task_id: run.task_id })
+    if (run.task_id !== null) await refreshTasksTrust(trx, project_id, [run.task_id])
     return run
   })
 }
@@ -210,33 +210,41 @@ export function cancelRun(
       .where('id', '=', run.job_id ?? '')
       .where('state', 'in', ['queued', 'running'])
       .execute()
-    if (run.task_id !== null) await refreshTaskTrust(trx, { project_id, task_id: run.task_id })
+    if (run.task_id !== null) await refreshTasksTrust(trx, project_id, [run.task_id])
     return run
   })
 }
 
 /**
- * Computes the trust columns of a task again from its runs: the score of the newest answer that was
- * verified, and the state of the newest run of the newest answer.
+ * Computes the trust columns of tasks again from their runs: the score of the newest answer that
+ * was verified, and the state of the newest run of the newest answer. Locks the tasks in the order
+ * of their ids.
  */
-export async function refreshTaskTrust(
+export async function refreshTasksTrust(
   trx: RunsDb,
-  { project_id, task_id }: { project_id: string; task_id: string },
+  project_id: string,
+  task_ids: readonly string[],
 ): Promise<void> {
+  if (task_ids.length === 0) return
   const runs = sql`verification_runs
-    where project_id = ${project_id} and task_id = ${task_id} and state <> 'cancelled'`
+    where project_id = ${project_id} and task_id = given.task_id and state <> 'cancelled'`
   await sql`
+    with given as (
+      select task_id from tasks
+      where project_id = ${project_id} and task_id = any(${[...new Set(task_ids)]})
+      order by task_id for no key update
+    )
     update tasks set
       trust_score = verified.trust_score,
       trust_coverage = (verified.trust ->> 'coverage')::float8,
       verified_at = verified.ended_at,
       verification_state = newest.state
-    from (select 1) as one
+    from given
     left join lateral (
       select state from ${runs} order by trace_start desc, id desc limit 1) as newest on true
     left join lateral (
       select trust_score, trust, ended_at from ${runs} and state = 'verified'
       order by trace_start desc, id desc limit 1) as verified on true
-    where tasks.project_id = ${project_id} and tasks.task_id = ${task_id}
+    where tasks.project_id = ${project_id} and tasks.task_id = given.task_id
   `.execute(trx)
 }

@@ -27,6 +27,10 @@ export function splitSentences(text: string, { start, end }: Part): Part[] {
 
 /** The segmenter never splits before a small letter; "v2 stops. v3 starts" are two sentences. */
 function* segmentsOf(text: string, { start, end }: Part): Generator<Part> {
+  if (!mark.test(text.slice(start, end))) {
+    yield { start, end }
+    return
+  }
   for (const { segment, index } of segmenter.segment(
     text.slice(start, end).replaceAll('\n', ' '),
   )) {
@@ -39,6 +43,9 @@ function* segmentsOf(text: string, { start, end }: Part): Generator<Part> {
     yield { start: from, end: start + index + segment.length }
   }
 }
+
+/** A character that may end a sentence; most lines have none, and the segmenter is slow. */
+const mark = /[\p{Sentence_Terminal}\u0085\u2024\u2028\u2029]/u
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
 

@@ -34,7 +34,14 @@ const calibrations: fc.Arbitrary<Calibrations> = fc.record(
 const storedRun: fc.Arbitrary<ScoredRun> = fc
   .tuple(claimList, calibrations)
   .map(([claims, used]) => {
-    const { score, interval, coverage, calibrated, caps, claims: fused } = computeTrust(claims, used)
+    const {
+      score,
+      interval,
+      coverage,
+      calibrated,
+      caps,
+      claims: fused,
+    } = computeTrust(claims, used)
     const byId = new Map(fused.map((claim) => [claim.id, claim]))
     const stored = {
       formula: trustFormula,

@@ -1,4 +1,4 @@
-/** What a word before or behind a number says about the amount. */
+/** A limit that the words around a number state. */
 export type Bound = 'at least' | 'at most' | 'more than' | 'less than'
 
 export type Hedges = { bound: Bound | undefined; isAbout: boolean }

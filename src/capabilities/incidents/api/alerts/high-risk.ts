@@ -7,6 +7,7 @@ import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { IncidentRoutesDb, IncidentRoutesDeps } from '../contract.ts'
 import { riskFactors, riskOf } from './risk.ts'
 import {
+  hasTrust,
   type RiskyFinding,
   type RiskyTask,
   selectRiskyTasks,
@@ -87,7 +88,10 @@ export function listHighRiskTasks({ db, clock }: IncidentRoutesDeps): Route {
     reply: record('HighRiskTaskList', {
       window: windowSchema,
       tasks: z.array(riskyTask).describe('Highest risk first.'),
-      total: z.int().nonnegative().describe('Tasks of the window with a finding or a failure.'),
+      total: z
+        .int()
+        .nonnegative()
+        .describe('Tasks of the window with a finding, a failure or trust below 0.5.'),
       total_is_exact: z.literal(false).optional(),
       next_cursor: z.null(),
       unknown_factors: z
@@ -97,13 +101,18 @@ export function listHighRiskTasks({ db, clock }: IncidentRoutesDeps): Route {
     errors: ['store_unavailable'],
     handle: async ({ query: { limit, ...query }, caller: { project_id } }) => {
       const window = alertWindow(query, clock.now_ms())
-      const { tasks, counted } = await selectRiskyTasks(db, project_id, { ...window, limit })
+      const [{ tasks, counted }, isTrustKnown] = await Promise.all([
+        selectRiskyTasks(db, project_id, { ...window, limit }),
+        hasTrust(db, project_id),
+      ])
       return {
         window,
         tasks: await withReasons(db, project_id, { tasks, window }),
         ...pageInfo(counted, null),
         next_cursor: null,
-        unknown_factors: ['trust' as const, 'feedback' as const],
+        unknown_factors: isTrustKnown
+          ? ['feedback' as const]
+          : ['trust' as const, 'feedback' as const],
       }
     },
   })
@@ -136,18 +145,19 @@ function toRiskyTask(
   task: RiskyTask,
   { findings, incidents }: { findings: RiskyFinding[]; incidents: TaskIncident[] },
 ): z.input<typeof riskyTask> {
+  const { trust_score: trust, ...shown } = task
   const { calls, errors } = task
   const is_failed = task.state === 'failed'
-  const unknown = { trust: null, negative_feedback: null }
-  const { risk, factors } = riskOf({ findings, is_failed, calls, errors, ...unknown })
+  const known = { findings, is_failed, calls, errors, trust, negative_feedback: null }
+  const { risk, factors } = riskOf(known)
   const url = `/api/v1/tasks/${encodeURIComponent(task.task_id)}`
   return {
-    ...task,
+    ...shown,
     risk,
     factors,
-    findings: findings.slice(0, findings_max).map(({ task_id: _, ...shown }) => shown),
+    findings: findings.slice(0, findings_max).map(({ task_id: _, ...finding }) => finding),
     findings_total: findings.length,
-    incidents: incidents.slice(0, incidents_max).map(({ task_id: _, ...shown }) => shown),
+    incidents: incidents.slice(0, incidents_max).map(({ task_id: _, ...incident }) => incident),
     links: { task: url, findings: `${url}/findings`, timeline: `${url}/timeline` },
   }
 }

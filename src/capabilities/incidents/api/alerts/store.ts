@@ -91,7 +91,7 @@ export async function readStats(
   return rows[0]
 }
 
-/** A task with findings or failures. */
+/** A task with findings, failures or low trust. */
 export type RiskyTask = {
   task_id: string
   name: string
@@ -100,7 +100,12 @@ export type RiskyTask = {
   errors: number
   started_at: string
   last_activity_at: string
+  /** 0–1; null for a task that was not verified. */
+  trust_score: number | null
 }
+
+/** Tasks below this trust are listed without a finding or a failure too. */
+const trust_low = 0.5
 
 /**
  * Returns the tasks of a window with the highest risk. The order is that of `riskOf`; the caller
@@ -111,13 +116,14 @@ export async function selectRiskyTasks(
   project_id: string,
   { from, to, limit }: AlertWindow & { limit: number },
 ): Promise<{ tasks: RiskyTask[]; counted: number }> {
-  const { findings, failures } = factorWeights
+  const { findings, failures, trust } = factorWeights
   const { rows } = await sql<RiskyTask & { counted: number }>`
     with risky as (
-      select task_id, name, state, calls, errors, started_at, last_activity_at
+      select task_id, name, state, calls, errors, started_at, last_activity_at, trust_score
       from tasks
       where project_id = ${project_id} and last_activity_at >= ${from} and last_activity_at < ${to}
-        and (worst_severity > 0 or state = 'failed' or errors > 0)
+        and (worst_severity > 0 or state = 'failed' or errors > 0
+          or trust_score < ${trust_low})
     ), found as (
       select task_id, 1 - exp(sum(ln(1 - ${findingRisk()}))) as value
       from findings
@@ -127,15 +133,30 @@ export async function selectRiskyTasks(
     )
     select risky.*, (count(*) over ())::int as counted
     from risky left join found using (task_id)
-    order by coalesce(found.value, 0) * ${findings}::float
+    order by (coalesce(found.value, 0) * ${findings}::float
       + case when state = 'failed' then 1
-          else least(errors::float / greatest(calls, 1), 1) end * ${failures}::float desc,
+          else least(errors::float / greatest(calls, 1), 1) end * ${failures}::float
+      + coalesce(1 - trust_score, 0) * ${trust}::float)
+      / (${findings}::float + ${failures}::float
+        + case when trust_score is null then 0 else ${trust}::float end) desc,
       last_activity_at desc, task_id
     limit ${limit}`.execute(db)
   return {
     tasks: rows.map(({ counted: _, ...task }) => task),
     counted: rows[0]?.counted ?? 0,
   }
+}
+
+/** Returns whether a task of the project was verified. */
+export async function hasTrust(db: IncidentRoutesDb, project_id: string): Promise<boolean> {
+  const found = await db
+    .selectFrom('tasks')
+    .select('task_id')
+    .where('project_id', '=', project_id)
+    .where('trust_score', 'is not', null)
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
 }
 
 /** The risk of a finding in SQL, with the numbers of `riskOf`. */

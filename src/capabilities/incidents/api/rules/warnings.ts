@@ -11,7 +11,7 @@ export type KnownNames = {
 
 /** Returns the warnings about a rule that is accepted, but may not do what its author expects. */
 export function warningsOf(rule: Rule, known: KnownNames): string[] {
-  const { condition, burn_rate, baseline, event, mode } = rule
+  const { condition, burn_rate, baseline, mode } = rule
   const channels = new Set([...rule.notify, ...rule.escalation.flatMap(({ notify }) => notify)])
   const warnings = [...channels]
     .filter((name) => !known.channels.has(name))
@@ -27,9 +27,6 @@ export function warningsOf(rule: Rule, known: KnownNames): string[] {
   const signal = (condition ?? burn_rate ?? baseline)?.signal
   if (signal !== undefined && unrecordedSignals.has(signal)) {
     warnings.push(`The signal \`${signal}\` has no data yet, so the rule does not fire.`)
-  }
-  if (event?.match.source === 'verification') {
-    warnings.push('Verifications are not recorded yet, so the rule does not fire.')
   }
   if (mode === 'live' && channels.size === 0) {
     warnings.push('`notify` and `escalation` name no channel, so no message is sent.')

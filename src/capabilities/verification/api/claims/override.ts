@@ -5,6 +5,7 @@ import { expected } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { refuseUnstorable } from '../../../../model/storable.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
+import type { OverriddenClaim } from '../../../detection/index.ts'
 import { requesterOf } from '../../../jobs/index.ts'
 import {
   deleteOverride,
@@ -12,7 +13,7 @@ import {
   putOverride,
   type StoredClaim,
 } from '../../runs/claims-store.ts'
-import type { RunsDb } from '../../runs/store.ts'
+import { latestVerified, type RunsDb } from '../../runs/store.ts'
 import { byDigest, claimSchema, personVerdicts, toClaimReply } from '../claim-reply.ts'
 import type { VerificationRoutesDeps } from '../contract.ts'
 import { requireRun } from '../find-run.ts'
@@ -36,7 +37,7 @@ const overrideBody = record('ClaimOverrideRequest', {
  * POST /api/v1/verification/claims/{claim_id}/override: a person’s verdict on a claim. It also
  * applies to the equal claim of other runs of the trace. The verdict of the verifiers stays.
  */
-export function overrideClaim({ db, clock }: VerificationRoutesDeps): Route {
+export function overrideClaim(deps: VerificationRoutesDeps): Route {
   return defineRoute({
     method: 'POST',
     url,
@@ -49,20 +50,23 @@ export function overrideClaim({ db, clock }: VerificationRoutesDeps): Route {
     reply: claimSchema,
     errors: ['claim_not_found', 'store_unavailable'],
     handle: async ({ params, body, caller }) => {
+      const { db, clock } = deps
       const claim = await requireClaim(db, { ...params, project_id: caller.project_id })
       const { trace_start } = await requireRun(db, { ...claim })
-      const override = await putOverride(db, {
-        ...{ ...body, claim, trace_start },
-        created_at: new Date(clock.now_ms()),
-        created_by: requesterOf(caller),
-      })
+      const override = await changeVerdict(deps, claim, body.verdict, (trx) =>
+        putOverride(trx, {
+          ...{ ...body, claim, trace_start },
+          created_at: new Date(clock.now_ms()),
+          created_by: requesterOf(caller),
+        }),
+      )
       return toClaimReply(claim, byDigest([override]))
     },
   })
 }
 
 /** DELETE /api/v1/verification/claims/{claim_id}/override: removes a person’s verdict. */
-export function removeOverride({ db }: VerificationRoutesDeps): Route {
+export function removeOverride(deps: VerificationRoutesDeps): Route {
   return defineRoute({
     method: 'DELETE',
     url,
@@ -75,10 +79,34 @@ export function removeOverride({ db }: VerificationRoutesDeps): Route {
     reply: z.undefined(),
     errors: ['claim_not_found', 'store_unavailable'],
     handle: async ({ params, caller: { project_id } }) => {
-      await deleteOverride(db, await requireClaim(db, { ...params, project_id }))
+      const claim = await requireClaim(deps.db, { ...params, project_id })
+      await changeVerdict(deps, claim, null, (trx) => deleteOverride(trx, claim))
       return undefined
     },
   })
+}
+
+/** Writes a person's verdict, and the findings that depend on it, in one transaction. */
+async function changeVerdict<Written>(
+  { db, clock, onOverride }: VerificationRoutesDeps,
+  claim: StoredClaim,
+  verdict: OverriddenClaim['verdict'],
+  write: (trx: RunsDb) => Promise<Written>,
+): Promise<Written> {
+  const { project_id, trace_id, digest } = claim
+  let afterCommit: (() => void) | undefined
+  const written = await db.transaction().execute(async (trx) => {
+    const changed = await write(trx)
+    const result = await latestVerified(trx, { project_id, trace_id })
+    if (result === undefined) return changed
+    const { task_id, id: run_id } = result
+    const at = new Date(clock.now_ms()).toISOString()
+    const change = { project_id, task_id, trace_id, digest, verdict, run_id, at }
+    afterCommit = await onOverride(trx, change)
+    return changed
+  })
+  afterCommit?.()
+  return written
 }
 
 async function requireClaim(

@@ -5,9 +5,10 @@ import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { tracePath } from '../../../traces/index.ts'
 import { extractClaims } from '../../claims/extract-claims.ts'
 import { verifierNames } from '../../contract.ts'
-import { readScope, runLimits, type VerificationRoutesDeps } from '../contract.ts'
+import { runLimits } from '../../runs/limits.ts'
+import { readScope, type VerificationRoutesDeps } from '../contract.ts'
 import { runError } from '../run-reply.ts'
-import { findTrace } from '../trace-target.ts'
+import { findTrace, tryReadAnswer } from '../trace-target.ts'
 import { chooseVerifiers, estimateBody, type RequestedVerifier } from '../verify-request.ts'
 
 const count = z.int().nonnegative()
@@ -50,9 +51,9 @@ export function estimateVerification(deps: VerificationRoutesDeps): Route {
     handle: async ({ params: { trace_id }, body, caller: { project_id }, signal }) => {
       const chosen = chooseVerifiers(deps.verifiers, body?.verifiers ?? null)
       const trace = await findTrace(deps, { project_id, trace_id })
-      const { context, fault } = await deps.readAnswer(trace, signal)
+      const { context, fault } = await tryReadAnswer(deps, trace, signal)
       const found = context === null ? 0 : extractClaims(context.answer.text).claims.length
-      const claims = Math.min(found, runLimits.claims_max)
+      const claims = Math.min(found, runLimits.claims)
       const verifiers = chosen.map((one) => estimate(deps.verifiers, one, claims))
       const nano = verifiers.reduce((sum, { nano_dollars }) => sum + nano_dollars, 0n)
       return {
@@ -74,10 +75,11 @@ function estimate(
   claims: number,
 ) {
   const verifier = verifiers.get(name)
+  const checked = verifier?.cost === 'model' ? Math.min(claims, runLimits.model_claims) : claims
   const reason = verifier === undefined ? 'unknown' : (verifier.unavailable() ?? null)
   const greatest =
     verifier === undefined || reason !== null
       ? { calls: 0, nano_dollars: 0n }
-      : verifier.estimate(claims, options)
-  return { name, available: reason === null, reason, claims, ...greatest }
+      : verifier.estimate(checked, options)
+  return { name, available: reason === null, reason, claims: checked, ...greatest }
 }

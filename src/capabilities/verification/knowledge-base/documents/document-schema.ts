@@ -105,7 +105,8 @@ export async function prepareDocument(
   const { format, content } = body
   const title = given ?? body.name
   const chunks_max = limits.kb_document_chunks_max
-  const indexed = await indexer.ask({ format, title, content, chunks_max })
+  const text = { format, title, content, chunks_max }
+  const indexed = await indexer.index(caller.project_id, text)
   if (indexed.chunks > chunks_max) {
     const detail = `content: got ${indexed.chunks} passages, expected at most ${chunks_max}. Split the document.`
     throw problem('knowledge_base_full', { detail })

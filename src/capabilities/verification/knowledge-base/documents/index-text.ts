@@ -1,7 +1,7 @@
-import { splitDocument } from '../../knowledge/chunks.ts'
-import { toSource } from '../../text/mapped-text.ts'
+import { chunkSentences_max, splitDocument } from '../../knowledge/chunks.ts'
 import { countTerms } from '../../knowledge/postings.ts'
 import { type DocumentFormat, readDocument } from '../../knowledge/read-document.ts'
+import { toSource } from '../../text/mapped-text.ts'
 import { grammarWords } from '../../text/tokens.ts'
 
 /** A document to split into chunks with their terms. */
@@ -46,6 +46,10 @@ export function indexText({ format, title, content, chunks_max }: TextToIndex): 
   const { text, pieces } = readDocument(format, content)
   // Escapes of JSON can spell U+0000 and halves of surrogate pairs. The length stays the same.
   const mapped = { text: storable(text), pieces }
+  const lines = countLines(mapped.text)
+  const tooMany = Math.ceil(lines / chunkSentences_max)
+  // Each line has a sentence: a document of millions of lines is not worth the time to split it.
+  if (tooMany > chunks_max) return { chunks: tooMany, terms: 0, batches: [] }
   const { chunks } = splitDocument('', title, mapped)
   if (chunks.length > chunks_max) return { chunks: chunks.length, terms: 0, batches: [] }
   const batches: string[] = []
@@ -67,6 +71,16 @@ export function indexText({ format, title, content, chunks_max }: TextToIndex): 
     batches.push(JSON.stringify(rows))
   }
   return { chunks: chunks.length, terms, batches }
+}
+
+/** Counts the lines that are not empty. */
+function countLines(text: string): number {
+  let lines = 0
+  for (let at = 0; at < text.length; at++) {
+    const next = text.charCodeAt(at + 1)
+    if (text.charCodeAt(at) > 32 && !(next > 13 || next === 9)) lines += 1
+  }
+  return lines
 }
 
 /** Replaces what PostgreSQL cannot store: U+0000, and halves of surrogate pairs. */

@@ -1,0 +1,147 @@
+import type {
+  HalfFigures,
+  MethodFigures,
+  Share,
+  TierFigures,
+  VerificationFigures,
+} from '../bench/verification/figures.ts'
+import {
+  calibrationLabels_min,
+  trustFormula,
+  verifierWeights,
+} from '../src/capabilities/verification/trust/index.ts'
+
+/** docs/reference/verification.md: how verdicts become a score, and how often they are right. */
+export function verificationPage(figures: VerificationFigures): string {
+  return [
+    '# How often verification is right',
+    '',
+    'The figures are measured on answers and runs that one annotator, a language model, labelled claim by claim;',
+    'there was no second annotator. Rules were written on the tuning half. Answers and runs of the blind half were',
+    'not read before they were measured, so its figures are the ones to trust. Both halves use the same documents.',
+    '`npm run bench:verification -- --write tuning` measures a half and writes this page.',
+    '',
+    ...halfSection('Blind half', figures.blind),
+    ...halfSection('Tuning half', figures.tuning),
+    ...modelSection,
+    ...trustSection(),
+  ].join('\n')
+}
+
+function halfSection(title: string, half: HalfFigures | undefined): string[] {
+  if (half === undefined) return [`## ${title}`, '', 'Not measured yet.', '']
+  const { date, extraction, tiers, values } = half
+  return [
+    `## ${title}`,
+    '',
+    `Measured ${date}.`,
+    '',
+    '### Verdicts on claims',
+    '',
+    'Precision: share of the verdicts that are right. Coverage: share of all claims that get the verdict. Brier',
+    'score and ECE (expected calibration error, 10 bins) measure the stated confidence of both verdicts: lower is better.',
+    '',
+    '| tier | verifier | method | supported: precision | coverage | contradicted: precision | coverage | Brier | ECE |',
+    '|---|---|---|---|---|---|---|---|---|',
+    ...tiers.flatMap((tier) => tier.methods.map((method) => methodRow(tier, method))),
+    '',
+    'AUC: probability that a supported claim is rated above another one, with retrieval (end to end) and with the',
+    'labelled documents given.',
+    '',
+    '| tier | verifier | claims | AUC end to end | AUC evidence given | hit@1 | hit@5 |',
+    '|---|---|---|---|---|---|---|',
+    ...tiers.map(tierRow),
+    '',
+    '### Values that the agent did not see',
+    '',
+    '| figure | value |',
+    '|---|---|',
+    `| runs without an invented value that are flagged | ${percent(values.clean_runs_flagged)} |`,
+    `| flags that are right (precision) | ${percent(values.flags_right)} |`,
+    `| invented values that are flagged (recall) | ${percent(values.flags_found)} |`,
+    `| figures with one altered digit that are flagged | ${percent(values.altered_noticed)} |`,
+    '',
+    '### Extraction of claims',
+    '',
+    '| figure | value |',
+    '|---|---|',
+    `| extracted claims that are labelled (precision) | ${percent(extraction.right)} |`,
+    `| labelled claims that are extracted (recall) | ${percent(extraction.found)} |`,
+    '',
+  ]
+}
+
+function methodRow({ tier, verifier, claims }: TierFigures, figures: MethodFigures): string {
+  const { method, supported_right, contradicted_right, brier, ece } = figures
+  const cells = [
+    ...[tier, `\`${verifier}\``, method === 'all' ? '**all**' : `\`${method}\``],
+    ...[supported_right, contradicted_right].flatMap((right) => [
+      precision(right),
+      (right.of / claims).toFixed(3),
+    ]),
+    ...[decimal(brier), decimal(ece)],
+  ]
+  return `| ${cells.join(' | ')} |`
+}
+
+function tierRow(tier: TierFigures): string {
+  const { verifier, claims, auc_end_to_end, auc_evidence_given, hit_1, hit_5 } = tier
+  const cells = [
+    ...[tier.tier, `\`${verifier}\``, String(claims)],
+    ...[decimal(auc_end_to_end), decimal(auc_evidence_given)],
+    ...[precision(hit_1), precision(hit_5)],
+  ]
+  return `| ${cells.join(' | ')} |`
+}
+
+const modelSection = [
+  '## Verifiers with models and the web',
+  '',
+  'The figures above are those of `kb` without models. Judges, grounding models, embeddings, `multi_model`, `web` and',
+  '`citation` depend on models, endpoints and pages outside Looptrace, so this page has no figures for them. `GET /api/v1/verification/calibration` has those of your',
+  'project: Brier score and ECE of each verifier, measured by the verdicts of people.',
+  '',
+]
+
+function trustSection(): string[] {
+  const weights = Object.entries(verifierWeights).map(
+    ([name, weight]) => `| \`${name}\` | ${weight} |`,
+  )
+  return [
+    '## Trust score',
+    '',
+    `Formula \`${trustFormula}\`. The weighted log-odds of the verdicts on a claim are added; each confidence is limited to`,
+    '0.5–0.99. The score is the mean of the probabilities that the claims are true, weighted by the greatest weight',
+    'of the verifiers that decided the claim. A claim that is false with a probability of at least 0.8 limits the',
+    'score to 0.4; if fewer than half of the claims are decided, it is limited to 0.7. The interval is that of Wilson',
+    'with 95 % confidence. Without a decided claim there is no score.',
+    '',
+    '| verifier | weight |',
+    '|---|---|',
+    ...weights,
+    '',
+    'A stored run keeps its results and calibrations, so its score can be computed again, bit for bit:',
+    '`POST /api/v1/verification/runs/{run_id}/recompute`, or [`looptrace trust recompute`](cli.md#looptrace-trust-recompute)',
+    'without a service.',
+    '',
+    '## Calibration',
+    '',
+    `Each verdict of a person labels the results of the verifiers on its claim. With at least ${calibrationLabels_min} labels of a verifier,`,
+    '`POST /api/v1/verification/calibration/fit` fits an isotonic regression from stated to measured confidence; with fewer',
+    'labels the stated confidence is used and `calibrated` is false. The figures of a fit are those of ten-fold',
+    'cross-validation. Later runs use the newest fit; a stored run keeps the one it used.',
+    '',
+  ]
+}
+
+function precision({ part, of }: Share): string {
+  return of === 0 ? '–' : `${(part / of).toFixed(3)} (${part} of ${of})`
+}
+
+function percent({ part, of }: Share): string {
+  return of === 0 ? '–' : `${((100 * part) / of).toFixed(1)} % (${part} of ${of})`
+}
+
+function decimal(value: number | null): string {
+  return value === null ? '–' : value.toFixed(3)
+}

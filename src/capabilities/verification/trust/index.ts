@@ -1,0 +1,2 @@
+export { calibrationLabels_min } from './calibration.ts'
+export { trustFormula, verifierWeights } from './fuse.ts'
