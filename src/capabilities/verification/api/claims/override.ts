@@ -5,7 +5,6 @@ import { expected } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { refuseUnstorable } from '../../../../model/storable.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
-import type { OverriddenClaim } from '../../../detection/index.ts'
 import { requesterOf } from '../../../jobs/index.ts'
 import {
   deleteOverride,
@@ -13,7 +12,7 @@ import {
   putOverride,
   type StoredClaim,
 } from '../../runs/claims-store.ts'
-import { latestVerified, type RunsDb } from '../../runs/store.ts'
+import type { RunsDb } from '../../runs/store.ts'
 import { byDigest, claimSchema, personVerdicts, toClaimReply } from '../claim-reply.ts'
 import type { VerificationRoutesDeps } from '../contract.ts'
 import { requireRun } from '../find-run.ts'
@@ -53,7 +52,7 @@ export function overrideClaim(deps: VerificationRoutesDeps): Route {
       const { db, clock } = deps
       const claim = await requireClaim(db, { ...params, project_id: caller.project_id })
       const { trace_start } = await requireRun(db, { ...claim })
-      const override = await changeVerdict(deps, claim, body.verdict, (trx) =>
+      const override = await changeOverride(deps, claim, (trx) =>
         putOverride(trx, {
           ...{ ...body, claim, trace_start },
           created_at: new Date(clock.now_ms()),
@@ -80,33 +79,26 @@ export function removeOverride(deps: VerificationRoutesDeps): Route {
     errors: ['claim_not_found', 'store_unavailable'],
     handle: async ({ params, caller: { project_id } }) => {
       const claim = await requireClaim(deps.db, { ...params, project_id })
-      await changeVerdict(deps, claim, null, (trx) => deleteOverride(trx, claim))
+      await changeOverride(deps, claim, (trx) => deleteOverride(trx, claim))
       return undefined
     },
   })
 }
 
-/** Writes a person's verdict, and the findings that depend on it, in one transaction. */
-async function changeVerdict<Written>(
-  { db, clock, onOverride }: VerificationRoutesDeps,
+/** Changes an override and, in the same transaction, the findings of the claim's trace. */
+async function changeOverride<Result>(
+  { db, onOverride }: Pick<VerificationRoutesDeps, 'db' | 'onOverride'>,
   claim: StoredClaim,
-  verdict: OverriddenClaim['verdict'],
-  write: (trx: RunsDb) => Promise<Written>,
-): Promise<Written> {
-  const { project_id, trace_id, digest } = claim
+  change: (trx: RunsDb) => Promise<Result>,
+): Promise<Result> {
   let afterCommit: (() => void) | undefined
-  const written = await db.transaction().execute(async (trx) => {
-    const changed = await write(trx)
-    const result = await latestVerified(trx, { project_id, trace_id })
-    if (result === undefined) return changed
-    const { task_id, id: run_id } = result
-    const at = new Date(clock.now_ms()).toISOString()
-    const change = { project_id, task_id, trace_id, digest, verdict, run_id, at }
-    afterCommit = await onOverride(trx, change)
+  const result = await db.transaction().execute(async (trx) => {
+    const changed = await change(trx)
+    afterCommit = await onOverride?.(trx, claim)
     return changed
   })
   afterCommit?.()
-  return written
+  return result
 }
 
 async function requireClaim(
