@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { policyBody } from '../../src/capabilities/verification/policy/policy.ts'
+import { policyBody } from '../../src/capabilities/verification/policy/rules.ts'
 import { putPolicy } from '../../src/capabilities/verification/policy/store.ts'
 import {
   type PolicySettings,

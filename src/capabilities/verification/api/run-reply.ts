@@ -39,6 +39,8 @@ export const runError = record('VerificationError', {
   message: z.string(),
 })
 
+const trustCap = z.enum(['contradiction', 'coverage']).meta({ id: 'TrustCap' })
+
 /** What a run found, without its state. */
 export const runFields = {
   trust_score: share
@@ -50,7 +52,7 @@ export const runFields = {
     .record(z.string(), z.boolean())
     .describe('By verifier: whether its confidence is calibrated by labels.'),
   caps: z
-    .array(z.enum(['contradiction', 'coverage']))
+    .array(trustCap)
     .describe('Limits of the score: a strong contradiction, or few decided claims.'),
   formula_version: z.string().nullable().describe('Version of the trust formula.'),
   counts: verdictCounts,
@@ -72,7 +74,7 @@ export const runFields = {
   trigger: z
     .enum(['request', 'task', 'policy'])
     .meta({ id: 'VerificationTrigger' })
-    .describe('What started the run: a request for the trace or its task, or the policy.'),
+    .describe('Origin of the run: a request for the trace or its task, or the policy.'),
   requested_by: z.string().describe('`user:<id>`, `service_account:<id>` or `policy`.'),
   cost_usd: dollarsSchema,
   created_at: z.iso.datetime(),
@@ -140,7 +142,7 @@ const storedTrust = z.object({
   interval: scoreInterval.nullable().default(null),
   coverage: share.nullable().default(null),
   calibrated: z.record(z.string(), z.boolean()).default({}),
-  caps: z.array(z.enum(['contradiction', 'coverage'])).default([]),
+  caps: z.array(trustCap).default([]),
   formula: z.string().nullable().default(null),
 })
 

@@ -1,13 +1,6 @@
-import {
-  type Selectable,
-  sql,
-  type VerificationTables,
-} from '../../../platform/relational/index.ts'
+import { sql } from '../../../platform/relational/index.ts'
 import type { RunsDb } from '../runs/store.ts'
-import type { PolicyRules } from './policy.ts'
-
-/** The stored policy of a project. */
-export type StoredPolicy = Selectable<VerificationTables['verification_policies']>
+import type { PolicyRules, StoredPolicy } from './rules.ts'
 
 /** Returns the policy of a project; undefined when it has set none. */
 export function findPolicy(db: RunsDb, project_id: string): Promise<StoredPolicy | undefined> {

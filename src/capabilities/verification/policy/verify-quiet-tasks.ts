@@ -11,12 +11,11 @@ import { chooseVerifiers, type RequestedVerifier } from '../api/verify-request.t
 import type { Verifier } from '../contract.ts'
 import { runLimits } from '../runs/limits.ts'
 import { startRun } from '../runs/store.ts'
-import { type PolicyRules, readRules } from './policy.ts'
+import { type PolicyRules, readRules, type StoredPolicy } from './rules.ts'
 import {
   findVerifiedAnswer,
   type QuietTask,
   readPolicySpend,
-  type StoredPolicy,
   selectActivePolicies,
   selectQuietTasks,
   withPolicyLock,

@@ -30,7 +30,9 @@ const factBody = z
     value: z
       .union([z.number(), text(500)], { error: 'expected a number or text' })
       .transform(String)
-      .describe('Value. Numbers are compared with claims; texts are shown as passages.'),
+      .describe(
+        'Value. A number supports or contradicts claims; a text only makes an equal value known.',
+      ),
     unit: text(50).or(z.literal('')).default('').describe('Unit of a number, such as `km²`.'),
     source: text(500).or(z.literal('')).default('').describe('Where the fact comes from.'),
   })

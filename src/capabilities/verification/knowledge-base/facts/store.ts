@@ -4,6 +4,7 @@ import {
   sql,
   type VerificationTables,
 } from '../../../../platform/relational/index.ts'
+import type { Fact } from '../../verdicts/judge-by-facts.ts'
 import type { KnowledgeDb, KnowledgeLimits } from '../knowledge-base.ts'
 import { addToStats } from '../stats.ts'
 
@@ -106,5 +107,29 @@ export function deleteFact(
     if (numDeletedRows === 0n) return false
     await addToStats(transaction, project_id, { facts: -1 }, limits)
     return true
+  })
+}
+
+/** Facts that a run reads; `kb_project_facts_max` is at most this. */
+const factsRead_max = 50_000
+
+/** A fact as claims are compared with it: `number` is undefined for a text. */
+export type KnownFact = Pick<StoredFact, 'subject' | 'attribute' | 'value' | 'unit'> & {
+  number: Fact | undefined
+}
+
+/** Reads all facts of a project. */
+export async function selectKnownFacts(db: KnowledgeDb, project_id: string): Promise<KnownFact[]> {
+  const rows = await db
+    .selectFrom('kb_facts')
+    .where('project_id', '=', project_id)
+    .select(['subject', 'attribute', 'value', 'unit', 'source'])
+    .orderBy('id')
+    .limit(factsRead_max)
+    .execute()
+  return rows.map(({ source, ...fact }) => {
+    const value = fact.value.trim() === '' ? Number.NaN : Number(fact.value)
+    const number = { ...fact, value, source: source === '' ? 'facts' : source }
+    return { ...fact, number: Number.isFinite(value) ? number : undefined }
   })
 }

@@ -1,13 +1,12 @@
 import type { Question } from '../../knowledge/library.ts'
 import { tokenize } from '../../text/tokens.ts'
-import type { Fact } from '../../verdicts/judge-by-facts.ts'
 
 /** Facts by the first word of their subject. */
-export type FactIndex = ReadonlyMap<string, readonly { fact: Fact; subject: string }[]>
+export type FactIndex<F> = ReadonlyMap<string, readonly { fact: F; subject: string }[]>
 
 /** Indexes facts, so that a claim is compared with those about its subjects only. */
-export function indexFacts(facts: readonly Fact[]): FactIndex {
-  const index = new Map<string, { fact: Fact; subject: string }[]>()
+export function indexFacts<F extends { subject: string }>(facts: readonly F[]): FactIndex<F> {
+  const index = new Map<string, { fact: F; subject: string }[]>()
   for (const fact of facts) {
     const words = termsOf(fact.subject)
     const [first] = words
@@ -21,7 +20,7 @@ export function indexFacts(facts: readonly Fact[]): FactIndex {
 }
 
 /** Returns the facts whose subject a claim or its question names. */
-export function findFacts(index: FactIndex, { text, context = '' }: Question): Fact[] {
+export function findFacts<F>(index: FactIndex<F>, { text, context = '' }: Question): F[] {
   const texts = [text, context].map(termsOf)
   const padded = texts.map((words) => ` ${words.join(' ')} `)
   return [...new Set(texts.flat())]

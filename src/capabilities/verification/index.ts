@@ -1,0 +1,5 @@
+export type { VerificationRoutesDeps } from './api/contract.ts'
+export { verificationRoutes } from './api/verification-routes.ts'
+export { openModels } from './models/open-models.ts'
+export { verifyQuietTasksChore } from './policy/verify-quiet-tasks.ts'
+export { openVerifiers } from './verifiers/index.ts'

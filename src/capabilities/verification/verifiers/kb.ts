@@ -1,0 +1,219 @@
+import { z } from 'zod'
+import type {
+  CheckClaim,
+  ClaimToCheck,
+  StoredEvidence,
+  Verifier,
+  VerifierContext,
+} from '../contract.ts'
+import type { Passage, Question } from '../knowledge/library.ts'
+import { createOrderHits, type Embedder } from '../knowledge-base/embeddings/order-hits.ts'
+import { type KnownFact, selectKnownFacts } from '../knowledge-base/facts/store.ts'
+import type { KnowledgeDb } from '../knowledge-base/knowledge-base.ts'
+import { openDocumentLibrary } from '../knowledge-base/sources/document-library.ts'
+import { type FactIndex, findFacts, indexFacts } from '../knowledge-base/sources/fact-index.ts'
+import { openSeenLibrary } from '../knowledge-base/sources/seen-library.ts'
+import { checkAnswer, indexSeen } from '../provenance/index.ts'
+import { type Fact, judgeByFacts } from '../verdicts/judge-by-facts.ts'
+import { judgeByWords } from '../verdicts/judge-by-words.ts'
+import { askJudge, type CitedPassage } from './kb-judge.ts'
+import { decideBySources, type SourceVerdict } from './kb-verdict.ts'
+
+/** What verifier `kb` works with. */
+export type KbDeps = {
+  db: KnowledgeDb
+  /** Orders passages by meaning; undefined without such a model. */
+  embedder: Embedder | undefined
+  /** Returns the most that the judge costs for a number of claims; undefined without a judge. */
+  estimateJudge: ((claims: number) => { calls: number; nano_dollars: bigint }) | undefined
+}
+
+/** Claims of a run that the judge reads. */
+const judgedClaims_max = 60
+/** Passages that are searched for a value that the agent did not see. */
+const valuePassages_max = 5
+
+const kbOptions = z.strictObject({
+  trace: z.boolean().default(true).describe('Whether to search what the agent saw.'),
+  documents: z.boolean().default(true).describe('Whether to search documents and facts.'),
+  judge: z.boolean().default(true).describe('Whether a judge reads what words do not decide.'),
+})
+
+type KbOptions = z.output<typeof kbOptions>
+
+/**
+ * Creates verifier `kb`: values, facts and words of what the agent saw and of the project's
+ * documents, then the judge. The verdicts are fused by `decideBySources`.
+ */
+export function createKbVerifier(deps: KbDeps): Verifier<typeof kbOptions> {
+  return {
+    name: 'kb',
+    description:
+      'Searches what the agent saw, and the documents and facts of the project. A value that none of them has is not found.',
+    cost: 'free',
+    options: kbOptions,
+    unavailable: () => undefined,
+    estimate: (claims, { judge }) => {
+      const none = { calls: 0, nano_dollars: 0n }
+      return judge ? (deps.estimateJudge?.(Math.min(claims, judgedClaims_max)) ?? none) : none
+    },
+    open: (context, options) => openKb(deps, context, options),
+  }
+}
+
+/** Everything that the claims of a run are checked against. */
+type Sources = {
+  seen: ReturnType<typeof openSeenLibrary>
+  seenFacts: FactIndex<Fact>
+  documents: ReturnType<typeof openDocumentLibrary>
+  facts: FactIndex<KnownFact>
+  /** Whether values that the agent did not see count as missing. */
+  checksValues: boolean
+  hasDocuments: boolean
+}
+
+async function openKb(
+  { db, embedder }: KbDeps,
+  context: VerifierContext,
+  options: KbOptions,
+): Promise<CheckClaim> {
+  const { project_id, question } = context.answer
+  const orderHits = embedder && createOrderHits(db, { embedder, paid: context.paid })
+  const seen = openSeenLibrary(options.trace ? context.answer.seen : [])
+  const stored = options.documents ? await selectKnownFacts(db, project_id) : []
+  const sources: Sources = {
+    seen,
+    seenFacts: indexFacts(seen.facts),
+    documents: openDocumentLibrary(db, { project_id, orderHits }),
+    facts: indexFacts(stored),
+    hasDocuments: options.documents,
+    checksValues: options.trace,
+  }
+  const judge = options.judge ? context.judge : undefined
+  let judged = 0
+  return async (claim, signal) => {
+    const asked = { text: claim.text, context: question }
+    const found = await searchSources(sources, asked, signal)
+    const { verdicts, missing } = weighSources(sources, claim, { asked, found })
+    const decided = decideBySources(await Promise.all(verdicts.map(cite)), missing)
+    const isOpen = decided.verdict === 'unverifiable' || decided.method === 'words'
+    const mayAsk = judge !== undefined && isOpen && decided.verdict !== 'supported'
+    if (!mayAsk || judged >= judgedClaims_max) return decided
+    judged += 1
+    const passages = [...found.documents, ...found.seen].slice(0, judgedPassages_max)
+    return askJudge(judge, { asked, passages, otherwise: decided }, signal)
+  }
+}
+
+const judgedPassages_max = 8
+
+/** A verdict whose evidence is not read yet. */
+type OpenVerdict = Omit<SourceVerdict, 'evidence'> & { cites: readonly (() => Cited)[] }
+type Cited = StoredEvidence | Promise<StoredEvidence>
+type Found = { seen: readonly CitedPassage[]; documents: readonly CitedPassage[] }
+
+async function cite({ cites, ...verdict }: OpenVerdict): Promise<SourceVerdict> {
+  return { ...verdict, evidence: await Promise.all(cites.map((each) => each())) }
+}
+
+async function searchSources(
+  { seen, documents, hasDocuments }: Sources,
+  asked: Question,
+  signal: AbortSignal,
+): Promise<Found> {
+  const found = hasDocuments ? await documents.find(asked, signal) : []
+  return {
+    seen: seen.find(asked).map((passage) => ({ passage, cite: () => seen.cite(passage) })),
+    documents: found.map((passage) => ({ passage, cite: () => documents.cite(passage) })),
+  }
+}
+
+/** Asks each source, and lists the values of the claim that none of them has. */
+function weighSources(
+  sources: Sources,
+  claim: ClaimToCheck,
+  { asked, found }: { asked: Question; found: Found },
+): { verdicts: OpenVerdict[]; missing: string[] } {
+  const own = findFacts(sources.facts, asked)
+  const verdicts = [
+    byFacts(
+      asked,
+      own.flatMap(({ number }) => number ?? []),
+      'facts',
+    ),
+    byFacts(asked, findFacts(sources.seenFacts, asked), 'what the agent saw'),
+    byWords(asked, found.documents, 'documents'),
+    byWords(asked, found.seen, 'what the agent saw'),
+  ]
+  const texts = [
+    ...own.map(
+      ({ subject, attribute, value, unit }) => `${subject}: ${attribute} = ${value} ${unit}`,
+    ),
+    ...found.documents.slice(0, valuePassages_max).map(({ passage }) => passage.text),
+  ]
+  return {
+    verdicts: withDispute(verdicts, asked, found),
+    missing: sources.checksValues ? missingValues(claim, texts) : [],
+  }
+}
+
+/** Returns the values that the agent did not see and that no text has or lets derive. */
+function missingValues({ text, values }: ClaimToCheck, texts: readonly string[]): string[] {
+  const unsupported = values.filter(({ verdict }) => verdict === 'unsupported')
+  if (unsupported.length === 0 || texts.length === 0) return unsupported.map(({ value }) => value)
+  const index = indexSeen(texts.map((each, at) => ({ source: String(at), text: each })))
+  const known = new Set(
+    checkAnswer(text, index)
+      .filter(({ verdict }) => verdict !== 'unsupported' && verdict !== 'not_checked')
+      .map(({ value }) => value),
+  )
+  return unsupported.map(({ value }) => value).filter((value) => !known.has(value))
+}
+
+function byFacts(asked: Question, facts: readonly Fact[], by: SourceVerdict['by']): OpenVerdict {
+  const { verdict, confidence, method, evidence } = judgeByFacts(asked, facts)
+  const cites = evidence.map(({ source, quote }) => (): StoredEvidence => {
+    const kind = by === 'facts' ? 'fact' : 'trace'
+    return { kind, source, quote, at: null, digest: null }
+  })
+  return { verdict: narrowed(verdict), confidence, method, cites, by }
+}
+
+function byWords(
+  asked: Question,
+  found: readonly CitedPassage[],
+  by: SourceVerdict['by'],
+): OpenVerdict {
+  const passages = found.map(({ passage }) => passage)
+  const { verdict, confidence, method, evidence } = judgeByWords(asked, passages)
+  const cites = found
+    .filter(({ passage }) => evidence.some(({ source, at }) => isAt(passage, source, at)))
+    .map((each) => each.cite)
+  return { verdict: narrowed(verdict), confidence, method, cites: cites.slice(0, 3), by }
+}
+
+function isAt(passage: Passage, source: string, at: readonly number[] | undefined): boolean {
+  return passage.source === source && passage.at === at
+}
+
+/**
+ * Words cannot contradict, but a passage of one source with another number takes the support of
+ * words from the other source: then neither decides.
+ */
+function withDispute(verdicts: OpenVerdict[], asked: Question, found: Found): OpenVerdict[] {
+  const words = verdicts.filter(({ method }) => method === 'words' || method === 'quote')
+  if (!words.some(({ verdict }) => verdict === 'supported')) return verdicts
+  const all = [...found.documents, ...found.seen]
+  if (byWords(asked, all, 'documents').verdict === 'supported') return verdicts
+  const cites = words.flatMap((each) => each.cites.slice(0, 1))
+  const disputed: OpenVerdict = {
+    ...{ verdict: 'unverifiable', confidence: 0.5, method: 'words', cites },
+    by: 'documents',
+  }
+  return [...verdicts.filter((each) => !words.includes(each)), disputed]
+}
+
+function narrowed(verdict: string): SourceVerdict['verdict'] {
+  const known = ['supported', 'contradicted', 'not_found'] as const
+  return known.find((each) => each === verdict) ?? 'unverifiable'
+}
