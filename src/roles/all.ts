@@ -73,7 +73,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   const { wakeSender } = notifications
   openEvaluator(context, config, { ...stores, db, ledger, queue, wakeSender })
   const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores, db })] }
-  const verification = openVerification(context, { db, store, records })
+  const verification = openVerification(context, config, { db, store, records, onFindings })
   const jobs = [hotWindows, archives, minutes, notifications, verification]
   openJobs(context, config, { ...stores, db, ledger }, jobs)
 

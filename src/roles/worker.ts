@@ -39,7 +39,7 @@ export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Pr
     openDetection(context, config, { ...stores, judge, onFindings })
     openEvaluator(context, config, { ...stores, queue, wakeSender: notifications.wakeSender })
     const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores })] }
-    const verification = openVerification(context, stores)
+    const verification = openVerification(context, config, { ...stores, onFindings })
     const others = [hotWindows, archives, minutes, notifications, verification]
     openJobs(context, config, stores, others)
   })

@@ -41,7 +41,7 @@ export const runError = record('VerificationError', {
 
 const trustCap = z.enum(['contradiction', 'coverage']).meta({ id: 'TrustCap' })
 
-/** What a run found, without its state. */
+/** Result fields of a run, without its state. */
 export const runFields = {
   trust_score: share
     .nullable()
@@ -103,7 +103,7 @@ export function toRunReply(run: Run): z.input<typeof runSchema> {
   return { run_id, trace_id, task_id, state, ...toRunResult(run) }
 }
 
-/** Returns what a run found. */
+/** Returns the result of a run. */
 export function toRunResult(run: Run): RunResult {
   const { trust_score, values_checked, trigger, requested_by, error } = run
   const { created_at, started_at, ended_at } = run

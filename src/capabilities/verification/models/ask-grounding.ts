@@ -14,6 +14,7 @@ type Window = { passage: number; at: Range; text: string }
 const window_chars_max = 500
 const windowSentences_max = 3
 const windows_max = 60
+const claim_chars_max = 2_000
 
 /**
  * Asks a model that scores whether a text entails a claim. The quote is the part of a passage with
@@ -30,7 +31,10 @@ export async function askGrounding(
   if (windows.length === 0) return { ...none, fault: 'there is no passage to read' }
   const { verifier, claim } = question
   const texts = windows.map(({ text }) => text.toWellFormed())
-  const result = await paid(model.score({ verifier, claim: claim.slice(0, 2_000), texts }), signal)
+  const result = await paid(
+    model.score({ verifier, claim: claim.slice(0, claim_chars_max), texts }),
+    signal,
+  )
   if (result.outcome !== 'answered') return { ...none, fault: result.reason }
   const scores = readScores(result.reply, windows.length)
   if (scores === undefined) return { ...none, fault: `model ${model.name} gave no scores` }
@@ -90,4 +94,11 @@ function windowsOf(text: string): Range[] {
     sentences = isJoined ? sentences + 1 : 1
   }
   return windows
+}
+
+/** The pairs that cost most, without characters that JSON writes as several. */
+export const largestPairs = {
+  verifier: 'kb' as const,
+  claim: 'x'.repeat(claim_chars_max),
+  texts: Array.from({ length: windows_max }, () => 'x'.repeat(window_chars_max)),
 }

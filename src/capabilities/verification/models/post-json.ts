@@ -70,7 +70,7 @@ async function send(
   }
 }
 
-/** Returns the wait before the next attempt; undefined when there is none. */
+/** Returns the wait before the next attempt; undefined when the result is final. */
 function findWait(sent: Sent, attempt: number): number | undefined {
   const wait_ms = backOff(retry, attempt)
   if (sent instanceof OutboundFailed) {

@@ -135,7 +135,7 @@ export async function selectQuietTasks(db: RunsDb, query: QuietTasksQuery): Prom
   return rows
 }
 
-/** What the runs of a policy cost on a day, and how many are pending. */
+/** Cost of the runs of a policy on a day, and the number of pending ones. */
 export type PolicySpend = { nano_dollars: bigint; pending: number }
 
 /** Older traces are not verified by policies, so their runs are not read. */

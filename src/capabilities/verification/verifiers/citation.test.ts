@@ -101,6 +101,8 @@ describe('a quote', () => {
 
   test.each([
     ['by number', 'It says "stays closed all day" on public holidays [2].'],
+    ['by document', 'It says "stays closed all day" on public holidays [doc2].'],
+    ['by file', 'It says "stays closed all day" on public holidays【4:0†Opening hours】.'],
     ['by footnote', 'It says "stays closed all day" on public holidays [^2].'],
     [
       'by URL',
@@ -327,7 +329,7 @@ describe('with `fetch`', () => {
     expect(web.received).toEqual([])
   })
 
-  test('no more pages are fetched than the limit allows', async () => {
+  test('the limit of pages is kept', async () => {
     web.pages.set('shop.example.org', html(page))
     const urls = Array.from({ length: 9 }, (_, at) => web.urlOf('shop.example.org', `/${at}`))
     await check(`Refunds take three days: ${urls.join(' ')}`, {

@@ -16,7 +16,7 @@ import { openSeenLibrary } from '../knowledge-base/sources/seen-library.ts'
 import { checkAnswer, indexSeen } from '../provenance/index.ts'
 import { type Fact, judgeByFacts } from '../verdicts/judge-by-facts.ts'
 import { judgeByWords } from '../verdicts/judge-by-words.ts'
-import { askJudge, type CitedPassage } from './kb-judge.ts'
+import { askJudge, type CitedPassage, judgedPassages_max } from './kb-judge.ts'
 import { decideBySources, type SourceVerdict } from './kb-verdict.ts'
 
 /** What verifier `kb` works with. */
@@ -104,8 +104,6 @@ async function openKb(
     return askJudge(judge, { asked, passages, otherwise: decided }, signal)
   }
 }
-
-const judgedPassages_max = 8
 
 /** A verdict whose evidence is not read yet. */
 type OpenVerdict = Omit<SourceVerdict, 'evidence'> & { cites: readonly (() => Cited)[] }
@@ -205,7 +203,10 @@ function withDispute(verdicts: OpenVerdict[], asked: Question, found: Found): Op
   if (!words.some(({ verdict }) => verdict === 'supported')) return verdicts
   const all = [...found.documents, ...found.seen]
   if (byWords(asked, all, 'documents').verdict === 'supported') return verdicts
-  const cites = words.flatMap((each) => each.cites.slice(0, 1))
+  const cites = words.flatMap((each) => {
+    const nearest = each.by === 'documents' ? found.documents[0] : found.seen[0]
+    return each.cites[0] ?? nearest?.cite ?? []
+  })
   const disputed: OpenVerdict = {
     ...{ verdict: 'unverifiable', confidence: 0.5, method: 'words', cites },
     by: 'documents',

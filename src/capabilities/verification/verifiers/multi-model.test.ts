@@ -9,7 +9,7 @@ import {
 import type { AnswerContext } from '../contract.ts'
 import type { ModelSettings } from '../models/model.ts'
 import { openModels } from '../models/open-models.ts'
-import { openVerifiers } from './index.ts'
+import { openMultiModel } from './multi-model.ts'
 
 const claim = 'The old bridge is 330 m long.'
 
@@ -34,10 +34,7 @@ async function asked(answers: readonly Answering[], given: Asked = {}) {
       ...{ cents_per_million_input: 10, cents_per_million_output: 10 },
     }),
   )
-  const verifier = openVerifiers({ models: openModels(settings, server.outbound) }).get(
-    'multi_model',
-  )
-  if (verifier === undefined) throw new Error('the verifier is missing')
+  const verifier = openMultiModel(openModels(settings, server.outbound))
   const paid = payingUpTo(budget)
   const answer = {
     ...{ question: 'How long is the bridge?', models: writers },

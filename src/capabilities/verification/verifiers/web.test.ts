@@ -9,8 +9,9 @@ import {
   payAtOnce,
   startWeb,
 } from '../../../../test/support/web-pages.ts'
-import type { Judge, PaidCalls } from '../contract.ts'
+import { type Judge, PaidCallFailed, type PaidCalls } from '../contract.ts'
 import { createFetchPage } from '../web/fetch-page.ts'
+import { openWebAccess } from '../web/open-web-access.ts'
 import { createPageReader } from '../web/read-page.ts'
 import { openSearch } from '../web/search.ts'
 import { createWebVerifier } from './web.ts'
@@ -355,6 +356,35 @@ test('a project fetches a limited number of pages a minute, and others are not a
   expect(outcomes).toEqual(['read', 'read', 'failed', 'read'])
   now = 60_000
   expect(await outcome('p1')).toBe('read')
+})
+
+test('an endpoint may be in a private network; pages may not', async () => {
+  web.pages.set('127.0.0.1', json({ results: [{ url: 'https://example.com/a' }] }))
+  const access = openWebAccess({
+    verification_search_url: web.urlOf('127.0.0.1', '/find?language=en'),
+    verification_search_cents_per_thousand_queries: 500,
+  })
+  const { signal } = new AbortController()
+  const hits = await access.search?.search('eiffel tower', signal)
+  expect(hits).toEqual([{ url: 'https://example.com/a', title: '' }])
+  expect(web.received[0]?.path).toBe('/find?language=en&q=eiffel+tower&format=json')
+  expect(access.search?.nano_dollars_per_query).toBe(5_000_000n)
+  const page = await access.fetchPage(web.urlOf('127.0.0.1'), 'p1', signal)
+  expect(page).toEqual({ outcome: 'failed', reason: 'is not at a public address.' })
+  await access.close()
+})
+
+test('a search that the endpoint does not charge costs nothing', async () => {
+  const costs: unknown[] = []
+  const paid: PaidCalls = async (call, signal) => {
+    const error = await call.send(signal).catch((failure: unknown) => failure)
+    costs.push(error instanceof PaidCallFailed ? error.nano_dollars : 'no PaidCallFailed')
+    return { outcome: 'failed', reason: 'no' }
+  }
+  await check((response: Parameters<PageAnswer>[0]) => response.writeHead(429).end(), { paid })
+  await check({}, { paid })
+  await check((response: Parameters<PageAnswer>[0]) => response.destroy(), { paid })
+  expect(costs).toEqual([0n, 5_000_000n, 5_000_000n])
 })
 
 test('without an endpoint the verifier says what to configure', () => {

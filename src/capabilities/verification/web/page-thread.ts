@@ -34,7 +34,7 @@ function cut(text: string): string {
 }
 
 /**
- * Finds the article of a page with Readability; undefined when it has none or is too deep. The
+ * Finds the article of a page with Readability; undefined for a page without an article and for a deep page. The
  * libraries are loaded here, so that a thread for plain text starts at once.
  */
 async function findArticle(source: string): Promise<{ title: string; text: string } | undefined> {

@@ -4,7 +4,11 @@ import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { verifierNames } from '../../contract.ts'
 import type { RunsDb } from '../../runs/store.ts'
 import { calibrationLabels_min } from '../../trust/calibration.ts'
-import { labelsOf, type StoredCalibration, storedCalibrations } from '../../trust/calibration-store.ts'
+import {
+  labelsOf,
+  type StoredCalibration,
+  storedCalibrations,
+} from '../../trust/calibration-store.ts'
 import { measureLabels } from '../../trust/person-labels.ts'
 import { readScope, type VerificationRoutesDeps } from '../contract.ts'
 
