@@ -1,11 +1,8 @@
 import { type AnsweringThread, createAnsweringThread } from '../../../platform/threads/index.ts'
 import type { Claim } from '../claims/extract-claims.ts'
 import type { StoredValue } from '../contract.ts'
+import type { SeenAnswer } from './check-values.ts'
 import { RunRefused } from './limits.ts'
-import type { ReadAnswer } from './read-answer.ts'
-
-/** An answer with what the agent saw, as far as its values depend on it. */
-export type ValueQuestion = Pick<ReadAnswer, 'answer' | 'seen' | 'is_seen_complete'>
 
 /** The claims of an answer, found by rules, and its values. */
 export type AnswerParts = { claims: readonly Claim[]; values: readonly StoredValue[] }
@@ -13,7 +10,7 @@ export type AnswerParts = { claims: readonly Claim[]; values: readonly StoredVal
 /** Reads the claims and values of answers, in a thread with bounded time and memory. */
 export type ValueReader = {
   /** Throws RunRefused when the answer takes too much time or memory. */
-  read(question: ValueQuestion, signal: AbortSignal): Promise<AnswerParts>
+  read(question: SeenAnswer, signal: AbortSignal): Promise<AnswerParts>
   /** Ends the thread. */
   close(): Promise<void>
 }
@@ -27,15 +24,15 @@ const memory = { maxOldGenerationSizeMb: 768, maxYoungGenerationSizeMb: 64, stac
 
 /** Creates the reader. Its thread starts with the first answer and ends a minute after the last. */
 export function createValueReader({ answer_ms_max = answer_ms_max_default } = {}): ValueReader {
-  const thread: AnsweringThread<ValueQuestion, AnswerParts> = createAnsweringThread({
+  const thread: AnsweringThread<SeenAnswer, AnswerParts> = createAnsweringThread({
     file: new URL('./value-thread.ts', import.meta.url),
     ...{ answer_ms_max, memory },
     waiting: { max: waiting_max, refusal: () => new Error('too many answers wait') },
     failed: () => new RunRefused('timed_out', tooLarge),
   })
   return {
-    read: ({ answer, seen, is_seen_complete }, signal) =>
-      thread.ask({ answer, seen, is_seen_complete }, signal),
+    read: ({ answer, seen, calls, is_seen_complete }, signal) =>
+      thread.ask({ answer, seen, calls, is_seen_complete }, signal),
     close: thread.close,
   }
 }
