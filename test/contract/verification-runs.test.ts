@@ -1,6 +1,8 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { claimsOf } from '../../src/capabilities/verification/runs/claims-store.ts'
 import { cancelRun, listRuns } from '../../src/capabilities/verification/runs/store.ts'
+import { createValueReader } from '../../src/capabilities/verification/runs/value-reader.ts'
 import { createCitationVerifier } from '../../src/capabilities/verification/verifiers/citation.ts'
 import { createWebVerifier } from '../../src/capabilities/verification/verifiers/web.ts'
 import { createFetchPage } from '../../src/capabilities/verification/web/fetch-page.ts'
@@ -337,4 +339,33 @@ test('citation and web check an answer by its sources and by two sites, and sear
   expect(searches.map(({ path }) => path).join(' ')).not.toContain('INV-2041')
   await reader.close()
   await web.close()
+})
+
+test('tables and answers full of numbers do not block the process, and end', async () => {
+  const project_id = await bench.newProject()
+  const table = Array.from({ length: 60_000 }, (_, at) => `${at * 7919}\n`).join('')
+  const rows = agentRun(`${project_id} table`, { tools: ['get_table'], project_id })
+    .user('What is in the table?')
+    .tool({ name: 'get_table', args: {} }, table)
+    .assistant('It says 7919. '.repeat(3_000) + '-1'.repeat(40_000))
+    .observations()
+  await bench.bring(rows)
+  const delay = monitorEventLoopDelay({ resolution: 10 })
+  delay.enable()
+  const { run } = await verified(rows)
+  delay.disable()
+  expect(run).toMatchObject({
+    ...{ state: 'verified', values_checked: 2_000 },
+    context: { gaps: expect.arrayContaining(['The first 2000 values were checked.']) },
+  })
+  expect(delay.max / 1e6).toBeLessThan(1_000)
+})
+
+test('a run ends when its answer takes too long to read', async () => {
+  const reader = createValueReader({ answer_ms_max: 1 })
+  const deps = runDeps(bench, { reader })
+  const { run } = await verified(await answered('Invoice INV-2041 amounts to 87.35.'), deps)
+  await reader.close()
+  expect(run).toMatchObject({ state: 'failed', error: { code: 'timed_out' } })
+  expect(run.error?.message).toMatch(/too much time or memory/)
 })

@@ -242,4 +242,45 @@ describe('hostile texts', () => {
       expect(cpu_ms).toBeLessThan(2000)
     },
   )
+
+  const numbers = (n: number) => Array.from({ length: n }, (_, at) => `${at * 7919} `).join('')
+
+  it('a text with more values than a call has arguments is read', () => {
+    const index = indexSeen([{ source: 'tool', text: numbers(150_000) }])
+    expect(checkAnswer('It is 7919.', index).map(({ verdict }) => verdict)).toEqual(['seen'])
+  })
+
+  it.each(['7 ', 'twelve ', '/a/b '])(
+    'of 2 MB of %j a bounded number of values is read, and nothing is called unsupported then',
+    (unit) => {
+      const text = unit.repeat(2_000_000 / unit.length)
+      const { cpu_ms } = measureCpu(() => {
+        const index = indexSeen([{ source: 'tool', text }])
+        expect(index.values.length).toBeLessThanOrEqual(100_000)
+        expect(index.isComplete).toBe(false)
+        const [value] = checkAnswer('It costs $4,711.23.', index)
+        expect(value?.verdict).toBe('not_checked')
+      })
+      expect(cpu_ms).toBeLessThan(5000)
+    },
+  )
+
+  it.each(['-1', '1 '])(
+    'an answer of 100,000 characters of %j is checked in bounded time',
+    (unit) => {
+      const answer = `${unit.repeat(100_000 / unit.length)} and $47,110.23.`
+      const { cpu_ms } = measureCpu(() => {
+        checkAnswer(answer, indexSeen([{ source: 'tool', text: '12 items, 30 boxes' }]))
+      })
+      expect(cpu_ms).toBeLessThan(2500)
+    },
+  )
+
+  it('values after the first 2,000 of an answer are not checked', () => {
+    const checked = check(`${numbers(3_000)}`, 'nothing')
+    expect(checked).toHaveLength(3_000)
+    expect(new Set(checked.slice(2_000).map(({ verdict }) => verdict))).toEqual(
+      new Set(['not_checked']),
+    )
+  })
 })

@@ -27,6 +27,8 @@ export type CheckedValue = {
 
 /** Maximum characters checked of an answer. */
 const answer_chars_max = 100_000
+/** Maximum values of an answer that are looked up; more are not checked. */
+const values_max = 2_000
 /** Maximum values of an answer whose derivation is searched; more are not checked. */
 const attempts_max = 300
 
@@ -38,7 +40,8 @@ const attempts_max = 300
 export function checkAnswer(answer: string, index: SeenIndex): CheckedValue[] {
   const text = answer.slice(0, answer_chars_max)
   const context: Context = { text, index, supported: [], hasZone: timeZone.test(text) }
-  const values = [...readValues(text), ...readQuotes(text)].sort((a, b) => a.at[0] - b.at[0])
+  const all = [...readValues(text), ...readQuotes(text)].sort((a, b) => a.at[0] - b.at[0])
+  const values = all.slice(0, values_max)
   const checked = values.map((value) => lookUp(value, context))
   const open = values.flatMap((_, at) => (checked[at] === undefined ? [at] : []))
   const tried = open.slice(0, attempts_max)
@@ -49,10 +52,10 @@ export function checkAnswer(answer: string, index: SeenIndex): CheckedValue[] {
     const value = values[at]
     if (value !== undefined) checked[at] ??= undecided(value, isDoubtful(value, index))
   }
-  const all = values.map((value, at) => checked[at] ?? undecided(value, false))
-  const supported = values.filter((_, at) => /^(?:seen|derived)$/.test(all[at]?.verdict ?? ''))
+  const decided = all.map((value, at) => checked[at] ?? undecided(value, false))
+  const supported = values.filter((_, at) => /^(?:seen|derived)$/.test(decided[at]?.verdict ?? ''))
   const weekdays = readWeekdays(text, supported).map((one) => checkWeekday(one, index))
-  return weekdays.length === 0 ? all : [...all, ...weekdays].sort((a, b) => a.at[0] - b.at[0])
+  return [...decided, ...weekdays].sort((a, b) => a.at[0] - b.at[0])
 }
 
 /** Checks a weekday beside a date that is supported itself. */

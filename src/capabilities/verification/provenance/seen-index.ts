@@ -1,5 +1,6 @@
 import { findCurrency } from '../values/units.ts'
 import type { Evidence, SeenText, Value } from '../values/value.ts'
+import { cutAfterValues } from './cut-after-values.ts'
 import { listsOf } from './lists.ts'
 import { readSource } from './read-source.ts'
 import { SearchableText } from './searchable-text.ts'
@@ -7,23 +8,29 @@ import type { Entry, Schedule, Seen, SeenIndex } from './seen.ts'
 
 /** Maximum characters indexed of all texts; beyond, no value is called unsupported. */
 const chars_max = 8_000_000
+/** Maximum values indexed of all texts, likewise: each takes about 1 kB. */
+const values_max = 100_000
 
-/** Reads and arranges everything the agent saw. */
-export function indexSeen(sources: readonly SeenText[]): SeenIndex {
-  const values: Seen[] = []
+/** Reads and arranges everything the agent saw, up to a number of values. */
+export function indexSeen(sources: readonly SeenText[], max = values_max): SeenIndex {
+  const found: Seen[][] = []
   const counts = new Map<number, Evidence>()
   const texts: SearchableText[] = []
   const ownTexts: SearchableText[] = []
   let isComplete = true
   let left = chars_max
+  let valuesLeft = max
   for (const { source, text: whole, complete = true, isOwn = false } of sources) {
-    const text = whole.slice(0, left)
+    const cut = cutAfterValues(whole.slice(0, left), valuesLeft)
+    const { text } = cut
     left -= text.length
+    valuesLeft -= cut.values
     if (!isOwn && (!complete || text.length < whole.length)) isComplete = false
-    if (!isOwn) values.push(...readSource({ source, text }, counts))
+    if (!isOwn) found.push(readSource({ source, text }, counts))
     const list = isOwn ? ownTexts : texts
     list.push(new SearchableText(source, text))
   }
+  const values = found.flat()
   return {
     values,
     texts,

@@ -9,18 +9,25 @@ import {
 import { type CheckedValue, checkAnswer, indexSeen, type SeenText } from '../provenance/index.ts'
 import type { ReadAnswer } from './read-answer.ts'
 
+/** An answer with what the agent saw, as far as its values depend on it. */
+export type SeenAnswer = Pick<ReadAnswer, 'answer' | 'seen' | 'calls' | 'is_seen_complete'>
+
 /** Maximum evidence that is stored of a value. */
 const evidence_max = 5
 
+/** Maximum values that are stored of an answer; the others are neither looked up nor stored. */
+export const values_max = 2_000
+
 /**
- * Looks up every value of the answer in what the agent saw. A value that was not found is
+ * Looks up the values of the answer in what the agent saw. A value that was not found is
  * `not_checked` when the agent may have seen more than was read.
  */
-export function checkValues(context: ReadAnswer): StoredValue[] {
+export function checkValues(context: SeenAnswer): StoredValue[] {
   const { answer, seen } = context
   const sources = new Map(seen.map((source) => [source.source, source]))
   sources.set('answer', { ...answer, source: 'answer', role: 'user' })
-  return checkAnswer(answer.text, indexSeen(toTexts(context))).map((value) => ({
+  const checked = checkAnswer(answer.text, indexSeen(toTexts(context)))
+  return checked.slice(0, values_max).map((value) => ({
     value: value.value,
     kind: value.kind,
     at: value.at,
@@ -30,7 +37,7 @@ export function checkValues(context: ReadAnswer): StoredValue[] {
   }))
 }
 
-function toTexts({ seen, calls, is_seen_complete }: ReadAnswer): SeenText[] {
+function toTexts({ seen, calls, is_seen_complete }: SeenAnswer): SeenText[] {
   const texts: SeenText[] = seen.map(({ source, text, is_complete }) => ({
     ...{ source, text, complete: is_complete },
   }))

@@ -1,10 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Problem } from '../../../kernel/problem.ts'
 import { type Clock, sleep } from '../../../kernel/time.ts'
 import { isRelationalUnavailable } from '../../../platform/relational/index.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
 import type { Job, JobContext, JobHandler, JobValue } from '../../jobs/index.ts'
-import { type Claim, extractClaims } from '../claims/extract-claims.ts'
+import type { Claim } from '../claims/extract-claims.ts'
 import type {
   AnswerContext,
   Judge,
@@ -14,12 +13,13 @@ import type {
   VerifierName,
 } from '../contract.ts'
 import { checkClaims, type VerifierEnd } from './check-claims.ts'
-import { checkValues, joinValues, type RunClaim } from './check-values.ts'
+import { joinValues, type RunClaim, values_max } from './check-values.ts'
 import { RunRefused, runLimits } from './limits.ts'
 import { openPaidCalls } from './paid-calls.ts'
 import { type AnswerPorts, type ReadAnswer, readAnswer } from './read-answer.ts'
 import type { RunMeters } from './run-meters.ts'
 import { findRun, type Run, verificationJob } from './store.ts'
+import { createValueReader, type ValueReader } from './value-reader.ts'
 import { type OnVerified, type RunResult, writeFailed, writeVerified } from './write-run.ts'
 
 /** Finds the claims of an answer, sorted by start; rejects when a model fails. */
@@ -44,6 +44,8 @@ export type VerificationDeps = AnswerPorts & {
   extractClaims?: ExtractClaims | undefined
   openJudge?: OpenJudge | undefined
   onVerified?: OnVerified | undefined
+  /** Reads claims and values; a thread of the handler's own by default. */
+  reader?: ValueReader
   /** Greatest times, shorter in tests. */
   limits?: { run_ms: number; check_ms: number; cancel_poll_ms: number }
 }
@@ -57,16 +59,19 @@ const attempts_max = 3
 
 /** Returns the handler of verification jobs. */
 export function verificationHandler(deps: VerificationDeps): JobHandler {
+  const reader = deps.reader ?? createValueReader()
   return {
     kind: verificationJob,
     jobs_max: runs_max,
     poll_ms,
-    run: (job, context) => doRun(deps, job, context),
+    run: (job, context) => doRun({ ...deps, reader }, job, context),
   }
 }
 
+type RunDeps = VerificationDeps & { reader: ValueReader }
+
 /** Does a pending run to its end. A run that has ended, in any state, is left as it is. */
-async function doRun(deps: VerificationDeps, job: Job, { signal }: JobContext): Promise<JobValue> {
+async function doRun(deps: RunDeps, job: Job, { signal }: JobContext): Promise<JobValue> {
   const { project_id, params } = job
   const run = await findRun(deps.db, { project_id, run_id: String(params['run_id']) })
   if (run === undefined || run.state !== 'pending') return { state: run?.state ?? 'deleted' }
@@ -117,7 +122,7 @@ async function watchState(
   }
 }
 
-type RunInProgress = VerificationDeps & {
+type RunInProgress = RunDeps & {
   run: Run
   job: Job
   /** Aborts when the worker stops, the lease is lost or the run was cancelled. */
@@ -137,18 +142,16 @@ async function verify(deps: RunInProgress): Promise<string> {
     if (end.outcome === 'over_budget') overBudget.add(call.verifier)
     return end
   }
-  const found = await findClaims(deps, { context, paid: counted, signal })
-  // Long answers take a second of the process each: others have their turn in between.
-  await nextTurn()
-  const values = checkValues(context)
-  await nextTurn()
+  const { claims: byRules, values } = await deps.reader.read(context, signal)
+  const found = await findClaims(deps, { context, byRules, paid: counted, signal })
   const claims = joinValues(found.claims, values)
   const ends = await runVerifiers(deps, { context, paid: counted, claims, signal })
   stopping.throwIfAborted()
   const outage = [...ends.values()].find(({ error }) => isOutage(error))
   if (outage !== undefined) throw outage.error
   const result = toResult({ context, claims, ends, overBudget })
-  const whole = { ...result, gaps: found.gaps, values_checked: values.length }
+  const cut = values.length < values_max ? [] : [`The first ${values_max} values were checked.`]
+  const whole = { ...result, gaps: [...found.gaps, ...cut], values_checked: values.length }
   const writing = { db: deps.db, run, lease: job, ended_at: new Date(deps.clock.now_ms()) }
   const fault = findFault(whole, timeOut)
   if (fault !== undefined) {
@@ -162,18 +165,25 @@ async function verify(deps: RunInProgress): Promise<string> {
   return 'verified'
 }
 
+type Found = {
+  context: ReadAnswer
+  /** Claims found by rules. */
+  byRules: readonly Claim[]
+  paid: PaidCalls
+  signal: AbortSignal
+}
+
 async function findClaims(
   { extractClaims: extract, logger, run }: RunInProgress,
-  { context, paid, signal }: { context: ReadAnswer; paid: PaidCalls; signal: AbortSignal },
+  { context, byRules, paid, signal }: Found,
 ): Promise<{ claims: readonly Claim[]; gaps: string[] }> {
-  const byRules = () => extractClaims(context.answer.text).claims
   const all =
     extract === undefined
-      ? byRules()
+      ? byRules
       : await extract(context, paid, signal).catch((error: unknown) => {
           signal.throwIfAborted()
           logger.warn({ err: error, run_id: run.id }, 'extracting claims by a model failed')
-          return byRules()
+          return byRules
         })
   const claims = all.slice(0, runLimits.claims)
   const left = all.length - claims.length

@@ -34,7 +34,7 @@ export function collectSeen(rows: readonly Observation[]): SeenTexts {
     sources: new Map(),
     named: new Map(),
     toolNames: new Map(),
-    own: [],
+    own: new Set(),
     calls: new Map(),
     cut: 0,
     hidden: 0,
@@ -64,7 +64,7 @@ type Book = {
   /** Names of tools by the ids of their calls. */
   toolNames: Map<string, string>
   /** Words of the agent, oldest first. */
-  own: string[]
+  own: Set<string>
   /** Names of calls by their arguments. */
   calls: Map<string, string>
   /** Numbers of observations with cut content, and without content. */
@@ -180,9 +180,12 @@ function noteOwn({ own, toolNames, calls: made }: Book, { text, calls }: History
   }
   for (const word of words) {
     const trimmed = word.trim()
-    if (trimmed.length >= own_chars_min && !own.includes(trimmed)) own.push(trimmed)
+    if (trimmed.length >= own_chars_min) own.add(trimmed)
   }
-  if (own.length > own_max) own.splice(0, own.length - own_max)
+  for (const oldest of own) {
+    if (own.size <= own_max) break
+    own.delete(oldest)
+  }
 }
 
 function collectStrings(value: unknown, strings: string[], depth = 0): void {
@@ -196,7 +199,7 @@ function collectStrings(value: unknown, strings: string[], depth = 0): void {
   }
 }
 
-function blankOwnWords(text: string, own: readonly string[]): string {
+function blankOwnWords(text: string, own: ReadonlySet<string>): string {
   let shown = text
   for (const word of own) {
     if (word.length <= shown.length && shown.includes(word)) {

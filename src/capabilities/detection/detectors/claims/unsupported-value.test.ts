@@ -12,6 +12,10 @@ const asked = (name: string) =>
     .user('Where is my order?')
     .tool({ name: 'get_order', args: { latest: true } }, order)
 
+/** A result of 5,000 numbers. */
+const numbers = (call: number) =>
+  Array.from({ length: 5_000 }, (_, at) => (at + call) % 97).join(' ')
+
 type Value = { value: string; kind: string; at: [number, number]; note: string }
 
 const valuesIn = (run: AgentRun): Value[] =>
@@ -146,6 +150,15 @@ describe('not checked', () => {
   ])('%s contents', (name, result, reason) => {
     const run = agentRun(name).user('Fee?').tool({ name: 'look' }, result).assistant(invented)
     expect(reasonsOf(run)).toEqual([`some answers were not compared: ${reason}`])
+  })
+
+  test('tables with very many values', () => {
+    const run = agentRun('many').user('Fee?')
+    for (let call = 0; call < 6; call += 1)
+      run.tool({ name: 'look', args: { call } }, numbers(call))
+    expect(reasonsOf(run.assistant(invented))).toEqual([
+      'some answers were not compared: more than 25,000 values',
+    ])
   })
 
   test('contents that are off', () => {

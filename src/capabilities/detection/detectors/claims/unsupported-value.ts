@@ -77,7 +77,8 @@ function findUnsupported(run: TaskRun, step: Step, budget: WorkBudget): CheckedA
   if (gap !== undefined) return { values: [], gap }
   if (chars > seen_chars_max) return { values: [], gap: `more than ${seen_chars_max} characters` }
   budget.spend(chars)
-  const index = indexSeen(texts)
+  const index = indexSeen(texts, seen_values_max)
+  if (!index.isComplete) return { values: [], gap: manyValues }
   const checks = checkAnswer(answer, index)
   const open = checks.filter((value) => isClaimed(value, answer) && !isBare(value, index))
   const supported = checks.filter(({ verdict }) => verdict === 'seen' || verdict === 'derived')
@@ -149,6 +150,9 @@ const search_speed = 16
 
 /** Maximum characters of all texts that an answer is compared with. */
 const seen_chars_max = 2_000_000
+/** Maximum values of all texts: a thousand take about 25 ms. */
+const seen_values_max = 25_000
+const manyValues = `more than ${seen_values_max.toLocaleString('en-US')} values`
 /** Maximum values of a finding. */
 const values_max = 50
 
