@@ -627,6 +627,18 @@ describe('override', () => {
     expect((await api.call('DELETE', again, { project_id: project })).status).toBe(204)
   })
 
+  test('an override whose findings cannot be changed is not stored', async () => {
+    const { project, path } = await newVerified()
+    const { claims } = (await api.get(project, `${path}/claims`)).body
+    const onOverride = () => Promise.reject(new Error('the findings are locked'))
+    const failing = await openVerificationApi({ ...api.deps, onOverride })
+    const url = `/claims/${claims[0].claim_id}/override`
+    const body = { verdict: 'supported', reason: 'seen' }
+    expect((await failing.post(project, url, body)).status).toBe(500)
+    await failing[Symbol.asyncDispose]()
+    expect((await api.get(project, `${path}/summary`)).body.overridden).toBe(0)
+  })
+
   test.each<[object, string]>([
     [{ verdict: 'not_found', reason: 'x' }, '/verdict'],
     [{ verdict: 'supported' }, '/reason'],

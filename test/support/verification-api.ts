@@ -59,6 +59,7 @@ export async function openVerificationApi(
     records: openClickHouseRecordStore({ columnar: bench.columnar }),
     verifiers: testVerifiers(),
     budget_nano_dollars: 1_000_000_000n,
+    onOverride: async () => () => undefined,
     ...change,
   }
   const server = await createHttpServer({
