@@ -20,7 +20,7 @@ import { judgeByWords } from '../verdicts/judge-by-words.ts'
 import { askJudge, type CitedPassage, estimateJudge, judgedPassages_max } from './kb-judge.ts'
 import { decideBySources, type SourceVerdict } from './kb-verdict.ts'
 
-/** What verifier `kb` works with. */
+/** Dependencies of verifier `kb`. */
 export type KbDeps = {
   db: KnowledgeDb
   /** Orders passages by meaning; undefined without such a model. */

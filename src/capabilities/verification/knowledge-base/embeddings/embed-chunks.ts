@@ -2,7 +2,7 @@ import type { KnowledgeDb } from '../knowledge-base.ts'
 import type { Embedder } from './order-hits.ts'
 import { insertVectors, selectUnembedded } from './store.ts'
 
-/** What the chore of embeddings works with. */
+/** Ports of the chore of embeddings. */
 export type EmbedChunksDeps = {
   db: KnowledgeDb
   embedder: Embedder
@@ -14,7 +14,7 @@ export type EmbedChunksDeps = {
 const calls_max = 50
 
 /**
- * Makes vectors of chunks that have none, in at most 50 calls. A project above its budget is left
+ * Makes the missing vectors of chunks, in at most 50 calls. A project above its budget is left
  * out, so that it does not hold up the others. Returns the number of new vectors.
  */
 export async function embedChunks(

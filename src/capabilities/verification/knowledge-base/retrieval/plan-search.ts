@@ -20,10 +20,10 @@ export type SearchPlan = {
 
 /**
  * Postings that are read to find candidates of a question. Words that occur in thousands of chunks
- * say little, so beyond this number only rarer terms find candidates. Measured over 10,000 chunks:
- * 5,000 postings take a third of the time of 20,000.
+ * say little, so beyond this number only rarer terms find candidates. With 3,000, a claim over 10,000
+ * chunks takes the store about 15 ms of processor time (`bench/verification/knowledge.ts`).
  */
-const postings_max = 5_000
+const postings_max = 3_000
 
 /** Returns the terms of questions as they are stored. */
 export function storedTermsOf(questions: readonly Question[]): string[] {
