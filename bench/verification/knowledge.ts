@@ -109,7 +109,7 @@ async function measureSearches(db: Db, project_id: string, claims: string[]): Pr
 }
 
 async function measureVerifier(db: Db, project_id: string, claims: string[]): Promise<void> {
-  const verifier = createKbVerifier({ db, embedder: undefined, openJudge: undefined })
+  const verifier = createKbVerifier({ db, embedder: undefined, estimateJudge: undefined })
   const text = Array.from({ length: 300 }, (_, at) => sentenceAt(at * 31)).join(' ')
   const place = { trace_id: newId(), observation_id: 'o' }
   const seen = [{ source: 'tool 0', role: 'tool', text, place, is_complete: true, digest: '' }]

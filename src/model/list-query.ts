@@ -66,6 +66,17 @@ export function integerParameter(definition: {
     .meta({ minimum, maximum, description, type: 'integer' })
 }
 
+/** Defines a query parameter that is a score: a decimal number from 0 to 1. */
+export function scoreParameter(description: string) {
+  const read = (text: string) => {
+    const value = /^\d(\.\d{1,17})?$/.test(text) ? Number(text) : Number.NaN
+    return value <= 1 ? value : undefined
+  }
+  return parameter({ read, expected: 'a number from 0 to 1' })
+    .optional()
+    .meta({ minimum: 0, maximum: 1, description, type: 'number' })
+}
+
 /** Defines a query parameter that is an instant, parsed to nanoseconds since 1970. */
 export function instantParameter(description: string) {
   return parameter({
@@ -122,8 +133,14 @@ export function expected(what: string): (issue: { input?: unknown }) => string {
   return ({ input }) => `got ${JSON.stringify(input)?.slice(0, 80)}, expected ${what}`
 }
 
-/** Kind of values in a sort column. A cursor must have a value of the kind. */
-export type SortKind = 'instant' | 'count' | 'decimal'
+/**
+ * Kind of values in a sort column. A cursor must have a value of the kind. A score is from 0 to 1,
+ * or `noScore`.
+ */
+export type SortKind = 'instant' | 'count' | 'decimal' | 'score'
+
+/** Value in cursors of rows without a score, which come last in either order. */
+export const noScore = -1
 
 /** A list with its sort column and order. */
 export type SortedList = { list: string; sort: string; kind: SortKind; order: 'asc' | 'desc' }
@@ -155,6 +172,7 @@ const isOfKind: Record<SortKind, (value: string | number) => boolean> = {
   instant: (value) => typeof value === 'string' && nsFromIso(value) !== undefined,
   count: (value) => Number.isSafeInteger(value),
   decimal: (value) => typeof value === 'string' && /^-?\d{1,11}(\.\d{1,9})?$/.test(value),
+  score: (value) => typeof value === 'number' && (value === noScore || (value >= 0 && value <= 1)),
 }
 
 function nameOf({ list, sort, order }: SortedList): string {

@@ -28,6 +28,7 @@ import { openClusterQueue, openFileQueue, withFileSpool } from './queues.ts'
 import { assertAddressesFree, type RoleContext, type Running, run } from './running.ts'
 import { migrateStores } from './schema.ts'
 import { openStores } from './stores.ts'
+import { openVerification } from './verification.ts'
 import {
   firstLoginFile,
   markSamplePending,
@@ -72,7 +73,8 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   const { wakeSender } = notifications
   openEvaluator(context, config, { ...stores, db, ledger, queue, wakeSender })
   const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores, db })] }
-  const jobs = [hotWindows, archives, minutes, notifications]
+  const verification = openVerification(context, config, { db, store, records, onFindings })
+  const jobs = [hotWindows, archives, minutes, notifications, verification]
   openJobs(context, config, { ...stores, db, ledger }, jobs)
 
   // A queue in a local file needs no spool.

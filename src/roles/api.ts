@@ -21,60 +21,41 @@ import {
 } from '../capabilities/incidents/index.ts'
 import { deadLetterRoutes } from '../capabilities/ledger/dead-letters/index.ts'
 import { ledgerRoutes } from '../capabilities/ledger/index.ts'
-import {
-  type ArchiveDeps,
-  archiveRoutes,
-  readySlices,
-} from '../capabilities/lifecycle/archive/index.ts'
+import { type ArchiveDeps, archiveRoutes } from '../capabilities/lifecycle/archive/index.ts'
 import { retentionRoutes } from '../capabilities/lifecycle/retention/index.ts'
-import {
-  type ChooseStore,
-  type OnServed,
-  openClickHouseRunner,
-  openPostgresRunner,
-  openQueries,
-  type QuerySettings,
-  queryRoutes,
-  type RunDeps,
-} from '../capabilities/query/index.ts'
+import { type QuerySettings, queryRoutes, type RunDeps } from '../capabilities/query/index.ts'
 import { captureRoutes } from '../capabilities/records/capture/index.ts'
 import { createPricing } from '../capabilities/records/pricing/index.ts'
 import { schemaRoutes } from '../capabilities/records/schema/index.ts'
 import { savedQueryRoutes } from '../capabilities/saved-queries/index.ts'
 import {
-  chooseByRouting,
-  createRoutingCache,
   type StoreRoutingRoutesDeps,
-  startRouteStats,
   storeRoutingRoutes,
 } from '../capabilities/store-routing/index.ts'
 import { type TaskDeps, taskRoutes } from '../capabilities/tasks/index.ts'
 import { traceRoutes } from '../capabilities/traces/index.ts'
-import {
-  createIndexer,
-  type KnowledgeDeps,
-  type KnowledgeLimits,
-  knowledgeBaseRoutes,
-} from '../capabilities/verification/knowledge-base/index.ts'
 import type { Clock } from '../kernel/time.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { Route } from '../platform/http/index.ts'
 import type { Mailer } from '../platform/mail/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
-import {
-  deleteExpiredIdempotencyKeys,
-  openIdempotencyStore,
-  type Relational,
-} from '../platform/relational/index.ts'
+import { deleteExpiredIdempotencyKeys, openIdempotencyStore } from '../platform/relational/index.ts'
 import { openJudge } from './detection.ts'
 import { noSender, openFindingRules } from './incidents.ts'
 import { type Intake, openIntake } from './intake.ts'
 import { archiveDeps } from './jobs.ts'
 import { listen } from './listen.ts'
 import { openConfiguredMailer, openReceivers } from './notifications.ts'
+import { openQueryRuns, openStoreRouting } from './queries.ts'
 import { openClusterQueue, withFileSpool } from './queues.ts'
 import { type RoleContext, type Running, run } from './running.ts'
 import { openPostgres, openStores, type Stores } from './stores.ts'
+import {
+  openVerificationApi,
+  type VerificationApi,
+  type VerificationApiConfig,
+  verificationApiRoutes,
+} from './verification.ts'
 
 /** Starts role `api`, the control plane: the product APIs. */
 export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<Running> {
@@ -125,7 +106,7 @@ type ControlConfig = Pick<
   | 'clickhouse_cluster'
 > &
   QuerySettings &
-  KnowledgeLimits
+  VerificationApiConfig
 
 const housekeepingEvery_ms = 60 * 60 * 1000
 const ledgerHoursEvery_ms = 10 * 60 * 1000
@@ -188,10 +169,8 @@ export function openControl(
   }
   const outbound = openReceivers(config)
   const channels = { db, clock, secret_key, mailer, outbound }
-  const indexer = createIndexer()
-  parts.defer(() => indexer.close())
-  const knowledge = { db, clock, indexer, limits: config }
-  const opened = { clock, settings, requests, routing, archives, channels, knowledge }
+  const verification = openVerificationApi(context, config, { ...built, outbound })
+  const opened = { clock, settings, requests, routing, archives, channels, verification }
   const observability = { ...built, ...asked, ...opened }
   return { access, routes: controlRoutes(access, observability) }
 }
@@ -204,7 +183,7 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
     ...conversationRoutes(parts),
     ...conversationTreeRoutes(parts),
     ...detectionRoutes(parts),
-    ...knowledgeBaseRoutes(parts.knowledge),
+    ...verificationApiRoutes(parts.verification),
     ...observabilityRoutes(parts),
   ]
 }
@@ -226,7 +205,7 @@ type ObservabilityParts = Pick<Stores, 'db' | 'store' | 'records' | 'ledger' | '
   routing: StoreRoutingRoutesDeps
   archives: ArchiveDeps
   channels: ChannelRoutesDeps
-  knowledge: KnowledgeDeps
+  verification: VerificationApi
   /** Hour (UTC) at which the daily retention runs start. */
   retention_hour: number
 }
@@ -262,48 +241,4 @@ function observabilityRoutes(parts: ObservabilityParts): Route[] {
     ...archiveRoutes(parts.archives),
     ...captureRoutes({ db, clock, policies: intake.policies }),
   ]
-}
-
-/** Opens the runners of queries on both stores. */
-export function openQueryRuns(
-  { metrics, logger, clock }: RoleContext,
-  settings: QuerySettings,
-  ports: Pick<Stores, 'columnar' | 'relational' | 'db'> & {
-    /** Connections for queries only, so that slow queries do not delay sign-in. */
-    reads: Pick<Relational<unknown>, 'pool'>
-    chooseStore: ChooseStore
-    onServed: OnServed
-  },
-): RunDeps {
-  const { columnar, relational, reads, db, chooseStore, onServed } = ports
-  return openQueries({
-    runners: {
-      clickhouse: openClickHouseRunner({ columnar, logger }),
-      postgres: openPostgresRunner({ pool: reads.pool, cancel_through: relational.pool }),
-    },
-    ...{ chooseStore, onServed },
-    restoredSlices: (project_id) => readySlices(db, { project_id, now: new Date(clock.now_ms()) }),
-    ...{ settings, metrics, logger },
-  })
-}
-
-/**
- * Opens the API's part of store routing: its routes, the choice of a store, and read statistics.
- */
-function openStoreRouting(
-  { clock, logger, parts }: Pick<RoleContext, 'clock' | 'logger' | 'parts'>,
-  { db }: Pick<Stores, 'db'>,
-): {
-  deps: StoreRoutingRoutesDeps
-  chooseStore: ReturnType<typeof chooseByRouting>
-  onServed: OnServed
-} {
-  const routings = createRoutingCache({ db, clock })
-  const stats = startRouteStats({ db, clock, logger })
-  parts.defer(() => stats.stop())
-  return {
-    deps: { db, clock, routings, stats },
-    chooseStore: chooseByRouting({ db, routings, clock }),
-    onServed: stats.onServed,
-  }
 }

@@ -13,7 +13,7 @@ import {
   type Route,
 } from '../platform/http/index.ts'
 import { createLogger, createMetrics, type Metrics } from '../platform/telemetry/index.ts'
-import { controlRoutes, openQueryRuns } from './api.ts'
+import { controlRoutes } from './api.ts'
 import { restartCounter } from './data-folder.ts'
 import { openDetection, openJudge } from './detection.ts'
 import { noSender, openEvaluator, openFindingRules } from './incidents.ts'
@@ -21,8 +21,10 @@ import { openIntake } from './intake.ts'
 import { openHotWindows, openJobs } from './jobs.ts'
 import { openConfiguredMailer, openNotifications } from './notifications.ts'
 import { openOtlp, openProxy, openRecorder } from './proxy.ts'
+import { openQueryRuns } from './queries.ts'
 import { spoolCounter, watchQueue, watchSpool } from './queues.ts'
 import type { RoleContext } from './running.ts'
+import { openVerification } from './verification.ts'
 import { version } from './version.ts'
 import { toIngestSettings } from './worker.ts'
 
@@ -104,6 +106,7 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
     ...{ ...stores, onFindings },
     judge: openJudge(context, config, stores),
   })
+  openVerification(context, config, { ...stores, onFindings })
   openEvaluator(context, config, { ...stores, relational: absent, columnar: absent, ...noSender })
   const forJobs = { db: absent, retention: absent, ledger: absent }
   openJobs(context, { ...config, jobs_max: 0 }, forJobs, [])

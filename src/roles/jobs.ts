@@ -26,6 +26,7 @@ import {
   openHotRowWriter,
   openHotSource,
   openPostgresRetention,
+  type RetentionTarget,
 } from '../capabilities/storage/index.ts'
 import {
   chooseByRouting,
@@ -58,6 +59,8 @@ type JobParts = {
   chores: readonly Chore[]
   /** Erases data of a user in the capability. */
   erasure?: ErasureTarget
+  /** Deletes and erases what the capability stores of observations. */
+  retention?: RetentionTarget
 }
 
 /** Runs jobs of all kinds until the role ends: those of retention, and those of `others`. */
@@ -67,7 +70,11 @@ export function openJobs(
   { db, retention, ledger }: Pick<Stores, 'db' | 'retention' | 'ledger'>,
   others: readonly JobParts[],
 ): void {
-  const targets = [openPostgresRetention({ db }), openFindingsRetention({ db })]
+  const targets = [
+    openPostgresRetention({ db }),
+    openFindingsRetention({ db }),
+    ...others.flatMap((other) => other.retention ?? []),
+  ]
   const erased = [...targets, ...others.flatMap(({ erasure }) => erasure ?? [])]
   const { retention_hour: hour, job_runs_days, ledger_days } = config
   const jobs = startJobs({

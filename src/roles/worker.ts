@@ -14,6 +14,7 @@ import { openConfiguredMailer, openNotifications } from './notifications.ts'
 import { openClusterQueue } from './queues.ts'
 import { type Running, run } from './running.ts'
 import { openStores } from './stores.ts'
+import { openVerification } from './verification.ts'
 
 /** Starts role `worker`: stores records of the queue, runs detection and jobs. */
 export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Promise<Running> {
@@ -38,7 +39,9 @@ export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Pr
     openDetection(context, config, { ...stores, judge, onFindings })
     openEvaluator(context, config, { ...stores, queue, wakeSender: notifications.wakeSender })
     const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores })] }
-    openJobs(context, config, stores, [hotWindows, archives, minutes, notifications])
+    const verification = openVerification(context, config, { ...stores, onFindings })
+    const others = [hotWindows, archives, minutes, notifications, verification]
+    openJobs(context, config, stores, others)
   })
 }
 

@@ -43,16 +43,20 @@ describe('filters', () => {
     await api.seedTask({ task_id: 'broken', state: 'failed', ended_at, implicit: true })
     const old = { started_at: instant(-7200), last_activity_at: instant(-1801) }
     await api.seedTask({ task_id: 'stalled', ...old })
+    await api.seedTask({
+      ...{ task_id: 'verified', trust_score: 0.25, trust_coverage: 0.75, name: 'verified' },
+      ...{ verification_state: 'verified', verified_at: instant(-10), release: 'v2' },
+    })
     await api.seedTask({ task_id: 'old-implicit', implicit: true, ...old })
   })
 
   test.each([
-    ['', ['broken', 'done', 'full', 'old-implicit', 'plain', 'stalled']],
+    ['', ['broken', 'done', 'full', 'old-implicit', 'plain', 'stalled', 'verified']],
     ['state=completed', ['done']],
     ['state=failed', ['broken']],
-    ['state=running', ['full', 'old-implicit', 'plain', 'stalled']],
+    ['state=running', ['full', 'old-implicit', 'plain', 'stalled', 'verified']],
     ['stalled=true', ['stalled']],
-    ['stalled=false', ['broken', 'done', 'full', 'old-implicit', 'plain']],
+    ['stalled=false', ['broken', 'done', 'full', 'old-implicit', 'plain', 'verified']],
     ['name=Sort+the+mail', ['full']],
     ['name=sort', []],
     ['q=sort', ['done', 'full']],
@@ -65,8 +69,17 @@ describe('filters', () => {
     ['release=v1', ['full']],
     ['implicit=true', ['broken', 'old-implicit']],
     ['has_errors=true', ['full']],
-    ['has_errors=false&implicit=false', ['done', 'plain', 'stalled']],
-    [`from=${instant(-1800)}`, ['broken', 'done', 'full', 'plain']],
+    ['has_errors=false&implicit=false', ['done', 'plain', 'stalled', 'verified']],
+    ['trust_min=0.25', ['verified']],
+    ['trust_min=0.26', []],
+    ['trust_max=0.25', ['verified']],
+    ['trust_max=0.2', []],
+    ['verification_state=verified', ['verified']],
+    [
+      'verification_state=not_verified&implicit=false&has_errors=false',
+      ['done', 'plain', 'stalled'],
+    ],
+    [`from=${instant(-1800)}`, ['broken', 'done', 'full', 'plain', 'verified']],
     [`to=${instant(-3600)}`, ['old-implicit', 'stalled']],
     [`from=${instant(-1801)}&to=${instant(-1000)}`, ['old-implicit', 'stalled']],
     ['state=running&user_id=ada&q=S', ['full']],
@@ -76,6 +89,22 @@ describe('filters', () => {
     expect(idsOf(reply).toSorted()).toEqual(expected)
     expect(reply.body).toMatchObject({ total: expected.length, next_cursor: null })
     expect(reply.body).not.toHaveProperty('total_is_exact')
+  })
+
+  test('a task shows its trust, and one that was not verified none', async () => {
+    const [verified] = (await api.get('/api/v1/tasks?trust_min=0')).body['tasks'] as object[]
+    expect(verified).toMatchObject({
+      ...{ trust_score: 0.25, trust_coverage: 0.75, verification_state: 'verified' },
+      verified_at: instant(-10),
+    })
+    const plain = await api.get('/api/v1/tasks/plain')
+    expect(plain.body).toMatchObject({
+      ...{ trust_score: null, trust_coverage: null, verification_state: 'not_verified' },
+      verified_at: null,
+    })
+    for (const query of ['trust_min=1.1', 'trust_max=-1', 'trust_min=x', 'verification_state=no']) {
+      expect((await api.get(`/api/v1/tasks?${query}`)).status).toBe(400)
+    }
   })
 
   test('a conversation can be named by its UUID too', async () => {
@@ -144,6 +173,33 @@ describe('sorting and pages', () => {
     const ascending = (a: unknown[], b: unknown[]) => compare(a[0], b[0]) || compare(a[1], b[1])
     const expected = values.toSorted(ascending)
     expect(values).toEqual(order === 'asc' ? expected : expected.toReversed())
+  })
+
+  test.each(['asc', 'desc'])('by trust %s, in pages: unverified tasks come last', async (order) => {
+    const mine = await openTaskApi({ url })
+    const scores = [0.5, null, 1, 0.1 + 0.2, null, 0, 0.5, null]
+    for (const [n, trust_score] of scores.entries()) {
+      await mine.seedTask({ task_id: `t${n}`, trust_score })
+    }
+    const scored = ['t5', 't3', 't0', 't6', 't2']
+    const unscored = ['t1', 't4', 't7']
+    const expected =
+      order === 'asc'
+        ? [...scored, ...unscored]
+        : [...scored.toReversed(), ...unscored.toReversed()]
+    for (const limit of [1, 2, 3, 5, 100]) {
+      const found: string[] = []
+      let cursor: unknown = ''
+      while (cursor !== null) {
+        const from = cursor === '' ? '' : `&cursor=${cursor}`
+        const query = `sort=trust_score&order=${order}&limit=${limit}${from}`
+        const reply = await mine.get(`/api/v1/tasks?${query}`)
+        found.push(...idsOf(reply))
+        cursor = reply.body['next_cursor']
+      }
+      expect(found, `pages of ${limit}`).toEqual(expected)
+    }
+    await mine[Symbol.asyncDispose]()
   })
 
   test('tasks that are added meanwhile neither shift nor repeat those of later pages', async () => {
@@ -241,7 +297,7 @@ describe('refusals', () => {
   test('a viewer reads like a key, and tasks of another project are invisible', async () => {
     const headers = tokenOf('viewer', api.project_id)
     const asViewer = await api.get('/api/v1/tasks', { headers })
-    expect(idsOf(asViewer)).toHaveLength(6)
+    expect(idsOf(asViewer)).toHaveLength(7)
     const foreign = await openTaskApi({ url })
     const asForeigner = await api.get('/api/v1/tasks', { headers: keyOf(foreign.project_id) })
     expect(asForeigner.body).toEqual({ tasks: [], total: 0, next_cursor: null })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { policyBody } from '../../src/capabilities/verification/policy/policy.ts'
+import { policyBody } from '../../src/capabilities/verification/policy/rules.ts'
 import { putPolicy } from '../../src/capabilities/verification/policy/store.ts'
 import {
   type PolicySettings,
@@ -210,7 +210,7 @@ describe('automatic verification', () => {
   })
 
   test('the sample depends on the id of the task alone, and grows with the share', async () => {
-    const ids = Array.from({ length: 40 }, (_, at) => `task ${at}`)
+    const ids = Array.from({ length: 16 }, (_, at) => `task ${at}`)
     const sampled = async (sample_percent: number) => {
       const project = await newProject({ sample_percent })
       await api.bringRuns(project, ids, { start_time: startAt(minute_ms) })
@@ -224,9 +224,9 @@ describe('automatic verification', () => {
       await sampled(70),
       await sampled(100),
     ]
-    expect([none.length, all.length]).toEqual([0, 40])
+    expect([none.length, all.length]).toEqual([0, 16])
     expect(same).toEqual(some)
-    expect(some.length).toBeGreaterThan(5)
+    expect(some.length).toBeGreaterThan(1)
     expect(some.length).toBeLessThan(more.length)
     expect(more).toEqual(expect.arrayContaining(some))
   })

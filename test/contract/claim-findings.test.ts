@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openClaimFindings, type VerifiedAnswer } from '../../src/capabilities/detection/index.ts'
 import type { StoredFindings } from '../../src/capabilities/detection/ports.ts'
+import {
+  reportOverride,
+  reportVerified,
+} from '../../src/capabilities/verification/findings/report-claims.ts'
+import {
+  deleteOverride,
+  putOverride,
+} from '../../src/capabilities/verification/runs/claims-store.ts'
+import type { RunsDb } from '../../src/capabilities/verification/runs/store.ts'
+import { newId } from '../../src/kernel/ids.ts'
 import { agentRun } from '../corpus/agent-run.ts'
 import { type DetectionBench, openDetectionBench } from '../support/detection.ts'
 
@@ -12,7 +22,7 @@ afterAll(() => bench?.[Symbol.asyncDispose]())
 
 const task_id = 'claims'
 const reported: StoredFindings[] = []
-const findings = openClaimFindings({
+const writeFindings = openClaimFindings({
   onFindings: (_trx, stored) => {
     reported.push(stored)
     return Promise.resolve(() => undefined)
@@ -67,17 +77,7 @@ function verify(task: Task, claims: VerifiedAnswer['claims'], run_id = 'run 1') 
   const answer = { project_id, task_id, trace_id, observation_id, run_id, claims }
   return bench.db
     .transaction()
-    .execute((trx) => findings.onVerified(trx, { ...answer, started_at: at, verified_at: at }))
-    .then((afterCommit) => afterCommit())
-}
-
-function override(task: Task, verdict: 'supported' | null) {
-  const { project_id, trace_id } = task
-  const at = new Date().toISOString()
-  const claim = { project_id, task_id, trace_id, digest: 'd1', verdict, run_id: 'run 1', at }
-  return bench.db
-    .transaction()
-    .execute((trx) => findings.onOverride(trx, claim))
+    .execute((trx) => writeFindings(trx, { ...answer, started_at: at, verified_at: at }))
     .then((afterCommit) => afterCommit())
 }
 
@@ -130,12 +130,58 @@ test('findings of a run stay through analyses, count in the verdict, and the nex
 test('a person’s verdict withdraws a finding, and without it the finding is open again', async () => {
   const task = await newTask()
   await verify(task, [invented])
-  await override(task, 'supported')
-  expect(await stored(task)).toEqual([{ ...unsupported, state: 'withdrawn' }])
-  await override(task, null)
-  expect(await stored(task)).toEqual([unsupported])
   await verify(task, [{ ...invented, override: 'supported' }])
   expect(await stored(task)).toEqual([{ ...unsupported, state: 'withdrawn' }])
+  await verify(task, [invented])
+  expect(await stored(task)).toEqual([unsupported])
+  await verify(task, [{ ...invented, override: 'contradicted' }])
+  expect(await stored(task)).toEqual([contradicted, { ...unsupported, state: 'withdrawn' }])
+  await task.worker.stop()
+})
+
+test('an override of a stored claim changes the findings of the trace’s result', async () => {
+  const task = await newTask()
+  const { project_id, trace_id, observation_id } = task
+  const db = bench.db as unknown as RunsDb
+  const at = new Date().toISOString()
+  const run = await db
+    .insertInto('verification_runs')
+    .values({
+      ...{ id: newId(), project_id, trace_id, task_id, trace_start: at, state: 'verified' },
+      ...{ trigger: 'request', requested_by: 'user:ada', verifiers: '[]', created_at: at },
+      ...{ ended_at: at, answer_observation_id: observation_id },
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  const { digest, text, results, values, verdict } = invented
+  const claim = await db
+    .insertInto('verification_claims')
+    .values({
+      ...{ id: newId(), run_id: run.id, project_id, trace_id, position: 0, kind: 'sentence' },
+      ...{ digest, text, verdict, starts_at: 0, ends_at: 18, probability: null, weight: 1 },
+      ...{ results: JSON.stringify(results), checked_values: JSON.stringify(values) },
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  const onVerified = reportVerified(writeFindings)
+  await db.transaction().execute((trx) => onVerified(trx, { run, claims: [claim] }))
+  expect(await stored(task)).toEqual([unsupported])
+  const onOverride = reportOverride(writeFindings)
+  const override = (person: 'supported' | 'contradicted') =>
+    db.transaction().execute(async (trx) => {
+      const created = { created_at: new Date(), created_by: 'user:ada', trace_start: at }
+      await putOverride(trx, { ...created, claim, verdict: person, reason: 'seen' })
+      return onOverride(trx, claim)
+    })
+  await override('supported')
+  expect(await stored(task)).toEqual([{ ...unsupported, state: 'withdrawn' }])
+  await override('contradicted')
+  expect(await stored(task)).toEqual([contradicted, { ...unsupported, state: 'withdrawn' }])
+  await db.transaction().execute(async (trx) => {
+    await deleteOverride(trx, claim)
+    return onOverride(trx, claim)
+  })
+  expect(await stored(task)).toEqual([{ ...contradicted, state: 'withdrawn' }, unsupported])
   await task.worker.stop()
 })
 
@@ -143,7 +189,6 @@ test('a task of another project, or none, gets nothing', async () => {
   const task = await newTask()
   const other = { ...task, project_id: await bench.newProject() }
   await verify(other, [invented, wrong])
-  await override(other, 'supported')
   expect(await stored(other)).toEqual([])
   expect(await stored(task)).toEqual([])
   await task.worker.stop()

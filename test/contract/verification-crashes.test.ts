@@ -10,6 +10,7 @@ import {
   claimsOf,
   spentOf,
 } from '../../src/capabilities/verification/runs/claims-store.ts'
+import { endLostRunsChore } from '../../src/capabilities/verification/runs/lost-runs.ts'
 import { openPaidCalls } from '../../src/capabilities/verification/runs/paid-calls.ts'
 import {
   type VerificationDeps,
@@ -150,6 +151,23 @@ test('a worker that lost its lease writes no result', async () => {
   expect(ended).toMatchObject({ state: 'verified' })
   await work(deps, fresh)
   expect(await findRun(deps.db, { ...run, run_id: run.id })).toEqual(ended)
+})
+
+test('a run whose job ended without it fails, and the trace can be verified again', async () => {
+  const deps = runDeps(bench)
+  const rows = await answered()
+  const [lost, waiting] = [await requestRun(deps, rows), await requestRun(deps, await answered())]
+  await sql`update job_runs set state = 'failed', ended_at = now() where id = ${lost.job_id}`.execute(
+    deps.db,
+  )
+  await endLostRunsChore(deps).run(new AbortController().signal)
+  expect(await findRun(deps.db, { ...lost, run_id: lost.id })).toMatchObject({
+    state: 'failed',
+    error: { code: 'worker_lost' },
+  })
+  expect(await findRun(deps.db, { ...waiting, run_id: waiting.id })).toEqual(waiting)
+  const again = await requestRun(deps, rows)
+  expect(again.id).not.toBe(lost.id)
 })
 
 async function openCalls(nano_dollars_per_day_max: bigint) {

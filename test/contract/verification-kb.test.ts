@@ -55,7 +55,7 @@ async function check({ claim, project_id, question = '', seen = [], ...given }: 
     return { outcome: 'answered' as const, reply: { ...reply } }
   }
   const { db } = api.deps
-  const verifier = createKbVerifier({ db, embedder: given.embedder, openJudge: undefined })
+  const verifier = createKbVerifier({ db, embedder: given.embedder, estimateJudge: undefined })
   const context = { run_id: 'r', answer, paid, judge: given.judge }
   const open = await verifier.open(context, verifier.options.parse(given.options ?? {}), signal)
   const result = await open({ text: claim, at: [0, claim.length], values }, signal)
@@ -91,6 +91,13 @@ describe('values', () => {
     expect(result.note).toMatch(/^"987\.25.*": not found in what the agent saw$/)
     const twin = await check({ claim: claim.replace('987.25', '412.5'), seen })
     expect(twin.method).not.toBe('provenance')
+  })
+
+  test('a claim in other words, whose values were seen, is open with them as evidence', async () => {
+    const claim = 'I have transferred 412.5 EUR to your account.'
+    const result = await check({ claim, seen })
+    expect(result).toMatchObject({ verdict: 'unverifiable', method: 'provenance' })
+    expect(result.evidence.map(({ quote }) => quote)).toEqual(['412.5'])
   })
 
   test('a document or a fact that has the value explains it', async () => {

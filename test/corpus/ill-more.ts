@@ -1,4 +1,4 @@
-import { context, failure, ill, type LabelledRun, loop } from './labelled-run.ts'
+import { claim, context, failure, ill, type LabelledRun, loop } from './labelled-run.ts'
 
 /** More shapes: other languages, other tools, other places. */
 export const moreRuns: readonly LabelledRun[] = [
@@ -180,7 +180,7 @@ export const moreRuns: readonly LabelledRun[] = [
   ),
   ill(
     'an account number loses a digit on the way to a tool',
-    [context('contradicted_fact')],
+    [context('contradicted_fact'), claim()],
     (run) =>
       run
         .system('You are the assistant of a bank.')

@@ -17,6 +17,13 @@ const schemaFaults: readonly Fault[] = [
   [{ service: { type: 'External' } }, '/service/type', 'LoadBalancer'],
   [{ crds: { enabled: 'yes' } }, '/crds/enabled', 'want boolean'],
   [{ secretSettings: { judge_api_key: 'hush' } }, '/secretSettings/judge_api_key', 'want object'],
+  [
+    {
+      verification: { models: [{ name: 'a', type: 'openai', url: 'https://a', api_key: 'hush' }] },
+    },
+    '/verification/models/0',
+    'api_key',
+  ],
   [{ operator: { proxyUrl: "http://a'b" } }, '/operator/proxyUrl'],
   [{ pod: { dnsPolicy: 'Cluster' } }, '/pod/dnsPolicy', 'ClusterFirst'],
 ]

@@ -276,15 +276,40 @@ const secretValues: Record<string, string> = {
 /** The environment of a container; its files of Secrets exist on this machine. */
 function environmentOf(pod: KubeObject, container: KubeObject): Record<string, string> {
   const files = mountedSecrets(pod, container)
+  for (const { key } of files.values()) {
+    writeFileSync(join(secretFolder, key), `${secretValues[key] ?? 'x'.repeat(60)}\n`)
+  }
+  // A variable is the path of a file, or JSON that names some.
   const values = container.env.map(({ name, value }: KubeObject) => {
-    const file = files.get(value)
-    if (file === undefined) return [name, value]
-    const path = join(secretFolder, file.key)
-    writeFileSync(path, `${secretValues[file.key] ?? 'x'.repeat(60)}\n`)
-    return [name, path]
+    const found = [...files.values()].toSorted((a, b) => b.path.length - a.path.length)
+    const local = found.reduce(
+      (text, { path, key }) => text.replaceAll(path, join(secretFolder, key)),
+      String(value),
+    )
+    return [name, local]
   })
   return Object.fromEntries(values)
 }
+
+test('the models of verification reach API and worker alone, with keys in files', async () => {
+  for (const values of [fullValues, { verification: fullValues.verification }]) {
+    const roles = (await podsOf(values)).flatMap((pod) =>
+      containersOf(pod).flatMap((container) => {
+        const environment = environmentOf(pod, container)
+        if (environment['LOOPTRACE_VERIFICATION_MODELS'] === undefined) return []
+        const role = container.args[0] as 'worker'
+        const config = loadConfig(role, environment)
+        expect(config.verification_models).toMatchObject([
+          { name: 'judge', cents_per_million_input: 1_000_000, api_key: 'x'.repeat(60) },
+          { name: 'nli', use: ['judge'] },
+        ])
+        expect(config.verification_budget_cents_per_day).toBe(1_000_000)
+        return [role as string]
+      }),
+    )
+    expect(roles.toSorted()).toEqual('mode' in values ? ['api', 'worker'] : ['all'])
+  }
+})
 
 const secretFolder = mkdtempSync(join(tmpdir(), 'looptrace-chart-secrets-'))
 afterAll(() => rmSync(secretFolder, { recursive: true }))

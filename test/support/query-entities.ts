@@ -113,6 +113,10 @@ function taskAt(project_id: string, at: number): PlainRecord {
     user_id: at % 6 === 0 ? null : word(at),
     conversation_id: at % 2 === 0 ? null : (traceIds[at % 7] ?? ''),
     environment: at % 5 === 0 ? null : word(at * 3),
+    // The naive evaluation has no derived fields.
+    ...(at % 3 === 0
+      ? { trust_score: null, verification_state: 'not_verified' }
+      : { trust_score: (at % 5) / 4, verification_state: 'verified' }),
     ...{ end_note: word(at + 1), calls: at % 9, models: at % 3 === 0 ? [] : ['m-1', 'm-2'] },
   }
 }
@@ -231,9 +235,12 @@ export const entityCases: readonly EntityCase[] = [
     'tasks',
     {
       text: ['user_id', 'name', 'environment', 'end_note', 'conversation_id', 'task_id'],
-      pools: { models: ['m-1', 'm-3'], calls: [0, 4], ended_at: instants, started_at: instants },
-      sorted: ['started_at', 'ended_at', 'calls', 'duration_ms'],
-      measured: ['calls', 'ended_at'],
+      pools: {
+        ...{ models: ['m-1', 'm-3'], calls: [0, 4], ended_at: instants, started_at: instants },
+        ...{ trust_score: [0, 0.5, 1], verification_state: ['not_verified', 'verified'] },
+      },
+      sorted: ['started_at', 'ended_at', 'calls', 'duration_ms', 'trust_score'],
+      measured: ['calls', 'ended_at', 'trust_score'],
     },
     (project_id) => {
       const plain = Array.from({ length: count }, (_, at) => taskAt(project_id, at))

@@ -6,10 +6,10 @@ override the others: null removes the other variable of a setting. Takes root an
 {{- define "looptrace.settings" -}}
 {{- $login := ternary "login" "bootstrap" (ne .root.Values.bootstrap.existingSecret "") }}
 {{- $groups := dict
-  "all" (list "serving" "providers" "s3" "login" "demo")
+  "all" (list "serving" "providers" "s3" "login" "demo" "verification")
   "proxy" (list "serving" "providers" "postgres" "nats")
-  "api" (list "serving" "postgres" "clickhouse" "nats" "s3" "secretKey")
-  "worker" (list "postgres" "clickhouse" "nats" "s3" "secretKey")
+  "api" (list "serving" "postgres" "clickhouse" "nats" "s3" "secretKey" "verification")
+  "worker" (list "postgres" "clickhouse" "nats" "s3" "secretKey" "verification")
   "migrate" (list "postgres" "clickhouse" $login)
   "secret" (list "bootstrap" "bootstrapFiles")
   "move" (list "postgres" "clickhouse" "nats" "s3" "move")
@@ -136,6 +136,24 @@ LOOPTRACE_BOOTSTRAP_DIRECTORY: /etc/looptrace/bootstrap
 
 {{- define "looptrace.settings.demo" }}
 LOOPTRACE_DEMO: {{ .Values.embedded.demo | quote }}
+{{- end }}
+
+{{/* The models of verification. The key of a model is a file, whose path its entry names. */}}
+{{- define "looptrace.settings.verification" }}
+LOOPTRACE_VERIFICATION_BUDGET_CENTS_PER_DAY: {{ int64 .Values.verification.budgetCentsPerDay | quote }}
+{{- $models := list }}
+{{- range $i, $model := .Values.verification.models }}
+{{- $entry := omit $model "apiKey" }}
+{{- with $model.apiKey }}
+{{- $variable := printf "MODEL_KEY_%d_FILE" $i }}
+{{ $variable }}: {{ toJson . }}
+{{- $entry = set $entry "api_key_file" (include "looptrace.secretPath" (list $variable .)) }}
+{{- end }}
+{{- $models = append $models $entry }}
+{{- end }}
+{{- with $models }}
+LOOPTRACE_VERIFICATION_MODELS: {{ toJson . | quote }}
+{{- end }}
 {{- end }}
 
 {{- define "looptrace.settings.operator" }}

@@ -25,11 +25,10 @@ export {
 export { findingKinds, severities } from './contract.ts'
 export { detectors } from './detectors/index.ts'
 export {
-  type ClaimFindings,
-  type OverriddenClaim,
   openClaimFindings,
   type VerifiedAnswer,
   type VerifiedClaim,
+  type WriteClaimFindings,
 } from './findings/claim-findings.ts'
 export {
   type Finding,

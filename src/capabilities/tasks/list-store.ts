@@ -1,4 +1,4 @@
-import type { SortPosition } from '../../model/list-query.ts'
+import { noScore, type SortPosition } from '../../model/list-query.ts'
 import {
   afterPosition,
   allOf,
@@ -31,11 +31,19 @@ export type TaskFilter = {
   wasted_tokens_min?: number | undefined
   /** Decimal USD. */
   wasted_cost_usd_min?: string | undefined
+  /** Bounds of the trust score, both included; tasks without one are left out. */
+  trust_min?: number | undefined
+  trust_max?: number | undefined
+  verification_state?: VerificationState | undefined
   /** Tasks with activity at or after this instant. */
   from?: string | undefined
   /** Tasks that started before this instant. */
   to?: string | undefined
 }
+
+/** States of the newest verification of a task. */
+export const verificationStates = ['not_verified', 'pending', 'verified', 'failed'] as const
+export type VerificationState = (typeof verificationStates)[number]
 
 /** Columns that a list of tasks can be sorted by. */
 export const taskSorts = [
@@ -48,6 +56,7 @@ export const taskSorts = [
   'worst_severity',
   'wasted_tokens',
   'wasted_cost_usd',
+  'trust_score',
 ] as const
 export type TaskSort = (typeof taskSorts)[number]
 
@@ -65,11 +74,46 @@ export async function findTasks(
   filter: TaskFilter,
   page: TaskPageRequest,
 ): Promise<TaskRow[]> {
-  const { sort, order, after, limit } = page
+  if (page.sort === 'trust_score') return findTasksByTrust(db, projectId, filter, page)
+  return findSorted(db, conditionsOf(projectId, filter), page)
+}
+
+/** Tasks without a score come last in either order; the index of scores leaves them out. */
+async function findTasksByTrust(
+  db: Kysely<TaskTables>,
+  projectId: string,
+  filter: TaskFilter,
+  page: TaskPageRequest,
+): Promise<TaskRow[]> {
+  const { order, after, limit } = page
+  const conditions = conditionsOf(projectId, filter)
+  const isBehind = after?.value === noScore
+  const scored = sql<boolean>`tasks.trust_score is not null`
+  const first = isBehind ? [] : await findSorted(db, [...conditions, scored], page)
+  if (first.length === limit) return first
+  const id = sql.ref('tasks.task_id')
+  const rest = await tasksWithConversations(db)
+    .where(allOf([...conditions, sql<boolean>`tasks.trust_score is null`]))
+    .$if(isBehind, (query) =>
+      query.where(
+        order === 'asc' ? sql<boolean>`${id} > ${after?.id}` : sql<boolean>`${id} < ${after?.id}`,
+      ),
+    )
+    .orderBy('tasks.task_id', order)
+    .limit(limit - first.length)
+    .execute()
+  return [...first, ...rest]
+}
+
+function findSorted(
+  db: Kysely<TaskTables>,
+  conditions: readonly (Fragment<boolean> | undefined)[],
+  { sort, order, after, limit }: TaskPageRequest,
+): Promise<TaskRow[]> {
   const column = sql.ref(`tasks.${sort}`)
   const position = after && afterPosition(column, sql.ref('tasks.task_id'), { order, after })
   return tasksWithConversations(db)
-    .where(allOf([...conditionsOf(projectId, filter), position]))
+    .where(allOf([...conditions, position]))
     .orderBy(column, order)
     .orderBy('tasks.task_id', order)
     .limit(limit)
@@ -143,6 +187,7 @@ function conditionsOf(
       ? undefined
       : sql<boolean>`starts_with(lower(tasks.name), lower(${name_prefix}))`,
     ...findingConditions(filter),
+    ...trustConditions(filter),
     from === undefined ? undefined : sql<boolean>`tasks.last_activity_at >= ${from}`,
     to === undefined ? undefined : sql<boolean>`tasks.started_at < ${to}`,
   ]
@@ -165,6 +210,15 @@ function findingConditions(filter: TaskFilter): readonly (Fragment<boolean> | un
     least('wasted_tokens', filter.wasted_tokens_min),
     least('wasted_cost_usd', filter.wasted_cost_usd_min),
     found,
+  ]
+}
+
+function trustConditions({ trust_min, trust_max, verification_state }: TaskFilter) {
+  return [
+    trust_min === undefined ? undefined : sql<boolean>`tasks.trust_score >= ${trust_min}`,
+    trust_max === undefined ? undefined : sql<boolean>`tasks.trust_score <= ${trust_max}`,
+    verification_state &&
+      sql<boolean>`coalesce(tasks.verification_state, 'not_verified') = ${verification_state}`,
   ]
 }
 

@@ -9,6 +9,7 @@ import { defineRoute, type Route } from '../../platform/http/index.ts'
 import type { Kysely, TaskTables } from '../../platform/relational/index.ts'
 import { type ContextJudge, type DetectionDb, severities } from '../detection/index.ts'
 import type { CallSums, ObservationStore } from '../storage/index.ts'
+import { verificationStates } from './list-store.ts'
 import { findTask, type TaskRow, taskStates } from './store.ts'
 
 /** GET /api/v1/tasks/{task_id}: one task, with the sums over its calls. */
@@ -187,6 +188,23 @@ export const taskSchema = z
       .nullable()
       .describe('Who ended it: `<kind>:<id>`; `call` when it ended with its calls.'),
     end_note: z.string().nullable().describe('Note of the request that ended it.'),
+    trust_score: z
+      .number()
+      .min(0)
+      .max(1)
+      .nullable()
+      .describe('Trust of the newest verified answer; null if none was verified or had claims.'),
+    trust_coverage: z
+      .number()
+      .min(0)
+      .max(1)
+      .nullable()
+      .describe('Share of the claims of that answer that a verifier decided.'),
+    verification_state: z
+      .enum(verificationStates)
+      .meta({ id: 'VerificationStatus' })
+      .describe('State of the newest verification.'),
+    verified_at: instantSchema.nullable().describe('End of the newest successful verification.'),
     verdict: verdictSchema.nullable().describe('null until the first detection.'),
     url: z.string().describe('The path of this task.'),
   })
@@ -225,9 +243,16 @@ export function taskFrom(
     release: row.release,
     ended_by: row.ended_by,
     end_note: row.end_note,
+    ...trustFrom(row),
     verdict: verdictOf(row),
     url: taskUrl(row.task_id),
   }
+}
+
+/** Shapes the trust of a stored task. */
+function trustFrom({ trust_score, trust_coverage, verification_state, verified_at }: TaskRow) {
+  const state = verificationStates.find((one) => one === verification_state) ?? 'not_verified'
+  return { trust_score, trust_coverage, verification_state: state, verified_at }
 }
 
 /** Shapes the sums of calls for a reply. */

@@ -10,9 +10,11 @@ import {
   isoWindow,
   isStorable,
   limitParameter,
+  noScore,
   orderParameter,
   positionIn,
   type SortKind,
+  scoreParameter,
   textParameter,
 } from '../../model/list-query.ts'
 import { record } from '../../model/named-schemas.ts'
@@ -26,6 +28,7 @@ import {
   type TaskSort,
   type TaskStateCounts,
   taskSorts,
+  verificationStates,
 } from './list-store.ts'
 import { taskStates } from './store.ts'
 import { type Task, type TaskDeps, taskFrom, taskSchema } from './task.ts'
@@ -59,7 +62,10 @@ export function listTasks(deps: TaskDeps): Route {
       const { items: page, last } = cutPage(rows, limit)
       return {
         tasks: page.map((row) => taskFrom(row, { now_ms, ...deps.settings })),
-        ...pageInfo(total, last ? cursorAt(sorted, { value: last[sort], id: last.task_id }) : null),
+        ...pageInfo(
+          total,
+          last ? cursorAt(sorted, { value: last[sort] ?? noScore, id: last.task_id }) : null,
+        ),
       }
     },
   })
@@ -100,12 +106,18 @@ const querySchema = z.strictObject({
     .regex(/^\d{1,11}(\.\d{1,9})?$/, { error: expected('US dollars as decimal text') })
     .optional()
     .describe('Only tasks that wasted at least this many US dollars, as decimal text.'),
+  trust_min: scoreParameter('Only verified tasks with at least this trust score, 0–1.'),
+  trust_max: scoreParameter('Only verified tasks with at most this trust score, 0–1.'),
+  verification_state: z
+    .enum(verificationStates, { error: expected(verificationStates.join(', ')) })
+    .optional()
+    .describe('Only tasks whose newest verification is in this state.'),
   from: instantParameter('Only tasks whose last activity is at or after this instant.'),
   to: instantParameter('Only tasks that started before this instant.'),
   sort: z
     .enum(taskSorts, { error: expected(`one of ${taskSorts.join(', ')}`) })
     .default('last_activity_at')
-    .describe('Sort field; ties are ordered by task_id.'),
+    .describe('Sort field; ties are ordered by task_id. Tasks without a trust score come last.'),
   order: orderParameter,
   limit: limitParameter,
   cursor: cursorParameter,
@@ -131,6 +143,7 @@ const kinds: Record<TaskSort, SortKind> = {
   worst_severity: 'count',
   wasted_tokens: 'count',
   wasted_cost_usd: 'decimal',
+  trust_score: 'score',
 }
 
 function filterFrom(

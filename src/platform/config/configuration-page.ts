@@ -8,6 +8,7 @@ import {
   mailSettings,
   querySettings,
   taskSettings,
+  verificationApiSettings,
 } from './settings/api-settings.ts'
 import { cliSettings, smokeSettings } from './settings/client-settings.ts'
 import {
@@ -46,7 +47,7 @@ const sections: readonly (readonly [heading: string, group: Record<string, z.Zod
   ['Worker', workerSettings],
   ['Jobs and retention', jobSettings],
   ['Judge', judgeSettings],
-  ['Verification', verificationSettings],
+  ['Verification', { ...verificationSettings, ...verificationApiSettings }],
   ['Notifications', notificationSettings],
   ['Sign-in and keys', accessSettings],
   ['Mail', mailSettings],

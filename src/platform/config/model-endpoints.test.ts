@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -37,6 +37,15 @@ test('models have defaults, and keys of a variable or a file', () => {
     embeddings,
   ])
   expect(verification_models[2]).not.toHaveProperty('api_key')
+})
+
+test('the list of the guide is valid', () => {
+  const guide = readFileSync('docs/guides/add-a-judge.md', 'utf8')
+  const [list = ''] = [...guide.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json = '']) => json)
+  const { verification_models } = load(list, { OPENAI_API_KEY: 'sk-1' })
+  expect(verification_models.map(({ name }) => name)).toEqual([
+    ...['judge', 'second', 'grounding', 'vectors'],
+  ])
 })
 
 test('without the setting there are no models, and a budget', () => {

@@ -3,7 +3,7 @@ import { parsedJson } from '../../kernel/json-values.ts'
 import { describeSetting, minutes, seconds } from './setting.ts'
 import { readSettingFile, SettingFileRefused } from './setting-file.ts'
 
-/** What a model of verification may be asked. */
+/** Uses of a model in verification. */
 export const modelUses = ['judge', 'multi_model', 'extract'] as const
 export type ModelUse = (typeof modelUses)[number]
 

@@ -5,6 +5,7 @@ import {
   mailSettings,
   querySettings,
   taskSettings,
+  verificationApiSettings,
 } from './settings/api-settings.ts'
 import { cliSettings, smokeSettings } from './settings/client-settings.ts'
 import {
@@ -54,6 +55,7 @@ export const roleSchemas = {
     ...taskSettings,
     ...querySettings,
     ...knowledgeSettings,
+    ...verificationApiSettings,
     ...judgeSettings,
     ...verificationSettings,
     ...ingestSettings,
@@ -115,6 +117,7 @@ export const roleSchemas = {
     ...taskSettings,
     ...querySettings,
     ...knowledgeSettings,
+    ...verificationApiSettings,
     ...ingestSettings,
     ...embeddedSettings,
     ...blobsSettings,

@@ -41,9 +41,13 @@ describe('without allowed networks', () => {
   })
 })
 
-test('the ports of URLs are added to those of web servers', () => {
-  const urls = ['https://a.test/v1', 'http://b.test:8000/v1', 'https://c.test:443', 'no url']
-  expect(portsOf(urls)).toEqual([80, 443, 8000])
+test.each([
+  ['https://a.test/v1', [80, 443]],
+  ['http://b.test:8000/v1', [80, 443, 8000]],
+  ['https://c.test:443', [80, 443]],
+  ['no url', [80, 443]],
+])('the port of %s is added to those of web servers', (url, ports) => {
+  expect(portsOf(url)).toEqual(ports)
 })
 
 test('another public port opens public addresses alone', () => {

@@ -26,10 +26,10 @@ export function parseAllowedNetwork(text: string): AllowedNetwork {
   return { range: ipaddr.parseCIDR(cidr), ports }
 }
 
-/** Returns the ports of web servers and of the URLs, which may name others. */
-export function portsOf(urls: readonly string[]): number[] {
-  const own = urls.map((url) => Number(URL.parse(url)?.port ?? 0)).filter((port) => port > 0)
-  return [...new Set([...webPorts, ...own])]
+/** Returns the ports of web servers and the port of a URL. */
+export function portsOf(url: string): number[] {
+  const own = Number(URL.parse(url)?.port ?? 0)
+  return own > 0 ? [...webPorts, own] : [...webPorts]
 }
 
 type Policy = { allowed: readonly AllowedNetwork[]; public_ports?: readonly number[] }

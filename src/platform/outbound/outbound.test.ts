@@ -189,10 +189,13 @@ describe('servers of the configuration', () => {
 
   test('a public port opens no private address', async () => {
     const { port, seen } = await serve((_, response) => response.end())
-    const outbound = openOutbound({ allowed: [], public_ports: [80, 443, port], resolve })
+    const outbound = openOutbound({ allowed: [], resolve })
+    const public_ports = [80, 443, port]
     for (const host of ['own.test', '127.0.0.1', '[::ffff:127.0.0.1]']) {
       const url = `http://${host}:${port}/`
-      expect((await failureOf(outbound.send({ url, method: 'POST' }))).code).toBe('refused')
+      expect((await failureOf(outbound.send({ url, method: 'POST', public_ports }))).code).toBe(
+        'refused',
+      )
     }
     expect(seen).toEqual([])
   })

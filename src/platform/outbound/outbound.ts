@@ -2,6 +2,7 @@ import type { LookupFunction } from 'node:net'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { Client } from 'undici'
+import { webPorts } from './address-policy.ts'
 import { abortedBy, failed, OutboundFailed } from './outbound-failed.ts'
 import {
   type Address,
@@ -27,6 +28,11 @@ export type OutboundRequest = {
   limits?: { bytes: number; decoded_bytes: number }
   /** Bytes after which the reply is cut instead; it is not decoded then. */
   cut_at_bytes?: number
+  /**
+   * Ports on which public addresses may be reached, default 80 and 443. Others only for servers that
+   * the configuration of the process names: see `portsOf`.
+   */
+  public_ports?: readonly number[]
   signal?: AbortSignal
 }
 
@@ -73,7 +79,8 @@ export function openOutbound(options: OutboundOptions): Outbound {
 
 /** Sends a request, and the ones that its redirects ask for. */
 async function follow(request: Exchange, guard: Guard, hop: Hop, hops = 0): Promise<OutboundReply> {
-  const addresses = await reachableAddresses(hop.url, { ...guard, signal: request.signal })
+  const { signal, public_ports = webPorts } = request
+  const addresses = await reachableAddresses(hop.url, { ...guard, signal, public_ports })
   const reply = await exchange({ ...request, headers: hop.headers }, hop.url, addresses)
   const { method, redirects = 0 } = request
   const next = method === 'GET' && redirects > 0 ? redirectOf(reply, hop) : undefined

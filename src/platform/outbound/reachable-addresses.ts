@@ -1,13 +1,11 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { type AllowedNetwork, isReachable, webPorts } from './address-policy.ts'
+import { type AllowedNetwork, isReachable } from './address-policy.ts'
 import { abortedBy, failed, OutboundFailed } from './outbound-failed.ts'
 
 export type OutboundOptions = {
   /** Networks that are not public and may be reached. */
   allowed: readonly AllowedNetwork[]
-  /** Ports of public addresses. Default 80 and 443. */
-  public_ports?: readonly number[]
   /**
    * Names and addresses in canonical form that may be reached wherever they lead, on any port. Only
    * for servers that the configuration of the process names, never for those that a user names.
@@ -19,11 +17,14 @@ export type OutboundOptions = {
 
 export type Guard = Required<OutboundOptions>
 
+/** The part of the guard that a request names. */
+export type RequestGuard = { signal: AbortSignal; public_ports: readonly number[] }
+
 export type Address = { address: string; family: number }
 
 /** Returns the guard of the options. */
 export function toGuard(options: OutboundOptions): Guard {
-  return { public_ports: webPorts, trusted_hosts: [], resolve: resolveByHost, ...options }
+  return { trusted_hosts: [], resolve: resolveByHost, ...options }
 }
 
 /** Returns the URL in its canonical form: `http://0x7f.1` is `http://127.0.0.1`. */
@@ -41,9 +42,9 @@ export function toTarget(text: string): URL {
 /** Returns the addresses of the URL's host. Rejects if one of them is not reachable. */
 export async function reachableAddresses(
   url: URL,
-  { signal, ...guard }: Guard & { signal: AbortSignal },
+  { signal, public_ports, ...guard }: Guard & RequestGuard,
 ): Promise<readonly Address[]> {
-  const { allowed, public_ports, trusted_hosts, resolve } = guard
+  const { allowed, trusted_hosts, resolve } = guard
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const family = isIP(host)

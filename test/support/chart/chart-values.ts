@@ -39,6 +39,18 @@ export const fullValues = {
   },
   settings: { log_level: 'debug', judge_url: 'https://judge.example.com', judge_model: 'gpt' },
   secretSettings: { judge_api_key: { secret: 'judge', key: 'api-key' } },
+  verification: {
+    models: [
+      {
+        ...{ name: 'judge', type: 'openai', use: ['judge', 'extract'], model: 'gpt' },
+        url: 'https://llm.example.com/v1',
+        ...{ cents_per_million_input: 1_000_000, cents_per_million_output: 0.5 },
+        apiKey: { secret: 'llm', key: 'llm-key' },
+      },
+      { name: 'nli', type: 'nli-http', url: 'http://nli:8000', cents_per_million_input: 0 },
+    ],
+    budgetCentsPerDay: 1_000_000,
+  },
   providers: { openai: { baseUrl: 'http://vllm.llm:8000/v1' } },
   pod: {
     labels: { billing: 'agents' },

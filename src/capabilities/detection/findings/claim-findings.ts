@@ -50,74 +50,37 @@ export type VerifiedAnswer = {
   claims: readonly VerifiedClaim[]
 }
 
-/** A change of a person's verdict on a claim; `verdict` is null when it was deleted. */
-export type OverriddenClaim = {
-  project_id: string
-  task_id: string | null
-  trace_id: string
-  digest: string
-  verdict: 'supported' | 'contradicted' | null
-  /** Run with the trace's result: only its findings are opened again. */
-  run_id: string
-  /** ISO 8601. */
-  at: string
-}
-
 /**
- * Writers of the findings of verifications. Call them as the last statements of a transaction,
- * because event rules lock incidents; call the returned function after the commit.
+ * Writes the findings of a verification. Call it as the last statement of a transaction, because
+ * event rules lock incidents, and the returned function after the commit.
  */
-export type ClaimFindings = {
-  onVerified(trx: DetectionDb, answer: VerifiedAnswer): Promise<() => void>
-  onOverride(trx: DetectionDb, claim: OverriddenClaim): Promise<() => void>
-}
+export type WriteClaimFindings = (trx: DetectionDb, answer: VerifiedAnswer) => Promise<() => void>
 
 /**
- * Opens the findings of verifications. The newest verification of a trace replaces the findings of
- * earlier ones; analyses of the task keep them. The task becomes due, which updates its verdict.
+ * Opens the writer of findings of verifications. The findings of a trace are replaced; analyses of
+ * the task keep them. The task becomes due, which updates its verdict.
  */
 export function openClaimFindings({
   onFindings,
-}: Pick<FindingsPorts, 'onFindings'>): ClaimFindings {
-  const write = async (trx: DetectionDb, change: Change, stored: readonly Finding[]) => {
-    const { key, put, withdrawn, at } = change
+}: Pick<FindingsPorts, 'onFindings'>): WriteClaimFindings {
+  return async (trx, answer) => {
+    const { project_id, task_id, trace_id, verified_at: at } = answer
+    if (task_id === null) return ignore
+    const key = { project_id, task_id }
+    if (!(await lockTask(trx, key))) return ignore
+    const stored = (await findingsOf(trx, key)).filter(isOfTrace(trace_id))
+    const { put, withdrawn } = compareFindings({
+      stored,
+      found: toClaimFindings({ ...answer, task_id }),
+      wasAnalysed: () => true,
+      isThere: () => true,
+    })
     if (put.length + withdrawn.length === 0) return ignore
     await putFindings(trx, put, at)
     await withdrawFindings(trx, key, { ids: withdrawn, at })
     await markKnownDue(trx, [key])
     return (await onFindings?.(trx, toStoredFindings(key, put, stored))) ?? ignore
   }
-  return {
-    onVerified: async (trx, answer) => {
-      const { project_id, task_id, trace_id, verified_at: at } = answer
-      if (task_id === null) return ignore
-      const key = { project_id, task_id }
-      if (!(await lockTask(trx, key))) return ignore
-      const stored = (await findingsOf(trx, key)).filter(isOfTrace(trace_id))
-      const { put, withdrawn } = compareFindings({
-        stored,
-        found: toClaimFindings({ ...answer, task_id }),
-        wasAnalysed: () => true,
-        isThere: () => true,
-      })
-      return write(trx, { key, put, withdrawn, at }, stored)
-    },
-    onOverride: async (trx, { project_id, task_id, trace_id, ...claim }) => {
-      if (task_id === null) return ignore
-      const key = { project_id, task_id }
-      if (!(await lockTask(trx, key))) return ignore
-      const stored = (await findingsOf(trx, key)).filter(isOfTrace(trace_id))
-      const own = stored.filter(({ evidence }) => evidence['claim_digest'] === claim.digest)
-      return write(trx, { key, ...applyOverride(own, claim), at: claim.at }, stored)
-    },
-  }
-}
-
-type Change = {
-  key: { project_id: string; task_id: string }
-  put: readonly NewFinding[]
-  withdrawn: readonly string[]
-  at: string
 }
 
 const ignore = (): void => undefined
@@ -125,25 +88,6 @@ const ignore = (): void => undefined
 function isOfTrace(trace_id: string) {
   return ({ detector, trace_ids }: Finding) =>
     detector === verificationDetector.name && trace_ids.includes(trace_id)
-}
-
-/** A person's `supported` withdraws the findings of a claim; without it they are open again. */
-function applyOverride(
-  own: readonly Finding[],
-  { verdict, run_id }: Pick<OverriddenClaim, 'verdict' | 'run_id'>,
-): Pick<Change, 'put' | 'withdrawn'> {
-  if (verdict === 'supported') {
-    const open = own.filter(({ state }) => state !== 'withdrawn')
-    return { put: [], withdrawn: open.map(({ finding_id }) => finding_id) }
-  }
-  const back = own.filter(
-    ({ state, evidence }) => state === 'withdrawn' && evidence['run_id'] === run_id,
-  )
-  const put = back.map(({ first_detected_at: _first, updated_at: _updated, ...finding }) => ({
-    ...finding,
-    state: 'open' as const,
-  }))
-  return { put, withdrawn: [] }
 }
 
 /** Maximum findings of one answer; the first ones are kept. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Outbound, openOutbound, portsOf } from '../../../platform/outbound/index.ts'
+import { type Outbound, openOutbound } from '../../../platform/outbound/index.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
 import type { FindingDraft } from '../contract.ts'
@@ -66,8 +66,7 @@ const confidence_max = 0.6
 
 /** Creates a judge. Rejects only with errors of `spend`. */
 export function createContextJudge(settings: JudgeSettings, spend: JudgeSpend): ContextJudge {
-  const { url, allowed_hosts: trusted_hosts } = settings
-  const outbound = openOutbound({ allowed: [], trusted_hosts, public_ports: portsOf([url]) })
+  const outbound = openOutbound({ allowed: [], trusted_hosts: settings.allowed_hosts })
   return async ({ run, question, now_ms, signal }) => {
     const isBooked = await spend.book({
       project_id: run.project_id,

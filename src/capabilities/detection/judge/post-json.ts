@@ -1,4 +1,4 @@
-import { type Outbound, OutboundFailed } from '../../../platform/outbound/index.ts'
+import { type Outbound, OutboundFailed, portsOf } from '../../../platform/outbound/index.ts'
 
 /** The endpoint cannot be used: bad address, bad answer, or time-out. */
 export class JudgeUnavailable extends Error {
@@ -35,6 +35,7 @@ async function send(outbound: Outbound, options: PostOptions): Promise<string> {
     const { status, body: answer } = await outbound.send({
       ...{ url, method: 'POST', body: JSON.stringify(body), timeout_ms },
       headers: { ...headers, 'content-type': 'application/json' },
+      public_ports: portsOf(url),
       limits: { bytes, decoded_bytes: bytes },
       ...(signal && { signal }),
     })

@@ -108,6 +108,17 @@ const tasks = {
     select: ['task_id'],
     order_by: [{ field: 'ended_at', direction: 'asc' }],
   },
+  'least-trusted-tasks': {
+    entity: 'tasks',
+    select: ['task_id', 'trust_score', 'verified_at'],
+    where: {
+      and: [
+        { field: 'verification_state', op: 'eq', value: 'verified' },
+        { field: 'trust_score', op: 'lt', value: 0.5 },
+      ],
+    },
+    order_by: [{ field: 'trust_score', direction: 'asc' }],
+  },
 } as const
 
 const tasksByDay = {

@@ -6,7 +6,7 @@ import { type Verdict, verdicts } from '../verdicts/verdict.ts'
 
 const share = z.number().min(0).max(1)
 
-export const verdictSchema = z.enum(verdicts).meta({ id: 'Verdict' })
+export const verdictSchema = z.enum(verdicts).meta({ id: 'ClaimVerdict' })
 
 /** Verdicts that a person can give. */
 export const personVerdicts = ['supported', 'contradicted'] as const
@@ -18,16 +18,16 @@ const offsets = z
 const evidence = record('VerificationEvidence', {
   kind: z
     .enum(['trace', 'document', 'fact', 'web', 'model'])
-    .meta({ id: 'EvidenceKind' })
+    .meta({ id: 'VerificationEvidenceKind' })
     .describe('`trace`: what the agent saw.'),
   source: z.string().describe('Name of the text, URL, or name of the model.'),
   quote: z.string().describe('Verbatim text of the source.'),
   at: offsets.nullable().describe('Offsets of the quote in the source; null for facts and models.'),
   digest: z.string().nullable().describe('SHA-256 of the source, in hexadecimal.'),
-  place: record('ObservationPlace', { trace_id: z.guid(), observation_id: z.string() })
+  place: record('EvidenceObservation', { trace_id: z.guid(), observation_id: z.string() })
     .optional()
     .describe('Observation with the source.'),
-  document: record('DocumentVersion', { document_id: z.uuid(), version: z.int() }).optional(),
+  document: record('EvidenceDocument', { document_id: z.uuid(), version: z.int() }).optional(),
 })
 
 const valueSchema = record('ClaimValue', {

@@ -3,13 +3,13 @@ import { dollarsFrom } from '../../../kernel/dollars.ts'
 import { dollarsSchema, record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { verifierNames } from '../contract.ts'
-import { policySchema, toPolicyReply } from '../policy/policy.ts'
+import { policySchema, toPolicyReply } from '../policy/rules.ts'
 import { findPolicy } from '../policy/store.ts'
 import { readLimits, runLimits } from '../runs/limits.ts'
 import { queuedRuns_max } from '../runs/store.ts'
 import { calibrationLabels_min } from '../trust/calibration.ts'
+import { type StoredCalibration, storedCalibrations } from '../trust/calibration-store.ts'
 import { trustFormula, verifierWeights } from '../trust/fuse.ts'
-import { selectCalibrations } from './calibrations-store.ts'
 import { readScope, type VerificationRoutesDeps } from './contract.ts'
 
 const count = z.int().nonnegative()
@@ -69,7 +69,7 @@ export function getVerificationConfig(deps: VerificationRoutesDeps): Route {
     handle: async ({ caller: { project_id } }) => {
       const [policy, calibrations] = await Promise.all([
         findPolicy(db, project_id),
-        selectCalibrations(db, project_id),
+        storedCalibrations(db, project_id),
       ])
       return {
         verifiers: [...verifiers.values()].map((verifier) => {
@@ -99,14 +99,7 @@ export function getVerificationConfig(deps: VerificationRoutesDeps): Route {
   })
 }
 
-type StoredCalibration = {
-  labels: number
-  calibrated: boolean
-  brier: number | null
-  ece: number | null
-}
-
 function toCalibration(stored: StoredCalibration | undefined) {
-  const none = { calibrated: false, labels: 0, brier: null, ece: null }
-  return { ...(stored ?? none), labels_needed: calibrationLabels_min }
+  const { calibrated = false, labels = 0, brier = null, ece = null } = stored ?? {}
+  return { calibrated, labels, brier, ece, labels_needed: calibrationLabels_min }
 }

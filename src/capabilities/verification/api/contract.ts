@@ -1,6 +1,7 @@
 import type { Clock } from '../../../kernel/time.ts'
 import type { ObservationStore, RecordStore } from '../../storage/index.ts'
 import type { Verifier, VerifierName } from '../contract.ts'
+import type { OnOverride } from '../findings/report-claims.ts'
 import type { RunsDb } from '../runs/store.ts'
 
 /** Dependencies of the routes of verification. */
@@ -17,6 +18,8 @@ export type VerificationRoutesDeps = {
   models: readonly ModelSummary[]
   /** Longest wait of a request with `async_mode: false`. */
   wait_ms_max: number
+  /** Called in the transaction that changes a person's verdict; default: nothing is called. */
+  onOverride?: OnOverride | undefined
   /** Budget of a project and day for priced calls. */
   budget_nano_dollars: bigint
 }

@@ -39,7 +39,9 @@ export const runError = record('VerificationError', {
   message: z.string(),
 })
 
-/** What a run found, without its state. */
+const trustCap = z.enum(['contradiction', 'coverage']).meta({ id: 'TrustCap' })
+
+/** Result fields of a run, without its state. */
 export const runFields = {
   trust_score: share
     .nullable()
@@ -50,7 +52,7 @@ export const runFields = {
     .record(z.string(), z.boolean())
     .describe('By verifier: whether its confidence is calibrated by labels.'),
   caps: z
-    .array(z.enum(['contradiction', 'coverage']))
+    .array(trustCap)
     .describe('Limits of the score: a strong contradiction, or few decided claims.'),
   formula_version: z.string().nullable().describe('Version of the trust formula.'),
   counts: verdictCounts,
@@ -72,7 +74,7 @@ export const runFields = {
   trigger: z
     .enum(['request', 'task', 'policy'])
     .meta({ id: 'VerificationTrigger' })
-    .describe('What started the run: a request for the trace or its task, or the policy.'),
+    .describe('Origin of the run: a request for the trace or its task, or the policy.'),
   requested_by: z.string().describe('`user:<id>`, `service_account:<id>` or `policy`.'),
   cost_usd: dollarsSchema,
   created_at: z.iso.datetime(),
@@ -101,7 +103,7 @@ export function toRunReply(run: Run): z.input<typeof runSchema> {
   return { run_id, trace_id, task_id, state, ...toRunResult(run) }
 }
 
-/** Returns what a run found. */
+/** Returns the result of a run. */
 export function toRunResult(run: Run): RunResult {
   const { trust_score, values_checked, trigger, requested_by, error } = run
   const { created_at, started_at, ended_at } = run
@@ -140,7 +142,7 @@ const storedTrust = z.object({
   interval: scoreInterval.nullable().default(null),
   coverage: share.nullable().default(null),
   calibrated: z.record(z.string(), z.boolean()).default({}),
-  caps: z.array(z.enum(['contradiction', 'coverage'])).default([]),
+  caps: z.array(trustCap).default([]),
   formula: z.string().nullable().default(null),
 })
 

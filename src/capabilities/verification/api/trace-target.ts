@@ -89,7 +89,7 @@ type AnswerOrFault =
   | { context: AnswerContext; fault: null }
   | { context: null; fault: { code: string; message: string } }
 
-/** Reads the answer of a trace, or why it has none. */
+/** Reads the answer of a trace, or returns the error with which a run would fail. */
 export async function tryReadAnswer(
   deps: Pick<VerificationRoutesDeps, 'db' | 'store'>,
   trace: TraceInStore,

@@ -1,9 +1,13 @@
 import type { Route } from '../../../platform/http/index.ts'
 import { getVerificationPolicy, putVerificationPolicy } from '../policy/policy.ts'
+import { getCalibration } from './calibration/calibration.ts'
+import { fitVerifiers } from './calibration/fit.ts'
 import { overrideClaim, removeOverride } from './claims/override.ts'
 import { getVerificationConfig } from './config.ts'
 import type { VerificationRoutesDeps } from './contract.ts'
 import { listVerificationCalls } from './runs/calls.ts'
+import { exportRun } from './runs/export.ts'
+import { recomputeRun } from './runs/recompute.ts'
 import { getVerificationRun } from './runs/run.ts'
 import { getTaskVerification } from './tasks/task.ts'
 import { postVerifyTask } from './tasks/verify.ts'
@@ -16,7 +20,7 @@ import { getVerificationSummary } from './traces/summary.ts'
 import { getTraceVerification } from './traces/trace.ts'
 import { postVerifyTrace } from './traces/verify.ts'
 
-/** The routes of runs, their results, and the policy. */
+/** The routes of runs, their results, calibrations, and the policy. */
 export function verificationRoutes(deps: VerificationRoutesDeps): Route[] {
   return [
     postVerifyTrace(deps),
@@ -29,10 +33,14 @@ export function verificationRoutes(deps: VerificationRoutesDeps): Route[] {
     cancelVerification(deps),
     getVerificationRun(deps),
     listVerificationCalls(deps),
+    recomputeRun(deps),
+    exportRun(deps),
     overrideClaim(deps),
     removeOverride(deps),
     postVerifyTask(deps),
     getTaskVerification(deps),
+    getCalibration(deps),
+    fitVerifiers(deps),
     getVerificationConfig(deps),
     getVerificationPolicy(deps),
     putVerificationPolicy(deps),

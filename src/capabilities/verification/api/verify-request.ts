@@ -14,24 +14,25 @@ const verifierName = z
   .max(name_chars_max)
   .describe(`One of ${verifierNames.map((name) => `\`${name}\``).join(', ')}.`)
 
+const verifierEntry = z
+  .union(
+    [
+      verifierName,
+      record('VerifierRequest', {
+        name: verifierName,
+        options: z
+          .record(z.string().max(name_chars_max), z.unknown())
+          .default({})
+          .describe('Options of the verifier, see `GET /api/v1/verification/config`.'),
+      }),
+    ],
+    { error: expected('the name of a verifier, or an object with its name') },
+  )
+  .meta({ id: 'RequestedVerifier' })
+
 /** A list of verifiers, each a name or a name with options. */
 export const verifierList = z
-  .array(
-    z.union(
-      [
-        verifierName,
-        record('VerifierRequest', {
-          name: verifierName,
-          options: z
-            .record(z.string().max(name_chars_max), z.unknown())
-            .default({})
-            .describe('Options of the verifier, see `GET /api/v1/verification/config`.'),
-        }),
-      ],
-      { error: expected('the name of a verifier, or an object with its name') },
-    ),
-    { error: expected('a list of verifiers, or null') },
-  )
+  .array(verifierEntry, { error: expected('a list of verifiers, or null') })
   .min(1, { error: expected('at least one verifier; null means all that are available') })
   .max(verifierNames.length, { error: `expected at most ${verifierNames.length} verifiers` })
   .nullable()

@@ -83,7 +83,7 @@ type Followed = {
   impossible?: string
 }
 
-/** Follows a reference; undefined for a text that is none, such as `according to experts`. */
+/** Follows a reference; undefined for words such as `according to experts`. */
 function followReference(sources: Sources, reference: Reference): Followed | undefined {
   const { seen } = sources
   if (reference.kind === 'number') return followNumber(sources, reference)

@@ -17,9 +17,11 @@ const references_max = 50
 /** Numbers that a range such as `[1–3]` can have. */
 const range_max = 20
 
-/** `[1]`, `[1, 2]`, `[1–3]`, `[^1]`, `【1】`; not `[1](url)`, and not `[2024]`, which is a year. */
+/** `[1]`, `[1, 2]`, `[1–3]`, `[^1]`, `[doc 1]`, `【1】`; not `[1](url)`, and no year such as `[2024]`. */
 const numbers =
-  /[[【]\^?(\d{1,3}(?:\s?[,;–-]\s?\^?\d{1,3}){0,19})(?:†[^\]】\n]{0,40})?[\]】](?!\()/g
+  /[[【](?:\^|(?:doc|document|source|quelle)[ _#-]{0,2})?(\d{1,3}(?:\s?[,;–-]\s?\^?\d{1,3}){0,19})(?:†[^\]】\n]{0,40})?[\]】](?!\()/gi
+/** `【4:0†fees.pdf】`, as the file search of OpenAI writes. */
+const files = /【\d{1,4}:\d{1,4}†([^】\n]{1,100})】/g
 const footnotes = /\[\^([\p{L}_-][\p{L}\p{N}_-]{0,30})\]/gu
 const sourceWords = 'sources?|quellen?|fuentes?|references?|refs?'
 const bracketed = new RegExp(
@@ -38,6 +40,14 @@ export function readReferences(text: string): Reference[] {
   const urls = readCodes(read).filter(({ kind }) => kind === 'url')
   const found: Reference[] = [
     ...[...withoutCode.matchAll(numbers)].flatMap(readNumbers),
+    ...[...withoutCode.matchAll(files)].map(
+      (match): Reference => ({
+        kind: 'name',
+        name: match[1] ?? '',
+        isNamed: false,
+        at: rangeOf(match),
+      }),
+    ),
     ...[...withoutCode.matchAll(footnotes)].map((match) => numberFrom(match, match[1] ?? '')),
     ...urls.map((url): Reference => ({ kind: 'url', url: url.text, at: url.at })),
     ...[...read.matchAll(bracketed)].flatMap(readSources),

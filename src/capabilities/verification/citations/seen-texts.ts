@@ -3,7 +3,7 @@ import { normaliseUrl } from '../values/read-codes.ts'
 import { type CitedText, citedPart, readSource } from './cited-texts.ts'
 import { type ListedSource, readSourceLists } from './listed-sources.ts'
 
-/** What the agent saw, arranged for references. */
+/** Texts that the agent saw, arranged for references. */
 export type SeenTexts = {
   /** All texts, each as a whole. */
   readonly all: readonly CitedText[]

@@ -7,6 +7,7 @@ import { removeFact } from './facts/fact.ts'
 import { listFacts, putFacts } from './facts/facts.ts'
 import type { KnowledgeDeps } from './knowledge-base.ts'
 
+export { embeddingsChore } from './embeddings/embed-chunks.ts'
 export {
   createIndexer,
   type DocumentIndexer,

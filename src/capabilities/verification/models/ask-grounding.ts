@@ -9,11 +9,15 @@ import { canContradict, canSupport } from './shares-claim.ts'
 const supported_min = 0.8
 const contradicted_min = 0.9
 
+/** Windows whose values are compared with the claim: this takes up to 30 ms each. */
+const gated_max = 5
+
 /** A part of a passage, short enough for models that read 512 tokens, and for a quote. */
 type Window = { passage: number; at: Range; text: string }
 const window_chars_max = 500
 const windowSentences_max = 3
 const windows_max = 60
+const claim_chars_max = 2_000
 
 /**
  * Asks a model that scores whether a text entails a claim. The quote is the part of a passage with
@@ -30,7 +34,10 @@ export async function askGrounding(
   if (windows.length === 0) return { ...none, fault: 'there is no passage to read' }
   const { verifier, claim } = question
   const texts = windows.map(({ text }) => text.toWellFormed())
-  const result = await paid(model.score({ verifier, claim: claim.slice(0, 2_000), texts }), signal)
+  const result = await paid(
+    model.score({ verifier, claim: claim.slice(0, claim_chars_max), texts }),
+    signal,
+  )
   if (result.outcome !== 'answered') return { ...none, fault: result.reason }
   const scores = readScores(result.reply, windows.length)
   if (scores === undefined) return { ...none, fault: `model ${model.name} gave no scores` }
@@ -49,6 +56,7 @@ function decide(
       .map((window, at) => ({ window, score: scores[at]?.[score] ?? 0 }))
       .filter(({ score: value }) => value >= min)
       .toSorted((one, other) => other.score - one.score)
+      .slice(0, gated_max)
       .find(({ window }) => {
         const { source = '', text = '' } = passages[window.passage] ?? {}
         return gate({ claim, quote: window.text, passage: `${source}\n${text}` })
@@ -90,4 +98,11 @@ function windowsOf(text: string): Range[] {
     sentences = isJoined ? sentences + 1 : 1
   }
   return windows
+}
+
+/** The pairs that cost most, without characters that JSON writes as several. */
+export const largestPairs = {
+  verifier: 'kb' as const,
+  claim: 'x'.repeat(claim_chars_max),
+  texts: Array.from({ length: windows_max }, () => 'x'.repeat(window_chars_max)),
 }

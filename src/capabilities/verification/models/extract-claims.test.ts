@@ -97,7 +97,7 @@ test('rules read the part of a long answer that the model did not get', async ()
   expect(String(server.seen.map(materialOf)[0]?.['answer']).length).toBe(24_000)
 })
 
-test('claims never overlap, and slice the answer, whatever a model lists', async () => {
+test('claims never overlap, and slice the answer, for any list of a model', async () => {
   await using server = await serveModel((response, request) => {
     const text = String(materialOf(request)['answer'])
     const spans = text.split(' ').map((_, at, words) => words.slice(at, at + 3).join(' '))

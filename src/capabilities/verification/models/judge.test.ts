@@ -7,6 +7,7 @@ import {
   type SeenRequest,
   serveModel,
 } from '../../../../test/support/model-server.ts'
+import { openOutbound } from '../../../platform/outbound/index.ts'
 import type { Passage } from '../contract.ts'
 import type { ModelSettings } from './model.ts'
 import { openModels } from './open-models.ts'
@@ -165,6 +166,27 @@ test('a spent budget sends nothing', async () => {
   const { opinion, seen } = await judged([says(right)], { paid: payingUpTo(0n) })
   expect(opinion).toMatchObject({ verdict: 'unverifiable', note: 'the budget is spent' })
   expect(seen).toEqual([])
+})
+
+test('the estimate is above the booked costs of two judges', async () => {
+  const settings = [0, 1, 2].map(
+    (at): ModelSettings => ({
+      ...{ name: `judge-${at}`, type: 'openai', url: 'https://a.test', model: `m-${at}` },
+      ...{ use: ['judge'], timeout_ms: 100, cents_per_million_output: 10 },
+      cents_per_million_input: 10 * at,
+    }),
+  )
+  const outbound = openOutbound({ allowed: [] })
+  const estimate = openModels(settings, outbound).estimateJudge?.(30)
+  expect(estimate?.calls).toBe(60)
+  const paid = payingUpTo()
+  const judge = openModels(settings, outbound).openJudge?.({ answer: { models: [] }, paid })
+  const long = Array.from({ length: 40 }, () => ({ source: 's', text: 'word '.repeat(2_000) }))
+  const question = { claim, context: '', passages: long, verifier: 'web' as const }
+  await judge?.(question, new AbortController().signal)
+  const booked = paid.calls.reduce((sum, call) => sum + call.nano_dollars_max, 0n)
+  expect(estimate?.nano_dollars).toBeGreaterThanOrEqual(booked * 30n)
+  expect(openModels([], outbound).estimateJudge).toBeUndefined()
 })
 
 const unsure = { verdict: 'unverifiable', passage: null, quote: '' }

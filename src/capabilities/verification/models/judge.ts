@@ -1,6 +1,6 @@
 import type { AnswerContext, Judge, Opinion, PaidCalls } from '../contract.ts'
-import { askGrounding } from './ask-grounding.ts'
-import { askJudge, type JudgeQuestion, type Vote } from './ask-judge.ts'
+import { askGrounding, largestPairs } from './ask-grounding.ts'
+import { askJudge, type JudgeQuestion, largestQuestion, type Vote } from './ask-judge.ts'
 import type { ChatModel } from './chat-model.ts'
 import { isSameModel } from './model.ts'
 import type { NliModel } from './nli-model.ts'
@@ -17,6 +17,18 @@ const judges_max = 2
 const agreedConfidence = 0.93
 
 type Ask = (question: JudgeQuestion, run: { paid: PaidCalls; signal: AbortSignal }) => Promise<Vote>
+/** Returns the greatest cost of judging claims: the two most expensive judges read full passages. */
+export function estimateJudge({ chat, nli }: JudgeModels, claims: number) {
+  const bounds = [
+    ...chat.map((model) => model.ask(largestQuestion).nano_dollars_max),
+    ...nli.map((model) => model.score(largestPairs).nano_dollars_max),
+  ]
+    .toSorted((one, other) => Number(other - one))
+    .slice(0, judges_max)
+  const nano_dollars = bounds.reduce((sum, one) => sum + one, 0n) * BigInt(claims)
+  return { calls: claims * bounds.length, nano_dollars }
+}
+
 type AskedJudge = { ask: Ask; isWriter: boolean }
 
 /**

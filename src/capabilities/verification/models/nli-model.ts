@@ -80,7 +80,7 @@ function toScores(settings: NliSettings, reply: ModelReply, count: number): NliS
   })
 }
 
-/** Reads the scores of a recorded reply; undefined when there are not as many as texts. */
+/** Reads the scores of a recorded reply; undefined when their number differs from that of the texts. */
 export function readScores(reply: Record<string, unknown>, count: number): NliScore[] | undefined {
   const { data } = scoresSchema.safeParse(reply['scores'])
   return data?.length === count ? data : undefined

@@ -2,7 +2,7 @@ import type { Outbound } from '../../../platform/outbound/index.ts'
 import { type ChatModel, openChatModel } from './chat-model.ts'
 import { type EmbeddingModel, openEmbeddingModel } from './embedding-model.ts'
 import { createClaimExtractor, type ExtractClaims } from './extract-claims.ts'
-import { createJudge, type OpenJudge } from './judge.ts'
+import { createJudge, estimateJudge, type OpenJudge } from './judge.ts'
 import type { ModelSettings } from './model.ts'
 import { openNliModel } from './nli-model.ts'
 
@@ -14,6 +14,8 @@ export type Models = {
   list: readonly ShownModel[]
   /** Undefined when no model judges. */
   openJudge: OpenJudge | undefined
+  /** Returns the most that judging claims costs; undefined when no model judges. */
+  estimateJudge: ((claims: number) => { calls: number; nano_dollars: bigint }) | undefined
   /** Models that answer questions for `multi_model`. */
   answering: readonly ChatModel[]
   /** Extracts claims by a model; undefined when no model has `use: extract`. */
@@ -35,9 +37,11 @@ export function openModels(settings: readonly ModelSettings[], outbound: Outboun
   const embedding = settings.find((one) => one.type === 'embeddings')
   const [extractor] = chatFor('extract')
   const chat = chatFor('judge')
+  const hasJudge = chat.length + nli.length > 0
   return {
     list: settings.map(toShown),
-    openJudge: chat.length + nli.length > 0 ? createJudge({ chat, nli }) : undefined,
+    openJudge: hasJudge ? createJudge({ chat, nli }) : undefined,
+    estimateJudge: hasJudge ? (claims) => estimateJudge({ chat, nli }, claims) : undefined,
     answering: chatFor('multi_model'),
     extractClaims: extractor && createClaimExtractor(extractor),
     embeddings: embedding && openEmbeddingModel(embedding, outbound),

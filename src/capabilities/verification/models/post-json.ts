@@ -6,6 +6,7 @@ import {
   OutboundFailed,
   type OutboundFailure,
   type OutboundReply,
+  portsOf,
 } from '../../../platform/outbound/index.ts'
 import { ModelFailed, type ModelSettings } from './model.ts'
 
@@ -58,6 +59,8 @@ async function send(
         'content-type': 'application/json',
         ...(api_key !== undefined && { authorization: `Bearer ${api_key}` }),
       },
+      // The configuration names the server.
+      public_ports: portsOf(url),
       limits: { bytes: reply_bytes_max, decoded_bytes: reply_bytes_max },
     })
   } catch (error) {
@@ -67,7 +70,7 @@ async function send(
   }
 }
 
-/** Returns the wait before the next attempt; undefined when there is none. */
+/** Returns the wait before the next attempt; undefined when the result is final. */
 function findWait(sent: Sent, attempt: number): number | undefined {
   const wait_ms = backOff(retry, attempt)
   if (sent instanceof OutboundFailed) {

@@ -1,13 +1,6 @@
-import {
-  type Selectable,
-  sql,
-  type VerificationTables,
-} from '../../../platform/relational/index.ts'
+import { sql } from '../../../platform/relational/index.ts'
 import type { RunsDb } from '../runs/store.ts'
-import type { PolicyRules } from './policy.ts'
-
-/** The stored policy of a project. */
-export type StoredPolicy = Selectable<VerificationTables['verification_policies']>
+import type { PolicyRules, StoredPolicy } from './rules.ts'
 
 /** Returns the policy of a project; undefined when it has set none. */
 export function findPolicy(db: RunsDb, project_id: string): Promise<StoredPolicy | undefined> {
@@ -142,7 +135,7 @@ export async function selectQuietTasks(db: RunsDb, query: QuietTasksQuery): Prom
   return rows
 }
 
-/** What the runs of a policy cost on a day, and how many are pending. */
+/** Cost of the runs of a policy on a day, and the number of pending ones. */
 export type PolicySpend = { nano_dollars: bigint; pending: number }
 
 /** Older traces are not verified by policies, so their runs are not read. */

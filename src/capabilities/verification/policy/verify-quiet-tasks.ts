@@ -11,12 +11,11 @@ import { chooseVerifiers, type RequestedVerifier } from '../api/verify-request.t
 import type { Verifier } from '../contract.ts'
 import { runLimits } from '../runs/limits.ts'
 import { startRun } from '../runs/store.ts'
-import { type PolicyRules, readRules } from './policy.ts'
+import { type PolicyRules, readRules, type StoredPolicy } from './rules.ts'
 import {
   findVerifiedAnswer,
   type QuietTask,
   readPolicySpend,
-  type StoredPolicy,
   selectActivePolicies,
   selectQuietTasks,
   withPolicyLock,
@@ -76,7 +75,7 @@ type Pass = { from_ms: number; now_ms: number; signal: AbortSignal }
 class PolicyPass {
   readonly #deps: PolicyDeps
   readonly #settings: PolicySettings
-  /** Quiet tasks whose answer has a run, or that have none, by project and id: their version. */
+  /** Versions of quiet tasks that need no further run, by project and task. */
   readonly #checked = new BoundedCache<string, string>(checkedTasks_max)
   #read_to_ms = 0
   #swept_at_ms = Number.NEGATIVE_INFINITY
@@ -106,7 +105,7 @@ class PolicyPass {
       })
       isWhole &&= done === true
     }
-    // What another worker or a failure left out is read again by the next pass.
+    // Tasks that another worker or a failure left out are read again by the next pass.
     if (!isWhole) return
     this.#read_to_ms = now_ms
     if (isSweep) this.#swept_at_ms = now_ms

@@ -6,8 +6,7 @@ import {
   type SeenSource,
   type StoredValue,
 } from '../contract.ts'
-import { type CheckedValue, checkAnswer } from '../provenance/check-answer.ts'
-import { indexSeen } from '../provenance/seen-index.ts'
+import { type CheckedValue, checkAnswer, indexSeen, type SeenText } from '../provenance/index.ts'
 import type { ReadAnswer } from './read-answer.ts'
 
 /** Maximum evidence that is stored of a value. */
@@ -15,21 +14,29 @@ const evidence_max = 5
 
 /**
  * Looks up every value of the answer in what the agent saw. A value that was not found is
- * `not_checked` when the agent saw more than was read.
+ * `not_checked` when the agent may have seen more than was read.
  */
 export function checkValues(context: ReadAnswer): StoredValue[] {
-  const { answer, seen, is_seen_complete } = context
+  const { answer, seen } = context
   const sources = new Map(seen.map((source) => [source.source, source]))
-  const own: SeenSource = { ...answer, source: 'answer', role: 'user' }
-  sources.set('answer', own)
-  return checkAnswer(answer.text, indexSeen(seen)).map((value) => ({
+  sources.set('answer', { ...answer, source: 'answer', role: 'user' })
+  return checkAnswer(answer.text, indexSeen(toTexts(context))).map((value) => ({
     value: value.value,
     kind: value.kind,
     at: value.at,
-    verdict: value.verdict === 'unsupported' && !is_seen_complete ? 'not_checked' : value.verdict,
+    verdict: value.verdict,
     derivation: value.derivation === undefined ? null : value.derivation.formula,
     evidence: toEvidence(value, sources),
   }))
+}
+
+function toTexts({ seen, calls, is_seen_complete }: ReadAnswer): SeenText[] {
+  const texts: SeenText[] = seen.map(({ source, text, is_complete }) => ({
+    ...{ source, text, complete: is_complete },
+  }))
+  const own = calls.map((call) => ({ ...call, isOwn: true }))
+  const missing = { source: 'missing', text: '', complete: false }
+  return [...texts, ...own, ...(is_seen_complete ? [] : [missing])]
 }
 
 function toEvidence(

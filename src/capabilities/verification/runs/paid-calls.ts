@@ -30,6 +30,17 @@ export function openPaidCalls(deps: PaidCallsDeps, run: Pick<Run, 'id' | 'projec
   }
 }
 
+/**
+ * Opens the budget for priced calls outside of runs. Resolves to false when an amount would exceed
+ * the project's budget of the day (UTC); nothing is booked then.
+ */
+export function openSpend({ db, clock, nano_dollars_per_day_max: limit }: PaidCallsDeps) {
+  return async (project_id: string, nano_dollars: bigint): Promise<boolean> => {
+    const created_at = new Date(clock.now_ms()).toISOString()
+    return nano_dollars <= limit && addSpend(db, { project_id, created_at, nano_dollars, limit })
+  }
+}
+
 type Sending = { call: PaidCall; signal: AbortSignal }
 
 async function callOnce(

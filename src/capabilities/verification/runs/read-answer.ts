@@ -27,7 +27,9 @@ export type ReadAnswer = AnswerContext & {
   oldest_source: string
   /** Length of the whole answer. */
   answer_chars: number
-  /** Whether everything that the agent saw was read: otherwise no value counts as invented. */
+  /** Arguments of the agent's calls. They support no value of the answer. */
+  calls: readonly { source: string; text: string }[]
+  /** Whether all that the agent saw was read: otherwise no value counts as invented. */
   is_seen_complete: boolean
 }
 
@@ -55,12 +57,12 @@ export async function readAnswer(
   )
   const { rows, left } = await reader.readNewest(before, readLimits.content_bytes)
   const inTime = rows.filter((one) => one !== row && wasSeenBy(one, row))
-  const { seen, question, gaps } = collectSeen([...inTime, row])
+  const { seen, question, calls, gaps } = collectSeen([...inTime, row])
   const answer = text.slice(0, readLimits.answer_chars)
   const isCut = row.content_state === 'truncated' || cutOutcomes.has(row.outcome)
   const { user_id, environment, trace_start, task_id } = run
   return {
-    ...{ project_id, trace_id, task_id, user_id, environment, trace_start, question, seen },
+    ...{ project_id, trace_id, task_id, user_id, environment, trace_start, question, seen, calls },
     answer: {
       text: answer,
       place: { trace_id, observation_id: row.observation_id },
@@ -70,8 +72,7 @@ export async function readAnswer(
     answer_chars: text.length,
     models: [...new Set([row.model, row.model_requested])].filter((model) => model !== ''),
     gaps: [...gaps, ...gapsOf({ answer, text, left, isWhole })],
-    is_seen_complete:
-      gaps.length === 0 && left === 0 && isWhole && seen.every(({ is_complete }) => is_complete),
+    is_seen_complete: gaps.length === 0 && left === 0 && isWhole,
     oldest_source: isoFromNs(inTime[0]?.start_time ?? row.start_time),
   }
 }

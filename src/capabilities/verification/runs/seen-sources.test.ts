@@ -94,7 +94,11 @@ test('cut, missing and masked contents and images are not complete', () => {
     { ...row, input: JSON.stringify([{ role: 'user', content: image }]) },
     { ...row, input: JSON.stringify([{ role: 'user', content: 'card [masked:pan]' }]) },
     { ...row, input: cut, content_state: 'truncated' as const },
-    { ...row, input: '', output: '', content_state: 'dropped' as const },
+    {
+      ...row,
+      ...{ input: '', output: '', content_state: 'dropped' as const },
+      ...{ start_time: row.end_time + 1n, end_time: row.end_time + 2n },
+    },
   ]
   const { seen, gaps } = collectSeen(rows)
   expect(seen.map(({ is_complete }) => is_complete)).toEqual([false, false])

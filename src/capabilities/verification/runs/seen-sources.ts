@@ -4,11 +4,13 @@ import type { Observation } from '../../../model/observation.ts'
 import { type HistoryMessage, readAnswer, readHistory } from '../../detection/index.ts'
 import type { SeenSource } from '../contract.ts'
 
-/** What an agent saw before its answer. */
+/** Texts that an agent saw before its answer. */
 export type SeenTexts = {
   seen: SeenSource[]
   /** The last message of the user in the answer's own input; '' without one. */
   question: string
+  /** Arguments of the agent's calls. They support no value of the answer. */
+  calls: { source: string; text: string }[]
   /** Sentences on missing content. */
   gaps: string[]
 }
@@ -33,6 +35,7 @@ export function collectSeen(rows: readonly Observation[]): SeenTexts {
     named: new Map(),
     toolNames: new Map(),
     own: [],
+    calls: new Map(),
     cut: 0,
     hidden: 0,
   }
@@ -49,7 +52,8 @@ export function collectSeen(rows: readonly Observation[]): SeenTexts {
       if (row.output === '' && row.status === 'ok' && !isAnswerKnown) book.hidden += 1
     }
   }
-  return { seen: [...book.sources.values()], question, gaps: gapsOf(book) }
+  const made = [...book.calls].map(([text, source]) => ({ source, text }))
+  return { seen: [...book.sources.values()], question, calls: made, gaps: gapsOf(book) }
 }
 
 type Book = {
@@ -61,7 +65,9 @@ type Book = {
   toolNames: Map<string, string>
   /** Words of the agent, oldest first. */
   own: string[]
-  /** Observations whose content was cut, and that have none. */
+  /** Names of calls by their arguments. */
+  calls: Map<string, string>
+  /** Numbers of observations with cut content, and without content. */
   cut: number
   hidden: number
 }
@@ -159,14 +165,17 @@ function add(book: Book, { role, name, text, row, is_complete }: NewSource): voi
 /** Shorter words are shared by chance: names, figures, set phrases. */
 const own_chars_min = 40
 const own_max = 500
+/** Maximum calls whose arguments are kept. */
+const calls_max = 2_000
 /** Maximum nesting and strings of a call's arguments. */
 const strings_max = 100
 
 /** Remembers the words of a message of the agent: its text and the texts in its calls. */
-function noteOwn({ own, toolNames }: Book, { text, calls }: HistoryMessage): void {
+function noteOwn({ own, toolNames, calls: made }: Book, { text, calls }: HistoryMessage): void {
   const words = [text]
   for (const { id, name, arguments: args } of calls) {
     if (id !== '') toolNames.set(id, name)
+    if (made.size < calls_max) made.set(args, `call of ${name}`)
     collectStrings(parsedJson(args) ?? args, words)
   }
   for (const word of words) {

@@ -3,7 +3,8 @@ import { newId } from '../../../kernel/ids.ts'
 import { sql, storableJson, storableText } from '../../../platform/relational/index.ts'
 import type { Job } from '../../jobs/index.ts'
 import type { StoredResult, VerifierName } from '../contract.ts'
-import { type Calibrations, computeTrust } from '../trust/fuse.ts'
+import { calibrationsOf } from '../trust/calibration-store.ts'
+import { computeTrust } from '../trust/fuse.ts'
 import { type Verdict, verdicts } from '../verdicts/verdict.ts'
 import { digestOfClaim, type RunClaim } from './check-values.ts'
 import type { StoredClaim } from './claims-store.ts'
@@ -12,7 +13,7 @@ import { totalCalls } from './paid-calls.ts'
 import type { ReadAnswer } from './read-answer.ts'
 import { type Run, type RunsDb, refreshTasksTrust } from './store.ts'
 
-/** What a verifier did, as it is stored and shown. */
+/** The end of a verifier, as it is stored and shown. */
 export type VerifierRun = {
   name: VerifierName
   state: 'done' | 'skipped' | 'failed' | 'over_budget'
@@ -58,7 +59,7 @@ export async function writeVerified(
   let afterCommit: (() => void) | undefined
   const written = await db.transaction().execute(async (trx) => {
     if (!(await holdRun(trx, writing))) return undefined
-    const calibrations = await findCalibrations(trx, run.project_id)
+    const calibrations = await calibrationsOf(trx, run.project_id)
     const claims = result.claims.map((claim, position) => toClaim(run, claim, position))
     const trust = computeTrust(
       result.claims.map(({ results }, at) => ({ id: claims[at]?.id ?? '', results })),
@@ -212,13 +213,4 @@ function countVerdicts(claims: readonly { verdict: string }[]): Record<Verdict, 
     claims.filter((claim) => claim.verdict === verdict).length,
   ])
   return Object.fromEntries(counts) as Record<Verdict, number>
-}
-
-async function findCalibrations(trx: RunsDb, project_id: string): Promise<Calibrations> {
-  const rows = await trx
-    .selectFrom('verification_calibrations')
-    .select(['verifier', 'calibration'])
-    .where('project_id', '=', project_id)
-    .execute()
-  return Object.fromEntries(rows.map(({ verifier, calibration }) => [verifier, calibration]))
 }

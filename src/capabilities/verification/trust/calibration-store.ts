@@ -1,15 +1,14 @@
-import { type Kysely, sql, type VerificationTables } from '../../../platform/relational/index.ts'
+import { sql } from '../../../platform/relational/index.ts'
+import type { RunsDb } from '../runs/store.ts'
 import type { Calibration } from './calibration.ts'
 import { type Calibrations, type VerifierName, verifierWeights } from './fuse.ts'
 import type { FittedCalibration, PersonLabel } from './person-labels.ts'
-
-type CalibrationDb = Kysely<VerificationTables>
 
 /** A stored calibration of a project. `version` counts the fits of the verifier from 1. */
 export type StoredCalibration = FittedCalibration & { version: number; created_at: string }
 
 /** Returns the calibrations that a new run of a project uses. */
-export async function calibrationsOf(db: CalibrationDb, project_id: string): Promise<Calibrations> {
+export async function calibrationsOf(db: RunsDb, project_id: string): Promise<Calibrations> {
   const stored = await storedCalibrations(db, project_id)
   return Object.fromEntries(
     [...stored].map(([verifier, { calibrated, labels, steps }]) => [
@@ -21,7 +20,7 @@ export async function calibrationsOf(db: CalibrationDb, project_id: string): Pro
 
 /** Returns the calibrations of a project with their figures. */
 export async function storedCalibrations(
-  db: CalibrationDb,
+  db: RunsDb,
   project_id: string,
 ): Promise<ReadonlyMap<VerifierName, StoredCalibration>> {
   const rows = await db
@@ -47,7 +46,7 @@ export const labels_max = 50_000
  * person came to the same verdict.
  */
 export async function labelsOf(
-  db: CalibrationDb,
+  db: RunsDb,
   project_id: string,
 ): Promise<ReadonlyMap<VerifierName, PersonLabel[]>> {
   const { rows } = await sql<PersonLabel & { verifier: VerifierName }>`
@@ -72,7 +71,7 @@ const verifierNames = Object.keys(verifierWeights) as VerifierName[]
 
 /** Stores calibrations of a project, each with the next version of its verifier. */
 export async function putCalibrations(
-  db: CalibrationDb,
+  db: RunsDb,
   { project_id, created_at }: { project_id: string; created_at: Date },
   fitted: ReadonlyMap<VerifierName, FittedCalibration>,
 ): Promise<void> {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import { printable } from '../../../kernel/printable.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { verdicts } from '../verdicts/verdict.ts'
 import { type CheckedClaim, computeTrust, type Trust, trustFormula } from './fuse.ts'
@@ -8,6 +9,9 @@ const share = z.number().min(0).max(1)
 
 /** Verifiers of the trust formula. */
 const verifier = z.enum(['kb', 'citation', 'web', 'multi_model'])
+
+/** Format of exported runs. */
+export const runExportFormat = 'looptrace-verification-run/1' as const
 
 /** A calibration as a run keeps it. Steps are sorted by `from`. */
 const usedCalibration = z.object({
@@ -76,11 +80,7 @@ export type Recomputed = {
  * `RangeError` for a claim that occurs twice.
  */
 export function recomputeTrust(run: ScoredRun): Recomputed {
-  if (run.formula !== trustFormula) {
-    throw problem('trust_formula_changed', {
-      detail: `The run was scored with ${run.formula}; this version computes ${trustFormula}. Verify the trace again, or use the version that scored it.`,
-    })
-  }
+  refuseOtherFormula(run.formula)
   const checked: CheckedClaim[] = run.claims.map(({ claim_id: id, results }) => ({ id, results }))
   const trust = computeTrust(checked, run.calibrations)
   const recomputed = toTrustScore(trust)
@@ -93,6 +93,14 @@ export function recomputeTrust(run: ScoredRun): Recomputed {
     differences,
     identical: isSame && differences.length === 0,
   }
+}
+
+/** Throws `trust_formula_changed` unless this version computes the formula. */
+export function refuseOtherFormula(formula: string): void {
+  if (formula === trustFormula) return
+  throw problem('trust_formula_changed', {
+    detail: `The run was scored with ${printable(formula)}; this version computes ${trustFormula}. Verify the trace again, or use the version that scored it.`,
+  })
 }
 
 function toTrustScore({ score, interval, coverage, calibrated, caps }: Trust): TrustScore {

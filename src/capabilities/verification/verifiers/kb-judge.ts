@@ -1,7 +1,6 @@
-import type { Judge, PaidCalls, StoredEvidence } from '../contract.ts'
+import type { Judge, StoredEvidence } from '../contract.ts'
 import type { Passage, Question } from '../knowledge/library.ts'
 import { cutText } from '../knowledge-base/sources/locate-quote.ts'
-import type { OpenJudge } from '../models/judge.ts'
 import type { KbResult } from './kb-verdict.ts'
 
 /** A passage, and how its evidence is read. */
@@ -12,27 +11,6 @@ export type CitedPassage = {
 
 /** Passages that a judge reads. */
 export const judgedPassages_max = 8
-
-/** Code units of the claims and passages of an estimate: longer ones are rare. */
-const estimated_chars = { claim: 400, passage: 1_500 }
-
-/** Returns the calls and the cost of a judge that reads claims of some length. */
-export function estimateJudge(openJudge: OpenJudge, claims: number) {
-  const prices: bigint[] = []
-  // A judge begins its calls at once, so their prices are known when it returns.
-  const paid: PaidCalls = async ({ nano_dollars_max }) => {
-    prices.push(nano_dollars_max)
-    return { outcome: 'failed', reason: 'an estimate' }
-  }
-  const judge = openJudge({ answer: { models: [] }, paid })
-  const text = `${'word '.repeat(estimated_chars.passage / 5 - 1)}end.`
-  const passages = Array.from({ length: judgedPassages_max }, () => ({ source: 'estimate', text }))
-  const claim = text.slice(0, estimated_chars.claim)
-  const question = { claim, context: claim, passages, verifier: 'kb' as const }
-  judge(question, new AbortController().signal).catch(() => undefined)
-  const price = prices.reduce((sum, one) => sum + one, 0n)
-  return { calls: prices.length * claims, nano_dollars: price * BigInt(claims) }
-}
 
 /**
  * Asks the judge about a claim that words do not decide. Without its verdict, the result of words

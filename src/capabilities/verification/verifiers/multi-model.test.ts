@@ -6,7 +6,7 @@ import {
   type SeenRequest,
   serveModel,
 } from '../../../../test/support/model-server.ts'
-import type { AnswerContext, Verifier } from '../contract.ts'
+import type { AnswerContext } from '../contract.ts'
 import type { ModelSettings } from '../models/model.ts'
 import { openModels } from '../models/open-models.ts'
 import { openMultiModel } from './multi-model.ts'
@@ -34,7 +34,7 @@ async function asked(answers: readonly Answering[], given: Asked = {}) {
       ...{ cents_per_million_input: 10, cents_per_million_output: 10 },
     }),
   )
-  const verifier: Verifier = openMultiModel(openModels(settings, server.outbound))
+  const verifier = openMultiModel(openModels(settings, server.outbound))
   const paid = payingUpTo(budget)
   const answer = {
     ...{ question: 'How long is the bridge?', models: writers },

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterAll, describe, expect, test } from 'vitest'
-import { createPageReader } from './read-page.ts'
+import { createPageReader, PageRefused } from './read-page.ts'
 
 const reader = createPageReader()
 afterAll(() => reader.close())
@@ -66,7 +66,7 @@ describe('the charset', () => {
     ['of the header', latin, 'text/html; charset=ISO-8859-1'],
     ['that the header names wrongly as UTF-8', latin, 'text/html; charset=utf-8'],
     ['that the header names wrongly as Latin 1', utf8, 'text/html; charset=iso-8859-1'],
-    ['that nobody names', latin, 'text/html'],
+    ['without a name', latin, 'text/html'],
     ['that does not exist', latin, 'text/html; charset=klingon'],
     ['of a byte order mark, against the header', utf16, 'text/plain; charset=utf-8'],
   ])('%s is found', async (_, body, type) => {
@@ -91,14 +91,14 @@ describe('a hostile page', () => {
     ['8 MB of entities', deep('&amp;&#x41;')],
     ['8 MB of angle brackets', deep('<')],
     ['8 MB of nested lists in JSON', deep('[')],
-  ])('of %s is read in bounded time, while the process goes on', async (_, source) => {
+  ])('of %s is read or refused in bounded time, while the process goes on', async (_, source) => {
     const delay = monitorEventLoopDelay({ resolution: 5 })
     delay.enable()
     const type = source.startsWith('[') ? 'application/json' : 'text/html'
     const started = performance.now()
-    const page = await hasty.read(Buffer.from(source), type)
+    const page = await hasty.read(Buffer.from(source), type).catch((error: unknown) => error)
     delay.disable()
-    expect(page.text.length).toBeLessThanOrEqual(400_000)
+    if (!(page instanceof PageRefused)) expect(page).toMatchObject({ title: '' })
     expect(performance.now() - started).toBeLessThan(8_000)
     expect(delay.max / 1e6).toBeLessThan(1_000)
   })

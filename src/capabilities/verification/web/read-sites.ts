@@ -15,7 +15,7 @@ import { isSameText, siteOf } from './sites.ts'
 /** A page that a claim is compared with. */
 export type Site = { site: string; page: Page; document: SplitDocument }
 
-/** What one site says about a claim. The passages are the best ones, the first one best. */
+/** The judgement of one site on a claim. The best passage comes first. */
 export type SiteOpinion = Site & { passages: readonly Passage[]; judgement: WordJudgement }
 
 export type SiteReader = {

@@ -58,7 +58,7 @@ const secrets: readonly (readonly [string, string])[] = [
 ]
 
 describe('a query never has', () => {
-  test.each(secrets)('%s, wherever it stands', (_, secret) => {
+  test.each(secrets)('%s, anywhere in a claim', (_, secret) => {
     for (const text of [
       `The ferry ticket of ${secret} costs thirty euros today.`,
       `Ferry tickets cost thirty euros (${secret}).`,

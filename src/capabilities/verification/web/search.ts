@@ -5,7 +5,12 @@ import {
   parsedJson,
   textFrom,
 } from '../../../kernel/json-values.ts'
-import { type Outbound, OutboundFailed } from '../../../platform/outbound/index.ts'
+import {
+  type Outbound,
+  OutboundFailed,
+  type OutboundReply,
+} from '../../../platform/outbound/index.ts'
+import { PaidCallFailed } from '../contract.ts'
 
 /** A result of a search. */
 export type SearchHit = { url: string; title: string }
@@ -13,13 +18,8 @@ export type SearchHit = { url: string; title: string }
 /** A search endpoint with the JSON of SearXNG: `{"results": [{"url", "title", "content"}]}`. */
 export type SearchEndpoint = {
   nano_dollars_per_query: bigint
-  /** Rejects with SearchFailed. */
+  /** Rejects with PaidCallFailed, whose cost is known. */
   search(query: string, signal: AbortSignal): Promise<SearchHit[]>
-}
-
-/** A search has no results that can be read. The message is a sentence for a reader. */
-export class SearchFailed extends Error {
-  override readonly name = 'SearchFailed'
 }
 
 export type SearchSettings = {
@@ -37,36 +37,42 @@ const url_chars_max = 2_000
 const title_chars_max = 300
 
 /** Opens the endpoint. A URL without a path means `/search`, where SearXNG answers. */
-export function openSearch({
-  outbound,
-  url,
-  timeout_ms = 10_000,
-  ...settings
-}: SearchSettings): SearchEndpoint {
-  const endpoint = new URL(url)
+export function openSearch(settings: SearchSettings): SearchEndpoint {
+  const endpoint = new URL(settings.url)
   if (endpoint.pathname === '/') endpoint.pathname = '/search'
+  const { nano_dollars_per_query } = settings
   return {
-    nano_dollars_per_query: settings.nano_dollars_per_query,
+    nano_dollars_per_query,
     search: async (query, signal) => {
       const target = new URL(endpoint)
       target.searchParams.set('q', query)
       target.searchParams.set('format', 'json')
-      const headers = { accept: 'application/json', 'accept-encoding': 'gzip, deflate, br' }
-      const request = { url: target.href, method: 'GET', headers, timeout_ms, signal } as const
-      const reply = await outbound.send(request).catch((cause: unknown) => {
-        signal.throwIfAborted()
-        if (!(cause instanceof OutboundFailed)) throw cause
-        throw new SearchFailed('The search endpoint did not answer.', { cause })
-      })
+      const reply = await send(settings, target.href, signal)
       if (reply.status !== 200) {
-        throw new SearchFailed(`The search endpoint answered with status ${reply.status}.`)
+        // An error is not charged.
+        throw new PaidCallFailed(`The search endpoint answered with status ${reply.status}.`)
       }
       const json = objectFrom(parsedJson(reply.body.toString('utf8')))
-      if (!Array.isArray(json?.['results'])) {
-        throw new SearchFailed('The search endpoint answered without a list of results.')
-      }
-      return readHits(json)
+      if (Array.isArray(json?.['results'])) return readHits(json)
+      const detail = 'The search endpoint answered without a list of results.'
+      throw new PaidCallFailed(detail, nano_dollars_per_query)
     },
+  }
+}
+
+async function send(
+  { outbound, timeout_ms = 10_000, nano_dollars_per_query }: SearchSettings,
+  url: string,
+  signal: AbortSignal,
+): Promise<OutboundReply> {
+  const headers = { accept: 'application/json', 'accept-encoding': 'gzip, deflate, br' }
+  try {
+    return await outbound.send({ url, method: 'GET', headers, timeout_ms, signal })
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!(error instanceof OutboundFailed)) throw error
+    const cost = error.reached ? nano_dollars_per_query : 0n
+    throw new PaidCallFailed('The search endpoint did not answer.', cost)
   }
 }
 

@@ -217,6 +217,18 @@ export const knowledgeSettings = {
   }),
 }
 
+/** Settings of requests for a verification. */
+export const verificationApiSettings = {
+  verification_wait_ms: integer({
+    unit: 'ms',
+    default: minutes,
+    min: 100,
+    max: minutes,
+    reason:
+      'Maximum wait of a request with `async_mode: false`. When it is over, the answer is `pending`.',
+  }),
+}
+
 /** Settings of tasks. */
 export const taskSettings = {
   task_stalled_after_ms: integer({

@@ -29,6 +29,14 @@ test('an invented value is marked at its offsets, and the right one is not', () 
   expect(answer.slice(...(value?.at ?? []))).toBe('€6.80')
 })
 
+test('another currency than the one that was seen', () => {
+  const run = agentRun('currency')
+    .user('The fee?')
+    .tool({ name: 'fee' }, '{"fee":84.15,"currency":"GBP"}')
+    .assistant('The fee is $84.15.')
+  expect(valuesIn(run).map(({ value }) => value)).toEqual(['$84.15'])
+})
+
 test.each([
   ['It has 3 items and arrives at 14:35.', 'medium'],
   ['It arrives within eight days.', 'low'],
@@ -93,6 +101,13 @@ describe('healthy twins', () => {
         .tool({ name: 'page', args: { n: 1 } }, '{"hits":100}')
         .tool({ name: 'page', args: { n: 2 } }, '{"hits":31}')
         .assistant('There are 131.'),
+    ],
+    [
+      'a rate without a unit',
+      agentRun('rate')
+        .user('What is the euro in yen?')
+        .tool({ name: 'fx' }, '{"rate":163.2}')
+        .assistant('One euro is 163.2 yen.'),
     ],
     [
       'general knowledge',

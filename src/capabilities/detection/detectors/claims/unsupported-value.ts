@@ -77,8 +77,9 @@ function findUnsupported(run: TaskRun, step: Step, budget: WorkBudget): CheckedA
   if (gap !== undefined) return { values: [], gap }
   if (chars > seen_chars_max) return { values: [], gap: `more than ${seen_chars_max} characters` }
   budget.spend(chars)
-  const checks = checkAnswer(answer, indexSeen(texts))
-  const open = checks.filter((value) => isClaimed(value, answer))
+  const index = indexSeen(texts)
+  const checks = checkAnswer(answer, index)
+  const open = checks.filter((value) => isClaimed(value, answer) && !isBare(value, index))
   const supported = checks.filter(({ verdict }) => verdict === 'seen' || verdict === 'derived')
   // Without tools, an answer from general knowledge is no fault: it must follow the document.
   if (hasFacts === 'document' && supported.length < Math.max(2, open.length)) return nothing
@@ -114,6 +115,29 @@ function isQuoted(value: string, texts: Seen['texts']): boolean {
     return false
   })
 }
+
+/**
+ * Tells whether a seen text has the number of a value without any unit, as tables and JSON have.
+ * Another currency than those that were seen is none of them.
+ */
+function isBare({ kind, value }: CheckedValue, { texts, currencies }: SeenIndex): boolean {
+  if (!measured.has(kind)) return false
+  const [digits] = /\d[\d.,’']*(?<!\D)/.exec(value) ?? []
+  if (digits === undefined) return oneUnit.test(value)
+  if (kind === 'money' && currencies.size > 0) {
+    const currency = value.replace(/[\d.,’'\s-]/g, '').toLowerCase()
+    if (!texts.some(({ text }) => text.toLowerCase().includes(currency))) return false
+  }
+  const pattern = new RegExp(
+    `(?<![\\p{L}\\p{N}\\p{Sc}_.,-])${digits.replaceAll('.', '\\.')}\\s*(?:[,;\\]}|"]|$)`,
+    'mu',
+  )
+  return texts.some(({ text }) => text.includes(digits) && pattern.test(text))
+}
+
+const measured: ReadonlySet<string> = new Set(['money', 'quantity', 'percent'])
+/** “One euro is 163.2 yen” states a rate. */
+const oneUnit = /^(?:one|eine?|une?|una?|uno)\b/i
 
 /** Occurrences of a value that are compared in one text. */
 const quotes_max = 20

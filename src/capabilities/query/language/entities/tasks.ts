@@ -76,6 +76,31 @@ export const tasks: Entity = {
       type: 'decimal',
       description: 'Cost of wasted calls in US dollars.',
     },
+    {
+      name: 'trust_score',
+      type: 'float',
+      description: 'Trust of the newest verified answer, 0 to 1.',
+      nullable: true,
+    },
+    {
+      name: 'trust_coverage',
+      type: 'float',
+      description: 'Share of the claims of that answer that a verifier decided.',
+      nullable: true,
+    },
+    {
+      ...text(
+        'verification_state',
+        'State of the newest verification: not_verified, pending, verified or failed.',
+      ),
+      derived: { postgres: "coalesce(verification_state, 'not_verified')" },
+    },
+    {
+      name: 'verified_at',
+      type: 'time',
+      description: 'End of the newest successful verification.',
+      nullable: true,
+    },
     count('duration_ms', 'Time from the first start to the last end, in milliseconds.'),
     { name: 'models', type: 'list', description: 'Models that answered.' },
     { name: 'providers', type: 'list', description: 'Provider that answered.' },
@@ -93,14 +118,14 @@ const countOrNull = (name: string, description: string): Field => ({
 /** Findings of tasks. `GET /api/v1/tasks/{task_id}/findings` returns their evidence. */
 export const findings: Entity = {
   name: 'findings',
-  description: 'Loops, failures and lost context detected in tasks.',
+  description: 'Loops, failures, lost context and claims without support, detected in tasks.',
   time: 'started_at',
   identity: ['finding_id'],
   maps: [],
   fields: fieldsOf([
     { name: 'finding_id', type: 'uuid', description: 'Finding id.' },
     text('task_id', 'Task id.'),
-    text('kind', 'loop, failure or context.'),
+    text('kind', 'loop, failure, context or claim.'),
     text('type', 'Type within the kind, such as repeat_call.'),
     text('detector', 'Detector.'),
     count('detector_version', 'Version of the detector.'),

@@ -36,7 +36,7 @@ const overrideBody = record('ClaimOverrideRequest', {
  * POST /api/v1/verification/claims/{claim_id}/override: a person’s verdict on a claim. It also
  * applies to the equal claim of other runs of the trace. The verdict of the verifiers stays.
  */
-export function overrideClaim({ db, clock }: VerificationRoutesDeps): Route {
+export function overrideClaim(deps: VerificationRoutesDeps): Route {
   return defineRoute({
     method: 'POST',
     url,
@@ -49,20 +49,23 @@ export function overrideClaim({ db, clock }: VerificationRoutesDeps): Route {
     reply: claimSchema,
     errors: ['claim_not_found', 'store_unavailable'],
     handle: async ({ params, body, caller }) => {
+      const { db, clock } = deps
       const claim = await requireClaim(db, { ...params, project_id: caller.project_id })
       const { trace_start } = await requireRun(db, { ...claim })
-      const override = await putOverride(db, {
-        ...{ ...body, claim, trace_start },
-        created_at: new Date(clock.now_ms()),
-        created_by: requesterOf(caller),
-      })
+      const override = await changeOverride(deps, claim, (trx) =>
+        putOverride(trx, {
+          ...{ ...body, claim, trace_start },
+          created_at: new Date(clock.now_ms()),
+          created_by: requesterOf(caller),
+        }),
+      )
       return toClaimReply(claim, byDigest([override]))
     },
   })
 }
 
 /** DELETE /api/v1/verification/claims/{claim_id}/override: removes a person’s verdict. */
-export function removeOverride({ db }: VerificationRoutesDeps): Route {
+export function removeOverride(deps: VerificationRoutesDeps): Route {
   return defineRoute({
     method: 'DELETE',
     url,
@@ -75,10 +78,27 @@ export function removeOverride({ db }: VerificationRoutesDeps): Route {
     reply: z.undefined(),
     errors: ['claim_not_found', 'store_unavailable'],
     handle: async ({ params, caller: { project_id } }) => {
-      await deleteOverride(db, await requireClaim(db, { ...params, project_id }))
+      const claim = await requireClaim(deps.db, { ...params, project_id })
+      await changeOverride(deps, claim, (trx) => deleteOverride(trx, claim))
       return undefined
     },
   })
+}
+
+/** Changes an override and, in the same transaction, the findings of the claim's trace. */
+async function changeOverride<Result>(
+  { db, onOverride }: Pick<VerificationRoutesDeps, 'db' | 'onOverride'>,
+  claim: StoredClaim,
+  change: (trx: RunsDb) => Promise<Result>,
+): Promise<Result> {
+  let afterCommit: (() => void) | undefined
+  const result = await db.transaction().execute(async (trx) => {
+    const changed = await change(trx)
+    afterCommit = await onOverride?.(trx, claim)
+    return changed
+  })
+  afterCommit?.()
+  return result
 }
 
 async function requireClaim(

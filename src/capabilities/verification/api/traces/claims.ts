@@ -40,7 +40,7 @@ export function listTraceClaims(deps: VerificationRoutesDeps): Route {
     params: tracePath,
     query: querySchema,
     reply: record('VerifiedClaimList', {
-      run_id: z.uuid().nullable().describe('Run of the claims; null if the trace has none.'),
+      run_id: z.uuid().nullable().describe('Run of the claims; null without a verified run.'),
       claims: z.array(claimSchema),
       total: z.int().nonnegative(),
       total_is_exact: z.literal(false).optional(),

@@ -1,3 +1,4 @@
+import type { Chore } from '../../../jobs/index.ts'
 import type { KnowledgeDb } from '../knowledge-base.ts'
 import type { Embedder } from './order-hits.ts'
 import { insertVectors, selectUnembedded } from './store.ts'
@@ -8,6 +9,20 @@ export type EmbedChunksDeps = {
   embedder: Embedder
   /** Books a cost in the budget of the project's day; resolves to false above the budget. */
   book(project_id: string, nano_dollars: bigint): Promise<boolean>
+}
+
+/** How often documents are searched for chunks without a vector. */
+const embedEvery_ms = 10_000
+
+/** Makes the vectors of new documents, on every worker; two at once make some of them twice. */
+export function embeddingsChore(deps: EmbedChunksDeps): Chore {
+  return {
+    name: 'embeddings',
+    every_ms: embedEvery_ms,
+    run: async (signal) => {
+      await embedChunks(deps, signal)
+    },
+  }
 }
 
 /** Calls of a round, so that a chore ends. */
