@@ -44,7 +44,10 @@ async function check({ claim, project_id, question = '', seen = [], ...given }: 
   const values = checkAnswer(claim, indexSeen(sources)).map(({ derivation, ...value }) => ({
     ...value,
     derivation: derivation?.formula ?? null,
-    evidence: [],
+    evidence: value.evidence.map((one) => {
+      const digest = sources.find(({ source }) => source === one.source)?.digest ?? null
+      return { kind: 'trace' as const, ...one, digest, place }
+    }),
   }))
   const answer = {
     ...{ project_id: project_id ?? (await api.newProject()), question, seen: sources },

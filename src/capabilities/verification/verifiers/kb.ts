@@ -19,7 +19,7 @@ import { judgeByWords } from '../verdicts/judge-by-words.ts'
 import { askJudge, type CitedPassage, judgedPassages_max } from './kb-judge.ts'
 import { decideBySources, type KbResult, type SourceVerdict } from './kb-verdict.ts'
 
-/** What verifier `kb` works with. */
+/** Dependencies of verifier `kb`. */
 export type KbDeps = {
   db: KnowledgeDb
   /** Orders passages by meaning; undefined without such a model. */
