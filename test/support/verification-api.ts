@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { openClaimFindings } from '../../src/capabilities/detection/index.ts'
 import { openClickHouseRecordStore } from '../../src/capabilities/storage/index.ts'
 import type { VerificationRoutesDeps } from '../../src/capabilities/verification/api/contract.ts'
 import { verificationRoutes } from '../../src/capabilities/verification/api/verification-routes.ts'
