@@ -183,12 +183,30 @@ export default {
     {
       name: 'detection-is-pure-up-to-its-findings',
       severity: 'error',
-      comment: 'Reconstruction, facts, detectors and their run know no store and no platform.',
+      comment:
+        'Reconstruction, facts, detectors and their run know no store and no platform. Provenance is as pure.',
       from: {
         path: `${detection}(reconstruction|facts|detectors|analyse)/`,
         pathNot: '\\.test\\.ts$',
       },
-      to: { path: ['^src/platform/', '^src/capabilities/(?!detection/)'] },
+      to: {
+        path: [
+          '^src/platform/',
+          '^src/capabilities/(?!detection/|verification/provenance/index\\.ts$)',
+        ],
+      },
+    },
+    {
+      name: 'provenance-is-pure',
+      severity: 'error',
+      comment: 'Detectors compare answers with what the agent saw by these rooms of verification.',
+      from: {
+        path: '^src/capabilities/verification/(provenance|values|text)/',
+        pathNot: '\\.test\\.ts$',
+      },
+      to: {
+        path: ['^src/platform/', '^src/capabilities/(?!verification/(provenance|values|text)/)'],
+      },
     },
     {
       name: 'incidents-core-is-pure',
