@@ -85,6 +85,9 @@ const detectionDoors = ['reconstruction', 'facts', 'detectors'].map((room) => ({
   to: { path: `${detection}${room}/`, pathNot: `${detection}${room}/index\\.ts$` },
 }))
 
+const coreRooms = '(text|values|claims|provenance|knowledge|verdicts)/'
+const verificationCore = `src/capabilities/verification/${coreRooms}`
+
 export default {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
@@ -183,8 +186,7 @@ export default {
     {
       name: 'detection-is-pure-up-to-its-findings',
       severity: 'error',
-      comment:
-        'Reconstruction, facts, detectors and their run know no store and no platform. Provenance is as pure.',
+      comment: 'Reconstruction, facts, detectors and their run know no store and no platform.',
       from: {
         path: `${detection}(reconstruction|facts|detectors|analyse)/`,
         pathNot: '\\.test\\.ts$',
@@ -192,21 +194,16 @@ export default {
       to: {
         path: [
           '^src/platform/',
-          '^src/capabilities/(?!detection/|verification/provenance/index\\.ts$)',
+          '^src/capabilities/(?!detection/|verification/provenance/index\\.ts)',
         ],
       },
     },
     {
-      name: 'provenance-is-pure',
+      name: 'verification-core-is-pure',
       severity: 'error',
-      comment: 'Detectors compare answers with what the agent saw by these rooms of verification.',
-      from: {
-        path: '^src/capabilities/verification/(provenance|values|text)/',
-        pathNot: '\\.test\\.ts$',
-      },
-      to: {
-        path: ['^src/platform/', '^src/capabilities/(?!verification/(provenance|values|text)/)'],
-      },
+      comment: 'What judges claims knows no store, no platform and no other capability.',
+      from: { path: `^${verificationCore}`, pathNot: '\\.test\\.ts$' },
+      to: { path: ['^src/platform/', `^src/capabilities/(?!verification/${coreRooms})`] },
     },
     {
       name: 'incidents-core-is-pure',

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { ConfigError, loadConfig, type RoleConfig } from '../platform/config/index.ts'
 import { NoAnswer, UsageError } from './command.ts'
 
@@ -22,20 +23,49 @@ function loadSettings(): RoleConfig<'cli'> {
 
 type Asked = {
   api_key: string
+  /** Sent instead of the key, to routes that accept no keys. */
+  access_token?: string
   stop: AbortSignal
   /** Sent as JSON with POST; without a body the request is a GET. */
   body?: unknown
+}
+
+const tokenSchema = z.object({ access_token: z.string() })
+
+/**
+ * Exchanges the key of a service account for an access token, which routes need that accept no
+ * keys. Throws like `askApi`, and `UsageError` for another kind of key.
+ */
+export async function accessTokenFor(
+  url: string,
+  { api_key, stop }: { api_key: string; stop: AbortSignal },
+): Promise<string> {
+  if (!api_key.startsWith('lt_sa_')) {
+    throw new UsageError(
+      'LOOPTRACE_API_KEY: expected a key of a service account, lt_sa_…, with the scope verification:run or traces:read',
+    )
+  }
+  const body = { grant_type: 'client_credentials', client_secret: api_key }
+  const answer = await askApi(new URL('/api/v1/auth/token', url), { api_key, stop, body })
+  const read = tokenSchema.safeParse(answer)
+  if (read.success) return read.data.access_token
+  throw new NoAnswer(`${url}: the answer is not an access token: check LOOPTRACE_URL`)
 }
 
 /**
  * Asks the API and resolves with the body of its answer. Throws `UsageError` when the API refuses a
  * value, and `NoAnswer` otherwise.
  */
-export async function askApi(url: URL, { api_key, stop, body }: Asked): Promise<unknown> {
+export async function askApi(url: URL, asked: Asked): Promise<unknown> {
+  const { api_key, access_token, stop, body } = asked
   const signal = AbortSignal.any([stop, AbortSignal.timeout(answer_timeout_ms)])
-  const headers = { 'x-api-key': api_key, 'content-type': 'application/json' }
+  const credentials =
+    access_token === undefined
+      ? { 'x-api-key': api_key }
+      : { authorization: `Bearer ${access_token}` }
+  const headers = { ...credentials, 'content-type': 'application/json' }
   const post = { method: 'POST', headers, body: JSON.stringify(body) }
-  const get = { headers: { 'x-api-key': api_key } }
+  const get = { headers: credentials }
   let response: Response
   try {
     response = await fetch(url, { ...(body === undefined ? get : post), signal })

@@ -213,6 +213,52 @@ const backtestCommand: Command = {
   load: async () => (await import('./rules/backtest.ts')).backtest,
 }
 
+/** `looptrace trust recompute`: a trust score from its evidence. */
+const recomputeCommand: Command = {
+  words: 'trust recompute',
+  summary: 'Computes the trust score of a verification again from its evidence',
+  synopsis: '--run <id> | --trace <id> | --file <run.json> [options]',
+  about: [
+    'Compares the stored score with one that is computed from the stored results of the verifiers and the\n' +
+      'calibrations of the run. All numbers must be equal, bit for bit. --run and --trace ask the API at\n' +
+      'LOOPTRACE_URL, with the key of a service account in LOOPTRACE_API_KEY, which needs the scope\n' +
+      'verification:run or traces:read.',
+    '--file needs no service: it reads the reply of GET /api/v1/verification/runs/{run_id}/export. With --source,\n' +
+      'each quote is compared with the text of its source: a source is found by its SHA-256, and a quote must\n' +
+      'be at its offsets. The answer is a source too: each claim must be at its offsets.',
+  ],
+  options: {
+    run: { value: '<id>', about: 'A run.' },
+    trace: { value: '<id>', about: 'The newest run of a trace.' },
+    file: { short: 'f', value: '<path>', about: 'An exported run, or - for standard input.' },
+    source: {
+      value: '<path>',
+      multiple: true,
+      about: 'With --file: a text that the run quotes, or a folder of them.',
+    },
+    output: outputOption,
+  },
+  words_min: 0,
+  words_max: 0,
+  examples: [
+    {
+      command: 'looptrace trust recompute --trace 0199fa1c-9f5e-7c7e-8c65-2f1d3a4b5c6d',
+      about: 'the newest run of a trace',
+    },
+    {
+      command: 'looptrace trust recompute --file run.json --source documents/',
+      about: 'an exported run with the texts that it quotes, without a service',
+    },
+  ],
+  statuses: {
+    0: 'The score is identical, and each quote is in its source.',
+    1: 'A number differs, or a quote is not in its source.',
+    2: 'The command line, the file or a setting is invalid, or the trace is not verified.',
+    3: 'The API does not answer, refuses the key, or does not have the run.',
+  },
+  load: async () => (await import('./trust/recompute.ts')).recompute,
+}
+
 /** The commands other than the roles. */
 export const cliCommands: readonly Command[] = [
   getCommand,
@@ -221,4 +267,5 @@ export const cliCommands: readonly Command[] = [
   testCommand,
   backtestCommand,
   ledgerCommand,
+  recomputeCommand,
 ]

@@ -3,14 +3,15 @@ import type { Chore, JobHandler } from '../capabilities/jobs/index.ts'
 import type { RetentionTarget } from '../capabilities/storage/index.ts'
 import {
   embeddingsChore,
+  endLostRunsChore,
   openModels,
   openRunsRetention,
   openSpend,
   openVerifiers,
   openWebAccess,
-  overridesOf,
+  reportOverride,
+  reportVerified,
   runMeters,
-  toVerifiedAnswer,
   type VerificationRoutesDeps,
   verificationHandler,
   verificationRoutes,
@@ -26,7 +27,6 @@ import {
 import type { RoleConfig } from '../platform/config/index.ts'
 import type { Route } from '../platform/http/index.ts'
 import type { Outbound } from '../platform/outbound/index.ts'
-import type { DetectionTables } from '../platform/relational/index.ts'
 import { openReceivers } from './notifications.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
@@ -50,7 +50,6 @@ export function openVerificationApi(
   const indexer = createIndexer()
   parts.defer(() => indexer.close())
   const { models, verifiers } = openVerifying({ parts }, config, ports)
-  const writeFindings = openClaimFindings({ onFindings })
   return {
     knowledge: { db, clock, indexer, limits: config },
     runs: {
@@ -58,13 +57,10 @@ export function openVerificationApi(
       models: models.list,
       wait_ms_max: config.verification_wait_ms,
       budget_nano_dollars: budgetOf(config),
-      onOverride: (trx, answer) => writeFindings(trx.withTables<Detection>(), answer),
+      onOverride: reportOverride(openClaimFindings({ onFindings })),
     },
   }
 }
-
-/** Selected, because interfaces cannot be used as tables directly. */
-type Detection = Pick<DetectionTables, keyof DetectionTables>
 
 type VerificationStores = Pick<Stores, 'db' | 'store' | 'records'>
 
@@ -86,17 +82,12 @@ export function openVerification(
   const outbound = openReceivers(config)
   const { models, verifiers } = openVerifying(context, config, { db, outbound })
   const nano_dollars_per_day_max = budgetOf(config)
-  const writeFindings = openClaimFindings({ onFindings })
   const handler = verificationHandler({
     ...{ db, store, clock, logger, verifiers, nano_dollars_per_day_max },
     extractClaims: models.extractClaims,
     openJudge: models.openJudge,
     meters: runMeters(metrics),
-    onVerified: async (trx, verified) =>
-      writeFindings(
-        trx.withTables<Detection>(),
-        toVerifiedAnswer(verified, await overridesOf(trx, verified.run)),
-      ),
+    onVerified: reportVerified(openClaimFindings({ onFindings })),
   })
   const book = openSpend({ db, clock, nano_dollars_per_day_max })
   const { embeddings: embedder } = models
@@ -104,6 +95,7 @@ export function openVerification(
     handlers: [handler],
     chores: [
       verifyQuietTasksChore({ db, clock, logger, store, records, verifiers }),
+      endLostRunsChore({ db, clock }),
       ...(embedder === undefined ? [] : [embeddingsChore({ db, embedder, book })]),
     ],
     retention: openRunsRetention({ db }),

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { StoredResult } from '../../src/capabilities/verification/contract.ts'
+import { checkQuotes } from '../../src/cli/trust/check-quotes.ts'
+import { readExportedRun, recomputeExport } from '../../src/cli/trust/exported-run.ts'
 import { sql } from '../../src/platform/relational/index.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
 import { openVerificationApi, type VerificationApi } from '../support/verification-api.ts'
@@ -37,10 +39,12 @@ function judge(salt: string) {
   }
 }
 
+const sentence = (at: number) => `Invoice ${at} is over $${at * 7}.`
+
 /** A project with a run that a worker verified. */
 async function newRun(project?: string) {
   const project_id = project ?? (await api.bench.newProject())
-  const sentences = Array.from({ length: 40 }, (_, at) => `Invoice ${at} is over $${at * 7}.`)
+  const sentences = Array.from({ length: 40 }, (_, at) => sentence(at))
   const task = `task ${randomUUID()}`
   const trace = await api.bringRun(project_id, task, { answer: sentences.join(' ') })
   return { project: project_id, trace, run_id: await verify(project_id, trace) }
@@ -70,6 +74,13 @@ describe('recompute', () => {
     const exported = await api.get(project, `/runs/${run_id}/export`)
     expect(exported.body).toMatchObject({ format: 'looptrace-verification-run/1', run: run.body })
     expect(exported.body.claims).toHaveLength(40)
+    const file = readExportedRun('run.json', JSON.stringify(exported.body))
+    const { run_id: _run_id, ...recomputed } = body
+    expect(recomputeExport('run.json', file)).toStrictEqual(recomputed)
+    const answer = Array.from({ length: 40 }, (_, at) => sentence(at)).join(' ')
+    const sources = new Map([[run.body.answer.digest, answer]])
+    const { checked, wrong } = checkQuotes(file, sources)
+    expect([checked >= 40, wrong]).toEqual([true, []])
   })
 
   test('a changed score, verdict or result is noticed, and another formula refused', async () => {

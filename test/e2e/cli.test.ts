@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { childEnv } from '../support/child-env.ts'
 import { eventually } from '../support/eventually.ts'
@@ -361,6 +361,80 @@ describe('rules backtest', () => {
     expect([result.status, result.stdout]).toEqual([expected, ''])
     expect(result.stderr).toContain(message)
     expect(result.stderr).not.toContain('lt_key')
+  })
+})
+
+describe('trust recompute', () => {
+  const trust = { trust_score: 0.75, interval: [0.5, 0.9], coverage: 1, calibrated: {}, caps: [] }
+  const same = { run_id: 'r1', formula_version: 'trust-1', stored: trust, recomputed: trust }
+  const recomputed = { ...same, identical: true, differences: [] }
+  const token = '/api/v1/auth/token'
+  const base = '/api/v1/verification'
+  let answers: Record<string, [status: number, body: unknown]>
+  let asked: string[]
+  const api = createServer(({ method, url = '', headers }, response) => {
+    asked.push(`${method} ${url} ${headers.authorization}`)
+    const [status, body] = answers[url] ?? [404, { detail: 'expected a run of this project' }]
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(body))
+  })
+  let env: Record<string, string>
+  const recompute = (line: string) => looptrace(`trust recompute ${line}`, { env })
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve))
+    const { port } = api.address() as AddressInfo
+    env = { LOOPTRACE_URL: `http://127.0.0.1:${port}`, LOOPTRACE_API_KEY: 'lt_sa_key' }
+  })
+  beforeEach(() => {
+    asked = []
+    answers = {
+      [token]: [200, { access_token: 'jwt' }],
+      [`${base}/traces/t1`]: [200, { status: 'verified', run_id: 'r1' }],
+      [`${base}/runs/r1/recompute`]: [200, recomputed],
+    }
+  })
+  afterAll(() => api.close())
+
+  test('asks with an access token for the run, or for the newest of a trace', async () => {
+    const { status, stdout } = await recompute('--trace t1')
+    expect([status, stdout]).toEqual([0, expect.stringContaining('The trust score is identical.')])
+    expect(asked).toEqual([
+      `POST ${token} undefined`,
+      `GET ${base}/traces/t1 Bearer jwt`,
+      `POST ${base}/runs/r1/recompute Bearer jwt`,
+    ])
+    const json = await recompute('--run r1 -o json')
+    expect([json.status, JSON.parse(json.stdout)]).toEqual([0, recomputed])
+  })
+
+  test('has status 1 if a number differs', async () => {
+    const other = { ...trust, trust_score: 0.8 }
+    const body = { ...same, recomputed: other, identical: false, differences: [{}] }
+    answers[`${base}/runs/r1/recompute`] = [200, body]
+    const { status, stdout } = await recompute('--run r1')
+    expect([status, stdout]).toEqual([1, expect.stringContaining('The trust score differs')])
+    expect(stdout).toMatch(/trust score +0\.75 +0\.8\n/)
+  })
+
+  test('a run that is unknown, a trace without a result and another key are refused', async () => {
+    expect(await recompute('--run ../x')).toMatchObject({
+      status: 3,
+      stderr: expect.stringContaining('404 expected a run of this project'),
+    })
+    expect(asked.at(-1)).toContain(`${base}/runs/..%2Fx/recompute`)
+    answers[`${base}/traces/t1`] = [200, { status: 'pending', run_id: 'r1' }]
+    expect(await recompute('--trace t1')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('the trace is pending, expected a verified trace'),
+    })
+    answers[token] = [401, { detail: 'credentials are wrong' }]
+    expect(await recompute('--run r1')).toMatchObject({ status: 3, stdout: '' })
+    env = { ...env, LOOPTRACE_API_KEY: 'lt_project' }
+    expect(await recompute('--run r1')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('expected a key of a service account'),
+    })
   })
 })
 

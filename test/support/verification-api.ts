@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { openClaimFindings } from '../../src/capabilities/detection/index.ts'
 import { openClickHouseRecordStore } from '../../src/capabilities/storage/index.ts'
 import type { VerificationRoutesDeps } from '../../src/capabilities/verification/api/contract.ts'
 import { verificationRoutes } from '../../src/capabilities/verification/api/verification-routes.ts'
 import type { StoredResult, Verifier } from '../../src/capabilities/verification/contract.ts'
+import { reportOverride } from '../../src/capabilities/verification/findings/report-claims.ts'
 import type { RunsDb } from '../../src/capabilities/verification/runs/store.ts'
 import { computeTrust } from '../../src/capabilities/verification/trust/fuse.ts'
 import type { Verdict } from '../../src/capabilities/verification/verdicts/verdict.ts'
@@ -59,7 +61,7 @@ export async function openVerificationApi(
     records: openClickHouseRecordStore({ columnar: bench.columnar }),
     verifiers: testVerifiers(),
     budget_nano_dollars: 1_000_000_000n,
-    onOverride: async () => () => undefined,
+    onOverride: reportOverride(openClaimFindings({})),
     ...change,
   }
   const server = await createHttpServer({

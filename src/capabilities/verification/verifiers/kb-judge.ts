@@ -9,6 +9,9 @@ export type CitedPassage = {
   cite: () => StoredEvidence | Promise<StoredEvidence>
 }
 
+/** Passages that a judge reads. */
+export const judgedPassages_max = 8
+
 /**
  * Asks the judge about a claim that words do not decide. Without its verdict, the result of words
  * stays. The evidence is the judge's quote.

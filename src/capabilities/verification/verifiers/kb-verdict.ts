@@ -39,8 +39,11 @@ export function decideBySources(
   }
   if (missing.length > 0) return invented(missing)
   if (supported !== undefined) return toResult(supported, `supported by ${supported.by}`)
-  const open = strongest(sources, 'unverifiable')
-  if (open !== undefined && open.evidence.length > 0) {
+  const open = strongest(
+    sources.filter(({ evidence }) => evidence.length > 0),
+    'unverifiable',
+  )
+  if (open !== undefined) {
     return toResult(open, `the nearest passage, of ${open.by}, does not decide it`)
   }
   return {

@@ -16,8 +16,8 @@ import { openSeenLibrary } from '../knowledge-base/sources/seen-library.ts'
 import { checkAnswer, indexSeen } from '../provenance/index.ts'
 import { type Fact, judgeByFacts } from '../verdicts/judge-by-facts.ts'
 import { judgeByWords } from '../verdicts/judge-by-words.ts'
-import { askJudge, type CitedPassage } from './kb-judge.ts'
-import { decideBySources, type SourceVerdict } from './kb-verdict.ts'
+import { askJudge, type CitedPassage, judgedPassages_max } from './kb-judge.ts'
+import { decideBySources, type KbResult, type SourceVerdict } from './kb-verdict.ts'
 
 /** What verifier `kb` works with. */
 export type KbDeps = {
@@ -95,7 +95,8 @@ async function openKb(
     const asked = { text: claim.text, context: question }
     const found = await searchSources(sources, asked, signal)
     const { verdicts, missing } = weighSources(sources, claim, { asked, found })
-    const decided = decideBySources(await Promise.all(verdicts.map(cite)), missing)
+    const weighed = decideBySources(await Promise.all(verdicts.map(cite)), missing)
+    const decided = sources.checksValues ? withSeenValues(claim, weighed) : weighed
     const isOpen = decided.verdict === 'unverifiable' || decided.method === 'words'
     const mayAsk = judge !== undefined && isOpen && decided.verdict !== 'supported'
     if (!mayAsk || judged >= judgedClaims_max) return decided
@@ -105,7 +106,27 @@ async function openKb(
   }
 }
 
-const judgedPassages_max = 8
+/**
+ * A claim whose wording is in no passage, but whose values were all seen, is open rather than not
+ * found: its values are the evidence.
+ */
+function withSeenValues({ values }: ClaimToCheck, decided: KbResult): KbResult {
+  const seen = values.filter(({ verdict }) => verdict === 'seen' || verdict === 'derived')
+  const isSeen = values.every(
+    ({ verdict }) => verdict !== 'unsupported' && verdict !== 'not_checked',
+  )
+  if (decided.verdict !== 'not_found' || !isSeen || seen.length === 0) return decided
+  return {
+    verdict: 'unverifiable',
+    confidence: 0.5,
+    method: 'provenance',
+    evidence: seen.flatMap(({ evidence }) => evidence.slice(0, 1)).slice(0, evidence_max),
+    note: 'the agent saw all values of the claim; no passage says the rest',
+  }
+}
+
+/** Evidence of values that a result shows. */
+const evidence_max = 5
 
 /** A verdict whose evidence is not read yet. */
 type OpenVerdict = Omit<SourceVerdict, 'evidence'> & { cites: readonly (() => Cited)[] }
@@ -205,7 +226,10 @@ function withDispute(verdicts: OpenVerdict[], asked: Question, found: Found): Op
   if (!words.some(({ verdict }) => verdict === 'supported')) return verdicts
   const all = [...found.documents, ...found.seen]
   if (byWords(asked, all, 'documents').verdict === 'supported') return verdicts
-  const cites = words.flatMap((each) => each.cites.slice(0, 1))
+  const cites = words.flatMap((each) => {
+    const nearest = each.by === 'documents' ? found.documents[0] : found.seen[0]
+    return each.cites[0] ?? nearest?.cite ?? []
+  })
   const disputed: OpenVerdict = {
     ...{ verdict: 'unverifiable', confidence: 0.5, method: 'words', cites },
     by: 'documents',

@@ -6,7 +6,7 @@ export const cliSettings = {
     unit: 'URL',
     default: 'http://127.0.0.1:8080',
     reason:
-      'API that `looptrace ledger` and `looptrace rules backtest` read. The default is `make run` on this machine.',
+      'API that `looptrace ledger`, `looptrace rules backtest` and `looptrace trust recompute` read. The default is `make run` on this machine.',
   }),
   api_key: secret({ reason: 'Project key of the command line.' }),
 }

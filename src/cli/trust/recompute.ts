@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import { type Recomputed, trustScore } from '../../capabilities/verification/trust/recompute.ts'
+import { printable } from '../../kernel/printable.ts'
+import { accessTokenFor, apiSettings, askApi } from '../ask-api.ts'
+import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from '../command.ts'
+import { render, tableOf } from '../output.ts'
+import { checkQuotes, type QuoteCheck, readSources, readText } from './check-quotes.ts'
+import { readExportedRun, recomputeExport } from './exported-run.ts'
+
+/**
+ * Computes the trust score of a run again, by the service or from an exported run. Exit status 1
+ * when a number differs, or a quote is not in its source.
+ */
+export async function recompute(args: Arguments, io: CommandIo): Promise<number> {
+  const wanted = ['run', 'trace', 'file'].filter((name) => args.value(name) !== undefined)
+  if (wanted.length !== 1) throw new UsageError('expected one of --run, --trace and --file')
+  const sources = args.values('source')
+  const file = args.value('file')
+  if (file === undefined && sources.length > 0) throw new UsageError('--source needs --file')
+  const result =
+    file === undefined ? await askService(args, io) : await recomputeFile(file, sources, io)
+  io.out(render(args, result, () => pageOf(result, io)))
+  const isRight = result.identical && (result.quotes?.wrong.length ?? 0) === 0
+  return isRight ? exitStatus.ok : exitStatus.findings
+}
+
+/** A recomputed run. `quotes` is left out when no sources were given. */
+type Result = Omit<Recomputed, 'differences' | 'formula_version'> & {
+  run_id: string
+  formula_version: string
+  differences: readonly unknown[]
+  quotes?: QuoteCheck
+}
+
+async function recomputeFile(
+  file: string,
+  paths: readonly string[],
+  io: CommandIo,
+): Promise<Result> {
+  const text = file === '-' ? await io.stdin() : (await readText(file)).toString()
+  const exported = readExportedRun(file, text)
+  const { run_id } = exported.run
+  const result = { run_id, ...recomputeExport(file, exported) }
+  if (paths.length === 0) return result
+  return { ...result, quotes: checkQuotes(exported, await readSources(paths)) }
+}
+
+/** The parts of the answers that are used; another version of the API may have more. */
+const recomputedSchema = z.object({
+  run_id: z.string(),
+  formula_version: z.string(),
+  stored: trustScore,
+  recomputed: trustScore,
+  identical: z.boolean(),
+  differences: z.array(z.unknown()),
+})
+const resultSchema = z.object({ status: z.string(), run_id: z.string().nullable() })
+
+async function askService(args: Arguments, { stop }: CommandIo): Promise<Result> {
+  const { url, api_key } = apiSettings()
+  const access_token = await accessTokenFor(url, { api_key, stop })
+  const ask = async <Schema extends z.ZodType>(path: string, schema: Schema, body?: object) => {
+    const about = { api_key, access_token, stop, ...(body && { body }) }
+    const read = schema.safeParse(await askApi(new URL(`${base}/${path}`, url), about))
+    if (read.success) return read.data
+    throw new NoAnswer(`${url}: the answer is not a verification: check LOOPTRACE_URL`)
+  }
+  const trace = args.value('trace')
+  let run = args.value('run')
+  if (trace !== undefined) {
+    const { status, run_id } = await ask(`traces/${encodeURIComponent(trace)}`, resultSchema)
+    if (status !== 'verified' || run_id === null) {
+      throw new UsageError(`--trace: the trace is ${printable(status)}, expected a verified trace`)
+    }
+    run = run_id
+  }
+  return ask(`runs/${encodeURIComponent(run ?? '')}/recompute`, recomputedSchema, {})
+}
+
+const base = '/api/v1/verification'
+
+function pageOf(result: Result, io: CommandIo): string {
+  const { run_id, formula_version, stored, recomputed, differences, quotes } = result
+  const names = ['trust_score', 'interval', 'coverage', 'caps', 'calibrated'] as const
+  const table = tableOf(
+    ['', 'STORED', 'RECOMPUTED'],
+    names.map((name) => [
+      name.replace('_', ' '),
+      describeNumber(stored[name]),
+      describeNumber(recomputed[name]),
+    ]),
+  )
+  return [
+    printable(`Run ${run_id}, formula ${formula_version}`),
+    `\n\n${table}\n`,
+    result.identical
+      ? `${io.styled('green', 'The trust score is identical.')}\n`
+      : `${io.styled('red', `The trust score differs; verdicts of ${differences.length} claims differ.`)}\n`,
+    quotes === undefined ? '' : describeQuotes(quotes, io),
+  ].join('')
+}
+
+function describeNumber(value: Recomputed['stored'][keyof Recomputed['stored']]): string {
+  if (value === null) return '–'
+  if (typeof value === 'number') return String(value)
+  const words = Array.isArray(value)
+    ? value.map(String)
+    : Object.keys(value).filter((name) => value[name] === true)
+  return printable(words.join(', ')) || '–'
+}
+
+const wrong_max = 20
+
+function describeQuotes({ checked, without_source, wrong }: QuoteCheck, io: CommandIo): string {
+  const lines = wrong
+    .slice(0, wrong_max)
+    .map(({ claim_id, source, at, quote, found }) =>
+      printable(
+        `claim ${claim_id}: ${source} ${at.join('–')}: got "${found}", expected "${quote}"`,
+      ),
+    )
+  const sum = `${checked} quotes were compared with their sources, ${without_source} have none here.`
+  if (wrong.length === 0) return `${sum}\n`
+  const differ = io.styled('red', `${wrong.length} quotes are not in their source.`)
+  return `${sum}\n${lines.join('\n')}\n${differ}\n`
+}
