@@ -3,6 +3,7 @@ import type { Chore, JobHandler } from '../capabilities/jobs/index.ts'
 import type { RetentionTarget } from '../capabilities/storage/index.ts'
 import {
   embeddingsChore,
+  endLostRunsChore,
   openModels,
   openRunsRetention,
   openSpend,
@@ -94,6 +95,7 @@ export function openVerification(
     handlers: [handler],
     chores: [
       verifyQuietTasksChore({ db, clock, logger, store, records, verifiers }),
+      endLostRunsChore({ db, clock }),
       ...(embedder === undefined ? [] : [embeddingsChore({ db, embedder, book })]),
     ],
     retention: openRunsRetention({ db }),

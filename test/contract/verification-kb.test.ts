@@ -93,6 +93,13 @@ describe('values', () => {
     expect(twin.method).not.toBe('provenance')
   })
 
+  test('a claim in other words, whose values were seen, is open with them as evidence', async () => {
+    const claim = 'I have transferred 412.5 EUR to your account.'
+    const result = await check({ claim, seen })
+    expect(result).toMatchObject({ verdict: 'unverifiable', method: 'provenance' })
+    expect(result.evidence.map(({ quote }) => quote)).toEqual(['412.5'])
+  })
+
   test('a document or a fact that has the value explains it', async () => {
     const project_id = await api.newProject()
     const claim = 'The late fee is 75 euros for every parcel.'

@@ -200,7 +200,10 @@ export const taskSchema = z
       .max(1)
       .nullable()
       .describe('Share of the claims of that answer that a verifier decided.'),
-    verification_state: z.enum(verificationStates).describe('State of the newest verification.'),
+    verification_state: z
+      .enum(verificationStates)
+      .meta({ id: 'VerificationStatus' })
+      .describe('State of the newest verification.'),
     verified_at: instantSchema.nullable().describe('End of the newest successful verification.'),
     verdict: verdictSchema.nullable().describe('null until the first detection.'),
     url: z.string().describe('The path of this task.'),

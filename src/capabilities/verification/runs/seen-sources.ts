@@ -4,7 +4,7 @@ import type { Observation } from '../../../model/observation.ts'
 import { type HistoryMessage, readAnswer, readHistory } from '../../detection/index.ts'
 import type { SeenSource } from '../contract.ts'
 
-/** What an agent saw before its answer. */
+/** Texts that an agent saw before its answer. */
 export type SeenTexts = {
   seen: SeenSource[]
   /** The last message of the user in the answer's own input; '' without one. */
@@ -67,7 +67,7 @@ type Book = {
   own: string[]
   /** Names of calls by their arguments. */
   calls: Map<string, string>
-  /** Observations whose content was cut, and that have none. */
+  /** Numbers of observations with cut content, and without content. */
   cut: number
   hidden: number
 }
