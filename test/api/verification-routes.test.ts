@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openClaimFindings } from '../../src/capabilities/detection/index.ts'
 import { readAnswer } from '../../src/capabilities/verification/runs/read-answer.ts'
 import { encodeCursor } from '../../src/kernel/pages.ts'
-import type { DetectionBench } from '../support/detection.ts'
 import { eventually } from '../support/eventually.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
 import { openVerificationApi, type VerificationApi } from '../support/verification-api.ts'
@@ -627,44 +625,6 @@ describe('override', () => {
     })
     const again = `/claims/${claim.claim_id}/override`
     expect((await api.call('DELETE', again, { project_id: project })).status).toBe(204)
-  })
-
-  test('a person’s `supported` withdraws the findings of a claim until it is removed', async () => {
-    const { project, trace, path, run_id } = await newVerified()
-    const [, row] = await api.db
-      .selectFrom('verification_claims')
-      .selectAll()
-      .where('run_id', '=', run_id)
-      .orderBy('position')
-      .execute()
-    if (row === undefined) throw new Error('the run has no second claim')
-    const { id, digest, text } = row
-    const verified_at = new Date().toISOString()
-    const about = { project_id: project, task_id: 'task-1', run_id, trace_id: trace }
-    const result = { verifier: 'kb', verdict: 'not_found', confidence: 0.9 }
-    const note = 'not found in what the agent saw'
-    const results = [{ ...result, method: 'provenance', note, evidence: [] }]
-    const claim = { digest, text, at: [100, 117] as const, verdict: 'not_found', results }
-    const value = { value: 'May', kind: 'date', at: [113, 116] as const, verdict: 'unsupported' }
-    const claims = [{ ...claim, values: [value], override: null }]
-    const { onVerified } = openClaimFindings({})
-    await api.bench.db.transaction().execute(async (trx: DetectionBench['db']) => {
-      await onVerified(trx, {
-        ...{ ...about, claims, observation_id: 'o1', started_at: verified_at, verified_at },
-      })
-    })
-    const states = async () => {
-      const findings = api.bench.db.selectFrom('findings').select('state')
-      const rows = await findings.where('project_id', '=', project).execute()
-      return rows.map(({ state }) => state)
-    }
-    expect(await states()).toEqual(['open'])
-    const url = `/claims/${id}/override`
-    await api.post(project, url, { verdict: 'supported', reason: 'seen' })
-    expect(await states()).toEqual(['withdrawn'])
-    await api.call('DELETE', url, { project_id: project })
-    expect(await states()).toEqual(['open'])
-    expect((await api.get(project, `${path}/summary`)).body.overridden).toBe(0)
   })
 
   test('an override whose findings cannot be changed is not stored', async () => {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { openClaimFindings } from '../../src/capabilities/detection/index.ts'
 import { openClickHouseRecordStore } from '../../src/capabilities/storage/index.ts'
 import type { VerificationRoutesDeps } from '../../src/capabilities/verification/api/contract.ts'
 import { verificationRoutes } from '../../src/capabilities/verification/api/verification-routes.ts'
@@ -60,8 +59,7 @@ export async function openVerificationApi(
     records: openClickHouseRecordStore({ columnar: bench.columnar }),
     verifiers: testVerifiers(),
     budget_nano_dollars: 1_000_000_000n,
-    onOverride: (trx, claim) =>
-      openClaimFindings({}).onOverride(trx as unknown as DetectionBench['db'], claim),
+    onOverride: async () => () => undefined,
     ...change,
   }
   const server = await createHttpServer({
