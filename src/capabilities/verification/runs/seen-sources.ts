@@ -68,7 +68,7 @@ type Book = {
   own: Set<string>
   /** Names of calls by their arguments. */
   calls: Map<string, string>
-  /** Observations whose content was cut, and that have none. */
+  /** Observations with cut content, and observations without content. */
   cut: number
   hidden: number
 }
