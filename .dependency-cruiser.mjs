@@ -85,6 +85,9 @@ const detectionDoors = ['reconstruction', 'facts', 'detectors'].map((room) => ({
   to: { path: `${detection}${room}/`, pathNot: `${detection}${room}/index\\.ts$` },
 }))
 
+const coreRooms = '(text|values|claims|provenance|knowledge|verdicts)/'
+const verificationCore = `src/capabilities/verification/${coreRooms}`
+
 export default {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
@@ -188,7 +191,19 @@ export default {
         path: `${detection}(reconstruction|facts|detectors|analyse)/`,
         pathNot: '\\.test\\.ts$',
       },
-      to: { path: ['^src/platform/', '^src/capabilities/(?!detection/)'] },
+      to: {
+        path: [
+          '^src/platform/',
+          '^src/capabilities/(?!detection/|verification/provenance/index\\.ts)',
+        ],
+      },
+    },
+    {
+      name: 'verification-core-is-pure',
+      severity: 'error',
+      comment: 'What judges claims knows no store, no platform and no other capability.',
+      from: { path: `^${verificationCore}`, pathNot: '\\.test\\.ts$' },
+      to: { path: ['^src/platform/', `^src/capabilities/(?!verification/${coreRooms})`] },
     },
     {
       name: 'incidents-core-is-pure',

@@ -24,6 +24,7 @@ import { openOtlp, openProxy, openRecorder } from './proxy.ts'
 import { openQueryRuns } from './queries.ts'
 import { spoolCounter, watchQueue, watchSpool } from './queues.ts'
 import type { RoleContext } from './running.ts'
+import { openVerification } from './verification.ts'
 import { version } from './version.ts'
 import { toIngestSettings } from './worker.ts'
 
@@ -105,6 +106,7 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
     ...{ ...stores, onFindings },
     judge: openJudge(context, config, stores),
   })
+  openVerification(context, config, { ...stores, onFindings })
   openEvaluator(context, config, { ...stores, relational: absent, columnar: absent, ...noSender })
   const forJobs = { db: absent, retention: absent, ledger: absent }
   openJobs(context, { ...config, jobs_max: 0 }, forJobs, [])

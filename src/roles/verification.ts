@@ -3,14 +3,15 @@ import type { Chore, JobHandler } from '../capabilities/jobs/index.ts'
 import type { RetentionTarget } from '../capabilities/storage/index.ts'
 import {
   embeddingsChore,
+  endLostRunsChore,
   openModels,
   openRunsRetention,
   openSpend,
   openVerifiers,
   openWebAccess,
-  reportOverride,
-  reportVerified,
+  overridesOf,
   runMeters,
+  toVerifiedAnswer,
   type VerificationRoutesDeps,
   verificationHandler,
   verificationRoutes,
@@ -26,6 +27,7 @@ import {
 import type { RoleConfig } from '../platform/config/index.ts'
 import type { Route } from '../platform/http/index.ts'
 import type { Outbound } from '../platform/outbound/index.ts'
+import type { DetectionTables } from '../platform/relational/index.ts'
 import { openReceivers } from './notifications.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
@@ -49,6 +51,7 @@ export function openVerificationApi(
   const indexer = createIndexer()
   parts.defer(() => indexer.close())
   const { models, verifiers } = openVerifying({ parts }, config, ports)
+  const writeFindings = openClaimFindings({ onFindings })
   return {
     knowledge: { db, clock, indexer, limits: config },
     runs: {
@@ -56,10 +59,13 @@ export function openVerificationApi(
       models: models.list,
       wait_ms_max: config.verification_wait_ms,
       budget_nano_dollars: budgetOf(config),
-      onOverride: reportOverride(openClaimFindings({ onFindings })),
+      onOverride: (trx, answer) => writeFindings(trx.withTables<Detection>(), answer),
     },
   }
 }
+
+/** Selected, because interfaces cannot be used as tables directly. */
+type Detection = Pick<DetectionTables, keyof DetectionTables>
 
 type VerificationStores = Pick<Stores, 'db' | 'store' | 'records'>
 
@@ -81,12 +87,17 @@ export function openVerification(
   const outbound = openReceivers(config)
   const { models, verifiers } = openVerifying(context, config, { db, outbound })
   const nano_dollars_per_day_max = budgetOf(config)
+  const writeFindings = openClaimFindings({ onFindings })
   const handler = verificationHandler({
     ...{ db, store, clock, logger, verifiers, nano_dollars_per_day_max },
     extractClaims: models.extractClaims,
     openJudge: models.openJudge,
     meters: runMeters(metrics),
-    onVerified: reportVerified(openClaimFindings({ onFindings })),
+    onVerified: async (trx, verified) =>
+      writeFindings(
+        trx.withTables<Detection>(),
+        toVerifiedAnswer(verified, await overridesOf(trx, verified.run)),
+      ),
   })
   const book = openSpend({ db, clock, nano_dollars_per_day_max })
   const { embeddings: embedder } = models
@@ -94,6 +105,7 @@ export function openVerification(
     handlers: [handler],
     chores: [
       verifyQuietTasksChore({ db, clock, logger, store, records, verifiers }),
+      endLostRunsChore({ db, clock }),
       ...(embedder === undefined ? [] : [embeddingsChore({ db, embedder, book })]),
     ],
     retention: openRunsRetention({ db }),

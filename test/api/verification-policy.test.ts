@@ -314,6 +314,29 @@ describe('automatic verification', () => {
     expect(await runsOf(free)).toHaveLength(1)
   })
 
+  test('workers at once do not exceed the budget together', async () => {
+    const project = await newProject({ verifiers: ['web'], budget_usd_per_day: '10' })
+    const ids = Array.from({ length: 6 }, (_, at) => `task ${at}`)
+    await api.bringRuns(project, ids, { start_time: startAt(minute_ms) })
+    await Promise.all(Array.from({ length: 4 }, () => newWorker().pass()))
+    expect(await runsOf(project)).toHaveLength(2)
+  })
+
+  test('a run that failed or was cancelled is not repeated until the task changes', async () => {
+    for (const state of ['failed', 'cancelled'] as const) {
+      const project = await newProject()
+      await bringTask(project, 'no answer')
+      await newWorker().pass()
+      await api.db
+        .updateTable('verification_runs')
+        .set({ state, ended_at: new Date() })
+        .where('project_id', '=', project)
+        .execute()
+      await newWorker().pass()
+      expect(await runsOf(project)).toHaveLength(1)
+    }
+  })
+
   test('a task is verified no more often than its least interval', async () => {
     const project = await newProject({ min_interval: '10m' })
     await bringTask(project, 'talk', { age_ms: 2 * minute_ms })

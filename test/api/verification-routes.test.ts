@@ -627,6 +627,44 @@ describe('override', () => {
     expect((await api.call('DELETE', again, { project_id: project })).status).toBe(204)
   })
 
+  test('a verdict of a person opens and withdraws the finding of its claim', async () => {
+    const { project, path, run_id } = await newVerified()
+    const { claims } = (await api.get(project, `${path}/claims`)).body
+    await api.db
+      .updateTable('verification_runs')
+      .set({ answer_observation_id: 'o1', answer_digest: 'd', answer_chars: 9 })
+      .where('id', '=', run_id)
+      .execute()
+    const findings = () =>
+      api.bench.db
+        .selectFrom('findings')
+        .select(['type', 'state'])
+        .where('project_id', '=', project)
+        .execute()
+    const url = `/claims/${claims[0].claim_id}/override`
+    const type = 'contradicted_claim'
+    await api.post(project, url, { verdict: 'contradicted', reason: 'It is $41.' })
+    expect(await findings()).toEqual([{ type, state: 'open' }])
+    await api.post(project, url, { verdict: 'supported', reason: 'It is $40.' })
+    expect(await findings()).toEqual([{ type, state: 'withdrawn' }])
+    await api.post(project, url, { verdict: 'contradicted', reason: 'It is $41.' })
+    expect(await findings()).toEqual([{ type, state: 'open' }])
+    await api.call('DELETE', url, { project_id: project })
+    expect(await findings()).toEqual([{ type, state: 'withdrawn' }])
+  })
+
+  test('an override whose findings cannot be changed is not stored', async () => {
+    const { project, path } = await newVerified()
+    const { claims } = (await api.get(project, `${path}/claims`)).body
+    const onOverride = () => Promise.reject(new Error('the findings are locked'))
+    const failing = await openVerificationApi({ ...api.deps, onOverride })
+    const url = `/claims/${claims[0].claim_id}/override`
+    const body = { verdict: 'supported', reason: 'seen' }
+    expect((await failing.post(project, url, body)).status).toBe(500)
+    await failing[Symbol.asyncDispose]()
+    expect((await api.get(project, `${path}/summary`)).body.overridden).toBe(0)
+  })
+
   test.each<[object, string]>([
     [{ verdict: 'not_found', reason: 'x' }, '/verdict'],
     [{ verdict: 'supported' }, '/reason'],

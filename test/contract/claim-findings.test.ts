@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openClaimFindings, type VerifiedAnswer } from '../../src/capabilities/detection/index.ts'
-import type { StoredFindings } from '../../src/capabilities/detection/ports.ts'
 import {
-  reportOverride,
-  reportVerified,
-} from '../../src/capabilities/verification/findings/report-claims.ts'
+  type DetectionDb,
+  openClaimFindings,
+  type VerifiedAnswer,
+} from '../../src/capabilities/detection/index.ts'
+import type { StoredFindings } from '../../src/capabilities/detection/ports.ts'
 import {
   deleteOverride,
   putOverride,
 } from '../../src/capabilities/verification/runs/claims-store.ts'
 import type { RunsDb } from '../../src/capabilities/verification/runs/store.ts'
+import { readVerifiedAnswer } from '../../src/capabilities/verification/runs/verified-answer.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { agentRun } from '../corpus/agent-run.ts'
 import { type DetectionBench, openDetectionBench } from '../support/detection.ts'
@@ -163,15 +164,17 @@ test('an override of a stored claim changes the findings of the trace’s result
     })
     .returningAll()
     .executeTakeFirstOrThrow()
-  const onVerified = reportVerified(writeFindings)
-  await db.transaction().execute((trx) => onVerified(trx, { run, claims: [claim] }))
+  const write = async (trx: RunsDb) => {
+    const answer = await readVerifiedAnswer(trx, claim)
+    if (answer !== undefined) await writeFindings(trx as unknown as DetectionDb, answer)
+  }
+  await db.transaction().execute(write)
   expect(await stored(task)).toEqual([unsupported])
-  const onOverride = reportOverride(writeFindings)
   const override = (person: 'supported' | 'contradicted') =>
     db.transaction().execute(async (trx) => {
       const created = { created_at: new Date(), created_by: 'user:ada', trace_start: at }
       await putOverride(trx, { ...created, claim, verdict: person, reason: 'seen' })
-      return onOverride(trx, claim)
+      return write(trx)
     })
   await override('supported')
   expect(await stored(task)).toEqual([{ ...unsupported, state: 'withdrawn' }])
@@ -179,7 +182,7 @@ test('an override of a stored claim changes the findings of the trace’s result
   expect(await stored(task)).toEqual([contradicted, { ...unsupported, state: 'withdrawn' }])
   await db.transaction().execute(async (trx) => {
     await deleteOverride(trx, claim)
-    return onOverride(trx, claim)
+    return write(trx)
   })
   expect(await stored(task)).toEqual([{ ...contradicted, state: 'withdrawn' }, unsupported])
   await task.worker.stop()

@@ -44,7 +44,10 @@ async function check({ claim, project_id, question = '', seen = [], ...given }: 
   const values = checkAnswer(claim, indexSeen(sources)).map(({ derivation, ...value }) => ({
     ...value,
     derivation: derivation?.formula ?? null,
-    evidence: [],
+    evidence: value.evidence.map((one) => {
+      const digest = sources.find(({ source }) => source === one.source)?.digest ?? null
+      return { kind: 'trace' as const, ...one, digest, place }
+    }),
   }))
   const answer = {
     ...{ project_id: project_id ?? (await api.newProject()), question, seen: sources },
@@ -91,6 +94,13 @@ describe('values', () => {
     expect(result.note).toMatch(/^"987\.25.*": not found in what the agent saw$/)
     const twin = await check({ claim: claim.replace('987.25', '412.5'), seen })
     expect(twin.method).not.toBe('provenance')
+  })
+
+  test('a claim in other words, whose values were seen, is open with them as evidence', async () => {
+    const claim = 'I have transferred 412.5 EUR to your account.'
+    const result = await check({ claim, seen })
+    expect(result).toMatchObject({ verdict: 'unverifiable', method: 'provenance' })
+    expect(result.evidence.map(({ quote }) => quote)).toEqual(['412.5'])
   })
 
   test('a document or a fact that has the value explains it', async () => {

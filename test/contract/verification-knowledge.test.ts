@@ -95,7 +95,8 @@ test('when frequent terms find no candidates, they still count in the score', as
   const { db } = api.deps
   const { chunks, averageLength } = await readIndexSize(db, project_id)
   const frequencies = await countChunks(db, project_id, storedTermsOf(questions))
-  const { terms } = planSearch(questions, { frequencies, chunks }, 3)
+  const [plan] = planSearch(questions, { frequencies, chunks }, 3)
+  const terms = plan?.terms ?? []
   expect(terms.filter(({ finds }) => !finds).map(({ term }) => term)).toContain('ferry')
   const hits = await rankChunks(db, terms, { project_id, averageLength, limit: 20 })
   const naive = searchIndex(

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findingsOf, openClaimFindings } from '../../src/capabilities/detection/index.ts'
-import { reportVerified } from '../../src/capabilities/verification/findings/report-claims.ts'
 import {
   callsOf,
   claimsOf,
   overridesOf,
   putOverride,
 } from '../../src/capabilities/verification/runs/claims-store.ts'
+import type { VerificationDeps } from '../../src/capabilities/verification/runs/run-verification.ts'
 import { openRunsRetention } from '../../src/capabilities/verification/runs/runs-retention.ts'
 import {
   cancelRun,
@@ -14,6 +14,7 @@ import {
   listRuns,
   type Run,
 } from '../../src/capabilities/verification/runs/store.ts'
+import { toVerifiedAnswer } from '../../src/capabilities/verification/runs/verified-answer.ts'
 import { computeTrust } from '../../src/capabilities/verification/trust/fuse.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { agentRun } from '../corpus/agent-run.ts'
@@ -222,7 +223,9 @@ test('findings on claims lose their quotes with the run that found them', async 
     ...{ verdict: 'contradicted', confidence: 0.95, method: 'quote', note: secret },
     evidence: [{ kind: 'trace', source: 'user message 1', quote: secret, at: [0, 9], digest: '' }],
   }))
-  const onVerified = reportVerified(openClaimFindings({}))
+  const write = openClaimFindings({})
+  const onVerified: VerificationDeps['onVerified'] = (trx, done) =>
+    write(trx as never, toVerifiedAnswer(done, []))
   const reporting = runDeps(bench, { verifiers: [contradicts], onVerified })
   const worker = startRuns(reporting)
   const later = await story(project, 'bobs', { day: 1n, says: 'What did the house cost?' })

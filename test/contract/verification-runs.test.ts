@@ -3,6 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { claimsOf } from '../../src/capabilities/verification/runs/claims-store.ts'
 import { cancelRun, listRuns } from '../../src/capabilities/verification/runs/store.ts'
 import { createValueReader } from '../../src/capabilities/verification/runs/value-reader.ts'
+import { createCitationVerifier } from '../../src/capabilities/verification/verifiers/citation.ts'
+import { createWebVerifier } from '../../src/capabilities/verification/verifiers/web.ts'
+import { createFetchPage } from '../../src/capabilities/verification/web/fetch-page.ts'
+import { createPageReader } from '../../src/capabilities/verification/web/read-page.ts'
+import { openSearch } from '../../src/capabilities/verification/web/search.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { sleep, systemClock } from '../../src/kernel/time.ts'
 import { agentRun } from '../corpus/agent-run.ts'
@@ -16,6 +21,7 @@ import {
   startRuns,
   verifierOf,
 } from '../support/verification-runs.ts'
+import { html, json, startWeb } from '../support/web-pages.ts'
 
 let bench: DetectionBench
 beforeAll(async () => {
@@ -291,6 +297,48 @@ test('an answer of 1 MB with U+0000 and half characters is verified in bounded t
   })
   const took_ms = Date.parse(run.ended_at ?? '') - Date.parse(run.started_at ?? '')
   expect(took_ms).toBeLessThan(15_000)
+})
+
+test('citation and web check an answer by its sources and by two sites, and searches are booked', async () => {
+  const web = await startWeb()
+  const reader = createPageReader()
+  const bridge = 'In all, the old harbour bridge of Miren is 330 metres long.'
+  const results = ['a.example.com', 'beta.org'].map((host) => ({ url: web.urlOf(host) }))
+  web.pages.set('searx.example.com', json({ results }))
+  web.pages.set('a.example.com', html(`<p>${bridge}</p><p>Engineers measured it in March.</p>`))
+  web.pages.set('beta.org', html(`<p>${bridge}</p><p>Our list has nine other bridges.</p>`))
+  const { outbound } = web
+  const url = web.urlOf('searx.example.com')
+  const deps = {
+    search: openSearch({ outbound, url, nano_dollars_per_query: 5_000_000n }),
+    fetchPage: createFetchPage({ outbound, reader }),
+    estimateJudge: undefined,
+  }
+  const verifiers = [createWebVerifier(deps), createCitationVerifier(deps.fetchPage)]
+  const answer = `${bridge} The clerk wrote "invoice is paid in full today" [4].`
+  const names = ['web', 'citation'].map((name) => ({ name, options: {} }))
+  const workers = runDeps(bench, { verifiers })
+  const worker = startRuns(workers)
+  const rows = await answered(answer)
+  const run = await endOf(workers, await requestRun(workers, rows, { verifiers: names }))
+  await worker.stop()
+  const { project_id } = run
+  const claims = await claimsOf(workers.db, { project_id, run_id: run.id }, { limit: 10 })
+  const resultsOf = (at: number) =>
+    claims[at]?.results.map(({ verifier, verdict }) => [verifier, verdict])
+  expect(resultsOf(0)).toEqual([
+    ['web', 'supported'],
+    ['citation', 'skipped'],
+  ])
+  expect(resultsOf(1)?.[1]).toEqual(['citation', 'not_found'])
+  const searches = web.received.filter(({ path }) => path.startsWith('/search'))
+  expect(run.verifier_runs).toMatchObject([
+    { name: 'web', state: 'done', cost_usd: String(searches.length * 0.005) },
+    { name: 'citation', state: 'done', cost_usd: '0' },
+  ])
+  expect(searches.map(({ path }) => path).join(' ')).not.toContain('INV-2041')
+  await reader.close()
+  await web.close()
 })
 
 test('tables and answers full of numbers do not block the process, and end', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { apiByKey } from '../support/clients/api-reader.ts'
+import { apiByKey, apiByToken } from '../support/clients/api-reader.ts'
 import { eventually } from '../support/eventually.ts'
 import { testProvider } from '../support/provider.ts'
 import { rawPost } from '../support/raw-post.ts'
@@ -8,9 +8,16 @@ import { startSingleMachine } from '../support/single-machine.ts'
 
 const breach = '{"breaches":[{"statement":0,"answer":0,"why":"A bargain is cheap."}]}'
 
-test('role all asks the configured judge, and its key appears nowhere', async () => {
+const model = {
+  ...{ name: 'reader', type: 'openai', use: ['judge'], url: 'https://llm.example/v1' },
+  ...{ model: 'm-1', api_key_env: 'VERIFICATION_KEY' },
+  ...{ cents_per_million_input: 10, cents_per_million_output: 40 },
+}
+
+test('role all asks the configured judge, and keys of models appear nowhere', async () => {
   const secrets = new Secrets()
   const key = secrets.add('key of the judge', 'sk-judge-9XbV2mZ4rL8sD1fG6hJ3kP5n')
+  const modelKey = secrets.add('key of a model of verification', 'sk-model-4TqW8nB1vC6xZ0pL5yH')
   await using judge = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
   await using machine = await startSingleMachine({
     env: {
@@ -19,6 +26,8 @@ test('role all asks the configured judge, and its key appears nowhere', async ()
       LOOPTRACE_JUDGE_MODEL: 'judge-1',
       LOOPTRACE_JUDGE_API_KEY: key,
       LOOPTRACE_JUDGE_ALLOWED_HOSTS: 'localhost, 127.0.0.1',
+      VERIFICATION_KEY: modelKey,
+      LOOPTRACE_VERIFICATION_MODELS: JSON.stringify([model]),
     },
     script: { steps: [{ reply: { content: 'Four euros, which is a bargain.' } }] },
   })
@@ -49,6 +58,13 @@ test('role all asks the configured judge, and its key appears nowhere', async ()
   expect(metrics).toContain('looptrace_judge_questions_total{result="answered"} 1')
   expect(secrets.in(metrics)).toEqual([])
   expect(secrets.in(service.output())).toEqual([])
+  const people = await apiByToken({ api_url: service.base_url, login })
+  const { status, body } = await people.get('/api/v1/verification/config')
+  expect([status, body['models']]).toEqual([
+    ...[200, [{ name: 'reader', type: 'openai', model: 'm-1', use: ['judge'] }]],
+  ])
+  expect(secrets.in(JSON.stringify(body))).toEqual([])
+  expect(JSON.stringify(body)).not.toContain('llm.example')
   await service.stop()
   expect(await secrets.inFiles(machine.directory)).toEqual([])
 })

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { openClaimFindings } from '../../src/capabilities/detection/index.ts'
 import { openClickHouseRecordStore } from '../../src/capabilities/storage/index.ts'
 import type { VerificationRoutesDeps } from '../../src/capabilities/verification/api/contract.ts'
 import { verificationRoutes } from '../../src/capabilities/verification/api/verification-routes.ts'
@@ -59,6 +60,8 @@ export async function openVerificationApi(
     records: openClickHouseRecordStore({ columnar: bench.columnar }),
     verifiers: testVerifiers(),
     budget_nano_dollars: 1_000_000_000n,
+    onOverride: (trx, answer) =>
+      openClaimFindings({})(trx as unknown as DetectionBench['db'], answer),
     ...change,
   }
   const server = await createHttpServer({

@@ -202,7 +202,7 @@ export const taskSchema = z
       .describe('Share of the claims of that answer that a verifier decided.'),
     verification_state: z
       .enum(verificationStates)
-      .meta({ id: 'TaskVerificationState' })
+      .meta({ id: 'VerificationStatus' })
       .describe('State of the newest verification.'),
     verified_at: instantSchema.nullable().describe('End of the newest successful verification.'),
     verdict: verdictSchema.nullable().describe('null until the first detection.'),

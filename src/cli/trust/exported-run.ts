@@ -41,7 +41,7 @@ const exportSchema = z.object({
 })
 export type ExportedRun = z.output<typeof exportSchema>
 
-/** Reads an exported run. Throws `UsageError` for a text that is none. */
+/** Reads an exported run. Throws `UsageError` for any other text. */
 export function readExportedRun(name: string, text: string): ExportedRun {
   let value: unknown
   try {

@@ -122,10 +122,14 @@ describe('an exported run', () => {
     const { status, out } = await recompute(['-f', await fileOf(), '--source', source])
     expect([status, out]).toEqual([
       0,
-      expect.stringContaining('5 quotes were compared with their sources, 1 have none here.'),
+      expect.stringContaining(
+        '5 quotes were compared with their sources; the sources of 1 are missing.',
+      ),
     ])
     const only = await recompute(['-f', await fileOf(), '--source', join(source, 'answer.md')])
-    expect(only.out).toContain('2 quotes were compared with their sources, 4 have none here.')
+    expect(only.out).toContain(
+      '2 quotes were compared with their sources; the sources of 4 are missing.',
+    )
   })
 
   test.each<[string, (run: Exported) => void]>([

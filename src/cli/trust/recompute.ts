@@ -119,7 +119,7 @@ function describeQuotes({ checked, without_source, wrong }: QuoteCheck, io: Comm
         `claim ${claim_id}: ${source} ${at.join('–')}: got "${found}", expected "${quote}"`,
       ),
     )
-  const sum = `${checked} quotes were compared with their sources, ${without_source} have none here.`
+  const sum = `${checked} quotes were compared with their sources; the sources of ${without_source} are missing.`
   if (wrong.length === 0) return `${sum}\n`
   const differ = io.styled('red', `${wrong.length} quotes are not in their source.`)
   return `${sum}\n${lines.join('\n')}\n${differ}\n`

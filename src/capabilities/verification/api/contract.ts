@@ -1,7 +1,7 @@
 import type { Clock } from '../../../kernel/time.ts'
+import type { VerifiedAnswer } from '../../detection/index.ts'
 import type { ObservationStore, RecordStore } from '../../storage/index.ts'
 import type { Verifier, VerifierName } from '../contract.ts'
-import type { OnOverride } from '../findings/report-claims.ts'
 import type { RunsDb } from '../runs/store.ts'
 
 /** Dependencies of the routes of verification. */
@@ -14,12 +14,15 @@ export type VerificationRoutesDeps = {
   >
   records: Pick<RecordStore, 'traceExists'>
   verifiers: ReadonlyMap<VerifierName, Verifier>
+  /**
+   * Called as the last step of a transaction that changes a person's verdict, with the result of the
+   * trace. Returns what follows the commit.
+   */
+  onOverride(trx: RunsDb, answer: VerifiedAnswer): Promise<() => void>
   /** Models of the installation, without their URLs and keys. */
   models: readonly ModelSummary[]
   /** Longest wait of a request with `async_mode: false`. */
   wait_ms_max: number
-  /** Called in the transaction that changes a person's verdict; default: nothing is called. */
-  onOverride?: OnOverride | undefined
   /** Budget of a project and day for priced calls. */
   budget_nano_dollars: bigint
 }

@@ -82,10 +82,17 @@ function findQuote(
   const long = parts.filter((part) => part.length >= quoteLength_min)
   const wanted = long.length > 0 ? long : [trimQuote(quote)]
   for (const text of texts) {
-    const evidence = wanted.flatMap((part) => text.findQuote(part) ?? [])
+    const evidence = wanted.flatMap(
+      (part) => text.findQuote(part) ?? text.findQuote(withOuterQuotes(part)) ?? [],
+    )
     if (evidence.length === wanted.length) return { text, evidence }
   }
   return undefined
+}
+
+/** Writes the quotation marks inside a quote as those outside of it: `'no'` as `"no"`. */
+function withOuterQuotes(quote: string): string {
+  return quote.replace(/(?<!\p{L})['‘’]|['‘’](?!\p{L})/gu, '"')
 }
 
 /** A quote takes the punctuation of its sentence with it. */

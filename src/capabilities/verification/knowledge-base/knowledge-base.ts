@@ -20,7 +20,7 @@ export type KnowledgeLimits = {
   kb_project_facts_max: number
 }
 
-/** What the routes of the knowledge base work with. */
+/** Dependencies of the routes of the knowledge base. */
 export type KnowledgeDeps = {
   db: KnowledgeDb
   clock: Clock

@@ -9,6 +9,9 @@ import { canContradict, canSupport } from './shares-claim.ts'
 const supported_min = 0.8
 const contradicted_min = 0.9
 
+/** Windows whose values are compared with the claim: this takes up to 30 ms each. */
+const gated_max = 5
+
 /** A part of a passage, short enough for models that read 512 tokens, and for a quote. */
 type Window = { passage: number; at: Range; text: string }
 const window_chars_max = 500
@@ -53,6 +56,7 @@ function decide(
       .map((window, at) => ({ window, score: scores[at]?.[score] ?? 0 }))
       .filter(({ score: value }) => value >= min)
       .toSorted((one, other) => other.score - one.score)
+      .slice(0, gated_max)
       .find(({ window }) => {
         const { source = '', text = '' } = passages[window.passage] ?? {}
         return gate({ claim, quote: window.text, passage: `${source}\n${text}` })

@@ -109,12 +109,16 @@ test('a model that refuses everything is asked at most once for each parameter',
   expect(server.seen).toHaveLength(4)
 })
 
-test.each([429, 500, 503])('%i is tried again, and the third reply counts', async (status) => {
+test.each([
+  [429, 3],
+  [500, 2],
+  [503, 2],
+])('%i is tried again, up to the third attempt', async (status, attempts) => {
   await using server = await serveModel((response, _, attempt) =>
-    attempt < 3 ? replyJson(response, {}, status) : replyChat(response, '{}'),
+    attempt < attempts ? replyJson(response, {}, status) : replyChat(response, '{}'),
   )
   await callOf(server).send(never)
-  expect(server.seen).toHaveLength(3)
+  expect(server.seen).toHaveLength(attempts)
 })
 
 test('a busy model that asks for a long wait is not waited for', async () => {
@@ -154,6 +158,14 @@ test.each([
   expect(await call.send(never)).toMatchObject({
     ...{ input_tokens: null, output_tokens: null, nano_dollars: call.nano_dollars_max },
   })
+})
+
+test('an endpoint that repeats its key does not show it to readers of calls', async () => {
+  await using server = await serveModel((response, { authorization }) =>
+    replyChat(response, { quote: `${authorization} sk-of-the-model` }),
+  )
+  const { reply } = await callOf(server).send(never)
+  expect(reply).toEqual({ content: '{"quote":"Bearer *** ***"}' })
 })
 
 test('a reply is storable: without NUL and lone surrogates, and bounded', async () => {

@@ -151,6 +151,7 @@ function toPaidReply(settings: ChatSettings, question: ChatQuestion, reply: Mode
   }
   const bounds = boundsOf(question)
   const { usage } = data
+  const content = data.choices[0]?.message.content
   // No text has more tokens than bytes: an endpoint that counts more cannot empty the budget.
   const tokens = usage
     ? {
@@ -159,9 +160,14 @@ function toPaidReply(settings: ChatSettings, question: ChatQuestion, reply: Mode
       }
     : undefined
   return {
-    reply: { content: toStorable(data.choices[0]?.message.content ?? '', content_chars_max) },
+    reply: { content: toStorable(withoutKey(settings, content ?? ''), content_chars_max) },
     input_tokens: tokens?.input ?? null,
     output_tokens: tokens?.output ?? null,
     nano_dollars: priceOfTokens(settings, tokens ?? bounds),
   }
+}
+
+/** Hides the key from members of the project, who can read replies. */
+function withoutKey({ api_key }: ChatSettings, text: string): string {
+  return api_key === undefined ? text : text.replaceAll(api_key, '***')
 }

@@ -9,7 +9,7 @@ import {
 } from '../contract.ts'
 import { runLimits } from './limits.ts'
 
-/** What a verifier did in a run. */
+/** The end of a verifier in a run. */
 export type VerifierEnd = {
   state: 'done' | 'skipped' | 'failed' | 'over_budget'
   /** Why it is not `done`, or what it left out; null otherwise. */

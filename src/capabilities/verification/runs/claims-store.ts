@@ -98,7 +98,7 @@ export function putOverride(db: RunsDb, { claim, ...override }: NewOverride): Pr
     .executeTakeFirstOrThrow()
 }
 
-/** Deletes the override of a claim; returns undefined when there is none. */
+/** Deletes the override of a claim; returns undefined when the claim has no override. */
 export function deleteOverride(
   db: RunsDb,
   { project_id, trace_id, digest }: Pick<StoredClaim, 'project_id' | 'trace_id' | 'digest'>,

@@ -5,7 +5,7 @@ import type { Observation } from '../../../model/observation.ts'
 import { type HistoryMessage, readAnswer, readHistory } from '../../detection/index.ts'
 import type { SeenSource } from '../contract.ts'
 
-/** What an agent saw before its answer. */
+/** Texts that an agent saw before its answer. */
 export type SeenTexts = {
   seen: SeenSource[]
   /** The last message of the user in the answer's own input; '' without one. */
@@ -68,7 +68,7 @@ type Book = {
   own: Set<string>
   /** Names of calls by their arguments. */
   calls: Map<string, string>
-  /** Observations with cut content, and observations without content. */
+  /** Numbers of observations with cut content, and without content. */
   cut: number
   hidden: number
 }

@@ -13,7 +13,7 @@ import { totalCalls } from './paid-calls.ts'
 import type { ReadAnswer } from './read-answer.ts'
 import { type Run, type RunsDb, refreshTasksTrust } from './store.ts'
 
-/** What a verifier did, as it is stored and shown. */
+/** The end of a verifier, as it is stored and shown. */
 export type VerifierRun = {
   name: VerifierName
   state: 'done' | 'skipped' | 'failed' | 'over_budget'

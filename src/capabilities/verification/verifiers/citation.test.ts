@@ -329,6 +329,22 @@ describe('with `fetch`', () => {
     expect(web.received).toEqual([])
   })
 
+  test('a URL that the agent wrote itself carries no data to its host', async () => {
+    web.pages.set('shop.example.org', html(page))
+    const secret = 'c2VjcmV0'.repeat(12)
+    const paths = [`/?d=${secret}`, `/${secret}`, `/a/${'x.'.repeat(60)}`]
+    for (const path of paths) {
+      const url = web.urlOf('shop.example.org', path)
+      const result = await check(quoting(url), { seen: [], options: { fetch: true } })
+      expect(result.note).toContain('was not fetched')
+      expect(web.received).toEqual([])
+      const seen = [seenSource(`See ${url} for more.`)]
+      await check(quoting(url), { seen, options: { fetch: true } })
+      expect(web.received).toHaveLength(1)
+      web.received.length = 0
+    }
+  })
+
   test('the limit of pages is kept', async () => {
     web.pages.set('shop.example.org', html(page))
     const urls = Array.from({ length: 9 }, (_, at) => web.urlOf('shop.example.org', `/${at}`))

@@ -33,7 +33,10 @@ export function createCitationVerifier(fetchPage: FetchPage): Verifier<typeof op
     estimate: () => ({ calls: 0, nano_dollars: 0n }),
     open: async ({ answer }, { fetch, pages_max }, signal) => {
       const { read, seen } = openCitations(answer)
-      const openPage = createPages((url) => fetchPage(url, answer.project_id, signal), pages_max)
+      const openPage = createPages((url) => {
+        const canFetch = seen.byUrl(url).length > 0 || isPlain(url)
+        return canFetch ? fetchPage(url, answer.project_id, signal) : Promise.resolve(unplain)
+      }, pages_max)
       return async (claim): ReturnType<CheckClaim> => {
         const citations = read(claim)
         if (citations === undefined) return skipped('the claim cites no source and quotes nothing')
@@ -47,6 +50,22 @@ export function createCitationVerifier(fetchPage: FetchPage): Verifier<typeof op
 
 function skipped(note: string): Result {
   return { verdict: 'skipped', confidence: 0, method: 'citation', evidence: [], note }
+}
+
+/** Characters of host and path of a URL that the agent did not see. */
+const plainUrl_chars_max = 80
+const unplain = {
+  outcome: 'failed',
+  reason: 'was not fetched: the agent did not see its URL, which is long enough to carry data.',
+} as const
+
+/**
+ * Reports whether a URL has no room for data: an agent that was tricked can write what it knows into
+ * the URL that it cites.
+ */
+function isPlain(url: string): boolean {
+  const { host = '', pathname = '', search = '?' } = URL.parse(url) ?? {}
+  return search === '' && host.length + pathname.length <= plainUrl_chars_max
 }
 
 /** Returns a page, or the reason why it was not read. */

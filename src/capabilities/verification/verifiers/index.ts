@@ -26,7 +26,7 @@ export function openVerifiers({
   const { embeddings: embedder, estimateJudge } = models
   const verifiers: readonly Verifier[] = [
     createKbVerifier({ db, embedder, estimateJudge }),
-    createWebVerifier(web.search, web.fetchPage),
+    createWebVerifier({ ...web, estimateJudge }),
     openMultiModel(models),
     createCitationVerifier(web.fetchPage),
   ]

@@ -3,7 +3,7 @@ import type { StoredEvidence, StoredResult } from '../contract.ts'
 /** The outcome of verifier `kb` without its name. */
 export type KbResult = Omit<StoredResult, 'verifier'>
 
-/** What one source says about a claim. */
+/** The verdict of one source on a claim. */
 export type SourceVerdict = {
   verdict: 'supported' | 'contradicted' | 'unverifiable' | 'not_found'
   confidence: number

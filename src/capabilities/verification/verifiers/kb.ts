@@ -17,9 +17,9 @@ import { checkAnswer, indexSeen } from '../provenance/index.ts'
 import { type Fact, judgeByFacts } from '../verdicts/judge-by-facts.ts'
 import { judgeByWords } from '../verdicts/judge-by-words.ts'
 import { askJudge, type CitedPassage, judgedPassages_max } from './kb-judge.ts'
-import { decideBySources, type SourceVerdict } from './kb-verdict.ts'
+import { decideBySources, type KbResult, type SourceVerdict } from './kb-verdict.ts'
 
-/** What verifier `kb` works with. */
+/** Dependencies of verifier `kb`. */
 export type KbDeps = {
   db: KnowledgeDb
   /** Orders passages by meaning; undefined without such a model. */
@@ -95,7 +95,8 @@ async function openKb(
     const asked = { text: claim.text, context: question }
     const found = await searchSources(sources, asked, signal)
     const { verdicts, missing } = weighSources(sources, claim, { asked, found })
-    const decided = decideBySources(await Promise.all(verdicts.map(cite)), missing)
+    const weighed = decideBySources(await Promise.all(verdicts.map(cite)), missing)
+    const decided = sources.checksValues ? withSeenValues(claim, weighed) : weighed
     const isOpen = decided.verdict === 'unverifiable' || decided.method === 'words'
     const mayAsk = judge !== undefined && isOpen && decided.verdict !== 'supported'
     if (!mayAsk || judged >= judgedClaims_max) return decided
@@ -104,6 +105,28 @@ async function openKb(
     return askJudge(judge, { asked, passages, otherwise: decided }, signal)
   }
 }
+
+/**
+ * A claim whose wording is in no passage, but whose values were all seen, is open rather than not
+ * found: its values are the evidence.
+ */
+function withSeenValues({ values }: ClaimToCheck, decided: KbResult): KbResult {
+  const seen = values.filter(({ verdict }) => verdict === 'seen' || verdict === 'derived')
+  const isSeen = values.every(
+    ({ verdict }) => verdict !== 'unsupported' && verdict !== 'not_checked',
+  )
+  if (decided.verdict !== 'not_found' || !isSeen || seen.length === 0) return decided
+  return {
+    verdict: 'unverifiable',
+    confidence: 0.5,
+    method: 'provenance',
+    evidence: seen.flatMap(({ evidence }) => evidence.slice(0, 1)).slice(0, evidence_max),
+    note: 'the agent saw all values of the claim; no passage says the rest',
+  }
+}
+
+/** Evidence of values that a result shows. */
+const evidence_max = 5
 
 /** A verdict whose evidence is not read yet. */
 type OpenVerdict = Omit<SourceVerdict, 'evidence'> & { cites: readonly (() => Cited)[] }

@@ -59,10 +59,8 @@ async function check(results: unknown, { claims = [claim], ...given }: Case = {}
     ...{ outbound, timeout_ms, url: web.urlOf('searx.example.com') },
     nano_dollars_per_query: 5_000_000n,
   })
-  const verifier = createWebVerifier(
-    search,
-    createFetchPage({ outbound, reader, timeout_ms, ...rest }),
-  )
+  const fetchPage = createFetchPage({ outbound, reader, timeout_ms, ...rest })
+  const verifier = createWebVerifier({ search, fetchPage, estimateJudge: undefined })
   const signal = new AbortController().signal
   const context = { run_id: 'r1', answer: answerContext('', { question }), paid, judge }
   const checkClaim = await verifier.open(context, verifier.options.parse(options), signal)
@@ -165,6 +163,16 @@ describe('the judge', () => {
       expect(result?.evidence.map(({ quote }) => quote)).toEqual(['330 metres', '330 metres'])
       expect(new Set(result?.evidence.map(({ source }) => source)).size).toBe(2)
     }
+  })
+
+  test('is not asked without the option', async () => {
+    web.pages.set('a.example.com', open('A first page on towers and their height.'))
+    web.pages.set('beta.org', open('What engineers counted in Paris last year.'))
+    const [result] = await check([web.urlOf('a.example.com'), web.urlOf('beta.org')], {
+      judge: () => Promise.reject(new Error('the judge was asked')),
+      options: { judge: false },
+    })
+    expect(result?.verdict).toBe('not_found')
   })
 
   test('gets a page that instructs it as a passage, and words do not obey it', async () => {
@@ -358,6 +366,23 @@ test('a project fetches a limited number of pages a minute, and others are not a
   expect(await outcome('p1')).toBe('read')
 })
 
+test('slow pages of a project do not delay the pages of another', async () => {
+  const { outbound } = web
+  web.pages.set('slow.example.com', () => undefined)
+  web.pages.set('a.example.com', html('<p>hello</p>'))
+  const fetchPage = createFetchPage({ outbound, reader, timeout_ms: 3_000 })
+  const ending = new AbortController()
+  const slow = Array.from({ length: 40 }, () =>
+    fetchPage(web.urlOf('slow.example.com'), 'p1', ending.signal).catch(() => 'ended'),
+  )
+  const started = performance.now()
+  const { signal } = new AbortController()
+  expect((await fetchPage(web.urlOf('a.example.com'), 'p2', signal)).outcome).toBe('read')
+  expect(performance.now() - started).toBeLessThan(2_000)
+  ending.abort()
+  expect(new Set(await Promise.all(slow))).toEqual(new Set(['ended']))
+})
+
 test('an endpoint may be in a private network; pages may not', async () => {
   web.pages.set('127.0.0.1', json({ results: [{ url: 'https://example.com/a' }] }))
   const access = openWebAccess({
@@ -388,19 +413,26 @@ test('a search that the endpoint does not charge costs nothing', async () => {
 })
 
 test('without an endpoint the verifier says what to configure', () => {
-  const verifier = createWebVerifier(undefined, () => Promise.reject(new Error('not called')))
+  const fetchPage = () => Promise.reject(new Error('not called'))
+  const verifier = createWebVerifier({ search: undefined, fetchPage, estimateJudge: undefined })
   expect(verifier.unavailable()).toContain('LOOPTRACE_VERIFICATION_SEARCH_URL')
 })
 
-test('the estimate is the price of the searches', () => {
+test('the estimate is the price of the searches, and of a judge that is asked twice', () => {
   const { outbound } = web
-  const search = openSearch({
-    outbound,
-    url: 'http://searx.example.com',
-    nano_dollars_per_query: 5n,
+  const price = { url: 'http://searx.example.com', nano_dollars_per_query: 5n }
+  const deps = {
+    search: openSearch({ outbound, ...price }),
+    fetchPage: () => Promise.reject(new Error('not called')),
+  }
+  const { estimate, options } = createWebVerifier({ ...deps, estimateJudge: undefined })
+  expect(estimate(3, options.parse({}))).toEqual({ calls: 3, nano_dollars: 15n })
+  expect(estimate(500, options.parse({}))).toEqual({ calls: 20, nano_dollars: 100n })
+  const estimateJudge = (claims: number) => ({ calls: claims, nano_dollars: BigInt(claims) * 7n })
+  const judged = createWebVerifier({ ...deps, estimateJudge })
+  expect(judged.estimate(3, options.parse({}))).toEqual({ calls: 9, nano_dollars: 57n })
+  expect(judged.estimate(3, options.parse({ judge: false }))).toEqual({
+    calls: 3,
+    nano_dollars: 15n,
   })
-  const verifier = createWebVerifier(search, () => Promise.reject(new Error('not called')))
-  const options = verifier.options.parse({})
-  expect(verifier.estimate(3, options)).toEqual({ calls: 3, nano_dollars: 15n })
-  expect(verifier.estimate(500, options)).toEqual({ calls: 20, nano_dollars: 100n })
 })

@@ -12,20 +12,33 @@ const options = z.strictObject({
   sites_max: z.int().min(2).max(10).default(5).describe('Maximum sites read for a claim, 2–10.'),
   searches_max: z.int().min(1).max(60).default(20).describe('Maximum searches of a run, 1–60.'),
   pages_max: z.int().min(2).max(200).default(60).describe('Maximum pages fetched in a run, 2–200.'),
+  judge: z.boolean().default(true).describe('Whether a judge reads what words do not decide.'),
 })
 
 type Options = z.output<typeof options>
 type Result = Omit<StoredResult, 'verifier'>
+
+export type WebVerifierDeps = {
+  /** Undefined when no endpoint is configured. */
+  search: SearchEndpoint | undefined
+  fetchPage: FetchPage
+  /** Returns the most that the judge costs for a number of claims; undefined without a judge. */
+  estimateJudge: ((claims: number) => { calls: number; nano_dollars: bigint }) | undefined
+}
+
+/** Questions to the judge about a claim: about all sites, and about the others. */
+const judgements_max = 2
 
 /**
  * Creates the verifier `web`: it searches for each claim, reads the pages of different sites, and
  * supports a claim when two independent sites do. What the search endpoint says about a page is no
  * evidence: only the page is.
  */
-export function createWebVerifier(
-  search: SearchEndpoint | undefined,
-  fetchPage: FetchPage,
-): Verifier<typeof options> {
+export function createWebVerifier({
+  search,
+  fetchPage,
+  estimateJudge,
+}: WebVerifierDeps): Verifier<typeof options> {
   return {
     name: 'web',
     description: 'Searches the web, and supports a claim that two independent sites support.',
@@ -35,9 +48,14 @@ export function createWebVerifier(
       search === undefined
         ? 'No search endpoint is configured. Set LOOPTRACE_VERIFICATION_SEARCH_URL.'
         : undefined,
-    estimate: (claims, { searches_max }) => {
-      const calls = Math.min(claims, searches_max)
-      return { calls, nano_dollars: BigInt(calls) * (search?.nano_dollars_per_query ?? 0n) }
+    estimate: (claims, { searches_max, judge }) => {
+      const searches = Math.min(claims, searches_max)
+      const judging = judge ? estimateJudge?.(judgements_max * searches) : undefined
+      return {
+        calls: searches + (judging?.calls ?? 0),
+        nano_dollars:
+          BigInt(searches) * (search?.nano_dollars_per_query ?? 0n) + (judging?.nano_dollars ?? 0n),
+      }
     },
     open: async (context, chosen, signal) =>
       search === undefined
@@ -71,7 +89,8 @@ function openRun(run: Run): CheckClaim {
       return skipped(`none of ${failures.length} pages could be read. ${failures[0] ?? ''}`.trim())
     }
     const text = withoutReferences(claim.text)
-    return decideBySites({ text, context: question }, sites, { judge: run.context.judge, signal })
+    const judge = run.chosen.judge ? run.context.judge : undefined
+    return decideBySites({ text, context: question }, sites, { judge, signal })
   }
 }
 

@@ -41,11 +41,12 @@ export type FetchSettings = {
   now?: () => number
 }
 
-/** Pages that a process fetches at one time: each takes up to 10 MB. */
+/** Pages that a process, and a project of it, fetches at one time: each takes up to 30 MB. */
 const parallel_max = 8
+const projectParallel_max = 2
 const redirects_max = 5
 const minute_ms = 60_000
-/** Projects whose pages of the minute are counted. */
+/** Projects whose pages are counted. */
 const projects_max = 10_000
 const url_chars_max = 2_000
 
@@ -69,13 +70,20 @@ const refusals: Record<OutboundFailed['code'], string> = {
 /** Creates the fetcher. Outbound must not have allowed networks: pages are never in the cluster. */
 export function createFetchPage(settings: FetchSettings): FetchPage {
   const slots = new Semaphore({ permits_max: parallel_max })
+  const projects = new BoundedCache<string, Semaphore>(projects_max)
+  const slotsOf = (project_id: string) => {
+    const own = projects.get(project_id) ?? new Semaphore({ permits_max: projectParallel_max })
+    projects.set(project_id, own)
+    return own
+  }
   const isWithinRate = createRate(settings)
   return async (url, project_id, signal) => {
     if (url.length > url_chars_max) return failed('has a URL of more than 2,000 characters.')
     if (!isWithinRate(project_id)) {
       return failed('was not fetched: the project fetches too many pages a minute.')
     }
-    return slots.run(() => fetchPage(settings, url, signal), signal)
+    const fetchInSlot = () => slots.run(() => fetchPage(settings, url, signal), signal)
+    return slotsOf(project_id).run(fetchInSlot, signal)
   }
 }
 

@@ -6,8 +6,8 @@ import type { PageAnswer, PageQuestion } from './read-page.ts'
 const text_chars_max = 400_000
 const article_chars_max = 100_000
 const title_chars_max = 300
-/** Characters of a page that are read, and of one that was too much for the thread before. */
-const source_chars_max = { article: 4_000_000, plain: 1_000_000 }
+/** Characters that are read of a page that was too much for the thread before. */
+const plain_chars_max = 1_000_000
 /** Tags of a page from which its article is not looked for: the tree would take too much memory. */
 const tags_max = 60_000
 /** Characters of an article; a shorter one is more likely a part of the page, and the page is read. */
@@ -18,7 +18,7 @@ const article_chars_min = 200
  * gets, because the tree of a page, and Readability's passes over it, are recursive.
  */
 async function readPage({ format, source, way }: PageQuestion): Promise<PageAnswer> {
-  const page = source.slice(0, source_chars_max[way])
+  const page = way === 'plain' ? source.slice(0, plain_chars_max) : source
   const text = cut(readDocument(format, page).text)
   const article = format === 'html' && way === 'article' ? await findArticle(page) : undefined
   const isArticle = article !== undefined && article.text.length >= article_chars_min

@@ -24,6 +24,8 @@ export class PageRefused extends Error {
   override readonly name = 'PageRefused'
 }
 
+/** Characters of a page that are read. */
+const source_chars_max = 4_000_000
 /** Pages that wait for the thread: more than a process fetches at one time. */
 const waiting_max = 100
 /** Heap of the thread: a page of 8 MB with 60,000 tags takes less than half. */
@@ -45,7 +47,7 @@ export function createPageReader({ answer_ms_max = 3_000 } = {}): PageReader {
   })
   return {
     read: async (body, contentType, signal) => {
-      const source = decodeText(body, contentType)
+      const source = decodeText(body, contentType)?.slice(0, source_chars_max)
       if (source === undefined) throw new PageRefused('is binary data.')
       const question = { source, format: formatOf(contentType, source) }
       return ask(thread, question, signal)

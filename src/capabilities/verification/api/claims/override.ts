@@ -13,6 +13,7 @@ import {
   type StoredClaim,
 } from '../../runs/claims-store.ts'
 import type { RunsDb } from '../../runs/store.ts'
+import { readVerifiedAnswer } from '../../runs/verified-answer.ts'
 import { byDigest, claimSchema, personVerdicts, toClaimReply } from '../claim-reply.ts'
 import type { VerificationRoutesDeps } from '../contract.ts'
 import { requireRun } from '../find-run.ts'
@@ -52,7 +53,7 @@ export function overrideClaim(deps: VerificationRoutesDeps): Route {
       const { db, clock } = deps
       const claim = await requireClaim(db, { ...params, project_id: caller.project_id })
       const { trace_start } = await requireRun(db, { ...claim })
-      const override = await changeOverride(deps, claim, (trx) =>
+      const override = await changeVerdict(deps, claim, (trx) =>
         putOverride(trx, {
           ...{ ...body, claim, trace_start },
           created_at: new Date(clock.now_ms()),
@@ -79,26 +80,27 @@ export function removeOverride(deps: VerificationRoutesDeps): Route {
     errors: ['claim_not_found', 'store_unavailable'],
     handle: async ({ params, caller: { project_id } }) => {
       const claim = await requireClaim(deps.db, { ...params, project_id })
-      await changeOverride(deps, claim, (trx) => deleteOverride(trx, claim))
+      await changeVerdict(deps, claim, (trx) => deleteOverride(trx, claim))
       return undefined
     },
   })
 }
 
-/** Changes an override and, in the same transaction, the findings of the claim's trace. */
-async function changeOverride<Result>(
-  { db, onOverride }: Pick<VerificationRoutesDeps, 'db' | 'onOverride'>,
-  claim: StoredClaim,
-  change: (trx: RunsDb) => Promise<Result>,
-): Promise<Result> {
+/** Writes a person's verdict, and the findings that depend on it, in one transaction. */
+async function changeVerdict<Written>(
+  { db, onOverride }: VerificationRoutesDeps,
+  { project_id, trace_id }: StoredClaim,
+  write: (trx: RunsDb) => Promise<Written>,
+): Promise<Written> {
   let afterCommit: (() => void) | undefined
-  const result = await db.transaction().execute(async (trx) => {
-    const changed = await change(trx)
-    afterCommit = await onOverride?.(trx, claim)
+  const written = await db.transaction().execute(async (trx) => {
+    const changed = await write(trx)
+    const answer = await readVerifiedAnswer(trx, { project_id, trace_id })
+    if (answer !== undefined) afterCommit = await onOverride(trx, answer)
     return changed
   })
   afterCommit?.()
-  return result
+  return written
 }
 
 async function requireClaim(

@@ -25,7 +25,10 @@ export async function insertVersion(
   }
 }
 
-/** Adds a batch of chunks with their postings in one statement. */
+/**
+ * Adds a batch of chunks with their postings in one statement. Postings of a term are written side
+ * by side: a search then reads few pages.
+ */
 async function insertChunks(
   transaction: KnowledgeTransaction,
   chunks: { document_id: string; project_id: string; version: number; batch: string },
@@ -49,6 +52,7 @@ async function insertChunks(
     insert into kb_terms (project_id, term, chunk_id, tf, terms)
     select ${project_id}::uuid, word.key, inserted.id, word.value::int, inserted.terms
     from inserted join given using (position), jsonb_each_text(given.words) as word
+    order by word.key, inserted.id
   `.execute(transaction)
 }
 

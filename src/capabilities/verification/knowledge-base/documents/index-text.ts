@@ -36,8 +36,8 @@ type IndexedChunk = {
   words: Readonly<Record<string, number>>
 }
 
-/** Chunks of a statement: about 1 MB of JSON. */
-const batchChunks_max = 500
+/** Chunks of a statement: about 2 MB of JSON. */
+const batchChunks_max = 1_000
 /** Code units of a stored term. PostgreSQL indexes at most 2.7 kB; a number has no limit. */
 const termLength_max = 64
 

@@ -3,7 +3,7 @@ import type { KnowledgeDb } from '../knowledge-base.ts'
 import type { Embedder } from './order-hits.ts'
 import { insertVectors, selectUnembedded } from './store.ts'
 
-/** What the chore of embeddings works with. */
+/** Ports of the chore of embeddings. */
 export type EmbedChunksDeps = {
   db: KnowledgeDb
   embedder: Embedder
@@ -29,7 +29,7 @@ export function embeddingsChore(deps: EmbedChunksDeps): Chore {
 const calls_max = 50
 
 /**
- * Makes vectors of chunks that have none, in at most 50 calls. A project above its budget is left
+ * Makes the missing vectors of chunks, in at most 50 calls. A project above its budget is left
  * out, so that it does not hold up the others. Returns the number of new vectors.
  */
 export async function embedChunks(

@@ -92,7 +92,7 @@ function filtered(db: KnowledgeDb, { project_id, subject, attribute }: FactFilte
   return rows.where(sql<boolean>`lower(attribute) = lower(${attribute})`)
 }
 
-/** Deletes a fact. Returns false when the project has none with this id. */
+/** Deletes a fact. Returns false for an id that the project does not have. */
 export function deleteFact(
   db: KnowledgeDb,
   { project_id, id }: { project_id: string; id: string },

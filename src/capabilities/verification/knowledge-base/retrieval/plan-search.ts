@@ -4,8 +4,6 @@ import { toStoredTerm } from '../documents/index-text.ts'
 
 /** A term of a question with its weight. */
 export type PlannedTerm = {
-  /** Index of the question. */
-  question: number
   /** Term as it is stored. */
   term: string
   weight: number
@@ -13,18 +11,19 @@ export type PlannedTerm = {
   finds: boolean
 }
 
-/** Questions to search for together. */
+/** A question to search for. */
 export type SearchPlan = {
   terms: readonly PlannedTerm[]
-  /** Weight of each term by question, for windows. */
-  weights: readonly ReadonlyMap<string, number>[]
+  /** Weight of each term, for windows. */
+  weights: ReadonlyMap<string, number>
 }
 
 /**
  * Postings that are read to find candidates of a question. Words that occur in thousands of chunks
- * say little, so beyond this number only rarer terms find candidates.
+ * say little, so beyond this number only rarer terms find candidates. With 3,000, a claim over 10,000
+ * chunks takes the store about 15 ms of processor time (`bench/verification/knowledge.ts`).
  */
-const postings_max = 20_000
+const postings_max = 3_000
 
 /** Returns the terms of questions as they are stored. */
 export function storedTermsOf(questions: readonly Question[]): string[] {
@@ -37,21 +36,16 @@ export function planSearch(
   questions: readonly Question[],
   { frequencies, chunks }: { frequencies: ReadonlyMap<string, number>; chunks: number },
   read_max = postings_max,
-): SearchPlan {
-  const shares = questions.map(shareTerms)
-  const weights = shares.map(
-    (terms) =>
-      new Map(
-        [...terms].map(([term, share]) => {
-          const frequency = frequencies.get(toStoredTerm(term)) ?? 0
-          return [term, share * inverseFrequency(frequency, chunks)]
-        }),
-      ),
-  )
-  const terms = weights.flatMap((weighed, question) =>
-    chooseFinders(weighed, frequencies, read_max).map((term) => ({ question, ...term })),
-  )
-  return { terms, weights }
+): SearchPlan[] {
+  return questions.map((question) => {
+    const weights = new Map(
+      [...shareTerms(question)].map(([term, share]) => {
+        const frequency = frequencies.get(toStoredTerm(term)) ?? 0
+        return [term, share * inverseFrequency(frequency, chunks)]
+      }),
+    )
+    return { terms: chooseFinders(weights, frequencies, read_max), weights }
+  })
 }
 
 /** Chooses the terms that find candidates: from the rarest on, up to a number of postings. */
@@ -59,7 +53,7 @@ function chooseFinders(
   weights: ReadonlyMap<string, number>,
   frequencies: ReadonlyMap<string, number>,
   read_max: number,
-): Omit<PlannedTerm, 'question'>[] {
+): PlannedTerm[] {
   const known = mergeStored(weights)
     .map(([term, weight]) => ({ term, weight, frequency: frequencies.get(term) ?? 0 }))
     .filter(({ frequency }) => frequency > 0)

@@ -1,15 +1,15 @@
 import type { Question } from '../../knowledge/library.ts'
 import type { KnowledgeDb } from '../knowledge-base.ts'
 import { planSearch, storedTermsOf } from './plan-search.ts'
-import { countChunks, type Hit, rankChunks, readIndexSize } from './store.ts'
+import { countChunks, counted_max, type Hit, rankChunks, readIndexSize } from './store.ts'
 
 /** Chunks that a question found, best first, and the weights of its terms. */
 export type FoundChunks = {
-  hits: readonly Omit<Hit, 'question'>[]
+  hits: readonly Hit[]
   weights: ReadonlyMap<string, number>
 }
 
-/** Questions that are searched for in one statement. */
+/** Questions that are searched for together. */
 export const searchedQuestions_max = 50
 
 /** Searches the chunks of a project for several questions at once, at most 50. */
@@ -22,14 +22,21 @@ export async function searchChunks(
     readIndexSize(db, project_id),
     countChunks(db, project_id, storedTermsOf(questions)),
   ])
-  const { terms, weights } = planSearch(questions, { frequencies, chunks })
-  const hits =
-    terms.length === 0 || averageLength === 0
-      ? []
-      : await rankChunks(db, terms, { project_id, averageLength, limit })
-  const byQuestion = Map.groupBy(hits, ({ question }) => question)
-  return weights.map((weighed, question) => ({
-    hits: byQuestion.get(question) ?? [],
-    weights: weighed,
-  }))
+  const plans = planSearch(questions, {
+    frequencies: withUncounted(frequencies, chunks),
+    chunks,
+  })
+  const found: FoundChunks[] = []
+  for (const { terms, weights } of plans) {
+    const isEmpty = terms.length === 0 || averageLength === 0
+    const hits = isEmpty ? [] : await rankChunks(db, terms, { project_id, averageLength, limit })
+    found.push({ hits, weights })
+  }
+  return found
+}
+
+/** Estimates the terms that have more chunks than are counted: half of all chunks. */
+function withUncounted(frequencies: ReadonlyMap<string, number>, chunks: number) {
+  const estimate = (n: number) => (n < counted_max ? n : Math.max(n, Math.round(chunks / 2)))
+  return new Map([...frequencies].map(([term, n]) => [term, estimate(n)]))
 }

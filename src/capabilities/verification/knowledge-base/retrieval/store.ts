@@ -8,10 +8,10 @@ import type { PlannedTerm } from './plan-search.ts'
 export type IndexSize = { chunks: number; averageLength: number }
 
 /** A chunk that a question found. */
-export type Hit = { question: number; chunk_id: number; score: number }
+export type Hit = { chunk_id: number; score: number }
 
 /** Candidates whose score is completed by frequent terms. */
-const completed_max = 200
+const completed_max = 100
 
 /** Returns the size of a project's index. */
 export async function readIndexSize(db: KnowledgeDb, project_id: string): Promise<IndexSize> {
@@ -24,7 +24,10 @@ export async function readIndexSize(db: KnowledgeDb, project_id: string): Promis
   return { chunks, averageLength: chunks === 0 ? 0 : terms / chunks }
 }
 
-/** Counts the chunks with each term. */
+/** Chunks that are counted for a term. */
+export const counted_max = 20_000
+
+/** Counts the chunks with each term, up to 20,000. */
 export async function countChunks(
   db: KnowledgeDb,
   project_id: string,
@@ -33,8 +36,11 @@ export async function countChunks(
   const { rows } = await sql<{ term: string; n: number }>`
     select asked.term, found.n
     from unnest(${terms}::text[]) as asked(term), lateral (
-      select count(*)::int as n from kb_terms
-      where project_id = ${project_id}::uuid and kb_terms.term = asked.term
+      select count(*)::int as n from (
+        select from kb_terms
+        where project_id = ${project_id}::uuid and kb_terms.term = asked.term
+        limit ${counted_max}::int
+      ) as counted
     ) as found
   `.execute(db)
   return new Map(rows.map(({ term, n }) => [term, n]))
@@ -42,7 +48,7 @@ export async function countChunks(
 
 /**
  * Ranks chunks by BM25 as `searchIndex` does, best first. Equal scores, up to 1e-9, are ordered by
- * id. `asked` has the project, the size of its index, and the number of hits of each question.
+ * id. One statement for each question: the planner chooses badly for several.
  */
 export async function rankChunks(
   db: KnowledgeDb,
@@ -57,36 +63,31 @@ export async function rankChunks(
   const { rows } = await sql<Hit>`
     with asked as materialized (
       select * from unnest(
-        ${terms.map(({ question }) => question)}::int[],
         ${terms.map(({ term }) => term)}::text[],
         ${terms.map(({ weight }) => weight)}::float8[],
         ${terms.map(({ finds }) => finds)}::boolean[]
-      ) as asked(question, term, weight, finds)
+      ) as asked(term, weight, finds)
     ), scored as (
-      select question, chunk_id, sum(${gain}) as score
+      select chunk_id, sum(${gain}) as score
       from asked join kb_terms
         on kb_terms.project_id = ${project_id}::uuid and kb_terms.term = asked.term
-      where finds group by question, chunk_id
-    ), best as (
-      select question, chunk_id, score from (
-        select *, row_number() over (
-          partition by question order by (score * 1e9)::bigint desc, chunk_id
-        ) as place from scored
-      ) as placed where place <= ${isComplete ? limit : Math.max(limit, completed_max)}::int
+      where finds group by chunk_id
+    ), best as materialized (
+      select chunk_id, score from scored
+      order by (score * 1e9)::bigint desc, chunk_id
+      limit ${isComplete ? limit : Math.max(limit, completed_max)}::int
+    ), added as (
+      select best.chunk_id, sum(${gain}) as score
+      from best join asked on not asked.finds join kb_terms
+        on kb_terms.project_id = ${project_id}::uuid and kb_terms.term = asked.term
+        and kb_terms.chunk_id = best.chunk_id
+      group by best.chunk_id
     ), completed as (
-      select question, chunk_id, score + coalesce((
-        select sum(${gain}) from asked join kb_terms
-          on kb_terms.project_id = ${project_id}::uuid and kb_terms.term = asked.term
-          and kb_terms.chunk_id = best.chunk_id
-        where asked.question = best.question and not asked.finds
-      ), 0) as score
-      from best
+      select chunk_id, best.score + coalesce(added.score, 0) as score
+      from best left join added using (chunk_id)
     )
-    select question, chunk_id, score from (
-      select *, row_number() over (
-        partition by question order by (score * 1e9)::bigint desc, chunk_id
-      ) as place from completed
-    ) as placed where place <= ${limit}::int order by question, place
+    select chunk_id, score from completed
+    order by (score * 1e9)::bigint desc, chunk_id limit ${limit}::int
   `.execute(db)
   return rows
 }

@@ -1,4 +1,4 @@
-import { chunkSentences_max, type SplitDocument } from '../../knowledge/chunks.ts'
+import type { SplitDocument } from '../../knowledge/chunks.ts'
 import { byScore, type Passage, ratePassage, windowsAround } from '../../knowledge/library.ts'
 import type { Range } from '../../text/mapped-text.ts'
 import { splitLinesAndSentences } from '../../text/sentences.ts'
@@ -8,8 +8,8 @@ import type { StoredChunk } from '../retrieval/store.ts'
 /** Chunks that follow each other in a document, as a part of that document. */
 export type DocumentPart = SplitDocument & { stored: readonly StoredChunk[] }
 
-/** Chunks before and after a hit that its windows of 3 sentences can reach. */
-export const chunksAround = chunkSentences_max - 1
+/** Chunks before and after a hit: a window of 3 sentences rarely reaches beyond them. */
+export const chunksAround = 1
 
 /** A passage of a stored document. */
 export type DocumentPassage = Passage & { part: DocumentPart; sentences: Range }
