@@ -1,12 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findingsOf, openClaimFindings } from '../../src/capabilities/detection/index.ts'
 import {
   callsOf,
   claimsOf,
   overridesOf,
   putOverride,
 } from '../../src/capabilities/verification/runs/claims-store.ts'
+import type { VerificationDeps } from '../../src/capabilities/verification/runs/run-verification.ts'
 import { openRunsRetention } from '../../src/capabilities/verification/runs/runs-retention.ts'
-import { findRun, listRuns, type Run } from '../../src/capabilities/verification/runs/store.ts'
+import {
+  cancelRun,
+  findRun,
+  listRuns,
+  type Run,
+} from '../../src/capabilities/verification/runs/store.ts'
+import { toVerifiedAnswer } from '../../src/capabilities/verification/runs/verified-answer.ts'
 import { computeTrust } from '../../src/capabilities/verification/trust/fuse.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { agentRun } from '../corpus/agent-run.ts'
@@ -195,6 +203,102 @@ test('an erasure deletes the runs that read the user, and those of nobody else',
   expect((await stored(quoting_run)).record).toBeUndefined()
   expect((await stored(held)).claims).toHaveLength(1)
   expect((await stored(theirs)).claims).toHaveLength(1)
+})
+
+test('a slice of single traces takes the quotes of these traces from later runs too', async () => {
+  const project = await bench.newProject()
+  const first = await story(project, 'first')
+  const [later] = await verified(await story(project, 'later', { day: 1n, says: 'Again?' }))
+  if (!later) throw new Error('no run')
+  const trace_ids = [first.at(-1)?.trace_id ?? '']
+  await openRunsRetention(deps()).deleteRows({ ...sliceOf(project, 0n), trace_ids })
+  expect((await stored(later)).record).toMatchObject({ state: 'verified' })
+  expect(JSON.stringify(await stored(later))).not.toContain('blue house')
+})
+
+test('findings on claims lose their quotes with the run that found them', async () => {
+  const project = await bench.newProject()
+  const hers = await story(project, 'hers', { user_id: 'ada' })
+  const contradicts = verifierOf(async () => ({
+    ...{ verdict: 'contradicted', confidence: 0.95, method: 'quote', note: secret },
+    evidence: [{ kind: 'trace', source: 'user message 1', quote: secret, at: [0, 9], digest: '' }],
+  }))
+  const write = openClaimFindings({})
+  const onVerified: VerificationDeps['onVerified'] = (trx, done) =>
+    write(trx as never, toVerifiedAnswer(done, []))
+  const reporting = runDeps(bench, { verifiers: [contradicts], onVerified })
+  const worker = startRuns(reporting)
+  const later = await story(project, 'bobs', { day: 1n, says: 'What did the house cost?' })
+  const run = await endOf(reporting, await requestRun(reporting, later))
+  await worker.stop()
+  const texts = async () => {
+    const findings = await findingsOf(bench.db as never, {
+      ...{ project_id: project, task_id: 'bobs' },
+    })
+    return findings.map(({ type, summary, evidence }) => ({
+      type,
+      text: summary + JSON.stringify(evidence),
+    }))
+  }
+  expect(await texts()).toMatchObject([
+    { type: 'contradicted_claim', text: expect.stringContaining('blue house') },
+  ])
+  await openRunsRetention(reporting).eraseUser({
+    ...{ project_id: project, user_id: 'ada', held_trace_ids: [] },
+    trace_ids: [hers.at(-1)?.trace_id ?? ''],
+  })
+  expect((await stored(run)).record).toBeUndefined()
+  expect(JSON.stringify(await texts())).not.toContain('blue house')
+})
+
+/** A run that waits after its first call, with the trace of another user's task that it quotes. */
+async function waitingRun() {
+  const project = await bench.newProject()
+  const hers = await story(project, 'hers', { user_id: 'ada' })
+  const rows = await story(project, 'bobs', { day: 1n, says: 'And now?' })
+  const first = Promise.withResolvers<void>()
+  let opened = 0
+  const slow = verifierOf(() => Promise.reject(new Error('replaced')), {
+    open: async (context, options, signal) => {
+      opened += 1
+      const check = await quoting.open(context, options, signal)
+      return async (claim, claimSignal) => {
+        const result = await check(claim, claimSignal)
+        if (opened > 1) return { ...result, note: 'again' }
+        first.resolve()
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        return result
+      }
+    },
+  })
+  const limits = { run_ms: 1_500, check_ms: 60_000, cancel_poll_ms: 50 }
+  const going = runDeps(bench, { verifiers: [slow], limits })
+  const worker = startRuns(going)
+  const run = await requestRun(going, rows)
+  await first.promise
+  return { project, going, worker, run, trace_id: hers.at(-1)?.trace_id ?? '' }
+}
+
+test.each(['maskContent', 'deleteRows'] as const)(
+  '%s of an earlier task starts a run in progress again that read it',
+  async (change) => {
+    const { project, going, worker, run } = await waitingRun()
+    await openRunsRetention(going)[change](sliceOf(project, 0n))
+    await endOf(going, run)
+    await worker.stop()
+    expect((await stored(run)).claims[0]?.results).toMatchObject([{ note: 'again' }])
+  },
+)
+
+test('an erasure deletes the replies that a cancelled run got about the user', async () => {
+  const { project, going, worker, run, trace_id } = await waitingRun()
+  await cancelRun(going, { project_id: project, run_id: run.id }, 'user:bob')
+  await worker.stop()
+  expect(JSON.stringify((await stored(run)).calls)).toContain('blue house')
+  await openRunsRetention(going).eraseUser({
+    ...{ project_id: project, user_id: 'ada', trace_ids: [trace_id], held_trace_ids: [] },
+  })
+  expect((await stored(run)).calls).toEqual([])
 })
 
 test('a run in progress during an erasure is done again, without the replies so far', async () => {

@@ -40,7 +40,7 @@ export {
   type ShownFinding,
   shownFinding,
 } from './findings/finding.ts'
-export { openFindingsRetention } from './findings/findings-retention.ts'
+export { expireClaimFindings, openFindingsRetention } from './findings/findings-retention.ts'
 export { detectionOf, findingsOf } from './findings/findings-store.ts'
 export { markDue } from './findings/tasks-store.ts'
 export { severityNumber } from './findings/verdict.ts'

@@ -2,6 +2,7 @@ import { isoFromNs } from '../../../kernel/time.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import type { RetentionSlice, RetentionTarget, UserErasure } from '../../storage/index.ts'
 import type { DetectionDb } from '../ports.ts'
+import { markKnownDue } from './tasks-store.ts'
 
 /** Maximum tasks per transaction. */
 const tasks_max = 500
@@ -100,13 +101,9 @@ async function expire(
 ): Promise<void> {
   if (ids.length === 0) return
   const which = sql`project_id = ${project_id} and task_id = any(${[...ids]})`
-  await sql`
-    update tasks set verdict = jsonb_set(
-      case when verdict ->> 'root_cause' is null then verdict
-        else jsonb_set(verdict, '{root_cause,evidence}', '{}') end,
-      '{summary}', to_jsonb(${expiredSummary}::text))
-    where ${which} and verdict is not null
-  `.execute(trx)
+  await sql`update tasks set verdict = ${expiredVerdict()} where ${which} and verdict is not null`.execute(
+    trx,
+  )
   await sql`
     update task_detections set
       ledger = null, judged = null, epoch = gen_random_uuid(), revision = revision + 1
@@ -116,6 +113,46 @@ async function expire(
     update findings set evidence = '{"expired": true}', summary = ${expiredSummary}
     where ${which} and not (trace_ids && ${[...held_trace_ids]}::uuid[])
   `.execute(trx)
+}
+
+function expiredVerdict() {
+  return sql`jsonb_set(
+    case when verdict ->> 'root_cause' is null then verdict
+      else jsonb_set(verdict, '{root_cause,evidence}', '{}') end,
+    '{summary}', to_jsonb(${expiredSummary}::text))`
+}
+
+/** Verification runs whose texts are deleted, and the tasks of their traces. */
+type ExpiredRuns = {
+  project_id: string
+  task_ids: readonly string[]
+  run_ids: readonly string[]
+}
+
+/**
+ * Deletes the quotes of the findings that verification runs reported. Such a finding may quote an
+ * earlier task of the conversation. Call it at the end of a transaction.
+ */
+export async function expireClaimFindings(
+  trx: DetectionDb,
+  { project_id, task_ids, run_ids }: ExpiredRuns,
+): Promise<void> {
+  if (task_ids.length === 0) return
+  const { rows } = await sql<{ task_id: string }>`
+    with expired as (
+      update findings set evidence = '{"expired": true}', summary = ${expiredSummary}
+      where project_id = ${project_id} and task_id = any(${[...task_ids]})
+        and evidence ->> 'run_id' = any(${[...run_ids]})
+      returning task_id
+    )
+    update tasks set verdict = ${expiredVerdict()}
+    where project_id = ${project_id} and verdict is not null
+      and task_id in (select task_id from expired)
+    returning task_id`.execute(trx)
+  await markKnownDue(
+    trx,
+    rows.map(({ task_id }) => ({ project_id, task_id })),
+  )
 }
 
 const expiredSummary = 'The evidence is no longer stored.'

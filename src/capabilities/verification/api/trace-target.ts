@@ -3,7 +3,7 @@ import type { TimelineRow, TimePosition } from '../../storage/index.ts'
 import { checkTraceExists } from '../../traces/index.ts'
 import type { AnswerContext } from '../contract.ts'
 import { RunRefused } from '../runs/limits.ts'
-import { readAnswer } from '../runs/read-answer.ts'
+import { readAnswer, readAnswerDigest } from '../runs/read-answer.ts'
 import type { Run, TraceKey } from '../runs/store.ts'
 import type { TraceInStore, VerificationRoutesDeps } from './contract.ts'
 
@@ -131,6 +131,10 @@ export async function isStale(
       type !== 'tool' && start_time >= answered_at && observation_id !== answer_observation_id,
   )
   if (!isLater) return false
-  const { context } = await tryReadAnswer(deps, run, signal)
-  return context !== null && context.answer.digest !== run.answer_digest
+  try {
+    return (await readAnswerDigest(deps, run, signal)) !== run.answer_digest
+  } catch (error) {
+    if (error instanceof RunRefused) return false
+    throw error
+  }
 }

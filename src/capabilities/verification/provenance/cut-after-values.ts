@@ -4,8 +4,8 @@ import { numberWords } from '../values/number-words.ts'
 const mark = /\d+|[@/]/g
 
 /**
- * Cuts a text before the value after the first `max`, so that a table of millions of numbers takes
- * no more time and memory than other texts. Counts roughly: a date has three numbers.
+ * Cuts a text behind its first `max` values, so that a table of millions of numbers takes bounded
+ * time and memory. The count is an estimate: a date counts as three numbers.
  */
 export function cutAfterValues(text: string, max: number): { text: string; values: number } {
   const marks = countUpTo(text, mark, max)

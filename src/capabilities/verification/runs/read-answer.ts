@@ -77,6 +77,18 @@ export async function readAnswer(
   }
 }
 
+/** Returns the digest of a trace's answer as it is now. Reads the answer alone; throws likewise. */
+export async function readAnswerDigest(
+  ports: AnswerPorts,
+  run: TraceOfRun,
+  signal: AbortSignal,
+): Promise<string> {
+  const { versions } = await readVersions(ports, run)
+  const own = versions.filter(({ trace_id }) => trace_id === run.trace_id)
+  const { text } = await findAnswer(new RowReader(ports.store, run.project_id, signal), own)
+  return hash('sha256', text)
+}
+
 const cutOutcomes = new Set<Observation['outcome']>(['upstream_cut', 'client_gone', 'timeout'])
 /** Clocks of processes differ. */
 const clockSlack_ns = 1_000_000_000n

@@ -13,14 +13,20 @@ import type {
   VerifierName,
 } from '../contract.ts'
 import { checkClaims, type VerifierEnd } from './check-claims.ts'
-import { joinValues, type RunClaim, values_max } from './check-values.ts'
+import { joinValues, type RunClaim } from './check-values.ts'
 import { RunRefused, runLimits } from './limits.ts'
 import { openPaidCalls } from './paid-calls.ts'
 import { type AnswerPorts, type ReadAnswer, readAnswer } from './read-answer.ts'
 import type { RunMeters } from './run-meters.ts'
 import { findRun, type Run, verificationJob } from './store.ts'
 import { createValueReader, type ValueReader } from './value-reader.ts'
-import { type OnVerified, type RunResult, writeFailed, writeVerified } from './write-run.ts'
+import {
+  noteContext,
+  type OnVerified,
+  type RunResult,
+  writeFailed,
+  writeVerified,
+} from './write-run.ts'
 
 /** Finds the claims of an answer, sorted by start; rejects when a model fails. */
 export type ExtractClaims = (
@@ -135,6 +141,7 @@ async function verify(deps: RunInProgress): Promise<string> {
   const { run, job, stopping, timeOut, meters } = deps
   const signal = AbortSignal.any([stopping, timeOut])
   const context = await readAnswer(deps, run, signal)
+  await noteContext(deps.db, run, context)
   const paid = openPaidCalls(deps, run)
   const overBudget = new Set<string>()
   const counted: PaidCalls = async (call, callSignal) => {
@@ -142,7 +149,7 @@ async function verify(deps: RunInProgress): Promise<string> {
     if (end.outcome === 'over_budget') overBudget.add(call.verifier)
     return end
   }
-  const { claims: byRules, values } = await deps.reader.read(context, signal)
+  const { claims: byRules, values, gaps } = await deps.reader.read(context, signal)
   const found = await findClaims(deps, { context, byRules, paid: counted, signal })
   const claims = joinValues(found.claims, values)
   const ends = await runVerifiers(deps, { context, paid: counted, claims, signal })
@@ -150,8 +157,7 @@ async function verify(deps: RunInProgress): Promise<string> {
   const outage = [...ends.values()].find(({ error }) => isOutage(error))
   if (outage !== undefined) throw outage.error
   const result = toResult({ context, claims, ends, overBudget })
-  const cut = values.length < values_max ? [] : [`The first ${values_max} values were checked.`]
-  const whole = { ...result, gaps: [...found.gaps, ...cut], values_checked: values.length }
+  const whole = { ...result, gaps: [...found.gaps, ...gaps], values_checked: values.length }
   const writing = { db: deps.db, run, lease: job, ended_at: new Date(deps.clock.now_ms()) }
   const fault = findFault(whole, timeOut)
   if (fault !== undefined) {
@@ -165,13 +171,7 @@ async function verify(deps: RunInProgress): Promise<string> {
   return 'verified'
 }
 
-type Found = {
-  context: ReadAnswer
-  /** Claims found by rules. */
-  byRules: readonly Claim[]
-  paid: PaidCalls
-  signal: AbortSignal
-}
+type Found = Omit<RunParts, 'claims'> & { byRules: readonly Claim[] }
 
 async function findClaims(
   { extractClaims: extract, logger, run }: RunInProgress,

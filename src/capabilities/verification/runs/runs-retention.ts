@@ -1,5 +1,6 @@
 import { isoFromNs } from '../../../kernel/time.ts'
 import { sql } from '../../../platform/relational/index.ts'
+import { type DetectionDb, expireClaimFindings } from '../../detection/index.ts'
 import type { RetentionSlice, RetentionTarget, UserErasure } from '../../storage/index.ts'
 import { type RunsDb, refreshTasksTrust } from './store.ts'
 
@@ -23,11 +24,12 @@ export function openRunsRetention({ db }: { db: RunsDb }): RetentionTarget {
       const isOwn = sql`${startsIn(slice)} and ${matches(slice)}`
       await eachPage(db, isOwn, { project_id: slice.project_id, signal, change: deleteRuns })
       await deleteOverrides(db, slice)
+      await restartRuns(db, slice.project_id, quotes(slice))
       await expireQuotes(db, slice, signal)
     },
     maskContent: async (slice, signal) => {
       if (slice.kind !== 'observations') return
-      await restartRuns(db, slice.project_id, sql`${startsIn(slice)} and ${matches(slice)}`)
+      await restartRuns(db, slice.project_id, quotes(slice))
       await expireQuotes(db, slice, signal)
     },
     eraseUser: (erasure, signal) => forgetUser(db, erasure, signal),
@@ -40,14 +42,36 @@ function startsIn({ from, to }: RetentionSlice): Fragment {
   return sql`trace_start >= ${isoFromNs(from)} and trace_start < ${isoFromNs(to)}`
 }
 
-function matches({ environments, trace_ids, held_trace_ids }: RetentionSlice): Fragment {
+function matches({ trace_ids, ...slice }: RetentionSlice): Fragment {
+  const inTraces =
+    trace_ids === undefined ? sql`true` : sql`trace_id = any(${[...trace_ids]}::uuid[])`
+  return sql`${inTraces} and ${isFree(slice)}`
+}
+
+function isFree({ environments, held_trace_ids }: Omit<RetentionSlice, 'trace_ids'>): Fragment {
   const inEnvironment =
     environments === undefined
       ? sql`true`
       : sql`coalesce(environment, '') = any(${[...environments]})`
-  const inTraces =
-    trace_ids === undefined ? sql`true` : sql`trace_id = any(${[...trace_ids]}::uuid[])`
-  return sql`${inEnvironment} and ${inTraces} and ${isNotHeld(held_trace_ids)}`
+  return sql`${inEnvironment} and ${isNotHeld(held_trace_ids)}`
+}
+
+/**
+ * Matches runs that may quote the slice: they read a text of its time or of its traces. A run in
+ * progress that has not noted what it read may quote everything.
+ */
+function quotes({ from, to, trace_ids, ...slice }: RetentionSlice): Fragment {
+  const read =
+    trace_ids === undefined
+      ? sql`coalesce((context ->> 'oldest_source')::timestamptz, trace_start) < ${isoFromNs(to)}`
+      : sql`(trace_id = any(${[...trace_ids]}::uuid[]) or ${readsTraces(trace_ids)})`
+  return sql`trace_start >= ${isoFromNs(from)} and ${isFree({ from, to, ...slice })}
+    and (${read} or state = 'pending' and context is null)`
+}
+
+/** Matches runs that read texts of traces. */
+function readsTraces(trace_ids: readonly string[]): Fragment {
+  return sql`coalesce(context -> 'traces', '[]') ?| ${[...trace_ids]}::text[]`
 }
 
 function isNotHeld(held_trace_ids: readonly string[]): Fragment {
@@ -91,11 +115,9 @@ async function deleteRuns(trx: RunsDb, project_id: string, ids: readonly string[
     delete from job_runs
     where id = any(${rows.flatMap(({ job_id }) => job_id ?? [])}::uuid[]) and state = 'queued'
   `.execute(trx)
-  await refreshTasksTrust(
-    trx,
-    project_id,
-    rows.flatMap(({ task_id }) => task_id ?? []),
-  )
+  const task_ids = taskIdsOf(rows)
+  await refreshTasksTrust(trx, project_id, task_ids)
+  await expireFindings(trx, { project_id, task_ids, run_ids: ids })
 }
 
 /**
@@ -141,15 +163,13 @@ async function expireQuotes(
   slice: RetentionSlice,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const { project_id, from, to } = slice
-  const quotes = sql`state <> 'pending' and not (coalesce(context, '{}') ? 'expired')
-    and trace_start >= ${isoFromNs(from)}
-    and coalesce((context ->> 'oldest_source')::timestamptz, trace_start) < ${isoFromNs(to)}
-    and ${matches(slice)}`
-  await eachPage(db, quotes, { project_id, signal, change: expireRuns })
+  const { project_id } = slice
+  const isStored = sql`state <> 'pending' and not (coalesce(context, '{}') ? 'expired')`
+  const condition = sql`${isStored} and ${quotes(slice)}`
+  await eachPage(db, condition, { project_id, signal, change: expireRuns })
 }
 
-async function expireRuns(trx: RunsDb, _project_id: string, ids: readonly string[]) {
+async function expireRuns(trx: RunsDb, project_id: string, ids: readonly string[]) {
   const runs = sql`any(${[...ids]}::uuid[])`
   await sql`
     update verification_claims set
@@ -162,9 +182,19 @@ async function expireRuns(trx: RunsDb, _project_id: string, ids: readonly string
     from verification_runs as run
     where run.id = ${runs} and override.project_id = run.project_id
       and override.trace_id = run.trace_id`.execute(trx)
-  await sql`
+  const { rows } = await sql<{ task_id: string | null }>`
     update verification_runs set context = coalesce(context, '{}') || '{"expired": true}'
-    where id = ${runs}`.execute(trx)
+    where id = ${runs} returning task_id`.execute(trx)
+  await expireFindings(trx, { project_id, task_ids: taskIdsOf(rows), run_ids: ids })
+}
+
+function taskIdsOf(rows: readonly { task_id: string | null }[]): string[] {
+  return [...new Set(rows.flatMap(({ task_id }) => task_id ?? []))]
+}
+
+/** Removes the texts of findings of runs. The tables of both capabilities are in one database. */
+function expireFindings(trx: RunsDb, runs: Parameters<typeof expireClaimFindings>[1]) {
+  return expireClaimFindings(trx as unknown as DetectionDb, runs)
 }
 
 /** Returns the results without evidence and notes: a score can still be computed from them. */
@@ -183,8 +213,7 @@ async function forgetUser(
 ): Promise<void> {
   const traces = [...trace_ids]
   const ofUser = sql`${isNotHeld(held_trace_ids)} and (user_id = ${user_id}
-    or trace_id = any(${traces}::uuid[])
-    or coalesce(context -> 'traces', '[]') ?| ${traces}::text[])`
+    or trace_id = any(${traces}::uuid[]) or ${readsTraces(traces)})`
   await restartRuns(db, project_id, sql`true`)
   await eachPage(db, ofUser, { project_id, signal, change: deleteRuns })
   await sql`

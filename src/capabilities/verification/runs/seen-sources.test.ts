@@ -136,3 +136,17 @@ test('hostile texts take bounded time', () => {
   expect(seen).toHaveLength(1_000)
   expect(performance.now() - start_ms).toBeLessThan(5_000)
 })
+
+test('names of tools are short lines, and each source has its own', () => {
+  const long = `look\n\u202e${'x'.repeat(1_000_000)}`
+  const run = agentRun('names', { tools: ['look', 'look (2)', long] }).user('Look.')
+  for (const [at, name] of ['look', 'look', 'look (2)', long].entries()) {
+    run.tool({ name, args: { at } }, `result ${at}`)
+  }
+  const names = sourcesOf(run.assistant('Done.').observations()).map(([source = '']) => source)
+  expect(new Set(names).size).toBe(5)
+  for (const name of names) {
+    expect(name.length).toBeLessThan(200)
+    expect(name).not.toMatch(/[\p{Cc}\u2028-\u202e]/u)
+  }
+})

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { itemsOf, objectFrom, parsedJson } from '../../../kernel/json-values.ts'
+import { printable } from '../../../kernel/printable.ts'
 import type { Observation } from '../../../model/observation.ts'
 import { type HistoryMessage, readAnswer, readHistory } from '../../detection/index.ts'
 import type { SeenSource } from '../contract.ts'
@@ -154,12 +155,26 @@ function add(book: Book, { role, name, text, row, is_complete }: NewSource): voi
   const isMessage = role !== 'tool'
   const shown = isMessage ? blankOwnWords(text, book.own) : text
   if (shown.trim() === '') return
-  const count = (book.named.get(name) ?? 0) + 1
-  book.named.set(name, count)
-  const source = isMessage ? `${name} ${count}` : count === 1 ? name : `${name} (${count})`
+  const source = nameSource(book.named, printable(name).slice(0, name_chars_max), isMessage)
   const { trace_id, observation_id } = row
   const place = { trace_id, observation_id }
   book.sources.set(digest, { source, role, text: shown, place, is_complete, digest })
+}
+
+/** Characters of a source's name: evidence repeats it, and an agent chooses the names of its tools. */
+const name_chars_max = 120
+
+/** Returns a name that no source has: `tool look`, then `tool look (2)`. Messages are all numbered. */
+function nameSource(named: Map<string, number>, name: string, isMessage: boolean): string {
+  let count = named.get(name) ?? 0
+  let source = name
+  do {
+    count += 1
+    source = isMessage ? `${name} ${count}` : count === 1 ? name : `${name} (${count})`
+  } while (source !== name && named.has(source))
+  named.set(name, count)
+  if (!named.has(source)) named.set(source, 1)
+  return source
 }
 
 /** Shorter words are shared by chance: names, figures, set phrases. */

@@ -4,8 +4,12 @@ import type { StoredValue } from '../contract.ts'
 import type { SeenAnswer } from './check-values.ts'
 import { RunRefused } from './limits.ts'
 
-/** The claims of an answer, found by rules, and its values. */
-export type AnswerParts = { claims: readonly Claim[]; values: readonly StoredValue[] }
+/** The claims of an answer, found by rules, its values, and a sentence if there are more values. */
+export type AnswerParts = {
+  claims: readonly Claim[]
+  values: readonly StoredValue[]
+  gaps: readonly string[]
+}
 
 /** Reads the claims and values of answers, in a thread with bounded time and memory. */
 export type ValueReader = {

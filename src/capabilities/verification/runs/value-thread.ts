@@ -1,12 +1,15 @@
 import { isMainThread } from 'node:worker_threads'
 import { serveThread } from '../../../platform/threads/index.ts'
 import { extractClaims } from '../claims/extract-claims.ts'
-import { checkValues, type SeenAnswer } from './check-values.ts'
+import { checkValues, type SeenAnswer, values_max } from './check-values.ts'
 import type { AnswerParts } from './value-reader.ts'
 
 /** Reads an answer in a thread: a long one takes seconds, in which a process would do nothing else. */
 function readParts(question: SeenAnswer): AnswerParts {
-  return { claims: extractClaims(question.answer.text).claims, values: checkValues(question) }
+  const { claims } = extractClaims(question.answer.text)
+  const values = checkValues(question)
+  const gaps = values.length < values_max ? [] : [`The first ${values_max} values were checked.`]
+  return { claims, values, gaps }
 }
 
 if (!isMainThread) serveThread(readParts)

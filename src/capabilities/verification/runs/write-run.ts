@@ -85,6 +85,19 @@ export async function writeVerified(
   return written
 }
 
+/**
+ * Notes what a run read before it quotes it anywhere: retention and erasures find by it the replies
+ * of models, also of a run that is in progress or was cancelled.
+ */
+export async function noteContext(db: RunsDb, run: Run, context: ReadAnswer): Promise<void> {
+  await db
+    .updateTable('verification_runs')
+    .set({ context: toContext(context, []) })
+    .where('id', '=', run.id)
+    .where('state', '=', 'pending')
+    .execute()
+}
+
 /** Ends a run as failed, as `writeVerified` ends it as verified. False when nothing was written. */
 export function writeFailed(
   writing: Writing,
@@ -152,22 +165,26 @@ async function endRun(
 }
 
 function toColumns({ context, gaps, values_checked, claims }: RunResult) {
-  const { answer, answer_chars, seen } = context
+  const { answer, answer_chars } = context
   return {
     answer_observation_id: answer.place.observation_id,
     answer_digest: answer.digest,
     answer_chars,
-    context: storableJson({
-      sources: seen.length,
-      chars: seen.reduce((sum, { text }) => sum + text.length, 0),
-      gaps: [...context.gaps, ...gaps],
-      // By these, an erasure and retention find the runs that quote a trace.
-      traces: [...new Set(seen.map(({ place }) => place.trace_id))],
-      oldest_source: context.oldest_source,
-    }),
+    context: toContext(context, gaps),
     values_checked,
     claims: claims.length,
   }
+}
+
+function toContext({ seen, gaps, oldest_source }: ReadAnswer, more: readonly string[]): string {
+  return storableJson({
+    sources: seen.length,
+    chars: seen.reduce((sum, { text }) => sum + text.length, 0),
+    gaps: [...gaps, ...more],
+    // By these, an erasure and retention find the runs that quote a trace.
+    traces: [...new Set(seen.map(({ place }) => place.trace_id))],
+    oldest_source,
+  })
 }
 
 type NewClaim = Omit<StoredClaim, 'verdict' | 'probability' | 'weight'>

@@ -20,7 +20,7 @@ export function factsFromJson(source: string, json: string): Fact[] {
   for (let visited = 0; open.length > 0 && visited < values_max; visited++) {
     const value = open.pop()
     for (const inner of valuesOf(value)) open.push(inner)
-    facts.push(...factsOfObject(source, objectFrom(value)))
+    for (const fact of factsOfObject(source, objectFrom(value))) facts.push(fact)
     if (facts.length >= facts_max) break
   }
   return facts.slice(0, facts_max)

@@ -48,11 +48,19 @@ export function openSeenLibrary(seen: readonly SeenSource[]): SeenLibrary {
       const at = Number(passage.source)
       return citePassage(passage, documents[at], ordered[at])
     },
-    facts: ordered
-      .filter(({ role, text }) => role === 'tool' && isJson(text))
-      .flatMap(({ source, text }) => factsFromJson(source, text.slice(0, seen_chars_max)))
-      .slice(0, facts_max),
+    facts: readFacts(ordered),
   }
+}
+
+/** Reads the facts of tools, the latest first, until there are enough. */
+function readFacts(sources: readonly SeenSource[]): Fact[] {
+  const facts: Fact[] = []
+  for (const { role, source, text } of sources) {
+    if (facts.length >= facts_max) break
+    if (role !== 'tool' || !isJson(text)) continue
+    for (const fact of factsFromJson(source, text.slice(0, seen_chars_max))) facts.push(fact)
+  }
+  return facts.slice(0, facts_max)
 }
 
 function byWorth(sources: readonly SeenSource[]): SeenSource[] {
