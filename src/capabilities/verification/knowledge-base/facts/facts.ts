@@ -25,7 +25,7 @@ function text(characters_max: number) {
 
 const factBody = z
   .strictObject({
-    subject: text(200).describe('What the fact is about, such as `Lake Ina`.'),
+    subject: text(200).describe('Subject of the fact, such as `Lake Ina`.'),
     attribute: text(200).describe('Property of the subject, such as `area` or `revenue 2024`.'),
     value: z
       .union([z.number(), text(500)], { error: 'expected a number or text' })
