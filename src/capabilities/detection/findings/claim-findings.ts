@@ -37,7 +37,7 @@ export type VerifiedClaim = {
 /** The result of a verification, as far as findings depend on it. */
 export type VerifiedAnswer = {
   project_id: string
-  /** Findings belong to tasks; an answer without one has none. */
+  /** Task of the findings; an answer without a task has no findings. */
   task_id: string | null
   run_id: string
   trace_id: string
@@ -146,7 +146,7 @@ const quotes_max = 3
 
 /**
  * Returns what is wrong with a claim. A claim that no verifier finds is a finding only if it has a
- * value that the agent did not see, or if two verifiers searched for its values in vain.
+ * value that the agent did not see, or if two verifiers did not find its values.
  */
 function findFault(claim: VerifiedClaim): Fault | undefined {
   const { verdict, override, results, values } = claim

@@ -119,7 +119,7 @@ function isQuoted(value: string, texts: Seen['texts']): boolean {
 
 /**
  * Tells whether a seen text has the number of a value without any unit, as tables and JSON have.
- * Another currency than those that were seen is none of them.
+ * A currency that the agent did not see is never one of them.
  */
 function isBare({ kind, value }: CheckedValue, { texts, currencies }: SeenIndex): boolean {
   if (!measured.has(kind)) return false
