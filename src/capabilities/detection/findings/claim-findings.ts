@@ -37,7 +37,7 @@ export type VerifiedClaim = {
 /** The result of a verification, as far as findings depend on it. */
 export type VerifiedAnswer = {
   project_id: string
-  /** Task of the findings; an answer without a task has no findings. */
+  /** Findings belong to tasks, so an answer without a task has no findings. */
   task_id: string | null
   run_id: string
   trace_id: string

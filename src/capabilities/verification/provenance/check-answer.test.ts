@@ -243,6 +243,14 @@ describe('hostile texts', () => {
     },
   )
 
+  it.each(['', '\\'])('JSON cut in a string full of quotes, and then %j, is read once', (end) => {
+    const text = `["${'\\"'.repeat(200_000)}${end}`
+    const { cpu_ms } = measureCpu(() => {
+      indexSeen([{ source: 'tool', text }])
+    })
+    expect(cpu_ms).toBeLessThan(2000)
+  })
+
   const numbers = (n: number) => Array.from({ length: n }, (_, at) => `${at * 7919} `).join('')
 
   it('a text with more values than a call has arguments is read', () => {

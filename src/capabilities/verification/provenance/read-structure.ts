@@ -15,7 +15,8 @@ type Frame = { isArray: boolean; start: number; record: number; key: string; ite
 type Json = Structure & { stack: Frame[]; records: number; pending?: Token | undefined }
 type Token = { text: string; at: Range }
 
-const token = /"(?:[^"\\]|\\.)*"|[[\]{}:,]|[^\s"[\]{}:,]+/gs
+/** A string that is cut is read to the end of the text: it must match, or each quote is tried. */
+const token = /"(?:[^"\\]|\\(?:.|$))*(?:"|$)|[[\]{}:,]|[^\s"[\]{}:,]+/gs
 
 /**
  * Reads JSON, also lines of JSON and JSON with text around, without parsing it as a whole: offsets

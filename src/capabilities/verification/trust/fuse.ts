@@ -1,4 +1,3 @@
-import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { Verdict } from '../verdicts/verdict.ts'
 import { type Calibration, calibrate } from './calibration.ts'
 
@@ -181,8 +180,13 @@ function findCalibrated(calibrations: Calibrations): Record<string, boolean> {
   )
 }
 
+/** Compares what counts in a score only: evidence and notes may be stored in another form. */
 function compareResults(one: VerifierResult, other: VerifierResult): number {
-  return compareText(canonicalJson(one), canonicalJson(other))
+  return (
+    compareText(one.verifier, other.verifier) ||
+    compareText(one.verdict, other.verdict) ||
+    one.confidence - other.confidence
+  )
 }
 
 function compareText(one: string, other: string): number {

@@ -184,7 +184,8 @@ create table kb_terms (
   chunk_id bigint not null references kb_chunks on delete cascade,
   tf int not null,
   terms int not null,
-  primary key (project_id, term, chunk_id)
+  -- A search reads the index only.
+  primary key (project_id, term, chunk_id) include (tf, terms)
 )
 -- statement
 create index kb_terms_chunk on kb_terms (chunk_id)
@@ -228,3 +229,6 @@ alter table tasks
   add column verified_at timestamptz(3)
 -- statement
 create index tasks_trust on tasks (project_id, trust_score, task_id) where trust_score is not null
+-- statement
+-- Workers claim jobs of a kind, in turn from all projects.
+create index job_runs_waiting on job_runs (kind, project_id, due_at) where state in ('queued', 'running')

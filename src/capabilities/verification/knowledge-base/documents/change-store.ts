@@ -2,20 +2,14 @@ import { newId } from '../../../../kernel/ids.ts'
 import { problem } from '../../../../kernel/problem.ts'
 import type { KnowledgeDb, KnowledgeLimits, KnowledgeTransaction } from '../knowledge-base.ts'
 import { addToStats } from '../stats.ts'
-import { deleteChunks, insertVersion, pruneVersions, sumBytes } from './chunk-store.ts'
-import type { IndexedText } from './index-text.ts'
+import {
+  deleteChunks,
+  insertVersion,
+  type NewDocument,
+  pruneVersions,
+  sumBytes,
+} from './chunk-store.ts'
 import type { DocumentKey, StoredDocument } from './store.ts'
-
-/** A document to store, split into chunks. */
-export type NewDocument = Pick<StoredDocument, 'name' | 'title' | 'format' | 'url' | 'digest'> & {
-  project_id: string
-  content: string
-  bytes: number
-  indexed: IndexedText
-  /** ISO 8601. */
-  now: string
-  by: string
-}
 
 /** Adds a document. Throws `document_exists`, `knowledge_base_full`, `store_unavailable`. */
 export function insertDocument(

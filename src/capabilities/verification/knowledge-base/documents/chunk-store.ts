@@ -1,7 +1,18 @@
 import { sql } from '../../../../platform/relational/index.ts'
 import type { KnowledgeTransaction } from '../knowledge-base.ts'
-import type { NewDocument } from './change-store.ts'
+import type { IndexedText } from './index-text.ts'
 import type { StoredDocument } from './store.ts'
+
+/** A document to store, split into chunks. */
+export type NewDocument = Pick<StoredDocument, 'name' | 'title' | 'format' | 'url' | 'digest'> & {
+  project_id: string
+  content: string
+  bytes: number
+  indexed: IndexedText
+  /** ISO 8601. */
+  now: string
+  by: string
+}
 
 /** Versions of a document whose source is kept. */
 export const versionsKept_max = 10

@@ -7,7 +7,7 @@ import { Answer, type Caller, etagOf } from '../../../../platform/http/index.ts'
 import { requesterOf } from '../../../jobs/index.ts'
 import { documentFormats } from '../../knowledge/read-document.ts'
 import type { KnowledgeDeps } from '../knowledge-base.ts'
-import type { NewDocument } from './change-store.ts'
+import type { NewDocument } from './chunk-store.ts'
 import type { StoredDocument } from './store.ts'
 
 const name_characters_max = 200
