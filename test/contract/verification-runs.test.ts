@@ -289,6 +289,7 @@ test('an answer of 1 MB with U+0000 and half characters is verified in bounded t
   expect(run.context?.['gaps']).toEqual([
     expect.stringMatching(/^The answer has \d+ characters; the first 200000 were read\.$/),
     expect.stringMatching(/^\d+ claims after the first 500 were not checked\.$/),
+    'The first 2000 values were checked.',
   ])
   expect(claims).toHaveLength(500)
   expect(asked).toBe(60)

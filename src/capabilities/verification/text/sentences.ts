@@ -44,7 +44,7 @@ function* segmentsOf(text: string, { start, end }: Part): Generator<Part> {
   }
 }
 
-/** A character that may end a sentence; most lines have none, and the segmenter is slow. */
+/** A character that may end a sentence; most lines have no such character, and the segmenter is slow. */
 const mark = /[\p{Sentence_Terminal}\u0085\u2024\u2028\u2029]/u
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })

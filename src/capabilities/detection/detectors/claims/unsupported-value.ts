@@ -119,7 +119,7 @@ function isQuoted(value: string, texts: Seen['texts']): boolean {
 
 /**
  * Tells whether a seen text has the number of a value without any unit, as tables and JSON have.
- * An amount in a currency that no text names is not one of them.
+ * An amount in a currency that the agent did not see does not count.
  */
 function isBare({ kind, value }: CheckedValue, { texts, currencies }: SeenIndex): boolean {
   if (!measured.has(kind)) return false
