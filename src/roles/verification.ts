@@ -3,6 +3,7 @@ import type { Chore, JobHandler } from '../capabilities/jobs/index.ts'
 import type { RetentionTarget } from '../capabilities/storage/index.ts'
 import {
   embeddingsChore,
+  endLostRunsChore,
   openModels,
   openRunsRetention,
   openSpend,
@@ -103,6 +104,7 @@ export function openVerification(
   return {
     handlers: [handler],
     chores: [
+      endLostRunsChore({ db, clock }),
       verifyQuietTasksChore({ db, clock, logger, store, records, verifiers }),
       ...(embedder === undefined ? [] : [embeddingsChore({ db, embedder, book })]),
     ],
