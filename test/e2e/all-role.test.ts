@@ -319,7 +319,9 @@ describe('the second start', () => {
     await runInvoiceAgent({ base_url, project_key }, agent, { task_id })
     const findings = await eventually('the finding', async () => {
       const { body } = await api().get(`/api/v1/tasks/${task_id}/findings`)
-      const list = (body['findings'] ?? []) as { evidence: { values: { at: [number, number] }[] } }[]
+      const list = (body['findings'] ?? []) as {
+        evidence: { values: { at: [number, number] }[] }
+      }[]
       return list.length > 0 && list
     })
     expect(findings).toMatchObject([{ type: 'unsupported_value' }])
