@@ -104,6 +104,7 @@ export function openVerification(
   return {
     handlers: [handler],
     chores: [
+      endLostRunsChore({ db, clock }),
       verifyQuietTasksChore({ db, clock, logger, store, records, verifiers }),
       endLostRunsChore({ db, clock }),
       ...(embedder === undefined ? [] : [embeddingsChore({ db, embedder, book })]),

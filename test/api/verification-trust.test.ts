@@ -1,10 +1,11 @@
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { StoredResult } from '../../src/capabilities/verification/contract.ts'
 import { checkQuotes } from '../../src/cli/trust/check-quotes.ts'
 import { readExportedRun, recomputeExport } from '../../src/cli/trust/exported-run.ts'
 import { sql } from '../../src/platform/relational/index.ts'
+import { eventually } from '../support/eventually.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
 import { openVerificationApi, type VerificationApi } from '../support/verification-api.ts'
 import { runDeps, startRuns, verifierOf } from '../support/verification-runs.ts'
@@ -26,9 +27,16 @@ afterAll(async () => {
 
 const stated = [0.5, 0.61, 0.9, 0.7, 0.97, 1 / 3] as const
 
+/** Claims that name a lock wait until it is opened. */
+const lock = { begun: Promise.withResolvers<void>(), opened: Promise.withResolvers<void>() }
+
 /** Gives verdicts that look random and depend on the claim only. */
 function judge(salt: string) {
   return async ({ text }: { text: string }): Promise<Omit<StoredResult, 'verifier'>> => {
+    if (text.includes('lock')) {
+      lock.begun.resolve()
+      await lock.opened.promise
+    }
     const sum = [...`${salt}${text}`].reduce(
       (total, one) => (total * 31 + one.charCodeAt(0)) % 9973,
       7,
@@ -61,6 +69,36 @@ const recompute = (project: string, run_id: string) =>
   api.call('POST', `/runs/${run_id}/recompute`, {
     ...{ project_id: project, headers: tokenOf('viewer', project) },
   })
+
+test('a trace that grows during its verification: the result is of the first answer, and stale', async () => {
+  const project = await api.bench.newProject()
+  const answer = 'The lock costs $40.'
+  const trace = await api.bringRun(project, 'growing', { answer })
+  const path = `/traces/${trace}`
+  expect((await api.post(project, `${path}/verify`)).body).toMatchObject({ status: 'pending' })
+  await lock.begun.promise
+  const rows = await api.bench.store.traceObservations(project, { trace_id: trace, limit: 9 })
+  const last = rows.toSorted((one, other) => Number(one.end_time - other.end_time)).at(-1)
+  if (last === undefined) throw new Error('the trace has no observation')
+  const start_time = last.end_time + 1_000_000n
+  const output = JSON.stringify([{ role: 'assistant', content: 'It costs $41 after all.' }])
+  const later = { observation_id: 'later', start_time, end_time: start_time + 1n, output }
+  await api.bench.bring([{ ...last, ...later }])
+  expect((await api.get(project, path)).body).toMatchObject({ status: 'pending' })
+  lock.opened.resolve()
+  const { run_id } = await eventually('the result', async () => {
+    const { body } = await api.get(project, path)
+    return body.status === 'verified' && body
+  })
+  expect((await api.get(project, path)).body).toMatchObject({
+    ...{ run_id, stale: true, claims_total: 1 },
+    answer: { chars: answer.length, digest: hash('sha256', answer) },
+  })
+  const body = { force_reverify: true, async_mode: false }
+  expect((await api.post(project, `${path}/verify`, body)).body.status).toBe('verified')
+  const again = (await api.get(project, path)).body
+  expect(again).toMatchObject({ stale: false, answer: { observation_id: 'later' } })
+})
 
 describe('recompute', () => {
   test('the score of a run follows from its stored results, bit for bit', async () => {

@@ -25,6 +25,8 @@ type Asked = {
   budget?: bigint
   names?: readonly string[]
   verifier?: 'kb' | 'multi_model'
+  /** Time of the run; the judge answers within 400 ms or is given up. */
+  run_ms?: number
 }
 
 /** Verifies an answer of an agent that read the terms, by a worker with models of this server. */
@@ -43,6 +45,7 @@ async function verified(answering: Answering, asked: Asked = {}) {
   const deps = runDeps(bench, {
     verifiers: [kb as never, openMultiModel(models)],
     ...{ openJudge, extractClaims, nano_dollars_per_day_max: budget },
+    limits: { run_ms: asked.run_ms ?? 20_000, check_ms: 5_000, cancel_poll_ms: 50 },
   })
   const project_id = await bench.newProject()
   const rows = agentRun(project_id, { project_id, tools: ['get_terms'] })
@@ -102,6 +105,16 @@ test.each([
   expect(run.state).toBe('verified')
   expect(results).toMatchObject([{ verifier: 'kb' }])
   expect(results[0]?.['verdict']).not.toBe('supported')
+})
+
+test('a judge that stalls beyond the time of its run fails the run, and stays booked', async () => {
+  const { run, claims, calls, spend } = await verified(() => undefined, { run_ms: 200 })
+  expect(run).toMatchObject({ state: 'failed', error: { code: 'timed_out' }, trust_score: null })
+  expect(claims).toEqual([])
+  expect(calls).toMatchObject([{ model: 'judge', verifier: 'kb' }])
+  // The judge may charge a question that it received.
+  expect(Number(calls[0]?.nano_dollars)).toBeGreaterThan(0)
+  expect(spend).toMatchObject([{ nano_dollars: calls[0]?.nano_dollars }])
 })
 
 test('a spent budget asks no judge', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -6,6 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { routeCatalogue } from '../../src/roles/catalogues.ts'
+import {
+  inventedValue,
+  invoiceAgent,
+  invoiceSteps,
+  runInvoiceAgent,
+} from '../support/agents/invoice-agent.ts'
 import { apiByKey, apiByToken } from '../support/clients/api-reader.ts'
 import { type FirstLogin, providerSettings } from '../support/cluster.ts'
 import { eventually } from '../support/eventually.ts'
@@ -21,6 +28,7 @@ let directory: string
 let provider: ProviderProcess
 let service: Service
 let login: FirstLogin
+const agent = invoiceAgent('INV-7001', { ill: true })
 let ready_ms: number
 
 const settings = () => ({
@@ -42,7 +50,7 @@ beforeAll(async () => {
   parts.defer(() => rm(directory, { recursive: true }))
   const slowly = { chunks: 20, delay_ms: 50 }
   provider = await startProviderProcess({
-    script: { steps: [{ match: { stream: true }, stream: slowly }] },
+    script: { steps: [...invoiceSteps([agent]), { match: { stream: true }, stream: slowly }] },
   })
   parts.defer(() => provider.stop())
   const before_ms = performance.now()
@@ -302,6 +310,31 @@ describe('the second start', () => {
       ?.join('\n')}
       printf %s "$LOOPTRACE_API_KEY"`
     expect(await runShell(commands, {})).toBe(login.project_key)
+  })
+
+  test('verifies an answer: the value of the tool is supported, the invented one is found', async () => {
+    const task_id = randomUUID()
+    const { base_url } = service
+    const { project_key } = login
+    await runInvoiceAgent({ base_url, project_key }, agent, { task_id })
+    const findings = await eventually('the finding', async () => {
+      const { body } = await api().get(`/api/v1/tasks/${task_id}/findings`)
+      const list = (body['findings'] ?? []) as {
+        evidence: { values: { at: [number, number] }[] }
+      }[]
+      return list.length > 0 && list
+    })
+    expect(findings).toMatchObject([{ type: 'unsupported_value' }])
+    const [value] = findings[0]?.evidence.values ?? []
+    expect(agent.answer.slice(...(value?.at ?? []))).toBe(inventedValue)
+    const people = await apiByToken({ api_url: base_url, login })
+    const path = `/api/v1/verification/tasks/${task_id}/verify`
+    const { status, body } = await people.post(path, { async_mode: false })
+    expect([status, body['status']]).toEqual([200, 'verified'])
+    const claims = `/api/v1/verification/traces/${body['trace_id']}/claims`
+    expect((await people.get(`${claims}?verdict=supported`)).body).toMatchObject({
+      ...{ total: 1, claims: [{ text: agent.claims.seen }] },
+    })
   })
 })
 

@@ -101,6 +101,7 @@ test('a loop wakes a person, who handles the incident; the rule is YAML', async 
   expect(opened.incident.evidence).toContainEqual(
     expect.objectContaining({ kind: 'finding', type: 'repeat_call' }),
   )
+  await reconcile('incidentrule/loops')
   await waitFor('incidentrule/loops', 'Firing')
 
   const { incident_id } = opened.incident
@@ -167,6 +168,7 @@ test('a rule on tokens opens in time, with the calls that raised it; the backtes
   })
   const { key } = (await made.json()) as { key: string }
   // A window counts in a backtest once it is wholly after the first stored row.
+  await exportSpan(Date.now() - 600_000)
   await eventually('the backtest fires', async () => {
     const { stdout } = await promisify(execFile)(
       process.execPath,
@@ -227,10 +229,36 @@ async function loopOnce(): Promise<void> {
   await runAgent(client, loop.ill.run)
 }
 
+/** Exports a span of this instant over OTLP. */
+async function exportSpan(time_ms: number): Promise<void> {
+  const startTimeUnixNano = `${time_ms}000000`
+  const ids = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' }
+  const span = { ...ids, name: 'earlier', startTimeUnixNano, endTimeUnixNano: startTimeUnixNano }
+  const reply = await fetch(`${cluster.proxy.base_url}/v1/traces`, {
+    method: 'POST',
+    headers: { 'x-api-key': cluster.login.project_key, 'content-type': 'application/json' },
+    body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] }),
+  })
+  if (!reply.ok) throw new Error(await reply.text())
+}
+
 async function apply(yaml: string): Promise<void> {
   const { status, stderr } = await server.kubectl(['apply', '-n', namespace, '-f', '-'], {
     input: yaml,
   })
+  if (status !== 0) throw new Error(stderr)
+}
+
+/** Requests a reconcile, instead of waiting for the next one of the operator. */
+async function reconcile(resource: string): Promise<void> {
+  const requested = `looptrace.dev/reconcile-requested-at=${new Date().toISOString()}`
+  const { status, stderr } = await server.kubectl([
+    'annotate',
+    resource,
+    '-n',
+    namespace,
+    requested,
+  ])
   if (status !== 0) throw new Error(stderr)
 }
 
