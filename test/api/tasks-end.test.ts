@@ -84,6 +84,10 @@ describe('GET /api/v1/tasks/{task_id}', () => {
       release: 'v1',
       ended_by: null,
       end_note: null,
+      trust_score: null,
+      trust_coverage: null,
+      verification_state: 'not_verified',
+      verified_at: null,
       verdict: null,
       url: '/api/v1/tasks/full',
     })

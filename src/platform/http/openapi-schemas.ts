@@ -34,7 +34,9 @@ export function namedSchemas(uses: readonly SchemaUse[]): NamedSchemas {
   const scalars = findScalarNames(all)
   const components = new Map<string, Json>()
   const finished = (schema: Json) =>
-    mapSchema(schema, (inner) => withDiscriminator(toReference(shorten(inner), scalars), all))
+    mapSchema(schema, (inner) =>
+      withDiscriminator(toReference(shorten(toList(inner)), scalars), all),
+    )
   for (const [name, schema] of all) {
     const inner = mapInnerSchemas(schema, finished)
     components.set(name, toPublicReferences(withDiscriminator(inner, all)))
@@ -179,6 +181,17 @@ function findScalarNames(components: Map<string, Json>): Map<string, string> {
 
 function isScalar({ type }: Json): boolean {
   return type === 'string' || type === 'integer' || type === 'number'
+}
+
+/** Turns a tuple of equal items into a list of that length: generators of clients know no tuples. */
+function toList({ prefixItems, items, ...schema }: Json): Json {
+  if (!Array.isArray(prefixItems)) return items === undefined ? schema : { ...schema, items }
+  const [first, ...others] = prefixItems.map((item) => canonicalJson(item))
+  if (others.some((other) => other !== first)) {
+    throw new Error('a tuple of different items has no place in the document')
+  }
+  const { length } = prefixItems
+  return { ...schema, items: prefixItems[0] as Json, minItems: length, maxItems: length }
 }
 
 /** Writes the same schema with fewer keywords, which client generators handle better. */
