@@ -1,5 +1,6 @@
 import type { Evidence, Value } from '../values/value.ts'
 import type { SearchableText } from './searchable-text.ts'
+import type { SeenTraits } from './seen-traits.ts'
 
 /** A value that the agent saw. `column` and `record` are set in tables and JSON. */
 export type Seen = {
@@ -53,6 +54,7 @@ export type SeenIndex = {
   counts: ReadonlyMap<number, Evidence>
   currencies: ReadonlySet<string>
   hasTimeZone: boolean
+  traits: SeenTraits
   /** Whether a heading may say "million". */
   hasScale: boolean
 }
