@@ -124,7 +124,7 @@ function around(text: string, { at: [start, end] }: Value): string {
   return text.slice(Math.max(0, start - before_chars), end + before_chars)
 }
 
-/** Digits from which on a number is no coincidence. */
+/** Minimum digits of a number that is no coincidence. */
 const figures_min = { number: 5, money: 3, quantity: 4 } as const
 
 function doubtNumber(
@@ -223,7 +223,7 @@ function isReformed(text: string, letters: string, { texts }: Context['index']):
   return letters.length >= part_chars_min && texts.some((one) => one.hasPart(letters))
 }
 
-/** Characters from which on the start or end of a longer id names it. */
+/** Minimum characters of a start or end that names a longer id. */
 const part_chars_min = 6
 
 function doubtUrl(text: string, { texts }: Context['index']): Doubt | undefined {

@@ -1,11 +1,11 @@
 import type { Value } from '../values/value.ts'
 import type { SearchableText } from './searchable-text.ts'
-import type { Seen } from './seen.ts'
+import type { Seen, Traits } from './seen.ts'
 
 const epoch = /(?<![\d.])1[0-9]{9}(?:\d{3})?(?![\d.])|\b(?:W|KW ?)\d{1,2}\b/
 
-/** What a value that was not found is compared with; read when the first one is. */
-export class SeenTraits {
+/** Compares values that were not found with the seen ones; each trait is read when needed. */
+export class SeenTraits implements Traits {
   readonly #values: readonly Seen[]
   readonly #texts: readonly SearchableText[]
   #figures: ReadonlySet<string> | undefined
@@ -17,7 +17,6 @@ export class SeenTraits {
     this.#texts = texts
   }
 
-  /** Units and digits of the numbers: `EUR 1250`. */
   get figures(): ReadonlySet<string> {
     this.#figures ??= new Set(
       this.#values.flatMap(({ value }) =>
@@ -27,7 +26,6 @@ export class SeenTraits {
     return this.#figures
   }
 
-  /** Forms of the ids: `kx-9999`. */
   get shapes(): ReadonlySet<string> {
     this.#shapes ??= new Set(
       this.#values.flatMap(({ value }) => (value.kind === 'id' ? [shapeOf(value.text)] : [])),
@@ -35,7 +33,6 @@ export class SeenTraits {
     return this.#shapes
   }
 
-  /** Whether seconds since 1970 or weeks of the year were seen: they give any day and time. */
   get hasEpoch(): boolean {
     this.#hasEpoch ??= this.#texts.some(({ text }) => epoch.test(text))
     return this.#hasEpoch

@@ -4,7 +4,7 @@ import type { SeenIndex } from './seen.ts'
 import { figuresOf } from './seen-traits.ts'
 
 const digits_min = 3
-/** Digits from which on a swap weighs more than a calculation that fits. */
+/** Minimum digits of a swap that weighs more than a calculation that fits. */
 const digits_sure = 5
 /** Expected numbers that are another one with a swap, by chance. */
 const chance_max = 0.1
