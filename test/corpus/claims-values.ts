@@ -80,13 +80,14 @@ export const valueRuns: readonly LabelledRun[] = [
         ),
     { tools: ['list_expenses'], streamed: true },
   ),
+  // A day beside a free one, and a time between others, may be worked out: they are not checked.
   ill('ein Termin, den es nicht gibt', [claim()], (run) =>
     run
       .system('Du hilfst einer Praxis bei der Vergabe von Terminen.')
       .user('Wann ist der nächste freie Termin?')
       .tool({ name: 'termine' }, '{"frei":["2026-04-14T09:20","2026-04-16T11:00"]}')
       .mark()
-      .assistant('Der nächste freie Termin ist am 15. April 2026 um 10:45 Uhr.'),
+      .assistant('Der nächste freie Termin ist am 15. April um 10:45 Uhr, Nummer T-48213.'),
   ),
   healthy('a sub-agent reports what it found', (run) =>
     run

@@ -1,4 +1,4 @@
-import { claim, failure, ill, type LabelledRun, loop } from './labelled-run.ts'
+import { failure, ill, type LabelledRun, loop } from './labelled-run.ts'
 
 /** Runs that end before their work is done, or do not end. */
 export const endingRuns: readonly LabelledRun[] = [
@@ -167,7 +167,7 @@ export const budgetRuns: readonly LabelledRun[] = [
   ),
   ill(
     'a task of two days',
-    [failure('budget_exceeded', 'none'), claim()],
+    [failure('budget_exceeded', 'none')],
     (run) =>
       run
         .system('You watch an auction.')
@@ -179,6 +179,7 @@ export const budgetRuns: readonly LabelledRun[] = [
         )
         .mark()
         .assistant('The lamp went for 84.'),
-    { source: 'otlp', tools: ['bid'] },
+    // A bare number of two figures may be worked out: it is not checked.
+    { source: 'otlp', tools: ['bid'], may: ['unsupported_value'] },
   ),
 ]

@@ -1,4 +1,4 @@
-import type { StoredEvidence, StoredResult } from '../contract.ts'
+import type { ClaimToCheck, StoredEvidence, StoredResult } from '../contract.ts'
 import { shareOfNumbers } from '../knowledge/library.ts'
 import { quoteLength_min } from '../text/match-quote.ts'
 import { grammarWords, tokenize } from '../text/tokens.ts'
@@ -121,8 +121,7 @@ function checkRest(
   const isMost = quoted >= quotedShare_min * (quoted + contentOf(rest).length)
   const numbers = readQuantities(rest)
   const hasValues =
-    claim.values.every(({ verdict }) => verdict !== 'unsupported') &&
-    texts.some(({ text }) => shareOfNumbers(numbers, text) === 1)
+    !claim.values.some(isNotFound) && texts.some(({ text }) => shareOfNumbers(numbers, text) === 1)
   if (isMost && hasValues && !isNegated(rest)) {
     const note = 'the quote is in the cited source'
     return { verdict: 'supported', confidence: 0.95, method: 'quote', evidence, note }
@@ -135,6 +134,11 @@ function checkRest(
   return unverifiable('quote', evidence, note)
 }
 
+/** Reports whether a value was not found; a value that may be calculated is not in a source. */
+function isNotFound({ verdict }: ClaimToCheck['values'][number]): boolean {
+  return verdict === 'unsupported' || verdict === 'not_checked'
+}
+
 function contentOf(text: string): string[] {
   return tokenize(text)
     .map(({ term }) => term)
@@ -145,7 +149,7 @@ const order = ['supported', 'unverifiable', 'not_found'] as const
 
 function checkWords({ texts, statement, claim }: Citations): Result {
   const compared = texts.slice(0, texts_max).map((text) => text.judge(statement))
-  const isUnsupported = claim.values.some(({ verdict }) => verdict === 'unsupported')
+  const isUnsupported = claim.values.some(isNotFound)
   for (const verdict of order) {
     const found = compared.find(({ judgement }) => judgement.verdict === verdict)
     if (found === undefined || verdict === 'not_found') continue

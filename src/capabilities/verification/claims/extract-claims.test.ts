@@ -157,3 +157,31 @@ describe('1 MB', () => {
     expect(cpu_ms).toBeLessThan(1000)
   })
 })
+
+describe('what no claim is, and its neighbours that are claims', () => {
+  it.each([
+    'Enjoy your stay!',
+    'Congratulations on the new job!',
+    'Have a nice trip!',
+    'Viel Erfolg mit dem Umzug!',
+    'Bonne journée à vous deux.',
+    'Tell me if the plan suits you.',
+    'Gerne schicke ich Ihnen die Liste.',
+    'You might want to ask the desk about this.',
+    'I am not entirely sure about the islands.',
+    'I have no data about the winter.',
+    'Please note that I cannot promise a seat.',
+    'No tengo datos de ese día.',
+  ])('drops %s', (answer) => {
+    expect(textsOf(answer)).toEqual([])
+  })
+
+  it.each([
+    'Please register the boat at least 48 hours before departure.',
+    'Please report a loss within a week.',
+    'Enjoyment of the pool is free for guests.',
+    'Good Harbour is the oldest port of the island.',
+  ])('keeps %s', (answer) => {
+    expect(textsOf(answer)).toEqual([answer])
+  })
+})

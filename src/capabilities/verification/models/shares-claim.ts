@@ -17,12 +17,17 @@ type Quoted = { claim: string; quote: string; passage: string }
 export function canSupport(quoted: Quoted): boolean {
   const { claim, quote, passage } = quoted
   const checked = checkAnswer(claim, indexSeen([{ source: 'quote', text: quote }]))
-  if (checked.some(({ verdict }) => verdict === 'unsupported')) return false
+  if (checked.some(isNotFound)) return false
   if (hasOtherNumber(quoted, checked)) return false
   const names = readNames(claim)
   if (names.size > 0 && countNames(names, passage) === 0) return false
   if (checked.some(({ verdict }) => verdict === 'seen' || verdict === 'derived')) return true
   return names.size > 0 ? countNames(names, quote) > 0 : recallOf(claim, quote) >= recall_min
+}
+
+/** Reports whether a value is not in the quote, even if a calculation may give it. */
+function isNotFound({ verdict, doubt }: CheckedValue): boolean {
+  return verdict === 'unsupported' || doubt !== undefined
 }
 
 /**

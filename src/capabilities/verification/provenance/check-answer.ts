@@ -1,4 +1,3 @@
-import { compact } from '../text/fold.ts'
 import { readQuotes } from '../values/read-codes.ts'
 import { readValues } from '../values/read-values.ts'
 import type { Evidence, Value } from '../values/value.ts'
@@ -7,10 +6,11 @@ import type { Derivation } from './derive-number.ts'
 import { derive } from './derive-value.ts'
 import { type Exemption, findExemption } from './exemptions.ts'
 import { findCode } from './find-code.ts'
+import { type Doubt, findDoubt } from './find-doubt.ts'
 import { findNumber } from './find-number.ts'
+import { NearCalculations } from './near-calculations.ts'
 import { type Context, collectOperands } from './operands.ts'
 import type { Seen, SeenIndex } from './seen.ts'
-
 import { explainWeekday, readWeekdays, type Weekday } from './weekdays.ts'
 
 /** Where a value of an answer comes from. */
@@ -23,6 +23,8 @@ export type CheckedValue = {
   derivation?: Derivation
   /** Why the value needs no evidence. */
   exemption?: Exemption
+  /** Why the value is not checked. */
+  doubt?: Doubt
 }
 
 /** Maximum characters checked of an answer. */
@@ -48,11 +50,8 @@ export function checkAnswer(answer: string, index: SeenIndex): CheckedValue[] {
   // Derived values support others, also before them: a total may precede its parts.
   if (deriveRest(values, { checked, tried }, context) > 0)
     deriveRest(values, { checked, tried }, context)
-  for (const at of tried) {
-    const value = values[at]
-    if (value !== undefined) checked[at] ??= undecided(value, isDoubtful(value, index))
-  }
-  const decided = all.map((value, at) => checked[at] ?? undecided(value, false))
+  decideRest(values, { checked, tried }, context)
+  const decided = all.map((value, at) => checked[at] ?? undecided(value, 'incomplete'))
   const supported = values.filter((_, at) => /^(?:seen|derived)$/.test(decided[at]?.verdict ?? ''))
   const weekdays = readWeekdays(text, supported).map((one) => checkWeekday(one, index))
   return [...decided, ...weekdays].sort((a, b) => a.at[0] - b.at[0])
@@ -67,15 +66,6 @@ function checkWeekday(weekday: Weekday, index: SeenIndex): CheckedValue {
   if (derivation !== 'contradicted')
     return { ...shape, verdict: 'derived', evidence: derivation.operands, derivation }
   return { ...shape, verdict: index.isComplete ? 'unsupported' : 'not_checked', evidence: [] }
-}
-
-/** Returns whether a value must be unsupported: everything was seen, and no call names it. */
-function isDoubtful(value: Value, { isComplete, ownTexts }: SeenIndex): boolean {
-  if (!isComplete) return false
-  const isName =
-    value.amount === undefined && value.days === undefined && value.second === undefined
-  const letters = compact(value.text)
-  return !isName || !ownTexts.some((text) => text.findCompact(letters) !== undefined)
 }
 
 type Progress = { checked: (CheckedValue | undefined)[]; tried: readonly number[] }
@@ -112,8 +102,43 @@ function shape({ text, kind, at }: Value): Pick<CheckedValue, 'value' | 'kind' |
   return { value: text, kind, at }
 }
 
-function undecided(value: Value, isDoubtful: boolean): CheckedValue {
-  return { ...shape(value), verdict: isDoubtful ? 'unsupported' : 'not_checked', evidence: [] }
+/** Steps of a calculation that is shown: parts, and small figures that were read elsewhere. */
+function isOperand(doubt: Doubt): boolean {
+  return doubt === 'calculable' || doubt === 'coarse'
+}
+
+/** Rounds in which values that may be calculated explain others: parts, their total, its share. */
+const rounds_max = 3
+
+/** Decides the values that were neither found nor derived. */
+function decideRest(
+  values: readonly Value[],
+  { checked, tried }: Progress,
+  context: Context,
+): void {
+  const supported = [...context.supported]
+  let open = tried.filter((at) => checked[at] === undefined)
+  for (let round = 0; round < rounds_max; round += 1) {
+    const near = new NearCalculations({ ...context, supported })
+    const left = open.filter((at) => {
+      const value = values[at]
+      const doubt = value && findDoubt(value, context, near)
+      if (value === undefined || doubt === undefined) return true
+      checked[at] = undecided(value, doubt)
+      if (value.amount !== undefined && isOperand(doubt)) supported.push(seenInAnswer(value))
+      return false
+    })
+    if (left.length === open.length) break
+    open = left
+  }
+  for (const at of open) {
+    const value = values[at]
+    if (value !== undefined) checked[at] = { ...shape(value), verdict: 'unsupported', evidence: [] }
+  }
+}
+
+function undecided(value: Value, doubt: Doubt): CheckedValue {
+  return { ...shape(value), verdict: 'not_checked', evidence: [], doubt }
 }
 
 function seenInAnswer(value: Value): Seen {

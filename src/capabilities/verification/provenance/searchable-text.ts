@@ -38,6 +38,17 @@ export class SearchableText {
     return undefined
   }
 
+  /** Returns whether a longer word begins or ends with these letters and digits. */
+  hasPart(letters: string): boolean {
+    this.#compact ??= foldCompact(this.text)
+    const start = this.#compact.text.indexOf(letters)
+    if (start < 0) return false
+    const [from, to] = toOriginal(this.#compact, [start, start + letters.length])
+    return (
+      !/[\p{L}\p{N}]/u.test(this.text[from - 1] ?? '') || !/[\p{L}\p{N}]/u.test(this.text[to] ?? '')
+    )
+  }
+
   evidenceAt(at: Range): Evidence {
     return { source: this.source, quote: this.text.slice(...at), at }
   }

@@ -5,6 +5,7 @@ import { listsOf } from './lists.ts'
 import { readSource } from './read-source.ts'
 import { SearchableText } from './searchable-text.ts'
 import type { Entry, Schedule, Seen, SeenIndex } from './seen.ts'
+import { SeenTraits } from './seen-traits.ts'
 
 /** Maximum characters indexed of all texts; beyond, no value is called unsupported. */
 const chars_max = 8_000_000
@@ -37,6 +38,7 @@ export function indexSeen(sources: readonly SeenText[], max = values_max): SeenI
     ownTexts,
     isComplete,
     counts,
+    traits: new SeenTraits(values, texts),
     ...arrange(values, texts),
     ...marksOf(texts),
   }

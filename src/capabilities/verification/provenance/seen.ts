@@ -27,6 +27,16 @@ export type Total = { n: number; list: List }
 /** A line of a crontab: its minute, and its hour or every how many hours it runs. */
 export type Schedule = { minute: number; hour: number; step?: number; seen: Seen }
 
+/** What values that were not found are compared with. */
+export type Traits = {
+  /** Units and digits of the numbers: `EUR 1250`. */
+  readonly figures: ReadonlySet<string>
+  /** Forms of the ids: `kx-9999`. */
+  readonly shapes: ReadonlySet<string>
+  /** Whether seconds since 1970 or weeks of the year were seen: they give any day and time. */
+  readonly hasEpoch: boolean
+}
+
 /** Everything the agent saw, arranged for look-up. */
 export type SeenIndex = {
   values: readonly Seen[]
@@ -53,6 +63,7 @@ export type SeenIndex = {
   counts: ReadonlyMap<number, Evidence>
   currencies: ReadonlySet<string>
   hasTimeZone: boolean
+  traits: Traits
   /** Whether a heading may say "million". */
   hasScale: boolean
 }

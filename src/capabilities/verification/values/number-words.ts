@@ -15,10 +15,18 @@ words['dozen'] = 12
 for (const word of ['one', 'un', 'uno', 'null', 'once', 'acht', 'elf', 'mil', 'onze']) {
   if (word !== 'one') delete words[word]
 }
+/** Numbers in one language, words in another: they count only before a unit of their own. */
+const beforeUnits = [
+  '(?:acht|elf)(?= (?:tag|woche|monat|jahr|stunde|minute|sekunde|prozent|euro|uhr|franken|werktag|arbeitstag))',
+  'onze(?= (?:jours?|semaines?|mois|ans?|heures?|minutes?|euros?))',
+  'once(?= (?:días?|semanas?|meses|años?|horas?|minutos?|euros?))',
+]
+Object.assign(words, { acht: 8, elf: 11, onze: 11, once: 11 })
+const free = Object.keys(words).filter((word) => !/^(?:acht|elf|onze|once)$/.test(word))
 
 /** Matches a number word; its group is the word. */
 export const numberWords = new RegExp(
-  `(?<![\\p{L}\\p{N}-])(?:(?:${tens.join('|')}|twenty)-)?(?:${Object.keys(words).join('|')})(?![\\p{L}\\p{N}])`,
+  `(?<![\\p{L}\\p{N}-])(?:(?:${tens.join('|')}|twenty)-)?(?:${[...free, ...beforeUnits].join('|')})(?![\\p{L}\\p{N}])`,
   'giu',
 )
 

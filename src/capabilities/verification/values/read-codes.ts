@@ -1,4 +1,5 @@
 import { compact, foldText } from '../text/fold.ts'
+import { findUnit } from './units.ts'
 import type { Value, ValueKind } from './value.ts'
 
 type Reader = { kind: ValueKind; pattern: RegExp; normal: (text: string) => string }
@@ -66,14 +67,26 @@ function readIds(text: string): Value[] {
 const id_chars_max = 200
 
 const measured =
-  /^[\d.,]+(?:-?[\p{L}µ°%]{1,9}[²³23]?|[–-]\d+)$|^\d+(?:[.,:/h-]\d+)+\p{L}{0,3}$|^\d{1,2}h\d{2}$|^\d+(?:-\p{L}+)+$/u
+  /^[\d.,]+(?:-?[\p{L}µ°%]{1,9}[²³23]?|[–-]\d+)$|^\d+(?:[.,:/h-]\d+)+\p{L}{0,3}$|^\d{1,2}h\d{2}$|^\d+(?:-\p{L}+)+$|^\d[\d.,]*\p{L}?\/(?:\p{L}{1,12}|\d{1,3}\p{L}?)$/u
 const publicName =
-  /^(?:sha|aes|utf|iso|rfc|http|tls|ipv|base|md|covid|co|pm|mp|h|gmt|utc|cet|int|uint|float|arm|x|web|vitamin|section|port|b2)[-/ ]?v?\d[\d.]{0,5}$/i
+  /^(?:sha|aes|utf|iso|rfc|http|tls|ipv|base|md|covid|co|pm|mp|h|gmt|utc|cet|int|uint|float|arm|x|web|vitamin|section|port|b2|cve|din|en|iec|ieee|ecma|es|pep|bs|usb|q[1-4]|h[12]|fy|cy|kw|w|nist|ansi|python|java|node|windows)[-/ ]?v?\d[\d.]{0,5}(?:-\d{4,6})?$/i
 
 function isId(token: string): boolean {
-  if (token.length > id_chars_max || measured.test(token) || publicName.test(token)) return false
+  if (token.length > id_chars_max || measured.test(token) || isMeasure(token)) return false
+  if (token.split(/[-_/]/).every((part) => publicName.test(part) || /^\p{L}{1,5}$/u.test(part)))
+    return false
+  if (publicName.test(token)) return false
   const count = token.match(/\d/g)?.length ?? 0
   return count >= 2 && token.length >= 3
+}
+
+/** Tells whether all letters of a token are units: `1h30m`, `10k-20k`, `1920x1080`. */
+function isMeasure(token: string): boolean {
+  const words = token.match(/\p{L}+/gu) ?? []
+  return (
+    /^\d/.test(token) &&
+    words.every((word) => /^[kmxgt×]$/i.test(word) || findUnit(word) !== undefined)
+  )
 }
 
 function valueFrom(

@@ -96,10 +96,13 @@ const clock =
   /(?<![\d.,]|(?<!\d{4}):)(?<h>\d{1,2})[:h](?<min>[0-5]\d)(?:[:](?<s>[0-5]\d)(?:[.,]\d{1,9})?)?(?![\d:])(?: ?(?<half>[ap])\.?m\b\.?)?/giu
 const bareHour =
   /(?<![\d:.,/])(?<h>\d{1,2})(?:\.(?<min>[0-5]\d))?(?: ?(?<half>[ap])\.?m\b\.?| ?(?<uhr>Uhr)(?: (?<uhrmin>[0-5]\d)(?!\d))?| o'clock)/giu
+/** `21.35 h` and `14 h` are times after the words of one; alone they are durations. */
+const hourAfterWord =
+  /(?<=(?:\ba las?|\blas|\bà|\bum|\bgegen|\bat|\bkl\.|\bdès|\bab|\bvers) )(?<h>[01]?\d|2[0-3])(?:\.(?<min>[0-5]\d))? ?h(?![\p{L}\d])/giu
 
 /** Reads the times of day of a text. A time such as `1:37` may also be a duration. */
 export function readTimes(text: string): Value[] {
-  return [clock, bareHour].flatMap((pattern) =>
+  return [clock, bareHour, hourAfterWord].flatMap((pattern) =>
     [...text.matchAll(pattern)].flatMap((match) => timeFrom(match) ?? []),
   )
 }

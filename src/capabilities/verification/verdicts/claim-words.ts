@@ -19,15 +19,34 @@ const qualifiers = new Set(
   ).split(' '),
 )
 
+/** Reports whether a text has a negating word. */
+export function hasNegation(text: string): boolean {
+  return countNegations(text) > 0
+}
+
 /** Reports whether a text denies something: an odd number of negating words. */
 export function isNegated(text: string): boolean {
+  return countNegations(text) % 2 === 1
+}
+
+function countNegations(text: string): number {
   const contracted = text.match(/\p{L}n['’]t(?!\p{L})/gu)?.length ?? 0
-  return (wordsOf(text).filter((word) => negations.has(word)).length + contracted) % 2 === 1
+  return wordsOf(text).filter((word) => negations.has(word)).length + contracted
 }
 
 /** Reports whether a text has a word that limits what it says. */
 export function hasQualifier(text: string): boolean {
   return wordsOf(text).some((word) => qualifiers.has(word))
+}
+
+const code = /\p{Lu}\p{L}{0,5}[- ]?\d{1,4}(?![\p{L}\d])/gu
+
+/** Reports whether a sentence also speaks of a sibling of a claim's code: `E-6` beside `E-4`. */
+export function hasSibling(claim: string, sentence: string): boolean {
+  const formOf = (one: string) => one.replace(/\d/g, '9')
+  const own = new Set(claim.match(code) ?? [])
+  const forms = new Set([...own].map(formOf))
+  return (sentence.match(code) ?? []).some((one) => !own.has(one) && forms.has(formOf(one)))
 }
 
 /** Words that speak of all or none. */

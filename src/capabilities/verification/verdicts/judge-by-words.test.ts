@@ -49,6 +49,21 @@ describe('never supported', () => {
       'Anna Holm was the pilot.',
       ['The boat was steered by Anna Holm and the pilot Tom Brin.'],
     ],
+    [
+      'a sibling of its code in the sentence',
+      'Code E-4 of the night ferry pump shows a weak battery.',
+      ['Codes of the night ferry pump: E-4 heat outside the range, E-6 shows a weak battery.'],
+    ],
+    [
+      'what another sentence names',
+      'That is the night ferry to Ulva Island for each car at 42 euros.',
+      [ferry],
+    ],
+    [
+      'two negations',
+      'Dogs on the night ferry to Ulva Island may not sit in cars, no car costs 42 euros.',
+      ['Cars on the night ferry to Ulva Island cost 42 euros, dogs may sit in cars.'],
+    ],
     ['another name', 'The night ferry to Skor Island costs 42 euros for each car.', [ferry]],
     ['a negation', 'The night ferry to Ulva Island does not cost 42 euros for each car.', [ferry]],
     [

@@ -3,8 +3,8 @@ import { type RatedPassage, type RatedSentence, ratePassages } from './rate-pass
 import type { Judgement } from './verdict.ts'
 
 /**
- * Score of a sentence from which words alone support a claim, once every gate is passed. Measured
- * on 419 labelled claims: precision 0.98 at 0.55, 0.92 at 0.50, with the quotes included.
+ * Score of a sentence from which words alone support a claim, once every gate is passed: precision
+ * 1.00 on 419 labelled claims and 0.93 on 537 others, with the quotes included.
  */
 const supportedScore_min = 0.55
 /** Support from which a passage is shown with a claim that stays `unverifiable`. */

@@ -10,7 +10,14 @@ import { matchQuote } from '../text/match-quote.ts'
 import { splitLinesAndSentences } from '../text/sentences.ts'
 import { grammarWords, tokenize } from '../text/tokens.ts'
 import { isComparable, type Quantity, readQuantities } from '../values/quantities.ts'
-import { hasQualifier, isNegated, isOverstated, readNames } from './claim-words.ts'
+import {
+  hasNegation,
+  hasQualifier,
+  hasSibling,
+  isNegated,
+  isOverstated,
+  readNames,
+} from './claim-words.ts'
 
 /** A sentence of a passage, compared with a claim. */
 export interface RatedSentence {
@@ -43,7 +50,9 @@ export interface RatedPassage {
 /** Shares of the support that remain; chosen on labelled claims by the AUC of the support. */
 const share = { names: 0.8, subjects: 0.5, otherNegation: 0.8, incomplete: 0.75, overstated: 0.7 }
 /** Share of the names of a question that a sentence must have. */
-const subjects_min = 0.3
+const subjects_min = 0.6
+/** Share of a claim's words, without grammar and numbers, that a sentence must have. */
+const contentRecall_min = 0.6
 /** Words of a claim that are more than grammar; a claim of fewer says too little to compare. */
 const claimWords_min = 4
 const claimWordsWithNumber_min = 3
@@ -55,6 +64,11 @@ interface ClaimParts {
   readonly names: ReadonlySet<string>
   readonly subjects: ReadonlySet<string>
   readonly isNegated: boolean
+  /** It denies something, also twice: words do not show what. */
+  readonly isDenied: boolean
+  /** It begins with a word such as `this`, whose meaning another sentence has. */
+  readonly isPronoun: boolean
+  readonly content: ReadonlySet<string>
   readonly hasQualifier: boolean
   /** Names and numbers in their order. */
   readonly anchors: readonly string[]
@@ -80,6 +94,9 @@ function readClaim({ text, context = '' }: Question): ClaimParts {
     names,
     subjects: readNames(context),
     isNegated: isNegated(text),
+    isDenied: hasNegation(text),
+    isPronoun: pronoun.test(text),
+    content,
     hasQualifier: hasQualifier(text),
     anchors: terms.filter((term) => names.has(term) || /^\d/.test(term)),
     hasEnoughWords:
@@ -124,7 +141,12 @@ function rateSentence(
       numbers === 1 &&
       names === 1 &&
       subjects >= subjects_min &&
-      sameNegation &&
+      !claim.isDenied &&
+      !claim.isPronoun &&
+      !hasSibling(claim.text, sentence) &&
+      recallOfWords(claim, known) >= contentRecall_min &&
+      !hasNegation(sentence) &&
+      !isOverstated(claim.text, sentence) &&
       (claim.hasQualifier || !hasQualifier(sentence)) &&
       hasSameOrder(claim.anchors, sentence),
     hasOtherNumber: numbers < 1 && hasOtherNumber(claim.numbers, sentence),
@@ -137,6 +159,14 @@ function rateSentence(
       weighRecall(passage.weights, around) *
       (0.3 + 0.7 * shareOfNumbers(claim.numbers, sentence, isNear)),
   }
+}
+
+const pronoun =
+  /^\W{0,4}(?:it|this|that|these|those|they|es|das|dies\w*|sie|cela|ceci|ça|ils?|elles?|esto|eso|ese|esta)(?!\p{L})/iu
+
+/** Returns the share of a claim's words, without those of grammar and numbers, that are known. */
+function recallOfWords({ content }: ClaimParts, known: ReadonlySet<string>): number {
+  return shareOf(new Set([...content].filter((term) => !/^\d/.test(term))), known)
 }
 
 function termsOf(text: string): Set<string> {

@@ -42,28 +42,40 @@ test('another currency than the one that was seen', () => {
 })
 
 test.each([
-  ['It has 3 items and arrives at 14:35.', 'medium'],
-  ['It arrives within eight days.', 'low'],
+  ['It was packed 20481 times.', 'medium'],
   ['Your order is PB-7713.', 'high'],
-  ['It weighs 720 g, measures 38 cm and was packed at 14:35.', 'high'],
+  ['It weighs 720.35 g, covers 381.25 m² and holds 6512.5 ml.', 'high'],
 ])('%s: %s', (answer, severity) => {
   const run = asked('severity').assistant(answer)
   expect(findingsOf(unsupportedValue, run).map((one) => one.severity)).toEqual([severity])
 })
 
+test.each([
+  'It has 3 items and arrives at 14:35.',
+  'It arrives within eight days.',
+  'Only 12 % do.',
+])('what an answer may work out is not marked: %s', (answer) => {
+  expect(valuesIn(asked('weak').assistant(answer))).toEqual([])
+})
+
 describe('the agent itself is no source', () => {
   test('its earlier answers', () => {
-    const run = asked('twice').assistant('It costs €61.').user('Really?').assistant('Yes: €61.')
+    const run = asked('twice')
+      .assistant('It costs €61.37.')
+      .user('Really?')
+      .assistant('Yes: €61.37.')
     expect(findingsOf(unsupportedValue, run).map((one) => one.start_step)).toEqual([1, 2])
   })
 
   test('what it tells a sub-agent', () => {
     const run = asked('delegate')
-      .assistant({ calls: [{ name: 'find_note', args: { about: 'the fee of €61' } }] })
-      .parallel((one) => one.user('Find a note about the fee of €61.').assistant('No such note.'))
+      .assistant({ calls: [{ name: 'find_note', args: { about: 'the fee of €61.37' } }] })
+      .parallel((one) =>
+        one.user('Find a note about the fee of €61.37.').assistant('No such note.'),
+      )
       .results(['No such note.'])
-      .assistant('There is a fee of €61.')
-    expect(valuesIn(run).map(({ value }) => value)).toEqual(['€61'])
+      .assistant('There is a fee of €61.37.')
+    expect(valuesIn(run).map(({ value }) => value)).toEqual(['€61.37'])
   })
 
   test('what it sees only afterwards', () => {
@@ -78,12 +90,15 @@ describe('the agent itself is no source', () => {
 
 describe('healthy twins', () => {
   test.each<[string, AgentRun]>([
-    ['the user gave it', asked('user').assistant('Ok?').user('I pay €61.').assistant('€61, fine.')],
+    [
+      'the user gave it',
+      asked('user').assistant('Ok?').user('I pay €61.37.').assistant('€61.37, fine.'),
+    ],
     [
       'a tool wrote it',
       asked('wrote')
-        .tool({ name: 'set_fee', args: { eur: 61 } }, 'ok')
-        .assistant('The fee is 61.'),
+        .tool({ name: 'set_fee', args: { eur: 61.37 } }, 'ok')
+        .assistant('The fee is 61.37.'),
     ],
     [
       'a tool accepted the id',
@@ -124,11 +139,11 @@ describe('healthy twins', () => {
         .user('Fee?')
         .edit((all) => [
           ...all,
-          { role: 'assistant', content: 'It is €61.' },
+          { role: 'assistant', content: 'It is €61.37.' },
           { role: 'user', content: 'Sure?' },
         ])
         .tool({ name: 'look' }, 'nothing new')
-        .assistant('Yes, €61.'),
+        .assistant('Yes, €61.37.'),
     ],
   ])('%s', (_, run) => {
     expect(valuesIn(run)).toEqual([])
@@ -136,7 +151,7 @@ describe('healthy twins', () => {
 })
 
 describe('not checked', () => {
-  const invented = 'It costs €61.'
+  const invented = 'It costs €61.37.'
   const reasonsOf = (run: AgentRun) => {
     const only = { only: ['unsupported_value'] }
     const { findings, not_checked } = runDetectors(reconstruct(run.observations()), {}, only)
@@ -145,7 +160,7 @@ describe('not checked', () => {
   }
 
   test.each<[string, string, string]>([
-    ['long', `${'a word '.repeat(3_000)}€61`, 'contents longer than 16,384 characters'],
+    ['long', `${'a word '.repeat(3_000)}€61.37`, 'contents longer than 16,384 characters'],
     ['masked', '{"total":"[masked:money]"}', 'contents that are masked'],
   ])('%s contents', (name, result, reason) => {
     const run = agentRun(name).user('Fee?').tool({ name: 'look' }, result).assistant(invented)

@@ -157,7 +157,7 @@ const manyValues = `more than ${seen_values_max.toLocaleString('en-US')} values`
 const values_max = 50
 
 function isOpen({ verdict }: CheckedValue): boolean {
-  return verdict === 'unsupported' || verdict === 'derived'
+  return verdict !== 'exempt'
 }
 
 /** Numbers of a JSON answer may be scores of the model; a cut answer may end within a value. */

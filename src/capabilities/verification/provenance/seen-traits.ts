@@ -1,0 +1,52 @@
+import type { Value } from '../values/value.ts'
+import type { SearchableText } from './searchable-text.ts'
+import type { Seen, Traits } from './seen.ts'
+
+const epoch = /(?<![\d.])1[0-9]{9}(?:\d{3})?(?![\d.])|\b(?:W|KW ?)\d{1,2}\b/
+
+/** Compares values that were not found with the seen ones; each trait is read when needed. */
+export class SeenTraits implements Traits {
+  readonly #values: readonly Seen[]
+  readonly #texts: readonly SearchableText[]
+  #figures: ReadonlySet<string> | undefined
+  #shapes: ReadonlySet<string> | undefined
+  #hasEpoch: boolean | undefined
+
+  constructor(values: readonly Seen[], texts: readonly SearchableText[]) {
+    this.#values = values
+    this.#texts = texts
+  }
+
+  get figures(): ReadonlySet<string> {
+    this.#figures ??= new Set(
+      this.#values.flatMap(({ value }) =>
+        value.amount === undefined ? [] : [`${value.amount.unit} ${figuresOf(value)}`],
+      ),
+    )
+    return this.#figures
+  }
+
+  get shapes(): ReadonlySet<string> {
+    this.#shapes ??= new Set(
+      this.#values.flatMap(({ value }) => (value.kind === 'id' ? [shapeOf(value.text)] : [])),
+    )
+    return this.#shapes
+  }
+
+  get hasEpoch(): boolean {
+    this.#hasEpoch ??= this.#texts.some(({ text }) => epoch.test(text))
+    return this.#hasEpoch
+  }
+}
+
+/** Returns the form of an id: letters are kept, each digit is a `9`. */
+export function shapeOf(text: string): string {
+  return text.toLowerCase().replace(/\d/g, '9')
+}
+
+/** Returns the digits of a number, without the zeros at the end of a fraction. */
+export function figuresOf({ text, amount }: Value): string {
+  const digits = text.slice(0, 64).replace(/\D/g, '')
+  const isFraction = amount !== undefined && !Number.isInteger(amount.written[0])
+  return isFraction ? digits.replace(/0+$/, '') : digits
+}
