@@ -105,11 +105,11 @@ describe('values', () => {
 
   test('a document or a fact that has the value explains it', async () => {
     const project_id = await api.newProject()
-    const claim = 'The late fee is 75 euros for every parcel.'
+    const claim = 'The late fee is €75.35 for every parcel.'
     expect((await check({ claim, project_id })).method).toBe('provenance')
     await api.add(project_id, {
       name: 'fees',
-      content: 'Returns are free.\n\nThe late fee is 75 euros for every parcel. Ask us.',
+      content: 'Returns are free.\n\nThe late fee is €75.35 for every parcel. Ask us.',
     })
     const result = await check({ claim, project_id })
     expect(result).toMatchObject({ verdict: 'supported', method: 'quote' })
@@ -250,7 +250,7 @@ describe('the judge', () => {
         note: 'the budget of the day is used up',
       }
     }
-    const invented = 'Parcels by air never bring 77 euros back to the sender.'
+    const invented = 'Parcels by air never bring €77.35 back to the sender.'
     expect(await check({ claim: invented, project_id, judge })).toMatchObject({
       method: 'provenance',
     })

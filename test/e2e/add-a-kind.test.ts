@@ -31,7 +31,8 @@ const parts = new AsyncDisposableStack()
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), 'looptrace-kind-'))
   parts.defer(() => rm(copy, { recursive: true }))
-  for (const part of ['src', 'scripts', 'crds', 'charts', 'package.json']) {
+  const figures = 'docs/reference/verification.figures.json'
+  for (const part of ['src', 'scripts', 'crds', 'charts', 'package.json', figures]) {
     await cp(join(repository, part), join(copy, part), { recursive: true })
   }
   await symlink(join(repository, 'node_modules'), join(copy, 'node_modules'))

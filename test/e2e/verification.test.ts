@@ -132,7 +132,7 @@ test('an invented figure is found at its offsets within 5 s, and wakes a person'
   const took_ms = Date.now() - ended_ms
   process.stdout.write(`unsupported_value: found ${took_ms} ms after the answer\n`)
   expect(took_ms).toBeLessThan(finding_ms_max)
-  expect(findings).toMatchObject([{ kind: 'claim', type: 'unsupported_value', severity: 'high' }])
+  expect(findings).toMatchObject([{ kind: 'claim', type: 'unsupported_value', severity: 'medium' }])
   const [value, ...others] = findings[0].evidence.values
   expect(others).toEqual([])
   expect(value).toMatchObject({ note: 'not found in what the agent saw' })
