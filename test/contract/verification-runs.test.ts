@@ -52,7 +52,7 @@ async function verified(rows: Awaited<ReturnType<typeof answered>>, deps = runDe
 }
 
 test('an invented figure is marked at its offsets, and the healthy twin is clean', async () => {
-  const answer = 'Invoice INV-2041 amounts to 1,250.50. The late fee is 87.35 since 2026-12-01.'
+  const answer = 'Invoice INV-2041 amounts to 1,250.50. The late fee is €87.35 since 2026-12-01.'
   const { run, claims } = await verified(await answered(answer))
   expect(run).toMatchObject({
     state: 'verified',
@@ -365,7 +365,7 @@ test('tables and answers full of numbers do not block the process, and end', asy
 test('a run ends when its answer takes too long to read', async () => {
   const reader = createValueReader({ answer_ms_max: 1 })
   const deps = runDeps(bench, { reader })
-  const { run } = await verified(await answered('Invoice INV-2041 amounts to 87.35.'), deps)
+  const { run } = await verified(await answered('Invoice INV-2041 amounts to €87.35.'), deps)
   await reader.close()
   expect(run).toMatchObject({ state: 'failed', error: { code: 'timed_out' } })
   expect(run.error?.message).toMatch(/too much time or memory/)

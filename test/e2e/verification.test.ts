@@ -191,7 +191,7 @@ test('the healthy twin is clean', async () => {
 })
 
 test('a document decides the claim that the agent could not know', async () => {
-  const content = `Payments.\n\nYou have already paid ${inventedValue} of invoice ${ill.id}, on 3 March 2026.`
+  const content = `Payments of ${ill.id}.\n\nYou have already paid ${inventedValue} of it. The rest is open.`
   const document = { name: 'payments', format: 'text', content }
   const added = await people.post(`${V}/documents`, document)
   expect(added).toMatchObject({ status: 201 })

@@ -6,7 +6,7 @@ import { type AgentRun, runAgent } from './tool-agent.ts'
 export const invoiceText = (id: string) =>
   `Invoice ${id}: the amount is $1,249.50, due on 14 March 2026. Payment goes to Lund & Søn 🧾.`
 
-const seen = (id: string) => `The amount of invoice ${id} is $1,249.50.`
+const seen = (id: string) => `Invoice ${id}: the amount is $1,249.50, due on 14 March 2026.`
 /** A paraphrase that words do not decide: a judge is asked about it. */
 const open = 'Lund & Søn wants the money in spring.'
 /** The 🧾 makes UTF-16 offsets differ from characters and from bytes. */
