@@ -53,13 +53,15 @@ type SharedServer = {
 }
 
 const template = 'template'
+/** The databases of all test files are on one server, with their merges. */
+const memory_bytes_max = 6 * 2 ** 30
 
 async function startSharedServer(): Promise<SharedServer> {
   const logger = createLogger({ role: 'test-clickhouse', level: 'error' })
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-test-clickhouse-'))
   const remove = () => rm(directory, { recursive: true, force: true })
   try {
-    const clickhouse = await startEmbeddedClickHouse({ directory, logger })
+    const clickhouse = await startEmbeddedClickHouse({ directory, memory_bytes_max, logger })
     const { url, username, password } = clickhouse
     const access = { url, username, password }
     const limits = { request_timeout_ms: 30_000, connections_max: 4, compression: false }

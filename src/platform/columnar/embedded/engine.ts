@@ -15,6 +15,8 @@ export type EngineOptions = {
   statements_max: number
   /** Maximum waiting statements. Further statements are rejected. */
   waiting_max: number
+  /** Memory of all statements and merges together. */
+  memory_bytes_max: number
 }
 
 /** The result of a statement: bytes in its format, and the number of rows and bytes read. */
@@ -36,7 +38,8 @@ export type Engine = {
  * millisecond: sessions run concurrently, and do not inherit each other's settings.
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
-  const keeper = openSession(options.path)
+  const open = () => openSession(options)
+  const keeper = open()
   const slots = openStatementSlots({
     running_max: options.statements_max,
     waiting_max: options.waiting_max,
@@ -45,7 +48,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const run = (statement: Statement, signal?: AbortSignal) => {
     const work = async () => {
       if (signal?.aborted) throw new EngineError(394, 'QUERY_WAS_CANCELLED', 'the client has left')
-      return runAlone(options.path, statement)
+      return runAlone(open, statement)
     }
     return isAboutStatements(statement) ? work() : slots.run(work)
   }
@@ -54,11 +57,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     version: Buffer.from(bytes).toString('utf8').trim(),
     run,
     cancel: async (id) => {
-      await runAlone(options.path, killStatement(id))
+      await runAlone(open, killStatement(id))
     },
     close: async (patience_ms) => {
       const ended = await slots.close(patience_ms)
-      if (!ended) await runAlone(options.path, { text: 'KILL QUERY WHERE 1 ASYNC' })
+      if (!ended) await runAlone(open, { text: 'KILL QUERY WHERE 1 ASYNC' })
       keeper.close()
       await drainPending()
     },
@@ -67,7 +70,6 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 
 /** Arguments for a shared machine. The defaults of a server use all resources. */
 const engineArguments = [
-  '--max_server_memory_usage=2147483648',
   // With the default of 1 GiB, the memory bound would leave one thread per statement.
   '--max_threads_min_free_memory_per_thread=134217728',
   // A table with more parts to change than this per thread (of 2) waits up to a second.
@@ -81,9 +83,10 @@ const engineArguments = [
   '--implicit_select=0',
 ]
 
-function openSession(path: string): Session {
+function openSession({ path, memory_bytes_max }: EngineOptions): Session {
   try {
-    return new Session(path, { connectionArgs: engineArguments })
+    const memory = `--max_server_memory_usage=${memory_bytes_max}`
+    return new Session(path, { connectionArgs: [memory, ...engineArguments] })
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     const detail = `${reason}: the folder is not writable, or another process uses it`
@@ -91,10 +94,10 @@ function openSession(path: string): Session {
   }
 }
 
-async function runAlone(path: string, statement: Statement): Promise<EngineResult> {
+async function runAlone(open: () => Session, statement: Statement): Promise<EngineResult> {
   try {
     const { before, text } = prepareStatement(statement)
-    const session = openSession(path)
+    const session = open()
     try {
       if (before !== '') await session.queryAsync(before)
       const result = await session.queryAsync(text, { format: statement.format ?? 'TabSeparated' })

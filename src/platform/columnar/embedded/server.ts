@@ -38,12 +38,12 @@ await serve().catch((cause: unknown) => {
 })
 
 async function serve(): Promise<void> {
-  const { directory, port, statements_max } = options()
+  const { directory, port, ...limits } = options()
   const patience = Promise.withResolvers<number>()
   listenForStop(patience.resolve)
   const data = await prepareDataDirectory(directory)
   await takeOver(data.pid_file, [import.meta.filename, directory])
-  const engine = await openEngine({ path: data.engine, statements_max, waiting_max })
+  const engine = await openEngine({ path: data.engine, ...limits, waiting_max })
   await writeHolder(data.pid_file, {
     pid: process.pid,
     parent_pid: supervised ? process.ppid : null,
@@ -75,6 +75,7 @@ function options() {
       port: { type: 'string', default: '0' },
       // libuv has 4 threads unless UV_THREADPOOL_SIZE is set, and files need one too.
       statements: { type: 'string', default: '3' },
+      'memory-bytes': { type: 'string', default: `${2 * 2 ** 30}` },
     },
   })
   if (values.directory === undefined) throw new TypeError('--directory is missing')
@@ -82,6 +83,7 @@ function options() {
     directory: resolve(values.directory),
     port: Number(values.port),
     statements_max: Number(values.statements),
+    memory_bytes_max: Number(values['memory-bytes']),
   }
 }
 

@@ -14,6 +14,8 @@ export type EmbeddedClickHouseOptions = {
   directory: string
   /** Port; a free port by default. Restarts keep the port. */
   port?: number
+  /** Memory of all statements and merges together; 2 GiB by default. */
+  memory_bytes_max?: number
   logger: Logger
   /** Called after each restart with the number of restarts. */
   on_restart?: (restarts: number) => void
@@ -46,10 +48,11 @@ export async function startEmbeddedClickHouse(
 ): Promise<EmbeddedClickHouse> {
   const directory = resolve(options.directory)
   const { password } = await prepareDataDirectory(directory)
-  const { logger } = options
+  const { logger, memory_bytes_max } = options
   let running: RunningServer | undefined = await launch({
     directory,
     port: options.port ?? 0,
+    memory_bytes_max,
     logger,
     signal: options.signal,
   })
@@ -69,7 +72,8 @@ export async function startEmbeddedClickHouse(
       await sleep(backOff(restartBackOff, ++failures), stopping.signal)
       if (stopping.signal.aborted) return
       const { signal } = stopping
-      running = await launch({ directory, port, logger, signal }).catch((err: unknown) => {
+      const again = { directory, port, memory_bytes_max, logger, signal }
+      running = await launch(again).catch((err: unknown) => {
         if (!signal.aborted) logger.error({ err }, 'the embedded ClickHouse did not start')
         return undefined
       })
@@ -121,14 +125,17 @@ const threads = statements_max + 4
 async function launch(options: {
   directory: string
   port: number
+  memory_bytes_max?: number | undefined
   logger: Logger
   /** Aborts a start in progress. */
   signal?: AbortSignal | undefined
 }): Promise<RunningServer> {
-  const { directory, port, logger, signal } = options
+  const { directory, port, memory_bytes_max, logger, signal } = options
   signal?.throwIfAborted()
-  const settings = ['--directory', directory, '--port', `${port}`, '--statements']
-  const child = spawn(process.execPath, [serverPath, ...settings, `${statements_max}`], {
+  const settings = ['--directory', directory, '--port', `${port}`]
+  const memory = memory_bytes_max === undefined ? [] : ['--memory-bytes', `${memory_bytes_max}`]
+  const limits = ['--statements', `${statements_max}`, ...memory]
+  const child = spawn(process.execPath, [serverPath, ...settings, ...limits], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     env: { UV_THREADPOOL_SIZE: `${threads}`, ...compileCache() },
   })
