@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { ModelSettings } from '../../src/capabilities/verification/models/model.ts'
 import { openModels } from '../../src/capabilities/verification/models/open-models.ts'
 import { claimsOf } from '../../src/capabilities/verification/runs/claims-store.ts'
@@ -7,12 +7,13 @@ import { openMultiModel } from '../../src/capabilities/verification/verifiers/mu
 import { agentRun } from '../corpus/agent-run.ts'
 import { type DetectionBench, openDetectionBench } from '../support/detection.ts'
 import { materialOf, replyChat, type SeenRequest, serveModel } from '../support/model-server.ts'
-import { endOf, requestRun, runDeps, startRuns } from '../support/verification-runs.ts'
+import { endOf, requestRun, runDeps, startRuns, stopRuns } from '../support/verification-runs.ts'
 
 let bench: DetectionBench
 beforeAll(async () => {
   bench = await openDetectionBench()
 })
+afterEach(stopRuns)
 afterAll(() => bench?.[Symbol.asyncDispose]())
 
 const terms = 'Members of the club can withdraw from their contract at the close of a quarter.'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { findingsOf, openClaimFindings } from '../../src/capabilities/detection/index.ts'
 import {
   callsOf,
@@ -25,6 +25,7 @@ import {
   requestRun,
   runDeps,
   startRuns,
+  stopRuns,
   verifierOf,
 } from '../support/verification-runs.ts'
 
@@ -32,6 +33,7 @@ let bench: DetectionBench
 beforeAll(async () => {
   bench = await openDetectionBench()
 })
+afterEach(stopRuns)
 afterAll(() => bench?.[Symbol.asyncDispose]())
 
 const day_ns = 86_400_000_000_000n

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { claimsOf } from '../../src/capabilities/verification/runs/claims-store.ts'
 import { cancelRun, listRuns } from '../../src/capabilities/verification/runs/store.ts'
 import { createValueReader } from '../../src/capabilities/verification/runs/value-reader.ts'
@@ -19,6 +19,7 @@ import {
   requestRun,
   runDeps,
   startRuns,
+  stopRuns,
   verifierOf,
 } from '../support/verification-runs.ts'
 import { html, json, startWeb } from '../support/web-pages.ts'
@@ -27,6 +28,7 @@ let bench: DetectionBench
 beforeAll(async () => {
   bench = await openDetectionBench()
 })
+afterEach(stopRuns)
 afterAll(() => bench?.[Symbol.asyncDispose]())
 
 const invoice = JSON.stringify({ id: 'INV-2041', total: 1250.5, due: '2026-12-01' })
@@ -89,7 +91,7 @@ test('the task has the trust of its newest answer, whatever is verified last', a
     trace_id: row.trace_id.replace(/.{12}$/, 'aaaaaaaaaaaa'),
     start_time: row.start_time + 3_600_000_000_000n,
     end_time: row.end_time + 3_600_000_000_000n,
-    output: row.output.replace('1,250.50', '99.99'),
+    output: row.output.replace('1,250.50', '€99.37'),
   }))
   await bench.bring(later)
   const deps = runDeps(bench)

@@ -34,7 +34,7 @@ export function verifierOf(check: CheckClaim, more: Partial<Verifier> = {}): Ver
   }
 }
 
-/** Supports a claim when the agent saw all of its values. */
+/** Supports a claim when the agent saw all of its values; decides nothing about values in doubt. */
 export const byProvenance = verifierOf(async ({ values }) => {
   const missing = values.find(({ verdict }) => verdict === 'unsupported')
   if (missing !== undefined) {
@@ -42,6 +42,9 @@ export const byProvenance = verifierOf(async ({ values }) => {
     return { verdict: 'not_found', confidence: 0.9, method: 'provenance', evidence: [], note }
   }
   const evidence = values.flatMap((value) => value.evidence)
+  if (values.some(({ verdict }) => verdict === 'not_checked')) {
+    return { verdict: 'unverifiable', confidence: 0, method: 'provenance', evidence, note: '' }
+  }
   return { verdict: 'supported', confidence: 0.9, method: 'provenance', evidence, note: 'seen' }
 })
 
@@ -67,9 +70,18 @@ export function runDeps(
   }
 }
 
+const started = new Set<{ stop(): Promise<unknown> }>()
+
+/** Stops the workers that `startRuns` started. A test that fails leaves its worker running. */
+export async function stopRuns(): Promise<void> {
+  const workers = [...started]
+  started.clear()
+  await Promise.all(workers.map((worker) => worker.stop()))
+}
+
 /** Starts a worker that does runs. */
 export function startRuns(deps: VerificationDeps) {
-  return startJobs({
+  const worker = startJobs({
     db: deps.db as never,
     handlers: [verificationHandler(deps)],
     clock: systemClock,
@@ -78,6 +90,8 @@ export function startRuns(deps: VerificationDeps) {
     // A long answer takes longer than the short lease of other tests.
     settings: { ...quickJobs, lease_ms: 20_000 },
   })
+  started.add(worker)
+  return worker
 }
 
 /** Requests a run of the trace with these observations. */

@@ -30,6 +30,11 @@ describe('supported without a model', () => {
     expect(ferry.slice(...(evidence[0]?.at ?? [0, 0]))).toBe(evidence[0]?.quote)
   })
 
+  test.each(['🧾 ', '• ', '- ', '**'])('by a verbatim quote after %j', (mark) => {
+    const claim = `${mark}The night ferry to Ulva Island costs 42 euros for each car.`
+    expect(judge(claim, [ferry])).toMatchObject({ verdict: 'supported', method: 'quote' })
+  })
+
   test('by nearly all words with every number and name', () => {
     const { verdict, method } = judge('A car on the night ferry to Ulva Island costs €42.', [ferry])
     expect({ verdict, method }).toEqual({ verdict: 'supported', method: 'words' })

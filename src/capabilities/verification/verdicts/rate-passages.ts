@@ -199,12 +199,15 @@ function hasSameOrder(anchors: readonly string[], sentence: string): boolean {
   return true
 }
 
+/** Bullets and pictographs before the first word of a claim. */
+const leadingMarks = /^[\p{Extended_Pictographic}\uFE0F\u200D\s•▪–—*>-]+(?=\p{L})/u
+
 /**
  * Reports whether a sentence says a claim word for word, and the rest of the sentence neither
  * denies nor limits it: `bags are free` is no quote from `bags are free only for members`.
  */
 function isQuoted(claim: string, sentence: string): boolean {
-  const words = claim.replace(/[.!?\s]+$/u, '')
+  const words = claim.replace(leadingMarks, '').replace(/[.!?\s]+$/u, '')
   const place = matchQuote(words, foldText(sentence))
   if (place === undefined) return false
   const rest = `${sentence.slice(0, place[0])} ${sentence.slice(place[1])}`
