@@ -200,7 +200,7 @@ function hasSameOrder(anchors: readonly string[], sentence: string): boolean {
 }
 
 /** Bullets and pictographs before the first word of a claim. */
-const leadingMarks = /^[\p{Extended_Pictographic}\uFE0F\u200D\s•▪–—*>-]+(?=\p{L})/u
+const leadingMarks = /^(?:[\p{Extended_Pictographic}\s•▪–—*>-]|\uFE0F|\u200D)+(?=\p{L})/u
 
 /**
  * Reports whether a sentence says a claim word for word, and the rest of the sentence neither
