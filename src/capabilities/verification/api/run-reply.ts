@@ -3,7 +3,7 @@ import { dollarsFrom } from '../../../kernel/dollars.ts'
 import { dollarsSchema, record } from '../../../model/named-schemas.ts'
 import { verifierNames } from '../contract.ts'
 import type { Run } from '../runs/store.ts'
-import type { Calibrations } from '../trust/fuse.ts'
+import { type Calibrations, trustCaps } from '../trust/fuse.ts'
 import { verdicts } from '../verdicts/verdict.ts'
 
 const count = z.int().nonnegative()
@@ -39,7 +39,7 @@ export const runError = record('VerificationError', {
   message: z.string(),
 })
 
-const trustCap = z.enum(['contradiction', 'coverage']).meta({ id: 'TrustCap' })
+const trustCap = z.enum(trustCaps).meta({ id: 'TrustCap' })
 
 /** Result fields of a run, without its state. */
 export const runFields = {
@@ -53,7 +53,9 @@ export const runFields = {
     .describe('By verifier: whether its confidence is calibrated by labels.'),
   caps: z
     .array(trustCap)
-    .describe('Limits of the score: a strong contradiction, or few decided claims.'),
+    .describe(
+      'Limits of the score: a strong contradiction, a value that was not seen, few decided claims.',
+    ),
   formula_version: z.string().nullable().describe('Version of the trust formula.'),
   counts: verdictCounts,
   claims_total: count,

@@ -60,8 +60,19 @@ describe('the trust score', () => {
 
   test('is at most 0.7 when fewer than half of the claims are decided', () => {
     const claims = [claim('a', ['supported', 0.99]), claim('b', ['not_found', 1]), claim('c')]
-    expect(computeTrust(claims, {})).toMatchObject({ score: 0.7, caps: ['coverage'] })
-    expect(computeTrust(claims.slice(0, 2), {})).toMatchObject({ score: 0.99, caps: [] })
+    expect(computeTrust(claims, {})).toMatchObject({ score: 0.7, caps: ['not_found', 'coverage'] })
+    const two = [claim('a', ['supported', 0.99]), claim('c')]
+    expect(computeTrust(two, {})).toMatchObject({ score: 0.99, caps: [] })
+  })
+
+  test('is at most 0.7 with a value that the agent did not see, until a verifier finds it', () => {
+    const seen = Array.from({ length: 20 }, (_, at) => claim(`s${at}`, ['supported', 0.99]))
+    const trust = computeTrust([...seen, claim('x', ['not_found', 1])], {})
+    expect(trust).toMatchObject({ score: 0.7, caps: ['not_found'] })
+    const found = claim('x', ['not_found', 1], ['supported', 0.9, 'web'])
+    expect(computeTrust([...seen, found], {})).toMatchObject({ caps: [] })
+    const elsewhere = claim('x', ['not_found', 1, 'citation'])
+    expect(computeTrust([...seen, elsewhere], {})).toMatchObject({ caps: [] })
   })
 
   test('does not grow when a verifier repeats itself', () => {

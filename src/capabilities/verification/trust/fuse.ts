@@ -32,6 +32,10 @@ export interface ClaimTrust {
   readonly weight: number
 }
 
+/** What limits a score: a strong contradiction, a value that was not seen, few decided claims. */
+export const trustCaps = ['contradiction', 'not_found', 'coverage'] as const
+export type TrustCap = (typeof trustCaps)[number]
+
 export interface Trust {
   /** 0–1; null without a claim that a verifier decided. */
   readonly score: number | null
@@ -42,7 +46,7 @@ export interface Trust {
   readonly claims: readonly ClaimTrust[]
   /** Verifiers whose confidence is calibrated by labels. */
   readonly calibrated: Readonly<Record<string, boolean>>
-  readonly caps: readonly ('contradiction' | 'coverage')[]
+  readonly caps: readonly TrustCap[]
   readonly formula: typeof trustFormula
 }
 
@@ -50,8 +54,12 @@ export type Calibrations = Readonly<Partial<Record<VerifierName, Calibration>>>
 
 /** Limits of a probability before its log-odds are taken. */
 const probability_min = 0.01
-const contradictionCap = 0.4
-const coverageCap = 0.7
+/** Highest score with each cap; the lowest of several counts. */
+const limits: Readonly<Record<TrustCap, number>> = {
+  contradiction: 0.4,
+  not_found: 0.7,
+  coverage: 0.7,
+}
 const coverage_min = 0.5
 /** A claim is strongly contradicted from this probability of being false. */
 const strongContradiction_min = 0.8
@@ -66,7 +74,7 @@ export function computeTrust(claims: readonly CheckedClaim[], calibrations: Cali
   const fused = sorted.map((claim) => fuseClaim(claim, calibrations))
   const decided = fused.filter(({ weight }) => weight > 0)
   const coverage = claims.length === 0 ? 0 : round(decided.length / claims.length)
-  const caps = findCaps(fused, coverage)
+  const caps = findCaps(sorted, fused, coverage)
   return {
     ...scoreClaims(decided, caps),
     coverage,
@@ -95,11 +103,7 @@ function scoreClaims(
     sum += weight * (probability ?? 0)
   }
   if (weights === 0) return { score: null, interval: null }
-  const cap = caps.includes('contradiction')
-    ? contradictionCap
-    : caps.includes('coverage')
-      ? coverageCap
-      : 1
+  const cap = Math.min(1, ...caps.map((one) => limits[one]))
   const score = sum / weights
   const [low, high] = wilsonInterval(score, (weights * weights) / squares)
   const limit = (value: number) => round(Math.min(cap, value))
@@ -115,13 +119,24 @@ function wilsonInterval(share: number, count: number): readonly [number, number]
   return [Math.max(0, (centre - spread) / scale), Math.min(1, (centre + spread) / scale)]
 }
 
-function findCaps(claims: readonly ClaimTrust[], coverage: number): Trust['caps'] {
+function findCaps(
+  checked: readonly CheckedClaim[],
+  claims: readonly ClaimTrust[],
+  coverage: number,
+): Trust['caps'] {
   const isContradicted = claims.some(
     ({ probability }) => probability !== null && probability <= 1 - strongContradiction_min,
+  )
+  // `kb` says `not_found` for a value that the agent did not see.
+  const hasUnseen = checked.some(
+    ({ results }, at) =>
+      claims[at]?.weight === 0 &&
+      results.some(({ verifier, verdict }) => verifier === 'kb' && verdict === 'not_found'),
   )
   const isThin = claims.length > 0 && coverage < coverage_min
   return [
     ...(isContradicted ? ['contradiction' as const] : []),
+    ...(hasUnseen ? ['not_found' as const] : []),
     ...(isThin ? ['coverage' as const] : []),
   ]
 }

@@ -3,7 +3,7 @@ import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import { printable } from '../../../kernel/printable.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { verdicts } from '../verdicts/verdict.ts'
-import { type CheckedClaim, computeTrust, type Trust, trustFormula } from './fuse.ts'
+import { type CheckedClaim, computeTrust, type Trust, trustCaps, trustFormula } from './fuse.ts'
 
 const share = z.number().min(0).max(1)
 
@@ -29,7 +29,7 @@ export const trustScore = z.object({
   interval: z.tuple([share, share]).nullable(),
   coverage: share,
   calibrated: z.record(z.string(), z.boolean()),
-  caps: z.array(z.enum(['contradiction', 'coverage'])),
+  caps: z.array(z.enum(trustCaps)),
 })
 export type TrustScore = z.output<typeof trustScore>
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
+import { trustCaps } from '../../trust/fuse.ts'
 import { recomputeTrust } from '../../trust/recompute.ts'
 import { verdicts } from '../../verdicts/verdict.ts'
 import { readScope, type VerificationRoutesDeps } from '../contract.ts'
@@ -17,7 +18,7 @@ const trustSchema = record('TrustScore', {
   calibrated: z
     .record(z.string(), z.boolean())
     .describe('By verifier: whether its confidence is calibrated by labels.'),
-  caps: z.array(z.enum(['contradiction', 'coverage'])),
+  caps: z.array(z.enum(trustCaps)),
 })
 
 const claimScore = record('ClaimScore', {
