@@ -26,8 +26,9 @@ type Asked = {
   budget?: bigint
   names?: readonly string[]
   verifier?: 'kb' | 'multi_model'
-  /** Time of the run; the judge answers within 400 ms or is given up. */
   run_ms?: number
+  /** Time that a model has for its answer. */
+  judge_ms?: number
 }
 
 /** Verifies an answer of an agent that read the terms, by a worker with models of this server. */
@@ -36,7 +37,14 @@ async function verified(answering: Answering, asked: Asked = {}) {
   await using server = await serveModel((response, request) => answering(response, request))
   const settings = (asked.names ?? ['judge']).map(
     (name): ModelSettings => ({
-      ...{ name, type: 'openai', model: name, use, url: server.url, timeout_ms: 400 },
+      ...{
+        name,
+        type: 'openai',
+        model: name,
+        use,
+        url: server.url,
+        timeout_ms: asked.judge_ms ?? 400,
+      },
       ...{ cents_per_million_input: 100, cents_per_million_output: 100 },
     }),
   )
@@ -109,7 +117,10 @@ test.each([
 })
 
 test('a judge that stalls beyond the time of its run fails the run, and stays booked', async () => {
-  const { run, claims, calls, spend } = await verified(() => undefined, { run_ms: 200 })
+  const { run, claims, calls, spend } = await verified(() => undefined, {
+    // The run's time has to reach from its start to the question, also on a busy machine.
+    ...{ run_ms: 2_000, judge_ms: 60_000 },
+  })
   expect(run).toMatchObject({ state: 'failed', error: { code: 'timed_out' }, trust_score: null })
   expect(claims).toEqual([])
   expect(calls).toMatchObject([{ model: 'judge', verifier: 'kb' }])
