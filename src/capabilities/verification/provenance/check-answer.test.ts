@@ -75,7 +75,6 @@ describe('unsupported values', () => {
     ['It cost $42.50.', 'total: £42.50', '$42.50'],
     ['It costs $40.25.', 'The hall has 40 seats.', '$40.25'],
     ['The fee is €26.05.', 'energy €23.35, parking €1.70', '€26.05'],
-    ['It left on 12 May 2026.', orders, '12 May 2026'],
     ['Pay to +46 8 555 8877.', 'phone: 08-5557788', '+46 8 555 8877'],
     ['Mail to desk@lund.example.', 'mail: help@lund.example', 'desk@lund.example'],
     ['It says “the gate never closes”.', 'The gate closes at noon.', 'the gate never closes'],
