@@ -20,20 +20,41 @@ export function doubtCode(
   if (kind === 'email') return doubtEmail(text, index)
   // Everyone knows some versions of public software.
   if (kind === 'version') return isOutline(value, answer) ? 'coarse' : 'general'
-  if (isLineNumber(text, index)) return 'calculable'
-  if (isNextOf(text, sentence, index)) return 'calculable'
-  if (isSwappedCode(letters, index)) return undefined
-  if (isReformed(text, letters, index)) return 'calculable'
-  const hasShape = index.traits.shapes.has(shapeOf(text)) && /\p{L}/u.test(text)
-  if (hasShape && digitsOf(letters).length >= digits_min) return undefined
-  return phone.test(text) || isPrivate(text) ? undefined : 'general'
+  const after = answer.slice(value.at[1], value.at[1] + after_chars)
+  if (isDenied(sentence, after)) return 'hypothetical'
+  return doubtId(text, letters, sentence, index)
 }
 
-/** Minimum digits of an id of a seen form, that is not a seen one with two signs swapped. */
-const digits_min = 4
+function doubtId(
+  text: string,
+  letters: string,
+  sentence: string,
+  index: Context['index'],
+): Doubt | undefined {
+  if (isLineNumber(text, index)) return 'calculable'
+  if (nextWord.test(sentence) && isNear(text, index, 2 * series_max)) return 'calculable'
+  if (isSwappedCode(letters, index)) return undefined
+  if (isNear(text, index, series_max)) return 'calculable'
+  if (isReformed(text, letters, index)) return 'calculable'
+  if (phone.test(text)) return undefined
+  // A model has few digits, and may be another of a seen form.
+  const hasShape = index.traits.shapes.has(shapeOf(text)) && /\p{L}/u.test(text)
+  const isOwn = (hasShape && /\d{4}/.test(text)) || ticket.test(text)
+  return isOwn && !publicPrefix.test(text) ? undefined : 'general'
+}
 
-function digitsOf(letters: string): string {
-  return letters.replace(/\D/g, '')
+const after_chars = 24
+const denial =
+  /(?<!\p{L})(?:no|not|isn't|aren't|without|instead of|kein\w*|nicht|pas|aucun\w*|ningún|no hay)(?!\p{L})[^.!?\n]{0,30}$/iu
+
+/** Tells whether the answer asks about an id, or says that there is none. */
+function isDenied(before: string, after: string): boolean {
+  return (
+    denial.test(before) ||
+    /^[^.!\n]{0,20}\?|^\W{0,3}(?:does not|doesn't|is not|isn't|existiert nicht|gibt es nicht|n'existe|no existe)/i.test(
+      after,
+    )
+  )
 }
 
 /** A section of the answer's own outline. */
@@ -46,14 +67,10 @@ function isOutline({ at: [start], text: version }: Value, answer: string): boole
 const phone = /^\+\d{1,3}[ ()/-]{0,3}\d|^\d{2}-\d{2}-\d{2} \/ \d{6,10}$/
 
 /** An id of one organisation: capitals, a hyphen, four digits or more. */
-const ticket = /^(?:\p{Lu}{1,6}-){1,3}\d{4,12}$|^\p{Lu}{1,4}-20\d\d-\d{3,8}$/u
+const ticket = /^(?:\p{Lu}{2,6}-){1,3}\d{4,12}$|^\p{Lu}-\d{5,12}$|^\p{Lu}{1,4}-20\d\d-\d{3,8}$/u
 /** Prefixes of standards, advisories, error codes, parts and models that are public. */
 const publicPrefix =
-  /^(?:CVE|GHSA|CWE|RFC|ISO|IEC|IEEE|EN|DIN|BS|SN|NF|UNI|JIS|GB|ASTM|ANSI|FIPS|NIST|MIL|DO|UL|UN|EC|EU|KB|MS|ORA|SQLSTATE|HTTP|ERR|TS|PEP|JEP|JSR|PCI|SOC|ICD|ATC|CAS|EAN|UTF|CP|GMT|UTC|ES|TLS|SSL|AES|SHA|RSA|MD|CR|LR|SR|BC|LM|NE|RTX|GTX|GPT|WH|WF|SM|DDR|LPDDR|PC|USB|HDMI|COVID|MODEL|FY|KW|W|Q|H|LMV|ECE|MD|CE|FAR|CFR|JAR|AC|AD)(?:-|$)/
-
-function isPrivate(text: string): boolean {
-  return ticket.test(text) && !publicPrefix.test(text)
-}
+  /^(?:CVE|GHSA|CWE|RFC|ISO|IEC|IEEE|EN|DIN|BS|SN|NF|UNI|JIS|GB|ASTM|ANSI|FIPS|NIST|MIL|DO|UL|UN|EC|EU|KB|MS|ORA|SQLSTATE|HTTP|ERR|TS|PEP|JEP|JSR|PCI|SOC|ICD|ATC|CAS|EAN|UTF|CP|GMT|UTC|ES|TLS|SSL|AES|SHA|RSA|MD|CR|LR|SR|BC|LM|NE|RTX|GTX|GPT|WH|WF|SM|DDR|LPDDR|PC|USB|HDMI|COVID|MODEL|FY|KW|W|Q|H|LMV|ECE|MD|CE|FAR|CFR|JAR|AC|AD)(?:-|\d|$)/
 
 /** Lines of a file are counted, or read from a listing beside its name. */
 function isLineNumber(text: string, { texts }: Context['index']): boolean {
@@ -65,16 +82,17 @@ function isLineNumber(text: string, { texts }: Context['index']): boolean {
 
 const nextWord =
   /(?<!\p{L})(?:next|following|through|until|up to|to|next one|nächst\w*|folgend\w*|bis|suivant\w*|prochain\w*|siguiente\w*|hasta)\P{L}{0,4}(?:\p{L}+\W{1,3}){0,3}$|[-–—…→]\s?$/iu
-const next_max = 20
+/** Difference of ids up to which they are of one series. */
+const series_max = 10
 
-/** Tells whether an id continues a series of seen ones, as the words before it say. */
-function isNextOf(text: string, sentence: string, { values }: Context['index']): boolean {
+/** Tells whether an id continues a series of seen ones. */
+function isNear(text: string, { values }: Context['index'], max: number): boolean {
   const [, stem = '', digits = ''] = /^(.*?)(\d{1,15})$/.exec(text) ?? []
-  if (digits === '' || !nextWord.test(sentence)) return false
+  if (digits === '') return false
   return values.some(({ value: { kind, text: other } }) => {
     if (kind !== 'id' || !other.startsWith(stem)) return false
     const rest = other.slice(stem.length)
-    return /^\d+$/.test(rest) && Math.abs(Number(rest) - Number(digits)) <= next_max
+    return /^\d+$/.test(rest) && Math.abs(Number(rest) - Number(digits)) <= max
   })
 }
 
@@ -106,11 +124,11 @@ function doubtUrl(text: string, { texts }: Context['index']): Doubt | undefined 
   // The address of a company that nothing seen names is general knowledge.
   const isNamed = isHostSeen || has(host.split('.').at(-2) ?? '') || /[-=/]\d{4,}/.test(path)
   if (!isNamed) return 'general'
-  // An address that is put together from a seen host and seen parts.
+  // An address that is put together from seen parts.
   const parts = path
     .split(/[/?#&=]/)
     .filter((part) => /\d|.{12}/.test(part) && !/^v\d$/i.test(part))
-  return isHostSeen && parts.every(has) ? 'calculable' : undefined
+  return parts.every(has) ? 'calculable' : undefined
 }
 
 const roles =
@@ -121,7 +139,6 @@ function doubtEmail(text: string, { texts }: Context['index']): Doubt | undefine
   const [name = '', domain = ''] = text.split('@')
   const has = (part: string) => texts.some((one) => one.findCompact(compact(part)) !== undefined)
   if (localHost.test(domain) || roles.test(name) || !has(domain)) return 'general'
-  return name.split(/[._+-]/).some((part) => part.length > 2 && has(part))
-    ? 'calculable'
-    : undefined
+  // Addresses of persons follow a form.
+  return /[._+-]/.test(name) || has(name) ? 'calculable' : undefined
 }

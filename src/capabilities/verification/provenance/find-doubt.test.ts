@@ -129,7 +129,7 @@ describe('a value that nothing explains is marked', () => {
     ['See OPS-5518.', 'nothing of it', 'OPS-5518'],
     ['Pay to 20-44-51 / 83310277.', 'a bank', '20-44-51 / 83310277'],
     [
-      '> "All booked rooms can be cancelled"',
+      'She wrote:\n\n> "All booked rooms can be cancelled"',
       'Two rooms can be cancelled',
       'All booked rooms can be cancelled',
     ],
