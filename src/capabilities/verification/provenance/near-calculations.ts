@@ -31,6 +31,8 @@ const conversions = [
   28.35,
   1.8,
 ]
+/** Bare numbers below this one may be percentages. */
+const rate_max = 30
 const taxes = [1.05, 1.07, 1.1, 1.19, 1.2, 1.21, 1.25]
 const sizes_max = 14
 
@@ -97,7 +99,10 @@ function ratesOf({ value: { amount } }: Seen, unit: string): number[] {
   const { written, readings } = amount satisfies Amount
   if (amount.unit === '%') return written.flatMap((n) => [n / 100, 1 + n / 100, 1 - n / 100])
   if (!isUnknown(amount.unit) && isSame(amount.unit, unit)) return []
-  return [...written, ...readings]
+  // A rate of tax may have no sign, or be a fraction.
+  const shares = written.flatMap((n) => (n < 1 ? [n] : n < rate_max ? [n / 100] : []))
+  const taxed = shares.flatMap((share) => [1 + share, 1 - share])
+  return [...written, ...readings, ...taxed]
 }
 
 function distinct(numbers: readonly number[]): number[] {
@@ -123,10 +128,29 @@ function calculate({ parts, rates, runs }: Terms, constants: readonly number[]):
       ...by(parts, constants),
       ...by([...shares, ...sums], few),
       ...by(sums, taxes),
+      ...signedSums(parts),
+      ...sharesOfPeriods(parts),
       ...shares,
       ...sums,
     ]),
   }
+}
+
+/** Parts whose signed sums are all tried. */
+const signed_max = 8
+
+/** Sums and differences of any of few parts: a deposit without two costs. */
+function signedSums(parts: readonly number[]): number[] {
+  if (parts.length > signed_max) return []
+  return parts.reduce((sums, part) => sums.flatMap((n) => [n, n + part, n - part]), [0])
+}
+
+/** Parts of a month or a year, in days. */
+function sharesOfPeriods(parts: readonly number[]): number[] {
+  if (parts.length > signed_max) return []
+  return [28, 29, 30, 31, 365].flatMap((length) =>
+    Array.from({ length }, (_, day) => day).flatMap((day) => parts.map((n) => (n * day) / length)),
+  )
 }
 
 /** Sums of neighbours in a column or in the answer: months of a quarter, the lines of a bill. */
@@ -146,7 +170,7 @@ function sumsOfNeighbours(list: readonly Seen[], unit: string): number[] {
     let sum = 0
     return parts.slice(from).flatMap((n) => {
       sum += n ?? 0
-      return n === undefined ? [] : [sum]
+      return n === undefined ? [] : isMoney(unit) ? [sum, sum / 100] : [sum]
     })
   })
 }

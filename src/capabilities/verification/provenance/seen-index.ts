@@ -38,7 +38,7 @@ export function indexSeen(sources: readonly SeenText[], max = values_max): SeenI
     ownTexts,
     isComplete,
     counts,
-    traits: new SeenTraits(values, texts),
+    traits: new SeenTraits(values),
     ...arrange(values, texts),
     ...marksOf(texts),
   }

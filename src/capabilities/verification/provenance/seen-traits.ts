@@ -1,20 +1,16 @@
+import { compact } from '../text/fold.ts'
 import type { Value } from '../values/value.ts'
-import type { SearchableText } from './searchable-text.ts'
 import type { Seen, Traits } from './seen.ts'
-
-const epoch = /(?<![\d.])1[0-9]{9}(?:\d{3})?(?![\d.])|\b(?:W|KW ?)\d{1,2}\b/
 
 /** Compares values that were not found with the seen ones; each trait is read when needed. */
 export class SeenTraits implements Traits {
   readonly #values: readonly Seen[]
-  readonly #texts: readonly SearchableText[]
   #figures: ReadonlySet<string> | undefined
   #shapes: ReadonlySet<string> | undefined
-  #hasEpoch: boolean | undefined
+  #codes: ReadonlySet<string> | undefined
 
-  constructor(values: readonly Seen[], texts: readonly SearchableText[]) {
+  constructor(values: readonly Seen[]) {
     this.#values = values
-    this.#texts = texts
   }
 
   get figures(): ReadonlySet<string> {
@@ -33,9 +29,14 @@ export class SeenTraits implements Traits {
     return this.#shapes
   }
 
-  get hasEpoch(): boolean {
-    this.#hasEpoch ??= this.#texts.some(({ text }) => epoch.test(text))
-    return this.#hasEpoch
+  get codes(): ReadonlySet<string> {
+    this.#codes ??= new Set(
+      this.#values.flatMap(({ value: { kind, text } }) => {
+        const isLong = kind === 'number' && /^\d{6,}$/.test(text)
+        return kind === 'id' || isLong ? [compact(text)] : []
+      }),
+    )
+    return this.#codes
   }
 }
 

@@ -33,8 +33,8 @@ export type Traits = {
   readonly figures: ReadonlySet<string>
   /** Forms of the ids: `kx-9999`. */
   readonly shapes: ReadonlySet<string>
-  /** Whether seconds since 1970 or weeks of the year were seen: they give any day and time. */
-  readonly hasEpoch: boolean
+  /** Letters and digits of the ids, and of long numbers. */
+  readonly codes: ReadonlySet<string>
 }
 
 /** Everything the agent saw, arranged for look-up. */

@@ -3,29 +3,29 @@ import type { NearCalculations } from './near-calculations.ts'
 import type { SeenIndex } from './seen.ts'
 import { figuresOf } from './seen-traits.ts'
 
-const digits_min = 3
-/** Minimum digits of a swap that weighs more than a calculation that fits. */
-const digits_sure = 5
 /** Expected numbers that are another one with a swap, by chance. */
 const chance_max = 0.1
 
-/** Tells whether a number is a seen one of its unit with two neighbouring digits swapped. */
+/**
+ * Tells whether a number is a seen one of its unit with two neighbouring digits swapped. It has
+ * `digits_min` digits without the zeros at its end: fewer are swapped by chance.
+ */
 export function isSwapped(
   value: Value,
   { traits: { figures } }: SeenIndex,
   near: NearCalculations,
+  digits_min: number,
 ): boolean {
+  if (value.kind !== 'number' && value.kind !== 'money') return false
   const digits = figuresOf(value)
-  if (value.kind === 'percent' || digits.length < digits_min) return false
-  const isYear = value.kind === 'number' && /^(?:1[89]|20)\d\d$/.test(value.text)
-  if ((figures.size * digits.length) / 10 ** digits.length > chance_max && !isYear) return false
-  if (!swapsOf(digits, isYear ? 2 : 0).some((one) => isSeen(one, value, figures))) return false
-  return isYear || digits.length >= digits_sure || !near.explains(value)
+  if (digits.replace(/0+$/, '').length < digits_min) return false
+  if ((figures.size * digits.length) / 10 ** digits.length > chance_max) return false
+  if (!swapsOf(digits).some((one) => isSeen(one, value, figures))) return false
+  return !near.explains(value)
 }
 
-function swapsOf(digits: string, from: number): string[] {
-  return [...digits.slice(from + 1)].flatMap((two, step) => {
-    const at = from + step
+function swapsOf(digits: string): string[] {
+  return [...digits.slice(1)].flatMap((two, at) => {
     const one = digits[at] ?? ''
     return one === two ? [] : [`${digits.slice(0, at)}${two}${one}${digits.slice(at + 2)}`]
   })
@@ -33,4 +33,13 @@ function swapsOf(digits: string, from: number): string[] {
 
 function isSeen(digits: string, { amount }: Value, figures: ReadonlySet<string>): boolean {
   return figures.has(`${amount?.unit ?? ''} ${digits}`) || figures.has(` ${digits}`)
+}
+
+/** Maximum letters and digits of an id whose swaps are compared. */
+const code_chars_max = 64
+
+/** Tells whether an id is a seen one with two neighbouring letters or digits swapped. */
+export function isSwappedCode(letters: string, { traits: { codes } }: SeenIndex): boolean {
+  if (letters.length > code_chars_max) return false
+  return swapsOf(letters).some((one) => /\d/.test(one) && codes.has(one))
 }

@@ -71,7 +71,11 @@ const measured =
 const publicName =
   /^(?:sha|aes|utf|iso|rfc|http|tls|ipv|base|md|covid|co|pm|mp|h|gmt|utc|cet|int|uint|float|arm|x|web|vitamin|section|port|b2|cve|din|en|iec|ieee|ecma|es|pep|bs|usb|q[1-4]|h[12]|fy|cy|kw|w|nist|ansi|python|java|node|windows)[-/ ]?v?\d[\d.]{0,5}(?:-\d{4,6})?$/i
 
+/** An amount of a bank message: `USD48500`, `32A:260902EUR1234`. */
+const gluedAmount = /(?:^|[:/\d])(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|INR|JPY|CAD|AUD)\d{1,15}$/
+
 function isId(token: string): boolean {
+  if (gluedAmount.test(token)) return false
   if (token.length > id_chars_max || measured.test(token) || isMeasure(token)) return false
   if (token.split(/[-_/]/).every((part) => publicName.test(part) || /^\p{L}{1,5}$/u.test(part)))
     return false

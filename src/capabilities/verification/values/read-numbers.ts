@@ -6,6 +6,10 @@ import type { Amount, Value } from './value.ts'
 const digits =
   /(?<![\p{L}\d])(?:\d{1,3}(?:[,.’' \u00a0\u202f_]\d{3}){1,4}(?!\d)(?:[.,]\d{1,6}(?!\d))?|\d{1,15}(?:[.,]\d{1,9})?)/gu
 
+/** Amounts of bank messages have their currency before them, and a comma behind: `USD48500,`. */
+const glued =
+  /(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|INR|JPY|CAD|AUD)(\d{1,15}(?:[.,]\d{1,9})?)(?![\p{L}\d])/gu
+
 /** Characters behind a figure that are read for its unit. */
 const unit_chars = 28
 const unitAfter =
@@ -17,9 +21,9 @@ const ordinal = /^(?:st|nd|rd|th|º|ª|er|ème|e)(?![\p{L}])/u
 /** Reads the numbers of a text with their units: figures and number words, up to a maximum. */
 export function readNumbers(text: string, values_max = Number.POSITIVE_INFINITY): Value[] {
   const found: Value[] = []
-  for (const match of text.matchAll(digits)) {
+  for (const figure of figuresOf(text)) {
     if (found.length >= values_max) break
-    found.push(numberFrom(text, { at: match.index, written: match[0] }))
+    found.push(numberFrom(text, figure))
   }
   for (const match of text.matchAll(numberWords)) {
     if (found.length >= 2 * values_max) break
@@ -33,6 +37,18 @@ export function readNumbers(text: string, values_max = Number.POSITIVE_INFINITY)
     )
   }
   return joinDurations(text, found)
+}
+
+function* figuresOf(text: string): Generator<Written> {
+  for (const { index, 0: written } of text.matchAll(digits)) {
+    const end = index + written.length
+    // The date of a bank message has a currency behind it.
+    if (!/^[A-Z]{3}\d$/.test(text.slice(end, end + 4))) yield { at: index, written }
+  }
+  for (const { index, 0: whole, 1: written = '' } of text.matchAll(glued)) {
+    const isWord = /\p{L}/u.test(text[index - 1] ?? '')
+    if (!isWord) yield { at: index + whole.length - written.length, written }
+  }
 }
 
 /** Joins "2 hours 35 minutes" and "1 h 50" to one duration each. */

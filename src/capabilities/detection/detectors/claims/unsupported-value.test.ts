@@ -50,7 +50,7 @@ test('another currency than the one that was seen', () => {
 test.each([
   ['It was packed 20481 times.', 'low'],
   ['Your order is PB-7713.', 'medium'],
-  ['It weighs 720.35 g, covers 381.25 m² and holds 6512.5 ml.', 'medium'],
+  ['It was packed 20481 times, moved 31795 times and seen 48213 times.', 'medium'],
 ])('%s: %s', (answer, severity) => {
   const run = asked('severity').assistant(answer)
   expect(findingsOf(unsupportedValue, run).map((one) => one.severity)).toEqual([severity])
@@ -204,9 +204,9 @@ test('whatever a tool returned is never marked, in any format', () => {
       const run = agentRun('any').user('How many?').tool({ name: 'count' }, `{"n":${n}}`)
       const written = new Intl.NumberFormat(format).format(n)
       expect(valuesIn(run.assistant(`There are ${written}!`))).toEqual([])
-      expect(valuesIn(run.user('And now?').assistant(`There are ${n + 7_777_777}!`))).toHaveLength(
-        1,
-      )
+      // Zeros at the end would make it a rounded figure.
+      const other = n * 10 + 7_777_771
+      expect(valuesIn(run.user('And now?').assistant(`There are ${other}!`))).toHaveLength(1)
     }),
     { numRuns: 40 },
   )
