@@ -43,7 +43,8 @@ export function hasOpposite(term: string, known: AlikeWords): boolean {
 
 /** Returns how much a word says of its claim, 0–1. */
 export function gravity(term: string): number {
-  return grammarWords.has(term) || /^\d/.test(term) ? 0 : lightWords.has(term) ? 0.25 : 1
+  // One letter is the rest of a contraction, as in `isn't`.
+  return grammarWords.has(term) || /^\d|^[a-z]$/.test(term) ? 0 : lightWords.has(term) ? 0.25 : 1
 }
 
 function readWords(text: string): Set<string> {

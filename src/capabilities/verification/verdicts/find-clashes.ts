@@ -12,6 +12,8 @@ export type Clash =
   | 'counted'
   | 'ordinal'
   | 'overstated'
+  | 'generalised'
+  | 'frequency'
   | 'order'
   | 'sibling'
   | 'negation'
@@ -25,6 +27,8 @@ export function findClashes(claim: ReadClaim, sentence: ComparedSentence): Clash
     ['counted', claim.numbers.some((number) => countsOther(number, sentence.numbers))],
     ['ordinal', hasOtherOrdinal(claim.text, sentence.text)],
     ['overstated', isOverstated(claim.text, sentence.text)],
+    ['generalised', general.test(claim.text) && !general.test(sentence.text)],
+    ['frequency', frequency.test(claim.text) !== frequency.test(sentence.text)],
     ['order', !hasSameOrder(claim.anchors, sentence)],
     ['sibling', hasSibling(claim.text, sentence.text)],
     ['negation', claim.isNegated !== sentence.isNegated],
@@ -32,6 +36,14 @@ export function findClashes(claim: ReadClaim, sentence: ComparedSentence): Clash
   ]
   return found.flatMap(([clash, isFound]) => (isFound ? [clash] : []))
 }
+
+/** Words of what is usual: `most guests`, `on average`. */
+const general =
+  /(?<!\p{L})(?:usual(?:ly)?|typical(?:ly)?|mostly|often|most (?!of the|\p{L}+est)\p{L}+s|popular|average|frequent(?:ly)?|common(?:ly)?|recommend(?:s|ed)?|gewöhnlich|meist(?:ens)?|oft|durchschnittlich|souvent|habituellement|en moyenne|normalmente|a menudo)(?!\p{L})/iu
+
+/** `Every two years` beside `every year`. */
+const frequency =
+  /(?<!\p{L})(?:every (?:other|second|third|two|three|four|five|six|\d+)|alle (?:zwei|drei|vier|fünf|\d+)|tous les|toutes les|cada (?:dos|tres|\d+))(?!\p{L})/iu
 
 const directions = { 'at least': 1, 'more than': 1, 'at most': -1, 'less than': -1 } as const
 

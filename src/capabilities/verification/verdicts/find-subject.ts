@@ -5,7 +5,7 @@ import { type ComparedSentence, type ReadClaim, weighLikeness } from './compare-
 
 /** How well the source of the best sentence fits the subject of a claim and its question. */
 export interface SubjectFit {
-  /** The title of another source fits better, such as the price list of this year. */
+  /** The title of another source fits better: it is the price list of this year. */
   readonly isOther: boolean
   /** A sentence of another source says nearly as much, and its title fits as well. */
   readonly hasRival: boolean
@@ -15,6 +15,8 @@ export interface SubjectFit {
 
 /** Recall that a sentence of another source may lack and still be a rival. */
 const rivalSlack = 0.15
+/** Recall that a sentence of a source with a better title may lack. */
+const otherSlack = 0.35
 /** Weight of the words of a title that the question has. */
 const titleShare = 0.3
 
@@ -37,10 +39,10 @@ export function fitSubject(
   }
   const own = fitOf(best)
   const others = compared.filter(({ passage }) => passage.source !== best.passage.source)
-  const isNear = (other: ComparedSentence) => other.recall >= best.recall - rivalSlack
+  const isWithin = (other: ComparedSentence, slack: number) => other.recall >= best.recall - slack
   return {
-    isOther: others.some((other) => fitOf(other) > own + 0.001),
-    hasRival: others.some((other) => isNear(other) && fitOf(other) >= own - 0.001),
+    isOther: others.some((other) => isWithin(other, otherSlack) && fitOf(other) > own + 0.001),
+    hasRival: others.some((other) => isWithin(other, rivalSlack) && fitOf(other) >= own - 0.001),
     isOutdated:
       outdated.test(titleOf(best.passage)) && ![...claim.asked.terms].some((t) => outdated.test(t)),
   }
