@@ -85,7 +85,8 @@ export function readSigns(
     length: Math.log1p(Math.min(length_max, claim.tokens.length)),
     sharedNumbers: Math.log1p(shared.length),
     nearNumbers: weighNearNumbers(claim, source),
-    openValues: shareOpenValues(claim, source),
+    // Most claims need no calculation: their numbers are all in the source.
+    openValues: shared.length < claim.numbers.length ? shareOpenValues(claim, source) : 0,
     bothDeny: claim.hasNegation && best.hasNegation ? 1 : 0,
     missingName: [...claim.names].some(lacks) ? 1 : 0,
     limited: has('qualifier'),
@@ -97,7 +98,6 @@ export function readSigns(
 
 /** Returns the share of a claim's values that the sentences of a source do not explain. */
 function shareOpenValues(claim: ReadClaim, source: readonly ComparedSentence[]): number {
-  if (claim.numbers.length === 0 && !/\d/.test(claim.text)) return 0
   const title = source[0]?.passage.context ?? ''
   const text = `${source.map((sentence) => sentence.text).join('\n')}\n${title}`
   const values = checkAnswer(claim.text, indexSeen([{ source: 'source', text }]))
