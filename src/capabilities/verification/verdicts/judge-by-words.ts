@@ -17,7 +17,7 @@ const supported_min = 0.7
 /** Probability from which a passage is shown with a claim that stays `unverifiable`. */
 const shown_min = 0.2
 /** Recall from which a passage is shown. */
-const shownRecall_min = 0.2
+const shownRecall_min = 0.5
 /** Recall that a sentence with other numbers may lack and still dispute a claim. */
 const disputeSlack = 0.15
 /** Share of its support that a claim keeps when sources disagree. */
