@@ -17,7 +17,7 @@ afterEach(stopRuns)
 afterAll(() => bench?.[Symbol.asyncDispose]())
 
 const terms = 'Members of the club can withdraw from their contract at the close of a quarter.'
-const claim = 'A member may leave the club and end the contract when a quarter is over.'
+const claim = 'Quitting the club is possible once the current quarter is over.'
 
 type Answering = (response: Parameters<typeof replyChat>[0], request: SeenRequest) => void
 type Asked = {

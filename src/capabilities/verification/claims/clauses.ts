@@ -13,6 +13,9 @@ const subordinate =
 const figure =
   /\d|(?<![\p{L}])(?:two|three|four|five|six|seven|eight|nine|ten|zwei|drei|vier|fünf|deux|trois|quatre|cinq|dos|tres|cuatro|cinco)(?![\p{L}])/iu
 
+/** The first half of "between three and four hours". */
+const range = /(?<!\p{L})(?:between|both|zwischen|entre) \S+(?: \S+)?$/iu
+
 /** Maximum characters of a sentence that is split. */
 const sentence_chars_max = 2000
 
@@ -28,6 +31,7 @@ export function splitClauses(text: string, sentence: Part): Part[] {
   for (const match of text.slice(sentence.start, sentence.end).matchAll(joint)) {
     const at = sentence.start + match.index
     const next = at + match[0].length
+    if (range.test(text.slice(from, at))) continue
     if (!isClause(text.slice(from, at)) || !isClause(text.slice(next, sentence.end))) continue
     // A clause in the middle must be complete up to the next joint, too: the rest is looked at then.
     if (!startsClause(text.slice(next, sentence.end))) continue

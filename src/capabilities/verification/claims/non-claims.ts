@@ -29,6 +29,44 @@ const hasDeadline = /^please .*(?:\d|\b(?:within|before|until|at least)\b)/i
 
 const introduction = /[::]\s*$/
 
+/** What the answer says of itself, and not of its subject. */
+const aside =
+  /(?<!\p{L})(?:(?:medical|legal|financial|tax|professional|official) advice\W*$|(?:without|no) (?:guarantee|warranty)\W*$|ohne gewähr|sans garantie|sin garantía|salvo (?:error|errores)|depends? on (?:how|what|whether|your|you|where|when)(?!\p{L})|correct me if|if (?:i(?:'|’)m|that(?:'|’)s) (?:wrong|mistaken)|i(?:'|’)d (?:personally|rather|say|suggest|recommend|go for|keep|choose|pick))/iu
+
+/** The answer's own view: "I may be wrong", "I'm no doctor", "To be honest, I'm not sure". */
+const ownView =
+  /^(?:(?:to be honest|honestly|frankly|sadly|unfortunately|admittedly|personally|but|so|and|ehrlich gesagt|leider|malheureusement|lamentablemente),? )?(?:i (?:may|might|could) (?:well )?(?:be|have) |i(?:'|’)?(?: a)?m (?:not |no |just an? |only an? |an? ai|really |very |so |afraid )|i(?:(?:'|’)ve| have)? (?:only )?(?:assumed?|suppose|looked|checked|went|used|took|based)|i (?:only )?(?:don(?:'|’)t|do not|didn(?:'|’)t|can(?:'|’)t|cannot|couldn(?:'|’)t|can only|could only|lack|wish|wonder|hope|understand|would(?:n(?:'|’)t)?) |(?:let(?:'|’)s|let us) |you (?:asked|wanted to know|mentioned)|(?:your|that) question|ich (?:bin (?:kein|nur)|habe (?:leider )?kein|kann (?:leider )?(?:nicht|keine|nur))|je (?:n(?:'|’)ai|ne suis|suppose)|posso|non (?:so|posso)|spero|supongo|no soy)/iu
+
+/** Advice to act that states no rule: "Remember to save often", not "Remember that it costs €5". */
+const advice =
+  /^(?:(?:tip|hint|pro tip|tipp|conseil|consejo)\s?: (?!the |a |an |your |der |die |das |le |la |el )|(?:(?:and|so|but|also|just|simply|please|best) ){0,2}(?:remember to|don(?:'|’)t forget(?! that)|do not forget(?! that)|make sure (?:to|you)|be sure to|(?:double.?check|feel free|consider|bear with|have a look|take a look|good luck|keep an eye|stay (?:safe|warm|dry|well|healthy|tuned|in touch))(?!\p{L}))|if you[^,]{1,60}, (?:please |just |simply |best )?(?:ask|call|tell|contact|consult|talk to|speak (?:to|with)|check with|get in touch)(?!\p{L})|(?:bitte )?(?:denken sie daran|vergessen sie nicht|prüfen sie|achten sie)|n(?:'|’)oubliez pas de|pensez à|veuillez vérifier|vérifiez|no (?:olvide|olvides) |recuerd[ae]s? (?!que)|compruebe|non dimentic|ricordati)/iu
+
+/** Sounds of feeling: "Oh dear, that happens". */
+const interjection =
+  /^(?:oh|ah|aw+|ouch|wow|oops|uh-oh|yikes|yay|hooray|alas|hmm+|well done|ach|oje|hélas|vaya|(?:good|great|nice|lovely|glad|happy|sorry|pity|too bad|schade|schön|toll) that (?:you|we|it)|(?:schön|gut|toll), dass sie)(?!\p{L})/iu
+
+/** A wish or praise with an exclamation mark: "That sounds lovely!", "Drive safely!" */
+const exclamation =
+  /^(?:(?:(?:that|this|it|das)(?:(?:'|’)s| is| sounds| looks| ist| klingt)|what|how|c(?:'|’)est|qué) (?:an? |so |really |very |sehr |très )?(?!all|not|free|open|closed)[\p{L}-]+(?: \p{L}+)?|(?:stay|drive|ride|travel|sleep|eat|keep|take|have|get|happy|merry|bon|bonne|buen[oa]?s?|good|great|nice|best|gute[sn]?|schöne[sn]?) [^,.;:]{1,60})!+$/iu
+
+/** Patterns of parts without a claim that may have names, but no figure. */
+const withoutFigures: readonly (readonly [RegExp, DropReason])[] = [
+  [interjection, 'greeting'],
+  [exclamation, 'greeting'],
+  [ownView, 'hedge'],
+  [aside, 'hedge'],
+  [advice, 'instruction'],
+]
+
+/** A figure that is not part of a name such as `X20`. */
+const figure = /(?<![\p{L}\d])\d/u
+/** Words of a rule: "Remember to cancel at least a day before". */
+const deadline =
+  /(?<!\p{L})(?:within|before|until|at (?:least|most|the latest)|no (?:later|more|less)|since|because)(?!\p{L})/iu
+
+/** Words of a part without a figure that these patterns drop. */
+const aside_words_max = 25
+
 /** Returns why a sentence makes no claim; undefined if it makes one. */
 export function findDropReason(sentence: string): DropReason | undefined {
   const head = sentence.slice(0, chars_max).replace(/^[\s>*_"“„«¿¡(]{0,8}/, '')
@@ -41,7 +79,15 @@ export function findDropReason(sentence: string): DropReason | undefined {
   if (hedge.test(head)) return 'hedge'
   if (introduction.test(tail)) return 'introduction'
   if (instruction.test(head) && !hasDeadline.test(head)) return 'instruction'
-  return isFragment(head) ? 'fragment' : undefined
+  return isFragment(head) ? 'fragment' : dropAside(head)
+}
+
+/** Drops what the answer says of itself or wishes; a part with a figure says something more. */
+function dropAside(head: string): DropReason | undefined {
+  if (figure.test(head) || deadline.test(head) || head.split(/\s+/).length > aside_words_max)
+    return undefined
+  const plain = head.replace(/[^\p{L}\p{N}.!:)]+$/u, '')
+  return withoutFigures.find(([pattern]) => pattern.test(plain))?.[1]
 }
 
 /** "Sure, the fee is €20." says something after its greeting. */

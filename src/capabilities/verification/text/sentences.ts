@@ -25,7 +25,7 @@ export function splitSentences(text: string, { start, end }: Part): Part[] {
   return parts.map((part) => trim(text, part)).filter((part) => part.end > part.start)
 }
 
-/** The segmenter never splits before a small letter; "v2 stops. v3 starts" are two sentences. */
+/** The segmenter splits neither `v2 stops. v3 starts` nor `It fell. €5 is left`. */
 function* segmentsOf(text: string, { start, end }: Part): Generator<Part> {
   if (!mark.test(text.slice(start, end))) {
     yield { start, end }
@@ -35,7 +35,7 @@ function* segmentsOf(text: string, { start, end }: Part): Generator<Part> {
     text.slice(start, end).replaceAll('\n', ' '),
   )) {
     let from = start + index
-    for (const match of segment.matchAll(/[.!?]\s{1,4}(?=\p{Ll}{1,3}\d)/gu)) {
+    for (const match of segment.matchAll(/[.!?]\s{1,4}(?=\p{Ll}{1,3}[\d\p{Lu}]|[£$€¥]\d)/gu)) {
       const to = start + index + match.index + match[0].length
       yield { start: from, end: to }
       from = to
@@ -57,7 +57,7 @@ function belongsTo(text: string, last: Part, next: Part): boolean {
   const after = text.slice(next.start, Math.min(next.end, next.start + 24))
   if (/^\s*(?:\[\d{1,3}\]\s*)+[.!?]?\s*$/.test(text.slice(next.start, next.end))) return true
   if (/^\s*[)\]}"”’»]/.test(after)) return true
-  if (/^\s*\p{Ll}(?!\p{Ll}{0,3}\d)/u.test(after)) return !/[!?]["”)]?\s*$/.test(before)
+  if (/^\s*\p{Ll}(?!\p{Ll}{0,2}[\d\p{Lu}])/u.test(after)) return !/[!?]["”)]?\s*$/.test(before)
   if (
     /^\s*\p{Extended_Pictographic}[\p{Extended_Pictographic}\s]*$/u.test(
       text.slice(next.start, next.end),

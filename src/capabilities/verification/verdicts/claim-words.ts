@@ -31,7 +31,8 @@ export function isNegated(text: string): boolean {
 
 function countNegations(text: string): number {
   const contracted = text.match(/\p{L}n['’]t(?!\p{L})/gu)?.length ?? 0
-  return wordsOf(text).filter((word) => negations.has(word)).length + contracted
+  const parts = text.match(/(?<!\p{L})non-\p{L}|\p{L}-free(?!\p{L})/giu)?.length ?? 0
+  return wordsOf(text).filter((word) => negations.has(word)).length + contracted + parts
 }
 
 /** Reports whether a text has a word that limits what it says. */

@@ -48,6 +48,8 @@ describe('structured facts', () => {
     ['a negation', 'Lake Ina does not have an area of 512 km².'],
     ['a condition', 'If it floods, Lake Ina has an area of 512 km².'],
     ['another currency', 'Orlan had a revenue of $842.6 million in 2024.'],
+    ['a rate', 'Lake Ina had an area of 512 km² a year.'],
+    ['a further part', 'Lake Ina has a further area of 512 km².'],
     ['two numbers', 'Lake Ina has an area of 300 km² or 500 km².'],
     ['another rounding', 'Lake Ina has an area of 411 km².'],
     ['a rounding to whole units', 'The weight of the Rover X is 3 kg.'],

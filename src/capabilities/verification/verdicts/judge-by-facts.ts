@@ -1,5 +1,5 @@
 import type { Question } from '../knowledge/library.ts'
-import { grammarWords, tokenize } from '../text/tokens.ts'
+import { grammarWords, stem, tokenize } from '../text/tokens.ts'
 import { agrees, isSameKind, type Quantity, readQuantities } from '../values/quantities.ts'
 import { readFactUnit } from '../values/units.ts'
 import { hasQualifier, isNegated } from './claim-words.ts'
@@ -30,7 +30,7 @@ const relativeWords = new Set(
     'than difference differ rose fell rise fall increase decrease grew drop change gain loss lost ' +
       'higher lower larger smaller longer shorter deeper cheaper dearer heavier lighter extra ' +
       'additional save discount half twice double third quarter average per each every total ' +
-      'together combined sum both formerly previously earlier forecast expect plan next last',
+      'together combined sum both further another running formerly previously earlier forecast expect plan next last',
   ),
 )
 
@@ -171,6 +171,15 @@ function isRelative(text: string, fact: Fact): boolean {
   const withoutBounds = text.replace(/\b(?:more|less|fewer) than\b/giu, ' ')
   return (
     hasQualifier(text) ||
+    hasOtherPeriod(text, own) ||
     terms(withoutBounds).some((term) => relativeWords.has(term) && !own.has(term))
   )
+}
+
+/** Finds `€18 million a year` where the attribute has no year: a rate is no total. */
+function hasOtherPeriod(text: string, attribute: ReadonlySet<string>): boolean {
+  const periods = text.matchAll(
+    /(?<!\p{L})(?:an?|per|pro|im|par|al|por) (year|month|week|day|night|hour|minute|person|head|jahr|monat|woche|tag|stunde|person|an|mois|jour|heure|año|mes|día|hora)(?!\p{L})/giu,
+  )
+  return [...periods].some(([, period = '']) => !attribute.has(stem(period.toLowerCase())))
 }

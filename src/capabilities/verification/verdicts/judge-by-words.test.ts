@@ -109,6 +109,99 @@ describe('never supported', () => {
   })
 })
 
+describe('traps: the first claim of a sentence is supported, its sibling is not', () => {
+  const pier = 'The north pier of Ulva harbour is at least 6 metres deep for cargo boats.'
+  const herd = 'The elephant herd of Ulva park has five cows and two bulls on its meadow.'
+  const parking = 'Parking beside the harbour office costs 6 euros per day for visitors.'
+  const table = 'Ferry fare | Sula | Tern\nAdult fare one way | 14 euros | 21 euros'
+  const bag = 'Heavy bags are carried free of charge after 10 June for members of the harbour club.'
+  test.each([
+    ['bound', pier, 'The north pier of Ulva harbour is at least 6 metres deep for cargo boats.'],
+    ['counted', herd, 'The elephant herd of Ulva park has five cows and two bulls on a meadow.'],
+    ['unit', parking, 'Visitors pay 6 euros per day for parking beside the harbour office.'],
+    [
+      'date',
+      bag,
+      'After 10 June members of the harbour club have heavy bags carried free of charge.',
+    ],
+  ])('%s: the truth', (_trap, source, claim) => {
+    expect(judge(claim, [source]).verdict).toBe('supported')
+  })
+
+  test.each([
+    ['bound', pier, 'The north pier of Ulva harbour is at most 6 metres deep for cargo boats.'],
+    [
+      'weaker bound',
+      pier,
+      'The north pier of Ulva harbour is at least 4 metres deep for cargo boats.',
+    ],
+    ['counted', herd, 'The elephant herd of Ulva park has five bulls and two cows on a meadow.'],
+    ['unit', parking, 'Visitors pay 6 dollars per day for parking beside the harbour office.'],
+    [
+      'opposite',
+      bag,
+      'Before 10 June members of the harbour club have heavy bags carried free of charge.',
+    ],
+    ['column', table, 'The adult fare one way on the Sula ferry is 21 euros.'],
+    [
+      'date',
+      bag,
+      'After 11 June members of the harbour club have heavy bags carried free of charge.',
+    ],
+    [
+      'negation',
+      parking,
+      'Visitors never pay 6 euros per day for parking beside the harbour office.',
+    ],
+    [
+      'all',
+      parking,
+      'All visitors always pay 6 euros per day for parking beside the harbour office.',
+    ],
+    [
+      'usual',
+      parking,
+      'Most visitors usually pay 6 euros per day for parking beside the harbour office.',
+    ],
+    [
+      'ordinal',
+      herd,
+      'The third elephant herd of Ulva park has five cows and two bulls on a meadow.',
+    ],
+    ['sum', parking, 'Visitors pay 12 euros per day for parking beside the harbour office.'],
+  ])('%s: the trap', (_trap, source, claim) => {
+    expect(judge(claim, [source]).verdict).not.toBe('supported')
+  })
+
+  test('a document whose title fits the question better wins', () => {
+    const text = (fee: number) => `Mooring beside the harbour office costs ${fee} euros per night.`
+    const documents = [
+      splitDocument('old', 'Prices of Ulva harbour 2023', readDocument('text', text(9))),
+      splitDocument('new', 'Prices of Ulva harbour 2025', readDocument('text', text(12))),
+      ...filler.map((each, at) => splitDocument(`f${at}`, '', readDocument('text', each))),
+    ]
+    const verdictOf = (claim: string, context: string) => {
+      const question = { text: claim, context }
+      return judgeByWords(question, findPassages(buildLibrary(documents), question)).verdict
+    }
+    const claim = 'Mooring beside the harbour office costs 9 euros each night.'
+    expect(verdictOf(claim, 'What does mooring cost in 2025?')).not.toBe('supported')
+  })
+})
+
+test('support falls with each sign against a claim', () => {
+  const claim = 'Visitors pay 6 euros per day for parking beside the harbour office.'
+  const source = 'Parking beside the harbour office costs 6 euros per day for visitors.'
+  const whole = judge(claim, [source]).support
+  const worse = [
+    claim.replace('6 euros', '7 euros'),
+    claim.replace('parking', 'towing'),
+    claim.replace('Visitors', 'All visitors'),
+    claim.replace('the harbour', 'the Skor harbour'),
+  ]
+  for (const each of worse) expect(judge(each, [source]).support).toBeLessThan(whole)
+})
+
 test('words never contradict, and results are bounded', () => {
   const part = fc.constantFrom(
     'ferry',

@@ -1,18 +1,27 @@
 import type { Passage, Question } from '../knowledge/library.ts'
-import { type RatedPassage, type RatedSentence, ratePassages } from './rate-passages.ts'
+import {
+  type ComparedSentence,
+  compareSentences,
+  isQuoted,
+  type ReadClaim,
+  readClaim,
+} from './compare-claim.ts'
+import { findClashes } from './find-clashes.ts'
+import { type Comparison, findObstacles } from './find-obstacles.ts'
+import { fitSubject } from './find-subject.ts'
+import { readSigns, scoreSupport } from './support-score.ts'
 import type { Judgement } from './verdict.ts'
 
-/**
- * Score of a sentence from which words alone support a claim, once every gate is passed. A lower one
- * was right in 9 of 17 cases on claims that nothing was tuned to (docs/reference/verification.md).
- */
-const supportedScore_min = 0.9
-/** Support from which a passage is shown with a claim that stays `unverifiable`. */
-const shownSupport_min = 0.25
+/** Probability from which words alone support a claim, once every gate is passed. */
+const supported_min = 0.7
+/** Probability from which a passage is shown with a claim that stays `unverifiable`. */
+const shown_min = 0.2
+/** Recall from which a passage is shown. */
+const shownRecall_min = 0.5
 /** Recall that a sentence with other numbers may lack and still dispute a claim. */
 const disputeSlack = 0.15
 /** Share of its support that a claim keeps when sources disagree. */
-const disputedShare = 0.7
+const disputedShare = 0.9
 
 export interface WordJudgement extends Judgement {
   /** How well the sources support the claim, 0–1; ranks claims for review. */
@@ -21,31 +30,49 @@ export interface WordJudgement extends Judgement {
 
 /**
  * Judges a claim by the words of its passages. Words find evidence but cannot refute: the verdict
- * is `supported` for a verbatim quote, or for a sentence with a high score, every number and name
- * in the claim's order, the same negation, no limiting word of its own, and no other sentence with
- * another number. Everything else is `unverifiable` with the passage, or `not_found`.
+ * is `supported` for a verbatim quote, or for a sentence with nearly all words, every number and
+ * name, no clash, and a title that fits the question. Everything else is `unverifiable` with the
+ * passage, or `not_found`. The support is a probability from a few signs, `readSigns`.
  */
-export function judgeByWords(claim: Question, passages: readonly Passage[]): WordJudgement {
-  const rated = ratePassages(claim, passages)
-  const best = rated[0]
-  const quoted = rated.find(({ sentences }) => sentences.some(({ isQuote }) => isQuote))
-  const isDisputed = best !== undefined && hasDispute(best, rated)
-  const support = (best?.support ?? 0) * (isDisputed ? disputedShare : 1)
-  if (quoted !== undefined && !hasDispute(quoted, rated)) {
+export function judgeByWords(asked: Question, passages: readonly Passage[]): WordJudgement {
+  const claim = readClaim(asked, passages[0]?.weights ?? new Map())
+  const compared = compareSentences(claim, passages)
+  const quoted = compared.find(({ text }) => isQuoted(claim.text, text))
+  if (quoted !== undefined && !hasDispute(quoted, compared)) {
     const evidence = evidenceOf(quoted)
     return { verdict: 'supported', confidence: 0.95, method: 'quote', evidence, support: 0.95 }
   }
-  if (best === undefined || support < shownSupport_min) {
-    return { verdict: 'not_found', confidence: 0.5, method: 'words', evidence: [], support }
-  }
+  const comparison = compare(claim, compared)
+  if (comparison === undefined) return missing(0)
+  const { best, signs, isDisputed } = comparison
+  const support = scoreSupport(signs) * (isDisputed ? disputedShare : 1)
+  if (best.recall < shownRecall_min || support < shown_min) return missing(support)
   const evidence = evidenceOf(best)
-  if (!isDisputed && best.best.isComplete && best.best.score >= supportedScore_min) {
+  if (support >= supported_min && findObstacles(comparison).length === 0) {
     return { verdict: 'supported', confidence: 0.9, method: 'words', evidence, support }
   }
   return { verdict: 'unverifiable', confidence: 0.5, method: 'words', evidence, support }
 }
 
-function evidenceOf({ passage: { source, text, at } }: RatedPassage): Judgement['evidence'] {
+function missing(support: number): WordJudgement {
+  return { verdict: 'not_found', confidence: 0.5, method: 'words', evidence: [], support }
+}
+
+/** Compares a claim with its best sentence; undefined without one. */
+export function compare(
+  claim: ReadClaim,
+  compared: readonly ComparedSentence[],
+): Comparison | undefined {
+  const [best] = compared
+  if (best === undefined) return undefined
+  const source = compared.filter(({ passage }) => passage.source === best.passage.source)
+  const clashes = findClashes(claim, best)
+  const subject = fitSubject(claim, best, compared)
+  const signs = readSigns(claim, best, source, { clashes, hasRival: subject.hasRival })
+  return { claim, best, clashes, subject, signs, isDisputed: hasDispute(best, compared) }
+}
+
+function evidenceOf({ passage: { source, text, at } }: ComparedSentence): Judgement['evidence'] {
   return [{ source, quote: text, at }]
 }
 
@@ -53,8 +80,8 @@ function evidenceOf({ passage: { source, text, at } }: RatedPassage): Judgement[
  * Reports whether sources disagree: a sentence that has as many of the claim's words as the best
  * one has another number of the same kind instead of the claim's.
  */
-function hasDispute({ best }: RatedPassage, rated: readonly RatedPassage[]): boolean {
-  const disputes = ({ recall, hasOtherNumber }: RatedSentence) =>
-    hasOtherNumber && recall >= best.recall - disputeSlack
-  return rated.some(({ sentences }) => sentences.some(disputes))
+function hasDispute(best: ComparedSentence, compared: readonly ComparedSentence[]): boolean {
+  return compared.some(
+    (other) => other !== best && other.hasOtherNumber && other.recall >= best.recall - disputeSlack,
+  )
 }

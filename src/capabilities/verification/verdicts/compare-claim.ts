@@ -1,0 +1,155 @@
+import { isNear, type Passage, type Question } from '../knowledge/library.ts'
+import { foldText } from '../text/fold.ts'
+import { matchQuote } from '../text/match-quote.ts'
+import { splitLinesAndSentences } from '../text/sentences.ts'
+import { type Token, tokenize } from '../text/tokens.ts'
+import { isComparable, type Quantity, readQuantities } from '../values/quantities.ts'
+import { type AlikeWords, alikeOf, gravity, likeness } from './alike-words.ts'
+import { hasNegation, hasQualifier, isNegated, readNames } from './claim-words.ts'
+
+/** A text, read once for all comparisons. */
+export interface ReadText {
+  readonly text: string
+  readonly tokens: readonly Token[]
+  readonly words: AlikeWords
+  readonly numbers: readonly Quantity[]
+  readonly names: ReadonlySet<string>
+  readonly isNegated: boolean
+  /** It has a negating word, also twice. */
+  readonly hasNegation: boolean
+  readonly hasQualifier: boolean
+}
+
+/** A claim and its question, read once. */
+export interface ReadClaim extends ReadText {
+  /** Words of the claim and its question. */
+  readonly asked: AlikeWords
+  /** Names of the question. */
+  readonly subjects: ReadonlySet<string>
+  /** Weight of each word that says something; rare words weigh more. */
+  readonly weights: ReadonlyMap<string, number>
+  /** Names and numbers in their order. */
+  readonly anchors: readonly string[]
+}
+
+/** A sentence of a passage, compared with a claim. */
+export interface ComparedSentence extends ReadText {
+  readonly passage: Passage
+  /** Words of the sentence, of the document's title and of the table's header. */
+  readonly around: AlikeWords
+  /** Share of the claim's words that it or a word of the same meaning has, by weight. */
+  readonly recall: number
+  /** Numbers of the claim that it has: also rounded, within a bound or in another unit. */
+  readonly found: readonly Quantity[]
+  /** Recall × (0.5 + 0.5 · share of the claim's numbers); the best sentence has the most. */
+  readonly rank: number
+  /** It has another number of the kind of a claim's number that it lacks. */
+  readonly hasOtherNumber: boolean
+}
+
+/** Weight of a word that no document has. */
+const unknownWeight = 3
+
+/** Reads a claim; `weights` are those of its passages. */
+export function readClaim(claim: Question, weights: ReadonlyMap<string, number>): ReadClaim {
+  const { text, context = '' } = claim
+  const read = readText(text)
+  const own = [...read.words.terms].filter((term) => gravity(term) > 0)
+  return {
+    ...read,
+    asked: alikeOf([...read.words.terms, ...termsOf(context)]),
+    subjects: readNames(context),
+    weights: new Map(
+      own.map((term) => [term, gravity(term) * (weights.get(term) ?? unknownWeight)]),
+    ),
+    anchors: read.tokens
+      .map(({ term }) => term)
+      .filter((term) => read.names.has(term) || /^\d/.test(term)),
+  }
+}
+
+/** Compares a claim with each sentence of its passages once; the best sentence comes first. */
+export function compareSentences(
+  claim: ReadClaim,
+  passages: readonly Passage[],
+): ComparedSentence[] {
+  const seen = new Set<string>()
+  const compared: ComparedSentence[] = []
+  for (const passage of passages) {
+    const context = termsOf(passage.context)
+    for (const [start, end] of splitLinesAndSentences(passage.text)) {
+      const text = passage.text.slice(start, end)
+      const key = `${passage.source}\n${text}`
+      if (seen.has(key)) continue
+      seen.add(key)
+      compared.push(compareSentence(claim, passage, { text, context }))
+    }
+  }
+  return compared.sort((one, other) => other.rank - one.rank)
+}
+
+function compareSentence(
+  claim: ReadClaim,
+  passage: Passage,
+  sentence: { text: string; context: readonly string[] },
+): ComparedSentence {
+  const read = readText(sentence.text)
+  const around = alikeOf([...read.words.terms, ...sentence.context])
+  const recall = weighLikeness(claim.weights, around)
+  const has = (number: Quantity) => read.numbers.some((other) => isNear(number, other))
+  const found = claim.numbers.filter(has)
+  const share = claim.numbers.length === 0 ? 1 : found.length / claim.numbers.length
+  const isOther = (number: Quantity) =>
+    !has(number) && read.numbers.some((other) => isRival(number, other))
+  return {
+    ...{ ...read, passage, around, recall, found, rank: recall * (0.5 + 0.5 * share) },
+    hasOtherNumber: claim.numbers.some(isOther),
+  }
+}
+
+/** Reports whether a number of the same kind could stand in the place of another. */
+export function isRival(one: Quantity, other: Quantity): boolean {
+  return isComparable(one, other) && one.kind === other.kind
+}
+
+function readText(text: string): ReadText {
+  const tokens = tokenize(text)
+  return {
+    ...{ text, tokens, words: alikeOf(tokens.map(({ term }) => term)) },
+    numbers: readQuantities(text),
+    names: readNames(text),
+    isNegated: isNegated(text),
+    hasNegation: hasNegation(text),
+    hasQualifier: hasQualifier(text),
+  }
+}
+
+function termsOf(text: string): string[] {
+  return tokenize(text).map(({ term }) => term)
+}
+
+/** Returns the share of weights whose words a set has, or words of the same meaning; 0–1. */
+export function weighLikeness(weights: ReadonlyMap<string, number>, known: AlikeWords): number {
+  let sum = 0
+  let found = 0
+  for (const [term, weight] of weights) {
+    sum += weight
+    found += weight * likeness(term, known)
+  }
+  return sum === 0 ? 1 : found / sum
+}
+
+/** Bullets and pictographs before the first word of a claim. */
+const leadingMarks = /^(?:[\p{Extended_Pictographic}\s•▪–—*>-]|\uFE0F|\u200D)+(?=\p{L})/u
+
+/**
+ * Reports whether a sentence says a claim word for word, and the rest of the sentence neither
+ * denies nor limits it: `bags are free` is no quote from `bags are free only for members`.
+ */
+export function isQuoted(claim: string, sentence: string): boolean {
+  const words = claim.replace(leadingMarks, '').replace(/[.!?\s]+$/u, '')
+  const place = matchQuote(words, foldText(sentence))
+  if (place === undefined) return false
+  const rest = `${sentence.slice(0, place[0])} ${sentence.slice(place[1])}`
+  return !isNegated(rest) && !hasQualifier(rest)
+}

@@ -1,0 +1,63 @@
+import type { Passage } from '../knowledge/library.ts'
+import { tokenize } from '../text/tokens.ts'
+import { type AlikeWords, alikeOf, gravity, likeness } from './alike-words.ts'
+import { type ComparedSentence, type ReadClaim, weighLikeness } from './compare-claim.ts'
+
+/** How well the source of the best sentence fits the subject of a claim and its question. */
+export interface SubjectFit {
+  /** The title of another source fits better: it is the price list of this year. */
+  readonly isOther: boolean
+  /** A sentence of another source says nearly as much, and its title fits as well. */
+  readonly hasRival: boolean
+  /** The title says that the source no longer holds, and the question does not ask for that. */
+  readonly isOutdated: boolean
+}
+
+/** Recall that a sentence of another source may lack and still be a rival. */
+const rivalSlack = 0.15
+/** Recall that a sentence of a source with a better title may lack. */
+const otherSlack = 0.35
+/** Weight of the words of a title that the question has. */
+const titleShare = 0.3
+
+const outdated =
+  /(?<!\p{L})(?:superseded|outdated|archived?|withdrawn|draft|expired|obsolete|former|previous|proposal|proposed|planned|veraltet|entwurf|obsol[eè]te|brouillon|borrador)(?!\p{L})/iu
+
+/** Compares the titles of sources with a claim and its question: they name the subject. */
+export function fitSubject(
+  claim: ReadClaim,
+  best: ComparedSentence,
+  compared: readonly ComparedSentence[],
+): SubjectFit {
+  const fits = new Map<string, number>()
+  const fitOf = ({ passage }: ComparedSentence) => {
+    const known = fits.get(passage.source)
+    if (known !== undefined) return known
+    const fit = fitTitle(claim.asked, passage)
+    fits.set(passage.source, fit)
+    return fit
+  }
+  const own = fitOf(best)
+  const others = compared.filter(({ passage }) => passage.source !== best.passage.source)
+  const isWithin = (other: ComparedSentence, slack: number) => other.recall >= best.recall - slack
+  return {
+    isOther: others.some((other) => isWithin(other, otherSlack) && fitOf(other) > own + 0.001),
+    hasRival: others.some((other) => isWithin(other, rivalSlack) && fitOf(other) >= own - 0.001),
+    isOutdated:
+      outdated.test(titleOf(best.passage)) && ![...claim.asked.terms].some((t) => outdated.test(t)),
+  }
+}
+
+function fitTitle(asked: AlikeWords, passage: Passage): number {
+  const terms = [...new Set(tokenize(titleOf(passage)).map(({ term }) => term))]
+  const telling = terms.filter((term) => gravity(term) === 1 || /^\d/.test(term))
+  // A source without a title fits half.
+  if (telling.length === 0) return 0.5
+  const shared = telling.filter((term) => likeness(term, asked) > 0).length / telling.length
+  return weighLikeness(passage.weights, alikeOf(terms)) + titleShare * shared
+}
+
+/** Returns the title of a passage's document; the header of a table follows it. */
+function titleOf({ context }: Passage): string {
+  return context.split('\n', 1)[0] ?? ''
+}

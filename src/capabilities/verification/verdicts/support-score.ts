@@ -1,0 +1,130 @@
+import { isNear } from '../knowledge/library.ts'
+import { checkAnswer, indexSeen } from '../provenance/index.ts'
+import type { Quantity } from '../values/quantities.ts'
+import { alikeOf, gravity, likeness } from './alike-words.ts'
+import { type ComparedSentence, isRival, type ReadClaim, weighLikeness } from './compare-claim.ts'
+import type { Clash } from './find-clashes.ts'
+
+/** What speaks for and against the support of a claim by a sentence. */
+export interface SupportSigns {
+  /** Share of the words of the claim that the sentence has, by weight. */
+  readonly recall: number
+  /** Share of the words of the sentence that the claim or its question has. */
+  readonly usedWords: number
+  /** ln(1 + words of the claim, 25 at most): a short claim says little to compare. */
+  readonly length: number
+  /** ln(1 + numbers of the claim that the source has). */
+  readonly sharedNumbers: number
+  /** How much more of the claim is near its numbers than near others of their kind. */
+  readonly nearNumbers: number
+  /** Share of the values of the claim that the source neither has nor lets derive. */
+  readonly openValues: number
+  /** 1 if the claim and the sentence both deny something. */
+  readonly bothDeny: number
+  /** 1 if the source lacks a name of the claim. */
+  readonly missingName: number
+  /** 1 if the sentence is limited, and the claim is not. */
+  readonly limited: number
+  /** Number of clashes: opposites, bounds, counted things, ordinals, words such as `all`. */
+  readonly clashes: number
+  /** 1 if names and numbers come in another order. */
+  readonly otherOrder: number
+  /** 1 if another source says nearly as much. */
+  readonly rival: number
+}
+
+/**
+ * Weights of the signs: a logistic regression on 1,317 labelled claims in three sets, rounded. Left
+ * out of the fit, a set had an AUC of 0.73 to 0.75 end to end, and of 0.74 to 0.81 with evidence
+ * given.
+ */
+const weights: Readonly<Record<keyof SupportSigns, number>> = {
+  recall: 1.2,
+  usedWords: 0.45,
+  length: 1.4,
+  sharedNumbers: 1.15,
+  nearNumbers: 1.25,
+  openValues: -0.7,
+  bothDeny: 1.3,
+  missingName: -0.55,
+  limited: -0.7,
+  clashes: -0.45,
+  otherOrder: -0.8,
+  rival: -0.25,
+}
+const intercept = -4
+
+/** Words around a number that are compared with a claim. */
+const nearWords_max = 9
+/** Words of a claim that add to its length. */
+const length_max = 25
+
+/** Returns the probability that a sentence supports a claim, 0–1. */
+export function scoreSupport(signs: SupportSigns): number {
+  const entries = Object.entries(weights) as [keyof SupportSigns, number][]
+  const sum = entries.reduce((total, [sign, weight]) => total + weight * signs[sign], intercept)
+  return 1 / (1 + Math.exp(-sum))
+}
+
+/** Reads the signs of the best sentence and of the other sentences of its source. */
+export function readSigns(
+  claim: ReadClaim,
+  best: ComparedSentence,
+  source: readonly ComparedSentence[],
+  { clashes, hasRival }: { clashes: readonly Clash[]; hasRival: boolean },
+): SupportSigns {
+  const own = [...best.words.terms].filter((term) => gravity(term) === 1)
+  const used = own.filter((term) => likeness(term, claim.asked) > 0).length
+  const known = source.flatMap(({ numbers }) => numbers)
+  const shared = claim.numbers.filter((number) => known.some((other) => isNear(number, other)))
+  const lacks = (name: string) => !source.some(({ around }) => around.terms.has(name))
+  const has = (...some: Clash[]) => some.filter((clash) => clashes.includes(clash)).length
+  return {
+    recall: best.recall,
+    usedWords: own.length === 0 ? 1 : used / own.length,
+    length: Math.log1p(Math.min(length_max, claim.tokens.length)),
+    sharedNumbers: Math.log1p(shared.length),
+    nearNumbers: weighNearNumbers(claim, source),
+    // Most claims need no calculation: their numbers are all in the source.
+    openValues: shared.length < claim.numbers.length ? shareOpenValues(claim, source) : 0,
+    bothDeny: claim.hasNegation && best.hasNegation ? 1 : 0,
+    missingName: [...claim.names].some(lacks) ? 1 : 0,
+    limited: has('qualifier'),
+    clashes: has('opposite', 'bound', 'counted', 'ordinal', 'overstated', 'generalised'),
+    otherOrder: has('order'),
+    rival: hasRival ? 1 : 0,
+  }
+}
+
+/** Returns the share of a claim's values that the sentences of a source do not explain. */
+function shareOpenValues(claim: ReadClaim, source: readonly ComparedSentence[]): number {
+  const title = source[0]?.passage.context ?? ''
+  const text = `${source.map((sentence) => sentence.text).join('\n')}\n${title}`
+  const values = checkAnswer(claim.text, indexSeen([{ source: 'source', text }]))
+  const open = values.filter(
+    ({ verdict }) => verdict === 'unsupported' || verdict === 'not_checked',
+  )
+  return values.length === 0 ? 0 : open.length / values.length
+}
+
+/** Returns the least lead of a claim's numbers over others of their kind; 0 if one is missing. */
+function weighNearNumbers(claim: ReadClaim, source: readonly ComparedSentence[]): number {
+  const leads = claim.numbers.map((number) => {
+    const all = source.flatMap((sentence) =>
+      sentence.numbers.map((other) => ({ other, score: () => weighNear(claim, sentence, other) })),
+    )
+    const own = all.filter(({ other }) => isNear(number, other)).map(({ score }) => score())
+    if (own.length === 0) return undefined
+    const rivals = all.filter(({ other }) => !isNear(number, other) && isRival(number, other))
+    return Math.max(...own) - Math.max(0, ...rivals.map(({ score }) => score()))
+  })
+  const found = leads.filter((lead) => lead !== undefined)
+  return leads.length === 0 || found.length < leads.length ? 0 : Math.min(...found)
+}
+
+/** Returns how much of a claim is in the words around a number and in its sentence, half each. */
+function weighNear(claim: ReadClaim, { tokens, recall }: ComparedSentence, at: Quantity): number {
+  const place = tokens.findIndex(({ start }) => start >= at.start)
+  const near = tokens.slice(Math.max(0, place - nearWords_max), place + nearWords_max)
+  return (weighLikeness(claim.weights, alikeOf(near.map(({ term }) => term))) + recall) / 2
+}
