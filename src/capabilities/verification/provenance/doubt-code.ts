@@ -63,8 +63,9 @@ function isOutline({ at: [start], text: version }: Value, answer: string): boole
   return isFirst || version.split('.').length < 3
 }
 
-/** An international number, or two groups of a bank account. */
-const phone = /^\+\d{1,3}[ ()/-]{0,3}\d|^\d{2}-\d{2}-\d{2} \/ \d{6,10}$/
+/** An international or American number, or two groups of a bank account. */
+const phone =
+  /^\+\d{1,3}[ ()/-]{0,3}\d|^(?:1[-. ])?\(?\d{3}\)?[-. ]{1,2}\d{3}[-.]\d{4}$|^\d{2}-\d{2}-\d{2} \/ \d{6,10}$/
 
 /** An id of one organisation: capitals, a hyphen, four digits or more. */
 const ticket = /^(?:\p{Lu}{2,6}-){1,3}\d{4,12}$|^\p{Lu}-\d{5,12}$|^\p{Lu}{1,4}-20\d\d-\d{3,8}$/u

@@ -7,6 +7,7 @@ import { doubtQuote } from './doubt-quote.ts'
 import type { NearCalculations } from './near-calculations.ts'
 import type { Context } from './operands.ts'
 import { figuresOf } from './seen-traits.ts'
+import { isSlippedSum } from './slipped-sum.ts'
 import { isSwapped } from './swapped-digits.ts'
 
 /** Returns why a value that was not found may be right; undefined if it must be unsupported. */
@@ -55,15 +56,13 @@ const holidays = new Set(
 /** Minimum digits of a number that is no coincidence. */
 const figures_min = { number: 5, money: 3, quantity: 4 } as const
 
-function doubtNumber(
-  value: Value,
-  { text, index }: Context,
-  near: NearCalculations,
-): Doubt | undefined {
+function doubtNumber(value: Value, context: Context, near: NearCalculations): Doubt | undefined {
+  const { text, index } = context
   const { kind } = value
   if (kind !== 'number' && kind !== 'money' && kind !== 'quantity') return 'coarse'
   const isFew = isSparse(kind, index)
   if (isSwapped(value, index, near, isFew ? 4 : 5)) return undefined
+  if (isSlippedSum(value, context)) return undefined
   const figures = countFigures(value.text)
   if (figures < figures_min[kind] || value.isAbout === true || value.bound !== undefined)
     return 'coarse'
@@ -104,7 +103,7 @@ const otherCurrency =
   /\b(?:CAD|AUD|NZD|SGD|HKD|MXN|TWD|ARS|CLP|COP|BRL|EGP|TRY|CNY|SEK|NOK|DKK|CZK|ISK|NVK)\b/
 
 /** Distinct seen numbers up to which the calculations that are followed are all there are. */
-const sparse_max = { money: 3, number: 3, quantity: -1 } as const
+const sparse_max = { money: 30, number: 3, quantity: -1 } as const
 /** Rates and parts of the calendar give amounts in more steps than are followed. */
 const rate =
   /%|(?<!\p{L})(?:percent|prozent|pro rata|prorat\w*|interest|zins\w*|per (?:day|week|month|year|night|hour|annum)|an hour|a (?:day|week|month|year|night)|monthly|daily|weekly|yearly|annual\w*|nights?|squared?|cube[ds]?|exponent\w*|double[sd]?)(?!\p{L})/iu
@@ -115,7 +114,7 @@ function isSparse(
   { amounts, points, texts }: Context['index'],
 ): boolean {
   const numbers = new Set(amounts.map(({ value }) => value.amount?.written[0]))
-  if (numbers.size > sparse_max[kind] || points.length > 1) return false
+  if (numbers.size > sparse_max[kind] || (kind !== 'money' && points.length > 1)) return false
   return !texts.some(({ text }) => rate.test(text))
 }
 
