@@ -8,18 +8,22 @@ import { measureSpeed } from './speed.ts'
 import { measureVerdicts } from './verdicts.ts'
 
 /**
- * Prints the figures of verification for labelled data: `VERIFICATION_CORPUS=<folder> npm run
- * bench:verification`. The folder has `claims/documents.json`, `claims/answers.json` and
- * `runs/*.json`. With `-- -v`, each error is printed. With `-- --write tuning` or `-- --write
- * blind`, the figures are kept as those of this half of the data, and the page is written.
+ * Prints the figures of verification for labelled data: `npm run bench:verification -- --half
+ * tuning`, or `blind`. With `-v`, each error is printed: do not look at those of the blind half.
+ * With `--write`, the figures are kept as those of this half, and the page is written. With
+ * `VERIFICATION_CORPUS=<folder>`, other data are measured: the folder has `claims/documents.json`,
+ * `claims/answers.json` and `runs/*.json`.
  */
 const { values } = parseArgs({
-  options: { verbose: { type: 'boolean', short: 'v' }, write: { type: 'string' } },
+  options: {
+    verbose: { type: 'boolean', short: 'v' },
+    half: { type: 'string', default: 'tuning' },
+    write: { type: 'boolean', default: false },
+  },
 })
 const isVerbose = values.verbose ?? false
-const half = readHalf(values.write)
-const folder = process.env['VERIFICATION_CORPUS']
-if (folder === undefined) throw new Error('Set VERIFICATION_CORPUS to a folder of labelled data.')
+const half = readHalf(values.half)
+const folder = process.env['VERIFICATION_CORPUS'] ?? `bench/verification/corpus/${half}`
 
 console.log('# Extraction of claims')
 const extraction = measureExtraction(folder, isVerbose)
@@ -27,7 +31,7 @@ console.log('\n# Verdicts on claims')
 const tiers = [measureVerdicts(folder, isVerbose)]
 console.log('\n# Values of answers')
 const valueFigures = measureProvenance(folder, isVerbose)
-if (half === undefined) {
+if (!values.write) {
   console.log('\n# Speed')
   measureSpeed()
 } else {
@@ -35,9 +39,9 @@ if (half === undefined) {
   await keep(half, { date, extraction, tiers, values: valueFigures })
 }
 
-function readHalf(name: string | undefined): 'tuning' | 'blind' | undefined {
-  if (name === undefined || name === 'tuning' || name === 'blind') return name
-  throw new Error(`--write: got "${name}", expected tuning or blind`)
+function readHalf(name: string): 'tuning' | 'blind' {
+  if (name === 'tuning' || name === 'blind') return name
+  throw new Error(`--half: got "${name}", expected tuning or blind`)
 }
 
 async function keep(name: 'tuning' | 'blind', measured: HalfFigures): Promise<void> {

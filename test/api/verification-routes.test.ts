@@ -193,7 +193,7 @@ describe('start', () => {
     const run_id = await pendingRun(project)
     await api.endRun(run_id, twoClaims)
     const { status, body } = await waiting
-    expect([status, body.status, body.trust_score]).toEqual([200, 'verified', 0.7])
+    expect([status, body.status, body.trust_score]).toEqual([200, 'verified', 0.9])
   })
 
   test('without async_mode a failure and a cancellation are answered', async () => {
@@ -290,8 +290,8 @@ describe('result', () => {
   test('a verified trace shows score, counts and claims with their offsets', async () => {
     const { project, trace, path, run_id } = await newVerified()
     expect((await api.get(project, path)).body).toMatchObject({
-      ...{ trace_id: trace, status: 'verified', run_id, trust_score: 0.7, coverage: 0.5 },
-      ...{ claims_total: 2, caps: ['not_found'], formula_version: 'trust-1', stale: false },
+      ...{ trace_id: trace, status: 'verified', run_id, trust_score: 0.9, coverage: 0.5 },
+      ...{ claims_total: 2, caps: [], formula_version: 'trust-1', stale: false },
       ...{ interval: [expect.any(Number), expect.any(Number)], context: { sources: 2 } },
       counts: { supported: 1, contradicted: 0, not_found: 1, unverifiable: 0, skipped: 0 },
     })
@@ -316,7 +316,7 @@ describe('result', () => {
     })
     expect((await api.get(project, `${path}/claims`)).body.run_id).toBe(run_id)
     expect((await api.get(project, `${path}/summary`)).body).toMatchObject({
-      ...{ status: 'pending', run_id, trust_score: 0.7 },
+      ...{ status: 'pending', run_id, trust_score: 0.9 },
     })
     await api.post(project, `${path}/cancel`)
     expect((await api.get(project, path)).body).toMatchObject({ status: 'verified', run_id })
@@ -614,14 +614,14 @@ describe('override', () => {
     expect(after.body.claims[0].claim_id).not.toBe(claim.claim_id)
     const summary = await api.get(project, `${path}/summary`)
     expect(summary.body).toMatchObject({
-      ...{ trust_score: 0.7, trust_score_with_overrides: 0.945, overridden: 1, worst_claims: [] },
+      ...{ trust_score: 0.9, trust_score_with_overrides: 0.945, overridden: 1, worst_claims: [] },
     })
     const gone = await api.call('DELETE', `/claims/${claim.claim_id}/override`, {
       project_id: project,
     })
     expect(gone.status).toBe(204)
     expect((await api.get(project, `${path}/summary`)).body).toMatchObject({
-      ...{ trust_score_with_overrides: 0.7, overridden: 0 },
+      ...{ trust_score_with_overrides: 0.9, overridden: 0 },
     })
     const again = `/claims/${claim.claim_id}/override`
     expect((await api.call('DELETE', again, { project_id: project })).status).toBe(204)

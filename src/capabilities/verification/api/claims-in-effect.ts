@@ -39,10 +39,13 @@ export function scoreWithOverrides(
   return computeTrust(checked, {}).score
 }
 
-function calibrated({ verifier, verdict, confidence }: StoredResult, calibrations: Calibrations) {
+function calibrated(
+  { verifier, verdict, confidence, method }: StoredResult,
+  calibrations: Calibrations,
+) {
   const calibration = calibrations[verifier]
-  if (calibration === undefined) return { verifier, verdict, confidence }
-  return { verifier, verdict, confidence: calibrate(calibration, confidence) }
+  if (calibration === undefined) return { verifier, verdict, confidence, method }
+  return { verifier, verdict, confidence: calibrate(calibration, confidence), method }
 }
 
 /** Counts the verdicts of each verifier. */

@@ -29,7 +29,7 @@ const hasDeadline = /^please .*(?:\d|\b(?:within|before|until|at least)\b)/i
 
 const introduction = /[::]\s*$/
 
-/** What the answer says of itself, and not of its subject. */
+/** Statements of an answer about itself, and not about its subject. */
 const aside =
   /(?<!\p{L})(?:(?:medical|legal|financial|tax|professional|official) advice\W*$|(?:without|no) (?:guarantee|warranty)\W*$|ohne gewähr|sans garantie|sin garantía|salvo (?:error|errores)|depends? on (?:how|what|whether|your|you|where|when)(?!\p{L})|correct me if|if (?:i(?:'|’)m|that(?:'|’)s) (?:wrong|mistaken)|i(?:'|’)d (?:personally|rather|say|suggest|recommend|go for|keep|choose|pick))/iu
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { checkAnswer } from './check-answer.ts'
 import { indexSeen } from './seen-index.ts'
 
-/** What a tool or a user said, and right answers to it: none of their values may be marked. */
+/** Texts of a tool or a user, and right answers to them: no value may be marked. */
 const runs: readonly (readonly [seen: string, answer: string])[] = [
   // Sums, taxes, discounts, shares of a month.
   ['{"net":180,"shipping":12.5,"vat":0.19}', 'With VAT and shipping you pay €229.08.'],

@@ -47,7 +47,7 @@ const after_chars = 24
 const denial =
   /(?<!\p{L})(?:no|not|isn't|aren't|without|instead of|kein\w*|nicht|pas|aucun\w*|ningún|no hay)(?!\p{L})[^.!?\n]{0,30}$/iu
 
-/** Tells whether the answer asks about an id, or says that there is none. */
+/** Tells whether the answer asks about an id, or denies that it exists. */
 function isDenied(before: string, after: string): boolean {
   return (
     denial.test(before) ||

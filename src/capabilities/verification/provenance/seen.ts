@@ -27,7 +27,7 @@ export type Total = { n: number; list: List }
 /** A line of a crontab: its minute, and its hour or every how many hours it runs. */
 export type Schedule = { minute: number; hour: number; step?: number; seen: Seen }
 
-/** What values that were not found are compared with. */
+/** Traits of the seen values, which values that were not found are compared with. */
 export type Traits = {
   /** Units and digits of the numbers: `EUR 1250`. */
   readonly figures: ReadonlySet<string>

@@ -60,19 +60,23 @@ describe('the trust score', () => {
 
   test('is at most 0.7 when fewer than half of the claims are decided', () => {
     const claims = [claim('a', ['supported', 0.99]), claim('b', ['not_found', 1]), claim('c')]
-    expect(computeTrust(claims, {})).toMatchObject({ score: 0.7, caps: ['not_found', 'coverage'] })
+    expect(computeTrust(claims, {})).toMatchObject({ score: 0.7, caps: ['coverage'] })
     const two = [claim('a', ['supported', 0.99]), claim('c')]
     expect(computeTrust(two, {})).toMatchObject({ score: 0.99, caps: [] })
   })
 
   test('is at most 0.7 with a value that the agent did not see, until a verifier finds it', () => {
     const seen = Array.from({ length: 20 }, (_, at) => claim(`s${at}`, ['supported', 0.99]))
-    const trust = computeTrust([...seen, claim('x', ['not_found', 1])], {})
-    expect(trust).toMatchObject({ score: 0.7, caps: ['not_found'] })
-    const found = claim('x', ['not_found', 1], ['supported', 0.9, 'web'])
-    expect(computeTrust([...seen, found], {})).toMatchObject({ caps: [] })
-    const elsewhere = claim('x', ['not_found', 1, 'citation'])
-    expect(computeTrust([...seen, elsewhere], {})).toMatchObject({ caps: [] })
+    const unseen = { verifier: 'kb', verdict: 'not_found', confidence: 0.9 } as const
+    const capsWith = (...results: VerifierResult[]) =>
+      computeTrust([...seen, { id: 'x', results }], {}).caps
+    const byValue = { ...unseen, method: 'provenance' }
+    expect(computeTrust([...seen, { id: 'x', results: [byValue] }], {}).score).toBe(0.7)
+    expect(capsWith(byValue)).toEqual(['not_found'])
+    expect(capsWith({ ...unseen, method: 'words' })).toEqual([])
+    expect(capsWith(byValue, { verifier: 'web', verdict: 'supported', confidence: 0.9 })).toEqual(
+      [],
+    )
   })
 
   test('does not grow when a verifier repeats itself', () => {

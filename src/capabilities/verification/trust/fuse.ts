@@ -14,6 +14,8 @@ export interface VerifierResult {
   readonly verdict: Verdict
   /** Probability that the verdict is right, 0–1, as the verifier states it. */
   readonly confidence: number
+  /** How it was found, if known; `provenance` with `not_found` is a value that was not seen. */
+  readonly method?: unknown
 }
 
 export interface CheckedClaim {
@@ -32,7 +34,7 @@ export interface ClaimTrust {
   readonly weight: number
 }
 
-/** What limits a score: a strong contradiction, a value that was not seen, few decided claims. */
+/** Limits of a score: a strong contradiction, a value that was not seen, few decided claims. */
 export const trustCaps = ['contradiction', 'not_found', 'coverage'] as const
 export type TrustCap = (typeof trustCaps)[number]
 
@@ -127,11 +129,10 @@ function findCaps(
   const isContradicted = claims.some(
     ({ probability }) => probability !== null && probability <= 1 - strongContradiction_min,
   )
-  // `kb` says `not_found` for a value that the agent did not see.
   const hasUnseen = checked.some(
     ({ results }, at) =>
       claims[at]?.weight === 0 &&
-      results.some(({ verifier, verdict }) => verifier === 'kb' && verdict === 'not_found'),
+      results.some(({ verdict, method }) => verdict === 'not_found' && method === 'provenance'),
   )
   const isThin = claims.length > 0 && coverage < coverage_min
   return [

@@ -107,7 +107,7 @@ function compareSentence(
   }
 }
 
-/** Reports whether a number of the same kind could stand in the place of another. */
+/** Reports whether a number could replace another of the same kind. */
 export function isRival(one: Quantity, other: Quantity): boolean {
   return isComparable(one, other) && one.kind === other.kind
 }

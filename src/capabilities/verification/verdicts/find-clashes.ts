@@ -5,7 +5,7 @@ import { alikeOf, hasOpposite, likeness } from './alike-words.ts'
 import { hasSibling, isOverstated } from './claim-words.ts'
 import type { ComparedSentence, ReadClaim } from './compare-claim.ts'
 
-/** What a sentence says otherwise than a claim, although it shares its words. */
+/** A difference between a sentence and a claim that share their words. */
 export type Clash =
   | 'opposite'
   | 'bound'

@@ -49,6 +49,7 @@ describe('structured facts', () => {
     ['a condition', 'If it floods, Lake Ina has an area of 512 km².'],
     ['another currency', 'Orlan had a revenue of $842.6 million in 2024.'],
     ['a rate', 'Lake Ina had an area of 512 km² a year.'],
+    ['a part of several', 'Two of the three parts of Lake Ina have an area of 512 km².'],
     ['a further part', 'Lake Ina has a further area of 512 km².'],
     ['two numbers', 'Lake Ina has an area of 300 km² or 500 km².'],
     ['another rounding', 'Lake Ina has an area of 411 km².'],

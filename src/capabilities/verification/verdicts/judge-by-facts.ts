@@ -166,12 +166,17 @@ function yearsIn(text: string): string[] {
   return bare.map(({ value }) => String(value)).filter(isYear)
 }
 
+/** `Three of the four bands` counts a part. */
+const partitive =
+  /(?<!\p{L})(?:out of|of (?:the|its|their|our|these|those|all)|von (?:den|allen|ihren)|des|de (?:los|las|sus)) (?:\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|zwei|drei|vier|fünf|sechs|deux|trois|quatre|cinq|dos|tres|cuatro|cinco)(?!\p{L})/iu
+
 function isRelative(text: string, fact: Fact): boolean {
   const own = new Set(attributeTerms(fact))
   const withoutBounds = text.replace(/\b(?:more|less|fewer) than\b/giu, ' ')
   return (
     hasQualifier(text) ||
     hasOtherPeriod(text, own) ||
+    partitive.test(text) ||
     terms(withoutBounds).some((term) => relativeWords.has(term) && !own.has(term))
   )
 }

@@ -5,7 +5,7 @@ import { alikeOf, gravity, likeness } from './alike-words.ts'
 import { type ComparedSentence, isRival, type ReadClaim, weighLikeness } from './compare-claim.ts'
 import type { Clash } from './find-clashes.ts'
 
-/** What speaks for and against the support of a claim by a sentence. */
+/** Signs for and against the support of a claim by a sentence. */
 export interface SupportSigns {
   /** Share of the words of the claim that the sentence has, by weight. */
   readonly recall: number
