@@ -2,10 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { policyBody } from '../../src/capabilities/verification/policy/rules.ts'
 import { putPolicy } from '../../src/capabilities/verification/policy/store.ts'
 import {
+  type PolicyDeps,
   type PolicySettings,
   verifyQuietTasksChore,
 } from '../../src/capabilities/verification/policy/verify-quiet-tasks.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { agentRun } from '../corpus/agent-run.ts'
 import { tokenOf } from '../support/task-api.ts'
 import { openVerificationApi, type VerificationApi } from '../support/verification-api.ts'
 
@@ -112,11 +114,42 @@ function bringTask(
 }
 
 /** A worker’s chore; each has its own memory. */
-function newWorker(settings: Partial<PolicySettings> = {}, ahead_ms = 0) {
+function newWorker(
+  settings: Partial<PolicySettings> = {},
+  ahead_ms = 0,
+  store: Partial<PolicyDeps['store']> = {},
+) {
   const clock = { ahead_ms, now_ms: () => Date.now() + clock.ahead_ms }
   const logger = createLogger({ role: 'test', level: 'silent' })
-  const chore = verifyQuietTasksChore({ ...api.deps, clock, logger }, settings)
+  const deps = { ...api.deps, clock, logger, store: { ...api.deps.store, ...store } }
+  const chore = verifyQuietTasksChore(deps, settings)
   return { clock, pass: () => chore.run(new AbortController().signal) }
+}
+
+/** A worker that waits before a read of its store, until it is let on. */
+function heldWorker(read: 'taskObservations' | 'traceObservations', task_or_trace: string) {
+  const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const wait = async (id: string) => {
+    if (id !== task_or_trace) return
+    held.resolve()
+    await released.promise
+  }
+  const { store } = api.deps
+  const worker = newWorker({}, 0, {
+    ...(read === 'taskObservations' && {
+      taskObservations: async (project, task, page) => {
+        await wait(task)
+        return store.taskObservations(project, task, page)
+      },
+    }),
+    ...(read === 'traceObservations' && {
+      traceObservations: async (project, page) => {
+        await wait(page.trace_id)
+        return store.traceObservations(project, page)
+      },
+    }),
+  })
+  return { ...worker, held: held.promise, release: released.resolve }
 }
 
 async function runsOf(project_id: string) {
@@ -320,6 +353,65 @@ describe('automatic verification', () => {
     await api.bringRuns(project, ids, { start_time: startAt(minute_ms) })
     await Promise.all(Array.from({ length: 4 }, () => newWorker().pass()))
     expect(await runsOf(project)).toHaveLength(2)
+  })
+
+  test('a worker that is about to start a run does not repeat one that ended meanwhile', async () => {
+    const project = await newProject()
+    const trace_id = await bringTask(project, 'quiet')
+    const slow = heldWorker('traceObservations', trace_id)
+    const passed = slow.pass()
+    await slow.held
+    await newWorker().pass()
+    for (const { id } of await runsOf(project)) await endRun(project, id)
+    slow.release()
+    await passed
+    for (const { id } of await runsOf(project)) await endRun(project, id)
+    await newWorker().pass()
+    expect(await runsOf(project)).toHaveLength(1)
+  })
+
+  test('a task that is stored while a worker checked the budget does not exceed it', async () => {
+    const project = await newProject({ verifiers: ['web'], budget_usd_per_day: '10' })
+    for (const at of [0, 1]) await bringTask(project, `task ${at}`)
+    const slow = heldWorker('taskObservations', 'task 1')
+    const passed = slow.pass()
+    await slow.held
+    await bringTask(project, 'stored late', { age_ms: 2 * minute_ms })
+    await newWorker().pass()
+    slow.release()
+    await passed
+    await newWorker().pass()
+    expect(await runsOf(project)).toHaveLength(2)
+  })
+
+  test('tasks without an answer delay no other project, and each is looked at', async () => {
+    const looked: string[] = []
+    const worker = newWorker({ looks_max: 5 }, 0, {
+      taskObservations: (project, task, page) => {
+        looked.push(`${project} ${task}`)
+        return api.deps.store.taskObservations(project, task, page)
+      },
+    })
+    const [one, two] = [await newProject(), await newProject()]
+    const [busy = '', other = ''] = [one, two].toSorted()
+    const ids = Array.from({ length: 12 }, (_, at) => `empty ${at}`)
+    await api.bench.bring(
+      ids.flatMap((task_id) => {
+        const about = { project_id: busy, task_id, tools: ['get_invoice'] }
+        return agentRun(`${busy} ${task_id}`, { ...about, start_time: startAt(minute_ms) })
+          .user('What does the invoice say?')
+          .tool({ name: 'get_invoice', args: { id: 7 } }, 'Invoice 7: $40')
+          .observations()
+          .map((row) => (row.type === 'generation' ? { ...row, status: 'error' as const } : row))
+      }),
+    )
+    await bringTask(other, 'quiet')
+    await worker.pass()
+    const ofBusy = () => new Set(looked.filter((one) => one.startsWith(busy)))
+    expect([ofBusy().size, await tasksOf(other)]).toEqual([5, ['quiet']])
+    await worker.pass()
+    await worker.pass()
+    expect([ofBusy().size, await runsOf(busy)]).toEqual([12, []])
   })
 
   test('a run that failed or was cancelled is not repeated until the task changes', async () => {

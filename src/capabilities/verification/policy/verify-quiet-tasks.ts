@@ -43,6 +43,8 @@ export type PolicySettings = {
   window_ms: number
   /** Runs that a pass starts in a project. */
   starts_max: number
+  /** Tasks whose answer a pass looks for in a project: projects take turns. */
+  looks_max: number
 }
 
 export const defaultPolicySettings: PolicySettings = {
@@ -53,6 +55,7 @@ export const defaultPolicySettings: PolicySettings = {
   sweep_ms: 600_000,
   window_ms: 24 * 3_600_000,
   starts_max: 50,
+  looks_max: 100,
 }
 
 const page_tasks = 200
@@ -116,9 +119,12 @@ class PolicyPass {
     const { project_id } = stored
     const rules = readRules(stored)
     const verifiers = chooseVerifiers(this.#deps.verifiers, rules.verifiers)
+    const { starts_max, looks_max } = this.#settings
     let started = 0
+    let looks = 0
     for await (const task of this.#dueTasks(stored, rules, pass)) {
-      if (pass.signal.aborted || started >= this.#settings.starts_max) return false
+      if (pass.signal.aborted || started >= starts_max || looks >= looks_max) return false
+      looks += 1
       if (!(await this.#isWithinBudget(project_id, rules, { verifiers, ...pass }))) return true
       const outcome = await this.#verifyTask(project_id, task, verifiers)
       if (outcome === 'full') return false
