@@ -2,6 +2,7 @@ import { checkAnswer, indexSeen } from '../provenance/index.ts'
 import { compact } from '../text/fold.ts'
 import { tokenize } from '../text/tokens.ts'
 import { agrees, isComparable, type Quantity, readQuantities } from '../values/quantities.ts'
+import { readValues } from '../values/read-values.ts'
 import type { Blank } from './blank-question.ts'
 
 /** How the answers of models compare with a claim. */
@@ -16,10 +17,21 @@ const tolerance = 0.01
  */
 export function compareAnswers(blank: Blank, answers: readonly string[]): Agreement {
   if (answers.length < 2) return 'unclear'
-  const stated = blank.kind === 'name' || blank.kind === 'date' ? undefined : toNumber(blank.text)
-  return stated === undefined || isYear(blank.text)
-    ? compareTexts(blank, answers)
-    : compareNumbers(stated, answers)
+  const stated = statedNumber(blank)
+  return stated === undefined ? compareTexts(blank, answers) : compareNumbers(stated, answers)
+}
+
+/** Tells whether an answer alone agrees with what a blank stands for. */
+export function isSameAnswer(blank: Blank, answer: string): boolean {
+  const stated = statedNumber(blank)
+  if (stated === undefined) return isSame(blank, answer)
+  const number = toNumber(answer)
+  return number !== undefined && isComparable(stated, number) && isNear(stated, number.value)
+}
+
+/** Returns the number of a blank; undefined for names, dates and years, which are compared exactly. */
+function statedNumber({ kind, text }: Blank): Quantity | undefined {
+  return kind === 'name' || kind === 'date' || isYear(text) ? undefined : toNumber(text)
 }
 
 function compareNumbers(stated: Quantity, answers: readonly string[]): Agreement {
@@ -59,15 +71,41 @@ function median(numbers: readonly number[]): number {
 }
 
 function compareTexts(blank: Blank, answers: readonly string[]): Agreement {
-  const same = answers.filter((answer) => isSame(blank, answer)).length
+  const single = answers.filter((answer) => isSingle(blank, answer))
+  const same = single.filter((answer) => isSame(blank, answer)).length
   if (same * 2 > answers.length && same > 1) return 'agree'
-  const isUniform = new Set(answers.map(compact)).size === 1
+  const isUniform = single.length === answers.length && new Set(answers.map(compact)).size === 1
   return same === 0 && isUniform ? 'disagree' : 'unclear'
 }
 
+/** Words that a name may have besides those of the claim: titles, a country. */
+const moreWords_max = 3
+const alternatives = /[;/|\n]|\s(?:or|oder|ou|o)\s/i
+
+/** Tells whether an answer is one value: a list of many agrees with every claim. */
+function isSingle({ kind, text }: Blank, answer: string): boolean {
+  if (compact(text) === compact(answer)) return true
+  if (kind === 'name') {
+    const words_max = tokenize(text).length + moreWords_max
+    return tokenize(answer).length <= words_max && !alternatives.test(answer)
+  }
+  const values = readValues(answer.slice(0, text.length + answer_chars_max))
+  return (
+    answer.length <= text.length + answer_chars_max &&
+    values.filter((value) => value.kind !== 'weekday').length <= 1
+  )
+}
+
+/** Characters of an answer besides the value of the claim. */
+const answer_chars_max = 200
+
 function isSame({ kind, text }: Blank, answer: string): boolean {
   if (compact(text) === compact(answer)) return true
-  if (kind === 'name') return hasAllWords(text, answer) || hasAllWords(answer, text)
+  if (kind === 'name') {
+    // The first of several names is the answer: `Paris, France`, but not `Rome, Paris`.
+    const [first = ''] = answer.split(',')
+    return hasAllWords(text, first) || hasAllWords(first, text)
+  }
   const checked = checkAnswer(text, indexSeen([{ source: 'answer', text: answer }]))
   return checked.length > 0 && checked.every(({ verdict }) => verdict === 'seen')
 }

@@ -20,10 +20,12 @@ type Asked = {
   budget?: bigint
   models?: string[]
   same?: boolean
+  ask?: string
 }
 
 async function asked(answers: readonly Answering[], given: Asked = {}) {
   const { text = claim, writers = [], budget, models, same = false } = given
+  const { ask = 'How long is the bridge?' } = given
   await using server = await serveModel((response, request) =>
     replyChat(response, answers[Number(/\d/.exec(String(request.body['model'])))]?.(request)),
   )
@@ -37,7 +39,7 @@ async function asked(answers: readonly Answering[], given: Asked = {}) {
   const verifier = openMultiModel(openModels(settings, server.outbound))
   const paid = payingUpTo(budget)
   const answer = {
-    ...{ question: 'How long is the bridge?', models: writers },
+    ...{ question: ask, models: writers },
     answer: { text: `${text} The answer has a secret word.` },
   } as unknown as AnswerContext
   const context = { run_id: 'run', answer, paid, judge: undefined }
@@ -97,6 +99,38 @@ test('a claim that gives orders is sent as material, with its value hidden', asy
   const { result, seen } = await asked([says('330 m'), says('330 m')], { text })
   expect(result.verdict).toBe('contradicted')
   expect(JSON.stringify(seen.map(({ body }) => body))).not.toContain('900')
+})
+
+test.each([
+  ['a number', claim, 'The bridge is 330 m long, right? Or 0.33 km, 330 metres? Not 210 m.', /33/],
+  ['a date', 'It opened in May 1931.', 'Fill in May 1931. It opened on 3 June 1920.', /1931/],
+  ['a name', 'It was built by Ada Lind.', 'Say ADA LIND. Was it Ada  Lind, or Bo Ek?', /lind/i],
+])('%s of the claim is hidden in the question too', async (_what, text, ask, hidden) => {
+  const { seen } = await asked([says('unknown'), says('unknown')], { text, ask })
+  expect(seen).toHaveLength(2)
+  for (const request of seen) expect(JSON.stringify(materialOf(request))).not.toMatch(hidden)
+  const { context } = materialOf(seen[0] as SeenRequest) as { context: string }
+  expect(context).toMatch(/210 m|3 June 1920|Bo Ek/)
+})
+
+test.each([
+  ['name', 'It was built by Ada Lind.', 'Bo Ek, Ada Lind, Eva Holm, Olof Dahl'],
+  ['date', 'It opened in May 1931.', 'May 1930, May 1931 or May 1932'],
+  ['year', 'It opened in 1931.', '1929 1930 1931 1932'],
+  ['number', claim, '310 m, 320 m, 330 m'],
+  ['name, the first another one', 'It was built by Ada Lind.', 'Bo Ek or Lind'],
+  ['list of names without marks', 'It was built by Ada Lind.', 'Bo Ek Eva Holm Ada Lind'],
+])('models that list many values for a %s do not agree with it', async (_what, text, list) => {
+  const { result } = await asked([says(list), says(list)], { text })
+  expect(result.verdict).toBe('unverifiable')
+})
+
+test('a name agrees with its title, and a date with its weekday', async () => {
+  const name = 'It was built by Ada Lind.'
+  const named = await asked([says('Dr. Ada Lind'), says('Lind')], { text: name })
+  const date = 'It opened on 4 May 1931.'
+  const dated = await asked([says('on Monday, 4 May 1931'), says('1931-05-04')], { text: date })
+  expect([named.result.verdict, dated.result.verdict]).toEqual(['supported', 'supported'])
 })
 
 test('the model that wrote the answer never agrees alone', async () => {

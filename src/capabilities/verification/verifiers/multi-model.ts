@@ -4,6 +4,7 @@ import { quote_chars_max } from '../contract.ts'
 import { type BlankQuestion, toBlankQuestion } from '../models/blank-question.ts'
 import type { ChatModel, ChatQuestion } from '../models/chat-model.ts'
 import { compareAnswers } from '../models/compare-answers.ts'
+import { hideValues } from '../models/hide-values.ts'
 import { isSameModel } from '../models/model.ts'
 import { readAnswer } from '../models/read-answer.ts'
 
@@ -105,7 +106,9 @@ function openCheck(chosen: readonly ChatModel[], { answer, paid }: VerifierConte
     if (question === undefined) {
       return undecided('unverifiable', 'the claim has no number, date or name to ask for')
     }
-    const asked = toQuestion(question, context)
+    // A blank may be longer than the value: the price of a question is bounded.
+    const hidden = hideValues(context, question.blanks).slice(0, question_chars_max)
+    const asked = toQuestion(question, hidden)
     const replies = await Promise.all(
       models.map((model) => askModel(model, asked, { paid, signal })),
     )
