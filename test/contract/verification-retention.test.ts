@@ -3,6 +3,7 @@ import { findingsOf, openClaimFindings } from '../../src/capabilities/detection/
 import {
   callsOf,
   claimsOf,
+  type NewOverride,
   overridesOf,
   putOverride,
 } from '../../src/capabilities/verification/runs/claims-store.ts'
@@ -17,8 +18,10 @@ import {
 import { toVerifiedAnswer } from '../../src/capabilities/verification/runs/verified-answer.ts'
 import { computeTrust } from '../../src/capabilities/verification/trust/fuse.ts'
 import type { Observation } from '../../src/model/observation.ts'
+import { sql } from '../../src/platform/relational/index.ts'
 import { agentRun } from '../corpus/agent-run.ts'
 import { type DetectionBench, openDetectionBench } from '../support/detection.ts'
+import { eventually } from '../support/eventually.ts'
 import {
   byProvenance,
   endOf,
@@ -84,6 +87,12 @@ const quoting = verifierOf(() => Promise.reject(new Error('replaced')), {
 
 const deps = () => runDeps(bench, { verifiers: [quoting] })
 
+function overrideClaim(override: NewOverride) {
+  return deps()
+    .db.transaction()
+    .execute((trx) => putOverride(trx, override))
+}
+
 async function verified(...stories: Observation[][]): Promise<Run[]> {
   const worker = startRuns(deps())
   const runs = []
@@ -96,7 +105,7 @@ async function verified(...stories: Observation[][]): Promise<Run[]> {
     if (claim === undefined) throw new Error('no claim')
     const { trace_start } = run
     const said = { verdict: 'supported' as const, reason: secret, created_by: 'user:ada' }
-    await putOverride(db, { ...said, claim, trace_start, created_at: new Date() })
+    await overrideClaim({ ...said, claim, trace_start, created_at: new Date() })
   }
   return runs
 }
@@ -202,9 +211,58 @@ test('an erasure deletes the runs that read the user, and those of nobody else',
   await openRunsRetention(deps()).eraseUser(about)
   expect((await stored(ada)).record).toBeUndefined()
   expect((await stored(ada)).overrides).toEqual([])
-  expect((await stored(quoting_run)).record).toBeUndefined()
+  const none = { record: undefined, claims: [], calls: [], overrides: [] }
+  expect(await stored(quoting_run)).toEqual(none)
   expect((await stored(held)).claims).toHaveLength(1)
+  expect((await stored(held)).overrides).toHaveLength(1)
   expect((await stored(theirs)).claims).toHaveLength(1)
+})
+
+test('a person who read a claim before it was erased stores no text of it', async () => {
+  const [gone, masked] = [await bench.newProject(), await bench.newProject()]
+  const { db } = deps()
+  const late = async (project: string, change: 'deleteRows' | 'maskContent') => {
+    const [run] = await verified(await story(project, 'old'))
+    if (run === undefined) throw new Error('no run')
+    const key = { ...run, run_id: run.id }
+    const [claim] = await claimsOf(db, key, { limit: 1 })
+    if (claim === undefined) throw new Error('no claim')
+    await openRunsRetention(deps())[change](sliceOf(project, 0n))
+    const { trace_start } = run
+    const said = { verdict: 'supported' as const, reason: 'Looked.', created_by: 'user:ada' }
+    const override = { ...said, claim, trace_start, created_at: new Date() }
+    return { run, override: await overrideClaim(override) }
+  }
+  const deleted = await late(gone, 'deleteRows')
+  expect([deleted.override, (await stored(deleted.run)).overrides]).toEqual([undefined, []])
+  const expired = await late(masked, 'maskContent')
+  expect(expired.override?.machine).toMatchObject([{ verdict: 'supported', evidence: [] }])
+  expect(JSON.stringify(await stored(expired.run))).not.toMatch(/blue|1,250|house/)
+})
+
+test('a person’s verdict waits for an erasure in progress', async () => {
+  const project = await bench.newProject()
+  const [run] = await verified(await story(project, 'old'))
+  if (run === undefined) throw new Error('no run')
+  const { db } = deps()
+  const [claim] = await claimsOf(db, { ...run, run_id: run.id }, { limit: 1 })
+  if (claim === undefined) throw new Error('no claim')
+  const { trace_start } = run
+  const said = { verdict: 'supported' as const, reason: 'Looked.', created_by: 'user:ada' }
+  const putting = await db.transaction().execute(async (trx) => {
+    await trx.deleteFrom('verification_runs').where('id', '=', run.id).execute()
+    const put = overrideClaim({ ...said, claim, trace_start, created_at: new Date() })
+    const isWaiting = sql<{ waits: boolean }>`
+      select exists (select from pg_stat_activity where wait_event_type = 'Lock') as waits`
+    const ended = put.then(() => true)
+    await eventually('the verdict waits or is stored', async () => {
+      const { rows } = await isWaiting.execute(db)
+      return rows[0]?.waits === true || Promise.race([ended, false])
+    })
+    await trx.deleteFrom('verification_overrides').where('project_id', '=', project).execute()
+    return { put }
+  })
+  expect([await putting.put, (await stored(run)).overrides]).toEqual([undefined, []])
 })
 
 test('a slice of single traces takes the quotes of these traces from later runs too', async () => {

@@ -118,8 +118,17 @@ test('a cancelled run counts as no run, ends its job, and makes room for another
 
 test('an override belongs to the claim of a trace, and a second one replaces it', async () => {
   const project_id = await newProject()
-  const trace_id = newId()
-  const claim = { project_id, trace_id, digest: 'd1', results: [{ verifier: 'kb' }] }
+  const { run } = await startRun({ db, clock }, requestOf(project_id))
+  const claim = await db
+    .insertInto('verification_claims')
+    .values({
+      ...{ id: newId(), run_id: run.id, project_id, trace_id: run.trace_id, position: 0 },
+      ...{ kind: 'sentence', digest: 'd1', text: 'It is 7.', starts_at: 0, ends_at: 8 },
+      ...{ verdict: 'supported', probability: null, weight: 1 },
+      ...{ results: JSON.stringify([{ verifier: 'kb' }]), checked_values: '[]' },
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
   const override = {
     claim,
     verdict: 'supported' as const,
@@ -128,8 +137,12 @@ test('an override belongs to the claim of a trace, and a second one replaces it'
     created_at: new Date(),
     trace_start: '2026-11-01T00:00:00.000Z',
   }
-  await putOverride(db, override)
-  await putOverride(db, { ...override, verdict: 'contradicted' })
+  await db.transaction().execute(async (trx) => {
+    await putOverride(trx, override)
+    await putOverride(trx, { ...override, verdict: 'contradicted' })
+    const foreign = { ...claim, project_id: await newProject() }
+    expect(await putOverride(trx, { ...override, claim: foreign })).toBeUndefined()
+  })
   expect(await overridesOf(db, claim)).toMatchObject([
     { claim_digest: 'd1', verdict: 'contradicted', machine: [{ verifier: 'kb' }] },
   ])

@@ -77,16 +77,28 @@ export function overridesOf(db: RunsDb, { project_id, trace_id }: TraceKey): Pro
 
 /** A new override. The results of the claim are kept with it: they label calibrations. */
 export type NewOverride = Pick<Override, 'verdict' | 'reason' | 'created_by' | 'trace_start'> & {
-  claim: Pick<StoredClaim, 'project_id' | 'trace_id' | 'digest' | 'results'>
+  claim: Pick<StoredClaim, 'id' | 'project_id' | 'run_id'>
   created_at: Date
 }
 
-/** Stores a person's verdict on a claim. Replaces an earlier one. */
-export function putOverride(db: RunsDb, { claim, ...override }: NewOverride): Promise<Override> {
+/**
+ * Stores a person's verdict on a claim, in a transaction. Replaces an earlier one. Returns undefined
+ * when the claim was deleted meanwhile: its results quote content, and are read behind retention and
+ * erasures in progress.
+ */
+export async function putOverride(
+  trx: RunsDb,
+  { claim: { id: claim_id, project_id, run_id }, ...override }: NewOverride,
+): Promise<Override | undefined> {
+  await sql`
+    select 1 from verification_runs where id = ${run_id} and project_id = ${project_id}
+    for share`.execute(trx)
+  const claim = await findClaim(trx, { project_id, claim_id })
+  if (claim === undefined) return undefined
   const machine = JSON.stringify(claim.results)
-  const { project_id, trace_id, digest: claim_digest } = claim
+  const { trace_id, digest: claim_digest } = claim
   const { verdict, reason, created_at, created_by } = override
-  return db
+  return trx
     .insertInto('verification_overrides')
     .values({ ...override, project_id, trace_id, claim_digest, machine })
     .onConflict((conflict) =>

@@ -215,9 +215,18 @@ async function forgetUser(
   const ofUser = sql`${isNotHeld(held_trace_ids)} and (user_id = ${user_id}
     or trace_id = any(${traces}::uuid[]) or ${readsTraces(traces)})`
   await restartRuns(db, project_id, sql`true`)
-  await eachPage(db, ofUser, { project_id, signal, change: deleteRuns })
+  await eachPage(db, ofUser, { project_id, signal, change: forgetRuns })
   await sql`
     delete from verification_overrides
     where project_id = ${project_id} and ${isNotHeld(held_trace_ids)}
       and trace_id = any(${traces}::uuid[])`.execute(db)
+}
+
+/** Deletes runs, and the overrides of their traces, which may quote what the runs read. */
+async function forgetRuns(trx: RunsDb, project_id: string, ids: readonly string[]): Promise<void> {
+  await sql`
+    delete from verification_overrides as override using verification_runs as run
+    where run.id = any(${[...ids]}::uuid[]) and override.project_id = run.project_id
+      and override.trace_id = run.trace_id`.execute(trx)
+  await deleteRuns(trx, project_id, ids)
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isUuid } from '../../../../kernel/ids.ts'
-import { problem } from '../../../../kernel/problem.ts'
+import { type Problem, problem } from '../../../../kernel/problem.ts'
 import { expected } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { refuseUnstorable } from '../../../../model/storable.ts'
@@ -60,6 +60,7 @@ export function overrideClaim(deps: VerificationRoutesDeps): Route {
           created_by: requesterOf(caller),
         }),
       )
+      if (override === undefined) throw claimNotFound(params.claim_id)
       return toClaimReply(claim, byDigest([override]))
     },
   })
@@ -109,7 +110,11 @@ async function requireClaim(
 ): Promise<StoredClaim> {
   const claim = isUuid(claim_id) ? await findClaim(db, { project_id, claim_id }) : undefined
   if (claim !== undefined) return claim
-  throw problem('claim_not_found', {
+  throw claimNotFound(claim_id)
+}
+
+function claimNotFound(claim_id: string): Problem {
+  return problem('claim_not_found', {
     detail: `claim_id: got "${claim_id.slice(0, 80)}", expected the id of a claim of this project`,
   })
 }
