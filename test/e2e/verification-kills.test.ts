@@ -53,9 +53,9 @@ afterAll(async () => {
 const terms = 'Members of the club can withdraw from their contract at the close of a quarter.'
 /** Paraphrases, which words do not decide. */
 const claims = [
-  'A member may leave the club and end the contract when a quarter is over.',
-  'The club lets a member leave the contract when a quarter is over.',
-  'Leaving the club is possible for a member when a quarter of the contract is over.',
+  'Quitting the club is possible once the current quarter is over.',
+  'People may quit the club once a quarter is over.',
+  'Quitting this contract of the club is possible once the quarter is over.',
 ]
 /** 100 tokens in and 20 out, at a dollar per million. */
 const call_nano_dollars = 120_000
