@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { buffer } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Job } from '../../src/capabilities/jobs/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { type Blobs, openBlobs } from '../../src/platform/blobs/index.ts'
@@ -65,8 +65,15 @@ beforeAll(async () => {
   }
   blobs = openBlobs(options.blobs)
 })
+// A test that fails leaves its processes, which would take the jobs of the next one.
+afterEach(async () => {
+  for (const child of children) {
+    const exited = new Promise((resolve) => child.once('exit', resolve))
+    if (child.exitCode === null && child.signalCode === null && child.kill('SIGKILL')) await exited
+    children.delete(child)
+  }
+})
 afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL')
   await relational.close()
   await columnar.close()
   blobs.close()
