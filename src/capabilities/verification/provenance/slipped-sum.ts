@@ -1,6 +1,7 @@
 import type { Value } from '../values/value.ts'
 import type { Context } from './operands.ts'
 import { figuresOf } from './seen-traits.ts'
+import { swapsOf } from './swapped-digits.ts'
 
 /** Minimum digits of a result that is compared. */
 const digits_min = 4
@@ -45,12 +46,5 @@ function isSlip(wrong: number, result: number): boolean {
   const other = String(right)
   if (digits.length !== other.length) return false
   if (/^10+$/.test(String(Math.abs(wrong - right)))) return true
-  const places = [...digits].flatMap((digit, at) => (digit === other[at] ? [] : [at]))
-  const [one = 0, two = 0] = places
-  return (
-    places.length === 2 &&
-    two === one + 1 &&
-    digits[one] === other[two] &&
-    digits[two] === other[one]
-  )
+  return swapsOf(digits).includes(other)
 }

@@ -24,7 +24,8 @@ export function isSwapped(
   return !near.explains(value)
 }
 
-function swapsOf(digits: string): string[] {
+/** Returns a text with each pair of different neighbouring characters swapped. */
+export function swapsOf(digits: string): string[] {
   return [...digits.slice(1)].flatMap((two, at) => {
     const one = digits[at] ?? ''
     return one === two ? [] : [`${digits.slice(0, at)}${two}${one}${digits.slice(at + 2)}`]
