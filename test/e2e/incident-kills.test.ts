@@ -1,11 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { sleep } from '../../src/kernel/time.ts'
 import { edgeRules, edgesOf } from '../support/edge-rules.ts'
 import { eventually } from '../support/eventually.ts'
 import { openIncidentBench } from '../support/incident-bench.ts'
+import { type KillableProcess, killableProcesses } from '../support/killable-processes.ts'
 import { killsOfRun, msFor } from '../support/kills-of-run.ts'
 
 /**
@@ -16,25 +15,14 @@ const kills = killsOfRun(3)
 /** Longer than the lease of `evaluator-process.ts`. */
 const stopped_ms = 2_000
 
-const program = fileURLToPath(new URL('../support/evaluator-process.ts', import.meta.url))
-const processes = new Set<ChildProcess>()
+const evaluators = killableProcesses('evaluator-process.ts')
 
-afterAll(() => {
-  for (const child of processes) child.kill('SIGKILL')
-})
+afterAll(() => evaluators.killAll())
 
-async function start(url: string): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [program, url], { stdio: ['ignore', 'pipe', 'inherit'] })
-  processes.add(child)
-  await once(child.stdout, 'data')
-  return child
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  const ended = once(child, 'exit')
-  child.kill('SIGKILL')
-  await ended
-  processes.delete(child)
+async function start(url: string): Promise<KillableProcess> {
+  const evaluator = evaluators.start(url)
+  await once(evaluator.stdout, 'data')
+  return evaluator
 }
 
 test(
@@ -51,7 +39,7 @@ test(
       if (first === undefined || second === undefined) break
       second.kill('SIGSTOP')
       await sleep(stopped_ms)
-      await kill(first)
+      await evaluators.kill(first)
       second.kill('SIGCONT')
       running.splice(0, 2, second, await start(bench.url))
     }
@@ -65,7 +53,7 @@ test(
     await eventually('all rules ended', async () => (await timeline()).length >= 2 * rules.length, {
       timeout_ms: msFor(kills),
     })
-    await Promise.all(running.map(kill))
+    await Promise.all(running.map(evaluators.kill))
     const events = (await timeline()).map(
       ({ rule_name, type, at, seq }) => `${rule_name} ${seq} ${type} ${at}`,
     )

@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,6 +25,7 @@ import { blobsOptions } from '../support/blobs.ts'
 import { columnarOptions, testClickHouse } from '../support/clickhouse.ts'
 import { eventually } from '../support/eventually.ts'
 import { enqueueTestJob, jobIn, jobOf } from '../support/job-workers.ts'
+import { killableProcesses } from '../support/killable-processes.ts'
 import { testPostgres } from '../support/postgres.ts'
 import { type S3Server, startS3Server } from '../support/s3-server.ts'
 
@@ -37,7 +37,7 @@ let relational: Relational<ArchiveTestTables>
 let db: Kysely<ArchiveTestTables>
 let options: ArchiveProcessOptions
 let blobs: Blobs
-const children = new Set<ChildProcess>()
+const workers = killableProcesses('archive-process.ts')
 
 /** 2 days, 5 kinds, 10 rows of each, files of 4 rows: 30 files. */
 const days = 2
@@ -66,13 +66,7 @@ beforeAll(async () => {
   blobs = openBlobs(options.blobs)
 })
 // A test that fails leaves its processes, which would take the jobs of the next one.
-afterEach(async () => {
-  for (const child of children) {
-    const exited = new Promise((resolve) => child.once('exit', resolve))
-    if (child.exitCode === null && child.signalCode === null && child.kill('SIGKILL')) await exited
-    children.delete(child)
-  }
-})
+afterEach(() => workers.killAll())
 afterAll(async () => {
   await relational.close()
   await columnar.close()
@@ -88,24 +82,15 @@ type Worker = {
 }
 
 function startProcess(): Worker {
-  const script = join(import.meta.dirname, '../support/archive-process.ts')
-  const child = spawn(process.execPath, [script, JSON.stringify(options)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  children.add(child)
-  const exited = new Promise((resolve) => child.once('exit', resolve))
+  const worker = workers.start(JSON.stringify(options))
   const messages = new Set<string>()
-  createInterface({ input: child.stdout }).on('line', (line) => messages.add(line))
+  createInterface({ input: worker.stdout }).on('line', (line) => messages.add(line))
   return {
     reached: async (step) => {
       const about = { timeout_ms: 30_000, interval_ms: 1 }
       await eventually(`step ${step}`, () => messages.has(step), about)
     },
-    kill: async () => {
-      child.kill('SIGKILL')
-      await exited
-      children.delete(child)
-    },
+    kill: () => workers.kill(worker),
   }
 }
 

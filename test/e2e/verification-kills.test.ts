@@ -1,6 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   callsOf,
@@ -11,6 +9,7 @@ import { findRun, type Run } from '../../src/capabilities/verification/runs/stor
 import { agentRun } from '../corpus/agent-run.ts'
 import { type DetectionBench, openDetectionBench } from '../support/detection.ts'
 import { eventually } from '../support/eventually.ts'
+import { type KillableProcess, killableProcesses } from '../support/killable-processes.ts'
 import { killsOfRun, msFor } from '../support/kills-of-run.ts'
 import { type ModelServer, replyChat, serveModel } from '../support/model-server.ts'
 import { requestRun, runDeps } from '../support/verification-runs.ts'
@@ -20,8 +19,7 @@ import { requestRun, runDeps } from '../support/verification-runs.ts'
  * test/e2e/verification-kills.test.ts`.
  */
 const kills = killsOfRun(4)
-const program = fileURLToPath(new URL('../support/verification-process.ts', import.meta.url))
-const processes = new Set<ChildProcess>()
+const workers = killableProcesses('verification-process.ts')
 
 let bench: DetectionBench
 let judge: ModelServer
@@ -45,7 +43,7 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => {
-  for (const child of processes) child.kill('SIGKILL')
+  await workers.killAll()
   await judge?.[Symbol.asyncDispose]()
   await bench?.[Symbol.asyncDispose]()
 })
@@ -60,20 +58,11 @@ const claims = [
 /** 100 tokens in and 20 out, at a dollar per million. */
 const call_nano_dollars = 120_000
 
-async function start(attempts_max: number): Promise<ChildProcess> {
+async function start(attempts_max: number): Promise<KillableProcess> {
   const given = { postgres: bench.postgres_url, clickhouse: bench.clickhouse, judge: judge.url }
-  const args = [program, JSON.stringify({ ...given, attempts_max })]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  processes.add(child)
-  await once(child.stdout, 'data')
-  return child
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  const ended = once(child, 'exit')
-  child.kill('SIGKILL')
-  await ended
-  processes.delete(child)
+  const worker = workers.start(JSON.stringify({ ...given, attempts_max }))
+  await once(worker.stdout, 'data')
+  return worker
 }
 
 const deps = () => runDeps(bench)
@@ -120,7 +109,7 @@ test(
         timeout_ms: 30_000,
         interval_ms: 5,
       })
-      await kill(worker)
+      await workers.kill(worker)
       const { db } = deps()
       const sent = await db
         .selectFrom('verification_calls')
@@ -133,7 +122,7 @@ test(
     expect(inMidRun).toBeGreaterThan(kills / 2)
     const last = await start(kills + 5)
     await untilEnded(runs, msFor(kills))
-    await kill(last)
+    await workers.kill(last)
     for (const run of runs) await expectOneResult(run)
     const day = new Date().toISOString().slice(0, 10)
     const spent = await spentOf(deps().db, { project_id, day })
@@ -178,7 +167,7 @@ test('a run whose attempts all killed the worker fails, and the trace can be ver
     await eventually('the judge was asked', () => judge.seen.length > before, {
       timeout_ms: 20_000,
     })
-    await kill(worker)
+    await workers.kill(worker)
   }
   isStalled = false
   const gaveUp = await start(2)
@@ -191,13 +180,13 @@ test('a run whose attempts all killed the worker fails, and the trace can be ver
       .executeTakeFirst()
     return job?.state === 'failed'
   })
-  await kill(gaveUp)
+  await workers.kill(gaveUp)
   const last = await start(2)
   await untilEnded([run], 20_000)
   expect(await stateOf(run)).toMatchObject({ state: 'failed', error: { code: 'worker_lost' } })
   const again = await request(project_id, 'poison')
   await untilEnded([again], 20_000)
-  await kill(last)
+  await workers.kill(last)
   expect(again.id).not.toBe(run.id)
   expect(await stateOf(again)).toMatchObject({ state: 'verified', claims: claims.length })
 }, 120_000)

@@ -39,7 +39,8 @@ export const runError = record('VerificationError', {
   message: z.string(),
 })
 
-const trustCap = z.enum(trustCaps).meta({ id: 'TrustCap' })
+/** A limit of a trust score in a reply. */
+export const trustCap = z.enum(trustCaps).meta({ id: 'TrustCap' })
 
 /** Result fields of a run, without its state. */
 export const runFields = {

@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
-import { trustCaps } from '../../trust/fuse.ts'
 import { recomputeTrust } from '../../trust/recompute.ts'
 import { verdicts } from '../../verdicts/verdict.ts'
 import { readScope, type VerificationRoutesDeps } from '../contract.ts'
-import { scoreInterval } from '../run-reply.ts'
+import { scoreInterval, trustCap } from '../run-reply.ts'
 import { readVerifiedRun, toScoredRun } from '../scored-run.ts'
 import { runPath } from './run.ts'
 
@@ -18,7 +17,7 @@ const trustSchema = record('TrustScore', {
   calibrated: z
     .record(z.string(), z.boolean())
     .describe('By verifier: whether its confidence is calibrated by labels.'),
-  caps: z.array(z.enum(trustCaps)),
+  caps: z.array(trustCap),
 })
 
 const claimScore = record('ClaimScore', {
