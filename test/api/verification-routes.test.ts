@@ -725,6 +725,23 @@ describe('estimate', () => {
   })
 })
 
+describe('many estimates at one time', () => {
+  test('wait or are refused with Retry-After, and other projects get theirs', async () => {
+    const flooding = await newTrace()
+    const other = await newTrace()
+    const replies = Array.from({ length: 30 }, () =>
+      api.post(flooding.project, `${flooding.path}/estimate`),
+    )
+    expect((await api.post(other.project, `${other.path}/estimate`)).status).toBe(200)
+    const ended = await Promise.all(replies)
+    const refused = ended.filter(({ status }) => status === 429)
+    expect(refused.length).toBeGreaterThan(0)
+    expect(ended.filter(({ status }) => status === 200)).toHaveLength(30 - refused.length)
+    expect(30 - refused.length).toBeGreaterThanOrEqual(5)
+    expect(refused[0]).toMatchObject({ body: { code: 'rate_limited' } })
+  })
+})
+
 describe('task', () => {
   test('verifies the trace with the last answer', async () => {
     const { project, trace } = await newTrace({ task_id: 'a task/1' })

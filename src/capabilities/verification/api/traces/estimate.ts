@@ -1,15 +1,22 @@
 import { z } from 'zod'
 import { dollarsFrom } from '../../../../kernel/dollars.ts'
+import { openProjectSlots } from '../../../../kernel/project-slots.ts'
+import { Semaphore } from '../../../../kernel/semaphore.ts'
 import { dollarsSchema, record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { tracePath } from '../../../traces/index.ts'
 import { extractClaims } from '../../claims/extract-claims.ts'
 import { verifierNames } from '../../contract.ts'
 import { runLimits } from '../../runs/limits.ts'
-import { readScope, type VerificationRoutesDeps } from '../contract.ts'
+import { readScope, type TraceInStore, type VerificationRoutesDeps } from '../contract.ts'
 import { runError } from '../run-reply.ts'
 import { findTrace, tryReadAnswer } from '../trace-target.ts'
 import { chooseVerifiers, estimateBody, type RequestedVerifier } from '../verify-request.ts'
+
+/** An estimate reads up to 8 MiB and splits the answer into claims, in the thread of the API. */
+const slotLimits = { work: 'estimates', running_max: 1, waiting_max: 4, wait_ms_max: 5_000 }
+/** Maximum estimates of all projects that run at one time in a process. */
+const running_max = 2
 
 const count = z.int().nonnegative()
 
@@ -37,6 +44,8 @@ const estimateSchema = record('VerificationEstimate', {
  * no run and calls no model.
  */
 export function estimateVerification(deps: VerificationRoutesDeps): Route {
+  const slots = openProjectSlots(slotLimits)
+  const running = new Semaphore({ permits_max: running_max })
   return defineRoute({
     method: 'POST',
     url: '/api/v1/verification/traces/{trace_id}/estimate',
@@ -47,17 +56,17 @@ export function estimateVerification(deps: VerificationRoutesDeps): Route {
     params: tracePath,
     body: estimateBody,
     reply: estimateSchema,
-    errors: ['trace_not_found', 'store_unavailable'],
+    errors: ['trace_not_found', 'rate_limited', 'store_unavailable'],
     handle: async ({ params: { trace_id }, body, caller: { project_id }, signal }) => {
       const chosen = chooseVerifiers(deps.verifiers, body?.verifiers ?? null)
       const trace = await findTrace(deps, { project_id, trace_id })
-      const { context, fault } = await tryReadAnswer(deps, trace, signal)
-      const found = context === null ? 0 : extractClaims(context.answer.text).claims.length
+      const read = () => running.run(() => readClaims(deps, trace, signal), signal)
+      const { gaps, fault, found } = await slots.take({ project_id, signal }, read)
       const claims = Math.min(found, runLimits.claims)
       const verifiers = chosen.map((one) => estimate(deps.verifiers, one, claims))
       const nano = verifiers.reduce((sum, { nano_dollars }) => sum + nano_dollars, 0n)
       return {
-        ...{ trace_id, claims, gaps: [...(context?.gaps ?? [])], error: fault },
+        ...{ trace_id, claims, gaps, error: fault },
         calls: verifiers.reduce((sum, { calls }) => sum + calls, 0),
         cost_usd_max: dollarsFrom(nano),
         verifiers: verifiers.map(({ nano_dollars, ...one }) => ({
@@ -67,6 +76,12 @@ export function estimateVerification(deps: VerificationRoutesDeps): Route {
       }
     },
   })
+}
+
+async function readClaims(deps: VerificationRoutesDeps, trace: TraceInStore, signal: AbortSignal) {
+  const { context, fault } = await tryReadAnswer(deps, trace, signal)
+  const found = context === null ? 0 : extractClaims(context.answer.text).claims.length
+  return { gaps: [...(context?.gaps ?? [])], fault, found }
 }
 
 function estimate(

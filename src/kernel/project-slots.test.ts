@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { openProjectSlots } from './open-queries.ts'
+import { openProjectSlots } from './project-slots.ts'
 
 const project_id = 'p1'
-const limits = { running_max: 1, waiting_max: 1, wait_ms_max: 60_000 }
+const limits = { work: 'queries', running_max: 1, waiting_max: 1, wait_ms_max: 60_000 }
 
 function gate() {
   return Promise.withResolvers<void>()
@@ -24,6 +24,7 @@ test('one query runs, one waits, the next is refused; other projects are not aff
   await expect(take('three', second.promise)).rejects.toMatchObject({
     code: 'rate_limited',
     retry_after_s: 1,
+    message: 'Limit reached: queries of a project at one time: 1. Try again shortly.',
   })
   expect(await take('other', Promise.resolve(), 'p2')).toBe('other')
   expect(begun).toEqual(['one', 'other'])
@@ -33,7 +34,7 @@ test('one query runs, one waits, the next is refused; other projects are not aff
   expect(await two).toBe('two')
 })
 
-test('a query that waits too long or aborts gives its turn to the next', async () => {
+test('a query that waits too long or aborts gives its slot to the next', async () => {
   const slots = openProjectSlots({ ...limits, wait_ms_max: 1 })
   const running = gate()
   const signal = new AbortController().signal
