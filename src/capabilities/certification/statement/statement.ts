@@ -100,7 +100,7 @@ function parseStatement(value: unknown): Statement {
   throw new StatementFault('not_a_statement', `${at}: ${issue?.message ?? 'unknown form'}`)
 }
 
-/** Returns what can not be true at once, whatever the policy of the release says. */
+/** Returns the contradictions in a predicate, which are faults under any policy. */
 function contradictions(value: Predicate): string[] {
   const { gates, ledger, window } = value
   const checks: [boolean, string][] = [
