@@ -1,3 +1,4 @@
+import { verifyCommand } from './certification/verify-command.ts'
 import { type Command, outputOption } from './command.ts'
 
 /** `looptrace get`: resources with their status. */
@@ -268,4 +269,5 @@ export const cliCommands: readonly Command[] = [
   backtestCommand,
   ledgerCommand,
   recomputeCommand,
+  verifyCommand,
 ]

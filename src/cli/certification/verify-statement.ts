@@ -1,0 +1,94 @@
+import { hash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import {
+  openEnvelope,
+  readPublicKeys,
+  readStatement,
+  type Statement,
+  StatementFault,
+  statementPayloadType,
+} from '../../capabilities/certification/index.ts'
+import { canonicalJson } from '../../kernel/canonical-json.ts'
+import { objectFrom, parsedJson } from '../../kernel/json-values.ts'
+import { printable } from '../../kernel/printable.ts'
+import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from '../command.ts'
+
+/** Difference of the clocks of signer and reader that is accepted: five minutes. */
+const clockSkewMs = 300_000
+
+/** Verifies the signed statement of a release certification, without a service. */
+export async function verifyStatement(args: Arguments, io: CommandIo): Promise<number> {
+  const [path = '-'] = args.words
+  const keysPath = args.value('keys')
+  if (keysPath === undefined) throw new UsageError('expected --keys')
+  const text = path === '-' ? await io.stdin() : await readText(path)
+  const keys = await readText(keysPath)
+  const policyPath = args.value('policy')
+  const policy = policyPath === undefined ? undefined : await readText(policyPath)
+  try {
+    const known = readPublicKeys(keys)
+    const { payload, keyid } = openEnvelope(text, statementPayloadType, known)
+    const statement = readStatement(payload)
+    checkExpected(statement, { policy, subject: args.value('subject') })
+    checkIssued(statement, io.now_ms())
+    return report(statement, keyid, io)
+  } catch (error) {
+    if (!(error instanceof StatementFault)) throw error
+    io.err(`not valid: ${error.code}: ${printable(error.message)}\n`)
+    return exitStatus.no_answer
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    throw new NoAnswer(`${path}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** Throws when the statement is about another image or policy than the reader expects. */
+function checkExpected(
+  { subject, predicate }: Statement,
+  expected: { policy: string | undefined; subject: string | undefined },
+): void {
+  const digest = `sha256:${subject[0].digest.sha256}`
+  if (expected.subject !== undefined && expected.subject !== digest) {
+    throw new StatementFault('not_a_statement', `got the subject ${digest}, expected --subject`)
+  }
+  if (expected.policy === undefined) return
+  const policy = objectFrom(parsedJson(expected.policy))
+  if (policy === undefined) throw new NoAnswer('--policy: expected a JSON object')
+  const { digest: _, ...content } = policy
+  if (hash('sha256', canonicalJson(content)) !== predicate.policy.digest) {
+    const got = `got the policy digest ${predicate.policy.digest}`
+    throw new StatementFault('not_a_statement', `${got}, expected the digest of --policy`)
+  }
+}
+
+function checkIssued({ predicate }: Statement, nowMs: number): void {
+  if (Date.parse(predicate.issued_at) <= nowMs + clockSkewMs) return
+  throw new StatementFault('not_a_statement', 'issued_at: expected a time that is not ahead')
+}
+
+/** Prints the statement and returns the exit status of its verdict. */
+function report({ subject, predicate }: Statement, keyid: string, io: CommandIo): number {
+  const { release, policy, environment, verdict, expires_at, attempt, max_attempts } = predicate
+  const isExpired = Date.parse(expires_at) <= io.now_ms()
+  const gates = predicate.gates.map((gate) => {
+    return `gate ${gate.metric} (${gate.tier}): ${gate.verdict}, n = ${gate.n}`
+  })
+  const lines = [
+    `signature: valid, key ${keyid}`,
+    `subject: ${subject[0].name} sha256:${subject[0].digest.sha256}`,
+    `release: ${release.name} ${release.version} in ${environment}`,
+    `policy: ${policy.id} ${policy.version} sha256:${policy.digest}`,
+    ...gates,
+    `attempt: ${attempt} of ${max_attempts}`,
+    `expires: ${expires_at}${isExpired ? ' (expired)' : ''}`,
+    `verdict: ${verdict}`,
+  ]
+  io.out(lines.map((line) => `${printable(line)}\n`).join(''))
+  if (verdict === 'rejected') return 1
+  return verdict === 'certified' && !isExpired ? 0 : 2
+}
