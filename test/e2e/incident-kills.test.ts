@@ -15,7 +15,7 @@ const kills = killsOfRun(3)
 /** Longer than the lease of `evaluator-process.ts`. */
 const stopped_ms = 2_000
 
-const evaluators = killableProcesses('evaluator-process.ts')
+const evaluators = killableProcesses(new URL('../support/evaluator-process.ts', import.meta.url))
 
 afterAll(() => evaluators.killAll())
 

@@ -37,7 +37,7 @@ let relational: Relational<ArchiveTestTables>
 let db: Kysely<ArchiveTestTables>
 let options: ArchiveProcessOptions
 let blobs: Blobs
-const workers = killableProcesses('archive-process.ts')
+const workers = killableProcesses(new URL('../support/archive-process.ts', import.meta.url))
 
 /** 2 days, 5 kinds, 10 rows of each, files of 4 rows: 30 files. */
 const days = 2

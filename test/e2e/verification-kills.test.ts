@@ -19,7 +19,7 @@ import { requestRun, runDeps } from '../support/verification-runs.ts'
  * test/e2e/verification-kills.test.ts`.
  */
 const kills = killsOfRun(4)
-const workers = killableProcesses('verification-process.ts')
+const workers = killableProcesses(new URL('../support/verification-process.ts', import.meta.url))
 
 let bench: DetectionBench
 let judge: ModelServer

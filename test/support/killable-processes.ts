@@ -16,9 +16,9 @@ export type KillableProcesses = {
   killAll(): Promise<void>
 }
 
-/** Opens the processes of a program, named by its file in `test/support`. */
-export function killableProcesses(file: string): KillableProcesses {
-  const program = fileURLToPath(new URL(file, import.meta.url))
+/** Opens the processes of a program, given by its file URL. */
+export function killableProcesses(url: URL): KillableProcesses {
+  const program = fileURLToPath(url)
   const running = new Set<KillableProcess>()
   const kill = async (child: KillableProcess) => {
     const ended = once(child, 'exit')
