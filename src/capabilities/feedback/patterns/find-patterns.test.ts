@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { simulateFeedback } from '../../../../test/support/simulated-feedback.ts'
+import { tailOfT } from '../../../kernel/statistics/student-t.ts'
 import { findPatterns } from './find-patterns.ts'
 import { countFeatures, type RatedTask } from './rated-task.ts'
-import { tailOfT } from './student-t.ts'
 
 const tasks = fc.array(
   fc.record({

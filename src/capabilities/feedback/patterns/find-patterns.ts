@@ -1,4 +1,4 @@
-import { quantileOfT, tailOfT } from './student-t.ts'
+import { quantileOfT, tailOfT } from '../../../kernel/statistics/student-t.ts'
 
 /** Tasks of one user that have feedback, and those of them with negative feedback. */
 export type UserCounts = { user: string; tasks: number; negative: number }

@@ -3,30 +3,8 @@ const terms_max = 10_000
 const precision = 1e-15
 const tiny = 1e-300
 
-/**
- * Returns P(T > t) of Student's t with the given degrees of freedom, to 1e-10. Source: Abramowitz
- * and Stegun, 26.7.1 with 26.5.27.
- */
-export function tailOfT(t: number, degrees: number): number {
-  const half = 0.5 * incompleteBeta(degrees / (degrees + t * t), degrees / 2, 0.5)
-  return t >= 0 ? half : 1 - half
-}
-
-/** Returns the t whose upper tail is `tail` (above 0, up to 0.5), by bisection. */
-export function quantileOfT(tail: number, degrees: number): number {
-  let low = 0
-  let high = 1
-  while (tailOfT(high, degrees) > tail && high < 1e12) high *= 2
-  for (let step = 0; step < 200 && high - low > 1e-12 * high; step += 1) {
-    const middle = (low + high) / 2
-    if (tailOfT(middle, degrees) > tail) low = middle
-    else high = middle
-  }
-  return (low + high) / 2
-}
-
-/** The regularized incomplete beta function I_x(a, b). */
-function incompleteBeta(x: number, a: number, b: number): number {
+/** Returns the regularized incomplete beta function I_x(a, b), to 1e-10; x is 0–1, a and b above 0. */
+export function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0
   if (x >= 1) return 1
   const front = Math.exp(
