@@ -71,14 +71,14 @@ describe('minimums', () => {
   }
   const calm = Array.from({ length: 40 }, (_, at) => rated(at, at % 8 === 0))
 
-  test('five users with a clear effect are a pattern, four are none', () => {
+  test('five users with a clear effect are a pattern, four are not', () => {
     const angry = Array.from({ length: 5 }, (_, at) => rated(100 + at, true, ['tool:refund']))
     const [found] = findPatterns(countFeatures([...calm, ...angry]))
     expect(found).toMatchObject({ feature: 'tool:refund', tasks: 5, users: 5, rate: 1 })
     expect(findPatterns(countFeatures([...calm, ...angry.slice(1)]))).toEqual([])
   })
 
-  test('many tasks of one angry user are none', () => {
+  test('many tasks of one angry user are not a pattern', () => {
     const angry = Array.from({ length: 200 }, () => rated(100, true, ['tool:refund']))
     expect(findPatterns(countFeatures([...calm, ...angry]))).toEqual([])
   })

@@ -6,7 +6,7 @@ export type UserCounts = { user: string; tasks: number; negative: number }
 /** A feature with the counts of its tasks, by user. Each user occurs once. */
 export type FeatureCounts = { feature: string; users: readonly UserCounts[] }
 
-/** What patterns are found in: counts of all users, and for each feature of its users. */
+/** Counts in which patterns are found: of all users, and of the users of each feature. */
 export type PatternInput = { users: readonly UserCounts[]; features: readonly FeatureCounts[] }
 
 export type PatternSettings = {
