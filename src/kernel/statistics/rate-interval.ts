@@ -1,5 +1,5 @@
-import { incompleteBeta } from '../../../kernel/statistics/incomplete-beta.ts'
-import { quantileOfT } from '../../../kernel/statistics/student-t.ts'
+import { incompleteBeta } from './incomplete-beta.ts'
+import { quantileOfT } from './student-t.ts'
 
 /** Bounds of a rate, 0–1. */
 export type RateInterval = readonly [low: number, high: number]
