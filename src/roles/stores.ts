@@ -16,6 +16,7 @@ import {
   type ArchiveTables,
   type CaptureTables,
   type DetectionTables,
+  type FeedbackTables,
   type HotTables,
   type IncidentTables,
   type IngestTables,
@@ -35,6 +36,7 @@ import type { RoleContext } from './running.ts'
 /** All tables of PostgreSQL. */
 export type Tables = AccessTables &
   HotTables &
+  FeedbackTables &
   IncidentTables &
   JobTables &
   TaskTables &

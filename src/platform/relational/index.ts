@@ -17,6 +17,7 @@ export {
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
 } from './embedded/start-embedded-postgres.ts'
+export type { FeedbackTables } from './feedback-tables.ts'
 export { deleteExpiredIdempotencyKeys, openIdempotencyStore } from './idempotency-store.ts'
 export type { IncidentTables } from './incident-tables.ts'
 export type {
