@@ -20,6 +20,7 @@ import {
   type HotTables,
   type IncidentTables,
   type IngestTables,
+  type InsightTables,
   isRelationalUnavailable,
   type JobTables,
   openRelational,
@@ -38,6 +39,7 @@ export type Tables = AccessTables &
   HotTables &
   FeedbackTables &
   IncidentTables &
+  InsightTables &
   JobTables &
   TaskTables &
   IngestTables &

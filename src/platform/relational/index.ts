@@ -28,6 +28,7 @@ export type {
   RetentionTables,
 } from './lifecycle-tables.ts'
 export { afterPosition, allOf, type Fragment } from './list-conditions.ts'
+export type { InsightTables } from './insight-tables.ts'
 export {
   type AppliedStatement,
   type MigrateOptions,

@@ -1,0 +1,8 @@
+import type { Clock } from '../../kernel/time.ts'
+import type { InsightDb } from './insight-db.ts'
+
+/** Dependencies of the routes of statistics, patterns and reviews. */
+export type InsightDeps = { db: InsightDb; clock: Clock }
+
+/** Who may read statistics and patterns. */
+export const readScope = { level: 'project', role: 'viewer', key: 'tasks:read' } as const
