@@ -5,9 +5,9 @@ import { severities } from '../../../model/severity.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { type InsightDeps, readScope } from '../contract.ts'
 import { countChanges } from '../counting/chores.ts'
-import { sources, toRatedWindow } from '../counting/counts-store.ts'
+import { toRatedWindow } from '../counting/counts-store.ts'
 import { hourWindow, windowQuery } from '../counting/window.ts'
-import { sourceParameter } from '../stats/stats.ts'
+import { sourceParameter, sourceSchema } from '../stats/stats.ts'
 import { defaultPatternSettings } from './find-patterns.ts'
 import { findStoredPatterns } from './stored-patterns.ts'
 
@@ -75,7 +75,7 @@ export function listFeedbackPatterns({ db, clock }: InsightDeps): Route {
     }),
     reply: record('FeedbackPatternList', {
       window: windowSchema,
-      source: z.enum(sources).meta({ id: 'FeedbackSource' }),
+      source: sourceSchema,
       patterns: z.array(patternSchema).describe('Smallest p first.'),
       total: count.describe('Patterns that were found.'),
       next_cursor: z.null(),

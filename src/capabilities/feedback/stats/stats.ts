@@ -20,12 +20,12 @@ export const rateFields = {
     .describe('95 % interval of the rate, over users; null with fewer than two users.'),
 }
 
-const sourceSchema = z
-  .enum(sources, { error: expected(sources.join(', ')) })
-  .meta({ id: 'FeedbackSource', description: 'Who gave the feedback.' })
+/** Who gave the feedback, in replies. */
+export const sourceSchema = z.enum(sources).meta({ id: 'FeedbackSource' })
 
 /** Query parameter: the source whose feedback is counted. */
-export const sourceParameter = sourceSchema
+export const sourceParameter = z
+  .enum(sources, { error: expected(sources.join(', ')) })
   .default('end_user')
   .describe('Source of the feedback; sources are never mixed in one rate. Default: end_user.')
 
