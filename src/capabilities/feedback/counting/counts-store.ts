@@ -18,7 +18,7 @@ export type RatedWindow = HourWindow & {
 }
 
 /** Tasks up to which a window is counted by user; above it, sums of days are read. */
-const exactTasks_max = 20_000
+const exactTasks_max = 5_000
 
 /** Chooses how the rated tasks of a window are counted. */
 export async function toRatedWindow(
