@@ -91,7 +91,7 @@ async function writeRows(project_id: string): Promise<void> {
     create unlogged table made as
     select task_id, cluster, at, name, release, model, tools,
       random() < mood + case when tools && array['t0', 't1'] then 0.2 else 0 end as is_negative,
-      (get_byte(decode(md5(cluster), 'hex'), 0) & 127)::smallint as bucket
+      (get_byte(decode(md5(cluster), 'hex'), 0) & 63)::smallint as bucket
     from (
       select 't' || n as task_id, 'user:u' || n % ${users}::int as cluster,
         now() - random() * ${days} * interval '1 day' as at,

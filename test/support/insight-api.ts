@@ -1,4 +1,4 @@
-import type { InsertObject } from 'kysely'
+import type { Insertable } from 'kysely'
 import { insightRoutes } from '../../src/capabilities/feedback/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { createHttpServer } from '../../src/platform/http/index.ts'
@@ -40,7 +40,7 @@ type VotedTask = {
   at?: string
   tools?: string[]
   labels?: string[]
-  task?: Partial<InsertObject<TaskTables, 'tasks'>>
+  task?: Partial<Insertable<TaskTables['tasks']>>
 }
 
 /** The routes on a server, over PostgreSQL. A test may set the clock. */
@@ -163,7 +163,7 @@ function toRows(project_id: string, given: VotedTask) {
   const cluster = user === null ? `task:${task_id}` : `user:${user}`
   return {
     task,
-    detection: { ...key, tools },
+    detection: { ...key, tools, not_checked: '[]' },
     rated: {
       ...{ ...key, ...sums, attached: true, items: 1, cluster, first_at: at, last_at: at },
       ...{ task_name, environment, release, models, task_started_at: task.started_at },

@@ -22,7 +22,7 @@ interface RatedTasksTable {
   at: Instant
   /** Whose mood the votes share: `user:<id>`, `conversation:<id>` or `task:<id>`. */
   cluster: string
-  /** 0–127, by a hash of the cluster. */
+  /** 0–63, by a hash of the cluster. */
   bucket: number
   /** At least half of its votes are negative. */
   is_negative: boolean

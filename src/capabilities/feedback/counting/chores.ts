@@ -39,9 +39,8 @@ export async function countChanges(db: InsightDb, project_id: string): Promise<v
 }
 
 /**
- * Returns the chore that counts the tasks of past days in projects with feedback, for response
- * rates. Feedback and calls may come late, so a day is counted again: after an hour for each day of
- * its age.
+ * Returns the chore that counts the tasks of each day in projects with feedback, for response rates.
+ * Feedback and calls may come late, so a day is counted again: after an hour for each day of its age.
  */
 export function countTaskDaysChore({ db, clock }: ChoreDeps): Chore {
   return {
@@ -50,20 +49,20 @@ export function countTaskDaysChore({ db, clock }: ChoreDeps): Chore {
     run: async (signal) => {
       for (let after = '00000000-0000-0000-0000-000000000000'; after !== ''; ) {
         const projects = await ratedProjects(db, { after, limit: projects_max })
-        for (const project_id of projects) await countPastDays({ db, clock }, project_id, signal)
+        for (const project_id of projects) await countDays({ db, clock }, project_id, signal)
         after = projects.length < projects_max ? '' : (projects.at(-1) ?? '')
       }
     },
   }
 }
 
-async function countPastDays(
+async function countDays(
   { db, clock }: ChoreDeps,
   project_id: string,
   signal: AbortSignal,
 ): Promise<void> {
   const now_ms = clock.now_ms()
-  const days = pastDays(now_ms)
+  const days = countedDays(now_ms)
   const stored = await storedDays(db, project_id, days[0] ?? '')
   for (const day of days) {
     signal.throwIfAborted()
@@ -71,16 +70,15 @@ async function countPastDays(
   }
 }
 
-/** Returns the days of the longest window before today. */
-function pastDays(now_ms: number): string[] {
+/** Returns the days of the longest window, up to today. */
+function countedDays(now_ms: number): string[] {
   const iso = (ms: number) => new Date(ms).toISOString()
-  const today_ms = now_ms - (now_ms % day_ms)
-  return daysOf({ from: iso(today_ms - windowDays_max * day_ms), to: iso(today_ms) })
+  return daysOf({ from: iso(now_ms - windowDays_max * day_ms), to: iso(now_ms) })
 }
 
-/** Whether a day has to be counted again: after an hour for each day of its age. */
+/** Returns whether a day has to be counted again: after an hour for each begun day of its age. */
 export function isStale(day: string, counted_ms: number | undefined, now_ms: number): boolean {
   if (counted_ms === undefined) return true
-  const age_days = (now_ms - Date.parse(`${day}T00:00:00Z`)) / day_ms
+  const age_days = Math.ceil((now_ms - Date.parse(`${day}T00:00:00Z`)) / day_ms)
   return now_ms - counted_ms >= age_days * hour_ms
 }

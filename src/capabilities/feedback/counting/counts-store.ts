@@ -11,7 +11,7 @@ export type RatedWindow = HourWindow & {
   project_id: string
   source: Source
   /**
-   * True: tasks are counted by user. False: sums of whole days (UTC) are read, by 128 groups of
+   * True: tasks are counted by user. False: sums of whole days (UTC) are read, by 64 groups of
    * users. Both are clusters of users, so the same statistics hold.
    */
   is_exact: boolean

@@ -5,7 +5,7 @@ import type { InsightDb } from '../insight-db.ts'
 export const onboardingEnvironment = 'looptrace-onboarding'
 
 /** Number of groups that clusters are hashed into. A power of two, at most 256. */
-export const buckets = 128
+export const buckets = 64
 
 /** Maximum features of a task, and characters of a feature. */
 const features_max = 64

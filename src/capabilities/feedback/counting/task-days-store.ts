@@ -6,9 +6,13 @@ import { daysOf, type HourWindow } from './window.ts'
 /** Tasks that started in a window, and those of them with votes of end users, by feature. */
 export type RespondedTasks = { feature: string; tasks: number; rated: number }
 
+/** Tasks of a day up to which it is counted anew until it has ended. */
+const fewTasks_max = 2_000
+
 /**
  * Counts the tasks that started on the days (UTC) of a window, by feature; the empty feature has all
- * tasks. Days that were not counted yet, and today, are counted now.
+ * tasks. Reads stored counts; days without one are counted now, and so is a day with few tasks that
+ * had not ended.
  */
 export async function countResponses(
   db: InsightDb,
@@ -16,15 +20,18 @@ export async function countResponses(
   window: HourWindow,
 ): Promise<RespondedTasks[]> {
   const days = daysOf(window)
-  const isStored = sql<boolean>`project_id = ${project_id} and day = any(${days}::date[])`
   const { rows } = await sql<{ day: string }>`
-    select day::text from task_day_counts where ${isStored} and feature = ''`.execute(db)
+    select day::text from task_day_counts
+    where project_id = ${project_id} and day = any(${days}::date[]) and feature = ''
+      and (counted_at >= (day + 1)::timestamp at time zone 'UTC' or tasks > ${fewTasks_max})
+  `.execute(db)
   const stored = new Set(rows.map(({ day }) => day))
   const missing = days.filter((day) => !stored.has(day))
   const { rows: counted } = await sql<RespondedTasks>`
     select feature, sum(tasks)::int as tasks, sum(rated)::int as rated
     from (
-      select feature, tasks, rated from task_day_counts where ${isStored}
+      select feature, tasks, rated from task_day_counts
+      where project_id = ${project_id} and day = any(${[...stored]}::date[])
       union all
       ${countTasks(project_id, missing)}
     ) as parts
@@ -32,11 +39,8 @@ export async function countResponses(
   return counted
 }
 
-/** Features that all tasks have counts of, whether they have feedback or not. */
-export const taskFeatureKinds = ['task_name', 'release', 'environment', 'model', 'tool'] as const
-
 function countTasks(project_id: string, days: readonly string[]): Fragment<RespondedTasks> {
-  const start = (day: string | undefined) => sql`(${day ?? '1970-01-01'}::date::timestamp at time zone 'UTC')`
+  const start = (day = '1970-01-01') => sql`(${day}::date::timestamp at time zone 'UTC')`
   return sql<RespondedTasks>`
     select feature, count(*)::int as tasks, (count(*) filter (where is_rated))::int as rated
     from (
@@ -63,7 +67,7 @@ function countTasks(project_id: string, days: readonly string[]): Fragment<Respo
 }
 
 /**
- * Counts the tasks of a past day, in place of an earlier count. Features beyond `features_max`, the
+ * Counts the tasks of a day, in place of an earlier count. Features beyond `features_max`, the
  * smallest ones, are left out.
  */
 export async function storeTaskDay(

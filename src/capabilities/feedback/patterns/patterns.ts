@@ -43,7 +43,9 @@ const patternSchema = record('FeedbackPattern', {
   value: z.string(),
   tasks: count.describe('Tasks with the feature and with feedback.'),
   negative: count.describe('Those of them with negative feedback.'),
-  users: count.describe('Users, else conversations, of these tasks.'),
+  users: count.describe(
+    'Users, else conversations, of these tasks; an estimate with groups of users.',
+  ),
   rate: share.describe('Share of negative feedback with the feature.'),
   rate_without: share.describe('Share of negative feedback of the other tasks.'),
   difference: difference.describe('`rate` − `rate_without`.'),
@@ -82,7 +84,9 @@ export function listFeedbackPatterns({ db, clock }: InsightDeps): Route {
       note: z.string().nullable().describe('Why there are no patterns; null if there are some.'),
       tasks: count.describe('Tasks with feedback in the window.'),
       negative: count.describe('Those of them with negative feedback.'),
-      users: count.describe('Users, else conversations, of these tasks; at most 10,000.'),
+      users: count.describe(
+        'Users, else conversations, of these tasks; an estimate with groups of users.',
+      ),
       tested: count.describe('Features that were tested: the family of the adjustment.'),
       left_out: count.describe('Features beyond the limit of 1,000, the rarest, not tested.'),
       minimums: record('PatternMinimums', {
@@ -93,7 +97,7 @@ export function listFeedbackPatterns({ db, clock }: InsightDeps): Route {
       }),
       clustered_by: z
         .enum(['user', 'user_group'])
-        .describe('`user_group`: counted by 128 groups of users and by whole days (UTC).'),
+        .describe('`user_group`: counted by 64 groups of users and by whole days (UTC).'),
       uncounted: count.describe('Changed tasks that are not counted yet, at most 10,000.'),
     }),
     errors: ['store_unavailable'],

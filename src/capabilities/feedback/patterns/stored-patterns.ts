@@ -6,7 +6,7 @@ import {
   type RatedWindow,
 } from '../counting/counts-store.ts'
 import type { InsightDb } from '../insight-db.ts'
-import { countUsers, findingsOfTasks, readDetails, readExamples } from './details-store.ts'
+import { estimateUsers, findingsOfTasks, readDetails, readExamples } from './details-store.ts'
 import {
   defaultPatternSettings,
   type FeatureCounts,
@@ -25,17 +25,21 @@ const count_max = 10_000
 /** Finds the patterns of a window, with details of the first `limit`. */
 export async function findStoredPatterns(db: InsightDb, window: RatedWindow, limit: number) {
   const { tasks_min: least, users_min } = defaultPatternSettings
-  const [{ counted, features }, uncounted, users] = await Promise.all([
+  const [{ counted, features }, uncounted] = await Promise.all([
     countByFeature(db, window, { of: 'tasks', least, features_max }),
     countDue(db, window.project_id, count_max),
-    countUsers(db, window, count_max),
   ])
   const input = toPatternInput(counted)
   const patterns = findPatterns(input)
+  const shown = patterns.slice(0, limit)
+  const estimated = window.is_exact
+    ? undefined
+    : await estimateUsers(db, window, ['', ...shown.map(({ feature }) => feature)])
+  const users = Math.max(input.users.length, estimated?.get('') ?? 0)
   const sum = (of: 'tasks' | 'negative') => input.users.reduce((all, one) => all + one[of], 0)
   const tasks = sum('tasks')
   return {
-    patterns: await describePatterns(db, window, patterns.slice(0, limit)),
+    patterns: await describePatterns(db, window, shown, estimated),
     total: patterns.length,
     note: patterns.length > 0 ? null : explainNone({ tasks, users, users_min }),
     ...{ tasks, users, uncounted },
@@ -82,6 +86,7 @@ async function describePatterns(
   db: InsightDb,
   window: RatedWindow,
   patterns: readonly Pattern[],
+  estimated: ReadonlyMap<string, number> | undefined,
 ) {
   if (patterns.length === 0) return []
   const features = patterns.map(({ feature }) => feature)
@@ -92,7 +97,8 @@ async function describePatterns(
   const byFeature = Map.groupBy(await linkExamples(db, window, examples), (one) => one.feature)
   return patterns.map((pattern) => {
     const { feature } = pattern
-    const { users, since } = details.get(feature) ?? { users: pattern.users, since: null }
+    const users = Math.max(pattern.users, estimated?.get(feature) ?? 0)
+    const since = details.get(feature)?.since ?? null
     const [kind = '', ...rest] = feature.split(':')
     const [low, high] = pattern.interval
     return {

@@ -50,10 +50,11 @@ export async function readStats(db: InsightDb, request: StatsRequest) {
     sources.map((one) => toRatedWindow(db, { ...of, source: one })),
   )
   const wanted = windows.find((one) => one.source === source)
-  const [byTime, totals, groups, responses, labels, waiting, uncounted] = await Promise.all([
+  const others = windows.filter((one) => one !== wanted)
+  const [byTime, groups, totals, responses, labels, waiting, uncounted] = await Promise.all([
     votesByTime(db, project_id, { from, to, unit }),
-    Promise.all(windows.map((window) => clustersOfAll(db, window))),
     wanted === undefined ? [] : countGroups(db, wanted, groups_max),
+    Promise.all(others.map((window) => clustersOfAll(db, window))),
     countResponses(db, project_id, { from, to }),
     votesByLabel(db, { ...of, source }, labels_max),
     readWaiting(db, project_id, { from, to, limit: count_max }),
@@ -62,13 +63,15 @@ export async function readStats(db: InsightDb, request: StatsRequest) {
   return {
     window: { from, to },
     unit,
-    sources: sources.map((one, at) =>
-      toSourceStats(one, {
+    sources: sources.map((one) => {
+      const other = others.findIndex((window) => window.source === one)
+      const counted = other === -1 ? groups : (totals[other] ?? [])
+      return toSourceStats(one, {
         votes: byTime.filter((votes) => votes.source === one),
-        clusters: totals[at] ?? [],
+        clusters: counted.find(({ feature }) => feature === '')?.clusters ?? [],
         buckets: bucketsOf({ from, to }, unit),
-      }),
-    ),
+      })
+    }),
     source,
     groups: toGroups(groups, responses),
     labels: labels.map((votes) => ({ ...votes, votes: sumVotes(votes) })),
@@ -91,10 +94,9 @@ function unitOf({ unit, from, to }: StatsRequest): Unit {
   return unit ?? (hours <= hoursDefault_max ? 'hour' : 'day')
 }
 
-async function clustersOfAll(db: InsightDb, window: RatedWindow): Promise<ClusterCounts[]> {
+async function clustersOfAll(db: InsightDb, window: RatedWindow) {
   const choice = { of: 'votes', least: 1, features_max: 1, kinds: [] } as const
-  const { counted } = await countByFeature(db, window, choice)
-  return counted[0]?.clusters ?? []
+  return (await countByFeature(db, window, choice)).counted
 }
 
 async function countGroups(db: InsightDb, window: RatedWindow, features_max: number) {

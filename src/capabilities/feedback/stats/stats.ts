@@ -105,7 +105,7 @@ export function getFeedbackStats({ db, clock }: InsightDeps): Route {
       }),
       clustered_by: z
         .enum(['user', 'user_group'])
-        .describe('`user_group`: 128 groups of users, and groups of whole days (UTC), for speed.'),
+        .describe('`user_group`: 64 groups of users, and groups of whole days (UTC), for speed.'),
       pending: count.describe('Items that wait for their task, at most 10,000.'),
       dropped: z
         .array(record('FeedbackDrop', { reason: z.string(), items: count }))

@@ -1,6 +1,6 @@
 -- What statistics and patterns of feedback count, and the review queue.
 -- A task with votes of a source: what its votes say, and its features (`tool:search`, `model:…`).
--- It is computed anew when something of the task changes; at: the last vote. bucket: one of 128
+-- It is computed anew when something of the task changes; at: the last vote. bucket: one of 64
 -- groups of clusters, by a hash. Only attached votes that count, without the onboarding environment.
 create table rated_tasks (
   project_id uuid not null,
@@ -20,6 +20,9 @@ create table rated_tasks (
 create index rated_tasks_by_task on rated_tasks (project_id, task_id)
 -- statement
 create index rated_tasks_by_time on rated_tasks (project_id, source, at, task_id)
+-- statement
+-- Numbers of users are estimated from some buckets.
+create index rated_tasks_by_bucket on rated_tasks (project_id, source, bucket, at)
 -- statement
 -- Sums of rated tasks by day of the last vote (UTC), feature and bucket; feature '' has all tasks.
 -- Like hourly counts of votes, they outlive the tasks, and contain no user.
