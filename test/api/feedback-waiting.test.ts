@@ -113,7 +113,7 @@ describe('feedback for a task that was not seen', () => {
     expect(await drops.where('project_id', '=', own).execute()).toEqual([
       { reason: 'task_not_seen', items: 2 },
     ])
-    expect(await metrics.expose()).toMatch(/looptrace_feedback_dropped_total 2/)
+    expect((await metrics.expose()).body).toMatch(/looptrace_feedback_dropped_total 2/)
   })
 
   test('waits in limited numbers for each project', async () => {

@@ -3,8 +3,10 @@ import {
   attachWaiting,
   type FeedbackDb,
   feedbackMeters,
+  defaultFeedbackLimits as limits,
   openFeedbackRetention,
 } from '../../src/capabilities/feedback/index.ts'
+import { createItem } from '../../src/capabilities/feedback/items/change-items.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import { type FeedbackApi, openFeedbackApi } from '../support/feedback-api.ts'
@@ -82,26 +84,21 @@ test('workers at one time attach each item once', async () => {
 })
 
 test('a server killed while it stores feedback leaves nothing, and the retry stores one item', async () => {
-  const { createItem } = await import('../../src/capabilities/feedback/items/change-items.ts')
-  const { defaultFeedbackLimits: limits } = await import('../../src/capabilities/feedback/index.ts')
   let completed = false
   for (let statement = 1; !completed; statement += 1) {
     const project_id = await api.newProject()
     const task_id = await api.newTask(project_id)
     const item = {
-      ...{ project_id, task_id, feedback_id: newId(), source: 'end_user', subject: 'user:u' },
+      ...{ project_id, task_id, feedback_id: newId(), subject: 'user:u' },
+      source: 'end_user' as const,
       ...{ user_id: 'u', trace_id: null, at: new Date(api.clock.ms).toISOString() },
       ...{ time_adjusted: false, by_browser: false, actor: 'key:k', body_digest: Buffer.alloc(32) },
       value: {
-        ...{ rating: 1, thumbs: null, labels: [], comment: null, correction: null },
-        ...{ metadata: {}, sentiment: null },
+        ...{ rating: 1, thumbs: null, comment: null, correction: null },
+        ...{ labels: [], metadata: {}, sentiment: null },
       },
-    } as const
-    const store = (db: FeedbackDb) =>
-      createItem(
-        { db, limits, now_ms: api.clock.ms },
-        { ...item, value: { ...item.value, labels: [] } },
-      )
+    }
+    const store = (db: FeedbackDb) => createItem({ db, limits, now_ms: api.clock.ms }, item)
     const result = await store(killedAt(statement)).catch((error: unknown) => error)
     completed = !(result instanceof Killed)
     const { is_new } = await store(api.db as never)

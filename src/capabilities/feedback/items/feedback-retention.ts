@@ -31,7 +31,7 @@ async function expireTexts(
   if (slice.kind !== 'observations') return
   await repeat(signal, async () => {
     const { rows } = await sql`
-      with some as (
+      with chosen as (
         select item.project_id, item.task_id, item.feedback_id
         from feedback_tasks as task
         join tasks on tasks.project_id = task.project_id and tasks.task_id = task.task_ref
@@ -42,12 +42,12 @@ async function expireTexts(
       ), earlier as (
         update feedback_revisions as version
         set value = value || '{"comment": null, "correction": null, "metadata": {}}'
-        from some where (version.project_id, version.task_id, version.feedback_id)
-          = (some.project_id, some.task_id, some.feedback_id)
+        from chosen where (version.project_id, version.task_id, version.feedback_id)
+          = (chosen.project_id, chosen.task_id, chosen.feedback_id)
       )
       update feedback as item set comment = null, correction = null, metadata = '{}'
-      from some where (item.project_id, item.task_id, item.feedback_id)
-        = (some.project_id, some.task_id, some.feedback_id)
+      from chosen where (item.project_id, item.task_id, item.feedback_id)
+        = (chosen.project_id, chosen.task_id, chosen.feedback_id)
       returning 1`.execute(db)
     return rows.length
   })

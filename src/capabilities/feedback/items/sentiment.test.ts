@@ -30,7 +30,9 @@ test('a given sentiment wins, and anything bad makes an item negative', () => {
     thumbs: fc.option(fc.constantFrom('up' as const, 'down' as const)),
     labels: fc.array(fc.constantFrom('wrong', 'helpful', 'billing'), { maxLength: 3 }),
     correction: fc.option(fc.constant('x')),
-    sentiment: fc.option(fc.constantFrom('negative', 'neutral', 'positive') as never),
+    sentiment: fc.option(
+      fc.constantFrom('negative' as const, 'neutral' as const, 'positive' as const),
+    ),
   })
   fc.assert(
     fc.property(judgement, (item) => {
