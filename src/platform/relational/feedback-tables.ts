@@ -1,3 +1,4 @@
+import type { ColumnType } from 'kysely'
 import type {
   ByDefault,
   CountByDefault,
@@ -22,8 +23,10 @@ type Source = 'end_user' | 'annotator' | 'rule'
 interface FeedbackTasksTable {
   project_id: string
   task_id: string
-  /** False while the task was not seen and its items wait. */
-  attached: boolean
+  /** Id of the task; null while the task was not seen and its items wait. */
+  task_ref: OrNull<string>
+  /** Whether `task_ref` is set. The database computes it. */
+  attached: ColumnType<boolean, never, never>
   /** Items of all states, 1–1,000. */
   items: CountByDefault
   /** Votes of end users that count, by sentiment. */
@@ -41,6 +44,7 @@ interface FeedbackTasksTable {
   /** Times of the first and the last vote or comment. */
   first_at: Instant
   last_at: Instant
+  created_at: Instant
   /** When to look for the task next; null once it is attached. */
   look_at: InstantOrNull
   /** When waiting items are dropped; null once the task is attached. */

@@ -250,7 +250,7 @@ function toStoredKey(row: UsableKey): StoredKey {
     scopes: new Set(scopes.filter(isKeyScope)),
     ...(row.environment !== null && { environment: row.environment }),
     ...(origins !== null && {
-      browser: { origins, user_rate_per_minute: user_rate_per_minute ?? userRate_default },
+      browser: { origins, user_rate_per_minute: user_rate_per_minute ?? 1 },
     }),
   }
   return {
@@ -263,9 +263,6 @@ function toStoredKey(row: UsableKey): StoredKey {
 function keyRow<R extends { scopes: string[] }>(row: R): R & { scopes: KeyScope[] } {
   return { ...row, scopes: row.scopes.filter(isKeyScope) }
 }
-
-/** Calls per minute of each end user of a browser key. */
-const userRate_default = 20
 
 function isKeyScope(scope: string): scope is KeyScope {
   return keyScopes.some((known) => known === scope)

@@ -1,14 +1,15 @@
 -- Feedback on tasks: items with their history, what the votes on a task say, hourly counts of votes,
 -- and drops; keys for browsers; tools of tasks.
--- A task with feedback. attached: the task was seen; until then its items wait. The other task
--- columns are copied when it is attached and do not change afterwards, because votes are counted
--- and uncounted under them. cluster: whose mood votes on the task share, in this order:
+-- A task with feedback. task_ref: the id of the task once it was seen; until then its items wait.
+-- They are deleted with the task. The other task columns are copied when it is attached and do not
+-- change afterwards, because votes are counted and uncounted under them. cluster: whose mood votes on the task share, in this order:
 -- `user:<id>` of the task, `user:<id>` of the first vote, `conversation:<id>`, `task:<id>`.
 -- negative, neutral, positive: votes of end users that count.
 create table feedback_tasks (
   project_id uuid not null references projects on delete cascade,
   task_id text not null,
-  attached boolean not null,
+  task_ref text,
+  attached boolean not null generated always as (task_ref is not null) stored,
   items int not null default 0,
   negative int not null default 0,
   neutral int not null default 0,
@@ -21,15 +22,19 @@ create table feedback_tasks (
   task_started_at timestamptz(3),
   first_at timestamptz(3) not null,
   last_at timestamptz(3) not null,
+  created_at timestamptz(3) not null,
   -- While it waits: when to look for the task next, and when its items are dropped.
   look_at timestamptz(3),
   expires_at timestamptz(3),
-  primary key (project_id, task_id)
+  primary key (project_id, task_id),
+  foreign key (project_id, task_ref) references tasks on delete cascade
 )
 -- statement
-create index feedback_tasks_waiting on feedback_tasks (look_at) where not attached
+create index feedback_tasks_by_task on feedback_tasks (project_id, task_ref) where task_ref is not null
 -- statement
-create index feedback_tasks_by_time on feedback_tasks (project_id, last_at, task_id) where attached
+create index feedback_tasks_waiting on feedback_tasks (look_at) where task_ref is null
+-- statement
+create index feedback_tasks_by_time on feedback_tasks (project_id, last_at, task_id) where task_ref is not null
 -- statement
 create index feedback_tasks_by_cluster on feedback_tasks (project_id, cluster)
 -- statement
@@ -88,7 +93,8 @@ create table feedback_revisions (
   actor text not null,
   value jsonb not null,
   primary key (project_id, task_id, feedback_id, version),
-  foreign key (project_id, task_id, feedback_id) references feedback on delete cascade
+  foreign key (project_id, task_id, feedback_id) references feedback
+    on delete cascade on update cascade
 )
 -- statement
 -- Votes that count, by hour of `at`: in all, and by the value of each dimension. They change in the
@@ -119,7 +125,8 @@ create table feedback_drops (
 -- A key for browsers: the exact origins that may use it, and its calls a minute for each end user.
 alter table api_keys
   add column origins text[],
-  add column user_rate_per_minute int
+  add column user_rate_per_minute int,
+  add constraint api_keys_browser check ((origins is null) = (user_rate_per_minute is null))
 -- statement
 -- Names of the tools that the task called, as detection read them.
 alter table task_detections add column tools text[] not null default '{}'
