@@ -109,14 +109,14 @@ async function writeRows(project_id: string): Promise<void> {
     insert into task_detections (project_id, task_id, tools)
     select ${project_id}, task_id, tools from made`.execute(db)
   await sql`
-    insert into feedback_tasks (project_id, task_id, attached, items, negative, positive, cluster,
+    insert into feedback_tasks (project_id, task_id, task_ref, created_at, items, negative, positive, cluster,
       task_name, release, environment, models, task_started_at, first_at, last_at)
-    select ${project_id}, task_id, true, 1, is_negative::int, (not is_negative)::int, cluster,
+    select ${project_id}, task_id, task_id, at, 1, is_negative::int, (not is_negative)::int, cluster,
       name, release, 'production', array[model], at, at, at
     from made`.execute(db)
   await sql`
     insert into rated_tasks
-    select ${project_id}, 'end_user', task_id, at, cluster, bucket, is_negative, 1,
+    select ${project_id}, 'end_user', task_id, task_id, at, cluster, bucket, is_negative, 1,
       is_negative::int, array['environment:production', 'model:' || model, 'release:' || release,
         'task_name:' || name, 'tool:' || tools[1]]
         || case when tools[1] <> tools[2] then array['tool:' || tools[2]] else '{}' end

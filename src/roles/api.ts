@@ -17,6 +17,7 @@ import {
   defaultFeedbackLimits,
   type FeedbackDeps,
   feedbackRoutes,
+  insightRoutes,
 } from '../capabilities/feedback/index.ts'
 import {
   type ChannelRoutesDeps,
@@ -195,6 +196,7 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
     ...detectionRoutes(parts),
     ...verificationApiRoutes(parts.verification),
     ...feedbackRoutes(parts.feedback),
+    ...insightRoutes(parts),
     ...observabilityRoutes(parts),
   ]
 }

@@ -1,4 +1,6 @@
 import {
+  countFeedbackChore,
+  countTaskDaysChore,
   feedbackChores,
   feedbackMeters,
   openFeedbackRetention,
@@ -8,7 +10,7 @@ import type { RetentionTarget } from '../capabilities/storage/index.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 
-/** Opens the worker's part of feedback: items that wait for their tasks, retention, erasure. */
+/** Opens the worker's part of feedback: items that wait for their tasks, counts, retention, erasure. */
 export function openFeedback(
   { clock, logger, metrics }: Pick<RoleContext, 'clock' | 'logger' | 'metrics'>,
   { db }: Pick<Stores, 'db'>,
@@ -16,7 +18,11 @@ export function openFeedback(
   const meters = feedbackMeters(metrics)
   return {
     handlers: [],
-    chores: feedbackChores({ db, clock, logger, meters }),
+    chores: [
+      ...feedbackChores({ db, clock, logger, meters }),
+      countFeedbackChore({ db }),
+      countTaskDaysChore({ db, clock }),
+    ],
     retention: openFeedbackRetention({ db }),
   }
 }

@@ -165,7 +165,7 @@ function toRows(project_id: string, given: VotedTask) {
     task,
     detection: { ...key, tools, not_checked: '[]' },
     rated: {
-      ...{ ...key, ...sums, attached: true, items: 1, cluster, first_at: at, last_at: at },
+      ...{ ...key, ...sums, task_ref: task_id, created_at: at, items: 1, cluster, first_at: at, last_at: at },
       ...{ task_name, environment, release, models, task_started_at: task.started_at },
     },
     item: {

@@ -6,3 +6,9 @@ export type InsightDeps = { db: InsightDb; clock: Clock }
 
 /** Who may read statistics and patterns. */
 export const readScope = { level: 'project', role: 'viewer', key: 'tasks:read' } as const
+
+/** Who may review. Keys have no person behind them, so they may not. */
+export const reviewScope = { level: 'project', role: 'editor', key: null } as const
+
+/** Who may read labels and what follows from them. */
+export const labelReadScope = { level: 'project', role: 'viewer', key: null } as const

@@ -18,6 +18,8 @@ interface RatedTasksTable {
   project_id: string
   source: Source
   task_id: string
+  /** Id of the task; `task_id` may be another spelling of it. */
+  task_ref: string
   /** Time of its last vote. */
   at: Instant
   /** Whose mood the votes share: `user:<id>`, `conversation:<id>` or `task:<id>`. */

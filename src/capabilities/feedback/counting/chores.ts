@@ -2,7 +2,7 @@ import type { Clock } from '../../../kernel/time.ts'
 import type { Chore } from '../../jobs/index.ts'
 import type { InsightDb } from '../insight-db.ts'
 import { findDueProjects, refreshRatedTasks } from './refresh-store.ts'
-import { ratedProjects, storedDays, storeTaskDay } from './task-days-store.ts'
+import { deleteOldCounts, ratedProjects, storedDays, storeTaskDay } from './task-days-store.ts'
 import { daysOf, windowDays_max } from './window.ts'
 
 /** Tasks of a transaction that changes counts, and transactions of a project in a pass. */
@@ -13,6 +13,8 @@ const refreshEvery_ms = 2_000
 const daysEvery_ms = 10 * 60_000
 const hour_ms = 3_600_000
 const day_ms = 24 * hour_ms
+/** Days for which counts are kept, as hourly counts of votes. */
+const keptDays = 400
 
 type ChoreDeps = { db: InsightDb; clock: Clock }
 
@@ -47,6 +49,8 @@ export function countTaskDaysChore({ db, clock }: ChoreDeps): Chore {
     name: 'tasks by day',
     every_ms: daysEvery_ms,
     run: async (signal) => {
+      const oldest_ms = clock.now_ms() - keptDays * day_ms
+      await deleteOldCounts(db, new Date(oldest_ms).toISOString().slice(0, 10))
       for (let after = '00000000-0000-0000-0000-000000000000'; after !== ''; ) {
         const projects = await ratedProjects(db, { after, limit: projects_max })
         for (const project_id of projects) await countDays({ db, clock }, project_id, signal)

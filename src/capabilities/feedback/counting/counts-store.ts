@@ -1,15 +1,12 @@
 import { type Fragment, sql } from '../../../platform/relational/index.ts'
 import type { InsightDb } from '../insight-db.ts'
+import type { FeedbackSource } from '../votes/vote.ts'
 import { daysOf, type HourWindow } from './window.ts'
-
-/** Who gave feedback. Sources are never mixed in one rate. */
-export const sources = ['end_user', 'annotator', 'rule'] as const
-export type Source = (typeof sources)[number]
 
 /** Rated tasks of a source in a window, by the time of the last vote. */
 export type RatedWindow = HourWindow & {
   project_id: string
-  source: Source
+  source: FeedbackSource
   /**
    * True: tasks are counted by user. False: sums of whole days (UTC) are read, by 64 groups of
    * users. Both are clusters of users, so the same statistics hold.

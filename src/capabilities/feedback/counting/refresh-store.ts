@@ -1,8 +1,6 @@
+import { onboardingEnvironment } from '../../../model/reserved-environments.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import type { InsightDb } from '../insight-db.ts'
-
-/** Environment of the sample runs of onboarding. Feedback on them is not counted. */
-export const onboardingEnvironment = 'looptrace-onboarding'
 
 /** Number of groups that clusters are hashed into. A power of two, at most 256. */
 export const buckets = 64
@@ -62,19 +60,19 @@ async function computeTasks(trx: InsightDb, project_id: string, ids: string[]): 
       where ${key} and vote.counts and vote.state = 'attached' and vote.sentiment is not null
       group by vote.source, vote.task_id
     ), rated as (
-      select voted.*, 2 * negative_votes >= votes as is_negative,
+      select voted.*, task.task_ref, 2 * negative_votes >= votes as is_negative,
         coalesce(task.cluster, 'task:' || task_id) as cluster,
         ${featuresOf(project_id)} as features
       from voted join feedback_tasks as task using (task_id)
-      where task.project_id = ${project_id} and task.attached
+      where task.project_id = ${project_id} and task.task_ref is not null
         and task.environment is distinct from ${onboardingEnvironment}
     ), now as (
       select *, (get_byte(decode(md5(cluster), 'hex'), 0) & ${buckets - 1})::smallint as bucket
       from rated
     ), put as (
-      insert into rated_tasks (project_id, source, task_id, at, cluster, bucket, is_negative, votes,
+      insert into rated_tasks (project_id, source, task_id, task_ref, at, cluster, bucket, is_negative, votes,
         negative_votes, features)
-      select ${project_id}, source, task_id, at, cluster, bucket, is_negative, votes,
+      select ${project_id}, source, task_id, task_ref, at, cluster, bucket, is_negative, votes,
         negative_votes, features
       from now
       on conflict (project_id, source, task_id) do update set
@@ -115,7 +113,7 @@ async function computeTasks(trx: InsightDb, project_id: string, ids: string[]): 
 function featuresOf(project_id: string) {
   const same = (table: string) =>
     sql`${sql.ref(`${table}.project_id`)} = ${project_id}
-      and ${sql.ref(`${table}.task_id`)} = voted.task_id`
+      and ${sql.ref(`${table}.task_id`)} = task.task_ref`
   return sql`array(
     select left(kind || ':' || value, ${feature_chars_max}) as feature from (
       select 'task_name' as kind, task.task_name as value
@@ -129,7 +127,9 @@ function featuresOf(project_id: string) {
       union select 'finding_kind', finding.kind from findings as finding
         where ${same('finding')} and finding.state <> 'withdrawn'
       union select 'label', label from feedback as item, unnest(item.labels) as label
-        where ${same('item')} and item.source <> voted.source and item.state = 'attached'
+        where item.project_id = ${project_id} and item.task_id = voted.task_id
+          and item.source <> voted.source
+          and item.state = 'attached'
       union select 'review', review.label from review_labels as review where ${same('review')}
       union select 'state', tasks.state from tasks where ${same('tasks')} and tasks.state = 'failed'
     ) as found

@@ -1,6 +1,6 @@
+import { onboardingEnvironment } from '../../../model/reserved-environments.ts'
 import { type Fragment, sql } from '../../../platform/relational/index.ts'
 import type { InsightDb } from '../insight-db.ts'
-import { onboardingEnvironment } from './refresh-store.ts'
 import { daysOf, type HourWindow } from './window.ts'
 
 /** Tasks that started in a window, and those of them with votes of end users, by feature. */
@@ -53,10 +53,13 @@ function countTasks(project_id: string, days: readonly string[]): Fragment<Respo
           union all select 'tool', tool from unnest(run.tools) as tool
         ) as found where value <> ''
       ) as features,
-      coalesce(rated.negative + rated.neutral + rated.positive, 0) > 0 as is_rated
+      exists (
+        select from feedback_tasks as rated
+        where rated.project_id = tasks.project_id and rated.task_ref = tasks.task_id
+          and rated.negative + rated.neutral + rated.positive > 0
+      ) as is_rated
       from tasks
       left join task_detections as run using (project_id, task_id)
-      left join feedback_tasks as rated using (project_id, task_id)
       where tasks.project_id = ${project_id}
         and tasks.started_at >= ${start(days[0])}
         and tasks.started_at < ${start(days.at(-1))} + interval '1 day'
@@ -112,4 +115,10 @@ export async function ratedProjects(
     where id > ${after} and exists (select from feedback_tasks where project_id = projects.id)
     order by id limit ${limit}`.execute(db)
   return rows.map(({ id }) => id)
+}
+
+/** Deletes counts of days before a day. */
+export async function deleteOldCounts(db: InsightDb, before: string): Promise<void> {
+  await sql`delete from rated_task_counts where day < ${before}::date`.execute(db)
+  await sql`delete from task_day_counts where day < ${before}::date`.execute(db)
 }

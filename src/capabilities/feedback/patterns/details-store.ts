@@ -68,18 +68,18 @@ export async function readExamples(
 ): Promise<Example[]> {
   const [days, { project_id, source }] = [daysOf(window), window]
   const { rows } = await sql<Example>`
-    select found.feature, example.task_id, example.at
+    select found.feature, example.task_ref as task_id, example.at
     from unnest(${features}::text[]) as found (feature), lateral (
       select day from rated_task_counts as counted
       where project_id = ${project_id} and source = ${source} and counted.feature = found.feature
         and day between ${days[0]} and ${days.at(-1)}
       group by day having sum(negative_tasks) > 0 order by day desc limit ${limit}
     ) as newest, lateral (
-      select task_id, at from rated_tasks
+      select task_ref, at from rated_tasks
       where ${isInWindow(window)} and is_negative and features @> array[found.feature]
         and at >= day::timestamp at time zone 'UTC'
         and at < (day + 1)::timestamp at time zone 'UTC'
-      order by at desc, task_id desc limit ${limit}
+      order by at desc, task_ref desc limit ${limit}
     ) as example
     order by 1, 3 desc, 2 desc`.execute(db)
   return [...Map.groupBy(rows, ({ feature }) => feature).values()].flatMap((of) =>

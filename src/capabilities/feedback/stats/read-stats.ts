@@ -4,13 +4,12 @@ import {
   countByFeature,
   countDue,
   type RatedWindow,
-  type Source,
-  sources,
   toRatedWindow,
 } from '../counting/counts-store.ts'
 import { countResponses, type RespondedTasks } from '../counting/task-days-store.ts'
 import type { HourWindow } from '../counting/window.ts'
 import type { InsightDb } from '../insight-db.ts'
+import { type FeedbackSource, feedbackSources } from '../votes/vote.ts'
 import { bucketsOf, independentShare, sumVotes, toRate, wilson } from './rates.ts'
 import {
   readWaiting,
@@ -27,7 +26,7 @@ type GroupKind = (typeof groupKinds)[number]
 /** A request for statistics. */
 export type StatsRequest = HourWindow & {
   project_id: string
-  source: Source
+  source: FeedbackSource
   unit?: Unit | undefined
   /** Maximum values of a dimension. */
   groups_max: number
@@ -47,7 +46,7 @@ export async function readStats(db: InsightDb, request: StatsRequest) {
   const unit = unitOf(request)
   const of = { project_id, from, to }
   const windows = await Promise.all(
-    sources.map((one) => toRatedWindow(db, { ...of, source: one })),
+    feedbackSources.map((one) => toRatedWindow(db, { ...of, source: one })),
   )
   const wanted = windows.find((one) => one.source === source)
   const others = windows.filter((one) => one !== wanted)
@@ -63,7 +62,7 @@ export async function readStats(db: InsightDb, request: StatsRequest) {
   return {
     window: { from, to },
     unit,
-    sources: sources.map((one) => {
+    sources: feedbackSources.map((one) => {
       const other = others.findIndex((window) => window.source === one)
       const counted = other === -1 ? groups : (totals[other] ?? [])
       return toSourceStats(one, {
@@ -110,7 +109,7 @@ type TimedVotes = {
   buckets: readonly string[]
 }
 
-function toSourceStats(source: Source, { votes, clusters, buckets }: TimedVotes) {
+function toSourceStats(source: FeedbackSource, { votes, clusters, buckets }: TimedVotes) {
   const byTime = new Map(votes.map((one) => [one.at, one]))
   const total = votes.reduce(addVotes, none)
   const worth = independentShare(clusters)

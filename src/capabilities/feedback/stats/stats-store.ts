@@ -1,13 +1,13 @@
 import { sql } from '../../../platform/relational/index.ts'
-import type { Source } from '../counting/counts-store.ts'
 import type { HourWindow } from '../counting/window.ts'
 import type { InsightDb } from '../insight-db.ts'
+import type { FeedbackSource } from '../votes/vote.ts'
 
 /** Votes that count, by sentiment. */
 export type Votes = { negative: number; neutral: number; positive: number }
 
 /** Votes of a source in a bucket of time, or with a label. */
-export type SourceVotes = Votes & { source: Source; at: string }
+export type SourceVotes = Votes & { source: FeedbackSource; at: string }
 
 const votes = sql`sum(negative)::int as negative, sum(neutral)::int as neutral,
   sum(positive)::int as positive`
@@ -32,7 +32,7 @@ export type LabelVotes = Votes & { label: string }
 /** Returns the votes of a source by label, the most frequent labels first. */
 export async function votesByLabel(
   db: InsightDb,
-  { project_id, source, from, to }: HourWindow & { project_id: string; source: Source },
+  { project_id, source, from, to }: HourWindow & { project_id: string; source: FeedbackSource },
   limit: number,
 ): Promise<LabelVotes[]> {
   const { rows } = await sql<LabelVotes>`

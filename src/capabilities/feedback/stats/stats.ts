@@ -4,8 +4,8 @@ import { record, windowSchema } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { type InsightDeps, readScope } from '../contract.ts'
 import { countChanges } from '../counting/chores.ts'
-import { sources } from '../counting/counts-store.ts'
 import { hourWindow, windowQuery } from '../counting/window.ts'
+import { feedbackSources } from '../votes/vote.ts'
 import { groupKinds, readStats } from './read-stats.ts'
 
 const count = z.int().nonnegative()
@@ -21,11 +21,11 @@ export const rateFields = {
 }
 
 /** Who gave the feedback, in replies. */
-export const sourceSchema = z.enum(sources).meta({ id: 'FeedbackSource' })
+export const sourceSchema = z.enum(feedbackSources).meta({ id: 'FeedbackSource' })
 
 /** Query parameter: the source whose feedback is counted. */
 export const sourceParameter = z
-  .enum(sources, { error: expected(sources.join(', ')) })
+  .enum(feedbackSources, { error: expected(feedbackSources.join(', ')) })
   .default('end_user')
   .describe('Source of the feedback; sources are never mixed in one rate. Default: end_user.')
 

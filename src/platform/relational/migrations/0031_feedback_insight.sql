@@ -1,11 +1,13 @@
 -- What statistics and patterns of feedback count, and the review queue.
 -- A task with votes of a source: what its votes say, and its features (`tool:search`, `model:…`).
--- It is computed anew when something of the task changes; at: the last vote. bucket: one of 64
+-- It is computed anew when something of the task changes. task_id: as in its feedback; task_ref: the
+-- id of the task. at: the last vote. bucket: one of 64
 -- groups of clusters, by a hash. Only attached votes that count, without the onboarding environment.
 create table rated_tasks (
   project_id uuid not null,
   source text not null,
   task_id text not null,
+  task_ref text not null,
   at timestamptz(3) not null,
   cluster text not null,
   bucket smallint not null,
@@ -60,13 +62,15 @@ end $$
 create trigger feedback_changed after insert or update or delete on feedback
   for each row execute function mark_rated_task()
 -- statement
+create trigger feedback_cluster_changed after update on feedback_tasks
+  for each row when (old.cluster is distinct from new.cluster) execute function mark_rated_task()
+-- statement
 create function mark_detected_task() returns trigger language plpgsql as $$
 begin
-  if exists (select from feedback_tasks
-      where project_id = new.project_id and task_id = new.task_id) then
-    insert into rated_tasks_due (project_id, task_id) values (new.project_id, new.task_id)
-    on conflict (project_id, task_id) do update set marks = rated_tasks_due.marks + 1;
-  end if;
+  insert into rated_tasks_due (project_id, task_id)
+  select project_id, task_id from feedback_tasks
+  where project_id = new.project_id and task_ref = new.task_id order by task_id
+  on conflict (project_id, task_id) do update set marks = rated_tasks_due.marks + 1;
   return null;
 end $$
 -- statement
