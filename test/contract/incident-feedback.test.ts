@@ -58,10 +58,10 @@ async function vote(
 
 async function measure(project_id: string, group_by: string[] = []) {
   const condition = { signal: 'feedback_negative_rate', window: '10m', threshold: 0.5 }
-  const rule = ruleShape.parse({ condition, group_by })
+  const rule = ruleShape.parse({ name: 'rule', severity: 'low', condition, group_by })
   const [measured] = await stores.signals.measure({
     project_id,
-    slots: [{ rule_id: 'r', rule, end_ms }] as never,
+    slots: [{ rule_id: 'r', rule, end_ms }],
     lag_ms: 0,
   })
   if (measured === undefined || 'error' in measured) throw new Error(JSON.stringify(measured))
@@ -80,13 +80,13 @@ test('the signal is the share of negative votes of end users that count, in the 
   const { groups } = await measure(project_id)
   expect(groups).toMatchObject([{ group: {}, sample: { value: 2 / 5, samples: 5 } }])
   const byName = await measure(project_id, ['task_name'])
-  expect(byName.groups.map(({ group, sample }) => [group, sample.value])).toEqual([
-    [{ task_name: 'book' }, 0],
-    [{ task_name: 'pay' }, 0.5],
+  expect(byName.groups).toMatchObject([
+    { group: { task_name: 'book' }, sample: { value: 0 } },
+    { group: { task_name: 'pay' }, sample: { value: 0.5 } },
   ])
 })
 
 test('without votes there is no value', async () => {
   const { groups, empty } = await measure(newId())
-  expect([groups, empty.value, empty.samples]).toEqual([[], null, 0])
+  expect({ groups, empty }).toMatchObject({ groups: [], empty: { value: null, samples: 0 } })
 })

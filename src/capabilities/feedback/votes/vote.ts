@@ -76,7 +76,7 @@ const value_chars_max = 256
 /**
  * Returns the changes of hourly counts, in the order of their keys, so that two transactions lock
  * rows in the same order. Changes that cancel each other out are left out. Tasks of onboarding are
- * not counted.
+ * not counted, nor labels of browser keys: anybody could make rows with them.
  */
 export function hourChanges(task: TaskValues, changes: readonly VoteChange[]): HourChange[] {
   if (task.environment === onboardingEnvironment) return []
@@ -105,7 +105,7 @@ function valuesOf(task: TaskValues, vote: Vote): [HourChange['dimension'], strin
     ['task_name', task.task_name],
     ['release', task.release],
     ...task.models.map((model): ['model', string] => ['model', model]),
-    ...vote.labels.map((label): ['label', string] => ['label', label]),
+    ...(vote.by_browser ? [] : vote.labels).map((label): ['label', string] => ['label', label]),
   ]
 }
 
