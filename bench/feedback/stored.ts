@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { countTaskDaysChore } from '../../src/capabilities/feedback/index.ts'
 import { toRatedWindow } from '../../src/capabilities/feedback/counting/counts-store.ts'
 import { refreshRatedTasks } from '../../src/capabilities/feedback/counting/refresh-store.ts'
 import { hourWindow } from '../../src/capabilities/feedback/counting/window.ts'
+import { countTaskDaysChore } from '../../src/capabilities/feedback/index.ts'
 import { findStoredPatterns } from '../../src/capabilities/feedback/patterns/stored-patterns.ts'
 import { readStats } from '../../src/capabilities/feedback/stats/read-stats.ts'
 import { newId } from '../../src/kernel/ids.ts'
@@ -86,7 +86,10 @@ async function writeRows(project_id: string): Promise<void> {
   const users = Math.ceil(tasks / 8)
   const about = { id: project_id, name: 'bench' }
   await db.insertInto('organizations').values(about).execute()
-  await db.insertInto('projects').values({ ...about, organization_id: project_id }).execute()
+  await db
+    .insertInto('projects')
+    .values({ ...about, organization_id: project_id })
+    .execute()
   await sql`
     create unlogged table made as
     select task_id, cluster, at, name, release, model, tools,

@@ -1,7 +1,7 @@
 import type { Insertable } from 'kysely'
 import { insightRoutes } from '../../src/capabilities/feedback/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { createHttpServer } from '../../src/platform/http/index.ts'
+import { type Authorize, createHttpServer } from '../../src/platform/http/index.ts'
 import {
   type AccessTables,
   type DetectionTables,
@@ -64,7 +64,10 @@ export type InsightApi = AsyncDisposable & {
 export const noon_ms = Date.UTC(2026, 10, 23, 12)
 
 export async function openInsightApi(): Promise<InsightApi> {
-  const logger = createLogger({ role: 'test', level: process.env['TEST_LOG'] === undefined ? 'silent' : 'error' })
+  const logger = createLogger({
+    role: 'test',
+    level: process.env['TEST_LOG'] === undefined ? 'silent' : 'error',
+  })
   const relational = openRelational<InsightTestTables>({
     ...{ url: await testPostgres(), logger, pool_max: 8 },
     connect_timeout_ms: 2_000,
@@ -75,7 +78,7 @@ export async function openInsightApi(): Promise<InsightApi> {
   const clock = { now_ms: () => time.ms }
   const server = await createHttpServer({
     routes: insightRoutes({ db, clock }),
-    authorize,
+    authorize: authorizeByName,
     idempotency: openIdempotencyStore(db),
     ...{ logger, metrics: createMetrics(), clock },
     body_bytes_max: 1_000_000,
@@ -108,20 +111,30 @@ export async function openInsightApi(): Promise<InsightApi> {
       const isJson = String(reply.headers['content-type']).includes('json')
       return {
         ...{ status: reply.statusCode, headers: reply.headers, text: reply.payload },
-        body: isJson && !String(reply.headers['content-type']).includes('ndjson')
-          ? reply.json()
-          : undefined,
+        body:
+          isJson && !String(reply.headers['content-type']).includes('ndjson')
+            ? reply.json()
+            : undefined,
       }
     },
     vote: async (project_id, tasks) => {
       const rows = tasks.map((one) => toRows(project_id, one))
-      await db.insertInto('tasks').values(rows.map(({ task }) => task)).execute()
+      await db
+        .insertInto('tasks')
+        .values(rows.map(({ task }) => task))
+        .execute()
       await db
         .insertInto('task_detections')
         .values(rows.map(({ detection }) => detection))
         .execute()
-      await db.insertInto('feedback_tasks').values(rows.map(({ rated }) => rated)).execute()
-      await db.insertInto('feedback').values(rows.map(({ item }) => item)).execute()
+      await db
+        .insertInto('feedback_tasks')
+        .values(rows.map(({ rated }) => rated))
+        .execute()
+      await db
+        .insertInto('feedback')
+        .values(rows.map(({ item }) => item))
+        .execute()
       for (const { hour } of rows) {
         if (hour.environment === 'looptrace-onboarding') continue
         await db
@@ -146,9 +159,29 @@ export async function openInsightApi(): Promise<InsightApi> {
   }
 }
 
+/** Headers of a person with a name and a role. */
+export function personOf(name: string, role: 'viewer' | 'editor', project_id: string) {
+  return { ...tokenOf(role, project_id), authorization: `Bearer ${role} ${name}` }
+}
+
+/** Like `authorize`, with the name of the person as the id of the caller. */
+const authorizeByName: Authorize = async (route, credentials) => {
+  const [, role, name] = /^Bearer (\w+) (\w+)$/.exec(credentials.authorization ?? '') ?? []
+  if (name === undefined) return authorize(route, credentials)
+  const caller = await authorize(route, { ...credentials, authorization: `Bearer ${role}` })
+  return { ...caller, id: name }
+}
+
 function newTask(project_id: string, task_id: string) {
   const started_at = new Date(noon_ms - 60_000).toISOString()
-  return { project_id, task_id, name: '', implicit: false, started_at, last_activity_at: started_at }
+  return {
+    project_id,
+    task_id,
+    name: '',
+    implicit: false,
+    started_at,
+    last_activity_at: started_at,
+  }
 }
 
 function toRows(project_id: string, given: VotedTask) {
@@ -165,7 +198,16 @@ function toRows(project_id: string, given: VotedTask) {
     task,
     detection: { ...key, tools, not_checked: '[]' },
     rated: {
-      ...{ ...key, ...sums, task_ref: task_id, created_at: at, items: 1, cluster, first_at: at, last_at: at },
+      ...{
+        ...key,
+        ...sums,
+        task_ref: task_id,
+        created_at: at,
+        items: 1,
+        cluster,
+        first_at: at,
+        last_at: at,
+      },
       ...{ task_name, environment, release, models, task_started_at: task.started_at },
     },
     item: {

@@ -9,9 +9,9 @@ import {
 } from './feedback.ts'
 import { getFeedbackHistory } from './history.ts'
 
+export { createBrowserLimits } from './browser-limits.ts'
 export type { InsightDeps } from './contract.ts'
 export { countFeedbackChore, countTaskDaysChore } from './counting/chores.ts'
-export { createBrowserLimits } from './browser-limits.ts'
 export type { FeedbackDeps } from './feedback.ts'
 export { insightRoutes } from './insight-routes.ts'
 export { openFeedbackRetention } from './items/feedback-retention.ts'

@@ -1,5 +1,6 @@
 import type { Route } from '../../platform/http/index.ts'
 import type { InsightDeps } from './contract.ts'
+import { exportFeedback } from './export/export.ts'
 import { listFeedbackPatterns } from './patterns/patterns.ts'
 import { getReviewAgreement } from './review/agreement.ts'
 import { claimReviews } from './review/claim.ts'
@@ -22,5 +23,6 @@ export function insightRoutes(deps: InsightDeps): Route[] {
     unlabelTask(deps),
     getReviewAgreement(deps),
     getDetectorPrecision(deps),
+    exportFeedback(deps),
   ]
 }

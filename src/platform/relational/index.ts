@@ -20,6 +20,7 @@ export {
 export type { FeedbackTables } from './feedback-tables.ts'
 export { deleteExpiredIdempotencyKeys, openIdempotencyStore } from './idempotency-store.ts'
 export type { IncidentTables } from './incident-tables.ts'
+export type { InsightTables } from './insight-tables.ts'
 export type {
   ArchiveSchedule,
   ArchiveTables,
@@ -28,7 +29,6 @@ export type {
   RetentionTables,
 } from './lifecycle-tables.ts'
 export { afterPosition, allOf, type Fragment } from './list-conditions.ts'
-export type { InsightTables } from './insight-tables.ts'
 export {
   type AppliedStatement,
   type MigrateOptions,

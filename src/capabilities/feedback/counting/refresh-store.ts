@@ -22,7 +22,9 @@ export function refreshRatedTasks(
   return db.transaction().execute(async (trx) => {
     // One transaction of a project at a time changes counts, so none waits for rows of another.
     await sql`
-      select pg_advisory_xact_lock(hashtextextended(${`rated_tasks ${project_id}`}, 0))`.execute(trx)
+      select pg_advisory_xact_lock(hashtextextended(${`rated_tasks ${project_id}`}, 0))`.execute(
+      trx,
+    )
     const { rows } = await sql<{ task_id: string }>`
       delete from rated_tasks_due
       where project_id = ${project_id} and task_id in (

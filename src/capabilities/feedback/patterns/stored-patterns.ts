@@ -77,7 +77,8 @@ function countTested(
 function explainNone(found: { tasks: number; users: number; users_min: number }): string {
   const { tasks, users, users_min } = found
   if (tasks === 0) return 'No task of the window has feedback of this source.'
-  if (users >= users_min) return 'No feature of the tasks comes with clearly more negative feedback.'
+  if (users >= users_min)
+    return 'No feature of the tasks comes with clearly more negative feedback.'
   const have = users === 1 ? '1 user has' : `${users} users have`
   return `Not enough: ${have} feedback, a pattern needs ${users_min}.`
 }

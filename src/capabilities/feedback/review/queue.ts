@@ -60,7 +60,9 @@ export const reviewTask = record('ReviewTask', {
 /** Query parameters that choose tasks of the queue. */
 export const queueQuery = {
   from: instantParameter('Only tasks with activity since then. Default: 30 days before `to`.'),
-  to: instantParameter('Only tasks that started before; at most 90 days after `from`. Default: now.'),
+  to: instantParameter(
+    'Only tasks that started before; at most 90 days after `from`. Default: now.',
+  ),
   name: textParameter('Only tasks of exactly this name.'),
   release: textParameter('Only tasks of this release.'),
   finding_type: textParameter('Only tasks with a finding of this type, such as `repeat_call`.'),

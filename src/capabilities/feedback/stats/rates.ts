@@ -47,8 +47,7 @@ const z = 1.959964
 export function wilson({ n, k }: { n: number; k: number }): RateInterval {
   const rate = k / n
   const centre = (rate + (z * z) / (2 * n)) / (1 + (z * z) / n)
-  const reach =
-    (z / (1 + (z * z) / n)) * Math.sqrt((rate * (1 - rate)) / n + (z * z) / (4 * n * n))
+  const reach = (z / (1 + (z * z) / n)) * Math.sqrt((rate * (1 - rate)) / n + (z * z) / (4 * n * n))
   return [Math.max(0, centre - reach), Math.min(1, centre + reach)]
 }
 
