@@ -1,7 +1,4 @@
-import {
-  clopperPearson,
-  kornGraubard,
-} from '../../src/capabilities/certification/statistics/rate-interval.ts'
+import { clopperPearson, kornGraubard } from '../../src/kernel/statistics/rate-interval.ts'
 import { randomNumbers } from '../../test/support/otlp-requests.ts'
 
 /**

@@ -6,8 +6,8 @@ import { simulateFeedback } from '../../test/support/simulated-feedback.ts'
 
 /**
  * `npm run bench:patterns`: how often the test of patterns is wrong and right on 200 simulated
- * projects, beside the usual test of two shares with the same adjustment, and its time on a million
- * tasks.
+ * projects, beside the usual test of two shares with the same adjustment; the same with users in
+ * groups, as large windows are counted; and its time on a million tasks.
  */
 const seeds = Array.from({ length: 200 }, (_, at) => at + 1_000)
 const base = { tasks_each: 8, features: 40, planted: 0, effect: 0 }
@@ -24,10 +24,32 @@ for (const users of [100, 200]) {
     3,
   )
 }
+for (const planted of [0, 3]) {
+  const about = { ...base, users: 800, planted, effect: planted === 0 ? 0 : 0.1 }
+  const users = seeds.map((seed) => simulateFeedback({ ...about, seed }))
+  show(`${planted} planted of 10 points, 800 users`, users, planted)
+  show(`${planted} planted of 10 points, 800 users in 64 groups`, users.map(group), planted)
+}
 const million = simulateFeedback({ ...base, users: 125_000, seed: 1 })
 const started = performance.now()
 findPatterns(million)
 console.log(`1,000,000 tasks, counted: ${Math.round(performance.now() - started)} ms`)
+
+/** Sums the counts of users by 64 groups, as large windows are counted. */
+function group({ users, features }: PatternInput): PatternInput {
+  const sum = (of: PatternInput['users']) => {
+    const groups = Map.groupBy(of, ({ user }) => String(Number(user.slice(1)) % 64))
+    return [...groups].map(([user, members]) => ({
+      user,
+      tasks: members.reduce((total, { tasks }) => total + tasks, 0),
+      negative: members.reduce((total, { negative }) => total + negative, 0),
+    }))
+  }
+  return {
+    users: sum(users),
+    features: features.map(({ feature, users: having }) => ({ feature, users: sum(having) })),
+  }
+}
 
 function show(name: string, projects: readonly PatternInput[], planted: number): void {
   const clustered = projects.map((input) => findPatterns(input).map(({ feature }) => feature))

@@ -110,6 +110,30 @@ export function checkWindow({ from, to }: Window): void {
   })
 }
 
+/** The bounds of a window that a request may leave out. */
+export type WindowBounds = { now_ms: number; days_default: number; days_max: number }
+
+/**
+ * Returns the window of a request; it ends now, and starts `days_default` before its end, unless the
+ * request says otherwise. Throws `invalid_request` for one that is empty or longer than `days_max`.
+ */
+export function windowWithin(
+  { from, to }: Window,
+  { now_ms, days_default, days_max }: WindowBounds,
+): { from: bigint; to: bigint } {
+  const to_ns = to ?? BigInt(now_ms) * 1_000_000n
+  const from_ns = from ?? to_ns - BigInt(days_default) * day_ns
+  checkWindow({ from: from_ns, to: to_ns })
+  if (to_ns - from_ns <= BigInt(days_max) * day_ns) return { from: from_ns, to: to_ns }
+  const detail = `got a window of more than ${days_max} days, expected ${days_max} days at most`
+  throw problem('invalid_request', {
+    detail: `query.from: ${detail}`,
+    faults: [{ pointer: 'query.from', detail }],
+  })
+}
+
+const day_ns = 86_400_000_000_000n
+
 /** Formats the window as ISO 8601, for the relational store. Throws like `checkWindow`. */
 export function isoWindow(window: Window): { from: string | undefined; to: string | undefined } {
   checkWindow(window)

@@ -18,6 +18,7 @@ import {
   takeDataFolder,
 } from './data-folder.ts'
 import { openDetection, openJudge } from './detection.ts'
+import { openFeedback } from './feedback.ts'
 import { openEvaluator, openFindingRules } from './incidents.ts'
 import { openIntake } from './intake.ts'
 import { openArchives, openHotWindows, openJobs } from './jobs.ts'
@@ -74,7 +75,8 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   openEvaluator(context, config, { ...stores, db, ledger, queue, wakeSender })
   const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores, db })] }
   const verification = openVerification(context, config, { db, store, records, onFindings })
-  const jobs = [hotWindows, archives, minutes, notifications, verification]
+  const feedback = openFeedback(context, { db })
+  const jobs = [hotWindows, archives, minutes, notifications, verification, feedback]
   openJobs(context, config, { ...stores, db, ledger }, jobs)
 
   // A queue in a local file needs no spool.

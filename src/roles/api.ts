@@ -13,6 +13,13 @@ import {
 } from '../capabilities/edge/batches/index.ts'
 import { mappingRoutes } from '../capabilities/edge/otlp/index.ts'
 import {
+  createBrowserLimits,
+  defaultFeedbackLimits,
+  type FeedbackDeps,
+  feedbackRoutes,
+  insightRoutes,
+} from '../capabilities/feedback/index.ts'
+import {
   type ChannelRoutesDeps,
   channelRoutes,
   type IncidentRoutesDeps,
@@ -170,7 +177,11 @@ export function openControl(
   const outbound = openReceivers(config)
   const channels = { db, clock, secret_key, mailer, outbound }
   const verification = openVerificationApi(context, config, { ...built, outbound })
-  const opened = { clock, settings, requests, routing, archives, channels, verification }
+  const feedback = {
+    ...{ db, clock, policies: built.intake.policies, limits: defaultFeedbackLimits },
+    browsers: createBrowserLimits(),
+  }
+  const opened = { clock, settings, requests, routing, archives, channels, verification, feedback }
   const observability = { ...built, ...asked, ...opened }
   return { access, routes: controlRoutes(access, observability) }
 }
@@ -184,6 +195,8 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
     ...conversationTreeRoutes(parts),
     ...detectionRoutes(parts),
     ...verificationApiRoutes(parts.verification),
+    ...feedbackRoutes(parts.feedback),
+    ...insightRoutes(parts),
     ...observabilityRoutes(parts),
   ]
 }
@@ -206,6 +219,7 @@ type ObservabilityParts = Pick<Stores, 'db' | 'store' | 'records' | 'ledger' | '
   archives: ArchiveDeps
   channels: ChannelRoutesDeps
   verification: VerificationApi
+  feedback: FeedbackDeps
   /** Hour (UTC) at which the daily retention runs start. */
   retention_hour: number
 }

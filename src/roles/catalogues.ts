@@ -16,6 +16,7 @@ import { createLogger, createMetrics, type Metrics } from '../platform/telemetry
 import { controlRoutes } from './api.ts'
 import { restartCounter } from './data-folder.ts'
 import { openDetection, openJudge } from './detection.ts'
+import { openFeedback } from './feedback.ts'
 import { noSender, openEvaluator, openFindingRules } from './incidents.ts'
 import { openIntake } from './intake.ts'
 import { openHotWindows, openJobs } from './jobs.ts'
@@ -107,6 +108,7 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
     judge: openJudge(context, config, stores),
   })
   openVerification(context, config, { ...stores, onFindings })
+  openFeedback(context, { db: absent })
   openEvaluator(context, config, { ...stores, relational: absent, columnar: absent, ...noSender })
   const forJobs = { db: absent, retention: absent, ledger: absent }
   openJobs(context, { ...config, jobs_max: 0 }, forJobs, [])

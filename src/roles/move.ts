@@ -157,7 +157,8 @@ async function move(context: RoleContext, config: Config, about: Move): Promise<
     const tables = await copyDatabase({
       source_url: source.postgres_url,
       target_url: postgresUrl(config),
-      excluded: moveTables,
+      // Copied feedback marks its tasks in the target, as new feedback does.
+      excluded: [...moveTables, 'rated_tasks_due'],
       complete: recordMetadata,
       signal,
     })

@@ -16,9 +16,11 @@ import {
   type ArchiveTables,
   type CaptureTables,
   type DetectionTables,
+  type FeedbackTables,
   type HotTables,
   type IncidentTables,
   type IngestTables,
+  type InsightTables,
   isRelationalUnavailable,
   type JobTables,
   openRelational,
@@ -35,7 +37,9 @@ import type { RoleContext } from './running.ts'
 /** All tables of PostgreSQL. */
 export type Tables = AccessTables &
   HotTables &
+  FeedbackTables &
   IncidentTables &
+  InsightTables &
   JobTables &
   TaskTables &
   IngestTables &

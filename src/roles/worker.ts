@@ -8,6 +8,7 @@ import {
 } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openDetection, openJudge } from './detection.ts'
+import { openFeedback } from './feedback.ts'
 import { openEvaluator, openFindingRules } from './incidents.ts'
 import { openArchives, openHotWindows, openJobs } from './jobs.ts'
 import { openConfiguredMailer, openNotifications } from './notifications.ts'
@@ -40,7 +41,8 @@ export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Pr
     openEvaluator(context, config, { ...stores, queue, wakeSender: notifications.wakeSender })
     const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores })] }
     const verification = openVerification(context, config, { ...stores, onFindings })
-    const others = [hotWindows, archives, minutes, notifications, verification]
+    const feedback = openFeedback(context, stores)
+    const others = [hotWindows, archives, minutes, notifications, verification, feedback]
     openJobs(context, config, stores, others)
   })
 }

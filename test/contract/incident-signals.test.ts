@@ -431,13 +431,6 @@ describe('a range of past slots', () => {
     const found = await collect(newId(), rule, end_ms - 3_600_000)
     expect(found).toMatchObject({ available_from_ms: undefined, slots: [] })
   })
-
-  test('of a signal that is not recorded is empty', async () => {
-    const unrecorded = ruleOf({
-      condition: { ...condition, signal: 'feedback_negative_rate', threshold: 0.5 },
-    })
-    expect((await collect(newId(), unrecorded, end_ms - 3_600_000)).slots).toEqual([])
-  })
 })
 
 test('examples are the worst calls of the group in the window, of this project only', async () => {

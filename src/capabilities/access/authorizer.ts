@@ -11,7 +11,7 @@ import {
   type Caller,
   type Credentials,
   keyScopesOf,
-  type RouteKeyScope,
+  letsBrowsersIn,
   type RouteScope,
 } from '../../platform/http/index.ts'
 import { type Identity, type IdentityDeps, identify } from './identify.ts'
@@ -56,17 +56,16 @@ function permit(scope: RouteScope, question: Question): Promise<Caller> {
   }
 }
 
-function permitInProject(
-  scope: Extract<RouteScope, { level: 'project' }>,
-  question: Question,
-): Promise<Caller> {
+type ProjectScope = Extract<RouteScope, { level: 'project' }>
+
+function permitInProject(scope: ProjectScope, question: Question): Promise<Caller> {
   switch (question.identity.kind) {
     case 'user':
       return permitUserInProject(scope.role, question)
     case 'operator':
       return permitOperator(question.identity.id, question)
     default:
-      return permitScopes(scope.key, question)
+      return permitScopes(scope, question)
   }
 }
 
@@ -80,21 +79,40 @@ async function permitOperator(id: string, { credentials, roles }: Question): Pro
 }
 
 /** A key or service account works in its own project, within its scopes. */
-async function permitScopes(scope: RouteKeyScope, question: Question): Promise<Caller> {
+async function permitScopes(scope: ProjectScope, question: Question): Promise<Caller> {
   const { identity, credentials } = question
   if (!('scopes' in identity)) throw problem('permission_denied')
   const named = credentials.params['project_id'] ?? credentials.project
   if (named !== undefined && named.toLowerCase() !== identity.project_id) {
     throw projectNotFound(named)
   }
-  const wanted = keyScopesOf(scope)
+  const wanted = keyScopesOf(scope.key)
   if (wanted.length === 0) {
     throw problem('permission_denied', { detail: 'This requires a signed-in user' })
   }
   if (!wanted.some((name) => identity.scopes.has(name))) {
     throw problem('permission_denied', { detail: `This requires the scope ${wanted.join(' or ')}` })
   }
-  return { kind: identity.kind, id: identity.id, project_id: identity.project_id }
+  const caller = { kind: identity.kind, id: identity.id, project_id: identity.project_id }
+  const { browser } = identity
+  if (browser === undefined) return caller
+  checkOrigin(scope, { origins: browser.origins, origin: credentials.origin })
+  return { ...caller, browser: { user_rate_per_minute: browser.user_rate_per_minute } }
+}
+
+/** Throws `permission_denied` unless the route admits browser keys, and the key the origin. */
+function checkOrigin(
+  scope: ProjectScope,
+  { origins, origin }: { origins: readonly string[]; origin: string | undefined },
+): void {
+  if (!letsBrowsersIn(scope)) {
+    throw problem('permission_denied', { detail: 'A browser key can only send feedback' })
+  }
+  if (origin !== undefined && origins.includes(origin)) return
+  const got = origin === undefined ? 'no Origin header' : `Origin "${origin.slice(0, 80)}"`
+  throw problem('permission_denied', {
+    detail: `${got}: expected an origin that the browser key lists`,
+  })
 }
 
 async function permitUserInProject(role: ProjectRole, question: Question): Promise<Caller> {

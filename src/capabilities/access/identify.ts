@@ -7,7 +7,7 @@ import {
   type RouteAuth,
 } from '../../platform/http/index.ts'
 import type { KeyCache } from './keys/key-cache.ts'
-import { operatorKeyPrefix } from './keys/project-key.ts'
+import { type BrowserKey, operatorKeyPrefix } from './keys/project-key.ts'
 import type { OperatorKey } from './operator-keys/store.ts'
 import type { RoleReader } from './roles/role-reader.ts'
 import type { AccessTokens } from './tokens/access-tokens.ts'
@@ -25,6 +25,7 @@ export type Identity =
       id: string
       project_id: string
       scopes: ReadonlySet<KeyScope>
+      browser?: BrowserKey | undefined
     }
 
 export type IdentityDeps = {
@@ -75,9 +76,9 @@ async function byKey(key: string, { keys }: IdentityDeps): Promise<Identity> {
   if (owner === undefined) {
     throw problem('credentials_invalid', { detail: 'X-API-Key is not a valid key' })
   }
-  const { key_id, service_account_id, project_id, scopes } = owner
+  const { key_id, service_account_id, project_id, scopes, browser } = owner
   return service_account_id === null
-    ? { kind: 'key', id: key_id, project_id, scopes }
+    ? { kind: 'key', id: key_id, project_id, scopes, browser }
     : { kind: 'service_account', id: service_account_id, project_id, scopes }
 }
 

@@ -1,3 +1,5 @@
+export { type RiskFacts, riskOfFindings } from './api/alerts/risk.ts'
+export { selectTaskIncidents, type TaskIncident } from './api/alerts/store.ts'
 export type { IncidentRoutesDeps } from './api/contract.ts'
 export { incidentRoutes } from './api/incident-routes.ts'
 export { channelRoutes } from './channels/channel-routes.ts'

@@ -17,6 +17,7 @@ export {
   type TaskDeps,
   type TaskSettings,
   taskNamed,
+  taskNotFound,
   taskPath,
   taskSchema,
   taskUrl,

@@ -1,13 +1,22 @@
-import type { Kysely, Selectable, TaskTables } from '../../platform/relational/index.ts'
+import type {
+  FeedbackTables,
+  Kysely,
+  Selectable,
+  TaskTables,
+} from '../../platform/relational/index.ts'
 import { markDue } from '../detection/index.ts'
 
 /** States of a task. */
 export const taskStates = ['running', 'completed', 'failed'] as const
 export type TaskState = (typeof taskStates)[number]
 
-/** A stored task, with the client's own id of its conversation. */
+/** A stored task, with the client's own id of its conversation, and its votes of end users. */
 export type TaskRow = Selectable<TaskTables['tasks']> & {
   conversation_external_id: string | null
+  /** Null without feedback, as the next two. */
+  feedback_positive: number | null
+  feedback_negative: number | null
+  feedback_last_at: string | null
 }
 
 /**
@@ -97,15 +106,24 @@ export async function endTask(
   })
 }
 
-/** Selects tasks with the client's own ids of their conversations. */
+/** Selects tasks with the client's own ids of their conversations, and their votes of end users. */
 export function tasksWithConversations(db: Kysely<TaskTables>) {
   return db
+    .withTables<Pick<FeedbackTables, 'feedback_tasks'>>()
     .selectFrom('tasks')
     .leftJoin('conversations', (join) =>
       join
         .onRef('conversations.project_id', '=', 'tasks.project_id')
         .onRef('conversations.conversation_id', '=', 'tasks.conversation_id'),
     )
+    .leftJoin('feedback_tasks', (join) =>
+      join
+        .onRef('feedback_tasks.project_id', '=', 'tasks.project_id')
+        .onRef('feedback_tasks.task_id', '=', 'tasks.task_id'),
+    )
     .selectAll('tasks')
     .select('conversations.external_id as conversation_external_id')
+    .select('feedback_tasks.positive as feedback_positive')
+    .select('feedback_tasks.negative as feedback_negative')
+    .select('feedback_tasks.last_at as feedback_last_at')
 }

@@ -45,7 +45,7 @@ function findFault(route: Route, reply: SentReply, find: FindDescription): strin
   if (!isJson(content)) return reply.body ? 'expected no body' : undefined
   const mediaType = String(reply.headers['content-type']).split(';', 1)[0] ?? ''
   if (!isJson(content[mediaType])) return `undocumented media type ${mediaType}`
-  if (mediaType === 'text/html') return undefined
+  if (mediaType === 'text/html' || mediaType === 'application/x-ndjson') return undefined
   const body: unknown = reply.body ? JSON.parse(reply.body) : undefined
   const validate = described.validatorOf(mediaType)
   if (!validate(body)) return validate.errors?.map(faultText).join(', ')

@@ -19,6 +19,7 @@ export {
   type Caller,
   type Credentials,
   keyScopesOf,
+  letsBrowsersIn,
   letsOperatorIn,
   neededFor,
   type RouteAccess,

@@ -129,6 +129,7 @@ export function responsesOf(
         content: {
           'application/json': { schema: schemas.of({ schema: reply, io: 'output' }) },
           ...(route.or_html && { 'text/html': { schema: { type: 'string' } } }),
+          ...(route.or_ndjson && { 'application/x-ndjson': { schema: { type: 'string' } } }),
         },
       }),
     }

@@ -7,14 +7,20 @@ export type RouteAuth = 'public' | 'key' | 'jwt' | 'jwt_or_key'
  * Required permission of the caller. `project`: a role in the project, or a key with the scope.
  * `organization`: a role in the organization of the path. `user`: signed in. `operator: true` also
  * admits a Kubernetes operator, with its own key in X-API-Key regardless of `auth`, in any project
- * that X-Project-ID names. `before_password_change: true` also admits a user who must first replace
+ * that X-Project-ID names. `browser: true` admits browser keys from the origins of the key. `before_password_change: true` also admits a user who must first replace
  * their password.
  */
 export type RouteScope =
   | { level: 'public' }
   | { level: 'user'; operator?: true; before_password_change?: true }
   | { level: 'organization'; role: OrganizationRole }
-  | { level: 'project'; role: ProjectRole; key: RouteKeyScope; operator?: true }
+  | {
+      level: 'project'
+      role: ProjectRole
+      key: RouteKeyScope
+      operator?: true
+      browser?: true
+    }
 
 /** The scope, or one of several scopes, that a key needs; null if keys are not accepted. */
 export type RouteKeyScope = KeyScope | readonly KeyScope[] | null
@@ -39,6 +45,11 @@ export function letsOperatorIn(scope: RouteScope): boolean {
   return 'operator' in scope && scope.operator === true
 }
 
+/** Returns whether pages of other origins may call a route, with a browser key. */
+export function letsBrowsersIn(scope: RouteScope): boolean {
+  return 'browser' in scope && scope.browser === true
+}
+
 /**
  * The authenticated and authorised caller. An `operator` is a Kubernetes operator that acts for
  * custom resources; only routes with `operator: true` admit it.
@@ -49,6 +60,8 @@ export type Caller = {
   id: string
   /** Project of the call; empty on routes without a project. */
   project_id: string
+  /** Set for a browser key, which anybody can read: its calls per minute of each end user. */
+  browser?: { user_rate_per_minute: number }
 }
 
 /** Authorises a request. Throws 401, 403, 404 or `project_required`. */
@@ -59,5 +72,7 @@ export type Credentials = {
   api_key: string | undefined
   /** From the `X-Project-ID` header or the `project_id` query parameter. */
   project: string | undefined
+  /** The `Origin` header: the page of a call from a browser. */
+  origin?: string | undefined
   params: Readonly<Record<string, string>>
 }

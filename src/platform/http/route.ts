@@ -63,6 +63,8 @@ type RouteDocs = {
   status?: SuccessStatus
   /** Returns HTML instead of JSON to clients that prefer it. */
   or_html?: true
+  /** Returns one JSON value a line to clients that accept `application/x-ndjson`. */
+  or_ndjson?: true
   /** A page for browsers or one of its files. The OpenAPI document leaves it out. */
   page?: true
   /** Returns the version of the object as `ETag`. */

@@ -15,6 +15,7 @@ import { problem } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { inSpan, type Logger, type Metrics } from '../telemetry/index.ts'
 import { replyChecker } from './check-replies.ts'
+import { createCrossOrigin } from './cross-origin.ts'
 import { readJsonBodies } from './json-bodies.ts'
 import { addressTaken } from './listen-error.ts'
 import { answerClientError, asProblem, problemFrom, problemReply } from './problem-reply.ts'
@@ -63,6 +64,7 @@ export type HttpServer = {
 /** Creates the server of a role from its routes. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const unroutable = createUnroutable(options.routes)
+  const crossOrigin = createCrossOrigin(options.routes)
   const app: FastifyInstance = fastify({
     // The role logs better than Fastify at level info, so only Fastify's warnings are logged.
     loggerInstance: options.logger.child(
@@ -92,6 +94,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   })
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
+    const cors = crossOrigin.headersFor(request.method, pathOf(request.url), request.headers)
+    if (cors !== undefined) reply.headers(cors)
     if (!request.is404) return undefined
     const allow = unroutable.allowed(pathOf(request.url)).join(', ')
     if (request.method === 'OPTIONS' && allow !== '')
@@ -238,6 +242,7 @@ async function authorizeRequest(
     authorization: request.headers.authorization,
     api_key: firstValue(request.headers['x-api-key']),
     project: firstValue(request.headers['x-project-id']) ?? query['project_id'],
+    origin: request.headers.origin,
     params: request.params as Record<string, string>,
   })
 }

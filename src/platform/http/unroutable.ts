@@ -78,7 +78,8 @@ function methodsOf(routes: readonly (Route | RawRoute)[]): string[] {
   return [...methods.add('OPTIONS')].toSorted()
 }
 
-function patternOf(url: string): RegExp {
+/** Returns the pattern of the paths of a route. */
+export function patternOf(url: string): RegExp {
   return new RegExp(`^${url.replaceAll('.', '\\.').replaceAll(/\{[a-z_]+\}/g, '[^/]+')}$`)
 }
 

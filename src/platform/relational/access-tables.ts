@@ -194,6 +194,10 @@ interface ApiKeysTable {
   last_used_at: InstantOrNull
   /** Environment of records that are sent with the key and name none. */
   environment: OrNull<string>
+  /** Origins of the pages that may use the key. Set for browser keys only. */
+  origins: OrNull<string[]>
+  /** Calls per minute of each end user. Set for browser keys only. */
+  user_rate_per_minute: OrNull<number>
 }
 
 /** The key of a Kubernetes operator. It belongs to no project. */

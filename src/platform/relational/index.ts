@@ -17,8 +17,10 @@ export {
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
 } from './embedded/start-embedded-postgres.ts'
+export type { FeedbackTables } from './feedback-tables.ts'
 export { deleteExpiredIdempotencyKeys, openIdempotencyStore } from './idempotency-store.ts'
 export type { IncidentTables } from './incident-tables.ts'
+export type { InsightTables } from './insight-tables.ts'
 export type {
   ArchiveSchedule,
   ArchiveTables,

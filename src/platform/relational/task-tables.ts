@@ -159,6 +159,8 @@ interface TaskDetectionsTable {
   ledger: JsonOrNull<unknown>
   /** Users of the calls of the task, also those that `tasks.user_id` does not name. */
   user_ids: ByDefault<string[]>
+  /** Names of the tools that the task called, at most 100. */
+  tools: ByDefault<string[]>
   /** When to ask the judge about the task. */
   judge_due_at: InstantOrNull
   /** End of the claim of the worker that asks the judge. */

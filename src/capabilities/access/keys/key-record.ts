@@ -27,6 +27,14 @@ export const keySchema = record('ApiKey', {
     .string()
     .nullable()
     .describe('Environment of data sent with the key, unless the data names one.'),
+  origins: z
+    .array(z.string())
+    .nullable()
+    .describe('Origins of the pages that may use the key; null for a key that is kept secret.'),
+  user_rate_per_minute: z
+    .int()
+    .nullable()
+    .describe('Calls per minute of each end user of a browser key; null for other keys.'),
   created_at: instantField,
   created_by: z.uuid().nullable(),
   expires_at: instantField.nullable(),
@@ -54,6 +62,9 @@ type KeySpec = {
   scopes: readonly KeyScope[]
   environment: string | null | undefined
   expires_at: string | null | undefined
+  /** Of a browser key. */
+  origins?: readonly string[] | null
+  user_rate_per_minute?: number | null
 }
 
 /**
@@ -64,7 +75,8 @@ export function mintKey(
   spec: KeySpec,
   { caller, now }: { caller: Caller; now: Date },
 ): { key: string; row: KeyInsert } {
-  const { expires_at, environment = null, ...columns } = spec
+  const { expires_at, environment = null, origins = null, ...columns } = spec
+  const { user_rate_per_minute = null } = spec
   const { key, ...stored } = newKey(
     spec.service_account_id === null ? 'project' : 'service_account',
   )
@@ -74,6 +86,8 @@ export function mintKey(
       ...columns,
       ...stored,
       environment,
+      origins,
+      user_rate_per_minute,
       id: newId(),
       created_at: now,
       created_by: caller.kind === 'user' ? caller.id : null,

@@ -10,7 +10,12 @@ export type ProjectKey = {
   service_account_id: string | null
   /** Environment of data sent with the key, unless the data names one. */
   environment?: string
+  /** Set for a key that pages use: anybody can read it. */
+  browser?: BrowserKey
 }
+
+/** The limits of a browser key: exact origins, and calls per minute of each end user. */
+export type BrowserKey = { origins: readonly string[]; user_rate_per_minute: number }
 
 /** A new key. `key` is shown once; only `prefix` and `secret_hash` are stored. */
 export type NewKey = { key: string; prefix: string; secret_hash: Buffer }

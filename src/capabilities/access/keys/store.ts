@@ -33,6 +33,9 @@ export type KeyInsert = {
   created_by: string | null
   expires_at: Date | null
   environment: string | null
+  /** Of a browser key. */
+  origins?: readonly string[] | null
+  user_rate_per_minute?: number | null
 }
 
 /**
@@ -64,7 +67,7 @@ export async function writeKeyUses(db: Db, uses: readonly KeyUse[]): Promise<voi
 export async function insertKey(db: Db, key: KeyInsert): Promise<KeyRow> {
   const row = await db
     .insertInto('api_keys')
-    .values({ ...key, scopes: [...key.scopes] })
+    .values({ ...key, scopes: [...key.scopes], origins: key.origins ? [...key.origins] : null })
     .returning(keyColumns)
     .executeTakeFirstOrThrow()
   return keyRow(row)
@@ -188,6 +191,8 @@ const keyColumns = [
   'created_at',
   'created_by',
   'environment',
+  'origins',
+  'user_rate_per_minute',
   'expires_at',
   'revoked_at',
   'last_used_at',
@@ -211,6 +216,8 @@ function usableKeys(db: Db) {
       'api_keys.secret_hash',
       'api_keys.scopes',
       'api_keys.environment',
+      'api_keys.origins',
+      'api_keys.user_rate_per_minute',
       'api_keys.expires_at',
       'service_accounts.scopes as account_scopes',
     ])
@@ -226,13 +233,15 @@ type UsableKey = {
   secret_hash: Buffer
   scopes: string[]
   environment: string | null
+  origins: string[] | null
+  user_rate_per_minute: number | null
   expires_at: string | null
   account_scopes: string[] | null
 }
 
 /** A service account's key has the scopes that both the key and the account have. */
 function toStoredKey(row: UsableKey): StoredKey {
-  const { account_scopes } = row
+  const { account_scopes, origins, user_rate_per_minute } = row
   const scopes = row.scopes.filter((scope) => account_scopes?.includes(scope) ?? true)
   const owner = {
     key_id: row.id,
@@ -240,6 +249,9 @@ function toStoredKey(row: UsableKey): StoredKey {
     service_account_id: row.service_account_id,
     scopes: new Set(scopes.filter(isKeyScope)),
     ...(row.environment !== null && { environment: row.environment }),
+    ...(origins !== null && {
+      browser: { origins, user_rate_per_minute: user_rate_per_minute ?? 1 },
+    }),
   }
   return {
     owner,

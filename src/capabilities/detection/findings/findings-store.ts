@@ -156,6 +156,7 @@ type DetectionColumns = {
   not_checked: readonly NotChecked[]
   ledger: unknown
   user_ids: readonly string[]
+  tools: readonly string[]
 }
 
 /**
@@ -168,7 +169,7 @@ export async function writeDetection(
   columns: DetectionColumns,
   { rest_ms }: { rest_ms: number },
 ): Promise<void> {
-  const { detected_at, settings_version, detectors, not_checked, ledger, user_ids } = columns
+  const { detected_at, settings_version, detectors, not_checked, ledger } = columns
   await sql`
     update task_detections set
       claim = nullif(claim, ${claim}::uuid),
@@ -177,7 +178,7 @@ export async function writeDetection(
       settings_version = ${settings_version}, detectors = ${detectors},
       not_checked = ${JSON.stringify(not_checked)}::jsonb,
       ledger = ${ledger === null ? null : JSON.stringify(ledger)}::jsonb,
-      user_ids = ${[...user_ids]},
+      user_ids = ${[...columns.user_ids]}, tools = ${[...columns.tools]},
       rests_until = now() + ${rest_ms} * interval '1 ms',
       due_at = case when touches = ${touches} then null
         else now() + ${rest_ms} * interval '1 ms' end

@@ -1,4 +1,5 @@
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import { storableText } from '../../../platform/relational/index.ts'
 import type { ContextMemory } from '../contract.ts'
 import { detectorsDigest } from '../detectors/index.ts'
 import type { FindingContent, FindingsPorts, StoredFindings } from '../ports.ts'
@@ -129,8 +130,19 @@ function toColumns(result: TaskResult, before: TaskDetection) {
   const not_checked = [...analysis.not_checked, ...(judging === undefined ? [] : ofJudge)]
   return {
     ...{ detected_at, settings_version, ledger, user_ids, not_checked },
+    tools: toolNames(result.run),
     detectors: detectorsDigest,
   }
+}
+
+/** Maximum tools of a task, and characters of a name. */
+const tools_max = 100
+const toolName_chars_max = 128
+
+/** Returns the names of the tools that the task called, sorted. */
+function toolNames({ tools }: TaskRun): string[] {
+  const names = tools.map(({ name }) => storableText(name.slice(0, toolName_chars_max)))
+  return [...new Set(names)].toSorted().slice(0, tools_max)
 }
 
 function hasChanged(before: unknown, now: ContextMemory | null): boolean {

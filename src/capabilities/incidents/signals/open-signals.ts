@@ -16,7 +16,13 @@ import { readBatch } from './read-batch.ts'
 import type { ReadingValues } from './read-series.ts'
 import type { SignalSource, SourceReader } from './reading.ts'
 import { emptySample, type SampleFacts, slotReading } from './slot-reading.ts'
-import { findingsReader, type TaskStore, tasksReader, verificationsReader } from './tasks-reader.ts'
+import {
+  feedbackReader,
+  findingsReader,
+  type TaskStore,
+  tasksReader,
+  verificationsReader,
+} from './tasks-reader.ts'
 
 export type SignalOptions = Omit<LedgerParts, 'queue'> & {
   queue: Pick<Queue, 'stats' | 'oldestAge_ms'>
@@ -40,6 +46,7 @@ export function openSignals(
     tasks: tasksReader(options.relational, options.idle_ms),
     findings: findingsReader(options.relational),
     verifications: verificationsReader(options.relational),
+    feedback: feedbackReader(options.relational),
     ledger: ledgerReader(options),
   }
   const oldest = openOldest(options)
@@ -102,7 +109,7 @@ function toMeasured(
   }
 }
 
-/** The lag is a value of the whole project; signals that are not recorded have no groups. */
+/** The lag is a value of the whole project. */
 function withoutRows(slot: MeasuredSlot, lag_ms: number): Measured {
   const empty = emptySample(slot.rule, slot.end_ms, { lag_ms, oldest_ms: undefined })
   const isLag = slot.rule.condition?.signal === 'ingest_lag'

@@ -3,7 +3,14 @@ import type { Signal } from '../rules/condition-kinds.ts'
 import type { Dimension, Rule } from '../rules/rule.ts'
 
 /** Where the rows of a signal are stored. `minutes` are calls, summed by minute. */
-export type SignalSource = 'calls' | 'minutes' | 'tasks' | 'findings' | 'verifications' | 'ledger'
+export type SignalSource =
+  | 'calls'
+  | 'minutes'
+  | 'tasks'
+  | 'findings'
+  | 'verifications'
+  | 'feedback'
+  | 'ledger'
 
 /** A time range in ms since 1970: `from_ms` inclusive, `to_ms` exclusive. */
 export type Window = { readonly from_ms: number; readonly to_ms: number }
@@ -30,6 +37,8 @@ export type Amount =
   | 'trust'
   | 'decided_claims'
   | 'wrong_claims'
+  | 'votes'
+  | 'negative_votes'
   | 'rejected'
   | 'lost'
 
@@ -126,10 +135,7 @@ export type SignalReading = {
 
 const hour_ms = 3_600_000
 
-/**
- * Returns how a signal is computed; undefined for `ingest_lag`, and for signals that no part of the
- * product records yet: their rules measure no data.
- */
+/** Returns how a signal is computed; undefined for `ingest_lag`, which is no sum over rows. */
 export function signalReading(
   signal: Signal,
   per: 'hour' | 'task' | undefined,
@@ -166,14 +172,12 @@ export function signalReading(
       return { source: 'verifications', amounts: ['trust'], value: ([cell]) => toMean(cell) }
     case 'unsupported_claim_rate':
       return share('verifications', 'wrong_claims', 'decided_claims')
-    case 'ingest_lag':
     case 'feedback_negative_rate':
+      return share('feedback', 'negative_votes', 'votes')
+    case 'ingest_lag':
       return undefined
   }
 }
-
-/** Signals whose data no part of the product records yet. */
-export const unrecordedSignals: ReadonlySet<Signal> = new Set(['feedback_negative_rate'])
 
 const noValue: SignalValue = { value: null, samples: 0, bad: 0 }
 

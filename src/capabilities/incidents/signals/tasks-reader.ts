@@ -1,3 +1,4 @@
+import { onboardingEnvironment } from '../../../model/reserved-environments.ts'
 import {
   type DetectionTables,
   type Kysely,
@@ -49,6 +50,14 @@ export function findingsReader(store: TaskStore): SourceReader {
  */
 export function verificationsReader(store: TaskStore): SourceReader {
   return (request) => readGroups(store, request, verifiedAnswers(request))
+}
+
+/**
+ * Opens the source `feedback`: votes of end users that count, by their time. Tasks of onboarding are
+ * left out.
+ */
+export function feedbackReader(store: TaskStore): SourceReader {
+  return (request) => readGroups(store, request, countedVotes(request))
 }
 
 /** Values of the dimensions of a task, each as a list. A task has no tags. */
@@ -125,6 +134,17 @@ function verifiedAnswers(request: ReadRequest): Sql {
     and not exists (select from verification_runs as newer
       where newer.project_id = runs.project_id and newer.trace_id = runs.trace_id
         and newer.state = 'verified' and newer.id > runs.id)`
+}
+
+function countedVotes(request: ReadRequest): Sql {
+  const { project_id } = request
+  const given = mergeWindows(windowsOf(request)).map((range) => within(sql`vote.at`, range))
+  return sql`select vote.at as t, vote.sentiment = 'negative' as negative, ${dimensionLists}
+  from feedback as vote join tasks
+    on tasks.project_id = vote.project_id and tasks.task_id = vote.task_id
+  where vote.project_id = ${project_id} and vote.counts and vote.source = 'end_user'
+    and coalesce(tasks.environment, '') <> ${onboardingEnvironment}
+    and (${sql.join(given, sql` or `)})`
 }
 
 function claimsWith(verdict: string): Sql {
@@ -238,6 +258,7 @@ const sums: Readonly<Partial<Record<Amount, string>>> = {
 const which: Readonly<Partial<Record<Amount, Sql>>> = {
   failed_tasks: sql`r.failed`,
   looped_tasks: sql`r.looped`,
+  negative_votes: sql`r.negative`,
   loops: sql`r.kind = 'loop'`,
   failures: sql`r.kind = 'failure'`,
   context_failures: sql`r.kind = 'context'`,

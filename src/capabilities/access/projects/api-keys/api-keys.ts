@@ -6,6 +6,7 @@ import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
 import { environmentField, expiryField, idField, nameField, scopesField } from '../../fields.ts'
+import { browserKeyFields, browserKeySpec, refuseBrowserFaults } from '../../keys/browser-key.ts'
 import { keyListSchema, mintKey, newKeySchema } from '../../keys/key-record.ts'
 import { addKey, listKeys } from '../../keys/store.ts'
 
@@ -57,12 +58,16 @@ export function createApiKey({ db, clock, keys }: Access): Route {
       scopes: scopesField.default([...defaultKeyScopes]),
       environment: environmentField,
       expires_at: expiryField,
-    }),
+      ...browserKeyFields,
+    }).superRefine(refuseBrowserFaults),
     reply: newKeySchema,
     errors: ['project_not_found'],
     handle: async ({ params, body, caller }) => {
-      const { environment, expires_at } = body
-      const spec = { ...params, ...body, service_account_id: null, environment, expires_at }
+      const { name, scopes, environment, expires_at } = body
+      const spec = {
+        ...{ ...params, name, scopes, service_account_id: null, environment, expires_at },
+        ...browserKeySpec(body),
+      }
       const { key, row } = mintKey(spec, { caller, now: new Date(clock.now_ms()) })
       const made = await addKey(db, row)
       keys.forget(row.prefix)

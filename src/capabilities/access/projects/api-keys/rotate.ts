@@ -36,9 +36,13 @@ export function rotateApiKey({ db, clock, keys, roles }: Access): Route {
     handle: async ({ params, body, caller }) => {
       const old = await findChangeableKey(db, params, { caller })
       const { project_id, service_account_id, name, scopes } = old
+      const { origins, user_rate_per_minute } = old
       const environment = body.environment === undefined ? old.environment : body.environment
       const expires_at = body.expires_at === undefined ? old.expires_at : body.expires_at
-      const spec = { project_id, service_account_id, name, scopes, environment, expires_at }
+      const spec = {
+        ...{ project_id, service_account_id, name, scopes, environment, expires_at },
+        ...{ origins, user_rate_per_minute },
+      }
       const at = new Date(clock.now_ms())
       const { key, row } = mintKey(spec, { caller, now: at })
       const ends_at = new Date(at.getTime() + body.overlap_seconds * 1000)

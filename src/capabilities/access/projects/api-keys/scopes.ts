@@ -4,6 +4,7 @@ import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
 import { idField, scopesField } from '../../fields.ts'
+import { checkBrowserScopes } from '../../keys/browser-key.ts'
 import { checkWithin, findChangeableKey, keySchema } from '../../keys/key-record.ts'
 import { updateKey } from '../../keys/store.ts'
 import { declaredBy } from '../../service-accounts/declaration.ts'
@@ -35,6 +36,7 @@ export function setApiKeyScopes({ db, keys, roles }: Access): Route {
     handle: async ({ params, body: { scopes, managed_by }, caller }) => {
       const key = await findChangeableKey(db, params, { caller, managed_by })
       const { project_id, service_account_id } = key
+      if (key.origins !== null) checkBrowserScopes(scopes)
       if (service_account_id !== null) {
         const account = await findServiceAccount(db, { project_id, service_account_id })
         refuseSuspended(account)

@@ -69,14 +69,19 @@ export function riskOf(facts: RiskFacts): { risk: number; factors: FactorShare[]
 
 function valuesOf(facts: RiskFacts): Record<RiskFactor, number | null> {
   const { findings, is_failed, calls, errors, trust, negative_feedback } = facts
-  const noRisk = findings.reduce((left, { severity, confidence, state }) => {
-    const counted = state === 'recovered' ? recoveredShare : 1
-    return left * (1 - findingRisks[severity] * confidence * counted)
-  }, 1)
   return {
-    findings: 1 - noRisk,
+    findings: riskOfFindings(findings),
     failures: is_failed ? 1 : Math.min(errors / Math.max(calls, 1), 1),
     trust: trust === null ? null : 1 - trust,
     feedback: negative_feedback,
   }
+}
+
+/** Returns the risk of findings together, 0–1: 1 − Π(1 − risk of the finding). */
+export function riskOfFindings(findings: RiskFacts['findings']): number {
+  const noRisk = findings.reduce((left, { severity, confidence, state }) => {
+    const counted = state === 'recovered' ? recoveredShare : 1
+    return left * (1 - findingRisks[severity] * confidence * counted)
+  }, 1)
+  return 1 - noRisk
 }

@@ -1,9 +1,5 @@
-import { problem } from '../../../../kernel/problem.ts'
 import { isoFromNs } from '../../../../kernel/time.ts'
-import { checkWindow, instantParameter } from '../../../../model/list-query.ts'
-
-const day_ms = 86_400_000
-const days_max = 90
+import { instantParameter, windowWithin } from '../../../../model/list-query.ts'
 
 /** Query parameters of the window of an alert route. */
 export const windowQuery = {
@@ -19,15 +15,6 @@ export function alertWindow(
   { from, to }: { from?: bigint | undefined; to?: bigint | undefined },
   now_ms: number,
 ): AlertWindow {
-  const to_ns = to ?? BigInt(now_ms) * 1_000_000n
-  const from_ns = from ?? to_ns - BigInt(day_ms) * 1_000_000n
-  checkWindow({ from: from_ns, to: to_ns })
-  const detail = `got a window of more than ${days_max} days, expected ${days_max} days at most`
-  if (to_ns - from_ns <= BigInt(days_max * day_ms) * 1_000_000n) {
-    return { from: isoFromNs(from_ns), to: isoFromNs(to_ns) }
-  }
-  throw problem('invalid_request', {
-    detail: `query.from: ${detail}`,
-    faults: [{ pointer: 'query.from', detail }],
-  })
+  const window = windowWithin({ from, to }, { now_ms, days_default: 1, days_max: 90 })
+  return { from: isoFromNs(window.from), to: isoFromNs(window.to) }
 }

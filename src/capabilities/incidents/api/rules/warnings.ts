@@ -1,5 +1,4 @@
 import type { Rule } from '../../rules/rule.ts'
-import { unrecordedSignals } from '../../signals/reading.ts'
 
 /** Everything of a project that rules refer to by name. */
 export type KnownNames = {
@@ -11,7 +10,7 @@ export type KnownNames = {
 
 /** Returns the warnings about a rule that is accepted, but may not do what its author expects. */
 export function warningsOf(rule: Rule, known: KnownNames): string[] {
-  const { condition, burn_rate, baseline, mode } = rule
+  const { mode } = rule
   const channels = new Set([...rule.notify, ...rule.escalation.flatMap(({ notify }) => notify)])
   const warnings = [...channels]
     .filter((name) => !known.channels.has(name))
@@ -23,10 +22,6 @@ export function warningsOf(rule: Rule, known: KnownNames): string[] {
   const { assign_to } = rule
   if (assign_to !== undefined && !known.members.has(assign_to.toLowerCase())) {
     warnings.push(`\`assign_to\`: ${JSON.stringify(assign_to)} is not a member of the project.`)
-  }
-  const signal = (condition ?? burn_rate ?? baseline)?.signal
-  if (signal !== undefined && unrecordedSignals.has(signal)) {
-    warnings.push(`The signal \`${signal}\` has no data yet, so the rule does not fire.`)
   }
   if (mode === 'live' && channels.size === 0) {
     warnings.push('`notify` and `escalation` name no channel, so no message is sent.')

@@ -1,5 +1,5 @@
-import { incompleteBeta } from '../../../kernel/statistics/incomplete-beta.ts'
-import { quantileOfT } from '../../../kernel/statistics/student-t.ts'
+import { incompleteBeta } from './incomplete-beta.ts'
+import { quantileOfT } from './student-t.ts'
 
 /** Bounds of a rate, 0–1. */
 export type RateInterval = readonly [low: number, high: number]
@@ -19,23 +19,33 @@ export function clopperPearson({ n, k }: Cluster, tail: number): RateInterval {
 
 /**
  * Returns the interval of a rate over clusters, with `tail` of error a side: Clopper and Pearson at
- * the effective sample size of Korn and Graubard (1998), n* = p(1 − p)/v · (t₍n−1₎/t₍C−1₎)², at most
- * n. v sums the residuals of the C clusters, each divided by 1 − (its share of the samples), as HC3
- * does: without that, large clusters hide their own influence. Without any variance between the
- * samples it is Clopper and Pearson at n. Returns undefined for fewer than 2 clusters, or a cluster
- * without samples or with impossible counts.
+ * the effective sample size. Returns undefined like `effectiveSize`.
  */
 export function kornGraubard(clusters: readonly Cluster[], tail: number): RateInterval | undefined {
+  const effective = effectiveSize(clusters, tail)
+  if (effective === undefined) return undefined
+  const n = clusters.reduce((sum, one) => sum + one.n, 0)
+  const k = clusters.reduce((sum, one) => sum + one.k, 0)
+  return clopperPearson({ n: effective, k: effective * (k / n) }, tail)
+}
+
+/**
+ * Returns the effective sample size of Korn and Graubard (1998) for a rate over clusters: the number
+ * of independent samples that say as much, n* = p(1 − p)/v · (t₍n−1₎/t₍C−1₎)², at most n. v sums the
+ * residuals of the C clusters, each divided by 1 − (its share of the samples), as HC3 does: without
+ * that, large clusters hide their own influence. Without any variance between the samples it is n.
+ * Returns undefined for fewer than 2 clusters, or a cluster without samples or with impossible counts.
+ */
+export function effectiveSize(clusters: readonly Cluster[], tail: number): number | undefined {
   if (clusters.length < 2 || !clusters.every(isPossible)) return undefined
   const n = clusters.reduce((sum, one) => sum + one.n, 0)
   const k = clusters.reduce((sum, one) => sum + one.k, 0)
   const rate = k / n
   const squares = clusters.map((one) => ((one.k - rate * one.n) / (1 - one.n / n)) ** 2)
   const variance = squares.reduce((sum, one) => sum + one, 0) / (n * n)
-  if (k === 0 || k === n || variance <= 1e-15) return clopperPearson({ n, k }, tail)
+  if (k === 0 || k === n || variance <= 1e-15) return n
   const quantiles = quantileOfT(tail, n - 1) / quantileOfT(tail, clusters.length - 1)
-  const effective = Math.min(n, ((rate * (1 - rate)) / variance) * quantiles ** 2)
-  return clopperPearson({ n: effective, k: effective * rate }, tail)
+  return Math.min(n, ((rate * (1 - rate)) / variance) * quantiles ** 2)
 }
 
 /** NaN fails each comparison, so it is impossible. */

@@ -1,0 +1,59 @@
+import { type Caller, createRateLimiter, type RateLimiter } from '../../platform/http/index.ts'
+
+/** A call with a browser key. */
+type BrowserCall = {
+  caller: Caller
+  /** The end user that the page names; it proves nothing. */
+  user_id: string | undefined
+  /** Network of the client. */
+  network: string
+  now_ms: number
+}
+
+/** Limits the calls of end users with browser keys. */
+export type BrowserLimits = {
+  /** Counts a call. Throws `rate_limited` with `Retry-After` and `RateLimit-*`. */
+  take(call: BrowserCall): void
+}
+
+/** Users behind one network, such as an office. More names from it are refused. */
+const usersOfNetwork = 10
+
+/**
+ * Creates the limits of one process: n pods allow up to n times as many calls. A page can name any
+ * user, so each network has a limit too, of as many calls as ten users. A call that names no user
+ * counts for its network as one user.
+ */
+export function createBrowserLimits(): BrowserLimits {
+  const limiters = new Map<number, RateLimiter>()
+  const limiterOf = (per_minute: number) => {
+    const limiter = limiters.get(per_minute) ?? createRateLimiter(per_minute)
+    limiters.set(per_minute, limiter)
+    return limiter
+  }
+  return {
+    take: ({ caller, user_id, network, now_ms }) => {
+      if (caller.browser === undefined) return
+      const { user_rate_per_minute } = caller.browser
+      const limits = [
+        { name: ['network', network], per_minute: user_rate_per_minute * usersOfNetwork },
+        {
+          name: user_id === undefined ? ['anonymous', network] : ['user', user_id],
+          per_minute: user_rate_per_minute,
+        },
+      ]
+      for (const { name, per_minute } of limits) {
+        const id = JSON.stringify([caller.id, ...name])
+        const decision = limiterOf(per_minute).take(id, now_ms)
+        if (!decision.allowed) throw decision.fault.withHeaders(pairs(decision.headers))
+      }
+    },
+  }
+}
+
+function pairs(headers: readonly string[]): Record<string, string> {
+  const names = headers.filter((_, at) => at % 2 === 0)
+  return Object.fromEntries(
+    names.map((name, at) => [name.toLowerCase(), headers[2 * at + 1] ?? '']),
+  )
+}

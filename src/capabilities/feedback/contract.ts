@@ -1,0 +1,14 @@
+import type { Clock } from '../../kernel/time.ts'
+import type { InsightDb } from './insight-db.ts'
+
+/** Dependencies of the routes of statistics, patterns and reviews. */
+export type InsightDeps = { db: InsightDb; clock: Clock }
+
+/** Who may read statistics and patterns. */
+export const readScope = { level: 'project', role: 'viewer', key: 'tasks:read' } as const
+
+/** Who may review. Keys have no person behind them, so they may not. */
+export const reviewScope = { level: 'project', role: 'editor', key: null } as const
+
+/** Who may read labels and what follows from them. */
+export const labelReadScope = { level: 'project', role: 'viewer', key: null } as const

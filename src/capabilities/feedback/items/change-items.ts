@@ -1,0 +1,249 @@
+import { problem } from '../../../kernel/problem.ts'
+import type { FeedbackDb, FeedbackLimits } from '../ports.ts'
+import { type FeedbackTaskRow, settleVotes } from '../votes/settle-votes.ts'
+import { type FeedbackSource, hourOf } from '../votes/vote.ts'
+import { findFeedbackTask, findSeenTask, lockFeedbackTask } from '../waiting/feedback-tasks.ts'
+import {
+  addDrops,
+  addRevision,
+  countBrowserItems,
+  countPending,
+  type FeedbackRow,
+  findItem,
+  type ItemKey,
+} from './items-store.ts'
+import { deriveSentiment, type Sentiment } from './sentiment.ts'
+
+/** The values of an item that can be edited. `sentiment` is the given one, not the derived. */
+export type ItemValue = {
+  rating: number | null
+  thumbs: 'up' | 'down' | null
+  labels: string[]
+  comment: string | null
+  correction: string | null
+  metadata: Record<string, string>
+  sentiment: Sentiment | null
+}
+
+/** An item to store. */
+export type NewItem = ItemKey & {
+  source: FeedbackSource
+  subject: string
+  user_id: string | null
+  trace_id: string | null
+  /** ISO 8601. */
+  at: string
+  time_adjusted: boolean
+  by_browser: boolean
+  /** `user:<id>`, `key:<id>` or `service_account:<id>`. */
+  actor: string
+  value: ItemValue
+  /** SHA-256 of what the client sent. */
+  body_digest: Buffer
+}
+
+type Ports = { db: FeedbackDb; limits: FeedbackLimits; now_ms: number }
+
+/**
+ * Stores an item, or returns the item that the same call stored before. Throws
+ * `feedback_conflict` for an id with another body, `limit_reached` and `feedback_queue_full`.
+ */
+export async function createItem(
+  { db, limits, now_ms }: Ports,
+  item: NewItem,
+): Promise<{ row: FeedbackRow; is_new: boolean }> {
+  try {
+    return await db.transaction().execute(async (trx) => {
+      const task = await lockFeedbackTask(trx, { ...item, ...limits, now_ms })
+      const key = { ...item, task_id: task.task_id }
+      const known = await findItem(trx, key)
+      if (known !== undefined) return { row: sameItem(known, item), is_new: false }
+      await admit(trx, task, { item, limits })
+      const subject = { source: item.source, subject: item.subject, now_ms }
+      await settleVotes(trx, task, subject, (at) => insertItem(trx, task, { item, at }))
+      return { row: await storedItem(trx, key), is_new: true }
+    })
+  } catch (error) {
+    if (error instanceof NotAdmitted) await noteDrop(db, item, { reason: error.reason, now_ms })
+    throw error instanceof NotAdmitted ? error.cause : error
+  }
+}
+
+function sameItem(known: FeedbackRow, item: NewItem): FeedbackRow {
+  if (known.body_digest.equals(item.body_digest)) return known
+  throw problem('feedback_conflict', {
+    detail: `feedback_id: "${item.feedback_id}" is an item with another body. Use a new id, or change the item with PUT`,
+  })
+}
+
+type DropReason = 'pending_limit' | 'task_limit'
+
+/** The item is over a limit. The drop is counted after the transaction. */
+class NotAdmitted extends Error {
+  override readonly name = 'NotAdmitted'
+  readonly reason: DropReason
+
+  constructor(reason: DropReason, cause: Error) {
+    super(cause.message, { cause })
+    this.reason = reason
+  }
+}
+
+async function admit(
+  trx: FeedbackDb,
+  task: FeedbackTaskRow,
+  { item, limits }: { item: NewItem; limits: FeedbackLimits },
+): Promise<void> {
+  const of_browsers = item.by_browser ? await countBrowserItems(trx, task) : 0
+  const isFull = task.items >= limits.items_of_task_max
+  if (isFull || of_browsers >= limits.browser_items_of_task_max) {
+    const most = isFull ? limits.items_of_task_max : limits.browser_items_of_task_max
+    const whose = isFull ? '' : ' of browser keys'
+    const detail = `The task has ${most} items${whose}, the maximum. Change an item instead of adding one.`
+    throw new NotAdmitted('task_limit', problem('limit_reached', { detail }))
+  }
+  if (task.attached) return
+  const { by_browser } = item
+  const pending_max = by_browser ? limits.browser_pending_max : limits.pending_max
+  const counted = { project_id: item.project_id, by_browser, count_max: pending_max }
+  if ((await countPending(trx, counted)) < pending_max) return
+  const detail = `${pending_max} items of the project wait for tasks that were not seen yet, the maximum. Send feedback after the calls of its task.`
+  const full = problem('feedback_queue_full', { detail, retry_after_s: 60 })
+  throw new NotAdmitted('pending_limit', full)
+}
+
+async function noteDrop(
+  db: FeedbackDb,
+  { project_id }: NewItem,
+  { reason, now_ms }: { reason: DropReason; now_ms: number },
+): Promise<void> {
+  const hour = hourOf(new Date(now_ms).toISOString())
+  await addDrops(db, { project_id, hour, reason, items: 1 })
+}
+
+async function insertItem(
+  trx: FeedbackDb,
+  { project_id, task_id, attached }: FeedbackTaskRow,
+  { item, at: created_at }: { item: NewItem; at: string },
+): Promise<void> {
+  const { feedback_id, source, subject, user_id, trace_id, at, time_adjusted } = item
+  const { actor, value, by_browser, body_digest } = item
+  const row = await trx
+    .insertInto('feedback')
+    .values({
+      ...{ project_id, task_id, feedback_id, source, subject, user_id, trace_id },
+      ...{ at, time_adjusted, by_browser, body_digest, ...columnsOf(value) },
+      ...{ state: attached ? 'attached' : 'pending', version: 1 },
+      ...{ created_at, created_by: actor, updated_at: created_at, updated_by: actor },
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  await addRevision(trx, row, 'created')
+  await trx
+    .updateTable('feedback_tasks')
+    .set((eb) => ({ items: eb('items', '+', 1) }))
+    .where('project_id', '=', project_id)
+    .where('task_id', '=', task_id)
+    .execute()
+}
+
+function columnsOf({ metadata, ...value }: ItemValue) {
+  const sentiment = deriveSentiment(value)
+  return { ...value, sentiment, metadata: JSON.stringify(metadata) }
+}
+
+async function storedItem(trx: FeedbackDb, key: ItemKey): Promise<FeedbackRow> {
+  const row = await findItem(trx, key)
+  if (row === undefined) throw feedbackNotFound(key.feedback_id)
+  return row
+}
+
+/** Returns the error for an item that the task does not have, or that the caller may not change. */
+export function feedbackNotFound(feedback_id: string): Error {
+  return problem('feedback_not_found', {
+    detail: `feedback_id: got "${feedback_id}", which is no feedback of this task that you can see`,
+  })
+}
+
+/** A change of an item. */
+export type ItemChange = {
+  actor: string
+  /** Throws if the caller may not change the item, or names another version. */
+  check: (row: FeedbackRow) => void
+}
+
+/**
+ * Replaces the values of an item. The former ones stay in its history. Throws
+ * `feedback_not_found`, `feedback_withdrawn`, `limit_reached`, and the errors of `check`.
+ */
+export function editItem(
+  ports: Ports,
+  key: ItemKey,
+  change: ItemChange & { value: ItemValue },
+): Promise<FeedbackRow> {
+  return changeItem(ports, key, change, async (trx, row, at) => {
+    if (row.state === 'withdrawn') {
+      const detail = `feedback_id: "${key.feedback_id}" is withdrawn and cannot be edited. Create a new item.`
+      throw problem('feedback_withdrawn', { detail })
+    }
+    if (row.version >= ports.limits.versions_max) {
+      const detail = `The item has ${row.version} versions, the maximum. Create a new item.`
+      throw problem('limit_reached', { detail })
+    }
+    const set = columnsOf(change.value)
+    await updateItem(trx, row, { set, at, actor: change.actor, action: 'edited' })
+  })
+}
+
+/**
+ * Withdraws an item: it does not count any more, and stays with its history. Withdrawing it again
+ * changes nothing. Throws `feedback_not_found`, and the errors of `check`.
+ */
+export function withdrawItem(ports: Ports, key: ItemKey, change: ItemChange): Promise<FeedbackRow> {
+  return changeItem(ports, key, change, async (trx, row, at) => {
+    if (row.state === 'withdrawn') return
+    const set = { state: 'withdrawn' as const }
+    await updateItem(trx, row, { set, at, actor: change.actor, action: 'withdrawn' })
+  })
+}
+
+async function changeItem(
+  { db, now_ms }: Ports,
+  key: ItemKey,
+  { check }: ItemChange,
+  change: (trx: FeedbackDb, row: FeedbackRow, at: string) => Promise<void>,
+): Promise<FeedbackRow> {
+  return db.transaction().execute(async (trx) => {
+    const seen = await findSeenTask(trx, key)
+    const named = { ...key, task_id: seen?.task_id ?? key.task_id }
+    const task = await findFeedbackTask(trx, named)
+    const row = task && (await findItem(trx, named))
+    if (task === undefined || row === undefined) throw feedbackNotFound(key.feedback_id)
+    check(row)
+    await settleVotes(trx, task, { ...row, now_ms }, (at) => change(trx, row, at))
+    return storedItem(trx, named)
+  })
+}
+
+type Update = {
+  set: Partial<ReturnType<typeof columnsOf>> & { state?: 'withdrawn' }
+  at: string
+  actor: string
+  action: 'edited' | 'withdrawn'
+}
+
+async function updateItem(
+  trx: FeedbackDb,
+  { project_id, task_id, feedback_id, version }: FeedbackRow,
+  { set, at, actor, action }: Update,
+): Promise<void> {
+  const row = await trx
+    .updateTable('feedback')
+    .set({ ...set, version: version + 1, updated_at: at, updated_by: actor })
+    .where('project_id', '=', project_id)
+    .where('task_id', '=', task_id)
+    .where('feedback_id', '=', feedback_id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  await addRevision(trx, row, action)
+}

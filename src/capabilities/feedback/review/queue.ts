@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import { isoFromNs } from '../../../kernel/time.ts'
+import {
+  instantParameter,
+  integerParameter,
+  textParameter,
+  windowWithin,
+} from '../../../model/list-query.ts'
+import { record } from '../../../model/named-schemas.ts'
+import { severities } from '../../../model/severity.ts'
+import type { InsightDb } from '../insight-db.ts'
+import {
+  type Candidate,
+  claimsOf,
+  findingsOfQueue,
+  type QueueFilter,
+  type QueueFinding,
+  selectCandidates,
+} from './queue-store.ts'
+import { type ReviewRisk, reviewFactors, reviewRisk } from './review-risk.ts'
+
+const count = z.int().nonnegative()
+const share = z.number().min(0).max(1)
+const findings_max = 10
+
+/** A task in the review queue, in replies. */
+export const reviewTask = record('ReviewTask', {
+  task_id: z.string(),
+  name: z.string(),
+  release: z.string().nullable(),
+  started_at: z.iso.datetime(),
+  risk: share.describe('How urgently it should be reviewed: the weighted sum of the factors.'),
+  factors: record(
+    'ReviewFactors',
+    Object.fromEntries(reviewFactors.map((factor) => [factor, share])) as Record<
+      (typeof reviewFactors)[number],
+      typeof share
+    >,
+  ),
+  findings: z
+    .array(
+      record('ReviewFinding', {
+        finding_id: z.uuid(),
+        detector: z.string(),
+        type: z.string(),
+        severity: z.enum(severities),
+        state: z.string(),
+        confidence: share,
+        summary: z.string(),
+      }),
+    )
+    .max(findings_max)
+    .describe('The most severe findings.'),
+  findings_total: count,
+  labels: count.describe('Labels that reviewers gave to it.'),
+  claimed_until: z.iso.datetime().nullable().describe('End of the caller’s claim; null without.'),
+  links: z.record(z.string(), z.string()).describe('Paths: `task`, `timeline`, `labels`.'),
+})
+
+/** Query parameters that choose tasks of the queue. */
+export const queueQuery = {
+  from: instantParameter('Only tasks with activity since then. Default: 30 days before `to`.'),
+  to: instantParameter(
+    'Only tasks that started before; at most 90 days after `from`. Default: now.',
+  ),
+  name: textParameter('Only tasks of exactly this name.'),
+  release: textParameter('Only tasks of this release.'),
+  finding_type: textParameter('Only tasks with a finding of this type, such as `repeat_call`.'),
+  reviewers: integerParameter({
+    ...{ minimum: 1, maximum: 5, default: 1 },
+    description: 'Reviewers that a task needs: it leaves the queue with this number of labels.',
+  }),
+}
+
+type QueueRequest = {
+  from?: bigint | undefined
+  to?: bigint | undefined
+  name?: string | undefined
+  release?: string | undefined
+  finding_type?: string | undefined
+  reviewers: number
+}
+
+/** Returns the filter of a request. Throws `invalid_request` for a wrong window. */
+export function toQueueFilter(
+  { from, to, ...query }: QueueRequest,
+  { project_id, reviewer, now_ms }: { project_id: string; reviewer: string; now_ms: number },
+): QueueFilter {
+  const window = windowWithin({ from, to }, { now_ms, days_default: 30, days_max: 90 })
+  return {
+    ...query,
+    ...{ project_id, reviewer, now: new Date(now_ms).toISOString() },
+    ...{ from: isoFromNs(window.from), to: isoFromNs(window.to) },
+  }
+}
+
+/** A candidate with its findings and its risk. */
+export type QueuedTask = Candidate & ReviewRisk & { findings: readonly QueueFinding[] }
+
+/** Reads the queue of a reviewer, highest risk first; ties are in order of task ids. */
+export async function readQueue(db: InsightDb, filter: QueueFilter): Promise<QueuedTask[]> {
+  const candidates = await selectCandidates(db, filter)
+  const ids = candidates.map(({ task_id }) => task_id)
+  const findings = await findingsOfQueue(db, filter.project_id, ids)
+  const byTask = Map.groupBy(findings, ({ task_id }) => task_id)
+  return candidates
+    .map((task) => {
+      const own = byTask.get(task.task_id) ?? []
+      const { trust, coverage, is_negative, labels } = task
+      const facts = { findings: own, trust, coverage, is_negative, is_labelled: labels > 0 }
+      const { risk, factors } = reviewRisk(facts)
+      // A cursor holds the risk, so it is rounded to what both sides of a page agree on.
+      return { ...task, findings: own, risk: Math.round(risk * 1e9) / 1e9, factors }
+    })
+    .toSorted(byRisk)
+}
+
+function byRisk(one: QueuedTask, other: QueuedTask): number {
+  return other.risk - one.risk || (one.task_id < other.task_id ? -1 : 1)
+}
+
+/** Shapes tasks of the queue for a reply. */
+export async function toReviewTasks(
+  db: InsightDb,
+  filter: QueueFilter,
+  tasks: readonly QueuedTask[],
+): Promise<z.input<typeof reviewTask>[]> {
+  const claims = await claimsOf(db, filter)
+  return tasks.map(({ findings, trust: _t, coverage: _c, is_negative: _n, ...task }) => {
+    const path = encodeURIComponent(task.task_id)
+    const url = `/api/v1/tasks/${path}`
+    return {
+      ...task,
+      findings: findings.slice(0, findings_max).map(({ task_id: _, ...finding }) => finding),
+      findings_total: findings.length,
+      claimed_until: claims.get(task.task_id) ?? null,
+      links: {
+        task: url,
+        timeline: `${url}/timeline`,
+        labels: `/api/v1/feedback/review/${path}/labels`,
+      },
+    }
+  })
+}

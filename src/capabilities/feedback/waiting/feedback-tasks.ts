@@ -1,0 +1,183 @@
+import { traceIdFrom } from '../../../kernel/ids.ts'
+import { type Selectable, sql, type TaskTables } from '../../../platform/relational/index.ts'
+import type { FeedbackDb } from '../ports.ts'
+import { countAllVotes, type FeedbackTaskRow } from '../votes/settle-votes.ts'
+
+/** The fields of a task that its feedback copies. */
+type SeenTask = Pick<
+  Selectable<TaskTables['tasks']>,
+  | 'task_id'
+  | 'name'
+  | 'environment'
+  | 'release'
+  | 'models'
+  | 'user_id'
+  | 'conversation_id'
+  | 'implicit'
+  | 'started_at'
+>
+
+type TaskKey = { project_id: string; task_id: string }
+
+/** Maximum models of a task by which its votes are counted. */
+const models_max = 20
+
+/**
+ * Returns the task that an id names: the client's own string or, for an implicit task, the trace id
+ * in either spelling. Undefined for a task that was not seen yet, and for one of another project.
+ */
+export async function findSeenTask(
+  db: FeedbackDb,
+  { project_id, task_id }: TaskKey,
+): Promise<SeenTask | undefined> {
+  const trace_id = traceIdFrom(task_id) ?? task_id
+  const rows = await db
+    .selectFrom('tasks')
+    .select(['task_id', 'name', 'environment', 'release', 'models', 'user_id'])
+    .select(['conversation_id', 'implicit', 'started_at'])
+    .where('project_id', '=', project_id)
+    .where('task_id', 'in', [task_id, trace_id])
+    .execute()
+  return (
+    rows.find((row) => row.task_id === task_id) ??
+    rows.find((row) => row.task_id === trace_id && row.implicit)
+  )
+}
+
+/** A task that gets an item. */
+type TaskToLock = TaskKey & {
+  /** End user of the item. */
+  user_id: string | null
+  /** ISO 8601: the time of the item. */
+  at: string
+  now_ms: number
+  /** Time for which items wait for a task that was not seen. */
+  pending_ms: number
+}
+
+/**
+ * Locks the row of a task with feedback until the transaction ends, and makes it if it is missing.
+ * Items that wait for the task are attached if the task was seen since.
+ */
+export async function lockFeedbackTask(trx: FeedbackDb, one: TaskToLock): Promise<FeedbackTaskRow> {
+  const { project_id, at, now_ms, user_id } = one
+  const seen = await findSeenTask(trx, one)
+  const row = await trx
+    .insertInto('feedback_tasks')
+    .values({
+      ...{ project_id, task_id: seen?.task_id ?? one.task_id, first_at: at, last_at: at },
+      created_at: iso(now_ms),
+      ...(seen === undefined
+        ? { look_at: iso(now_ms), expires_at: iso(now_ms + one.pending_ms) }
+        : copiedFrom(seen, user_id)),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['project_id', 'task_id']).doUpdateSet({
+        first_at: sql`least(feedback_tasks.first_at, excluded.first_at)`,
+        last_at: sql`greatest(feedback_tasks.last_at, excluded.last_at)`,
+      }),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return row.attached || seen === undefined ? row : attachTask(trx, row, seen, user_id)
+}
+
+/** Locks the row of a task with feedback; undefined without feedback. */
+export function findFeedbackTask(
+  trx: FeedbackDb,
+  { project_id, task_id }: TaskKey,
+): Promise<FeedbackTaskRow | undefined> {
+  return trx
+    .selectFrom('feedback_tasks')
+    .selectAll()
+    .where('project_id', '=', project_id)
+    .where('task_id', '=', task_id)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+/**
+ * Attaches the waiting items of a locked row to the task, and makes their votes count. Items that
+ * name an implicit task by the other spelling of its trace id move to the row of the task. Returns
+ * the row of the task.
+ */
+export async function attachTask(
+  trx: FeedbackDb,
+  waiting: FeedbackTaskRow,
+  seen: SeenTask,
+  user_id: string | null,
+): Promise<FeedbackTaskRow> {
+  const { project_id, task_id, first_at, last_at, created_at } = waiting
+  if (task_id !== seen.task_id) {
+    await trx
+      .insertInto('feedback_tasks')
+      .values({ project_id, task_id: seen.task_id, first_at, last_at, created_at })
+      .onConflict((conflict) => conflict.columns(['project_id', 'task_id']).doNothing())
+      .execute()
+    await moveItems(trx, waiting, seen.task_id)
+  }
+  const row = await trx
+    .updateTable('feedback_tasks')
+    .set({ ...copiedFrom(seen, user_id), look_at: null, expires_at: null })
+    .where('project_id', '=', project_id)
+    .where('task_id', '=', seen.task_id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  await trx
+    .updateTable('feedback')
+    .set({ state: 'attached' })
+    .where('project_id', '=', project_id)
+    .where('task_id', '=', seen.task_id)
+    .where('state', '=', 'pending')
+    .execute()
+  await countAllVotes(trx, row)
+  return row
+}
+
+function copiedFrom(seen: SeenTask, user_id: string | null) {
+  return {
+    task_ref: seen.task_id,
+    task_name: seen.name,
+    environment: seen.environment,
+    release: seen.release,
+    models: seen.models.slice(0, models_max),
+    cluster: clusterOf(seen, user_id),
+    task_started_at: seen.started_at,
+  }
+}
+
+/** Moves waiting items to another row. An item whose id is known there is left out. */
+async function moveItems(trx: FeedbackDb, from: FeedbackTaskRow, to: string): Promise<void> {
+  const { project_id, task_id } = from
+  await sql`
+    with moved as (
+      update feedback as item set task_id = ${to}
+      where project_id = ${project_id} and task_id = ${task_id}
+        and not exists (select from feedback as known
+          where known.project_id = ${project_id} and known.task_id = ${to}
+            and known.feedback_id = item.feedback_id)
+      returning 1
+    )
+    update feedback_tasks set items = items + (select count(*) from moved)
+    where project_id = ${project_id} and task_id = ${to}
+  `.execute(trx)
+  await trx
+    .deleteFrom('feedback_tasks')
+    .where('project_id', '=', project_id)
+    .where('task_id', '=', task_id)
+    .execute()
+}
+
+/** Returns whose mood the votes on a task share. */
+function clusterOf(
+  { task_id, conversation_id, user_id: owner }: SeenTask,
+  voter: string | null,
+): string {
+  const user_id = owner ?? voter
+  if (user_id !== null) return `user:${user_id}`
+  return conversation_id === null ? `task:${task_id}` : `conversation:${conversation_id}`
+}
+
+function iso(time_ms: number): string {
+  return new Date(time_ms).toISOString()
+}
