@@ -1,23 +1,17 @@
 import sax from 'sax'
-import {
-  type CaseCollector,
-  collectCases,
-  type EvalFile,
-  EvalFileFault,
-  quoted,
-  repeats_max,
-} from './read-cases.ts'
+import type { EvalCase } from '../evidence/eval-case.ts'
+import { type CaseCollector, collectCases, EvalFileFault } from './read-cases.ts'
 
 /** Maximum depth of elements. Reports of test tools have up to six. */
 const depth_max = 32
 
 /**
- * Reads a JUnit report: each `<testcase>` is a case with the id `classname.name`. `<failure>` and
- * `<error>` fail it, `<skipped>` leaves it out. A case that runs several times has the number of the
- * run in the property `repeat` of the test case. Messages and outputs are ignored. A document type is
- * refused, so that no entity is declared or expanded. Throws `EvalFileFault`.
+ * Reads a JUnit report: each `<testcase>` is a case with the id `classname.name`, the group `classname`
+ * and the duration `time`. `<failure>` and `<error>` fail it, `<skipped>` leaves it out. Properties of the
+ * test case give `repeat`, `cluster`, `score` and `cost_usd`. Messages and outputs are ignored. A document
+ * type is refused, so that no entity is declared or expanded. Throws `EvalFileFault`.
  */
-export function readJunit(content: string): EvalFile {
+export function readJunit(content: string): EvalCase[] {
   const parser = sax.parser(true, parserOptions)
   const refuse = (detail: string): never => {
     throw new EvalFileFault([{ line: parser.line + 1, detail }])
@@ -52,13 +46,20 @@ class ReportFault extends Error {
   override readonly name = 'ReportFault'
 }
 
-/** A test case while its elements are read. */
+/** A test case while its elements are read. `fields` has its values as a file of JSON lines would. */
 type OpenCase = {
   line: number
-  id: string
   outcome: 'passed' | 'failed' | 'skipped'
-  repeat: string
+  fields: Record<string, unknown>
 }
+
+/** Properties of a test case that are fields of the case. Whether they are numbers. */
+const properties: ReadonlyMap<string, { isNumber: boolean }> = new Map([
+  ['repeat', { isNumber: true }],
+  ['cluster', { isNumber: false }],
+  ['score', { isNumber: true }],
+  ['cost_usd', { isNumber: true }],
+])
 
 const outcomes: ReadonlyMap<string, 'failed' | 'skipped'> = new Map([
   ['failure', 'failed'],
@@ -77,7 +78,7 @@ function followReport(found: CaseCollector, line: () => number) {
     path.push(name)
     if (name === 'testcase') {
       if (current !== undefined) throw new ReportFault('a <testcase> is inside another one')
-      current = { line: line(), id: idOf(attributes), outcome: 'passed', repeat: '1' }
+      current = { line: line(), outcome: 'passed', fields: fieldsOf(attributes) }
       return
     }
     if (current !== undefined) noteInside(current, path, attributes)
@@ -96,12 +97,18 @@ function countRoot(name: string, roots: number): number {
   throw new ReportFault(`expected <testsuites> or <testsuite>, got <${name.slice(0, 80)}>`)
 }
 
-function idOf(attributes: Texts): string {
+function fieldsOf(attributes: Texts): Record<string, unknown> {
   const [of, name] = [attributes.get('classname') ?? '', attributes.get('name') ?? '']
-  return of === '' ? name : `${of}.${name}`
+  const seconds = numberFrom(attributes.get('time') ?? '')
+  return {
+    case_id: of === '' ? name : `${of}.${name}`,
+    name: of === '' ? null : of,
+    // Some tools write times with a comma; such a case has no duration.
+    duration_ms: typeof seconds === 'number' ? seconds * 1_000 : null,
+  }
 }
 
-/** Notes an element of a test case: its outcome, or its property `repeat`. */
+/** Notes an element of a test case: its outcome, or one of its properties. */
 function noteInside(current: OpenCase, path: readonly string[], attributes: Texts): void {
   const [parent, name] = path.slice(-2)
   if (parent === 'testcase') {
@@ -109,19 +116,19 @@ function noteInside(current: OpenCase, path: readonly string[], attributes: Text
     // A failure counts more than a skip: a case can have both.
     if (outcome !== undefined && current.outcome !== 'failed') current.outcome = outcome
   }
-  if (parent === 'properties' && name === 'property' && attributes.get('name') === 'repeat') {
-    current.repeat = attributes.get('value') ?? ''
-  }
+  if (parent !== 'properties' || name !== 'property') return
+  const [field, value] = [attributes.get('name') ?? '', attributes.get('value') ?? '']
+  const property = properties.get(field)
+  if (property === undefined) return
+  current.fields[field] = property.isNumber ? numberFrom(value) : value
 }
 
-function addCase(found: CaseCollector, { line, id, outcome, repeat: text }: OpenCase): void {
-  const repeat = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0
-  if (outcome === 'skipped') {
-    found.skip()
-  } else if (repeat < 1 || repeat > repeats_max) {
-    const expected = `expected a whole number from 1 to ${repeats_max}`
-    found.fault(line, `the property repeat is ${quoted(text)}, ${expected}`)
-  } else {
-    found.add(line, { case_id: id, repeat, passed: outcome === 'passed', score: null })
-  }
+/** Returns the number of a decimal text, or else the text, which no field of a number accepts. */
+function numberFrom(text: string): number | string {
+  return /^\d{1,15}(\.\d{1,20})?$/.test(text) ? Number(text) : text
+}
+
+function addCase(found: CaseCollector, { line, outcome, fields }: OpenCase): void {
+  const passed = outcome === 'skipped' ? null : outcome === 'passed'
+  found.add(line, { ...fields, passed })
 }

@@ -1,27 +1,8 @@
-/** One run of one case of an evaluation. */
-export type ReadCase = {
-  case_id: string
-  /** Number of the run of the case, 1–100. */
-  repeat: number
-  passed: boolean
-  /** Score of the run, 0–1, if the evaluation gives one. */
-  score: number | null
-}
-
-/** The cases of an eval file in their order, without skipped ones. */
-export type EvalFile = { cases: ReadCase[]; skipped: number }
+import type { z } from 'zod'
+import { type EvalCase, evalCase, evalCaseId, evalCases_max } from '../evidence/eval-case.ts'
 
 /** A fault of an eval file at a line, counted from 1. */
 export type LineFault = { line: number; detail: string }
-
-/** Maximum runs of cases in one eval file. */
-export const cases_max = 50_000
-
-/** Maximum length of the id of a case. */
-export const caseId_characters_max = 256
-
-/** Maximum repeats of one case. */
-export const repeats_max = 100
 
 /** Maximum faults that are collected before reading ends. */
 const faults_max = 20
@@ -38,48 +19,51 @@ export class EvalFileFault extends Error {
   }
 }
 
-/** A collector of cases, which refuses a repeated run of a case. */
+/** A collector of cases, which refuses a repeat of a case that it has. */
 export type CaseCollector = {
-  add(line: number, one: ReadCase): void
-  skip(): void
+  /** Adds a case. Anything but a case is a fault. */
+  add(line: number, value: unknown): void
   /** Notes a fault. Throws `EvalFileFault` when there are too many faults. */
   fault(line: number, detail: string): void
-  /** Returns the cases. Throws `EvalFileFault` if there are faults or no cases. */
-  end(): EvalFile
+  /** Returns the cases. Throws `EvalFileFault` if there are faults, or no case ran. */
+  end(): EvalCase[]
 }
 
 /** Collects cases with their lines. */
 export function collectCases(): CaseCollector {
-  const cases: ReadCase[] = []
+  const cases: EvalCase[] = []
   const lines = new Map<string, number>()
   const faults: LineFault[] = []
-  let skipped = 0
   const fault = (line: number, detail: string) => {
     faults.push({ line, detail })
     if (faults.length >= faults_max) refuse(faults)
   }
+  const addCase = (line: number, one: EvalCase) => {
+    const id = evalCaseId(one)
+    const wrong = describeWrongText(one) ?? describeRepeated(one, lines.get(id))
+    if (wrong !== undefined) {
+      fault(line, wrong)
+      return
+    }
+    lines.set(id, line)
+    cases.push(one)
+    if (cases.length > evalCases_max) {
+      refuse([{ line, detail: `expected at most ${evalCases_max} cases with repeats` }])
+    }
+  }
   return {
     fault,
-    skip: () => {
-      skipped += 1
-    },
-    add: (line, one) => {
-      const earlier = lines.get(keyOf(one))
-      const wrong = describeWrongId(one.case_id) ?? describeRepeated(one, earlier)
-      if (wrong !== undefined) {
-        fault(line, wrong)
-        return
-      }
-      lines.set(keyOf(one), line)
-      cases.push(one)
-      if (cases.length > cases_max) {
-        refuse([{ line, detail: `expected at most ${cases_max} runs of cases` }])
-      }
+    add: (line, value) => {
+      const read = evalCase.safeParse(value)
+      if (read.success) addCase(line, read.data)
+      else fault(line, describeIssue(read.error.issues[0]))
     },
     end: () => {
       refuse(faults)
-      if (cases.length === 0) refuse([{ line: 1, detail: describeEmpty(skipped) }])
-      return { cases, skipped }
+      if (cases.every(({ passed }) => passed === null)) {
+        refuse([{ line: 1, detail: describeEmpty(cases.length) }])
+      }
+      return cases
     },
   }
 }
@@ -92,26 +76,33 @@ function refuse(faults: readonly LineFault[]): void {
 function describeEmpty(skipped: number): string {
   return skipped === 0
     ? 'expected at least one case, got none'
-    : `expected at least one case that ran, got ${skipped} skipped ones`
+    : `expected at least one case that ran, got only skipped ones (${skipped})`
 }
 
-const keyOf = ({ case_id, repeat }: ReadCase) => `${repeat} ${case_id}`
+const fields = Object.keys(evalCase.shape).join(', ')
+
+function describeIssue(issue: z.core.$ZodIssue | undefined): string {
+  if (issue?.code === 'unrecognized_keys') {
+    return `${quoted(issue.keys.join(', '))} is not a field of a case: expected ${fields}`
+  }
+  const path = issue?.path.join('.') ?? ''
+  return path === '' ? `expected an object with ${fields}` : `${path}: ${issue?.message}`
+}
 
 function describeRepeated(
-  { case_id, repeat }: ReadCase,
+  { case_id, repeat }: EvalCase,
   earlier: number | undefined,
 ): string | undefined {
   if (earlier === undefined) return undefined
-  return `case ${quoted(case_id)}, repeat ${repeat} is on line ${earlier} too: number the runs of a case with \`repeat\``
+  const which = `case ${quoted(case_id)}, repeat ${repeat}`
+  return `${which} is on line ${earlier} too: number the repeats of a case with \`repeat\``
 }
 
-function describeWrongId(id: string): string | undefined {
-  if (id === '') return 'the id of the case is empty'
-  if (id.length > caseId_characters_max) {
-    return `the id of the case has ${id.length} characters, expected at most ${caseId_characters_max}`
-  }
-  if (!id.isWellFormed() || /\p{Cc}/u.test(id)) {
-    return `the id of the case ${quoted(id)} has control characters or half of a surrogate pair`
+/** Describes a text that could not be stored, or would break a terminal or a report. */
+function describeWrongText({ case_id, cluster, name }: EvalCase): string | undefined {
+  for (const [field, text] of Object.entries({ case_id, cluster, name })) {
+    if (text === null || (text.isWellFormed() && !/\p{Cc}/u.test(text))) continue
+    return `${field}: ${quoted(text)} has control characters or half of a surrogate pair`
   }
   return undefined
 }
