@@ -55,6 +55,7 @@ const rooms: Record<string, string> = {
   archive: 'lifecycle/archive',
   'capture-policy': 'records/capture',
   ingest: 'edge/batches',
+  reliability: 'certification',
 }
 
 /** Files of routes that are not named by their URL. */

@@ -48,6 +48,8 @@ export const problemCatalogue = {
   fact_not_found: { status: 404, title: 'Fact not found' },
   message_not_found: { status: 404, title: 'Message not found' },
   verification_run_not_found: { status: 404, title: 'Verification run not found' },
+  release_policy_not_found: { status: 404, title: 'Release policy not found' },
+  eval_run_not_found: { status: 404, title: 'Eval run not found' },
   claim_not_found: { status: 404, title: 'Claim not found' },
   dead_letter_not_found: { status: 404, title: 'Dead letter not found' },
   method_not_allowed: { status: 405, title: 'The path does not support this method' },

@@ -1,4 +1,5 @@
 import { type Access, accessRoutes, authorizer, openAccess } from '../capabilities/access/index.ts'
+import { releasePolicyRoutes } from '../capabilities/certification/index.ts'
 import { conversationRoutes, conversationTreeRoutes } from '../capabilities/conversations/index.ts'
 import { correlationRoutes } from '../capabilities/correlations/index.ts'
 import {
@@ -184,6 +185,7 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
     ...conversationTreeRoutes(parts),
     ...detectionRoutes(parts),
     ...verificationApiRoutes(parts.verification),
+    ...releasePolicyRoutes(parts),
     ...observabilityRoutes(parts),
   ]
 }

@@ -1,3 +1,4 @@
+export { releasePolicyRoutes } from './policy-routes.ts'
 export { openEnvelope } from './statement/envelope.ts'
 export { readPublicKeys } from './statement/public-keys.ts'
 export { readStatement, type Statement, statementPayloadType } from './statement/statement.ts'
