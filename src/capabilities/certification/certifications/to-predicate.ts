@@ -21,7 +21,7 @@ export type PredicateSource = {
 
 /**
  * Computes the result of a certification from what is stored of it. Equal input gives an equal
- * result. Lets other work of the process go on between gates.
+ * result. Lets other work of the process go on between its steps.
  */
 export async function toPredicate(source: PredicateSource): Promise<Predicate> {
   const { certification, policy, frozen } = source
@@ -33,6 +33,7 @@ export async function toPredicate(source: PredicateSource): Promise<Predicate> {
   for (const gate of policy.gates) {
     await setImmediate()
     tests.push(testGate(gate, evidence, policy))
+    await setImmediate()
     proofs.push(proveEvidence(gate, evidence))
   }
   const judged = judgeGates(policy, tests, {
