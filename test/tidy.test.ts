@@ -62,6 +62,8 @@ const rooms: Record<string, string> = {
 const files: Record<string, string> = {
   '/': 'platform/http/front-page.ts',
   '/.well-known/jwks.json': 'capabilities/access/auth/jwks.ts',
+  '/.well-known/looptrace-certification-keys.json':
+    'capabilities/certification/api/certification-keys.ts',
   ...Object.fromEntries(
     [
       ...['/invitation', '/reset-password'],

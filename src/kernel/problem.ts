@@ -50,6 +50,7 @@ export const problemCatalogue = {
   verification_run_not_found: { status: 404, title: 'Verification run not found' },
   release_policy_not_found: { status: 404, title: 'Release policy not found' },
   eval_run_not_found: { status: 404, title: 'Eval run not found' },
+  certification_not_found: { status: 404, title: 'Release certification not found' },
   claim_not_found: { status: 404, title: 'Claim not found' },
   dead_letter_not_found: { status: 404, title: 'Dead letter not found' },
   method_not_allowed: { status: 405, title: 'The path does not support this method' },
@@ -79,6 +80,15 @@ export const problemCatalogue = {
   service_account_suspended: { status: 409, title: 'The service account is suspended' },
   api_key_revoked: { status: 409, title: 'The key is revoked' },
   managed_by_kubernetes: { status: 409, title: 'A Kubernetes resource manages this object' },
+  certification_running: { status: 409, title: 'Another certification of the release is running' },
+  certification_plan_conflict: {
+    status: 409,
+    title: 'The release was declared with another window or baseline',
+  },
+  certification_without_statement: {
+    status: 409,
+    title: 'The certification has no statement',
+  },
   verification_without_result: { status: 409, title: 'The verification run has no result' },
   trust_formula_changed: { status: 409, title: 'The run was scored with another trust formula' },
   last_owner: { status: 409, title: 'The organization needs at least one owner' },

@@ -10,6 +10,7 @@ import { startIngest } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openIdempotencyStore } from '../platform/relational/index.ts'
 import { openControl } from './api.ts'
+import { openCertification } from './certification.ts'
 import {
   explainFolder,
   readOperatorKey,
@@ -74,7 +75,8 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   openEvaluator(context, config, { ...stores, db, ledger, queue, wakeSender })
   const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores, db })] }
   const verification = openVerification(context, config, { db, store, records, onFindings })
-  const jobs = [hotWindows, archives, minutes, notifications, verification]
+  const certification = openCertification(context, config, { db, ledger, queue })
+  const jobs = [hotWindows, archives, minutes, notifications, verification, certification]
   openJobs(context, config, { ...stores, db, ledger }, jobs)
 
   // A queue in a local file needs no spool.

@@ -1,5 +1,5 @@
 import { type Access, accessRoutes, authorizer, openAccess } from '../capabilities/access/index.ts'
-import { releasePolicyRoutes } from '../capabilities/certification/index.ts'
+import { certificationRoutes, releasePolicyRoutes } from '../capabilities/certification/index.ts'
 import { conversationRoutes, conversationTreeRoutes } from '../capabilities/conversations/index.ts'
 import { correlationRoutes } from '../capabilities/correlations/index.ts'
 import {
@@ -105,6 +105,7 @@ type ControlConfig = Pick<
   | 'postgres_statement_timeout_ms'
   | 'blobs_url'
   | 'clickhouse_cluster'
+  | 'certification_wait_ms'
 > &
   QuerySettings &
   VerificationApiConfig
@@ -159,7 +160,7 @@ export function openControl(
   const archives = archiveDeps(context, config, built)
   const idle_ms = config.task_stalled_after_ms
   const { measureRange, examples } = openSignals({ ...built, clock, logger, idle_ms })
-  const { saved_queries_max, incident_rules_max, retention_hour } = config
+  const { saved_queries_max, incident_rules_max, retention_hour, certification_wait_ms } = config
   const asked = {
     queries,
     measureRange,
@@ -167,6 +168,7 @@ export function openControl(
     saved_queries_max,
     incident_rules_max,
     retention_hour,
+    certification_wait_ms,
   }
   const outbound = openReceivers(config)
   const channels = { db, clock, secret_key, mailer, outbound }
@@ -186,6 +188,7 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
     ...detectionRoutes(parts),
     ...verificationApiRoutes(parts.verification),
     ...releasePolicyRoutes(parts),
+    ...certificationRoutes({ ...parts, wait_ms_max: parts.certification_wait_ms }),
     ...observabilityRoutes(parts),
   ]
 }
@@ -208,6 +211,7 @@ type ObservabilityParts = Pick<Stores, 'db' | 'store' | 'records' | 'ledger' | '
   archives: ArchiveDeps
   channels: ChannelRoutesDeps
   verification: VerificationApi
+  certification_wait_ms: number
   /** Hour (UTC) at which the daily retention runs start. */
   retention_hour: number
 }

@@ -93,6 +93,8 @@ interface CertificationPlansTable {
   environment: string
   policy_id: string
   window_from: Instant
+  /** Releases of the tasks. */
+  release_tags: string[]
   baseline: JsonOrNull<JsonRecord>
   eval_run_ids: ByDefault<string[]>
   declared_at: Instant
@@ -105,8 +107,12 @@ interface CertificationsTable {
   policy_id: string
   policy_version: number
   policy_digest: string
+  /** The `PolicyDocument` of the version. */
+  policy: Json<JsonRecord>
   release_name: string
   release_version: string
+  /** Releases of the tasks. */
+  release_tags: string[]
   image_digest: OrNull<string>
   subject: string
   environment: string
@@ -120,15 +126,15 @@ interface CertificationsTable {
   /** Which look at the release it is, from 1; null until it reads evidence. */
   attempt: OrNull<number>
   job_id: OrNull<string>
-  request_key: OrNull<string>
+  /** SHA-256 of the request, in hexadecimal. */
   request_digest: string
   requested_by: string
   created_at: Instant
   started_at: InstantOrNull
   ended_at: InstantOrNull
   verdict: OrNull<'certified' | 'rejected' | 'inconclusive'>
-  /** Completeness of the evidence, frozen with it. */
-  ledger: JsonOrNull<JsonRecord>
+  /** What it found, with its time. */
+  frozen: JsonOrNull<JsonRecord>
   predicate: JsonOrNull<JsonRecord>
   /** The DSSE envelope as JSON text. */
   statement: OrNull<string>

@@ -19,6 +19,8 @@ export type GateTest = {
   /** Samples that count; null for means. */
   k: number | null
   clusters: number
+  /** Samples of the baseline; null unless it is a regression. */
+  baseline_n: number | null
   estimate: number | null
   bounds: Bounds
   /** Why it can not be decided; null otherwise. */

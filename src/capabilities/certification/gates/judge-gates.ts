@@ -1,8 +1,8 @@
+import { durationMs } from '../../../kernel/duration.ts'
 import { metrics } from '../policy/metrics.ts'
 import type { Gate, PolicyRules } from '../policy/policy.ts'
 import type { Interval } from '../statistics/bounds.ts'
 import type { GateReason, GateTest } from './gate-test.ts'
-import { type GateEvidence, testGate } from './test-gate.ts'
 
 /** What happened to the items of the window of the evidence. */
 export type Completeness = { accepted: number; stored: number; lost: number; pending: number }
@@ -10,13 +10,13 @@ export type Completeness = { accepted: number; stored: number; lost: number; pen
 /** Why a release can not be certified whatever its gates say. */
 export type Obstacle =
   | 'incomplete_ledger'
+  | 'incomplete_baseline'
   | 'stale_evidence'
   | 'too_much_evidence'
   | 'attempts_exhausted'
 
-/** What a certification is decided on. */
-export type Case = {
-  evidence: GateEvidence
+/** What a certification is decided on, beside its samples. */
+export type Circumstances = {
   /** Null without evidence of tasks. */
   ledger: Completeness | null
   /** Which look at the release it is, from 1. */
@@ -33,7 +33,9 @@ export type GateResult = {
   verdict: 'passed' | 'failed' | 'inconclusive'
   reason: GateReason | Obstacle | null
   warnings: string[]
-} & Pick<GateTest, 'group' | 'n' | 'k' | 'clusters' | 'estimate'> & { interval: Interval | null }
+} & Pick<GateTest, 'group' | 'n' | 'k' | 'clusters' | 'baseline_n' | 'estimate'> & {
+    interval: Interval | null
+  }
 
 export type Verdict = 'certified' | 'rejected' | 'inconclusive'
 
@@ -44,45 +46,51 @@ export type Judgement = { verdict: Verdict; obstacles: Obstacle[]; gates: GateRe
 export const clustersWarning_min = 50
 
 /** Share of the accepted items that may be pending. */
-export const pendingShare_max = 0.005
+const pendingShare_max = 0.005
+
+/** Whether no item of a window is lost, and hardly any pending. */
+export function isComplete({ lost, pending, accepted }: Completeness): boolean {
+  return lost === 0 && pending <= pendingShare_max * accepted
+}
 
 /**
  * Decides a certification: rejected when a critical or supporting gate failed, certified when all
  * of them passed and nothing is missing. Passing needs all gates, so each has the full error of the
- * look; failing needs one, so Holm's method shares it.
+ * look; failing needs one, so Holm's method shares it. `tests`: those of each gate of the policy, in
+ * its order.
  */
-export function judgeGates(rules: PolicyRules, known: Case & { max_age_ms: number }): Judgement {
+export function judgeGates(
+  rules: PolicyRules,
+  tests: readonly (readonly GateTest[])[],
+  known: Circumstances,
+): Judgement {
   const obstacles = findObstacles(rules, known)
   if (obstacles.includes('attempts_exhausted')) {
     return { verdict: 'inconclusive', obstacles, gates: rules.gates.map(unread) }
   }
   const tail = (1 - rules.confidence) / 2 / rules.max_attempts
-  const tested = rules.gates.map((gate) => ({
-    gate,
-    tests: testGate(gate, known.evidence, rules),
-  }))
+  const tested = rules.gates.map((gate, at) => ({ gate, tests: tests[at] ?? [] }))
   const deciding = tested.filter(({ gate }) => gate.tier !== 'advisory')
   const missed = holm(
-    deciding.flatMap(({ tests }) => tests),
+    deciding.flatMap((one) => one.tests),
     tail,
   )
-  const gates = tested.map(({ gate, tests }) => {
-    const failing = gate.tier === 'advisory' ? holm(tests, tail) : missed
-    return resultOf(gate, { tests, failing, tail })
+  const gates = tested.map((one) => {
+    const failing = one.gate.tier === 'advisory' ? holm(one.tests, tail) : missed
+    return resultOf(one.gate, { tests: one.tests, failing, tail })
   })
   return { verdict: verdictOf(gates, obstacles), obstacles, gates }
 }
 
 function findObstacles(
-  { max_attempts }: PolicyRules,
-  { ledger, attempt, age_ms, max_age_ms, obstacles }: Case & { max_age_ms: number },
+  { max_attempts, max_age }: PolicyRules,
+  { ledger, attempt, age_ms, obstacles }: Circumstances,
 ): Obstacle[] {
-  const isIncomplete =
-    ledger !== null && !(ledger.lost === 0 && ledger.pending <= pendingShare_max * ledger.accepted)
+  const isIncomplete = ledger !== null && !isComplete(ledger)
   return [
     ...obstacles,
     ...(isIncomplete ? ['incomplete_ledger' as const] : []),
-    ...(age_ms <= max_age_ms ? [] : ['stale_evidence' as const]),
+    ...(age_ms <= durationMs(max_age) ? [] : ['stale_evidence' as const]),
     ...(attempt <= max_attempts ? [] : ['attempts_exhausted' as const]),
   ]
 }
@@ -111,10 +119,10 @@ function resultOf(gate: Gate, { tests, failing, tail }: Tested): GateResult {
   const [worst] = outcomes.toSorted((a, b) => compareOutcomes(gate, a, b))
   if (worst === undefined) return unread(gate)
   const { test, verdict } = worst
-  const { group, n, k, clusters, estimate } = test
+  const { group, n, k, clusters, baseline_n, estimate } = test
   const isSpanned = verdict === 'inconclusive' && test.reason === null
   return {
-    ...{ gate, group, n, k, clusters, estimate, verdict },
+    ...{ gate, group, n, k, clusters, baseline_n, estimate, verdict },
     interval: n === 0 ? null : (test.bounds(tail) ?? null),
     reason: isSpanned ? 'interval_spans_limit' : test.reason,
     warnings: clusters < clustersWarning_min ? ['few_clusters'] : [],
@@ -144,8 +152,8 @@ function compareOutcomes(gate: Gate, a: Outcome, b: Outcome): number {
 
 function unread(gate: Gate): GateResult {
   return {
-    ...{ gate, group: null, n: 0, k: null, clusters: 0, estimate: null, interval: null },
-    ...{ verdict: 'inconclusive', reason: 'attempts_exhausted', warnings: [] },
+    ...{ gate, group: null, n: 0, k: null, clusters: 0, baseline_n: null, estimate: null },
+    ...{ interval: null, verdict: 'inconclusive', reason: 'attempts_exhausted', warnings: [] },
   }
 }
 

@@ -115,7 +115,8 @@ function summarize(samples: readonly Sample[], clusters: number, { type }: Metri
   const n = samples.length
   const sum = samples.reduce((total, { value }) => total + value, 0)
   const k = type === 'rate' ? Math.round(sum) : null
-  return { group: null, n, k, clusters, estimate: n === 0 ? null : sum / n }
+  const estimate = n === 0 ? null : sum / n
+  return { group: null, n, k, clusters, baseline_n: null, estimate }
 }
 
 type Size = { gate: Gate; n: number; clusters: number; bounds: Bounds }
@@ -131,7 +132,7 @@ export function reasonOf({ gate, n, clusters, bounds }: Size, rules: GateRules):
 /** Returns a test that decides nothing. */
 export function undecided(samples: readonly Sample[], reason: GateReason): GateTest {
   return {
-    ...{ group: null, n: samples.length, k: null, estimate: null, reason },
+    ...{ group: null, n: samples.length, k: null, baseline_n: null, estimate: null, reason },
     clusters: new Set(samples.map(({ cluster }) => cluster)).size,
     bounds: () => undefined,
     isReached: () => false,

@@ -30,6 +30,7 @@ export function testRegression(
   const bounds = dropBounds(gate, { samples, baseline: other.samples, pairs })
   const test = {
     ...{ group: null, n: samples.length, k: null, clusters: smallest, bounds },
+    baseline_n: other.samples.length,
     estimate: dropOf(gate, { samples, baseline: other.samples, pairs }),
   }
   const reason =

@@ -85,24 +85,28 @@ create table certification_plans (
   environment text not null,
   policy_id text not null,
   window_from timestamptz(3) not null,
+  release_tags text[] not null,
   baseline jsonb,
   eval_run_ids uuid[] not null default '{}',
   declared_at timestamptz(3) not null,
   primary key (project_id, subject, environment, policy_id)
 )
 -- statement
--- One look at the evidence of a release. request_key, request_digest: Idempotency-Key of the
--- request, and SHA-256 of its body. attempt: null until it reads evidence. evidence_salt: makes the
--- ids in the evidence; erasing a user removes it. held_until: the evidence is kept until then.
--- statement: the signed DSSE envelope; predicate: its readable part.
+-- One look at the evidence of a release. policy: the document of the version, without its digest.
+-- release_tags: releases of its tasks. request_digest: SHA-256 of the request. attempt: null until it
+-- reads evidence. frozen: what it found, with its time. evidence_salt: makes the ids in the
+-- evidence; erasing a user removes it. held_until: the evidence is kept until then. statement: the
+-- signed DSSE envelope; predicate: its readable part.
 create table certifications (
   id uuid primary key,
   project_id uuid not null references projects on delete cascade,
   policy_id text not null,
   policy_version int not null,
   policy_digest text not null,
+  policy jsonb not null,
   release_name text not null,
   release_version text not null,
+  release_tags text[] not null,
   image_digest text,
   subject text not null,
   environment text not null,
@@ -114,14 +118,13 @@ create table certifications (
   state text not null check (state in ('pending', 'running', 'ended', 'cancelled', 'failed')),
   attempt int,
   job_id uuid,
-  request_key text,
   request_digest text not null,
   requested_by text not null,
   created_at timestamptz(3) not null,
   started_at timestamptz(3),
   ended_at timestamptz(3),
   verdict text check (verdict in ('certified', 'rejected', 'inconclusive')),
-  ledger jsonb,
+  frozen jsonb,
   predicate jsonb,
   statement text,
   key_id text,
@@ -131,14 +134,15 @@ create table certifications (
   error text
 )
 -- statement
-create unique index certifications_request on certifications (project_id, request_key)
-  where request_key is not null
+create unique index certifications_open
+  on certifications (project_id, subject, environment, policy_id)
+  where state in ('pending', 'running')
 -- statement
 create index certifications_newest on certifications (project_id, id desc)
 -- statement
 create index certifications_subject on certifications (project_id, subject, id desc)
 -- statement
-create index certifications_due on certifications (window_to) where state = 'pending' and job_id is null
+create index certifications_unended on certifications (window_to) where state in ('pending', 'running')
 -- statement
 create index certifications_held on certifications (held_until) where held_until is not null
 -- statement
