@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { digestPolicy } from '../../src/capabilities/certification/policy/policy.ts'
+import { newId } from '../../src/kernel/ids.ts'
 import { projectGrantKind } from '../../src/operator/kinds/project-grant/index.ts'
 import { releasePolicyKind } from '../../src/operator/kinds/release-policy/index.ts'
 import { releasePolicySpec } from '../../src/operator/kinds/release-policy/spec.ts'
@@ -192,7 +193,7 @@ describe('a policy', () => {
     // Without a grant of its own a namespace names no project.
     await using stranger = await createPlace()
     await stranger.policies.apply('default', specOf(on.project))
-    await stranger.policies.notReady('default', 'ProjectNotGranted')
+    await stranger.policies.notReady('default', 'NotGranted')
   })
 })
 
@@ -222,7 +223,7 @@ describe('the end of a resource', () => {
     await on.policies.apply('default', specOf(on.project))
     await on.policies.ready('default')
     await grantsOf(server).remove(on.grant)
-    await on.policies.notReady('default', 'ProjectNotGranted')
+    await on.policies.notReady('default', 'NotGranted')
     await eventually('its owner is removed', async () => (await on.shown()).managed_by === null, {
       timeout_ms: 60_000,
     })
@@ -250,7 +251,7 @@ test('values that no service accepts are refused by the API server, or by lint',
     [{ policyId: 'A' }, /policyId/],
   ]
   for (const [change, message] of refused) {
-    const { status, text } = await policies.apply('p', specOf('x', change))
+    const { status, text } = await policies.apply('p', specOf(newId(), change))
     expect([status, text]).toEqual([422, expect.stringMatching(message)])
   }
   const lint = (change: object) =>
