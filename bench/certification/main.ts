@@ -23,6 +23,8 @@ type World = {
   limit: number
   correlation: number
   sizes: 'equal' | 'unequal'
+  /** True rate of the release; the limit by default. */
+  rate?: number
 }
 
 console.log(`${draws} draws; standard error of 2.5 %: ${shown(Math.sqrt((0.025 * 0.975) / draws))}`)
@@ -48,6 +50,9 @@ for (const [users, tasks] of [
   [50, 40],
 ] as const) {
   measureLooks({ users, tasks, limit: 0.9, correlation: 0.1, sizes: 'equal' })
+}
+for (const users of [50, 80, 100, 150]) {
+  measurePower({ users, tasks: 10, limit: 0.9, correlation: 0.1, sizes: 'equal', rate: 0.95 })
 }
 printCoverage()
 
@@ -82,6 +87,15 @@ function measureLooks(world: World): void {
   }
   const rates = [shared, unshared].map((count) => shown(count / draws))
   console.log(`${describe(world)} a look, ${looks_max} looks: ${rates[0]}, unshared ${rates[1]}`)
+}
+
+/** How often a release that is better than the limit passes at the first of five looks. */
+function measurePower(world: World): void {
+  let passed = 0
+  for (let draw = 0; draw < draws; draw += 1) {
+    if (isPassed(drawUsers(world), world.limit, tail / looks_max)) passed += 1
+  }
+  console.log(`${describe(world)}, true rate ${world.rate}: passes in ${shown(passed / draws)}`)
 }
 
 function isPassed(clusters: readonly Cluster[], limit: number, level: number): boolean {
@@ -136,9 +150,9 @@ function drawUsers(world: World): Cluster[] {
 }
 
 /** Successes of a user whose mood is beta distributed. */
-function successes(tasks: number, { limit, correlation }: World): number {
+function successes(tasks: number, { limit, correlation, rate = limit }: World): number {
   const scale = 1 / correlation - 1
-  const [good, bad] = [gamma(limit * scale), gamma((1 - limit) * scale)]
+  const [good, bad] = [gamma(rate * scale), gamma((1 - rate) * scale)]
   const mood = good / (good + bad)
   return Array.from({ length: tasks }, random).filter((value) => value < mood).length
 }

@@ -1,97 +1,225 @@
 import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { childEnv } from '../support/child-env.ts'
 import { eventually } from '../support/eventually.ts'
 import { type SingleMachine, startSingleMachine } from '../support/single-machine.ts'
 
-/** Role `all`: tasks come in by the ingest API, a release is certified, and the CLI verifies it. */
-let machine: SingleMachine
-beforeAll(async () => {
-  machine = await startSingleMachine()
-}, 240_000)
-afterAll(() => machine?.[Symbol.asyncDispose]())
+/** A pipeline: two releases of an agent run through the proxy in staging, and are certified. */
+const main = join(import.meta.dirname, '../../src/main.ts')
+const root = '/api/v1/reliability/phase10'
+const goodDigest = `sha256:${'a'.repeat(64)}`
+/** Above the 20 users below which a gate is inconclusive. */
+const users = 25
+const tasks_per_user = 4
 
-const run = promisify(execFile)
+/** A parsed body; tests read it without narrowing. */
 type Json = ReturnType<typeof JSON.parse>
+let machine: SingleMachine
+let directory: string
+let token: string
+let key: string
 
-async function call(method: string, path: string, token: string, body?: object): Promise<Json> {
-  const response = await fetch(`${machine.service.base_url}${path}`, {
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'looptrace-certify-'))
+  const content = 'Your parcel arrives on Tuesday.'
+  machine = await startSingleMachine({ script: { steps: [{ reply: { content } }] } })
+  const { admin_email, admin_password, project_id } = machine.login
+  const credentials = { username: admin_email, password: admin_password }
+  const signedIn = await call('POST', '/api/v1/auth/token', {
+    body: { grant_type: 'password', ...credentials },
+  })
+  token = String(signedIn.body.access_token)
+  const scopes = ['proxy:write', 'tasks:read', 'tasks:write', 'certification:run']
+  const created = await call('POST', `/api/v2/access/projects/${project_id}/api-keys`, {
+    body: { name: 'pipeline', scopes, environment: 'staging' },
+  })
+  key = String(created.body.key)
+  const policy = await call('PUT', `${root}/release-policies/default`, {
+    body: {
+      gates: [
+        { metric: 'task_success_rate', kind: 'absolute', threshold: 0.85, min_samples: 50 },
+        { metric: 'loop_rate', kind: 'absolute', threshold: 0.15, tier: 'supporting' },
+        { metric: 'eval_pass_rate', kind: 'absolute', threshold: 0.5, tier: 'advisory' },
+      ],
+    },
+  })
+  expect([signedIn.status, created.status, policy.status]).toEqual([200, 201, 200])
+  await play('1.4.0', { failing: 0 })
+  await play('1.5.0', { failing: 2 })
+}, 300_000)
+afterAll(async () => {
+  await machine?.[Symbol.asyncDispose]()
+  await rm(directory, { recursive: true })
+})
+
+async function call(
+  method: string,
+  path: string,
+  { body, as = token }: { body?: object; as?: string | undefined } = {},
+): Promise<{ status: number; body: Json }> {
+  const isKey = as?.startsWith('lt_') === true
+  const answer = await fetch(`${machine.service.base_url}${path}`, {
     method,
     headers: {
-      ...(token.startsWith('lt_') ? { 'x-api-key': token } : { authorization: `Bearer ${token}` }),
-      ...(body && { 'content-type': 'application/json' }),
+      ...(isKey ? { 'x-api-key': as ?? '' } : as && { authorization: `Bearer ${as}` }),
+      ...(isKey ? {} : { 'x-project-id': machine.login.project_id }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
     },
-    ...(body && { body: JSON.stringify(body) }),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   })
-  const text = await response.text()
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
-  return text === '' ? undefined : JSON.parse(text)
+  const text = await answer.text()
+  return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) }
 }
 
-async function signIn(): Promise<string> {
-  const { admin_email: username, admin_password: password } = machine.login
-  const response = await fetch(`${machine.service.base_url}/api/v1/auth/token`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ grant_type: 'password', username, password }),
-  })
-  return ((await response.json()) as Json).access_token
-}
-
-const users = 60
-const tasks = Array.from({ length: users * 2 }, (_, at) => ({
-  task_id: `task-${at}`,
-  user_id: `user-${at % users}`,
-}))
-
-test('a release is certified from its tasks, and the statement is verified offline', async () => {
-  const { project_key } = machine.login
-  const now = new Date(Date.now() - 60_000).toISOString()
-  const observations = tasks.map((task, at) => ({
-    ...{ ...task, task_name: 'refund', environment: 'staging', release: '1.0.0' },
-    ...{ trace_id: randomBytes(16).toString('hex'), observation_id: `o-${at}` },
-    ...{ type: 'generation', start_time: now, end_time: now },
-  }))
-  await call('POST', '/api/v2/observability/ingest?wait=true', project_key, {
-    ...{ idempotency_key: randomBytes(8).toString('hex'), schema_version: '2026-02-23', traces: [] },
-    ...{ observations, events: [], links: [], correlations: [] },
-  })
-  for (const { task_id } of tasks) {
-    await call('PUT', `/api/v1/tasks/${task_id}/complete`, project_key)
+/** Runs the agent for all users as a release. The last `failing` tasks of each user fail. */
+async function play(release: string, { failing }: { failing: number }): Promise<void> {
+  for (let user = 0; user < users; user += 1) {
+    const ids = Array.from({ length: tasks_per_user }, (_, at) => `${release}-${user}-${at}`)
+    await Promise.all(ids.map((id) => completion(release, { id, user: `user-${user}` })))
   }
-  const token = await signIn()
-  const P = '/api/v1/reliability/phase10'
-  await call('PUT', `${P}/release-policies/default`, token, {
-    gates: [{ metric: 'task_success_rate', kind: 'absolute', threshold: 0.9 }],
+  const ids = await eventually('all tasks are stored', () => taskIds(release), {
+    timeout_ms: 60_000,
   })
-  const certified = await eventually('a complete ledger', async () => {
-    const image_digest = `sha256:${randomBytes(32).toString('hex')}`
-    const body = await call('POST', `${P}/release-certification?wait=true`, token, {
-      release: { name: 'agent', version: '1.0.0', image_digest },
-      environment: 'staging',
+  for (const id of ids) {
+    const isFailing = Number(id.split('-')[2]) >= tasks_per_user - failing
+    const move = isFailing ? 'fail' : 'complete'
+    const { status } = await call('PUT', `/api/v1/tasks/${id}/${move}`, { body: {}, as: key })
+    expect(status).toBe(200)
+  }
+  await eventually(
+    'all tasks are analysed',
+    async () => (await storedTasks(release)).every(({ verdict }) => verdict !== null),
+    { timeout_ms: 120_000 },
+  )
+}
+
+async function completion(release: string, { id, user }: { id: string; user: string }) {
+  const answer = await fetch(`${machine.service.base_url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      ...{ 'content-type': 'application/json', 'x-api-key': key },
+      ...{ authorization: 'Bearer key-of-the-provider', 'x-user-id': user },
+      ...{ 'x-task-id': id, 'x-task-name': 'parcel', 'x-task-release': release },
+    },
+    body: JSON.stringify({
+      model: 'gpt-4.1-mini',
+      messages: [{ role: 'user', content: `Where is parcel ${id}?` }],
+    }),
+  })
+  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('Tuesday')])
+}
+
+async function storedTasks(release: string): Promise<{ task_id: string; verdict: unknown }[]> {
+  const { body } = await call('GET', '/api/v1/tasks?limit=1000', { as: key })
+  return body.tasks.filter(({ task_id }: { task_id: string }) => task_id.startsWith(release))
+}
+
+async function taskIds(release: string): Promise<string[] | undefined> {
+  const tasks = await storedTasks(release)
+  if (tasks.length < users * tasks_per_user) return undefined
+  return tasks.map(({ task_id }) => task_id)
+}
+
+type Result = { status: number; stdout: string; stderr: string }
+
+/** The command line as a pipeline runs it. */
+function looptrace(line: string): Promise<Result> {
+  const url = machine.service.base_url
+  const env = childEnv({ HOME: directory, LOOPTRACE_URL: url, LOOPTRACE_API_KEY: key })
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [main, ...line.split(' ')],
+      { cwd: directory, env },
+      (error, stdout, stderr) =>
+        resolve({ status: error === null ? 0 : Number(error.code), stdout, stderr }),
+    )
+  })
+}
+
+describe('a good release', () => {
+  test('is certified, with reports and a statement that is verified without the service', async () => {
+    await writeFile(
+      join(directory, 'evals.jsonl'),
+      Array.from({ length: 30 }, (_, i) =>
+        JSON.stringify({ case_id: `case-${i}`, passed: true }),
+      ).join('\n'),
+    )
+    const { status, stdout, stderr } = await looptrace(
+      `certify --release parcels@1.4.0 --environment staging --image-digest ${goodDigest} ` +
+        '--eval-run evals.jsonl --junit report.xml --markdown report.md --statement statement.json',
+    )
+    expect([status, stdout], stderr).toEqual([
+      ...[0, expect.stringMatching(/parcels@1.4.0 in staging: certified\n$/)],
+    ])
+    expect(stderr).toContain('eval run evals.jsonl: 30 cases, 0 failed')
+    const read = (name: string) => readFile(join(directory, name), 'utf8')
+    expect(await read('report.xml')).toContain('tests="4" failures="0" errors="0"')
+    expect(await read('report.md')).toContain('| 100 of 25 users |')
+    const keys = await call('GET', '/.well-known/looptrace-certification-keys.json')
+    await writeFile(join(directory, 'keys.json'), JSON.stringify(keys.body))
+    const policy = await call('GET', `${root}/benchmark-policy`, { as: key })
+    await writeFile(join(directory, 'policy.json'), JSON.stringify(policy.body.policy))
+    const options = `--keys keys.json --policy policy.json --subject ${goodDigest}`
+    const verified = await looptrace(`verify statement.json ${options}`)
+    expect([verified.status, verified.stdout]).toEqual([
+      ...[0, expect.stringContaining('verdict: certified')],
+    ])
+    const envelope = JSON.parse(await read('statement.json'))
+    const payload = Buffer.from(envelope.payload, 'base64').toString()
+    const forged = Buffer.from(payload.replace('"1.4.0"', '"1.5.0"')).toString('base64')
+    await writeFile(
+      join(directory, 'forged.json'),
+      JSON.stringify({ ...envelope, payload: forged }),
+    )
+    const refused = await looptrace(`verify forged.json ${options}`)
+    expect([refused.status, refused.stderr]).toEqual([3, expect.stringContaining('not valid')])
+  })
+
+  test('passes the gate of the Argo Rollouts example, which reads a real reply', async () => {
+    const text = await readFile('examples/certification/argo-rollouts.yaml', 'utf8')
+    const [metric] = parse(text).spec.metrics
+    const { url, jsonPath, headers } = metric.provider.web
+    expect(headers[0].key).toBe('X-API-Key')
+    const path = String(url)
+      .replace(/^[a-z]+:\/\/[^/]+/, '')
+      .replace('{{args.image-digest}}', goodDigest)
+    const { status, body } = await call('GET', path, { as: key })
+    expect([status, jsonPath]).toEqual([200, '{$.certifications[0].result}'])
+    expect(body.certifications[0].result).toBe('certified')
+    expect(metric).toMatchObject({
+      ...{ successCondition: 'result == "certified"', failureCondition: 'result == "rejected"' },
     })
-    return body.result === 'certified' && body
   })
-  expect(certified).toMatchObject({
-    ...{ obstacles: [], ledger: { lost: 0, pending: 0, accepted: tasks.length } },
-    gates: [{ n: tasks.length, k: tasks.length, clusters: users, verdict: 'passed' }],
+})
+
+describe('a worse release', () => {
+  test('is rejected', async () => {
+    const { status, stdout, stderr } = await looptrace(
+      'certify --release parcels@1.5.0 --environment staging -o json --junit report.xml',
+    )
+    expect(status, stderr).toBe(1)
+    const { result, gates } = JSON.parse(stdout)
+    expect([result, gates[0].verdict, gates[0].estimate]).toEqual(['rejected', 'failed', 0.5])
+    expect(await readFile(join(directory, 'report.xml'), 'utf8')).toContain('failures="2"')
   })
-  const id = certified.certification_id
-  const statement = await call('GET', `${P}/release-certification/${id}/statement`, token)
-  const jwks = await call('GET', '/.well-known/looptrace-certification-keys.json', token)
-  const { policy } = await call('GET', `${P}/benchmark-policy`, token)
-  const path = (name: string) => join(machine.directory, name)
-  await writeFile(path('statement.json'), JSON.stringify(statement))
-  await writeFile(path('jwks.json'), JSON.stringify(jwks))
-  await writeFile(path('policy.json'), JSON.stringify(policy))
-  const { stdout } = await run(process.execPath, [
-    ...['src/main.ts', 'verify', path('statement.json'), '--keys', path('jwks.json')],
-    ...['--policy', path('policy.json'), '--subject', certified.subject],
-  ])
-  expect(stdout).toContain('verdict: certified\n')
-  const recomputed = await call('POST', `${P}/release-certification/${id}/recompute`, token)
-  expect(recomputed).toMatchObject({ result: 'equal', verdict: 'certified' })
-}, 120_000)
+})
+
+test('a release that nobody used is inconclusive; what cannot run has status 3', async () => {
+  const unused = await looptrace('certify --release parcels@9.9.9 --environment staging -q')
+  expect([unused.status, unused.stderr]).toEqual([2, ''])
+  for (const line of [
+    'certify --release parcels --environment staging',
+    'certify --release parcels@1.4.0',
+    'certify --release parcels@1.4.0 --environment staging --eval-run report.txt',
+    'certify --release parcels@1.4.0 --environment staging --policy none',
+    'certify --release parcels@1.4.0 --environment staging --bogus',
+  ]) {
+    const { status, stdout, stderr } = await looptrace(line)
+    expect([status, stdout, stderr]).toEqual([3, '', expect.stringContaining('looptrace certify')])
+  }
+})
