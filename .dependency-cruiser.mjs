@@ -39,6 +39,7 @@ const homes = {
   uuid: '^src/kernel/',
   '@mozilla/readability': '^src/capabilities/verification/web/',
   linkedom: '^src/capabilities/verification/web/',
+  sax: '^src/capabilities/certification/eval-runs/',
   tldts: '^src/capabilities/verification/web/',
 }
 

@@ -43,7 +43,7 @@ cluster needs \`--set crds.enabled=false\`: the CRDs belong to the first one.
 ## Uninstall, in this order
 
 1. Delete the resources while the operator is running to finalize them:
-   \`kubectl delete incidentrules,notificationchannels,retentionpolicies,looptraceserviceaccounts --all --all-namespaces\`
+   \`kubectl delete incidentrules,notificationchannels,releasepolicies,retentionpolicies,looptraceserviceaccounts --all --all-namespaces\`
 2. \`helm uninstall looptrace --namespace looptrace\`
 3. To delete what is kept by default: \`kubectl delete crd -l app.kubernetes.io/part-of=looptrace\`
    (\`crds.keep\`), \`kubectl --namespace looptrace delete secret looptrace-bootstrap\`, and in embedded mode

@@ -11,6 +11,20 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
     'Files that an archive run has written and verified. Another worker that takes the run over continues after them; `position` is that of the last row. Without foreign keys to projects and jobs, so that the record outlives them.',
   capture_policies:
     'The capture policy of each project. A project without a row records everything unchanged.',
+  certification_eval_cases:
+    'Cases of uploaded eval runs: ids, groups, outcomes and numbers, without the messages of tests.',
+  certification_eval_runs:
+    'Uploaded eval runs of releases. An upload of equal cases for the same release is not stored again.',
+  certification_evidence:
+    'Evidence of certifications in pages, so that a result can be computed again.',
+  certification_keys: 'Keys that signed statements. Public keys are kept.',
+  certification_plans: 'What the first certification of a release by a policy declared.',
+  certification_policies:
+    'Release policies with their current version, and the resource that declares each.',
+  certification_policy_versions:
+    'Versions of release policies with their digests. A version never changes, because statements name it.',
+  certification_subjects: 'Number of looks at the evidence of each release.',
+  certifications: 'Looks at the evidence of releases, each with its verdict and signed statement.',
   channel_threads:
     'Names of incidents at receivers, such as the timestamp of its first Slack message.',
   conversations: 'Conversations with their roll-ups; see `tasks`.',

@@ -55,12 +55,15 @@ const rooms: Record<string, string> = {
   archive: 'lifecycle/archive',
   'capture-policy': 'records/capture',
   ingest: 'edge/batches',
+  reliability: 'certification',
 }
 
 /** Files of routes that are not named by their URL. */
 const files: Record<string, string> = {
   '/': 'platform/http/front-page.ts',
   '/.well-known/jwks.json': 'capabilities/access/auth/jwks.ts',
+  '/.well-known/looptrace-certification-keys.json':
+    'capabilities/certification/api/certification-keys.ts',
   ...Object.fromEntries(
     [
       ...['/invitation', '/reset-password'],

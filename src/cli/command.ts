@@ -18,6 +18,8 @@ export type Command = {
   examples: readonly { command: string; about: string }[]
   /** Meaning of each exit status. */
   statuses: Readonly<Record<number, string>>
+  /** Exit status of an invalid command line; 2 by default. */
+  usage_status?: number
   load(): Promise<Run>
 }
 
@@ -55,7 +57,7 @@ export type CommandIo = {
   stop: AbortSignal
 }
 
-/** The command line is invalid; the message says how. Exit status 2. */
+/** The command line is invalid; the message says how. Exit status 2, or the command's `usage_status`. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

@@ -1,3 +1,4 @@
+import { certifyCommand } from './certification/certify-command.ts'
 import { verifyCommand } from './certification/verify-command.ts'
 import { type Command, outputOption } from './command.ts'
 
@@ -269,5 +270,6 @@ export const cliCommands: readonly Command[] = [
   backtestCommand,
   ledgerCommand,
   recomputeCommand,
+  certifyCommand,
   verifyCommand,
 ]

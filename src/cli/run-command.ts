@@ -32,7 +32,7 @@ export async function runCommand(
     const { words } = command
     if (error instanceof UsageError) {
       io.err(`looptrace ${words}: ${error.message}\nSee: looptrace ${words} --help\n`)
-      return exitStatus.usage
+      return command.usage_status ?? exitStatus.usage
     }
     if (!(error instanceof NoAnswer)) throw error
     io.err(`looptrace ${words}: ${error.message}\n`)

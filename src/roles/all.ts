@@ -10,6 +10,7 @@ import { startIngest } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openIdempotencyStore } from '../platform/relational/index.ts'
 import { openControl } from './api.ts'
+import { openCertification } from './certification.ts'
 import {
   explainFolder,
   readOperatorKey,
@@ -76,7 +77,9 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores, db })] }
   const verification = openVerification(context, config, { db, store, records, onFindings })
   const feedback = openFeedback(context, { db })
-  const jobs = [hotWindows, archives, minutes, notifications, verification, feedback]
+  const certification = openCertification(context, config, { db, ledger, queue })
+  const capabilities = [verification, feedback, certification]
+  const jobs = [hotWindows, archives, minutes, notifications, ...capabilities]
   openJobs(context, config, { ...stores, db, ledger }, jobs)
 
   // A queue in a local file needs no spool.

@@ -1,4 +1,5 @@
 import { type Access, accessRoutes, authorizer, openAccess } from '../capabilities/access/index.ts'
+import { certificationRoutes, releasePolicyRoutes } from '../capabilities/certification/index.ts'
 import { conversationRoutes, conversationTreeRoutes } from '../capabilities/conversations/index.ts'
 import { correlationRoutes } from '../capabilities/correlations/index.ts'
 import {
@@ -111,6 +112,7 @@ type ControlConfig = Pick<
   | 'postgres_statement_timeout_ms'
   | 'blobs_url'
   | 'clickhouse_cluster'
+  | 'certification_wait_ms'
 > &
   QuerySettings &
   VerificationApiConfig
@@ -165,7 +167,7 @@ export function openControl(
   const archives = archiveDeps(context, config, built)
   const idle_ms = config.task_stalled_after_ms
   const { measureRange, examples } = openSignals({ ...built, clock, logger, idle_ms })
-  const { saved_queries_max, incident_rules_max, retention_hour } = config
+  const { saved_queries_max, incident_rules_max, retention_hour, certification_wait_ms } = config
   const asked = {
     queries,
     measureRange,
@@ -173,6 +175,7 @@ export function openControl(
     saved_queries_max,
     incident_rules_max,
     retention_hour,
+    certification_wait_ms,
   }
   const outbound = openReceivers(config)
   const channels = { db, clock, secret_key, mailer, outbound }
@@ -197,6 +200,8 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
     ...verificationApiRoutes(parts.verification),
     ...feedbackRoutes(parts.feedback),
     ...insightRoutes(parts),
+    ...releasePolicyRoutes(parts),
+    ...certificationRoutes({ ...parts, wait_ms_max: parts.certification_wait_ms }),
     ...observabilityRoutes(parts),
   ]
 }
@@ -220,6 +225,7 @@ type ObservabilityParts = Pick<Stores, 'db' | 'store' | 'records' | 'ledger' | '
   channels: ChannelRoutesDeps
   verification: VerificationApi
   feedback: FeedbackDeps
+  certification_wait_ms: number
   /** Hour (UTC) at which the daily retention runs start. */
   retention_hour: number
 }

@@ -15,6 +15,7 @@ import {
   type AccessTables,
   type ArchiveTables,
   type CaptureTables,
+  type CertificationTables,
   type DetectionTables,
   type FeedbackTables,
   type HotTables,
@@ -49,7 +50,8 @@ export type Tables = AccessTables &
   RetentionTables &
   RouteTables &
   SavedQueryTables &
-  VerificationTables
+  VerificationTables &
+  CertificationTables
 
 type RelationalConfig = Pick<
   RoleConfig<'worker'>,

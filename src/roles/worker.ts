@@ -7,6 +7,7 @@ import {
   startIngest,
 } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
+import { openCertification } from './certification.ts'
 import { openDetection, openJudge } from './detection.ts'
 import { openFeedback } from './feedback.ts'
 import { openEvaluator, openFindingRules } from './incidents.ts'
@@ -42,7 +43,9 @@ export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Pr
     const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores })] }
     const verification = openVerification(context, config, { ...stores, onFindings })
     const feedback = openFeedback(context, stores)
-    const others = [hotWindows, archives, minutes, notifications, verification, feedback]
+    const certification = openCertification(context, config, { ...stores, queue })
+    const capabilities = [verification, feedback, certification]
+    const others = [hotWindows, archives, minutes, notifications, ...capabilities]
     openJobs(context, config, stores, others)
   })
 }

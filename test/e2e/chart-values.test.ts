@@ -314,6 +314,29 @@ test('the models of verification reach API and worker alone, with keys in files'
 const secretFolder = mkdtempSync(join(tmpdir(), 'looptrace-chart-secrets-'))
 afterAll(() => rmSync(secretFolder, { recursive: true }))
 
+test('a signing key of your own is a file of the worker alone', async () => {
+  const certification = { existingSecret: 'release-signing', signingKey: 'ed25519.pem' }
+  const readers = async (values: object) => {
+    const pods = await podsOf(values)
+    return pods.flatMap((pod) =>
+      containersOf(pod)
+        .filter(({ env }) =>
+          env.some(({ name }: KubeObject) => name === 'LOOPTRACE_CERTIFICATION_KEY_FILE'),
+        )
+        .map((container) => {
+          const files = [...mountedSecrets(pod, container).values()]
+          expect(files).toContainEqual(
+            expect.objectContaining({ secret: 'release-signing', key: 'ed25519.pem' }),
+          )
+          return container.args[0]
+        }),
+    )
+  }
+  expect(await readers({ ...fullValues, certification })).toEqual(['worker'])
+  expect(await readers({ certification })).toEqual(['all'])
+  expect(await readers({ certification: { existingSecret: '' } })).toEqual([])
+})
+
 describe('the grants of the installation', () => {
   const grantsIn = async (operator: object) => {
     const texts = (await podsOf({ operator })).flatMap((pod) =>

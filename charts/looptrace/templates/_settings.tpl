@@ -6,10 +6,10 @@ override the others: null removes the other variable of a setting. Takes root an
 {{- define "looptrace.settings" -}}
 {{- $login := ternary "login" "bootstrap" (ne .root.Values.bootstrap.existingSecret "") }}
 {{- $groups := dict
-  "all" (list "serving" "providers" "s3" "login" "demo" "verification")
+  "all" (list "serving" "providers" "s3" "login" "demo" "verification" "certification")
   "proxy" (list "serving" "providers" "postgres" "nats")
   "api" (list "serving" "postgres" "clickhouse" "nats" "s3" "secretKey" "verification")
-  "worker" (list "postgres" "clickhouse" "nats" "s3" "secretKey" "verification")
+  "worker" (list "postgres" "clickhouse" "nats" "s3" "secretKey" "verification" "certification")
   "migrate" (list "postgres" "clickhouse" $login)
   "secret" (list "bootstrap" "bootstrapFiles")
   "move" (list "postgres" "clickhouse" "nats" "s3" "move")
@@ -153,6 +153,15 @@ LOOPTRACE_VERIFICATION_BUDGET_CENTS_PER_DAY: {{ int64 .Values.verification.budge
 {{- end }}
 {{- with $models }}
 LOOPTRACE_VERIFICATION_MODELS: {{ toJson . | quote }}
+{{- end }}
+{{- end }}
+
+{{/* The key that signs statements; without it the service makes one and keeps it encrypted. */}}
+{{- define "looptrace.settings.certification" }}
+{{- with .Values.certification }}
+{{- if .existingSecret }}
+LOOPTRACE_CERTIFICATION_KEY_FILE: {secret: {{ quote .existingSecret }}, key: {{ quote .signingKey }}}
+{{- end }}
 {{- end }}
 {{- end }}
 

@@ -28,18 +28,21 @@ afterAll(() => rm(folder, { recursive: true }))
 const predicate: Predicate = {
   policy: { id: 'release', version: '3', digest: hash('sha256', canonicalJson(policy)) },
   release: { name: 'checkout', version: '1.4.0' },
+  baseline: null,
   environment: 'staging',
-  verdict: 'certified',
+  ...{ verdict: 'certified', obstacles: [], warnings: [], eval_runs: [] },
   gates: [
     {
       ...{ metric: 'task_success', kind: 'absolute', tier: 'critical', n: 500, k: 480 },
       ...{ estimate: 0.96, interval: [0.94, 0.98], verdict: 'passed', reason: null },
+      ...{ direction: 'higher', limit: 0.9, group: null, clusters: 60, baseline_n: null },
+      warnings: [],
       evidence: { root: hash('sha256', 'root'), leaves: 500 },
     },
   ],
   window: { from: '2026-03-01T00:00:00Z', to: '2026-03-02T00:00:00Z' },
   ledger: { accepted: 1_000, stored: 1_000, lost: 0, pending: 0 },
-  ...{ attempt: 1, max_attempts: 5 },
+  ...{ attempt: 1, max_attempts: 5, declared_at: '2026-03-01T00:00:00Z' },
   ...{ issued_at: '2026-03-02T01:00:00Z', expires_at: '2026-04-02T00:00:00Z' },
 }
 
@@ -98,6 +101,7 @@ describe('looptrace verify', () => {
     ['no JSON', 'certified'],
     ['a failed gate', forged({ gates: [{ ...gate, verdict: 'failed' }] })],
     ['no gates', forged({ gates: [] })],
+    ['an obstacle', forged({ obstacles: ['stale_evidence'] })],
     ['only an advisory gate', forged({ gates: [{ ...gate, tier: 'advisory' }] })],
     ['a gate without samples', forged({ gates: [{ ...gate, n: 0, k: 0 }] })],
     ['lost items', forged({ ledger: { accepted: 1_000, stored: 999, lost: 1, pending: 0 } })],

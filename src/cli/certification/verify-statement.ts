@@ -75,15 +75,18 @@ function checkIssued({ predicate }: Statement, nowMs: number): void {
 function report({ subject, predicate }: Statement, keyid: string, io: CommandIo): number {
   const { release, policy, environment, verdict, expires_at, attempt, max_attempts } = predicate
   const isExpired = Date.parse(expires_at) <= io.now_ms()
-  const gates = predicate.gates.map((gate) => {
-    return `gate ${gate.metric} (${gate.tier}): ${gate.verdict}, n = ${gate.n}`
-  })
+  const gates = predicate.gates.map(describeGate)
+  const notes = [
+    ...predicate.obstacles.map((obstacle) => `obstacle: ${obstacle}`),
+    ...predicate.warnings.map((warning) => `warning: ${warning}`),
+  ]
   const lines = [
     `signature: valid, key ${keyid}`,
     `subject: ${subject[0].name} sha256:${subject[0].digest.sha256}`,
     `release: ${release.name} ${release.version} in ${environment}`,
     `policy: ${policy.id} ${policy.version} sha256:${policy.digest}`,
     ...gates,
+    ...notes,
     `attempt: ${attempt} of ${max_attempts}`,
     `expires: ${expires_at}${isExpired ? ' (expired)' : ''}`,
     `verdict: ${verdict}`,
@@ -91,4 +94,12 @@ function report({ subject, predicate }: Statement, keyid: string, io: CommandIo)
   io.out(lines.map((line) => `${printable(line)}\n`).join(''))
   if (verdict === 'rejected') return 1
   return verdict === 'certified' && !isExpired ? 0 : 2
+}
+
+function describeGate(gate: Statement['predicate']['gates'][number]): string {
+  const { metric, tier, verdict, n, reason, warnings, group } = gate
+  const notes = [...(reason === null ? [] : [reason]), ...warnings]
+  const about = notes.length === 0 ? '' : ` (${notes.join(', ')})`
+  const of = group === null ? '' : `, worst group "${group}"`
+  return `gate ${metric} (${tier}): ${verdict}, n = ${n}${of}${about}`
 }

@@ -4,6 +4,7 @@ import { notificationChannelKind } from './notification-channel/index.ts'
 import { projectKind } from './project/index.ts'
 import { projectGrantKind } from './project-grant/index.ts'
 import { projectMemberKind } from './project-member/index.ts'
+import { releasePolicyKind } from './release-policy/index.ts'
 import { retentionPolicyKind } from './retention-policy/index.ts'
 import { serviceAccountKind } from './service-account/index.ts'
 
@@ -14,6 +15,7 @@ export const kinds: readonly Kind[] = [
   projectKind,
   projectGrantKind,
   projectMemberKind,
+  releasePolicyKind,
   retentionPolicyKind,
   serviceAccountKind,
 ]

@@ -10,6 +10,10 @@ import {
   taskSettings,
   verificationApiSettings,
 } from './settings/api-settings.ts'
+import {
+  certificationApiSettings,
+  certificationSettings,
+} from './settings/certification-settings.ts'
 import { cliSettings, smokeSettings } from './settings/client-settings.ts'
 import {
   ingestSettings,
@@ -48,6 +52,7 @@ const sections: readonly (readonly [heading: string, group: Record<string, z.Zod
   ['Jobs and retention', jobSettings],
   ['Judge', judgeSettings],
   ['Verification', { ...verificationSettings, ...verificationApiSettings }],
+  ['Certification', { ...certificationSettings, ...certificationApiSettings }],
   ['Notifications', notificationSettings],
   ['Sign-in and keys', accessSettings],
   ['Mail', mailSettings],

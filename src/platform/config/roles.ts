@@ -7,6 +7,10 @@ import {
   taskSettings,
   verificationApiSettings,
 } from './settings/api-settings.ts'
+import {
+  certificationApiSettings,
+  certificationSettings,
+} from './settings/certification-settings.ts'
 import { cliSettings, smokeSettings } from './settings/client-settings.ts'
 import {
   ingestSettings,
@@ -56,6 +60,7 @@ export const roleSchemas = {
     ...querySettings,
     ...knowledgeSettings,
     ...verificationApiSettings,
+    ...certificationApiSettings,
     ...judgeSettings,
     ...verificationSettings,
     ...ingestSettings,
@@ -75,6 +80,7 @@ export const roleSchemas = {
     ...jobSettings,
     ...judgeSettings,
     ...verificationSettings,
+    ...certificationSettings,
     ...blobsSettings,
     ...taskSettings,
     ...mailSettings,
@@ -118,6 +124,8 @@ export const roleSchemas = {
     ...querySettings,
     ...knowledgeSettings,
     ...verificationApiSettings,
+    ...certificationApiSettings,
+    ...certificationSettings,
     ...ingestSettings,
     ...embeddedSettings,
     ...blobsSettings,

@@ -39,6 +39,7 @@ export const fullValues = {
   },
   settings: { log_level: 'debug', judge_url: 'https://judge.example.com', judge_model: 'gpt' },
   secretSettings: { judge_api_key: { secret: 'judge', key: 'api-key' } },
+  certification: { existingSecret: 'release-signing' },
   verification: {
     models: [
       {

@@ -5,6 +5,7 @@ import {
   mintGivenSecrets,
   openAccess,
 } from '../../../src/capabilities/access/index.ts'
+import { releasePolicyRoutes } from '../../../src/capabilities/certification/index.ts'
 import { channelRoutes, incidentRoutes } from '../../../src/capabilities/incidents/index.ts'
 import { retentionRoutes } from '../../../src/capabilities/lifecycle/retention/index.ts'
 import { openClickHouseRetentionStore } from '../../../src/capabilities/storage/index.ts'
@@ -15,6 +16,7 @@ import { openMailer } from '../../../src/platform/mail/index.ts'
 import { openOutbound } from '../../../src/platform/outbound/index.ts'
 import {
   type AccessTables,
+  type CertificationTables,
   type DetectionTables,
   type IncidentTables,
   type JobTables,
@@ -36,7 +38,8 @@ type Tables = AccessTables &
   JobTables &
   TaskTables &
   DetectionTables &
-  IncidentTables
+  IncidentTables &
+  CertificationTables
 
 /** The part of the product that resources declare, over HTTP, on its own database. */
 export type OperatedService = AsyncDisposable & {
@@ -88,6 +91,7 @@ export async function startOperatedService(): Promise<OperatedService> {
     routes: [
       ...accessRoutes(access),
       ...retentionRoutes(deps),
+      ...releasePolicyRoutes(deps),
       ...incidentRoutes({
         db,
         clock: systemClock,

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 
 /** A proof that a leaf is in a tree: sibling hashes from the leaf up (RFC 6962, 2.1.1). */
@@ -13,7 +13,7 @@ export function evidenceLeaves(items: readonly { id: string }[]): Buffer[] {
 /** Returns the Merkle tree hash of leaves: RFC 6962, 2.1. */
 export function merkleRoot(leaves: readonly Uint8Array[]): Buffer {
   const [first] = leaves
-  if (first === undefined) return sha256()
+  if (first === undefined) return hash('sha256', '', 'buffer')
   if (leaves.length === 1) return leafHash(first)
   const at = splitAt(leaves.length)
   return nodeHash(merkleRoot(leaves.slice(0, at)), merkleRoot(leaves.slice(at)))
@@ -67,15 +67,9 @@ function splitAt(leaves: number): number {
 }
 
 function leafHash(data: Uint8Array): Buffer {
-  return sha256(Uint8Array.of(0), data)
+  return hash('sha256', Buffer.concat([Uint8Array.of(0), data]), 'buffer')
 }
 
 function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
-  return sha256(Uint8Array.of(1), left, right)
-}
-
-function sha256(...parts: readonly Uint8Array[]): Buffer {
-  const hash = createHash('sha256')
-  for (const part of parts) hash.update(part)
-  return hash.digest()
+  return hash('sha256', Buffer.concat([Uint8Array.of(1), left, right]), 'buffer')
 }

@@ -6,7 +6,8 @@ import { encodeStatement, type Predicate, readStatement } from './statement.ts'
 const predicate: Predicate = {
   policy: { id: 'release', version: '3', digest: hash('sha256', 'policy') },
   release: { name: 'checkout ü', version: '1.4.0' },
-  ...{ environment: 'staging', verdict: 'inconclusive', gates: [] },
+  ...{ baseline: null, environment: 'staging', verdict: 'inconclusive', gates: [] },
+  ...{ obstacles: [], warnings: [], eval_runs: [], declared_at: '2026-03-01T00:00:00Z' },
   window: { from: '2026-03-01T00:00:00Z', to: '2026-03-02T00:00:00Z' },
   ledger: { accepted: 1, stored: 1, lost: 0, pending: 0 },
   ...{ attempt: 1, max_attempts: 5 },
@@ -32,7 +33,8 @@ test('numbers that are not finite can not be encoded', () => {
   const gates: Predicate['gates'] = [
     {
       ...{ metric: 'm', kind: 'absolute', tier: 'advisory', n: 1, k: null, estimate: Number.NaN },
-      ...{ interval: null, verdict: 'inconclusive', reason: 'few samples' },
+      ...{ interval: null, verdict: 'inconclusive', reason: 'too_few_samples', warnings: [] },
+      ...{ direction: 'higher', limit: 0.9, group: null, clusters: 1, baseline_n: null },
       evidence: { root: hash('sha256', ''), leaves: 1 },
     },
   ]

@@ -17,27 +17,41 @@ const time = z.iso.datetime()
 
 const gate = z.strictObject({
   metric: name,
-  kind: z.enum(['absolute', 'regression', 'zero_tolerance', 'worst_group']),
+  kind: z.enum(['absolute', 'regression', 'zero_tolerance', 'worst_group', 'pass_k']),
   tier: z.enum(['critical', 'supporting', 'advisory']),
+  direction: z.enum(['higher', 'lower']),
+  limit: z.number(),
+  group: z.string().max(512).nullable(),
   n: count,
   k: count.nullable(),
+  clusters: count,
+  baseline_n: count.nullable(),
   estimate: z.number().nullable(),
   interval: z.tuple([z.number(), z.number()]).nullable(),
   verdict: z.enum(['passed', 'failed', 'inconclusive']),
   reason: z.string().max(1_000).nullable(),
+  warnings: z.array(z.string().max(100)).max(20),
   evidence: z.strictObject({ root: sha256, leaves: count }),
 })
 
+const release = z.strictObject({ name, version: name })
+
 const predicateFields = z.strictObject({
   policy: z.strictObject({ id: name, version: name, digest: sha256 }),
-  release: z.strictObject({ name, version: name }),
+  release,
+  baseline: release.nullable(),
   environment: name,
   verdict: z.enum(['certified', 'rejected', 'inconclusive']),
+  /** Why it is not certified, beside its gates. */
+  obstacles: z.array(z.string().max(100)).max(20),
+  warnings: z.array(z.string().max(100)).max(20),
   gates: z.array(gate).max(1_000),
+  eval_runs: z.array(z.strictObject({ digest: sha256, cases: count })).max(200),
   window: z.strictObject({ from: time, to: time }),
   ledger: z.strictObject({ accepted: count, stored: count, lost: count, pending: count }),
   attempt: z.int().min(1),
   max_attempts: z.int().min(1),
+  declared_at: time,
   issued_at: time,
   expires_at: time,
 })
@@ -125,13 +139,15 @@ function contradictions(value: Predicate): string[] {
 
 const notCertified =
   'certified: expected passed critical and supporting gates with samples, at least one, ' +
-  'no lost items, at most 0.5 % pending, and an attempt up to max_attempts'
+  'no obstacles, no lost items, at most 0.5 % pending, and an attempt up to max_attempts'
 
-function canBeCertified({ gates, ledger, attempt, max_attempts }: Predicate): boolean {
+function canBeCertified(value: Predicate): boolean {
+  const { gates, ledger, attempt, max_attempts, obstacles } = value
   const gating = gates.filter(({ tier }) => tier !== 'advisory')
   const isPassed = gating.every(({ verdict, n, evidence }) => {
     return verdict === 'passed' && n > 0 && evidence.leaves > 0
   })
   const isComplete = ledger.lost === 0 && ledger.pending <= 0.005 * ledger.accepted
-  return gating.length > 0 && isPassed && isComplete && attempt <= max_attempts
+  const isUnhindered = obstacles.length === 0 && attempt <= max_attempts
+  return gating.length > 0 && isPassed && isComplete && isUnhindered
 }

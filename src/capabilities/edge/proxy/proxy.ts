@@ -138,6 +138,11 @@ const headers: RawRoute['headers'] = [
   },
   { name: 'X-Task-ID', required: false, description: 'Groups calls into a task' },
   { name: 'X-Task-Name', required: false, description: 'Names the task' },
+  {
+    name: 'X-Task-Release',
+    required: false,
+    description: 'Release of the agent, such as its version; certifications read it',
+  },
   { name: 'X-Conversation-ID', required: false, description: 'Groups calls into a conversation' },
   { name: 'X-User-ID', required: false, description: 'Identifies the end user' },
   {

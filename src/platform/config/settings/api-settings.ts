@@ -16,7 +16,7 @@ export const accessSettings = {
   secret_key: secret({
     min_characters: 32,
     reason:
-      'Key that encrypts the token-signing keys and the secrets of notification channels at rest. Set the same value in every pod. Role `all` generates one in its data folder.',
+      'Key that encrypts the token-signing keys, the secrets of notification channels and a generated key of certifications at rest. Set the same value in every pod. Role `all` generates one in its data folder.',
   }),
   token_issuer: text({
     unit: 'URL',

@@ -67,7 +67,7 @@ export function toExchangeFacts(call: RecordedCall, result: CallResult): Exchang
     conversation_id: context.conversation_id,
     user_id: context.user_id,
     environment: key.environment ?? '',
-    release: '',
+    release: context.release,
     attributes: attributesOf(call.headers, answer?.request_id ?? ''),
   }
 }

@@ -14,6 +14,7 @@ export type RequestHeaders = {
   task_name: string
   conversation_id: string
   user_id: string
+  release: string
   traceparent: string
   tracestate: string
   baggage: string
@@ -47,6 +48,7 @@ const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
   ['x-task-name', ours('task_name')],
   ['x-conversation-id', ours('conversation_id')],
   ['x-user-id', ours('user_id')],
+  ['x-task-release', ours('release')],
   ['authorization', { kind: 'field', field: 'authorization', sent: true, once: true }],
   ['content-type', { kind: 'field', field: 'content_type', sent: true, once: true }],
   ['traceparent', { kind: 'field', field: 'traceparent', sent: true, once: false }],
@@ -116,6 +118,7 @@ function noHeaders(): RequestHeaders {
     task_name: '',
     conversation_id: '',
     user_id: '',
+    release: '',
     traceparent: '',
     tracestate: '',
     baggage: '',
@@ -156,6 +159,7 @@ export type CallContext = {
   task_name: string
   conversation_id: string
   user_id: string
+  release: string
 }
 
 export const noContext: CallContext = {
@@ -163,6 +167,7 @@ export const noContext: CallContext = {
   task_name: '',
   conversation_id: '',
   user_id: '',
+  release: '',
 }
 
 /** Maximum characters of a context header. */
@@ -175,6 +180,7 @@ export function readContext(headers: RequestHeaders): CallContext {
     task_name: readContextValue('X-Task-Name', headers.task_name),
     conversation_id: readContextValue('X-Conversation-ID', headers.conversation_id),
     user_id: readContextValue('X-User-ID', headers.user_id),
+    release: readContextValue('X-Task-Release', headers.release),
   }
 }
 

@@ -1,0 +1,133 @@
+import { z } from 'zod'
+import { record, windowSchema } from '../../../model/named-schemas.ts'
+import type { Baseline, Certification } from '../evidence/contract.ts'
+import type { PolicyDocument } from '../policy/policy.ts'
+import type { Predicate } from '../statement/statement.ts'
+
+const count = z.int().nonnegative()
+
+/** A gate in replies. */
+export const gateResultSchema = record('GateResult', {
+  metric: z.string(),
+  kind: z.string(),
+  tier: z.enum(['critical', 'supporting', 'advisory']),
+  direction: z.enum(['higher', 'lower']),
+  limit: z.number().describe('`threshold`, `max_drop` or `max_rate` of the policy.'),
+  group: z.string().nullable().describe('The worst group of `worst_group`.'),
+  n: count.describe('Samples.'),
+  k: count.nullable().describe('Samples that count, for rates.'),
+  clusters: count.describe('Users, else conversations, or cases.'),
+  baseline_n: count.nullable().describe('Samples of the baseline, for `regression`.'),
+  estimate: z.number().nullable().describe('Rate or mean; the drop for `regression`.'),
+  interval: z
+    .array(z.number())
+    .length(2)
+    .nullable()
+    .describe('Lowest and highest plausible value at this look.'),
+  verdict: z.enum(['passed', 'failed', 'inconclusive']),
+  reason: z.string().nullable().describe('Why it is inconclusive, one word.'),
+  warnings: z.array(z.string()),
+  evidence: record('GateEvidence', {
+    root: z.string().describe('Root of the Merkle tree of its samples, in hex.'),
+    leaves: count,
+  }),
+})
+
+const releaseSchema = record('CertifiedRelease', {
+  name: z.string(),
+  version: z.string(),
+  image_digest: z.string().nullable(),
+  tags: z.array(z.string()).describe('`release` of its tasks.'),
+})
+
+/** A certification in replies. */
+export const certificationSchema = record('ReleaseCertification', {
+  certification_id: z.uuid(),
+  state: z
+    .enum(['pending', 'running', 'ended', 'cancelled', 'failed'])
+    .meta({ id: 'CertificationState' }),
+  result: z
+    .enum(['pending', 'certified', 'rejected', 'inconclusive', 'cancelled', 'failed'])
+    .describe(
+      'What to act on: the verdict, but `inconclusive` for a certification that has expired.',
+    ),
+  verdict: z.enum(['certified', 'rejected', 'inconclusive']).nullable(),
+  policy: record('CertificationPolicy', {
+    id: z.string(),
+    version: z.string(),
+    digest: z.string(),
+  }),
+  release: releaseSchema,
+  subject: z.string().describe('`sha256:` and the image digest, else that of `name@version`.'),
+  environment: z.string(),
+  window: windowSchema,
+  baseline: record('CertificationBaseline', {
+    name: z.string(),
+    version: z.string(),
+    tags: z.array(z.string()),
+    environment: z.string(),
+    window: windowSchema,
+    eval_run_ids: z.array(z.string()),
+  }).nullable(),
+  eval_run_ids: z.array(z.string()),
+  attempt: z.int().nullable().describe('Which look at the release it is; null before it reads.'),
+  max_attempts: z.int(),
+  obstacles: z.array(z.string()).describe('Why it is not certified, beside its gates.'),
+  warnings: z.array(z.string()),
+  gates: z.array(gateResultSchema),
+  ledger: record('CertificationLedger', {
+    accepted: count,
+    stored: count,
+    lost: count,
+    pending: count,
+  }).nullable(),
+  declared_at: z.iso.datetime().describe('When the window was declared, by the first look.'),
+  requested_by: z.string(),
+  created_at: z.iso.datetime(),
+  started_at: z.iso.datetime().nullable(),
+  ended_at: z.iso.datetime().nullable(),
+  expires_at: z.iso.datetime().nullable(),
+  key_id: z.string().nullable().describe('Key of the statement: SHA-256 of its SPKI, in hex.'),
+  error: z.string().nullable(),
+})
+
+export type CertificationReply = z.input<typeof certificationSchema>
+
+/** Returns a certification as a reply at a time. */
+export function toCertificationReply(row: Certification, now_ms: number): CertificationReply {
+  const policy = row.policy as PolicyDocument
+  const predicate = row.predicate as Predicate | null
+  const { state, verdict, environment, attempt, error, requested_by, key_id } = row
+  return {
+    ...{ certification_id: row.id, state, result: resultOf(row, now_ms), verdict },
+    policy: { id: row.policy_id, version: policy.version, digest: row.policy_digest },
+    release: {
+      ...{ name: row.release_name, version: row.release_version, tags: row.release_tags },
+      image_digest: row.image_digest && `sha256:${row.image_digest}`,
+    },
+    ...{ subject: `sha256:${row.subject}`, environment },
+    window: { from: row.window_from, to: row.window_to },
+    baseline: toBaseline(row.baseline as Baseline | null),
+    ...{ eval_run_ids: row.eval_run_ids, attempt, max_attempts: policy.max_attempts },
+    ...{ obstacles: predicate?.obstacles ?? [], warnings: predicate?.warnings ?? [] },
+    ...{ gates: predicate?.gates ?? [], ledger: predicate?.ledger ?? null },
+    ...{ declared_at: row.declared_at, requested_by, created_at: row.created_at },
+    ...{ started_at: row.started_at, ended_at: row.ended_at, expires_at: row.expires_at },
+    ...{ key_id, error },
+  }
+}
+
+function toBaseline(baseline: Baseline | null): CertificationReply['baseline'] {
+  if (baseline === null) return null
+  return { ...baseline, tags: [...baseline.tags], eval_run_ids: [...baseline.eval_run_ids] }
+}
+
+function resultOf(
+  { state, verdict, expires_at }: Certification,
+  now_ms: number,
+): CertificationReply['result'] {
+  if (state === 'cancelled' || state === 'failed') return state
+  if (state !== 'ended' || verdict === null) return 'pending'
+  const isExpired = expires_at !== null && Date.parse(expires_at) <= now_ms
+  return isExpired && verdict === 'certified' ? 'inconclusive' : verdict
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { expected } from '../../../model/list-query.ts'
+import { record } from '../../../model/named-schemas.ts'
+import { refuseUnstorable } from '../../../model/storable.ts'
+import type { CertificationRequest } from '../certifications/plan.ts'
+import { evalRuns_max } from '../evidence/read-eval-cases.ts'
+import { policyId } from '../policy/policy.ts'
+
+/** Environment of the onboarding scenarios, whose tasks are no evidence. */
+export const onboardingEnvironment = 'looptrace-onboarding'
+
+const lineOfText = z.string().min(1).max(256)
+const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString())
+const environment = lineOfText.refine((name) => name !== onboardingEnvironment, {
+  error: expected('an environment with tasks of the release'),
+})
+const tags = z
+  .array(lineOfText)
+  .min(1)
+  .max(10)
+  .nullable()
+  .default(null)
+  .describe('`release` of its tasks. Left out: the version, and `name@version`.')
+const evalRunIds = z
+  .array(z.uuid())
+  .max(evalRuns_max)
+  .default([])
+  .transform((ids) => [...new Set(ids)].sort())
+
+/** The body of POST of a certification. */
+export const certificationBody = record('ReleaseCertificationRequest', {
+  release: record('ReleaseToCertify', {
+    name: lineOfText.describe('Name of the release, such as `support-agent`.'),
+    version: lineOfText.describe('Version of the release, such as `1.4.0`.'),
+    image_digest: z
+      .string()
+      .regex(/^sha256:[0-9a-f]{64}$/, { error: expected('sha256: and 64 hex digits') })
+      .nullable()
+      .default(null)
+      .describe('Digest of the image: `sha256:` and 64 hex digits.'),
+    tags,
+  }),
+  environment: environment.describe('Environment of the tasks and eval runs, such as `staging`.'),
+  policy_id: policyId.default('default').describe('Policy to follow. Default: `default`.'),
+  window: record('CertificationWindow', {
+    from: instant
+      .optional()
+      .describe('Start of the first task. Left out: as declared, else `max_age` before `to`.'),
+    to: instant
+      .optional()
+      .describe('Exclusive, by default now. The certification waits for a time that is ahead.'),
+  })
+    .nullable()
+    .default(null)
+    .describe('Window of the tasks. The first certification of a release declares its start.'),
+  baseline: record('BaselineToCompare', {
+    name: lineOfText.nullable().default(null).describe('By default the name of the release.'),
+    version: lineOfText,
+    tags,
+    environment: environment.nullable().default(null).describe('By default that of the release.'),
+    window: record('BaselineWindow', { from: instant, to: instant })
+      .nullable()
+      .default(null)
+      .describe('By default from 30 days before the window of the release to its end.'),
+    eval_run_ids: evalRunIds,
+  })
+    .nullable()
+    .default(null)
+    .describe('Release that gates of the kind `regression` compare with.'),
+  eval_run_ids: evalRunIds.describe('Eval runs of the release. Those of earlier looks count too.'),
+}).superRefine(refuseUnstorable)
+
+/** Returns a body as a request to plan. */
+export function toRequest(body: z.output<typeof certificationBody>): CertificationRequest {
+  const { image_digest, ...release } = body.release
+  return {
+    ...body,
+    release: { ...release, image_digest: image_digest?.slice('sha256:'.length) ?? null },
+  }
+}

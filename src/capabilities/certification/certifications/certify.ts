@@ -1,0 +1,201 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../../kernel/time.ts'
+import type { Job, JobContext, JobHandler, JobValue } from '../../jobs/index.ts'
+import type {
+  Baseline,
+  Certification,
+  CertificationDb,
+  ReadFeedback,
+} from '../evidence/contract.ts'
+import { readEvalCases } from '../evidence/read-eval-cases.ts'
+import { readTasks, type TasksRead } from '../evidence/read-tasks.ts'
+import { type Completeness, isComplete, type Obstacle } from '../gates/judge-gates.ts'
+import type { SigningKey } from '../keys/signing-key.ts'
+import { metrics } from '../policy/metrics.ts'
+import type { PolicyDocument } from '../policy/policy.ts'
+import { signEnvelope } from '../statement/envelope.ts'
+import { readKeyId } from '../statement/public-keys.ts'
+import { encodeStatement, statementPayloadType } from '../statement/statement.ts'
+import type { Frozen } from './frozen.ts'
+import { certificationJob, findCertification } from './store.ts'
+import { expiryOf, toPredicate } from './to-predicate.ts'
+import {
+  beginAttempt,
+  type Evidence,
+  endCertification,
+  failCertification,
+  freezeEvidence,
+  readEvidence,
+} from './write.ts'
+
+/** What happened to the items that a project received in a window (milliseconds since 1970). */
+export type ReadLedger = (
+  project_id: string,
+  window: { from_ms: number; to_ms: number },
+) => Promise<Completeness>
+
+/** Everything that certifications are done with. */
+export type CertifyDeps = {
+  db: CertificationDb
+  clock: Clock
+  signing: SigningKey
+  readLedger: ReadLedger
+  readFeedback: ReadFeedback
+  /** Most tasks of a release, or of its baseline. */
+  tasks_max: number
+}
+
+/** A certification starts within this time. */
+const poll_ms = 250
+/** Certifications that a process does at a time. */
+const certifications_max = 2
+
+/** Returns the handler of certification jobs. */
+export function certificationHandler(deps: CertifyDeps): JobHandler {
+  return {
+    kind: certificationJob,
+    jobs_max: certifications_max,
+    poll_ms,
+    run: (job, context) => certify(deps, job, context),
+  }
+}
+
+/**
+ * Does a certification to its end. Each step can be repeated: the attempt is counted once, the first
+ * evidence that is stored counts, and the end is written once.
+ */
+async function certify(deps: CertifyDeps, job: Job, { signal }: JobContext): Promise<JobValue> {
+  const { db, clock } = deps
+  const { project_id, params } = job
+  const certification_id = String(params['certification_id'])
+  const found = await findCertification(db, { project_id, certification_id })
+  const now = new Date(clock.now_ms())
+  const certification = found && (await beginAttempt(db, found, now))
+  if (certification === undefined) return { state: found?.state ?? 'deleted' }
+  const key = await deps.signing.current()
+  if (key === undefined) {
+    const error = 'There is no signing key. Set LOOPTRACE_CERTIFICATION_KEY for the workers.'
+    await failCertification(db, certification, { error, ended_at: now })
+    return { state: 'failed' }
+  }
+  if (certification.frozen === null) await freeze(deps, certification, signal)
+  const frozen = await findCertification(db, { project_id, certification_id })
+  if (frozen?.state !== 'running') return { state: frozen?.state ?? 'deleted' }
+  signal.throwIfAborted()
+  const predicate = await computePredicate(db, frozen)
+  const payload = encodeStatement(predicate, frozen.image_digest ?? undefined)
+  const statement = JSON.stringify(signEnvelope(statementPayloadType, payload, key))
+  const { verdict } = predicate
+  const ended_at = new Date(clock.now_ms())
+  const key_id = readKeyId(key)
+  await endCertification(db, frozen, { predicate, verdict, statement, key_id, ended_at })
+  return { state: 'ended', verdict }
+}
+
+/** Computes the result of a certification from what is stored of it. */
+export async function computePredicate(db: CertificationDb, certification: Certification) {
+  return toPredicate({
+    certification,
+    policy: certification.policy as PolicyDocument,
+    frozen: certification.frozen as Frozen,
+    evidence: await readEvidence(db, certification),
+  })
+}
+
+/** Reads the evidence and stores it, unless the attempts at the release are exhausted. */
+async function freeze(
+  deps: CertifyDeps,
+  certification: Certification,
+  signal: AbortSignal,
+): Promise<void> {
+  const policy = certification.policy as PolicyDocument
+  const isExhausted = (certification.attempt ?? 0) > policy.max_attempts
+  const read = isExhausted ? nothing : await readAll(deps, certification, signal)
+  const at = new Date(deps.clock.now_ms()).toISOString()
+  const { evidence, ...rest } = read
+  const frozen: Frozen = { at, ...rest }
+  const held_until = new Date(expiryOf(policy, frozen))
+  signal.throwIfAborted()
+  await freezeEvidence(deps.db, certification, { evidence, frozen, held_until })
+}
+
+type Read = Omit<Frozen, 'at'> & { evidence: readonly Evidence[] }
+
+const nothing: Read = { evidence: [], ledger: null, obstacles: [], warnings: [], eval_runs: [] }
+
+async function readAll(
+  deps: CertifyDeps,
+  certification: Certification,
+  signal: AbortSignal,
+): Promise<Read> {
+  const { db } = deps
+  const { project_id, eval_run_ids, release_tags: tags, environment } = certification
+  const { gates } = certification.policy as PolicyDocument
+  const window = { from: certification.window_from, to: certification.window_to }
+  const readsTasks = gates.some(({ metric }) => metrics[metric].source === 'tasks')
+  const baseline = certification.baseline as Baseline | null
+  // An erasure removes the salt; evidence that is read then has one that nobody keeps.
+  const salt = certification.evidence_salt ?? randomBytes(32)
+  const withGroup = gates.some(({ kind }) => kind === 'worst_group')
+  const limits = { salt, withGroup, tasks_max: deps.tasks_max, signal }
+  const asked = { project_id, tags, environment, window }
+  // Read before the tasks: what is settled then is stored.
+  const ledger = readsTasks ? await readWindow(deps, project_id, window) : null
+  const tasks = readsTasks ? await readTasks(deps, asked, limits) : noTasks
+  const cases = await readEvalCases(db, { project_id, salt, run_ids: eval_run_ids })
+  const compared =
+    readsTasks && baseline !== null
+      ? await readTasks(deps, { project_id, ...baseline }, limits)
+      : noTasks
+  const comparedCases = await readEvalCases(db, {
+    ...{ project_id, salt },
+    run_ids: baseline?.eval_run_ids ?? [],
+  })
+  return {
+    evidence: [
+      { side: 'release', source: 'tasks', items: tasks.items },
+      { side: 'release', source: 'eval', items: cases.items },
+      { side: 'baseline', source: 'tasks', items: compared.items },
+      { side: 'baseline', source: 'eval', items: comparedCases.items },
+    ],
+    ...{ ledger, eval_runs: cases.runs },
+    obstacles: await findObstacles(deps, { certification, tasks, compared }),
+    warnings: findWarnings(tasks),
+  }
+}
+
+const noTasks: TasksRead = { items: [], running: 0, unanalysed: 0, isCut: false }
+
+function readWindow(
+  deps: CertifyDeps,
+  project_id: string,
+  { from, to }: { from: string; to: string },
+): Promise<Completeness> {
+  return deps.readLedger(project_id, { from_ms: Date.parse(from), to_ms: Date.parse(to) })
+}
+
+type SidesRead = { certification: Certification; tasks: TasksRead; compared: TasksRead }
+
+/** The ledger of the release is judged with the gates; that of the baseline here. */
+async function findObstacles(
+  deps: CertifyDeps,
+  { certification, tasks, compared }: SidesRead,
+): Promise<Obstacle[]> {
+  const baseline = certification.baseline as Baseline | null
+  const obstacles: Obstacle[] = tasks.isCut || compared.isCut ? ['too_much_evidence'] : []
+  if (baseline === null || compared.items.length === 0) return obstacles
+  const ledger = await readWindow(deps, certification.project_id, baseline.window)
+  return isComplete(ledger) ? obstacles : [...obstacles, 'incomplete_baseline']
+}
+
+/** Share of the tasks above which those that can not be judged yet are worth a warning. */
+const openShare_max = 0.05
+
+/** Tasks that did not end, or were not analysed yet, are no samples: often the bad ones. */
+function findWarnings({ items, running, unanalysed }: TasksRead): string[] {
+  const isMany = (tasks: number) => tasks > openShare_max * items.length
+  return [
+    ...(isMany(running) ? ['many_running_tasks'] : []),
+    ...(isMany(unanalysed) ? ['many_unanalysed_tasks'] : []),
+  ]
+}

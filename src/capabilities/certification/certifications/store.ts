@@ -1,0 +1,263 @@
+import { newId } from '../../../kernel/ids.ts'
+import { problem } from '../../../kernel/problem.ts'
+import type { Clock } from '../../../kernel/time.ts'
+import { sql } from '../../../platform/relational/index.ts'
+import { enqueueJob, type JobDb } from '../../jobs/index.ts'
+import type { Baseline, Certification, CertificationDb } from '../evidence/contract.ts'
+import type { PolicyInForce } from '../policies/policy-in-force.ts'
+import {
+  type CertificationRequest,
+  checkPlan,
+  digestRequest,
+  extendPlan,
+  firstPlan,
+  type Plan,
+  subjectOf,
+  windowEnd,
+} from './plan.ts'
+
+/** Kind of the jobs that do certifications. Their `params` are `{ certification_id }`. */
+export const certificationJob = 'certification'
+
+/** Maximum certifications of a project that have not ended. */
+export const unended_max = 100
+
+/** A certification of a project. */
+export type CertificationKey = { project_id: string; certification_id: string }
+
+/** A request with the policy that it follows and its requester. */
+export type Declaration = {
+  project_id: string
+  requested_by: string
+  request: CertificationRequest
+  policy: PolicyInForce
+}
+
+/**
+ * Declares a certification: stores its plan, or extends that of earlier looks, and stores it as
+ * pending, with its job if the window has ended. The same request while one is unended returns that
+ * one: `is_new` is false. Throws `certification_running`, `certification_plan_conflict`,
+ * `invalid_request`, `limit_reached`.
+ */
+export function declareCertification(
+  { db, clock }: { db: CertificationDb; clock: Clock },
+  declaration: Declaration,
+): Promise<{ certification: Certification; is_new: boolean }> {
+  const { project_id, request, policy, requested_by } = declaration
+  const now_ms = clock.now_ms()
+  const to = windowEnd(request, now_ms)
+  const about = { ...keyOfPlan(declaration), window_to: to }
+  return db.transaction().execute(async (trx) => {
+    await lockSubject(trx, about)
+    const open = await findOpen(trx, about)
+    if (open !== undefined) return { certification: sameRequest(open, request), is_new: false }
+    await assertRoom(trx, project_id)
+    const { plan, declared_at } = await storePlan(trx, declaration, now_ms)
+    checkPlan(plan, to)
+    const inserted = await trx
+      .insertInto('certifications')
+      .values({
+        ...about,
+        ...{ id: newId(), state: 'pending', created_at: new Date(now_ms), requested_by },
+        ...{ policy_version: policy.version, policy_digest: policy.digest },
+        policy: JSON.stringify(policy.document),
+        ...{ release_name: request.release.name, release_version: request.release.version },
+        image_digest: request.release.image_digest,
+        ...{ window_from: plan.window_from, release_tags: plan.release_tags },
+        baseline: plan.baseline && JSON.stringify(plan.baseline),
+        ...{ eval_run_ids: plan.eval_run_ids, declared_at, request_digest: digestRequest(request) },
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    const isDue = Date.parse(to) <= now_ms
+    return { certification: isDue ? await startJob(trx, inserted, clock) : inserted, is_new: true }
+  })
+}
+
+function keyOfPlan({ project_id, request, policy }: Declaration) {
+  const subject = subjectOf(request.release)
+  return { project_id, subject, environment: request.environment, policy_id: policy.policy_id }
+}
+
+type PlanKey = ReturnType<typeof keyOfPlan>
+
+/** Locks the attempts at a release: its declarations and attempts follow each other. */
+async function lockSubject(
+  trx: CertificationDb,
+  { project_id, subject }: Pick<PlanKey, 'project_id' | 'subject'>,
+): Promise<void> {
+  await trx
+    .insertInto('certification_subjects')
+    .values({ project_id, subject })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  await trx
+    .selectFrom('certification_subjects')
+    .select('attempts')
+    .where('project_id', '=', project_id)
+    .where('subject', '=', subject)
+    .forUpdate()
+    .execute()
+}
+
+function findOpen(trx: CertificationDb, key: PlanKey): Promise<Certification | undefined> {
+  return trx
+    .selectFrom('certifications')
+    .selectAll()
+    .where('project_id', '=', key.project_id)
+    .where('subject', '=', key.subject)
+    .where('environment', '=', key.environment)
+    .where('policy_id', '=', key.policy_id)
+    .where('state', 'in', ['pending', 'running'])
+    .executeTakeFirst()
+}
+
+function sameRequest(open: Certification, request: CertificationRequest): Certification {
+  if (open.request_digest === digestRequest(request)) return open
+  throw problem('certification_running', {
+    detail: `The certification ${open.id} of this release is ${open.state}. Wait for its end, or cancel it.`,
+  })
+}
+
+async function assertRoom(trx: CertificationDb, project_id: string): Promise<void> {
+  const rows = await trx
+    .selectFrom('certifications')
+    .select('id')
+    .where('project_id', '=', project_id)
+    .where('state', 'in', ['pending', 'running'])
+    .limit(unended_max)
+    .execute()
+  if (rows.length < unended_max) return
+  throw problem('limit_reached', {
+    detail: `The project has ${unended_max} certifications that have not ended. Wait, or cancel some.`,
+  })
+}
+
+async function storePlan(
+  trx: CertificationDb,
+  declaration: Declaration,
+  now_ms: number,
+): Promise<{ plan: Plan; declared_at: string }> {
+  const { request, policy } = declaration
+  const key = keyOfPlan(declaration)
+  const known = await trx
+    .selectFrom('certification_plans')
+    .selectAll()
+    .where('project_id', '=', key.project_id)
+    .where('subject', '=', key.subject)
+    .where('environment', '=', key.environment)
+    .where('policy_id', '=', key.policy_id)
+    .executeTakeFirst()
+  const plan = known
+    ? extendPlan({ ...known, baseline: known.baseline as Baseline | null }, request)
+    : firstPlan(request, { policy, now_ms })
+  const { window_from, release_tags, baseline, eval_run_ids } = plan
+  const declared_at = known?.declared_at ?? new Date(now_ms).toISOString()
+  await trx
+    .insertInto('certification_plans')
+    .values({
+      ...{ ...key, window_from, release_tags, eval_run_ids, declared_at },
+      baseline: baseline && JSON.stringify(baseline),
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['project_id', 'subject', 'environment', 'policy_id'])
+        .doUpdateSet({ eval_run_ids }),
+    )
+    .execute()
+  return { plan: { window_from, release_tags, baseline, eval_run_ids }, declared_at }
+}
+
+/** Queues the job of a pending certification. */
+export async function startJob(
+  trx: CertificationDb,
+  { id, project_id, requested_by }: Certification,
+  clock: Clock,
+): Promise<Certification> {
+  const params = { certification_id: id }
+  const job = { project_id, kind: certificationJob, params, requested_by, clock }
+  const { id: job_id } = await enqueueJob(trx as unknown as JobDb, job)
+  return trx
+    .updateTable('certifications')
+    .set({ job_id })
+    .where('project_id', '=', project_id)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** Finds a certification of a project; `certification_id` must be a UUID. */
+export function findCertification(
+  db: CertificationDb,
+  { project_id, certification_id }: CertificationKey,
+): Promise<Certification | undefined> {
+  return db
+    .selectFrom('certifications')
+    .selectAll()
+    .where('project_id', '=', project_id)
+    .where('id', '=', certification_id)
+    .executeTakeFirst()
+}
+
+/** Filters of a list of certifications. */
+export type CertificationFilter = {
+  project_id: string
+  release_name?: string | undefined
+  release_version?: string | undefined
+  environment?: string | undefined
+  subject?: string | undefined
+}
+
+/** Returns certifications, newest first, and counts the matches up to `count_max`. */
+export async function selectCertifications(
+  db: CertificationDb,
+  { project_id, ...filter }: CertificationFilter,
+  { before, limit, count_max }: { before: string | undefined; limit: number; count_max: number },
+): Promise<{ rows: Certification[]; counted: number }> {
+  const matches = Object.entries(filter).reduce(
+    (query, [column, value]) =>
+      value === undefined
+        ? query
+        : query.where(column as Exclude<keyof typeof filter, undefined>, '=', value),
+    db.selectFrom('certifications').where('project_id', '=', project_id),
+  )
+  const rows = await matches
+    .selectAll()
+    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+  const counted = await matches.select('id').limit(count_max).execute()
+  return { rows, counted: counted.length }
+}
+
+/**
+ * Cancels a certification that has not ended, with its job. Returns undefined when it does not
+ * exist or has ended.
+ */
+export function cancelCertification(
+  { db, clock }: { db: CertificationDb; clock: Clock },
+  { project_id, certification_id }: CertificationKey,
+  by: string,
+): Promise<Certification | undefined> {
+  return db.transaction().execute(async (trx) => {
+    const row = await trx
+      .updateTable('certifications')
+      .set({ state: 'cancelled', ended_at: new Date(clock.now_ms()), error: `Cancelled by ${by}.` })
+      .where('project_id', '=', project_id)
+      .where('id', '=', certification_id)
+      .where('state', 'in', ['pending', 'running'])
+      .returningAll()
+      .executeTakeFirst()
+    if (row === undefined) return undefined
+    await trx.deleteFrom('certification_evidence').where('certification_id', '=', row.id).execute()
+    await trx
+      .updateTable('job_runs')
+      .set({ state: 'failed', error: `Cancelled by ${by}.`, ended_at: sql`now()` })
+      .set({ lease_owner: null, lease_until: null })
+      .where('id', '=', row.job_id)
+      .where('state', 'in', ['queued', 'running'])
+      .execute()
+    return row
+  })
+}

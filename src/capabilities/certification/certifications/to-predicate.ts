@@ -1,0 +1,92 @@
+import { setImmediate } from 'node:timers/promises'
+import { durationMs } from '../../../kernel/duration.ts'
+import type { Baseline, Certification } from '../evidence/contract.ts'
+import { type EvidenceItem, samplesOf } from '../gates/evidence-item.ts'
+import type { GateTest } from '../gates/gate-test.ts'
+import { type GateResult, judgeGates } from '../gates/judge-gates.ts'
+import { type GateEvidence, testGate } from '../gates/test-gate.ts'
+import { metrics } from '../policy/metrics.ts'
+import type { Gate, PolicyDocument } from '../policy/policy.ts'
+import { evidenceLeaves, merkleRoot } from '../statement/merkle-tree.ts'
+import type { Predicate } from '../statement/statement.ts'
+import type { Frozen } from './frozen.ts'
+
+/** What a predicate is computed from: all of it is stored, so that it can be computed again. */
+export type PredicateSource = {
+  certification: Certification
+  policy: PolicyDocument
+  frozen: Frozen
+  evidence: { release: readonly EvidenceItem[]; baseline: readonly EvidenceItem[] }
+}
+
+/**
+ * Computes the result of a certification from what is stored of it. Equal input gives an equal
+ * result. Lets other work of the process go on between its steps.
+ */
+export async function toPredicate(source: PredicateSource): Promise<Predicate> {
+  const { certification, policy, frozen } = source
+  const { attempt, window_from, window_to } = certification
+  const baseline = certification.baseline as Baseline | null
+  const evidence = { ...source.evidence, ...(baseline === null && { baseline: null }) }
+  const tests: GateTest[][] = []
+  const proofs: Predicate['gates'][number]['evidence'][] = []
+  for (const gate of policy.gates) {
+    await setImmediate()
+    tests.push(testGate(gate, evidence, policy))
+    await setImmediate()
+    proofs.push(proveEvidence(gate, evidence))
+  }
+  const judged = judgeGates(policy, tests, {
+    ...{ ledger: frozen.ledger, obstacles: frozen.obstacles, attempt: attempt ?? Infinity },
+    age_ms: Date.parse(frozen.at) - Date.parse(window_to),
+  })
+  return {
+    policy: { id: policy.id, version: policy.version, digest: certification.policy_digest },
+    release: { name: certification.release_name, version: certification.release_version },
+    baseline: baseline && { name: baseline.name, version: baseline.version },
+    environment: certification.environment,
+    ...{ verdict: judged.verdict, obstacles: judged.obstacles, warnings: [...frozen.warnings] },
+    gates: judged.gates.map((result, at) => toGate(result, proofs[at] ?? noEvidence)),
+    eval_runs: [...frozen.eval_runs],
+    window: { from: window_from, to: window_to },
+    ledger: frozen.ledger ?? { accepted: 0, stored: 0, lost: 0, pending: 0 },
+    ...{ attempt: attempt ?? 1, max_attempts: policy.max_attempts },
+    ...{ declared_at: certification.declared_at, issued_at: frozen.at },
+    expires_at: expiryOf(policy, frozen),
+  }
+}
+
+/** Returns when a certification by a policy expires, ISO 8601. */
+export function expiryOf(policy: PolicyDocument, { at }: Pick<Frozen, 'at'>): string {
+  return new Date(Date.parse(at) + durationMs(policy.valid_for)).toISOString()
+}
+
+const noEvidence = { root: merkleRoot([]).toString('hex'), leaves: 0 }
+
+/** Returns the root over the samples that a gate has used: those of the baseline come after. */
+function proveEvidence(gate: Gate, { release, baseline }: GateEvidence) {
+  const isRate = metrics[gate.metric].type === 'rate'
+  const used = samplesOf(release, gate.metric, isRate).samples
+  const compared =
+    gate.kind === 'regression' ? samplesOf(baseline ?? [], gate.metric, isRate).samples : []
+  const leaves = evidenceLeaves([
+    ...used,
+    ...compared.map((sample) => ({ ...sample, id: `baseline ${sample.id}` })),
+  ])
+  return { root: merkleRoot(leaves).toString('hex'), leaves: leaves.length }
+}
+
+function toGate(
+  { gate, interval, ...result }: GateResult,
+  evidence: Predicate['gates'][number]['evidence'],
+): Predicate['gates'][number] {
+  const { metric, kind, tier, threshold, max_drop, max_rate } = gate
+  const { group, n, k, clusters, baseline_n, estimate, verdict, reason, warnings } = result
+  return {
+    ...{ metric, kind, tier, direction: metrics[metric].direction },
+    limit: threshold ?? max_drop ?? max_rate ?? 0,
+    ...{ group, n, k, clusters, baseline_n, estimate },
+    interval: interval === null ? null : [interval[0], interval[1]],
+    ...{ verdict, reason, warnings, evidence },
+  }
+}

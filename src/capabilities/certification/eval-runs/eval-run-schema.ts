@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { expected } from '../../../model/list-query.ts'
+import { record } from '../../../model/named-schemas.ts'
+import { refuseUnstorable } from '../../../model/storable.ts'
+import { evalFile_characters_max, evalFormats } from './eval-file.ts'
+import type { StoredEvalRun } from './store.ts'
+
+/** Maximum body of an upload. JSON escapes each quote and line feed of the file. */
+export const evalRunBody_bytes_max = 16 * 1_024 * 1_024
+
+/** Text on one line, 1–256 characters. */
+const lineOfText = z
+  .string()
+  .min(1)
+  .max(256)
+  .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), {
+    error: expected('one line of text without control characters'),
+  })
+
+/** The release that was evaluated. */
+const release = record('EvaluatedRelease', {
+  name: lineOfText.describe('Name of the release, such as `support-agent`.'),
+  version: lineOfText.describe('Version of the release, such as `1.4.0`.'),
+  image_digest: z
+    .string()
+    .regex(/^sha256:[0-9a-f]{64}$/, { error: expected('sha256: and 64 hex digits') })
+    .nullable()
+    .default(null)
+    .describe('Digest of the image: `sha256:` and 64 hex digits.'),
+})
+
+/** The body of POST of an eval run. */
+export const evalRunBody = record('EvalRunRequest', {
+  name: lineOfText.default('eval').describe('Name of the evaluation. Default: `eval`.'),
+  release,
+  environment: lineOfText.describe('Environment in which it ran, such as `staging`.'),
+  format: z.enum(evalFormats).describe('`junit`: a JUnit report. `jsonl`: a case a line as JSON.'),
+  content: z
+    .string()
+    .min(1)
+    .max(evalFile_characters_max)
+    .describe(
+      'The file as text, up to 8 Mi characters and 20,000 cases with their repeats. Only ids, groups, clusters, outcomes and numbers are stored.',
+    ),
+}).superRefine(({ content: _, ...fields }, context) => refuseUnstorable(fields, context))
+
+export type EvalRunBody = z.output<typeof evalRunBody>
+
+const count = z.int().nonnegative()
+
+/** An eval run in replies. */
+export const evalRunSchema = record('EvalRun', {
+  eval_run_id: z.uuid(),
+  name: z.string(),
+  release,
+  environment: z.string(),
+  format: z.enum(evalFormats),
+  digest: z
+    .string()
+    .describe('Root of the Merkle tree of the cases, in hex. Independent of their order.'),
+  cases: count.describe('Cases with their repeats, skipped ones included.'),
+  passed: count,
+  failed: count,
+  skipped: count,
+  created_at: z.iso.datetime(),
+  created_by: z.string(),
+})
+
+/** Returns an eval run as a reply. */
+export function toEvalRunReply(run: StoredEvalRun): z.input<typeof evalRunSchema> {
+  const { id, name, environment, format, digest, cases, passed, failed, skipped } = run
+  const image_digest = run.image_digest === null ? null : `sha256:${run.image_digest}`
+  return {
+    ...{ eval_run_id: id, name, environment, format, digest, cases, passed, failed, skipped },
+    release: { name: run.release_name, version: run.release_version, image_digest },
+    ...{ created_at: run.created_at, created_by: run.created_by },
+  }
+}

@@ -1,0 +1,193 @@
+import { z } from 'zod'
+import { isUuid, newId } from '../../../kernel/ids.ts'
+import { totalExactMax } from '../../../kernel/pages.ts'
+import { type Problem, problem } from '../../../kernel/problem.ts'
+import type { Clock } from '../../../kernel/time.ts'
+import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
+import { textParameter } from '../../../model/list-query.ts'
+import { record } from '../../../model/named-schemas.ts'
+import { Answer, type Caller, defineRoute, type Route } from '../../../platform/http/index.ts'
+import { requesterOf } from '../../jobs/index.ts'
+import { digestEvalCases, type EvalCase } from '../evidence/eval-case.ts'
+import { readEvalFile } from './eval-file.ts'
+import {
+  type EvalRunBody,
+  evalRunBody,
+  evalRunBody_bytes_max,
+  evalRunSchema,
+  toEvalRunReply,
+} from './eval-run-schema.ts'
+import { EvalFileFault } from './read-cases.ts'
+import {
+  deleteEvalRun,
+  type EvalRunDb,
+  findEvalRun,
+  insertEvalRun,
+  type NewEvalRun,
+  selectEvalRuns,
+} from './store.ts'
+
+const url = '/api/v1/reliability/phase10/eval-runs'
+const list = 'eval runs'
+
+/** Maximum eval runs of a project. */
+export const evalRuns_max = 10_000
+
+export type EvalRunDeps = { db: EvalRunDb; clock: Clock }
+
+const reads = { level: 'project', role: 'viewer', key: 'certification:run' } as const
+const writes = { level: 'project', role: 'editor', key: 'certification:run' } as const
+const path = z.strictObject({ eval_run_id: z.string().describe('Id of the eval run.') })
+
+/**
+ * POST /api/v1/reliability/phase10/eval-runs: stores the cases of a file. The same cases of the same release,
+ * environment and name give the first eval run with 200, so that a pipeline can repeat the call.
+ */
+export function postEvalRun({ db, clock }: EvalRunDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    url,
+    id: 'createEvalRun',
+    summary: 'Upload the results of an evaluation of a release',
+    status: 201,
+    auth: 'jwt_or_key',
+    scope: writes,
+    body: evalRunBody,
+    body_bytes_max: evalRunBody_bytes_max,
+    reply: evalRunSchema,
+    also: {
+      status: 200,
+      description: 'The release has this eval run already; the answer is that run.',
+      reply: evalRunSchema,
+    },
+    errors: ['limit_reached', 'store_unavailable'],
+    handle: async ({ body, caller }) => {
+      const cases = readCases(body)
+      const run = toRun(body, cases, { caller, at: new Date(clock.now_ms()) })
+      const stored = await insertEvalRun(db, run, { cases, runs_max: evalRuns_max })
+      if (stored === 'full') throw limitReached()
+      return new Answer(toEvalRunReply(stored.run), { status: stored.is_new ? 201 : 200 })
+    },
+  })
+}
+
+/** Reads the cases of the file. Throws `invalid_request` with its faulty lines. */
+function readCases({ format, content }: EvalRunBody): EvalCase[] {
+  try {
+    return readEvalFile(format, content)
+  } catch (error) {
+    if (!(error instanceof EvalFileFault)) throw error
+    throw problem('invalid_request', {
+      detail: `/content: ${error.message}`,
+      faults: error.faults.map(({ line, detail }) => ({
+        ...{ pointer: '/content', detail: `line ${line}: ${detail}` },
+      })),
+    })
+  }
+}
+
+function toRun(
+  { name, release, environment, format }: EvalRunBody,
+  cases: readonly EvalCase[],
+  { caller, at }: { caller: Caller; at: Date },
+): NewEvalRun {
+  const count = (passed: boolean | null) => cases.filter((one) => one.passed === passed).length
+  return {
+    ...{ id: newId(), project_id: caller.project_id, name, environment, format },
+    ...{ release_name: release.name, release_version: release.version },
+    image_digest: release.image_digest?.slice('sha256:'.length) ?? null,
+    digest: digestEvalCases(cases),
+    ...{ cases: cases.length, passed: count(true), failed: count(false), skipped: count(null) },
+    ...{ created_at: at, created_by: requesterOf(caller) },
+  }
+}
+
+function limitReached(): Problem {
+  const detail = `The project has ${evalRuns_max} eval runs, the maximum. Delete some first.`
+  return problem('limit_reached', { detail })
+}
+
+/** GET /api/v1/reliability/phase10/eval-runs: the eval runs of a project, newest first. */
+export function listEvalRuns({ db }: EvalRunDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    url,
+    id: 'listEvalRuns',
+    summary: 'Eval runs, newest first',
+    auth: 'jwt_or_key',
+    scope: reads,
+    query: z.strictObject({
+      release_name: textParameter('Only runs of releases with this name.', 256),
+      release_version: textParameter('Only runs of releases with this version.', 256),
+      environment: textParameter('Only runs in this environment.', 256),
+      ...idPageQuery,
+    }),
+    reply: record('EvalRunList', {
+      eval_runs: z.array(evalRunSchema),
+      total: z.int().nonnegative(),
+      total_is_exact: z.literal(false).optional(),
+      next_cursor: z.string().nullable(),
+    }),
+    errors: ['invalid_cursor', 'store_unavailable'],
+    handle: async ({ query: { limit, cursor, ...filter }, caller: { project_id } }) => {
+      const name = [list, ...Object.values(filter)].join(' ')
+      const result = await selectEvalRuns(
+        db,
+        { project_id, ...filter },
+        { before: idAfter(name, cursor), limit: limit + 1, count_max: totalExactMax + 1 },
+      )
+      const page = idPage(result, { list: name, limit, idOf: ({ id }) => id })
+      return { eval_runs: page.items.map(toEvalRunReply), ...page.info }
+    },
+  })
+}
+
+/** GET /api/v1/reliability/phase10/eval-runs/{eval_run_id}: one eval run, without its cases. */
+export function getEvalRun({ db }: EvalRunDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v1/reliability/phase10/eval-runs/{eval_run_id}',
+    id: 'getEvalRun',
+    summary: 'Read an eval run',
+    auth: 'jwt_or_key',
+    scope: reads,
+    params: path,
+    reply: evalRunSchema,
+    errors: ['eval_run_not_found', 'store_unavailable'],
+    handle: async ({ params: { eval_run_id: run_id }, caller: { project_id } }) => {
+      const run = isUuid(run_id) ? await findEvalRun(db, { project_id, run_id }) : undefined
+      if (run === undefined) throw evalRunNotFound(run_id)
+      return toEvalRunReply(run)
+    },
+  })
+}
+
+/**
+ * DELETE /api/v1/reliability/phase10/eval-runs/{eval_run_id}: deletes an eval run with its cases. The evidence of
+ * certifications that have read it is kept.
+ */
+export function removeEvalRun({ db }: EvalRunDeps): Route {
+  return defineRoute({
+    method: 'DELETE',
+    url: '/api/v1/reliability/phase10/eval-runs/{eval_run_id}',
+    id: 'deleteEvalRun',
+    summary: 'Delete an eval run',
+    status: 204,
+    auth: 'jwt_or_key',
+    scope: writes,
+    params: path,
+    reply: z.undefined(),
+    errors: ['eval_run_not_found', 'store_unavailable'],
+    handle: async ({ params: { eval_run_id: run_id }, caller: { project_id } }) => {
+      const isDeleted = isUuid(run_id) && (await deleteEvalRun(db, { project_id, run_id }))
+      if (!isDeleted) throw evalRunNotFound(run_id)
+      return undefined
+    },
+  })
+}
+
+function evalRunNotFound(run_id: string): Problem {
+  return problem('eval_run_not_found', {
+    detail: `eval_run_id: got "${run_id.slice(0, 80)}", expected the id of an eval run of this project`,
+  })
+}

@@ -1,0 +1,34 @@
+import type {
+  CertificationTables,
+  DetectionTables,
+  JobTables,
+  Kysely,
+  Selectable,
+  TaskTables,
+} from '../../../platform/relational/index.ts'
+
+/** The database of certifications, and of the tasks and jobs that they read and start. */
+export type CertificationDb = Kysely<CertificationTables & TaskTables & DetectionTables & JobTables>
+
+/** A stored certification; instants are ISO 8601. `id` is a UUIDv7. */
+export type Certification = Selectable<CertificationTables['certifications']>
+
+/** The release that a regression is measured against, as a plan declares it. */
+export type Baseline = {
+  name: string
+  version: string
+  /** Releases of its tasks. */
+  tags: readonly string[]
+  environment: string
+  window: { from: string; to: string }
+  eval_run_ids: readonly string[]
+}
+
+/**
+ * Returns whether the last feedback of end users on each task is negative. Tasks without feedback
+ * are missing.
+ */
+export type ReadFeedback = (asked: {
+  project_id: string
+  task_ids: readonly string[]
+}) => Promise<ReadonlyMap<string, { is_negative: boolean }>>

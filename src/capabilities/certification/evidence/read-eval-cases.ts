@@ -1,0 +1,64 @@
+import type { EvidenceItem } from '../gates/evidence-item.ts'
+import type { CertificationDb } from './contract.ts'
+import { type EvalCase, evalCaseId } from './eval-case.ts'
+import { pseudonym } from './task-item.ts'
+
+/** Most eval runs of one certification, those of earlier looks included. */
+export const evalRuns_max = 50
+
+/** The cases of eval runs as evidence, and the runs that count. */
+export type EvalCasesRead = {
+  items: EvidenceItem[]
+  runs: { digest: string; cases: number }[]
+}
+
+/**
+ * Reads the cases of eval runs. Runs with the same digest are one run that was uploaded twice, and
+ * count once. Runs that were deleted are missing.
+ */
+export async function readEvalCases(
+  db: CertificationDb,
+  { project_id, run_ids, salt }: { project_id: string; run_ids: readonly string[]; salt: Buffer },
+): Promise<EvalCasesRead> {
+  if (run_ids.length === 0) return { items: [], runs: [] }
+  const stored = await db
+    .selectFrom('certification_eval_runs')
+    .select(['id', 'digest', 'cases'])
+    .where('project_id', '=', project_id)
+    .where('id', 'in', [...run_ids])
+    .orderBy('digest')
+    .orderBy('id')
+    .execute()
+  const runs = stored.filter(({ digest }, at) => digest !== stored[at - 1]?.digest)
+  const items: EvidenceItem[] = []
+  for (const { id, digest } of runs) {
+    const cases = await db
+      .selectFrom('certification_eval_cases')
+      .selectAll()
+      .where('run_id', '=', id)
+      .where('project_id', '=', project_id)
+      .execute()
+    for (const one of cases) items.push(toCaseItem(one, { digest, salt }))
+  }
+  return { items, runs: runs.map(({ digest, cases }) => ({ digest, cases })) }
+}
+
+/** Returns a case as evidence. Cases with one cluster, else repeats of one case, are a cluster. */
+function toCaseItem(
+  one: EvalCase,
+  { digest, salt }: { digest: string; salt: Buffer },
+): EvidenceItem {
+  const { case_id, cluster, name, passed, score, duration_ms, cost_usd } = one
+  return {
+    id: `${digest.slice(0, 16)}/${evalCaseId(one)}`,
+    cluster: pseudonym(salt, cluster === null ? `case ${case_id}` : `cluster ${cluster}`),
+    group: name,
+    case_id,
+    values: {
+      ...(passed !== null && { eval_pass_rate: Number(passed) }),
+      ...(score !== null && { eval_score_mean: score }),
+      ...(cost_usd !== null && { eval_cost_mean_usd: cost_usd }),
+      ...(duration_ms !== null && { eval_duration_mean_ms: duration_ms }),
+    },
+  }
+}

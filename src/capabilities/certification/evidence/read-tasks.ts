@@ -1,0 +1,87 @@
+import { sql } from '../../../platform/relational/index.ts'
+import type { EvidenceItem } from '../gates/evidence-item.ts'
+import type { CertificationDb, ReadFeedback } from './contract.ts'
+import { type TaskRow, toTaskItem } from './task-item.ts'
+
+/** Tasks of one page. */
+const page_rows = 2_000
+
+/** Which tasks are evidence: those of a release that began in the window. */
+export type TasksAsked = {
+  project_id: string
+  tags: readonly string[]
+  environment: string
+  /** ISO 8601; `from` inclusive, `to` exclusive. */
+  window: { from: string; to: string }
+}
+
+/** The tasks of a release, and how many of them can not be judged yet. */
+export type TasksRead = {
+  items: EvidenceItem[]
+  running: number
+  unanalysed: number
+  /** Whether there are more than `tasks_max`, which were not read. */
+  isCut: boolean
+}
+
+type Ports = { db: CertificationDb; readFeedback: ReadFeedback }
+
+/** Reads tasks page by page, up to `tasks_max`. */
+export async function readTasks(
+  { db, readFeedback }: Ports,
+  asked: TasksAsked,
+  limits: { salt: Buffer; withGroup: boolean; tasks_max: number; signal: AbortSignal },
+): Promise<TasksRead> {
+  const read: TasksRead = { items: [], running: 0, unanalysed: 0, isCut: false }
+  let after: Position = { started_at: asked.window.from, task_id: '' }
+  for (;;) {
+    limits.signal.throwIfAborted()
+    const rows = await readPage(db, asked, after)
+    const task_ids = rows.map(({ task_id }) => task_id)
+    const { project_id } = asked
+    const feedback = await readFeedback({ project_id, task_ids })
+    for (const row of rows) {
+      const { salt, withGroup } = limits
+      read.items.push(toTaskItem(row, { salt, withGroup, feedback: feedback.get(row.task_id) }))
+      if (row.state === 'running') read.running += 1
+      if (!row.is_analysed) read.unanalysed += 1
+    }
+    if (read.items.length > limits.tasks_max) return { ...read, items: [], isCut: true }
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < page_rows) return read
+    after = last
+  }
+}
+
+type Position = Pick<TaskRow, 'started_at' | 'task_id'>
+
+async function readPage(
+  db: CertificationDb,
+  { project_id, tags, environment, window }: TasksAsked,
+  after: Position,
+): Promise<TaskRow[]> {
+  const has = (condition: ReturnType<typeof sql>) => sql`coalesce(bool_or(${condition}), false)`
+  const { rows } = await sql<TaskRow>`
+    with page as (
+      select project_id, task_id, name, user_id, conversation_id, state, started_at, cost_usd,
+        unpriced_calls, duration_ms, trust_score, verdict is not null as is_analysed
+      from tasks
+      where project_id = ${project_id} and environment = ${environment}
+        and release = any(${[...tags]}) and started_at < ${window.to}
+        and (started_at, task_id) > (${after.started_at}::timestamptz, ${after.task_id})
+      order by started_at, task_id limit ${page_rows}
+    )
+    select page.*, found.* from page
+    cross join lateral (
+      select
+        ${has(sql`kind = 'failure' and state = 'open' and severity in ('medium', 'high', 'critical')`)} as has_failure,
+        ${has(sql`kind = 'loop'`)} as has_loop,
+        ${has(sql`kind = 'context'`)} as has_context_failure,
+        ${has(sql`kind = 'claim' and state = 'open'`)} as has_unsupported_claim
+      from findings
+      where findings.project_id = page.project_id and findings.task_id = page.task_id
+        and findings.state <> 'withdrawn'
+    ) as found
+    order by page.started_at, page.task_id`.execute(db)
+  return rows
+}

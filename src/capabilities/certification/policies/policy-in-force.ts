@@ -1,0 +1,30 @@
+import type { PolicyDocument } from '../policy/policy.ts'
+import { builtInDigest, builtInPolicy, defaultPolicyId } from './default-policy.ts'
+import { findPolicy, type PolicyDb, type WhichPolicy } from './store.ts'
+
+/** The version of a policy that a certification follows. */
+export type PolicyInForce = {
+  policy_id: string
+  /** 0: built in. */
+  version: number
+  digest: string
+  document: PolicyDocument
+}
+
+/**
+ * Returns the current version of a policy of a project. The id `default` has the built-in policy as long
+ * as the project has none of this id; other unknown ids give undefined.
+ */
+export async function findPolicyInForce(
+  db: PolicyDb,
+  which: WhichPolicy,
+): Promise<PolicyInForce | undefined> {
+  const { policy_id } = which
+  const stored = await findPolicy(db, which)
+  if (stored !== undefined) {
+    const { version, digest, document } = stored
+    return { policy_id, version, digest, document }
+  }
+  if (policy_id !== defaultPolicyId) return undefined
+  return { policy_id, version: 0, digest: builtInDigest, document: builtInPolicy }
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { managedByField } from '../../../model/managed-by.ts'
+import { record } from '../../../model/named-schemas.ts'
+import { Answer, etagOf } from '../../../platform/http/index.ts'
+import { policyFields } from '../policy/policy.ts'
+import { builtInDigest, builtInPolicy } from './default-policy.ts'
+import type { StoredPolicy, StoredVersion } from './store.ts'
+
+/** A version of a policy with its digest, as statements name it and `looptrace verify` reads it. */
+export const documentSchema = record('ReleasePolicyDocument', {
+  id: z.string(),
+  version: z.string().describe('Version as text, as in statements.'),
+  ...policyFields,
+  digest: z.string().describe('SHA-256 of the canonical JSON of the other fields, in hex.'),
+})
+
+/** A policy in replies. */
+export const policySchema = record('ReleasePolicy', {
+  policy_id: z.string(),
+  policy: documentSchema,
+  built_in: z
+    .boolean()
+    .describe('Whether it is the policy of the service for a project that has set none.'),
+  version: z
+    .int()
+    .describe('Version, incremented by each change of the rules; also the ETag. 0: built in.'),
+  managed_by: managedByField
+    .nullable()
+    .describe('Kubernetes resource that declares the policy; only that resource may change it.'),
+  created_at: z.iso.datetime().nullable(),
+  created_by: z.string().nullable(),
+  updated_at: z.iso.datetime().nullable(),
+  updated_by: z.string().nullable().describe('`user:<id>` or `operator:<id>`.'),
+})
+
+/** A version of a policy in replies. */
+export const versionSchema = record('ReleasePolicyVersion', {
+  policy_id: z.string(),
+  version: z.int(),
+  policy: documentSchema,
+  created_at: z.iso.datetime(),
+  created_by: z.string(),
+})
+
+export type PolicyReply = z.input<typeof policySchema>
+
+/** Returns the reply of a policy; of the built-in one for undefined. */
+export function toPolicyReply(stored: StoredPolicy | undefined): PolicyReply {
+  if (stored === undefined) return builtIn
+  const { policy_id, version, managed_by } = stored
+  const { created_at, created_by, updated_at, updated_by } = stored
+  return {
+    ...{ policy_id, policy: toDocument(stored), built_in: false, version, managed_by },
+    ...{ created_at, created_by, updated_at, updated_by },
+  }
+}
+
+const builtIn: PolicyReply = {
+  ...{ policy_id: builtInPolicy.id, policy: { ...builtInPolicy, digest: builtInDigest } },
+  ...{ built_in: true, version: 0, managed_by: null },
+  ...{ created_at: null, created_by: null, updated_at: null, updated_by: null },
+}
+
+/** Returns the answer of a policy with its ETag. */
+export function toPolicyAnswer(stored: StoredPolicy | undefined): Answer<PolicyReply> {
+  const reply = toPolicyReply(stored)
+  return new Answer(reply, { headers: { etag: etagOf(reply.version) } })
+}
+
+/** Returns the reply of a version. */
+export function toVersionReply(stored: StoredVersion): z.input<typeof versionSchema> {
+  const { policy_id, version, created_at, created_by } = stored
+  return { policy_id, version, policy: toDocument(stored), created_at, created_by }
+}
+
+function toDocument({ document, digest }: Pick<StoredVersion, 'document' | 'digest'>) {
+  return { ...document, digest }
+}

@@ -1,0 +1,183 @@
+import { hash } from 'node:crypto'
+import { z } from 'zod'
+import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import { durationMs, durationPattern } from '../../../kernel/duration.ts'
+import { expected } from '../../../model/list-query.ts'
+import { record } from '../../../model/named-schemas.ts'
+import { type Metric, metricNames, metrics } from './metrics.ts'
+
+/** The largest number of gates of a policy. */
+export const gates_max = 50
+
+/** The id of a policy: a DNS label, so that a custom resource can have the same name. */
+export const policyId = z
+  .string()
+  .max(63)
+  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, {
+    error: expected('lower-case letters, digits and hyphens, at most 63'),
+  })
+
+const day_ms = 86_400_000
+
+function duration(days_max: number) {
+  return z
+    .string()
+    .regex(durationPattern, { error: expected('a duration such as 7d') })
+    .refine((text) => durationMs(text) >= 60_000 && durationMs(text) <= days_max * day_ms, {
+      error: expected(`from 1 minute to ${days_max} days`),
+    })
+}
+
+const limit = z.number().min(-1e12).max(1e12)
+
+const gateRecord = record('ReleaseGate', {
+  metric: z.enum(metricNames),
+  kind: z
+    .enum(['absolute', 'regression', 'zero_tolerance', 'worst_group', 'pass_k'])
+    .describe(
+      '`absolute`: the interval against `threshold`. `regression`: the difference to the baseline ' +
+        'against `max_drop`. `zero_tolerance`: no event, in enough samples for `max_rate`. ' +
+        '`worst_group`: each task name (or case name) against `threshold`. `pass_k`: the chance that ' +
+        '`k` repeats of a case all pass, against `threshold`.',
+    ),
+  tier: z
+    .enum(['critical', 'supporting', 'advisory'])
+    .default('critical')
+    .describe('`critical` and `supporting` gates decide the verdict; `advisory` is only reported.'),
+  direction: z
+    .enum(['higher', 'lower'])
+    .optional()
+    .describe('Which values are better. Left out: as the metric says.'),
+  threshold: limit
+    .optional()
+    .describe('Limit of `absolute`, `worst_group` and `pass_k`; above 0 and below 1 for a rate.'),
+  max_drop: limit
+    .min(0)
+    .optional()
+    .describe('How much worse than the baseline the release may be, for `regression`.'),
+  max_rate: z
+    .number()
+    .gt(0)
+    .lt(1)
+    .optional()
+    .describe(
+      'Highest rate of events for `zero_tolerance`. Passing takes 3.69 / max_rate samples.',
+    ),
+  k: z.int().min(2).max(100).optional().describe('Repeats of each case, for `pass_k`.'),
+  min_samples: z.int().min(1).max(1_000_000).default(1).describe('Fewer samples are inconclusive.'),
+})
+
+const gateSchema = gateRecord.superRefine((gate, context) => {
+  for (const [field, expectation] of gateFaults(gate)) {
+    const message = `got ${JSON.stringify(gate[field]) ?? 'nothing'}, expected ${expectation}`
+    context.addIssue({ code: 'custom', path: [field], message, input: gate[field] })
+  }
+})
+
+/** A gate of a policy: exactly the limit fields of its kind are set. */
+export type Gate = z.output<typeof gateSchema>
+
+/** The limit fields of each kind of gate. */
+const limitFields: Record<Gate['kind'], readonly LimitField[]> = {
+  absolute: ['threshold'],
+  regression: ['max_drop'],
+  zero_tolerance: ['max_rate'],
+  worst_group: ['threshold'],
+  pass_k: ['threshold', 'k'],
+}
+
+const limitNames = ['threshold', 'max_drop', 'max_rate', 'k'] as const
+type LimitField = (typeof limitNames)[number]
+
+/** Returns the faulty fields of a gate, with what was expected. */
+function gateFaults(gate: z.output<typeof gateRecord>): [keyof typeof gate, string][] {
+  const { kind, threshold, direction } = gate
+  const metric: Metric = metrics[gate.metric]
+  const needed = limitFields[kind]
+  const isRateKind = kind === 'zero_tolerance' || kind === 'worst_group'
+  const faults: [boolean, keyof typeof gate, string][] = [
+    ...limitNames.map((name): [boolean, LimitField, string] => {
+      const isNeeded = needed.includes(name)
+      const expectation = isNeeded ? `a number for the kind ${kind}` : `no value: ${kind} has none`
+      return [isNeeded !== (gate[name] !== undefined), name, expectation]
+    }),
+    [
+      metric.type === 'rate' && threshold !== undefined && !(threshold > 0 && threshold < 1),
+      'threshold',
+      'above 0 and below 1 for a rate; use zero_tolerance for no event at all',
+    ],
+    [isRateKind && metric.type !== 'rate', 'metric', `a rate for the kind ${kind}`],
+    [kind === 'pass_k' && gate.metric !== 'eval_pass_rate', 'metric', 'eval_pass_rate for pass_k'],
+    [
+      direction !== undefined && direction !== metric.direction,
+      'direction',
+      `${metric.direction}, as the metric has`,
+    ],
+  ]
+  return faults.flatMap(([isFault, field, text]) => (isFault ? [[field, text]] : []))
+}
+
+/** Fields of a policy that a request sets. Fields left out have their defaults. */
+export const policyFields = {
+  confidence: z
+    .number()
+    .min(0.8)
+    .max(0.999)
+    .default(0.95)
+    .describe('Two-sided confidence of the intervals, 0.8–0.999. Each look uses its share.'),
+  gates: z.array(gateSchema).min(1).max(gates_max),
+  max_age: duration(90)
+    .default('7d')
+    .describe('Greatest age of the evidence: the time since the end of the window, up to 90 days.'),
+  valid_for: duration(365)
+    .default('30d')
+    .describe('How long a certification is valid, up to 365 days. Its evidence is kept as long.'),
+  max_attempts: z
+    .int()
+    .min(1)
+    .max(20)
+    .default(5)
+    .describe('Looks at the evidence of one release (image digest), 1–20. They share the error.'),
+  multiple_testing: z
+    .literal('holm')
+    .default('holm')
+    .describe('How the error of failing gates is shared. Passing needs no correction.'),
+  min_clusters: z
+    .int()
+    .min(5)
+    .max(10_000)
+    .default(20)
+    .describe('Users (else conversations, or cases) below which a gate is inconclusive, from 5.'),
+}
+
+/** The body of a policy. */
+export const policyBody = record('ReleasePolicyRules', policyFields).superRefine(
+  ({ gates }, context) => {
+    const keys = gates.map(({ metric, kind, k }) => `${metric} ${kind} ${k ?? ''}`)
+    keys.forEach((key, at) => {
+      if (keys.indexOf(key) === at) return
+      const message = `gate ${key.trim()} is repeated, expected each metric and kind once`
+      context.addIssue({ code: 'custom', path: ['gates', at], message })
+    })
+    if (gates.some(({ tier }) => tier !== 'advisory')) return
+    const message = 'expected at least one critical or supporting gate'
+    context.addIssue({ code: 'custom', path: ['gates'], message })
+  },
+)
+
+/** The rules of a policy, with defaults. */
+export type PolicyRules = z.output<typeof policyBody>
+
+/** A version of a policy, without its digest. Statements name the digest of this document. */
+export type PolicyDocument = { id: string; version: string } & PolicyRules
+
+/** Returns the document of a version of a policy. */
+export function toPolicyDocument(id: string, version: number, rules: PolicyRules): PolicyDocument {
+  return { id, version: String(version), ...rules }
+}
+
+/** Returns the digest of a policy: SHA-256 of its canonical JSON without `digest`, in hex. */
+export function digestPolicy(document: PolicyDocument & { digest?: string }): string {
+  const { digest: _, ...content } = document
+  return hash('sha256', canonicalJson(content))
+}

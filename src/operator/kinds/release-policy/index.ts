@@ -1,0 +1,78 @@
+import type { Kind } from '../../contract.ts'
+import { reconcileReleasePolicy, removeReleasePolicy, withdrawReleasePolicy } from './reconcile.ts'
+import {
+  type ReleasePolicySpec,
+  type ReleasePolicyStatus,
+  releasePolicySpec,
+  releasePolicyStatus,
+} from './spec.ts'
+
+/** The kind of a policy that releases are certified by. */
+export const releasePolicyKind: Kind<ReleasePolicySpec, ReleasePolicyStatus> = {
+  kind: 'ReleasePolicy',
+  plural: 'releasepolicies',
+  singular: 'releasepolicy',
+  short_names: ['relpol'],
+  description:
+    'What a release must show before it is certified: gates over measured rates of its tasks and of its eval runs.',
+  spec: releasePolicySpec,
+  status: releasePolicyStatus,
+  rules: [
+    {
+      rule: "has(self.spec.policyId) || (size(self.metadata.name) <= 63 && !self.metadata.name.contains('.'))",
+      message: 'the name of the resource is no DNS label of at most 63 characters: set policyId',
+    },
+  ],
+  columns: [
+    {
+      name: 'Policy',
+      type: 'string',
+      path: '.status.policyId',
+      description: 'Id of the policy in the project.',
+    },
+    {
+      name: 'Version',
+      type: 'integer',
+      path: '.status.version',
+      description: 'Version of the policy in the service.',
+    },
+    {
+      name: 'Digest',
+      type: 'string',
+      path: '.status.digest',
+      description: 'Digest of the version, as statements name it.',
+      priority: 1,
+    },
+    {
+      name: 'Project ID',
+      type: 'string',
+      path: '.status.projectId',
+      description: 'Id of the project.',
+      priority: 1,
+    },
+  ],
+  reasons: {
+    NameTaken: 'Another resource declares the policy of this id. Set policyId.',
+    LimitReached: 'The project has the maximum number of policies. Delete one.',
+  },
+  project: { withdraw: withdrawReleasePolicy },
+  example: {
+    metadata: { name: 'default', namespace: 'looptrace' },
+    spec: {
+      projectRef: { name: 'default' },
+      gates: [
+        {
+          ...{ metric: 'task_success_rate', kind: 'absolute' },
+          ...{ threshold: '0.95', minSamples: 200 },
+        },
+        { metric: 'loop_rate', kind: 'absolute', threshold: '0.02' },
+        {
+          ...{ metric: 'unresolved_failure_rate', kind: 'regression' },
+          ...{ tier: 'supporting', maxDrop: '0.01' },
+        },
+      ],
+    },
+  },
+  reconcile: reconcileReleasePolicy,
+  remove: removeReleasePolicy,
+}

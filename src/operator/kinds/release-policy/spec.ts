@@ -1,0 +1,151 @@
+import { z } from 'zod'
+import { metricNames } from '../../../capabilities/certification/policy/metrics.ts'
+import { gates_max, policyBody } from '../../../capabilities/certification/policy/policy.ts'
+import { durationPattern } from '../../../kernel/duration.ts'
+import { commonSpecFields, projectRefField } from '../../common-spec.ts'
+import { toRules, toSpecPath } from './to-rules.ts'
+
+/** A duration as text. Its bounds are checked by `policyBody`. */
+const duration = z.string().max(28).regex(durationPattern)
+
+/** A number as text: custom resources have no fractions. */
+const decimal = z
+  .string()
+  .max(26)
+  .regex(/^[0-9]{1,13}(\.[0-9]{1,9})?$/)
+
+/** The kinds of gates that have a limit field. */
+const limits = [
+  ['threshold', ['absolute', 'worst_group', 'pass_k']],
+  ['maxDrop', ['regression']],
+  ['maxRate', ['zero_tolerance']],
+  ['k', ['pass_k']],
+] as const
+
+const gate = z
+  .strictObject({
+    metric: z.enum(metricNames).describe('Measured metric.'),
+    kind: z
+      .enum(['absolute', 'regression', 'zero_tolerance', 'worst_group', 'pass_k'])
+      .describe(
+        '`absolute`: the interval against `threshold`. `regression`: the difference to the baseline against `maxDrop`. `zero_tolerance`: no event, in enough samples for `maxRate`. `worst_group`: each task name against `threshold`. `pass_k`: the chance that `k` repeats of a case all pass, against `threshold`.',
+      ),
+    tier: z
+      .enum(['critical', 'supporting', 'advisory'])
+      .default('critical')
+      .describe(
+        '`critical` and `supporting` gates decide the verdict; `advisory` is only reported.',
+      ),
+    threshold: decimal
+      .optional()
+      .describe('Limit of `absolute`, `worst_group` and `pass_k` as decimal text: `0.95`.'),
+    maxDrop: decimal
+      .optional()
+      .describe('How much worse than the baseline the release may be, as decimal text.'),
+    maxRate: decimal
+      .optional()
+      .describe('Highest rate of events for `zero_tolerance` as decimal text: `0.01`.'),
+    k: z.int().min(2).max(100).optional().describe('Repeats of each case, for `pass_k`.'),
+    minSamples: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .default(1)
+      .describe('Fewer samples are inconclusive.'),
+  })
+  .meta({
+    'x-kubernetes-validations': limits.map(([field, kinds]) => ({
+      rule: `(self.kind in [${kinds.map((kind) => `'${kind}'`).join(', ')}]) == has(self.${field})`,
+      message: `${field}: expected for the kinds ${kinds.join(', ')}, and for no other`,
+    })),
+  })
+
+/** The fields of a ReleasePolicy, before `policyBody` compares them with each other. */
+const releasePolicyFields = z.strictObject({
+  projectRef: projectRefField,
+  policyId: z
+    .string()
+    .min(1)
+    .max(63)
+    .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/)
+    .optional()
+    .describe(
+      'Id of the policy in the project. Default: the name of the resource. `default` applies to certifications that name no policy. Immutable.',
+    )
+    .meta({
+      'x-kubernetes-validations': [
+        { rule: 'self == oldSelf', message: 'policyId is immutable: create a new resource' },
+      ],
+    }),
+  gates: z
+    .array(gate)
+    .min(1)
+    .max(gates_max)
+    .describe('What a release must show. Each metric and kind once.')
+    .meta({
+      'x-kubernetes-validations': [
+        {
+          rule: "self.exists(gate, gate.tier != 'advisory')",
+          message: 'expected at least one critical or supporting gate',
+        },
+      ],
+    }),
+  confidence: decimal
+    .default('0.95')
+    .describe('Two-sided confidence of the intervals as decimal text, 0.8–0.999.'),
+  maxAge: duration
+    .default('7d')
+    .describe('Greatest age of the evidence: the time since the end of the window, up to 90d.'),
+  validFor: duration.default('30d').describe('How long a certification is valid, up to 365d.'),
+  maxAttempts: z
+    .int()
+    .min(1)
+    .max(20)
+    .default(5)
+    .describe('Looks at the evidence of one release. They share the error.'),
+  minClusters: z
+    .int()
+    .min(5)
+    .max(10_000)
+    .default(20)
+    .describe('Users (else conversations, or cases) below which a gate is inconclusive.'),
+  ...commonSpecFields,
+})
+
+export type ReleasePolicyFields = z.output<typeof releasePolicyFields>
+
+/** The spec of a ReleasePolicy. Refuses what the service refuses. */
+export const releasePolicySpec = releasePolicyFields.superRefine((spec, context) => {
+  // A value that the resource may not have would be refused twice.
+  if (context.issues.length > 0) return
+  const { error } = policyBody.safeParse(toRules(spec))
+  for (const { path, message } of error?.issues ?? []) {
+    context.addIssue({ code: 'custom', path: toSpecPath(path), message })
+  }
+})
+
+export type ReleasePolicySpec = z.output<typeof releasePolicySpec>
+
+/** The status of a ReleasePolicy: the version that the service follows. */
+export const releasePolicyStatus = z.strictObject({
+  policyId: z.string().max(63).optional().describe('Id of the policy in the project.'),
+  version: z
+    .int()
+    .min(1)
+    .max(2 ** 31 - 1)
+    .optional()
+    .describe('Version of the policy in the service. Each change of the rules writes one.'),
+  digest: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('SHA-256 of the version, as statements of certifications name it.'),
+  appliedGeneration: z
+    .int()
+    .min(0)
+    .max(2 ** 53 - 2)
+    .optional()
+    .describe('Generation of the spec that the service had at the last read-back.'),
+})
+
+export type ReleasePolicyStatus = z.output<typeof releasePolicyStatus>

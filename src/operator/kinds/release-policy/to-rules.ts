@@ -1,0 +1,35 @@
+import type { ReleasePolicyFields } from './spec.ts'
+
+/** Fields with other names in the API. */
+const apiNames = {
+  ...{ maxDrop: 'max_drop', maxRate: 'max_rate', minSamples: 'min_samples', maxAge: 'max_age' },
+  ...{ validFor: 'valid_for', maxAttempts: 'max_attempts', minClusters: 'min_clusters' },
+}
+const specNames = new Map(Object.entries(apiNames).map(([spec, api]) => [api, spec]))
+
+/** Returns the rules of a policy as the API accepts them. */
+export function toRules(spec: ReleasePolicyFields): Readonly<Record<string, unknown>> {
+  const { confidence, maxAge, validFor, maxAttempts, minClusters, gates } = spec
+  return {
+    confidence: Number(confidence),
+    ...{ max_age: maxAge, valid_for: validFor },
+    ...{ max_attempts: maxAttempts, min_clusters: minClusters },
+    gates: gates.map(({ metric, kind, tier, k, minSamples, ...limits }) => ({
+      ...{ metric, kind, tier, k, min_samples: minSamples },
+      threshold: numberFrom(limits.threshold),
+      max_drop: numberFrom(limits.maxDrop),
+      max_rate: numberFrom(limits.maxRate),
+    })),
+  }
+}
+
+function numberFrom(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Number(text)
+}
+
+/** Converts the path of a field of the rules to the path in the spec. */
+export function toSpecPath(path: readonly PropertyKey[]): (string | number)[] {
+  return path.map((step) =>
+    typeof step === 'number' ? step : (specNames.get(String(step)) ?? String(step)),
+  )
+}

@@ -1,0 +1,451 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  openEnvelope,
+  openSigningKey,
+  readPublicKeys,
+  readStatement,
+} from '../../src/capabilities/certification/index.ts'
+import { statementPayloadType } from '../../src/capabilities/certification/statement/statement.ts'
+import {
+  type CertificationApi,
+  openCertificationApi,
+  releaseBody,
+  secret,
+  successGate,
+} from '../support/certification-api.ts'
+import { eventually } from '../support/eventually.ts'
+import { keyOf, tokenOf } from '../support/task-api.ts'
+
+let api: CertificationApi
+beforeAll(async () => {
+  api = await openCertificationApi()
+  api.startWorker()
+})
+afterAll(() => api?.[Symbol.asyncDispose]())
+
+const url = '/release-certification'
+
+/** A project with a policy of one gate, whose tasks meet it by far. */
+async function goodProject(rules: object = { gates: [successGate] }): Promise<string> {
+  const project = await api.newProject()
+  await api.putPolicy(project, rules)
+  await api.seedTasks(project, { users: 60, tasks: 10 })
+  return project
+}
+
+describe('a certification', () => {
+  test('certifies a release that meets its policy by far, and signs a statement', async () => {
+    const project = await goodProject()
+    const ended = await api.certify(project)
+    expect(ended).toMatchObject({
+      ...{ state: 'ended', result: 'certified', verdict: 'certified', obstacles: [], attempt: 1 },
+      gates: [{ metric: 'task_success_rate', n: 600, k: 600, clusters: 60, verdict: 'passed' }],
+      ledger: { accepted: 1_000, stored: 1_000, lost: 0, pending: 0 },
+      requested_by: 'user:user-1',
+    })
+    const { body: jwks } = await api.call(
+      'GET',
+      '/.well-known/looptrace-certification-keys.json',
+      project,
+    )
+    const { text } = await api.call('GET', `${url}/${ended.certification_id}/statement`, project)
+    const { payload, keyid } = openEnvelope(
+      text,
+      statementPayloadType,
+      readPublicKeys(JSON.stringify(jwks)),
+    )
+    expect(keyid).toBe(ended.key_id)
+    const { subject, predicate } = readStatement(payload)
+    expect(`sha256:${subject[0].digest.sha256}`).toBe(ended.subject)
+    expect(predicate).toMatchObject({ verdict: 'certified', policy: ended.policy, attempt: 1 })
+    expect(text).not.toContain('user-1')
+  })
+
+  test('rejects a release that misses its policy by far', async () => {
+    const project = await api.newProject()
+    await api.putPolicy(project, { gates: [successGate] })
+    await api.seedTasks(project, { users: 60, tasks: 10, failing: 5 })
+    expect(await api.certify(project)).toMatchObject({
+      result: 'rejected',
+      gates: [{ verdict: 'failed', n: 600, k: 300 }],
+    })
+  })
+
+  const inconclusive: [string, object, (project: string) => Promise<void>][] = [
+    ['without tasks', { reason: 'no_samples', n: 0 }, async () => undefined],
+    [
+      'with one user who makes all tasks',
+      { reason: 'too_few_clusters', clusters: 1, n: 600 },
+      (project) => api.seedTasks(project, { users: 60, tasks: 10, user: () => 'u' }),
+    ],
+    [
+      'with few users who all fail',
+      { reason: 'too_few_clusters', k: 0 },
+      (project) => api.seedTasks(project, { users: 10, tasks: 10, failing: 10 }),
+    ],
+    [
+      'near the limit',
+      { reason: 'interval_spans_limit', verdict: 'inconclusive' },
+      (project) => api.seedTasks(project, { users: 60, tasks: 10, failing: 2 }),
+    ],
+    [
+      'with tasks of another release and environment',
+      { reason: 'no_samples' },
+      async (project) => {
+        await api.seedTasks(project, { users: 60, tasks: 10, release: '1.0.1', prefix: 'a' })
+        await api.seedTasks(project, { users: 60, tasks: 10, environment: 'prod', prefix: 'b' })
+      },
+    ],
+    [
+      'with tasks before the window',
+      { reason: 'no_samples' },
+      (project) => {
+        const started_at = new Date(Date.now() - 8 * 86_400_000)
+        return api.seedTasks(project, { users: 60, tasks: 10, started_at })
+      },
+    ],
+    [
+      'with tasks that still run',
+      { reason: 'no_samples' },
+      (project) => api.seedTasks(project, { users: 60, tasks: 10, state: 'running' }),
+    ],
+  ]
+  test.each(inconclusive)('%s is inconclusive', async (_name, gate, seed) => {
+    const project = await api.newProject()
+    await api.putPolicy(project, { gates: [successGate] })
+    await seed(project)
+    const ended = await api.certify(project)
+    expect(ended).toMatchObject({ result: 'inconclusive', gates: [gate] })
+  })
+
+  test('a broken number is inconclusive', async () => {
+    const gates = [{ metric: 'trust_score_mean', kind: 'absolute', threshold: 0.5 }]
+    const project = await goodProject({ gates })
+    await api.db
+      .updateTable('tasks')
+      .set((eb) => ({ trust_score: eb.val(0.9) }))
+      .where('project_id', '=', project)
+      .execute()
+    await api.db
+      .updateTable('tasks')
+      .set({ trust_score: Number.NaN })
+      .where('project_id', '=', project)
+      .where('task_id', '=', '0-0')
+      .execute()
+    expect(await api.certify(project)).toMatchObject({
+      result: 'inconclusive',
+      gates: [{ reason: 'broken_values' }],
+    })
+  })
+
+  test('tasks of conversations without users are clusters of the conversation', async () => {
+    const project = await goodProject()
+    await api.db
+      .updateTable('tasks')
+      .set({ user_id: null, conversation_id: randomUUID() })
+      .where('project_id', '=', project)
+      .execute()
+    expect(await api.certify(project)).toMatchObject({ gates: [{ clusters: 1 }] })
+  })
+})
+
+describe('the ledger', () => {
+  const ledgers: [string, object, string][] = [
+    ['lost items', { lost: 1, stored: 999 }, 'inconclusive'],
+    ['0.6 % pending, as during ingestion', { pending: 6, stored: 994 }, 'inconclusive'],
+    ['0.5 % pending', { pending: 5, stored: 995 }, 'certified'],
+  ]
+  test.each(ledgers)('%s', async (_name, ledger, result) => {
+    const project = await goodProject()
+    const restore = { ...api.ledger }
+    Object.assign(api.ledger, ledger)
+    const ended = await api.certify(project)
+    Object.assign(api.ledger, restore)
+    const obstacles = result === 'certified' ? [] : ['incomplete_ledger']
+    expect(ended).toMatchObject({ result, obstacles, gates: [{ verdict: 'passed' }] })
+  })
+
+  test('a failed gate rejects, also with an incomplete ledger', async () => {
+    const project = await api.newProject()
+    await api.putPolicy(project, { gates: [successGate] })
+    await api.seedTasks(project, { users: 60, tasks: 10, failing: 9 })
+    const restore = { ...api.ledger }
+    Object.assign(api.ledger, { lost: 3, stored: 997 })
+    const ended = await api.certify(project)
+    Object.assign(api.ledger, restore)
+    expect(ended).toMatchObject({ result: 'rejected', obstacles: ['incomplete_ledger'] })
+  })
+})
+
+describe('attempts', () => {
+  test('count for each image, accumulate evidence, and end', async () => {
+    const project = await goodProject({ gates: [successGate], max_attempts: 2 })
+    const image = { ...releaseBody.release, image_digest: `sha256:${'a'.repeat(64)}` }
+    const first = await api.certify(project, { release: image })
+    await api.seedTasks(project, { users: 60, tasks: 1, prefix: 'later' })
+    const second = await api.certify(project, { release: image })
+    expect([first.attempt, second.attempt]).toEqual([1, 2])
+    expect([first.gates[0].n, second.gates[0].n]).toEqual([600, 660])
+    expect(second.window.from).toBe(first.window.from)
+    const third = await api.certify(project, { release: image })
+    expect(third).toMatchObject({
+      ...{ attempt: 3, result: 'inconclusive', obstacles: ['attempts_exhausted'] },
+      gates: [{ n: 0, reason: 'attempts_exhausted' }],
+    })
+    const other = { ...image, image_digest: `sha256:${'b'.repeat(64)}` }
+    expect(await api.certify(project, { release: other })).toMatchObject({ attempt: 1 })
+  })
+
+  test('a later look can not change what was declared', async () => {
+    const project = await goodProject()
+    const first = await api.certify(project)
+    const changes = [
+      { window: { from: new Date(Date.now() - 86_400_000).toISOString() } },
+      { release: { ...releaseBody.release, tags: ['1.0.0-rc'] } },
+      { baseline: { version: '0.9.0' } },
+    ]
+    for (const change of changes) {
+      const body = { ...releaseBody, ...change }
+      const { status, body: got } = await api.call('POST', url, project, { body })
+      expect([status, got.code]).toEqual([409, 'certification_plan_conflict'])
+    }
+    const again = await api.certify(project, { window: { from: first.window.from } })
+    expect(again.window.from).toBe(first.window.from)
+  })
+})
+
+describe('eval runs', () => {
+  const gates = [
+    { metric: 'eval_pass_rate', kind: 'pass_k', k: 3, threshold: 0.7 },
+    { metric: 'eval_pass_rate', kind: 'regression', max_drop: 0.1 },
+  ]
+
+  async function upload(project: string, version: string, line: (at: number) => object) {
+    const content = Array.from({ length: 60 * 3 }, (_, at) => JSON.stringify(line(at))).join('\n')
+    const { status, body, text } = await api.call('POST', '/eval-runs', project, {
+      body: {
+        ...{ name: 'eval', environment: 'staging', format: 'jsonl', content },
+        release: { name: 'agent', version },
+      },
+    })
+    if (status !== 201) throw new Error(text)
+    return body.eval_run_id as string
+  }
+  const passing = (at: number) => ({
+    case_id: `case-${Math.floor(at / 3)}`,
+    repeat: at % 3,
+    passed: true,
+  })
+
+  test('are evidence, paired by case with the baseline', async () => {
+    const project = await api.newProject()
+    await api.putPolicy(project, { gates })
+    const [head, base] = [
+      await upload(project, '1.0.0', passing),
+      await upload(project, '0.9.0', passing),
+    ]
+    const ended = await api.certify(project, {
+      eval_run_ids: [head],
+      baseline: { version: '0.9.0', eval_run_ids: [base] },
+    })
+    expect(ended).toMatchObject({
+      ...{ result: 'certified', ledger: { accepted: 0 } },
+      gates: [
+        { kind: 'pass_k', n: 60, clusters: 60, estimate: 1 },
+        { kind: 'regression', n: 180, baseline_n: 180, clusters: 60, estimate: 0 },
+      ],
+    })
+    const worse = await upload(project, '1.1.0', (at) => ({ ...passing(at), passed: at % 3 > 0 }))
+    const rejected = await api.certify(project, {
+      release: { name: 'agent', version: '1.1.0' },
+      eval_run_ids: [worse],
+      baseline: { version: '0.9.0', eval_run_ids: [base] },
+    })
+    expect(rejected).toMatchObject({
+      result: 'rejected',
+      gates: [
+        { verdict: 'failed', estimate: 0 },
+        { verdict: 'failed', estimate: expect.closeTo(1 / 3, 9) },
+      ],
+    })
+    const compared = await api.call(
+      'GET',
+      `${url}/compare?base=${ended.certification_id}&head=${rejected.certification_id}`,
+      project,
+    )
+    expect(compared.body).toMatchObject({ same_policy: true, gates: [{ change: -1 }, {}] })
+  })
+
+  test('of another project are not found, of another release refused', async () => {
+    const [project, other] = [await api.newProject(), await api.newProject()]
+    const [own, foreign] = [
+      await upload(project, '0.9.0', passing),
+      await upload(other, '1.0.0', passing),
+    ]
+    const ask = (id: string) =>
+      api.call('POST', url, project, { body: { ...releaseBody, eval_run_ids: [id] } })
+    expect((await ask(foreign)).body).toMatchObject({ status: 404, code: 'eval_run_not_found' })
+    expect((await ask(own)).body).toMatchObject({
+      ...{ status: 400, code: 'invalid_request' },
+      errors: [{ pointer: '/eval_run_ids/0' }],
+    })
+  })
+})
+
+describe('requests', () => {
+  test('the same request while one is pending returns it, another one is refused', async () => {
+    const project = await goodProject()
+    const window = { to: new Date(Date.now() + 3_600_000).toISOString() }
+    const ask = (more: object) =>
+      api.call('POST', url, project, { body: { ...releaseBody, window, ...more } })
+    const [one, two] = await Promise.all([ask({}), ask({})])
+    expect([one.status, two.status]).toEqual([202, 202])
+    expect(two.body.certification_id).toBe(one.body.certification_id)
+    expect(one.body).toMatchObject({ state: 'pending', attempt: null, window })
+    const refused = await ask({ window: null })
+    expect(refused.body).toMatchObject({ status: 409, code: 'certification_running' })
+    const cancelled = await api.call('POST', `${url}/${one.body.certification_id}/cancel`, project)
+    expect(cancelled.body).toMatchObject({ state: 'cancelled', result: 'cancelled' })
+    expect((await api.certify(project)).attempt).toBe(1)
+  })
+
+  test('a certification whose window is ahead begins at its end', async () => {
+    const project = await goodProject()
+    const to = new Date(api.clock.now_ms() + 1_500).toISOString()
+    const started = await api.call('POST', url, project, {
+      body: { ...releaseBody, window: { to } },
+    })
+    expect(started.body).toMatchObject({ state: 'pending', started_at: null })
+    const path = `${url}/${started.body.certification_id}`
+    const ended = await eventually('its end', async () => {
+      const { body } = await api.call('GET', path, project)
+      return body.state === 'ended' && body
+    })
+    expect(Date.parse(ended.started_at)).toBeGreaterThanOrEqual(Date.parse(to))
+  })
+
+  test('with wait it answers 200 at the end', async () => {
+    const project = await goodProject()
+    const { status, body } = await api.call('POST', `${url}?wait=true`, project, {
+      body: releaseBody,
+    })
+    expect([status, body.result]).toEqual([200, 'certified'])
+  })
+
+  test('evidence older than max_age is stale', async () => {
+    const project = await goodProject({ gates: [successGate], max_age: '1h' })
+    const to = new Date(Date.now() - 2 * 3_600_000).toISOString()
+    await api.seedTasks(project, {
+      ...{ users: 60, tasks: 1, prefix: 'old' },
+      started_at: new Date(Date.now() - 2.5 * 3_600_000),
+    })
+    const ended = await api.certify(project, { window: { to } })
+    expect(ended).toMatchObject({
+      ...{ result: 'inconclusive', obstacles: ['stale_evidence'] },
+      gates: [{ verdict: 'passed', n: 60 }],
+    })
+  })
+
+  const bad: [string, object, string][] = [
+    ['an unknown field', { note: '' }, '/note'],
+    ['no environment', { environment: '' }, '/environment'],
+    ['the onboarding environment', { environment: 'looptrace-onboarding' }, '/environment'],
+    [
+      'a window that ends first',
+      { window: { from: '2026-03-02T00:00:00Z', to: '2026-03-01T00:00:00Z' } },
+      '/window',
+    ],
+    [
+      'a digest without sha256:',
+      { release: { ...releaseBody.release, image_digest: 'a' } },
+      '/release/image_digest',
+    ],
+    ['itself as baseline', { baseline: { version: '1.0.0' } }, '/baseline/version'],
+    ['a window far ahead', { window: { to: '2100-01-01T00:00:00Z' } }, '/window/to'],
+  ]
+  test.each(bad)('refuses %s', async (_name, change, pointer) => {
+    const project = await api.newProject()
+    const { body } = await api.call('POST', url, project, { body: { ...releaseBody, ...change } })
+    expect(body).toMatchObject({ status: 400, code: 'invalid_request', errors: [{ pointer }] })
+  })
+
+  test('an unknown policy is not found', async () => {
+    const project = await api.newProject()
+    const { body } = await api.call('POST', url, project, {
+      body: { ...releaseBody, policy_id: 'other' },
+    })
+    expect(body).toMatchObject({ status: 404, code: 'release_policy_not_found' })
+  })
+
+  test('viewers read, editors and keys with the scope start', async () => {
+    const project = await goodProject()
+    const start = (headers: Record<string, string>) =>
+      api.call('POST', url, project, { headers, body: releaseBody })
+    expect((await start(tokenOf('viewer', project))).status).toBe(403)
+    expect((await start(keyOf(project, 'tasks:read'))).status).toBe(403)
+    expect((await start(keyOf(project, 'certification:run'))).status).toBe(202)
+    const read = await api.call('GET', url, project, { headers: tokenOf('viewer', project) })
+    expect(read.body).toMatchObject({ total: 1, certifications: [{ environment: 'staging' }] })
+  })
+
+  test('ids of other projects are not found', async () => {
+    const [project, other] = [await goodProject(), await api.newProject()]
+    const { certification_id: id } = await api.certify(project)
+    const asked: ['GET' | 'POST', string][] = [
+      ['GET', `${url}/${id}`],
+      ['GET', `${url}/${id}/statement`],
+      ['POST', `${url}/${id}/recompute`],
+      ['POST', `${url}/${id}/cancel`],
+      ['GET', `${url}/compare?base=${id}&head=${id}`],
+      ['GET', `${url}/not-an-id`],
+    ]
+    for (const [method, path] of asked) {
+      const { body } = await api.call(method, path, other)
+      expect(body, path).toMatchObject({ status: 404, code: 'certification_not_found' })
+    }
+    expect((await api.call('GET', url, other)).body.total).toBe(0)
+  })
+})
+
+describe('keys', () => {
+  test('a rotation keeps the public keys of earlier statements', async () => {
+    const project = await goodProject()
+    const old = await api.certify(project)
+    const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })
+    const next = openSigningKey({
+      ...{ db: api.db, clock: api.clock, secret_key: secret },
+      certification_key: pem.toString(),
+    })
+    await next.current()
+    const { body } = await api.call(
+      'GET',
+      '/.well-known/looptrace-certification-keys.json',
+      project,
+    )
+    expect(body.keys.map(({ kid }: { kid: string }) => kid)).toContain(old.key_id)
+    expect(body.keys.length).toBeGreaterThanOrEqual(2)
+    expect(JSON.stringify(body)).not.toContain('"d"')
+  })
+
+  test('a generated key is not in the store in clear text, and needs the secret', async () => {
+    const project = await goodProject()
+    await api.certify(project)
+    const other = openSigningKey({
+      ...{ db: api.db, clock: api.clock, certification_key: undefined },
+      secret_key: undefined,
+    })
+    expect(await other.current()).toBeUndefined()
+  })
+
+  test('without any key it fails and says what to set', async () => {
+    const alone = await openCertificationApi()
+    await using _ = alone
+    alone.startWorker({ signing: { current: async () => undefined } })
+    const project = await alone.newProject()
+    expect(await alone.certify(project)).toMatchObject({
+      ...{ state: 'failed', result: 'failed' },
+      error: expect.stringContaining('LOOPTRACE_CERTIFICATION_KEY'),
+    })
+  })
+})
