@@ -6,6 +6,7 @@ import {
   openCertificationErasure,
   openSigningKey,
 } from '../capabilities/certification/index.ts'
+import { findNegativeTasks } from '../capabilities/feedback/index.ts'
 import type { Chore, JobHandler } from '../capabilities/jobs/index.ts'
 import { lostBefore } from '../capabilities/ledger/index.ts'
 import type { ErasureTarget } from '../capabilities/storage/index.ts'
@@ -30,7 +31,7 @@ export function openCertification(
   const handler = certificationHandler({
     ...{ db, clock, signing: openKey({ ...config, db, clock }) },
     readLedger: readLedgerFrom({ ledger, queue, clock }),
-    readFeedback: async () => new Map(),
+    readFeedback: (asked) => findNegativeTasks(db, asked),
     tasks_max: config.certification_tasks_max,
   })
   return {

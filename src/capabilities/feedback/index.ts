@@ -16,6 +16,7 @@ export type { FeedbackDeps } from './feedback.ts'
 export { insightRoutes } from './insight-routes.ts'
 export { openFeedbackRetention } from './items/feedback-retention.ts'
 export { defaultFeedbackLimits, type FeedbackDb, type FeedbackLimits } from './ports.ts'
+export { findNegativeTasks } from './votes/negative-tasks.ts'
 export { attachWaiting, feedbackChores, feedbackMeters } from './waiting/attach-waiting.ts'
 
 /** The routes of feedback under `/api/v1/tasks`. */
