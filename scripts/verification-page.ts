@@ -135,7 +135,7 @@ function trustSection(): string[] {
     `Each verdict of a person labels the results of the verifiers on its claim. With at least ${calibrationLabels_min} labels of a verifier,`,
     '`POST /api/v1/verification/calibration/fit` fits an isotonic regression from stated to measured confidence; with fewer',
     'labels the stated confidence is used and `calibrated` is false. At most as many labels of one person count as all',
-    'others gave together, so nobody gives more than half of them, and one person alone calibrates nothing. The figures of',
+    'others gave together, so no person gives more than half of them, and one alone calibrates nothing. The figures of',
     'a fit are those of ten-fold cross-validation. Later runs use the newest fit; a stored run keeps the one it used.',
     '',
   ]
