@@ -1,4 +1,5 @@
 import { isNear } from '../knowledge/library.ts'
+import { isComparable } from '../values/quantities.ts'
 import { type ComparedSentence, isRival, type ReadClaim } from './compare-claim.ts'
 import type { Clash } from './find-clashes.ts'
 import type { SubjectFit } from './find-subject.ts'
@@ -22,6 +23,10 @@ export interface Comparison {
   readonly isOwnRow: boolean
 }
 
+/** `That is` and the like at the beginning: another sentence names what is meant. */
+const pronoun =
+  /^\W{0,4}(?:that|this|these|those|das|dies\w*|ce|cela|esto|eso|ese|esta)(?:['’]s| is| are| was| were| ist| sind| est| es)(?!\p{L})/iu
+
 /**
  * Lists the reasons why the words of the best sentence do not support a claim, however alike they
  * are: another subject, number, bound or column, a denial, or sources that disagree.
@@ -34,15 +39,23 @@ export function findObstacles(comparison: Comparison): string[] {
     ['other subject', subject.isOther],
     ['rival subject', subject.hasRival],
     ['name of another source', subject.isNamedElsewhere],
+    ['name of the question', subject.isUnnamed],
     ['year', subject.lacksYear],
     ['outdated source', subject.isOutdated],
-    ['number', signs.openValues > 0 || best.hasOtherNumber],
+    ['number', signs.openValues > 0 || lacksNumber(claim, best)],
     ['further number', signs.nearNumbers < lead_min && hasFurtherNumber(claim, best)],
     ['name', ![...claim.names].every((name) => best.around.terms.has(name))],
+    ['pronoun', pronoun.test(claim.text)],
     ['column', !fitsColumn(claim, best)],
     ['row', !isOwnRow],
   ]
   return obstacles.flatMap(([obstacle, isFound]) => (isFound ? [obstacle] : []))
+}
+
+/** Reports whether a sentence has other numbers instead of one of a claim's. */
+function lacksNumber({ numbers }: ReadClaim, best: ComparedSentence): boolean {
+  const missing = numbers.filter((number) => !best.found.includes(number))
+  return missing.some((number) => best.numbers.some((other) => isComparable(number, other)))
 }
 
 /** Reports whether a sentence has a number of the kind of a claim's that the claim lacks. */

@@ -11,6 +11,8 @@ export interface SubjectFit {
   readonly hasRival: boolean
   /** Another source has a name of the question that this one lacks. */
   readonly isNamedElsewhere: boolean
+  /** The source has no name of the question. */
+  readonly isUnnamed: boolean
   /** The source lacks a year of the question. */
   readonly lacksYear: boolean
   /** The title says that the source no longer holds, and the question does not ask for that. */
@@ -50,6 +52,7 @@ export function fitSubject(
     isOther: elsewhere.some((other) => isWithin(other, otherSlack) && fitOf(other) > fit + 0.001),
     hasRival: elsewhere.some((other) => isWithin(other, rivalSlack) && fitOf(other) >= fit - 0.001),
     isNamedElsewhere: [...claim.subjects].some((name) => !own.has(name) && others.has(name)),
+    isUnnamed: claim.subjects.size > 0 && ![...claim.subjects].some((name) => own.has(name)),
     lacksYear: [...claim.years].some((year) => !own.has(year)),
     isOutdated:
       outdated.test(titleOf(best.passage)) && ![...claim.asked.terms].some((t) => outdated.test(t)),
