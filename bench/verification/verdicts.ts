@@ -1,48 +1,14 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import type { SplitDocument } from '../../src/capabilities/verification/knowledge/chunks.ts'
 import {
-  type SplitDocument,
-  splitDocument,
-} from '../../src/capabilities/verification/knowledge/chunks.ts'
-import {
-  buildLibrary,
   findPassages,
   type Library,
   type Question,
 } from '../../src/capabilities/verification/knowledge/library.ts'
-import {
-  type DocumentFormat,
-  readDocument,
-} from '../../src/capabilities/verification/knowledge/read-document.ts'
-import { factsFromJson } from '../../src/capabilities/verification/verdicts/facts-from-json.ts'
-import {
-  type Fact,
-  judgeByFacts,
-} from '../../src/capabilities/verification/verdicts/judge-by-facts.ts'
+import { judgeByFacts } from '../../src/capabilities/verification/verdicts/judge-by-facts.ts'
 import { judgeByWords } from '../../src/capabilities/verification/verdicts/judge-by-words.ts'
 import type { Verdict } from '../../src/capabilities/verification/verdicts/verdict.ts'
+import { type Corpus, type LabelledClaim, readCorpus } from './claims-corpus.ts'
 import { measureMethod, round, type Share, type TierFigures } from './figures.ts'
-
-interface LabelledDocument {
-  readonly id: string
-  readonly title: string
-  readonly format: DocumentFormat
-  readonly text: string
-  readonly facts?: readonly Fact[]
-}
-
-interface LabelledClaim {
-  readonly text: string
-  readonly label: string
-  readonly trap: string | null
-  readonly docs: readonly string[]
-  readonly quote: string | null
-}
-
-interface Answer {
-  readonly question: string
-  readonly claims: readonly LabelledClaim[]
-}
 
 interface Outcome extends LabelledClaim {
   readonly verdict: Verdict
@@ -55,23 +21,14 @@ interface Outcome extends LabelledClaim {
   readonly rank: number
 }
 
-/** The documents of a folder, split and indexed. */
-interface Corpus {
-  readonly documents: readonly LabelledDocument[]
-  readonly split: ReadonlyMap<string, SplitDocument>
-  readonly library: Library
-  readonly facts: readonly Fact[]
-}
-
 /**
  * Measures and prints the verdicts on claims that need no model; the folder has
  * `claims/documents.json` and `claims/answers.json`.
  */
 export function measureVerdicts(folder: string, isVerbose: boolean): TierFigures {
   const corpus = readCorpus(folder)
-  const answers: Answer[] = readLabelled(folder, 'answers.json')
   const started_ms = performance.now()
-  const outcomes = answers.flatMap(({ question, claims }) =>
+  const outcomes = corpus.answers.flatMap(({ question, claims }) =>
     claims.map((claim) => measureClaim(corpus, question, claim)),
   )
   const perClaim = ((performance.now() - started_ms) / outcomes.length).toFixed(2)
@@ -102,24 +59,6 @@ function toFigures(outcomes: readonly Outcome[]): TierFigures {
     hit_1: hit(1),
     hit_5: hit(5),
   }
-}
-
-function readCorpus(folder: string): Corpus {
-  const documents: LabelledDocument[] = readLabelled(folder, 'documents.json')
-  const split = new Map(documents.map((document) => [document.id, splitLabelled(document)]))
-  const facts = documents.flatMap(({ id, format, text, facts: given = [] }) => [
-    ...given.map((fact) => ({ ...fact, source: id })),
-    ...(format === 'json' ? factsFromJson(id, text) : []),
-  ])
-  return { documents, split, library: buildLibrary(split.values()), facts }
-}
-
-function readLabelled<T>(folder: string, name: string): T {
-  return JSON.parse(readFileSync(join(folder, 'claims', name), 'utf8'))
-}
-
-function splitLabelled({ id, title, format, text }: LabelledDocument): SplitDocument {
-  return splitDocument(id, title, readDocument(format, text))
 }
 
 function measureClaim(corpus: Corpus, context: string, claim: LabelledClaim): Outcome {

@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { projectWaits_max } from '../../src/capabilities/verification/api/wait-slots.ts'
 import { readAnswer } from '../../src/capabilities/verification/runs/read-answer.ts'
 import { encodeCursor } from '../../src/kernel/pages.ts'
 import { eventually } from '../support/eventually.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
-import { openVerificationApi, type VerificationApi } from '../support/verification-api.ts'
+import {
+  openVerificationApi,
+  type VerificationApi,
+  type VerificationReply,
+} from '../support/verification-api.ts'
 
 let api: VerificationApi
 beforeAll(async () => {
@@ -216,6 +221,40 @@ describe('start', () => {
     } finally {
       await impatient[Symbol.asyncDispose]()
     }
+  })
+
+  test('a flood of waiting requests is refused and starts nothing; another project waits', async () => {
+    const { project, path } = await newTrace()
+    const other = await newTrace()
+    const { body: run } = await api.post(project, `${path}/verify`)
+    await api.bringRun(project, 'task-2')
+    const refused: VerificationReply[] = []
+    const flood = Array.from({ length: projectWaits_max + 24 }, async () => {
+      const reply = await api.post(project, `${path}/verify`, { async_mode: false })
+      if (reply.status === 429) refused.push(reply)
+      return reply.status
+    })
+    await eventually('the refusals', async () => refused.length === 24)
+    expect(refused[0]?.body).toMatchObject({
+      code: 'rate_limited',
+      detail:
+        'Limit reached: waiting verifications of a project at one time: 16. Try again shortly.',
+    })
+    const byTask = await api.post(project, '/tasks/task-2/verify', { async_mode: false })
+    expect([byTask.status, await countRuns(project)]).toEqual([429, 1])
+    expect((await api.post(project, `${path}/verify`)).status).toBe(202)
+
+    const waiting = api.post(other.project, `${other.path}/verify`, { async_mode: false })
+    await api.endRun(await pendingRun(other.project), twoClaims)
+    expect(await waiting).toMatchObject({ status: 200, body: { status: 'verified' } })
+
+    await api.endRun(run.run_id, twoClaims)
+    const statuses = await Promise.all(flood)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(projectWaits_max)
+    const body = { async_mode: false, force_reverify: true }
+    const later = api.post(project, `${path}/verify`, body)
+    await api.endRun(await pendingRun(project), twoClaims)
+    expect((await later).status).toBe(200)
   })
 
   test('a full queue refuses, also a task', async () => {

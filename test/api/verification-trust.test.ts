@@ -176,8 +176,15 @@ const fitNow = (project: string, role: 'admin' | 'editor' = 'admin') =>
     ...{ project_id: project, headers: tokenOf(role, project) },
   })
 
-/** Stores overrides of `user:ada` on results of `kb` that state 0.9 and are right 6 times of 10. */
-async function addOverrides(project: string, count: number): Promise<void> {
+/**
+ * Stores overrides on results of `kb` that state 0.9 and are right 6 times of 10; two people give
+ * ten in turn.
+ */
+async function addOverrides(
+  project: string,
+  count: number,
+  people: readonly [string, string] = ['user:ada', 'user:bo'],
+): Promise<void> {
   const machine = [
     { verifier: 'kb', verdict: 'supported', confidence: 0.9 },
     { verifier: 'web', verdict: 'not_found', confidence: 0.9 },
@@ -186,7 +193,8 @@ async function addOverrides(project: string, count: number): Promise<void> {
     insert into verification_overrides (project_id, trace_id, claim_digest, verdict, reason,
       machine, trace_start, created_at, created_by)
     select ${project}, ${randomUUID()}, n, case when n % 10 < 6 then 'supported' else 'contradicted' end,
-      'read the invoice', ${JSON.stringify(machine)}, now(), now(), 'user:ada'
+      'read the invoice', ${JSON.stringify(machine)}, now(), now(),
+      case when n % 20 < 10 then ${people[0]} else ${people[1]} end
     from generate_series(1, ${count}::int) as n`.execute(api.db)
 }
 
@@ -229,11 +237,16 @@ describe('calibration', () => {
     await addOverrides(project, 199)
     const few = await fitNow(project)
     expect(few.body.verifiers[0]).toMatchObject({
-      ...{ name: 'kb', labels: 199, fit: { version: 1, calibrated: false, steps: [] } },
+      ...{
+        name: 'kb',
+        labels: 199,
+        labels_counted: 198,
+        fit: { version: 1, calibrated: false, steps: [] },
+      },
     })
-    await addOverrides(project, 1)
+    await addOverrides(project, 1, ['user:cy', 'user:cy'])
     const [kb, web] = (await fitNow(project)).body.verifiers
-    expect(kb).toMatchObject({ labels: 200, people: 1, largest_share: 1 })
+    expect(kb).toMatchObject({ labels: 200, labels_counted: 200, people: 3 })
     expect(kb.fit).toMatchObject({ version: 2, calibrated: true, labels: 200 })
     expect(kb.fit.ece).toBeLessThan(kb.ece)
     expect(web).toMatchObject({ name: 'web', labels: 0, brier: null, fit: null })
@@ -255,6 +268,14 @@ describe('calibration', () => {
     expect(exported?.body.calibrations).toEqual({
       kb: { calibrated: true, labels: 200, steps: kb.fit.steps },
     })
+  })
+
+  test('attack: an editor with any number of labels calibrates nothing alone', async () => {
+    const project = await api.bench.newProject()
+    await addOverrides(project, 1_000, ['user:mallory', 'user:mallory'])
+    const [kb] = (await fitNow(project)).body.verifiers
+    expect(kb).toMatchObject({ labels: 1_000, labels_counted: 0, people: 1, largest_share: 1 })
+    expect(kb.fit).toMatchObject({ calibrated: false, labels: 0, steps: [] })
   })
 
   test('a calibration goes with its labels', async () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { poll } from '../../../kernel/poll.ts'
+import type { ProjectSlots } from '../../../kernel/project-slots.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { Answer, type Caller } from '../../../platform/http/index.ts'
 import { requesterOf } from '../../jobs/index.ts'
@@ -7,7 +8,7 @@ import { findRun, latestRun, type Run, startRun, type TraceKey } from '../runs/s
 import { verdicts } from '../verdicts/verdict.ts'
 import type { VerificationRoutesDeps } from './contract.ts'
 import { findTrace } from './trace-target.ts'
-import { chooseVerifiers, type verifyBody } from './verify-request.ts'
+import { chooseVerifiers, type RequestedVerifier, type verifyBody } from './verify-request.ts'
 
 /** Statuses of a trace that has a run. */
 export const startedStatuses = ['pending', 'verified', 'failed'] as const
@@ -32,6 +33,7 @@ export const endedReply = {
 export const startErrors = [
   'trace_not_found',
   'verification_queue_full',
+  'rate_limited',
   'overloaded',
   'store_unavailable',
 ] as const
@@ -45,26 +47,36 @@ export type VerifyRequest = {
   signal: AbortSignal
 }
 
+/** Dependencies of the routes that start verifications; `waits` are the slots of both. */
+export type StartDeps = VerificationRoutesDeps & { waits: ProjectSlots }
+
 /**
  * Starts a verification of a trace, or returns its pending run, or its result unless
- * `force_reverify` is set. Waits for the end when `async_mode` is false. Throws `invalid_request`
- * and `startErrors`.
+ * `force_reverify` is set. Waits in a slot for the end when `async_mode` is false. Throws
+ * `invalid_request` and `startErrors`.
  */
-export async function verifyTrace(deps: VerificationRoutesDeps, request: VerifyRequest) {
-  const { trace, body, trigger, caller, signal } = request
+export async function verifyTrace(deps: StartDeps, request: VerifyRequest) {
+  const { trace, body, signal } = request
   const { force_reverify = false, verifiers = null, async_mode = true } = body ?? {}
   const chosen = chooseVerifiers(deps.verifiers, verifiers)
   const newest = await latestRun(deps.db, trace)
-  const isKept = newest?.state === 'pending' || (newest?.state === 'verified' && !force_reverify)
-  const run = isKept
-    ? newest
-    : (
-        await startRun(deps, {
-          ...(await findTrace(deps, trace)),
-          ...{ trigger, verifiers: chosen, requested_by: requesterOf(caller) },
-        })
-      ).run
-  return toAnswer(async_mode ? run : await waitForEnd(deps, run, signal))
+  if (newest?.state === 'verified' && !force_reverify) return toAnswer(newest)
+  const start = async () =>
+    newest?.state === 'pending' ? newest : startNewRun(deps, request, chosen)
+  if (async_mode) return toAnswer(await start())
+  const { project_id } = trace
+  const wait = async () => waitForEnd(deps, await start(), signal)
+  return toAnswer(await deps.waits.take({ project_id, signal }, wait))
+}
+
+async function startNewRun(
+  deps: VerificationRoutesDeps,
+  { trace, trigger, caller }: VerifyRequest,
+  verifiers: RequestedVerifier[],
+): Promise<Run> {
+  const found = await findTrace(deps, trace)
+  const requested_by = requesterOf(caller)
+  return (await startRun(deps, { ...found, trigger, verifiers, requested_by })).run
 }
 
 async function waitForEnd(

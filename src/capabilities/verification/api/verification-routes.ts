@@ -19,11 +19,13 @@ import { listTraceRuns } from './traces/runs.ts'
 import { getVerificationSummary } from './traces/summary.ts'
 import { getTraceVerification } from './traces/trace.ts'
 import { postVerifyTrace } from './traces/verify.ts'
+import { openWaitSlots } from './wait-slots.ts'
 
 /** The routes of runs, their results, calibrations, and the policy. */
 export function verificationRoutes(deps: VerificationRoutesDeps): Route[] {
+  const starting = { ...deps, waits: openWaitSlots() }
   return [
-    postVerifyTrace(deps),
+    postVerifyTrace(starting),
     getTraceVerification(deps),
     getVerificationSummary(deps),
     listTraceClaims(deps),
@@ -37,7 +39,7 @@ export function verificationRoutes(deps: VerificationRoutesDeps): Route[] {
     exportRun(deps),
     overrideClaim(deps),
     removeOverride(deps),
-    postVerifyTask(deps),
+    postVerifyTask(starting),
     getTaskVerification(deps),
     getCalibration(deps),
     fitVerifiers(deps),

@@ -50,7 +50,9 @@ export const verifyBody = record('VerifyRequest', {
   async_mode: z
     .boolean()
     .default(true)
-    .describe('`true`: verifies in the background. `false`: waits for the result, at most 60 s.'),
+    .describe(
+      '`true`: verifies in the background. `false`: waits for the result, at most 60 s; a project has at most 16 such requests at one time.',
+    ),
 }).optional()
 
 /** Request of an estimate; the body may be left out. */

@@ -143,8 +143,14 @@ export function ratePassage(
   const end = document.sentences[to - 1]?.[1] ?? start
   const text = document.mapped.text.slice(start, end)
   const context = `${document.title}\n${document.headers[from] ?? ''}`.trim()
-  const recall = weighRecall(weights, `${context}\n${text}`)
-  const present = shareOfNumbers(numbers, text)
+  const read = readingOf(document)
+  const sentences = Array.from({ length: to - from }, (_, at) => read.sentence(from + at))
+  const terms = [read.context(context), ...sentences].map((part) => part.terms)
+  const recall = weighParts(weights, terms)
+  const present = shareKnown(
+    numbers,
+    sentences.flatMap((sentence) => sentence.numbers),
+  )
   return {
     source: document.id,
     text,
@@ -157,27 +163,65 @@ export function ratePassage(
   }
 }
 
+/** Terms and numbers of a text. */
+type ReadPart = { terms: ReadonlySet<string>; numbers: readonly Quantity[] }
+/** Reads parts of a document, each once: windows overlap, and claims share them. */
+type Reading = { sentence(at: number): ReadPart; context(text: string): ReadPart }
+
+/** Readings live as long as their documents. */
+const readings = new WeakMap<SplitDocument, Reading>()
+
+function readingOf(document: SplitDocument): Reading {
+  const known = readings.get(document)
+  if (known !== undefined) return known
+  const parts = new Map<string | number, ReadPart>()
+  const remember = (key: string | number, read: () => ReadPart) => {
+    const part = parts.get(key) ?? read()
+    parts.set(key, part)
+    return part
+  }
+  const reading: Reading = {
+    sentence: (at) =>
+      remember(at, () => {
+        const text = document.mapped.text.slice(...(document.sentences[at] ?? [0, 0]))
+        return { terms: termsOf(text), numbers: readQuantities(text) }
+      }),
+    context: (text) => remember(text, () => ({ terms: termsOf(text), numbers: [] })),
+  }
+  readings.set(document, reading)
+  return reading
+}
+
+function termsOf(text: string): ReadonlySet<string> {
+  return new Set(tokenize(text).map(({ term }) => term))
+}
+
 /** Returns the share of the weights whose terms a text has; 0–1. */
 export function weighRecall(weights: ReadonlyMap<string, number>, text: string): number {
-  const present = new Set(tokenize(text).map(({ term }) => term))
+  return weighParts(weights, [termsOf(text)])
+}
+
+function weighParts(
+  weights: ReadonlyMap<string, number>,
+  parts: readonly ReadonlySet<string>[],
+): number {
   let sum = 0
   let found = 0
   for (const [term, weight] of weights) {
     sum += weight
-    if (present.has(term)) found += weight
+    if (parts.some((terms) => terms.has(term))) found += weight
   }
   return sum === 0 ? 0 : found / sum
 }
 
 /** Returns the share of numbers that a text has in the same kind of unit; 1 without numbers. */
-export function shareOfNumbers(
-  numbers: readonly Quantity[],
-  text: string,
-  isFound: (number: Quantity, other: Quantity) => boolean = isSame,
-): number {
+export function shareOfNumbers(numbers: readonly Quantity[], text: string): number {
+  return numbers.length === 0 ? 1 : shareKnown(numbers, readQuantities(text))
+}
+
+function shareKnown(numbers: readonly Quantity[], known: readonly Quantity[]): number {
   if (numbers.length === 0) return 1
-  const known = readQuantities(text)
-  const found = numbers.filter((number) => known.some((other) => isFound(number, other)))
+  const found = numbers.filter((number) => known.some((other) => isSame(number, other)))
   return found.length / numbers.length
 }
 

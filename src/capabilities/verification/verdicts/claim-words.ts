@@ -53,8 +53,8 @@ export function hasSibling(claim: string, sentence: string): boolean {
 /** Words that speak of all or none. */
 const universals = new Set(
   (
-    'all every each always only never entirely completely both none any alone exclusively whole ' +
-    'solely everyone everybody alle jeder immer nur nie tous toujours todos siempre'
+    'all every each always never entirely completely none whole everyone everybody ' +
+    'alle jeder immer nie tous toujours todos siempre'
   ).split(' '),
 )
 

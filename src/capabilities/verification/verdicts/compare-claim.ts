@@ -26,6 +26,8 @@ export interface ReadClaim extends ReadText {
   readonly asked: AlikeWords
   /** Names of the question. */
   readonly subjects: ReadonlySet<string>
+  /** Years of the question. */
+  readonly years: ReadonlySet<string>
   /** Weight of each word that says something; rare words weigh more. */
   readonly weights: ReadonlyMap<string, number>
   /** Names and numbers in their order. */
@@ -59,6 +61,7 @@ export function readClaim(claim: Question, weights: ReadonlyMap<string, number>)
     ...read,
     asked: alikeOf([...read.words.terms, ...termsOf(context)]),
     subjects: readNames(context),
+    years: new Set(context.match(/(?<!\d)(?:19|20)\d\d(?!\d)/g) ?? []),
     weights: new Map(
       own.map((term) => [term, gravity(term) * (weights.get(term) ?? unknownWeight)]),
     ),

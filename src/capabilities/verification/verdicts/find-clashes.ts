@@ -1,9 +1,10 @@
 import { isNear } from '../knowledge/library.ts'
 import { stem } from '../text/tokens.ts'
-import { isComparable, type Quantity } from '../values/quantities.ts'
+import { isComparable, isSameKind, type Quantity } from '../values/quantities.ts'
+import { readDates } from '../values/read-dates.ts'
 import { alikeOf, hasOpposite, likeness } from './alike-words.ts'
 import { hasSibling, isOverstated } from './claim-words.ts'
-import type { ComparedSentence, ReadClaim } from './compare-claim.ts'
+import type { ComparedSentence, ReadClaim, ReadText } from './compare-claim.ts'
 
 /** A difference between a sentence and a claim that share their words. */
 export type Clash =
@@ -18,6 +19,9 @@ export type Clash =
   | 'sibling'
   | 'negation'
   | 'qualifier'
+  | 'unit'
+  | 'month'
+  | 'added'
 
 /** Lists what a sentence says otherwise than a claim. */
 export function findClashes(claim: ReadClaim, sentence: ComparedSentence): Clash[] {
@@ -31,10 +35,24 @@ export function findClashes(claim: ReadClaim, sentence: ComparedSentence): Clash
     ['frequency', frequency.test(claim.text) !== frequency.test(sentence.text)],
     ['order', !hasSameOrder(claim.anchors, sentence)],
     ['sibling', hasSibling(claim.text, sentence.text)],
-    ['negation', claim.isNegated !== sentence.isNegated],
+    ['negation', deniesOtherwise(claim, sentence)],
     ['qualifier', sentence.hasQualifier && !claim.hasQualifier],
+    ['unit', claim.numbers.some((number) => hasOtherUnit(number, sentence.numbers))],
+    ['month', hasOtherMonth(claim.text, sentence.text)],
+    ['added', added.test(claim.text) && !added.test(sentence.text)],
   ]
   return found.flatMap(([clash, isFound]) => (isFound ? [clash] : []))
+}
+
+/** Words that extend what is said to another subject: `the battery as well`. */
+const added = /(?<!\p{L})(?:also|as well|too|even|auch|aussi|también)(?!\p{L})/iu
+
+/**
+ * Reports whether only one of two texts denies something. Two negations of a claim may deny nothing,
+ * but a sentence without any does not say the same.
+ */
+function deniesOtherwise(claim: ReadText, sentence: ReadText): boolean {
+  return claim.isNegated !== sentence.isNegated || (claim.hasNegation && !sentence.hasNegation)
 }
 
 /** Words of what is usual: `most guests`, `on average`. */
@@ -51,36 +69,50 @@ function directionOf({ bound }: Quantity): number {
   return bound === undefined ? 0 : directions[bound]
 }
 
-/** Finds `at most 40` beside `at least 40`, and `at least 4 hours` beside `at least 6 hours`. */
+/** Finds `at least 6 hours` where no 6 hours are a lower bound: at most, exactly, or at least 4. */
 function hasOtherBound(stated: readonly Quantity[], known: readonly Quantity[]): boolean {
   return stated.some((number) => {
     const direction = directionOf(number)
-    if (direction === 0) return false
-    const near = known.filter((other) => isNear(number, other))
-    const opposed = near.filter((other) => directionOf(other) === -direction)
-    const alike = known.filter(
-      (other) => isComparable(number, other) && directionOf(other) === direction,
-    )
-    const isSame = ({ value }: Quantity) => Math.abs(value - number.value) <= Math.abs(value) * 1e-6
-    return (
-      (near.length > 0 && opposed.length === near.length) ||
-      (alike.length > 0 && !known.some((other) => isComparable(number, other) && isSame(other)))
-    )
+    const isEqual = (other: Quantity) =>
+      isComparable(number, other) &&
+      directionOf(other) === direction &&
+      Math.abs(other.value - number.value) <= Math.abs(other.value) * 1e-6
+    return direction !== 0 && !known.some(isEqual)
   })
 }
 
-/** Finds `five bulls` beside `five cows`. */
+/** Finds `five bulls` beside `five cows and two bulls`. */
 function countsOther(number: Quantity, known: readonly Quantity[]): boolean {
   const { counted } = number
   if (counted === undefined) return false
-  const near = known.filter((other) => isNear(number, other))
-  const isAlike = (other: Quantity) =>
-    other.counted === undefined || likeness(stem(counted), alikeOf([stem(other.counted)])) > 0
-  return near.length > 0 && !near.some(isAlike)
+  const own = alikeOf([stem(counted)])
+  const alike = known.filter((other) => likeness(stem(other.counted ?? ''), own) > 0)
+  return alike.length > 0 && !alike.some((other) => isNear(number, other))
 }
 
+/** Finds `$30 million` beside `€30 million`. */
+function hasOtherUnit({ value, kind }: Quantity, known: readonly Quantity[]): boolean {
+  const equal = known.filter((other) => other.value === value)
+  return (
+    kind !== undefined &&
+    equal.some((other) => other.kind !== undefined) &&
+    !equal.some((other) => other.kind === undefined || isSameKind(kind, other.kind))
+  )
+}
+
+/** Finds `May 2026` beside `March 2026`. */
+function hasOtherMonth(claim: string, sentence: string): boolean {
+  const known = new Set(readMonths(sentence))
+  return known.size > 0 && readMonths(claim).some((month) => !known.has(month))
+}
+
+function readMonths(text: string): number[] {
+  return readDates(text).flatMap(({ days = [] }) => days.map(({ month }) => month))
+}
+
+/** `First` and `last` have too many meanings, and `3rd` is a day. */
 const ordinal =
-  /(?<!\p{L})(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|\d+(?:st|nd|rd|th)|erste[rns]?|zweite[rns]?|dritte[rns]?|letzte[rns]?|premi[eè]re?|deuxi[eè]me|primer[oa]?|segund[oa])(?!\p{L})/gu
+  /(?<!\p{L})(?:second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|zweite[rns]?|dritte[rns]?|deuxi[eè]me|segund[oa])(?!\p{L})/gu
 
 function hasOtherOrdinal(claim: string, sentence: string): boolean {
   const known = new Set(sentence.toLowerCase().match(ordinal) ?? [])

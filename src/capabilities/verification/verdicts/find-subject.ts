@@ -9,6 +9,12 @@ export interface SubjectFit {
   readonly isOther: boolean
   /** A sentence of another source says nearly as much, and its title fits as well. */
   readonly hasRival: boolean
+  /** Another source has a name of the question that this one lacks. */
+  readonly isNamedElsewhere: boolean
+  /** The source has no name of the question. */
+  readonly isUnnamed: boolean
+  /** The source lacks a year of the question. */
+  readonly lacksYear: boolean
   /** The title says that the source no longer holds, and the question does not ask for that. */
   readonly isOutdated: boolean
 }
@@ -37,15 +43,25 @@ export function fitSubject(
     fits.set(passage.source, fit)
     return fit
   }
-  const own = fitOf(best)
-  const others = compared.filter(({ passage }) => passage.source !== best.passage.source)
+  const fit = fitOf(best)
+  const isOwn = ({ passage }: ComparedSentence) => passage.source === best.passage.source
+  const elsewhere = compared.filter((other) => !isOwn(other))
+  const [own, others] = [termsAround(compared.filter(isOwn)), termsAround(elsewhere)]
   const isWithin = (other: ComparedSentence, slack: number) => other.recall >= best.recall - slack
   return {
-    isOther: others.some((other) => isWithin(other, otherSlack) && fitOf(other) > own + 0.001),
-    hasRival: others.some((other) => isWithin(other, rivalSlack) && fitOf(other) >= own - 0.001),
+    isOther: elsewhere.some((other) => isWithin(other, otherSlack) && fitOf(other) > fit + 0.001),
+    hasRival: elsewhere.some((other) => isWithin(other, rivalSlack) && fitOf(other) >= fit - 0.001),
+    isNamedElsewhere: [...claim.subjects].some((name) => !own.has(name) && others.has(name)),
+    isUnnamed: claim.subjects.size > 0 && ![...claim.subjects].some((name) => own.has(name)),
+    lacksYear: [...claim.years].some((year) => !own.has(year)),
     isOutdated:
       outdated.test(titleOf(best.passage)) && ![...claim.asked.terms].some((t) => outdated.test(t)),
   }
+}
+
+/** Returns the terms of sentences, of their titles and of the headers of their tables. */
+function termsAround(sentences: readonly ComparedSentence[]): ReadonlySet<string> {
+  return new Set(sentences.flatMap(({ around }) => [...around.terms]))
 }
 
 function fitTitle(asked: AlikeWords, passage: Passage): number {

@@ -169,8 +169,54 @@ describe('traps: the first claim of a sentence is supported, its sibling is not'
       'The third elephant herd of Ulva park has five cows and two bulls on a meadow.',
     ],
     ['sum', parking, 'Visitors pay 12 euros per day for parking beside the harbour office.'],
+    [
+      'two negations',
+      parking,
+      'No visitors do not pay 6 euros per day for parking beside the harbour office.',
+    ],
+    [
+      'also',
+      parking,
+      'Guests as well as visitors pay 6 euros per day for parking beside the harbour office.',
+    ],
+    [
+      'month',
+      bag,
+      'After 10 July members of the harbour club have heavy bags carried free of charge.',
+    ],
+    [
+      'exact bound',
+      parking,
+      'Visitors pay at least 6 euros per day for parking beside the harbour office.',
+    ],
   ])('%s: the trap', (_trap, source, claim) => {
     expect(judge(claim, [source]).verdict).not.toBe('supported')
+  })
+
+  const prices =
+    '| | Classic ferry card | Gold ferry card |\n|---|---|---|\n' +
+    '| Cash withdrawal on the island | 3.75 % | 2.5 % |\n' +
+    '| Cash withdrawal at sea | 4 % | 3 % |\n| Month pass for cash | 8 % | 3 % |'
+  const judgeTable = (claim: string, context: string) => {
+    const documents = [
+      splitDocument('t', 'Card prices', readDocument('markdown', prices)),
+      ...filler.map((each, at) => splitDocument(`f${at}`, '', readDocument('text', each))),
+    ]
+    const question = { text: claim, context }
+    return judgeByWords(question, findPassages(buildLibrary(documents), question)).verdict
+  }
+  const gold = 'What does cash cost with the Gold ferry card?'
+
+  test('a column, below a header whose first cell is empty', () => {
+    const claim = (share: string) => `A cash withdrawal on the island by card costs ${share} %.`
+    expect(judgeTable(claim('2.5'), gold)).toBe('supported')
+    expect(judgeTable(claim('3.75'), gold)).not.toBe('supported')
+  })
+
+  test('a row, when the question names another one', () => {
+    const claim = 'The gold card pays a fee of 3 % for a cash withdrawal.'
+    const question = 'What does a month pass for cash cost with the Gold ferry card?'
+    expect(judgeTable(claim, question)).not.toBe('supported')
   })
 
   test('a document whose title fits the question better wins', () => {

@@ -9,17 +9,17 @@ import {
 import { findClashes } from './find-clashes.ts'
 import { type Comparison, findObstacles } from './find-obstacles.ts'
 import { fitSubject } from './find-subject.ts'
+import { fitsRow } from './fit-table.ts'
 import { readSigns, scoreSupport } from './support-score.ts'
+import { supported_min } from './support-weights.ts'
 import type { Judgement } from './verdict.ts'
 
-/** Probability from which words alone support a claim, once every gate is passed. */
-const supported_min = 0.7
 /** Probability from which a passage is shown with a claim that stays `unverifiable`. */
 const shown_min = 0.2
 /** Recall from which a passage is shown. */
 const shownRecall_min = 0.5
 /** Recall that a sentence with other numbers may lack and still dispute a claim. */
-const disputeSlack = 0.15
+const disputeSlack = 0.05
 /** Share of its support that a claim keeps when sources disagree. */
 const disputedShare = 0.9
 
@@ -69,7 +69,8 @@ export function compare(
   const clashes = findClashes(claim, best)
   const subject = fitSubject(claim, best, compared)
   const signs = readSigns(claim, best, source, { clashes, hasRival: subject.hasRival })
-  return { claim, best, clashes, subject, signs, isDisputed: hasDispute(best, compared) }
+  const isOwnRow = fitsRow(claim, best, compared)
+  return { claim, best, clashes, subject, signs, isDisputed: hasDispute(best, compared), isOwnRow }
 }
 
 function evidenceOf({ passage: { source, text, at } }: ComparedSentence): Judgement['evidence'] {

@@ -4,6 +4,7 @@ import type { Quantity } from '../values/quantities.ts'
 import { alikeOf, gravity, likeness } from './alike-words.ts'
 import { type ComparedSentence, isRival, type ReadClaim, weighLikeness } from './compare-claim.ts'
 import type { Clash } from './find-clashes.ts'
+import { supportIntercept, supportWeights } from './support-weights.ts'
 
 /** Signs for and against the support of a claim by a sentence. */
 export interface SupportSigns {
@@ -33,27 +34,6 @@ export interface SupportSigns {
   readonly rival: number
 }
 
-/**
- * Weights of the signs: a logistic regression on 1,317 labelled claims in three sets, rounded. Left
- * out of the fit, a set had an AUC of 0.73 to 0.75 end to end, and of 0.74 to 0.81 with evidence
- * given.
- */
-const weights: Readonly<Record<keyof SupportSigns, number>> = {
-  recall: 1.2,
-  usedWords: 0.45,
-  length: 1.4,
-  sharedNumbers: 1.15,
-  nearNumbers: 1.25,
-  openValues: -0.7,
-  bothDeny: 1.3,
-  missingName: -0.55,
-  limited: -0.7,
-  clashes: -0.45,
-  otherOrder: -0.8,
-  rival: -0.25,
-}
-const intercept = -4
-
 /** Words around a number that are compared with a claim. */
 const nearWords_max = 9
 /** Words of a claim that add to its length. */
@@ -61,8 +41,11 @@ const length_max = 25
 
 /** Returns the probability that a sentence supports a claim, 0–1. */
 export function scoreSupport(signs: SupportSigns): number {
-  const entries = Object.entries(weights) as [keyof SupportSigns, number][]
-  const sum = entries.reduce((total, [sign, weight]) => total + weight * signs[sign], intercept)
+  const entries = Object.entries(supportWeights) as [keyof SupportSigns, number][]
+  const sum = entries.reduce(
+    (total, [sign, weight]) => total + weight * signs[sign],
+    supportIntercept,
+  )
   return 1 / (1 + Math.exp(-sum))
 }
 

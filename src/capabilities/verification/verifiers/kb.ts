@@ -224,6 +224,7 @@ function isAt(passage: Passage, source: string, at: readonly number[] | undefine
 function withDispute(verdicts: OpenVerdict[], asked: Question, found: Found): OpenVerdict[] {
   const words = verdicts.filter(({ method }) => method === 'words' || method === 'quote')
   if (!words.some(({ verdict }) => verdict === 'supported')) return verdicts
+  if (found.documents.length === 0 || found.seen.length === 0) return verdicts
   const all = [...found.documents, ...found.seen]
   if (byWords(asked, all, 'documents').verdict === 'supported') return verdicts
   const cites = words.flatMap((each) => {

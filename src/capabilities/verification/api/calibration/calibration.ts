@@ -36,11 +36,14 @@ const fitSchema = record('CalibrationFit', {
 /** Reply with the calibrations of a project. */
 export const calibrationReply = record('VerificationCalibration', {
   project_id: z.uuid(),
-  labels_needed: count.describe('Labels of a verifier that a fit needs.'),
+  labels_needed: count.describe('Counted labels of a verifier that a fit needs.'),
   verifiers: z.array(
     record('VerifierLabels', {
       name: z.enum(verifierNames),
       labels: count.describe('Results on claims that people gave a verdict on.'),
+      labels_counted: count.describe(
+        'Labels that a fit uses: at most as many of one person as of all others together.',
+      ),
       people: count.describe('People who gave these verdicts.'),
       largest_share: share
         .nullable()

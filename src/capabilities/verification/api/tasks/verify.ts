@@ -1,8 +1,14 @@
 import { problem } from '../../../../kernel/problem.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { taskNamed, taskPath } from '../../../tasks/index.ts'
-import { runScope, type VerificationRoutesDeps } from '../contract.ts'
-import { endedReply, startErrors, startReply, verifyTrace } from '../start-verification.ts'
+import { runScope } from '../contract.ts'
+import {
+  endedReply,
+  type StartDeps,
+  startErrors,
+  startReply,
+  verifyTrace,
+} from '../start-verification.ts'
 import { findAnswer } from '../trace-target.ts'
 import { verifyBody } from '../verify-request.ts'
 
@@ -10,7 +16,7 @@ import { verifyBody } from '../verify-request.ts'
  * POST /api/v1/verification/tasks/{task_id}/verify: verifies the trace with the last answer of a
  * task, like a request for that trace.
  */
-export function postVerifyTask(deps: VerificationRoutesDeps): Route {
+export function postVerifyTask(deps: StartDeps): Route {
   return defineRoute({
     method: 'POST',
     url: '/api/v1/verification/tasks/{task_id}/verify',

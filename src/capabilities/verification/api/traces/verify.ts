@@ -1,7 +1,13 @@
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { tracePath } from '../../../traces/index.ts'
-import { runScope, type VerificationRoutesDeps } from '../contract.ts'
-import { endedReply, startErrors, startReply, verifyTrace } from '../start-verification.ts'
+import { runScope } from '../contract.ts'
+import {
+  endedReply,
+  type StartDeps,
+  startErrors,
+  startReply,
+  verifyTrace,
+} from '../start-verification.ts'
 import { verifyBody } from '../verify-request.ts'
 
 /**
@@ -9,7 +15,7 @@ import { verifyBody } from '../verify-request.ts'
  * one pending run: a second request returns it. A verified trace returns its result, and starts a
  * run only with `force_reverify`.
  */
-export function postVerifyTrace(deps: VerificationRoutesDeps): Route {
+export function postVerifyTrace(deps: StartDeps): Route {
   return defineRoute({
     method: 'POST',
     url: '/api/v1/verification/traces/{trace_id}/verify',

@@ -35,7 +35,8 @@ export function joinChunks(chunks: readonly StoredChunk[]): DocumentPart[] {
 
 function toPart(stored: readonly StoredChunk[]): DocumentPart {
   const [first] = stored
-  const id = `${first?.document_id} ${first?.version} ${first?.position}`
+  // All parts of a document are one source: they are no rivals of each other.
+  const id = `${first?.document_id} ${first?.version}`
   const sentences: Range[] = []
   const headers: string[] = []
   const chunks: SplitDocument['chunks'][number][] = []

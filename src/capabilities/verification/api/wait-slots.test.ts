@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { openWaitSlots, processWaits_max, projectWaits_max } from './wait-slots.ts'
+
+const signal = new AbortController().signal
+
+test('requests above the limit of a project or the process are refused at once', async () => {
+  const waits = openWaitSlots()
+  const ended = Promise.withResolvers<void>()
+  const take = (project: string) => waits.take({ project_id: project, signal }, () => ended.promise)
+  const held: Promise<void>[] = []
+  for (let at = 0; at < processWaits_max; at += 1) {
+    held.push(take(`p${Math.floor(at / projectWaits_max)}`))
+  }
+  await expect(take('p0')).rejects.toMatchObject({ code: 'rate_limited', retry_after_s: 1 })
+  await expect(take('another')).rejects.toMatchObject({
+    ...{ code: 'rate_limited', retry_after_s: 1 },
+    message: `Limit reached: waiting verifications of all projects at one time: ${processWaits_max}. Try again shortly.`,
+  })
+  ended.resolve()
+  await Promise.all(held)
+  await take('another')
+})
