@@ -21,6 +21,7 @@ import {
   type IngestTables,
   isRelationalUnavailable,
   type JobTables,
+  type OnboardingTables,
   openRelational,
   type Relational,
   type RetentionTables,
@@ -37,6 +38,7 @@ export type Tables = AccessTables &
   HotTables &
   IncidentTables &
   JobTables &
+  OnboardingTables &
   TaskTables &
   IngestTables &
   CaptureTables &

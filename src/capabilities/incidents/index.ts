@@ -1,5 +1,7 @@
 export type { IncidentRoutesDeps } from './api/contract.ts'
 export { incidentRoutes } from './api/incident-routes.ts'
+export { createRule } from './api/rules/change-rule.ts'
+export { removeShadowRule } from './api/rules/remove-shadow-rule.ts'
 export { channelRoutes } from './channels/channel-routes.ts'
 export type { ChannelRoutesDeps } from './channels/contract.ts'
 export { deleteOldDeliveries } from './channels/deliveries-store.ts'

@@ -21,6 +21,7 @@ export {
   taskSchema,
   taskUrl,
 } from './task.ts'
+export { endTask } from './store.ts'
 export { tasksOfConversation } from './tasks.ts'
 
 /** The routes under `/api/v1/tasks`. */
