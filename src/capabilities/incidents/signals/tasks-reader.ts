@@ -1,3 +1,4 @@
+import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import {
   type DetectionTables,
   type Kysely,
@@ -8,6 +9,7 @@ import {
 } from '../../../platform/relational/index.ts'
 import { contextWeights, severityShares } from '../../conversations/index.ts'
 import type { Group } from '../evaluation/groups.ts'
+import { readsScenario } from '../rules/reads-scenario.ts'
 import { type Dimension, dimensions } from '../rules/rule.ts'
 import { likePattern } from './like-pattern.ts'
 import { measurementTime_ms_max } from './measurement-error.ts'
@@ -176,7 +178,10 @@ function groupedStatement(request: ReadRequest, rows: Sql): Sql {
   const key = group_by.map((one) => sql`${sql.ref(`d_${one}`)}.v`)
   const keys = only?.map((group) => sql`(${sql.join(group_by.map((one) => group[one] ?? ''))})`)
   const onlyThese = keys === undefined ? [] : [sql`(${sql.join(key)}) in (${sql.join(keys)})`]
-  const where = [...filters, ...onlyThese, sql`true`]
+  const withoutScenario = readsScenario(selector)
+    ? []
+    : [sql`not ${scenarioEnvironment} = any(r.environment)`]
+  const where = [...filters, ...withoutScenario, ...onlyThese, sql`true`]
   const aggregates = cells.map(({ amount, window }) =>
     aggregateOf(amount, within(sql`r.t`, window)),
   )

@@ -128,9 +128,16 @@ const makers: Readonly<Record<CheckId, (about: About) => Command[]>> = {
   ],
   archive: (about) => [
     byToken(about, 'POST', '/api/v2/observability/archive/run', {
-      window: { from: '2020-01-01T00:00:00Z', to: `${about.today}T00:00:00Z` },
+      window: { from: yearBefore(about.today), to: `${about.today}T00:00:00Z` },
     }),
   ],
+}
+
+const year_ms = 365 * 86_400_000
+
+/** Returns the start of the day a year before a day. */
+function yearBefore(day: string): string {
+  return `${new Date(Date.parse(day) - year_ms).toISOString().slice(0, 10)}T00:00:00Z`
 }
 
 /** Returns the commands that do what a check misses. The first one does it alone. */
