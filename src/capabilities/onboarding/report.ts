@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isUuid } from '../../kernel/ids.ts'
 import { keyScopes } from '../../kernel/scopes.ts'
 import { record } from '../../model/named-schemas.ts'
 import { type Caller, defineRoute, type Route } from '../../platform/http/index.ts'
@@ -94,7 +95,8 @@ async function describeCaller(
   db: OnboardingDb,
   { kind, id, project_id }: Caller,
 ): Promise<z.input<typeof reportReply>['caller']> {
-  const key = kind === 'key' ? await findAskingKey(db, { project_id, id }) : undefined
+  const isKey = kind === 'key' && isUuid(id)
+  const key = isKey ? await findAskingKey(db, { project_id, id }) : undefined
   if (key === undefined) return { kind, scopes: null, environment: null, expires_at: null }
   const scopes = keyScopes.filter((scope) => key.scopes.includes(scope))
   return { kind, scopes, environment: key.environment, expires_at: key.expires_at }

@@ -13,6 +13,7 @@ import { runScenario } from './scenario/run-scenario.ts'
 import { scenarioSchema, toScenarioReply } from './scenario/scenario-reply.ts'
 import {
   countStarted,
+  deleteScenario,
   endLostScenarios,
   findScenario,
   insertScenario,
@@ -159,28 +160,19 @@ async function startScenario(
   const latest = await latestScenario(db, project_id)
   if (latest !== undefined && isKept(latest, force_rerun)) return latest
   await assertRate(deps, project_id)
+  const requested_by = requesterOf(caller)
+  const scenario = await insertScenario(db, { project_id, requested_by, now: new Date(now_ms) })
+  // A request at the same time was faster: the answer is its run.
+  if (scenario === undefined) return (await latestScenario(db, project_id)) ?? raced()
   if (!slots.tryAcquire()) {
+    await deleteScenario(db, scenario)
     throw problem('overloaded', {
       detail: 'This process plays its maximum of scenarios. Retry in a few seconds.',
       retry_after_s: 10,
     })
   }
-  let isRunning = false
-  try {
-    const now = new Date(now_ms)
-    const scenario = await insertScenario(db, {
-      project_id,
-      requested_by: requesterOf(caller),
-      now,
-    })
-    // A request at the same time was faster: the answer is its run.
-    if (scenario === undefined) return (await latestScenario(db, project_id)) ?? raced()
-    isRunning = true
-    runs.add(runScenario(deps, scenario, caller).finally(() => slots.release()))
-    return scenario
-  } finally {
-    if (!isRunning) slots.release()
-  }
+  runs.add(runScenario(deps, scenario, caller).finally(() => slots.release()))
+  return scenario
 }
 
 function isKept({ state, outcome, removed_at }: StoredScenario, force_rerun: boolean): boolean {

@@ -114,6 +114,18 @@ export async function insertScenario(
   return row && fromRow(row)
 }
 
+/** Deletes a run that has made nothing. */
+export async function deleteScenario(
+  db: OnboardingDb,
+  { project_id, id }: ScenarioKey,
+): Promise<void> {
+  await db
+    .deleteFrom('onboarding_scenarios')
+    .where('project_id', '=', project_id)
+    .where('id', '=', id)
+    .execute()
+}
+
 /** Ends running runs of a project whose process has given no sign of life. */
 export async function endLostScenarios(
   db: OnboardingDb,
