@@ -155,7 +155,7 @@ describe('the report', () => {
 
   test('is ready with the required checks alone', () => {
     const about = { project_id: newId(), task_id: 't', today: '2026-02-23' }
-    const required = new Set(
+    const required = new Set<string>(
       toChecks(
         factsWith(() => true),
         about,

@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { childEnv } from '../child-env.ts'
 import { type Api, accessToken, apiByKey, apiByToken } from '../clients/api-reader.ts'
 import type { ClientShape } from '../clients/client-shape.ts'
 import { eventually } from '../eventually.ts'
@@ -29,6 +31,19 @@ export function onboardingSuite(shape: () => ClientShape): void {
     byToken = await apiByToken(shape())
   })
 
+  /** Runs `looptrace doctor` against the service. */
+  const doctor = (): Promise<{ status: number; stdout: string }> =>
+    new Promise((resolve) => {
+      const { api_url, proxy_url, login } = shape()
+      const env = childEnv({
+        ...{ LOOPTRACE_URL: api_url, LOOPTRACE_PROXY_URL: proxy_url },
+        LOOPTRACE_API_KEY: login.project_key,
+      })
+      execFile(process.execPath, ['src/main.ts', 'doctor'], { env }, (error, stdout) => {
+        resolve({ status: error === null ? 0 : Number(error.code), stdout })
+      })
+    })
+
   test('the report of a fresh installation names what is missing, with commands', async () => {
     const body = await report()
     expect(body).toMatchObject({ project_id: shape().login.project_id, ready: false, unknown: 0 })
@@ -37,6 +52,11 @@ export function onboardingSuite(shape: () => ClientShape): void {
       expect(check.commands.length > 0, check.id).toBe(check.state === 'missing')
     }
     expect(body.caller).toMatchObject({ kind: 'key', environment: null })
+    const { status, stdout } = await doctor()
+    expect([status, stdout]).toEqual([1, expect.stringContaining('done     The proxy answers')])
+    expect(stdout).toContain('missing  A completion through the proxy')
+    // The doctor sent no call.
+    expect((await byKey.get('/api/v1/tasks')).body).toMatchObject({ total: 0 })
   })
 
   test('the seeded scenario finds what it planted, and nothing in the healthy agent', async () => {
@@ -114,6 +134,7 @@ export function onboardingSuite(shape: () => ClientShape): void {
     expect(tried).toContain('first_span')
     const body = await report()
     expect(body).toMatchObject({ ready: true })
+    expect(await doctor()).toMatchObject({ status: 0 })
     expect(
       body.checks.filter((one: Json) => one.state !== 'done').map((one: Json) => one.id),
     ).toEqual(checkOf(body, 'archive').state === 'done' ? [] : ['archive'])
