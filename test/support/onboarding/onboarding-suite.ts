@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { childEnv } from '../child-env.ts'
 import { type Api, accessToken, apiByKey, apiByToken } from '../clients/api-reader.ts'
 import type { ClientShape } from '../clients/client-shape.ts'
 import { eventually } from '../eventually.ts'
-import { runShell } from '../shell-commands.ts'
+import { runShell, shellBlocks } from '../shell-commands.ts'
 import type { Json } from '../verification-api.ts'
 
 const base = '/api/v1/onboarding'
@@ -172,6 +173,27 @@ export function onboardingSuite(shape: () => ClientShape): void {
       expect(body['removed_at']).not.toBeNull()
       expect(await remove(shape())).toMatchObject({ status: 202, body: { scenario_ids: [] } })
     })
+  })
+
+  test('the commands of the guide do what it says', async () => {
+    const [inspect = '', play = '', removal = '', events = '', ...others] = await shellBlocks(
+      'docs/guides/prove-your-install.md',
+    )
+    expect(others).toEqual([])
+    const env = {
+      ...{ LOOPTRACE_URL: shape().api_url, LOOPTRACE_PROXY_URL: shape().proxy_url },
+      LOOPTRACE_API_KEY: shape().login.project_key,
+    }
+    const run = (commands: string) =>
+      runShell(`looptrace() { "${process.execPath}" src/main.ts "$@"; }\n${commands}`, env)
+    const guide = await readFile('docs/guides/prove-your-install.md', 'utf8')
+    const [, shown = ''] = /```\n(done [^]*?)missing/.exec(guide) ?? []
+    expect(await run(inspect)).toContain(shown)
+    expect(await run(play)).toContain('"outcome":"as_expected"')
+    expect(await run(removal)).toMatch(/"erasure_ids":\["/)
+    const answers = await run(events)
+    expect(answers).toContain('"accepted":1')
+    expect(answers).toContain('"cohorts":[{"week":')
   })
 }
 
