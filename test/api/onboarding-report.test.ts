@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { checkIds, summarize, toChecks } from '../../src/capabilities/onboarding/report/checks.ts'
+import { checkIds } from '../../src/capabilities/onboarding/report/check-ids.ts'
+import { summarize, toChecks } from '../../src/capabilities/onboarding/report/checks.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { scenarioEnvironment } from '../../src/model/reserved-environment.ts'
 import { ColumnarUnavailable } from '../../src/platform/columnar/index.ts'

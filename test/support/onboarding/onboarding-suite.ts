@@ -11,6 +11,9 @@ import type { Json } from '../verification-api.ts'
 const base = '/api/v1/onboarding'
 const scenarioUrl = `${base}/seeded-reliability-scenario`
 
+/** An archive run waits half a minute for rows that are on their way. */
+const command_ms_max = 90_000
+
 /** A time-out, no target: the measured time is printed. */
 const scenario_ms_max = 60_000
 
@@ -129,7 +132,7 @@ export function onboardingSuite(shape: () => ClientShape): void {
       await runShell(check.commands[0].text, env)
       tried.push(id)
       await eventually(`${id} is done`, async () => checkOf(await report(), id).state === 'done', {
-        timeout_ms: 30_000,
+        timeout_ms: command_ms_max,
       })
     }
     expect(tried).toContain('first_span')
@@ -187,7 +190,7 @@ export function onboardingSuite(shape: () => ClientShape): void {
     const run = (commands: string) =>
       runShell(`looptrace() { "${process.execPath}" src/main.ts "$@"; }\n${commands}`, env)
     const guide = await readFile('docs/guides/prove-your-install.md', 'utf8')
-    const [, shown = ''] = /```\n(done [^]*?)missing/.exec(guide) ?? []
+    const [, shown = ''] = /```\n(done [\s\S]*?)missing/.exec(guide) ?? []
     expect(await run(inspect)).toContain(shown)
     expect(await run(play)).toContain('"outcome":"as_expected"')
     expect(await run(removal)).toMatch(/"erasure_ids":\["/)

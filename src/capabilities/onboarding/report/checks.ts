@@ -1,23 +1,5 @@
+import { type CheckId, checkIds } from './check-ids.ts'
 import { type Command, type CommandSubject, commandsFor } from './commands.ts'
-
-/** Checks of the report, in the order in which to do them. */
-export const checkIds = [
-  'project_key',
-  'first_call',
-  'first_task',
-  'first_verdict',
-  'first_span',
-  'seeded_scenario',
-  'incident_rule',
-  'notification_channel',
-  'ledger_complete',
-  'verification',
-  'verification_policy',
-  'feedback',
-  'retention_policy',
-  'archive',
-] as const
-export type CheckId = (typeof checkIds)[number]
 
 /**
  * What a store says about a check: when it was first true, true without a known time, false, or no

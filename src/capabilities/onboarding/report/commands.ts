@@ -1,4 +1,4 @@
-import type { CheckId } from './checks.ts'
+import type { CheckId } from './check-ids.ts'
 
 /** A command that does what a check misses, for a POSIX shell. It uses `variables`. */
 export type Command = { tool: 'curl' | 'kubectl' | 'looptrace'; text: string }
