@@ -48,7 +48,7 @@ const reportReply = record('OnboardingReport', {
       .enum(['user', 'service_account', 'key', 'operator'])
       .meta({ id: 'OnboardingCallerKind' }),
     scopes: z
-      .array(z.enum(keyScopes).meta({ id: 'KeyScopeName' }))
+      .array(z.enum(keyScopes))
       .nullable()
       .describe('Scopes of the key that asked; null for people.'),
     environment: z.string().nullable().describe('Environment of the key that asked.'),
