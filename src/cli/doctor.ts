@@ -80,7 +80,7 @@ async function ask(url: string, headers: Record<string, string>, io: CommandIo):
   }
 }
 
-/** Asks for the report; returns the checks that explain why there is none. */
+/** Asks for the report; without an answer, returns the checks that say why. */
 async function askReport(
   { url, api_key }: Settings,
   io: CommandIo,

@@ -25,6 +25,7 @@ const id = z
   .refine((text) => !isSecretLike(text) || /^[0-9a-f]{32,64}$/i.test(text), {
     error: 'expected an id, got what may be a secret',
   })
+  .meta({ id: 'OnboardingClientId' })
 
 const instant = z
   .string()
@@ -33,14 +34,18 @@ const instant = z
   })
   .meta({ format: 'date-time' })
 
+const metadataValue = z
+  .union([z.string().max(metadataText_chars_max), z.number(), z.boolean()], {
+    error: `expected a text of at most ${metadataText_chars_max} characters, a number, or true or false`,
+  })
+  .meta({ id: 'OnboardingMetadataValue' })
+
 const metadata = z
   .record(
     z.string().regex(/^[a-z][a-z0-9_.]{0,62}$/, {
       error: expected('a name of lower-case letters, digits, dots and underscores, at most 63'),
     }),
-    z.union([z.string().max(metadataText_chars_max), z.number(), z.boolean()], {
-      error: `expected a text of at most ${metadataText_chars_max} characters, a number, or true or false`,
-    }),
+    metadataValue,
   )
   .refine((values) => Object.keys(values).length <= metadataNames_max, {
     error: `expected at most ${metadataNames_max} values`,

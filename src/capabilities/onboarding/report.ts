@@ -60,7 +60,7 @@ const reportReply = record('OnboardingReport', {
 const exampleTask = 'my-first-task'
 
 /**
- * GET /api/v1/onboarding/report: what is set up and what is missing, with the command that does it.
+ * GET /api/v1/onboarding/report: what is set up and what is missing, with commands for the latter.
  * Read from stored data at each call, by a bounded number of statements that take at most 2 s.
  */
 export function getOnboardingReport(deps: ReportDeps): Route {
@@ -68,7 +68,7 @@ export function getOnboardingReport(deps: ReportDeps): Route {
     method: 'GET',
     url: '/api/v1/onboarding/report',
     id: 'getOnboardingReport',
-    summary: 'What is set up, what is missing, and the commands that do it',
+    summary: 'Report of what is set up and what is missing, with commands',
     auth: 'jwt_or_key',
     scope: readScope,
     reply: reportReply,

@@ -27,8 +27,8 @@ export const skewTolerated_ms = 120_000
 export const eventAge_ms_max = 90 * 86_400_000
 
 /**
- * Corrects the time of an event. The result is never after its receipt, and at most
- * `eventAge_ms_max` before it, whatever the clock of the client says.
+ * Corrects the time of an event. For every clock of a client, the result is at or before the receipt,
+ * by at most `eventAge_ms_max`.
  */
 export function correctTime(times: ReportedTimes): CorrectedTime {
   const { occurred_at_ms, sent_at_ms, received_at_ms } = times

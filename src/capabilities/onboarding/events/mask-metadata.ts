@@ -4,7 +4,7 @@ export type Metadata = Record<string, string | number | boolean>
 /** Replaces a masked value. */
 const mask = '[masked]'
 
-/** Names of values that are secrets or personal, whatever the value looks like. */
+/** Names of values that are masked in any form, because they are secrets or personal. */
 const secretName =
   /pass(?:word|wd|phrase)?|secret|token|credential|authorization|cookie|session|private|api_?key|e_?mail/
 

@@ -10,7 +10,7 @@ export type FunnelRow<Step extends string> = {
   reached: number
   /** `reached` as a share of the subjects of the funnel; null without subjects. */
   of_all: number | null
-  /** `reached` as a share of `reached` of the step before; null if nobody reached that one. */
+  /** `reached` as a share of `reached` of the step before; null if that is 0. */
   of_previous: number | null
   /** Subjects with a time between this step and the nearest earlier one that they took. */
   timed: number

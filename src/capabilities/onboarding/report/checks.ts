@@ -2,8 +2,8 @@ import { type CheckId, checkIds } from './check-ids.ts'
 import { type Command, type CommandSubject, commandsFor } from './commands.ts'
 
 /**
- * What a store says about a check: when it was first true, true without a known time, false, or no
- * answer. `detail` says more.
+ * The answer of a store about a check. `done`: the instant at which it was done first, true without a
+ * known instant, false, or `unknown` without an answer in time.
  */
 export type Fact = { done: string | boolean | 'unknown'; detail?: string }
 
@@ -19,7 +19,7 @@ export type Check = {
   required: boolean
   since: string | null
   detail: string
-  /** What does it; empty for a check that is done. */
+  /** Commands that do it; empty for a check that is done. */
   commands: Command[]
 }
 
@@ -72,7 +72,7 @@ const definitions: Readonly<Record<CheckId, Definition>> = {
     title: 'A channel that reaches people',
     required: true,
     done: 'A channel is enabled.',
-    missing: 'No channel is enabled, so that incidents reach nobody. Create one.',
+    missing: 'No channel is enabled, so that no incident reaches a person. Create one.',
   },
   ledger_complete: {
     title: 'Nothing lost',

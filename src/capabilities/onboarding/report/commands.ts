@@ -14,7 +14,7 @@ export const variables = {
   ALERT_WEBHOOK_URL: 'URL of your webhook for incidents.',
 } as const
 
-/** What the commands are about. `today` is a day in UTC, such as 2026-02-23. */
+/** The project and task that the commands name. `today` is a day in UTC, such as 2026-02-23. */
 export type CommandSubject = { project_id: string; task_id: string; today: string }
 type About = CommandSubject
 

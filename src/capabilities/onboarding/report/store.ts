@@ -3,7 +3,7 @@ import { sql } from '../../../platform/relational/index.ts'
 import type { OnboardingDb } from '../contract.ts'
 import { scenarioRules } from '../scenario/scenario-rule.ts'
 
-/** What PostgreSQL knows for a report. Instants are ISO 8601; null: there is none. */
+/** Facts in PostgreSQL for a report. Instants are ISO 8601; null if the object does not exist. */
 export type StoredFacts = {
   /** Creation of the oldest live key that can send calls, and of the oldest of all keys. */
   call_key_at: string | null

@@ -4,10 +4,10 @@ import type { ScriptInput } from '../scripted-provider/script.ts'
 export const agentNames = ['loop', 'failure', 'lost_context', 'invented_figure', 'healthy'] as const
 export type AgentName = (typeof agentNames)[number]
 
-/** An agent of the scenario: what users ask, what the model and the tools answer. */
+/** An agent of the scenario, with the messages of users and the answers of the model and of tools. */
 export type ScenarioAgent = {
   name: AgentName
-  /** What goes wrong, for people. */
+  /** Description of its behaviour, for people. */
   about: string
   /** Types of findings that detection has to find, and no others. */
   expected: readonly string[]
@@ -70,7 +70,7 @@ export const scenarioAgents: readonly ScenarioAgent[] = [
   },
   {
     name: 'lost_context',
-    about: 'Forgets in its second answer what it was told in its instructions.',
+    about: 'Breaks a rule of its instructions in its second answer.',
     expected: ['lost_context'],
     system: 'You write advertisements. Never use the word "cheap".',
     turns: [

@@ -3,7 +3,7 @@ import { type AgentName, agentNames, scenarioAgents } from './agents.ts'
 /** A finding of a task of the scenario. */
 export type FoundFinding = { finding_id: string; type: string; severity: string }
 
-/** What was found in the task of an agent, and whether that is what was expected. */
+/** Findings of the task of an agent, compared with the expected types. */
 export type AgentResult = {
   name: AgentName
   expected: string[]

@@ -44,7 +44,10 @@ export const scenarioSchema = record('OnboardingScenario', {
     .meta({ id: 'ScenarioOutcome' })
     .nullable()
     .describe('Null while the run is running. `failed`: a step did not end, see `error`.'),
-  error: z.string().nullable().describe('What failed, or what is not as expected.'),
+  error: z
+    .string()
+    .nullable()
+    .describe('Reason of a failure, or the differences from what is expected.'),
   environment: z.string().describe('Environment of the calls, reserved for the scenario.'),
   started_at: z.iso.datetime(),
   ended_at: z.iso.datetime().nullable(),

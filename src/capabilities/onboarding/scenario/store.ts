@@ -16,11 +16,11 @@ export const scenarioSteps = [
 ] as const
 export type ScenarioStep = (typeof scenarioSteps)[number]
 
-/** What a run has made and found so far. */
+/** Objects that a run has created, and its results so far. */
 export type ScenarioRecord = {
   agents?: PlayedAgent[]
   results?: AgentResult[]
-  /** Id of the shadow rule, which may not exist yet or any more. */
+  /** Id of the shadow rule. It is stored before the rule is created. */
   rule_id?: string
   rule_error?: string
   incident_id?: string | null
