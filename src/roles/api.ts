@@ -25,6 +25,7 @@ import { type ArchiveDeps, archiveRoutes } from '../capabilities/lifecycle/archi
 import { retentionRoutes } from '../capabilities/lifecycle/retention/index.ts'
 import {
   deleteOldEvents,
+  deleteOldScenarios,
   type OnboardingRoutesDeps,
   onboardingRoutes,
 } from '../capabilities/onboarding/index.ts'
@@ -146,6 +147,7 @@ export function openControl(
       deleteExpiredIdempotencyKeys(db),
       deleteExpiredIngestRequests(db),
       deleteOldEvents(db, clock.now_ms()),
+      deleteOldScenarios(db, clock.now_ms()),
     ]
     Promise.all(deleted).catch((error: unknown) => {
       logger.warn({ err: error }, 'deleting expired records failed; retrying later')

@@ -4,7 +4,7 @@ import { detectors } from '../../src/capabilities/detection/index.ts'
 import { reconstruct } from '../../src/capabilities/detection/reconstruction/index.ts'
 import { ruleBody } from '../../src/capabilities/incidents/rules/rule-faults.ts'
 import { groupsOfTask } from '../../src/capabilities/incidents/worker/event-match.ts'
-import { ScenarioRuns } from '../../src/capabilities/onboarding/index.ts'
+import { deleteOldScenarios, ScenarioRuns } from '../../src/capabilities/onboarding/index.ts'
 import { scenarioAgents } from '../../src/capabilities/onboarding/scenario/agents.ts'
 import { compareFindings } from '../../src/capabilities/onboarding/scenario/compare.ts'
 import { buildScenarioRule } from '../../src/capabilities/onboarding/scenario/scenario-rule.ts'
@@ -205,6 +205,12 @@ describe('attacks', () => {
       .execute()
     expect(erasure).toMatchObject({ user_id: `looptrace-onboarding-${scenario_id}`, purge: false })
     expect((await api.call('GET', path, { project_id })).body.removed_at).not.toBeNull()
+    // The record of a removed run is deleted after a while.
+    const day_ms = 86_400_000
+    await deleteOldScenarios(api.db, Date.now() + 89 * day_ms)
+    expect((await api.call('GET', path, { project_id })).status).toBe(200)
+    await deleteOldScenarios(api.db, Date.now() + 91 * day_ms)
+    expect((await api.call('GET', path, { project_id })).status).toBe(404)
   })
 })
 

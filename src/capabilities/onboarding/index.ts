@@ -6,6 +6,7 @@ export { sampleScript } from './sample-script.ts'
 export { scenarioScript } from './scenario/agents.ts'
 export { type PlayScenario, ScenarioRuns } from './scenario/contract.ts'
 export { playAgents } from './scenario/play-agents.ts'
+export { deleteOldScenarios } from './scenario/store.ts'
 export type { ProviderName, ScriptInput } from './scripted-provider/script.ts'
 export type { Seen, SeenRequest } from './scripted-provider/seen.ts'
 export {

@@ -266,3 +266,12 @@ function scenariosOf(db: OnboardingDb, project_id: string) {
 function fromRow(row: Selectable<OnboardingTables['onboarding_scenarios']>): StoredScenario {
   return row as StoredScenario & typeof row
 }
+
+/** Days for which the record of a removed run is kept. */
+const removedKept_days = 90
+
+/** Deletes the records of runs whose data were removed more than `removedKept_days` ago. */
+export async function deleteOldScenarios(db: OnboardingDb, now_ms: number): Promise<void> {
+  const before = new Date(now_ms - removedKept_days * 86_400_000).toISOString()
+  await db.deleteFrom('onboarding_scenarios').where('removed_at', '<', before).execute()
+}
