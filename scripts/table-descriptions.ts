@@ -91,6 +91,11 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
     'Messages of incidents to channels. The id of a message is the `webhook-id` of all its attempts. A channel is referenced by its name: a message to a channel that does not exist is dead, not lost.',
   observations:
     'Observations, in partitions of a day (decision 22). Times more than sixteen years apart from the others have partitions of a year, so that wrong clocks do not create a hundred thousand. A day without inserts for two hours is merged to one part, which FINAL reads as fast as a table without repeats.',
+  onboarding_events:
+    'Events of setting Looptrace up, by the ids that clients chose. They are kept for 400 days.',
+  onboarding_scenarios:
+    'Runs of the seeded reliability scenario, with what they played and what was found of it.',
+  onboarding_steps: 'When a project took each step of the funnel first, by its stored data.',
   operator_keys:
     'Keys of the operators of clusters. Each is valid in every project, on the routes that accept an operator. A key is looked up by its prefix and compared by its hash, the SHA-256 of the whole key.',
   organization_members: 'Members of organizations with their roles.',

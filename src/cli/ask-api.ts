@@ -4,13 +4,13 @@ import { NoAnswer, UsageError } from './command.ts'
 
 const answer_timeout_ms = 60_000
 
-/** Returns URL and key of the API. Throws `UsageError` without a key. */
-export function apiSettings(): { url: string; api_key: string } {
-  const { url, api_key } = loadSettings()
+/** Returns the URLs of API and proxy, and the key. Throws `UsageError` without a key. */
+export function apiSettings(): { url: string; proxy_url: string; api_key: string } {
+  const { url, api_key, proxy_url = url } = loadSettings()
   if (api_key === undefined) {
     throw new UsageError('LOOPTRACE_API_KEY is not set: set it to a project key')
   }
-  return { url, api_key }
+  return { url, proxy_url, api_key }
 }
 
 function loadSettings(): RoleConfig<'cli'> {

@@ -1,6 +1,7 @@
 import { certifyCommand } from './certification/certify-command.ts'
 import { verifyCommand } from './certification/verify-command.ts'
 import { type Command, outputOption } from './command.ts'
+import { doctorCommand } from './doctor-command.ts'
 
 /** `looptrace get`: resources with their status. */
 const getCommand: Command = {
@@ -268,6 +269,7 @@ export const cliCommands: readonly Command[] = [
   lintCommand,
   testCommand,
   backtestCommand,
+  doctorCommand,
   ledgerCommand,
   recomputeCommand,
   certifyCommand,

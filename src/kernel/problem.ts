@@ -53,6 +53,7 @@ export const problemCatalogue = {
   certification_not_found: { status: 404, title: 'Release certification not found' },
   claim_not_found: { status: 404, title: 'Claim not found' },
   feedback_not_found: { status: 404, title: 'Feedback not found' },
+  scenario_not_found: { status: 404, title: 'Scenario run not found' },
   dead_letter_not_found: { status: 404, title: 'Dead letter not found' },
   method_not_allowed: { status: 405, title: 'The path does not support this method' },
   request_timeout: { status: 408, title: 'The request took too long to arrive' },

@@ -89,7 +89,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
       : await withFileSpool(context, config, { queue, role: 'all' })
   const intake = openIntake(context, config, { queue: publisher, db })
   const parts = { ...stores, db, store, records, ledger, queue, intake, judge, mailer, onFindings }
-  const { access, routes } = openControl(context, config, parts)
+  const { access, routes } = openControl(context, config, { ...parts, publisher })
   const recorder = openRecorder(context, config, { queue: publisher, intake })
   const proxy = openProxy(context, config, { keys: access.keys, recorder })
   // On a developer's machine, a Collector often uses the port.

@@ -31,6 +31,12 @@ import { deadLetterRoutes } from '../capabilities/ledger/dead-letters/index.ts'
 import { ledgerRoutes } from '../capabilities/ledger/index.ts'
 import { type ArchiveDeps, archiveRoutes } from '../capabilities/lifecycle/archive/index.ts'
 import { retentionRoutes } from '../capabilities/lifecycle/retention/index.ts'
+import {
+  deleteOldEvents,
+  deleteOldScenarios,
+  type OnboardingRoutesDeps,
+  onboardingRoutes,
+} from '../capabilities/onboarding/index.ts'
 import { type QuerySettings, queryRoutes, type RunDeps } from '../capabilities/query/index.ts'
 import { captureRoutes } from '../capabilities/records/capture/index.ts'
 import { createPricing } from '../capabilities/records/pricing/index.ts'
@@ -54,6 +60,7 @@ import { type Intake, openIntake } from './intake.ts'
 import { archiveDeps } from './jobs.ts'
 import { listen } from './listen.ts'
 import { openConfiguredMailer, openReceivers } from './notifications.ts'
+import { type OnboardingConfig, openOnboarding } from './onboarding.ts'
 import { openQueryRuns, openStoreRouting } from './queries.ts'
 import { openClusterQueue, withFileSpool } from './queues.ts'
 import { type RoleContext, type Running, run } from './running.ts'
@@ -73,7 +80,7 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
     const spooled = await withFileSpool(context, config, { queue, role: 'api' })
     const intake = openIntake(context, config, { queue: spooled, db: stores.db })
     const { access, routes } = openControl(context, config, {
-      ...{ ...stores, queue, intake },
+      ...{ ...stores, queue, intake, publisher: spooled },
       mailer: openConfiguredMailer(context, config),
       judge: openJudge(context, config, stores),
       onFindings: openFindingRules(context, noSender),
@@ -114,6 +121,7 @@ type ControlConfig = Pick<
   | 'clickhouse_cluster'
   | 'certification_wait_ms'
 > &
+  OnboardingConfig &
   QuerySettings &
   VerificationApiConfig
 
@@ -127,6 +135,8 @@ export function openControl(
   config: ControlConfig,
   built: Stores & {
     intake: Intake
+    /** Takes records, and keeps them while the queue is unavailable. */
+    publisher: Pick<Queue, 'publish' | 'message_bytes_max'>
     queue: ObservabilityParts['queue']
     judge: ContextJudge | undefined
     onFindings: OnFindings
@@ -142,9 +152,14 @@ export function openControl(
   const access = openAccess({ ...config, secret_key, db, clock, logger, mailer })
   parts.defer(() => access.close())
   const housekeeping = setInterval(() => {
-    const deleted = [deleteExpiredIdempotencyKeys(db), deleteExpiredIngestRequests(db)]
+    const deleted = [
+      deleteExpiredIdempotencyKeys(db),
+      deleteExpiredIngestRequests(db),
+      deleteOldEvents(db, clock.now_ms()),
+      deleteOldScenarios(db, clock.now_ms()),
+    ]
     Promise.all(deleted).catch((error: unknown) => {
-      logger.warn({ err: error }, 'deleting expired idempotency keys failed; retrying later')
+      logger.warn({ err: error }, 'deleting expired records failed; retrying later')
     })
   }, housekeepingEvery_ms).unref()
   parts.defer(() => clearInterval(housekeeping))
@@ -184,7 +199,15 @@ export function openControl(
     ...{ db, clock, policies: built.intake.policies, limits: defaultFeedbackLimits },
     browsers: createBrowserLimits(),
   }
-  const opened = { clock, settings, requests, routing, archives, channels, verification, feedback }
+  const onboarding = openOnboarding(context, config, {
+    ...{ ...built, rules: { db, clock, incident_rules_max } },
+    verification: verification.runs,
+    archives_configured: archives.is_configured,
+  })
+  const opened = {
+    ...{ clock, settings, requests, routing, archives, channels },
+    ...{ verification, feedback, onboarding },
+  }
   const observability = { ...built, ...asked, ...opened }
   return { access, routes: controlRoutes(access, observability) }
 }
@@ -202,6 +225,7 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
     ...insightRoutes(parts),
     ...releasePolicyRoutes(parts),
     ...certificationRoutes({ ...parts, wait_ms_max: parts.certification_wait_ms }),
+    ...onboardingRoutes(parts.onboarding),
     ...observabilityRoutes(parts),
   ]
 }
@@ -226,6 +250,7 @@ type ObservabilityParts = Pick<Stores, 'db' | 'store' | 'records' | 'ledger' | '
   verification: VerificationApi
   feedback: FeedbackDeps
   certification_wait_ms: number
+  onboarding: OnboardingRoutesDeps
   /** Hour (UTC) at which the daily retention runs start. */
   retention_hour: number
 }

@@ -175,7 +175,7 @@ export const roleCommands: readonly Command[] = [
   {
     ...maintenance,
     words: 'smoke-test',
-    summary: 'Send a completion and a span, and read both back',
+    summary: 'Send a completion and a span, read both back, and play the seeded scenario',
     about: ['`helm test` runs it. Settings: LOOPTRACE_SMOKE_*.'],
     examples: [{ command: 'looptrace smoke-test', about: 'against a running installation' }],
     load: async () => {

@@ -3,8 +3,8 @@ import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import { print } from './running.ts'
 
 /**
- * Tests an installation: sends a completion and a span, and reads both back. Exit status 0 on
- * success. `helm test` runs this.
+ * Tests an installation: sends a completion and a span, reads both back, and plays the seeded
+ * scenario. Exit status 0 on success. `helm test` runs this.
  */
 export async function runSmokeTest(config: RoleConfig<'smoke-test'>): Promise<number> {
   const { smoke_project_key: project_key } = config

@@ -24,6 +24,7 @@ import {
   type InsightTables,
   isRelationalUnavailable,
   type JobTables,
+  type OnboardingTables,
   openRelational,
   type Relational,
   type RetentionTables,
@@ -42,6 +43,7 @@ export type Tables = AccessTables &
   IncidentTables &
   InsightTables &
   JobTables &
+  OnboardingTables &
   TaskTables &
   IngestTables &
   CaptureTables &

@@ -22,6 +22,8 @@ export type ChatTarget = {
   timeout_ms: number
   /** Aborts a call, which then fails. */
   signal?: AbortSignal
+  /** Receives the trace of each answered call: its header X-Trace-ID. */
+  onTrace?: (trace_id: string) => void
 }
 
 /** A call failed; the message has the status and the start of the answer. */
@@ -37,7 +39,7 @@ export async function chatCall(
   target: ChatTarget,
   body: { model: string; messages: readonly ChatMessage[]; tools: unknown; stream: boolean },
 ): Promise<ChatMessage> {
-  const { url, headers, fetch, timeout_ms, signal } = target
+  const { url, headers, fetch, timeout_ms, signal, onTrace } = target
   const timeout = AbortSignal.timeout(timeout_ms)
   try {
     const answer = await fetch(`${url}/chat/completions`, {
@@ -48,6 +50,7 @@ export async function chatCall(
     })
     const text = await answer.text()
     if (!answer.ok) throw new ChatCallFailed(`status ${answer.status}: ${text.slice(0, 500)}`)
+    onTrace?.(answer.headers.get('x-trace-id') ?? '')
     return body.stream ? joinStream(text) : JSON.parse(text).choices[0].message
   } catch (cause) {
     if (cause instanceof ChatCallFailed) throw cause

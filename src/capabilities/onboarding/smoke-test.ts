@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { z } from 'zod'
 import { type Clock, sleep, systemClock } from '../../kernel/time.ts'
 import { chatCall } from './chat-call.ts'
 import { type TasksApi, waitForCalls } from './sample-tasks-api.ts'
@@ -28,9 +29,9 @@ class SmokeTestFailed extends Error {
 
 /**
  * Tests an installation as its users do: sends a completion through the proxy, answered by a
- * scripted provider that runs here during the test, and a span by OTLP; then reads both from the
- * API. Leaves a task `smoke-…` with one call and a trace with one span. Throws SmokeTestFailed,
- * ChatCallFailed or SampleFailed.
+ * scripted provider that runs here during the test, and a span by OTLP, and reads both from the API;
+ * then plays the seeded scenario, removes its data, and reads the report. Leaves a task `smoke-…` with
+ * one call and a trace with one span. Throws SmokeTestFailed, ChatCallFailed or SampleFailed.
  */
 export async function smokeTest(options: SmokeOptions): Promise<void> {
   const { project_key, fetch = globalThis.fetch, clock = systemClock, wait_ms_max, log } = options
@@ -56,6 +57,10 @@ export async function smokeTest(options: SmokeOptions): Promise<void> {
     log(`completion: read back as task ${task_id} from ${options.api_url}`)
     await retryWithin(wait, () => readTrace(api, span))
     log(`span: read back as trace ${span.trace_id} from ${options.api_url}`)
+    const { scenario_id, duration_ms } = await playScenario(api, wait)
+    log(`scenario: run ${scenario_id} found everything as expected after ${duration_ms} ms`)
+    const report = await readReport(api)
+    log(`report: ${report.done} of ${report.checks.length} checks are done`)
   } finally {
     await provider.stop()
   }
@@ -143,6 +148,62 @@ async function readTrace(
   if (!answer.ok) throw await unexpected(`GET ${path}`, answer)
   if ((await answer.text()).includes(name)) return
   throw new SmokeTestFailed(`GET ${path}: the span "${name}" is not in the trace`)
+}
+
+const scenarioPath = '/api/v1/onboarding/seeded-reliability-scenario'
+
+const scenarioSchema = z.looseObject({
+  scenario_id: z.string(),
+  state: z.enum(['running', 'ended']),
+  outcome: z.string().nullable(),
+  error: z.string().nullable(),
+  duration_ms: z.number().nullable(),
+})
+
+/** Plays the seeded scenario to its end, and removes its data. */
+async function playScenario(
+  api: TasksApi,
+  { clock, wait_ms_max }: Wait,
+): Promise<z.output<typeof scenarioSchema>> {
+  const until_ms = clock.now_ms() + wait_ms_max
+  const body = { force_rerun: true }
+  let run = scenarioSchema.parse(await callJson(api, 'POST', scenarioPath, body))
+  while (run.state === 'running' && clock.now_ms() < until_ms) {
+    await sleep(retryInterval_ms)
+    const path = `${scenarioPath}/${run.scenario_id}`
+    run = scenarioSchema.parse(await callJson(api, 'GET', path))
+  }
+  if (run.outcome !== 'as_expected') {
+    const why = run.error ?? `it was ${run.state} after ${wait_ms_max} ms`
+    throw new SmokeTestFailed(`scenario ${run.scenario_id}: ${why}`)
+  }
+  await callJson(api, 'DELETE', scenarioPath)
+  return run
+}
+
+const reportSchema = z.looseObject({ done: z.number(), checks: z.array(z.looseObject({})) })
+
+async function readReport(api: TasksApi): Promise<z.output<typeof reportSchema>> {
+  return reportSchema.parse(await callJson(api, 'GET', '/api/v1/onboarding/report'))
+}
+
+async function callJson(
+  { url, project_key, fetch }: TasksApi,
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+  body?: object,
+): Promise<unknown> {
+  const answer = await fetch(url + path, {
+    method,
+    headers: {
+      'x-api-key': project_key,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(answer_ms_max),
+  })
+  if (!answer.ok) throw await unexpected(`${method} ${path}`, answer)
+  return answer.json()
 }
 
 async function unexpected(request: string, answer: Response): Promise<SmokeTestFailed> {

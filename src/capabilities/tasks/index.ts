@@ -9,6 +9,7 @@ import { listTasks } from './tasks.ts'
 import { getTaskTimeline } from './timeline.ts'
 import { getTaskToolCalls } from './tool-calls.ts'
 
+export { endTask } from './store.ts'
 export {
   callSumFields,
   callSumsFrom,

@@ -1,4 +1,5 @@
 export type { VerificationRoutesDeps } from './api/contract.ts'
+export { startVerification } from './api/start-verification.ts'
 export { verificationRoutes } from './api/verification-routes.ts'
 export { embeddingsChore } from './knowledge-base/index.ts'
 export { openModels } from './models/open-models.ts'

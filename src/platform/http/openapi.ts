@@ -217,6 +217,8 @@ const descriptions: Record<string, string> = {
   detection: 'Settings and thresholds of detectors.',
   observability:
     'Canonical ingest, traces, queries, incidents, retention, archives, stores and the completeness ledger.',
+  onboarding:
+    'Steps of setting Looptrace up: events, a funnel, a report with commands, and the seeded scenario.',
   proxy: 'The data plane: completions and OTLP.',
   service: 'The server itself: this document and the keys that sign tokens.',
   tasks: 'Tasks: their calls, tools, findings and cost.',

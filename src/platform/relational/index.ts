@@ -44,6 +44,7 @@ export type {
   RouteTables,
   SavedQueryTables,
 } from './observation-tables.ts'
+export type { OnboardingTables } from './onboarding-tables.ts'
 export { openRelational, type Relational, type RelationalOptions } from './open-relational.ts'
 export { ownedBy } from './owned-by.ts'
 export { type BoundedRead, ReadOverTime, readBounded } from './read-bounded.ts'

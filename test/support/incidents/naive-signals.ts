@@ -3,6 +3,7 @@ import { type Group, groupKey } from '../../../src/capabilities/incidents/evalua
 import type { Dimension, Rule } from '../../../src/capabilities/incidents/rules/rule.ts'
 import { durationMs } from '../../../src/kernel/duration.ts'
 import { matchesGlob } from '../../../src/kernel/glob.ts'
+import { scenarioEnvironment } from '../../../src/model/reserved-environment.ts'
 import { effectiveTiersOf } from './slot-outcome.ts'
 
 /** A stored row as a signal sees it: when it counts, its dimensions, and its numbers. */
@@ -66,6 +67,8 @@ function groupsOf({ dimensions }: NaiveRow, { selector, group_by }: Rule): Group
     return [dimension as Dimension, kept] as const
   })
   if (named.some(([, values]) => values.length === 0)) return []
+  const isSeeded = dimensions.environment.includes(scenarioEnvironment)
+  if (isSeeded && !selector.environment?.includes(scenarioEnvironment)) return []
   let groups: Group[] = [{}]
   for (const [dimension, values] of named) {
     if (!group_by.includes(dimension)) continue

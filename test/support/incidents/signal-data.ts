@@ -5,6 +5,7 @@ import { type Rule, ruleShape } from '../../../src/capabilities/incidents/rules/
 import { newId } from '../../../src/kernel/ids.ts'
 import type { LedgerEntry } from '../../../src/model/ledger-entry.ts'
 import type { Observation } from '../../../src/model/observation.ts'
+import { scenarioEnvironment } from '../../../src/model/reserved-environment.ts'
 import { observationOf } from '../observations.ts'
 import { entryOf } from '../records.ts'
 import type { NaiveRow } from './naive-signals.ts'
@@ -45,10 +46,19 @@ const globs = fc.oneof(
 
 const globList = fc.option(fc.array(globs, { minLength: 1, maxLength: 3 }), { nil: undefined })
 
+/** Only the exact name reads the seeded scenario, and no glob that it matches. */
+const environmentGlobs = fc.oneof(
+  { weight: 3, arbitrary: globList },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom([scenarioEnvironment], ['loop*', scenarioEnvironment], ['loop*']),
+  },
+)
+
 const selector = fc.record({
   model: globList,
   provider: fc.option(fc.constant(['*']), { nil: undefined }),
-  environment: globList,
+  environment: environmentGlobs,
   task_name: globList,
   release: fc.constant(undefined),
   tag: globList,
@@ -148,7 +158,10 @@ const age = fc.oneof(
 const dimensionValues = {
   model: values,
   provider: fc.constantFrom('openai', ''),
-  environment: values,
+  environment: fc.oneof(
+    { weight: 5, arbitrary: values },
+    { weight: 1, arbitrary: fc.constant(scenarioEnvironment) },
+  ),
   task_name: values,
   release: fc.constantFrom('v1', ''),
 }

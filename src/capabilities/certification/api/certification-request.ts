@@ -1,17 +1,15 @@
 import { z } from 'zod'
 import { expected } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
+import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import { refuseUnstorable } from '../../../model/storable.ts'
 import type { CertificationRequest } from '../certifications/plan.ts'
 import { evalRuns_max } from '../evidence/read-eval-cases.ts'
 import { policyId } from '../policy/policy.ts'
 
-/** Environment of the onboarding scenarios, whose tasks are no evidence. */
-export const onboardingEnvironment = 'looptrace-onboarding'
-
 const lineOfText = z.string().min(1).max(256)
 const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString())
-const environment = lineOfText.refine((name) => name !== onboardingEnvironment, {
+const environment = lineOfText.refine((name) => name !== scenarioEnvironment, {
   error: expected('an environment with tasks of the release'),
 })
 const tags = z

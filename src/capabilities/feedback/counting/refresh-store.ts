@@ -1,4 +1,4 @@
-import { onboardingEnvironment } from '../../../model/reserved-environments.ts'
+import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import type { InsightDb } from '../insight-db.ts'
 
@@ -67,7 +67,7 @@ async function computeTasks(trx: InsightDb, project_id: string, ids: string[]): 
         ${featuresOf(project_id)} as features
       from voted join feedback_tasks as task using (task_id)
       where task.project_id = ${project_id} and task.task_ref is not null
-        and task.environment is distinct from ${onboardingEnvironment}
+        and task.environment is distinct from ${scenarioEnvironment}
     ), now as (
       select *, (get_byte(decode(md5(cluster), 'hex'), 0) & ${buckets - 1})::smallint as bucket
       from rated

@@ -1,4 +1,4 @@
-import { onboardingEnvironment } from '../../../model/reserved-environments.ts'
+import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import { type Fragment, sql } from '../../../platform/relational/index.ts'
 import type { InsightDb } from '../insight-db.ts'
 import { daysOf, type HourWindow } from './window.ts'
@@ -64,7 +64,7 @@ function countTasks(project_id: string, days: readonly string[]): Fragment<Respo
         and tasks.started_at >= ${start(days[0])}
         and tasks.started_at < ${start(days.at(-1))} + interval '1 day'
         and (tasks.started_at at time zone 'UTC')::date = any(${[...days]}::date[])
-        and tasks.environment is distinct from ${onboardingEnvironment}
+        and tasks.environment is distinct from ${scenarioEnvironment}
     ) as task, unnest(array_append(features, '')) as feature
     group by feature`
 }

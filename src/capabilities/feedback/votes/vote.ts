@@ -1,4 +1,4 @@
-import { onboardingEnvironment } from '../../../model/reserved-environments.ts'
+import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import type { Sentiment } from '../items/sentiment.ts'
 
 /** Who gave feedback. Sources are never mixed in one rate. */
@@ -79,7 +79,7 @@ const value_chars_max = 256
  * not counted, nor labels of browser keys: anybody could make rows with them.
  */
 export function hourChanges(task: TaskValues, changes: readonly VoteChange[]): HourChange[] {
-  if (task.environment === onboardingEnvironment) return []
+  if (task.environment === scenarioEnvironment) return []
   const byKey = new Map<string, HourChange>()
   for (const { vote, by } of changes) {
     for (const [dimension, value] of valuesOf(task, vote)) {

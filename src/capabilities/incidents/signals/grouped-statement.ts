@@ -1,5 +1,7 @@
+import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import type { Columnar, QueryParam } from '../../../platform/columnar/index.ts'
 import type { Group } from '../evaluation/groups.ts'
+import { readsScenario } from '../rules/reads-scenario.ts'
 import type { Dimension } from '../rules/rule.ts'
 import { likePattern } from './like-pattern.ts'
 import { measurementTime_ms_max } from './measurement-error.ts'
@@ -94,11 +96,13 @@ export function rowsOfGroup(selector: Selector, group: Group, parameters: Parame
   return [...conditionsOf(selector, parameters), ...inGroup].join(' AND ') || 'true'
 }
 
-/** Makes the conditions of a selector. */
+/** Makes the conditions of a selector, which leave the seeded scenario out. */
 function conditionsOf(selector: Selector, parameters: Parameters): string[] {
-  return Object.entries(selector).flatMap(([dimension, globs]) =>
+  const named = Object.entries(selector).flatMap(([dimension, globs]) =>
     globs === undefined ? [] : [filterBy(dimension as Dimension, globs, parameters)],
   )
+  if (readsScenario(selector)) return named
+  return [...named, `environment != ${parameters.add(scenarioEnvironment, 'String')}`]
 }
 
 /** Makes the list of the groups of a row: pairs of the number of a filter and the values. */

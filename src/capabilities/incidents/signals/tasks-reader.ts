@@ -1,4 +1,4 @@
-import { onboardingEnvironment } from '../../../model/reserved-environments.ts'
+import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import {
   type DetectionTables,
   type Kysely,
@@ -9,6 +9,7 @@ import {
 } from '../../../platform/relational/index.ts'
 import { contextWeights, severityShares } from '../../conversations/index.ts'
 import type { Group } from '../evaluation/groups.ts'
+import { readsScenario } from '../rules/reads-scenario.ts'
 import { type Dimension, dimensions } from '../rules/rule.ts'
 import { likePattern } from './like-pattern.ts'
 import { measurementTime_ms_max } from './measurement-error.ts'
@@ -143,7 +144,6 @@ function countedVotes(request: ReadRequest): Sql {
   from feedback as vote join tasks
     on tasks.project_id = vote.project_id and tasks.task_id = vote.task_id
   where vote.project_id = ${project_id} and vote.counts and vote.source = 'end_user'
-    and coalesce(tasks.environment, '') <> ${onboardingEnvironment}
     and (${sql.join(given, sql` or `)})`
 }
 
@@ -196,7 +196,10 @@ function groupedStatement(request: ReadRequest, rows: Sql): Sql {
   const key = group_by.map((one) => sql`${sql.ref(`d_${one}`)}.v`)
   const keys = only?.map((group) => sql`(${sql.join(group_by.map((one) => group[one] ?? ''))})`)
   const onlyThese = keys === undefined ? [] : [sql`(${sql.join(key)}) in (${sql.join(keys)})`]
-  const where = [...filters, ...onlyThese, sql`true`]
+  const withoutScenario = readsScenario(selector)
+    ? []
+    : [sql`not ${scenarioEnvironment} = any(r.environment)`]
+  const where = [...filters, ...withoutScenario, ...onlyThese, sql`true`]
   const aggregates = cells.map(({ amount, window }) =>
     aggregateOf(amount, within(sql`r.t`, window)),
   )

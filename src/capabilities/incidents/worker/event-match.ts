@@ -1,7 +1,9 @@
 import { matchesGlob } from '../../../kernel/glob.ts'
+import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import { type Severity, severities } from '../../../model/severity.ts'
 import { boundedGroup, type Group } from '../evaluation/groups.ts'
 import type { EventMatch } from '../rules/condition-kinds.ts'
+import { readsScenario } from '../rules/reads-scenario.ts'
 import type { Dimension, Rule } from '../rules/rule.ts'
 import { groupValue_chars_max } from '../signals/reading.ts'
 
@@ -64,6 +66,7 @@ const groups_max = 50
  * missing value is empty text, as in the signals.
  */
 export function groupsOfTask({ selector, group_by }: Rule, task: TaskDimensions): Group[] {
+  if (task.environment === scenarioEnvironment && !readsScenario(selector)) return []
   const selected = (dimension: Dimension): string[] => {
     const globs = selector[dimension]
     const values = valuesOf(dimension, task)

@@ -13,6 +13,7 @@ import { getRetentionRun, listRetentionRuns } from './runs/runs.ts'
 
 export type { RetentionDb, RetentionDeps } from './contract.ts'
 export { type ErasureJobOptions, erasureHandler } from './erasures/erasure-job.ts'
+export { requestErasure } from './erasures/erasures.ts'
 export { userDigest } from './erasures/receipt.ts'
 export { duringRestore } from './erasures/restore-lock.ts'
 export { type DryRunJobOptions, dryRunHandler } from './runs/dry-run-job.ts'

@@ -57,16 +57,34 @@ export type StartDeps = VerificationRoutesDeps & { waits: ProjectSlots }
  */
 export async function verifyTrace(deps: StartDeps, request: VerifyRequest) {
   const { trace, body, signal } = request
-  const { force_reverify = false, verifiers = null, async_mode = true } = body ?? {}
-  const chosen = chooseVerifiers(deps.verifiers, verifiers)
-  const newest = await latestRun(deps.db, trace)
-  if (newest?.state === 'verified' && !force_reverify) return toAnswer(newest)
-  const start = async () =>
-    newest?.state === 'pending' ? newest : startNewRun(deps, request, chosen)
-  if (async_mode) return toAnswer(await start())
+  const { start, result } = await prepareRun(deps, request)
+  if (result !== undefined || body?.async_mode !== false) return toAnswer(result ?? (await start()))
   const { project_id } = trace
   const wait = async () => waitForEnd(deps, await start(), signal)
   return toAnswer(await deps.waits.take({ project_id, signal }, wait))
+}
+
+/**
+ * Starts a verification of a trace in the background, or returns its pending run, or its result
+ * unless `force_reverify` is set. Throws like `verifyTrace`.
+ */
+export async function startVerification(
+  deps: VerificationRoutesDeps,
+  request: VerifyRequest,
+): Promise<Run> {
+  const { start, result } = await prepareRun(deps, request)
+  return result ?? start()
+}
+
+/** Returns the result that the trace has already, and the function that starts a run. */
+async function prepareRun(deps: VerificationRoutesDeps, request: VerifyRequest) {
+  const { force_reverify = false, verifiers = null } = request.body ?? {}
+  const chosen = chooseVerifiers(deps.verifiers, verifiers)
+  const newest = await latestRun(deps.db, request.trace)
+  const start = async () =>
+    newest?.state === 'pending' ? newest : startNewRun(deps, request, chosen)
+  const isResult = newest?.state === 'verified' && !force_reverify
+  return { start, result: isResult ? newest : undefined }
 }
 
 async function startNewRun(

@@ -1,3 +1,4 @@
+import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import type { RunsDb } from '../runs/store.ts'
 import type { PolicyRules, StoredPolicy } from './rules.ts'
@@ -109,7 +110,8 @@ const taskPoint = sql<number>`
     / 4294967296.0::float8`
 
 /**
- * Returns quiet tasks of the sample that have no run since their last change. A task belongs to the
+ * Returns quiet tasks of the sample that have no run since their last change, without those of the
+ * seeded scenario, which costs no money. A task belongs to the
  * sample when the hash of its id is below the share, so that every worker decides the same.
  */
 export async function selectQuietTasks(db: RunsDb, query: QuietTasksQuery): Promise<QuietTask[]> {
@@ -123,6 +125,7 @@ export async function selectQuietTasks(db: RunsDb, query: QuietTasksQuery): Prom
     select task_id, name, started_at, last_started_at, last_activity_at, updated_at
     from tasks
     where project_id = ${project_id} and ${begin} and last_activity_at <= ${now}
+      and environment is distinct from ${scenarioEnvironment}
       and (last_activity_at <= ${before(query.idle_ms)}
         or (not implicit and state <> 'running' and ended_at <= ${before(query.ended_ms)}))
       and ${taskPoint} < ${sample_percent}::float8 / 100

@@ -6,7 +6,11 @@ export const cliSettings = {
     unit: 'URL',
     default: 'http://127.0.0.1:8080',
     reason:
-      'API that `looptrace ledger`, `looptrace rules backtest` and `looptrace trust recompute` read. The default is `make run` on this machine.',
+      'API that `looptrace doctor`, `looptrace ledger`, `looptrace rules backtest` and `looptrace trust recompute` read. The default is `make run` on this machine.',
+  }),
+  proxy_url: url(['http', 'https'], {
+    unit: 'URL',
+    reason: 'Proxy that `looptrace doctor` checks. When unset, it is where the API is.',
   }),
   api_key: secret({ reason: 'Project key of the command line.' }),
 }

@@ -1,3 +1,4 @@
+import { scenarioEnvironment } from '../../../../model/reserved-environment.ts'
 import { type Severity, severities } from '../../../../model/severity.ts'
 import { type Fragment, sql } from '../../../../platform/relational/index.ts'
 import type { IncidentDb } from '../../ports.ts'
@@ -108,7 +109,7 @@ export type RiskyTask = {
 const trust_low = 0.5
 
 /**
- * Returns the tasks of a window with the highest risk. The order is that of `riskOf`; the caller
+ * Returns the tasks of a window with the highest risk, without the seeded scenario. The order is that of `riskOf`; the caller
  * computes the shares.
  */
 export async function selectRiskyTasks(
@@ -122,6 +123,7 @@ export async function selectRiskyTasks(
       select task_id, name, state, calls, errors, started_at, last_activity_at, trust_score
       from tasks
       where project_id = ${project_id} and last_activity_at >= ${from} and last_activity_at < ${to}
+        and environment is distinct from ${scenarioEnvironment}
         and (worst_severity > 0 or state = 'failed' or errors > 0
           or trust_score < ${trust_low})
     ), found as (
@@ -147,13 +149,14 @@ export async function selectRiskyTasks(
   }
 }
 
-/** Returns whether a task of the project was verified. */
+/** Returns whether a task of the project was verified, other than those of the seeded scenario. */
 export async function hasTrust(db: IncidentRoutesDb, project_id: string): Promise<boolean> {
   const found = await db
     .selectFrom('tasks')
     .select('task_id')
     .where('project_id', '=', project_id)
     .where('trust_score', 'is not', null)
+    .where(sql<boolean>`environment is distinct from ${scenarioEnvironment}`)
     .limit(1)
     .executeTakeFirst()
   return found !== undefined

@@ -35,7 +35,7 @@ import {
  * `limit_reached`, and `invalid_request` for rules that inhibit each other.
  */
 export function createRule(
-  { db, incident_rules_max }: IncidentRoutesDeps,
+  { db, incident_rules_max }: Pick<IncidentRoutesDeps, 'db' | 'incident_rules_max'>,
   which: WhichRule,
   rule: NewRule,
 ): Promise<{ rule: StoredRule; is_new: boolean }> {

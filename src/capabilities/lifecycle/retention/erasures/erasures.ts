@@ -146,7 +146,14 @@ type ErasureRequest = {
   requested_by: string
 }
 
-async function requestErasure({ db, clock }: RetentionDeps, request: ErasureRequest) {
+/**
+ * Queues the deletion of a user's data, or returns the erasure of the user that is under way.
+ * Throws `held`.
+ */
+export async function requestErasure(
+  { db, clock }: Pick<RetentionDeps, 'db' | 'clock'>,
+  request: ErasureRequest,
+): Promise<z.input<typeof erasureSchema>> {
   const { project_id, user_id, requested_by } = request
   const holds = await activeHolds(db, project_id)
   if (holds.some(({ kind, value }) => kind === 'user' && value === user_id)) {

@@ -1,0 +1,50 @@
+/** Times of an event, in milliseconds since 1970. */
+export type ReportedTimes = {
+  /** When it happened, by the clock of the client; undefined: when it was received. */
+  occurred_at_ms: number | undefined
+  /** When it was sent, by the clock of the client. */
+  sent_at_ms: number | undefined
+  /** When it was received, by the clock of the server. */
+  received_at_ms: number
+}
+
+/** The time of an event, and whose clock it is from. */
+export type CorrectedTime = {
+  occurred_at_ms: number
+  /**
+   * `client`: as it was sent. `corrected`: moved by the difference of the clocks. `server`: the time
+   * of receipt, because the client gave none, or one that no difference of clocks explains.
+   */
+  clock: 'client' | 'corrected' | 'server'
+  /** Clock of the server minus clock of the client; null when the client did not say when it sent. */
+  skew_ms: number | null
+}
+
+/** A difference of clocks up to this size is a slow network. */
+export const skewTolerated_ms = 120_000
+
+/** Events may be posted this late; older times are replaced by the time of receipt. */
+export const eventAge_ms_max = 90 * 86_400_000
+
+/**
+ * Corrects the time of an event. For every clock of a client, the result is at or before the receipt,
+ * by at most `eventAge_ms_max`.
+ */
+export function correctTime(times: ReportedTimes): CorrectedTime {
+  const { occurred_at_ms, sent_at_ms, received_at_ms } = times
+  const skew_ms = sent_at_ms === undefined ? null : received_at_ms - sent_at_ms
+  if (occurred_at_ms === undefined) {
+    return { occurred_at_ms: received_at_ms, clock: 'server', skew_ms }
+  }
+  const isSkewed = skew_ms !== null && Math.abs(skew_ms) > skewTolerated_ms
+  const moved_ms = isSkewed ? occurred_at_ms + skew_ms : occurred_at_ms
+  const age_ms = received_at_ms - moved_ms
+  if (age_ms < -skewTolerated_ms || age_ms > eventAge_ms_max) {
+    return { occurred_at_ms: received_at_ms, clock: 'server', skew_ms }
+  }
+  return {
+    occurred_at_ms: Math.min(moved_ms, received_at_ms),
+    clock: isSkewed ? 'corrected' : 'client',
+    skew_ms,
+  }
+}

@@ -1,0 +1,162 @@
+import type { ScriptInput } from '../scripted-provider/script.ts'
+
+/** Names of the agents of the scenario, in order. */
+export const agentNames = ['loop', 'failure', 'lost_context', 'invented_figure', 'healthy'] as const
+export type AgentName = (typeof agentNames)[number]
+
+/** An agent of the scenario, with the messages of users and the answers of the model and of tools. */
+export type ScenarioAgent = {
+  name: AgentName
+  /** Description of its behaviour, for people. */
+  about: string
+  /** Types of findings that detection has to find, and no others. */
+  expected: readonly string[]
+  system: string
+  turns: readonly Turn[]
+}
+
+type Turn = { user: string; steps?: readonly ToolStep[]; answer: string }
+type ToolStep = { tool: string; arguments: Record<string, unknown>; result: string }
+
+const noPolicy: ToolStep = {
+  tool: 'search_policy',
+  arguments: { query: 'refund for a cracked hopper' },
+  result: '{"documents":[],"hint":"Policies are filed by topic."}',
+}
+
+const invoice = (id: string): ToolStep => ({
+  tool: 'get_invoice',
+  arguments: { id },
+  result: `Invoice ${id}: the amount is $1,249.50, due on 14 March 2026.`,
+})
+
+/** The figure that nothing which the agent saw has. */
+export const inventedFigure = '$900.00'
+
+/** The agents of the scenario. The healthy one does what the one with the invented figure should. */
+export const scenarioAgents: readonly ScenarioAgent[] = [
+  {
+    name: 'loop',
+    about: 'Repeats the same search five times, and gives up.',
+    expected: ['repeat_call'],
+    system: 'You are the support agent of a shop. Read the policy before you promise anything.',
+    turns: [
+      {
+        user: 'My coffee grinder arrived with a cracked hopper. Can I get my money back?',
+        steps: [noPolicy, noPolicy, noPolicy, noPolicy, noPolicy],
+        answer: 'I could not find our policy for this. A colleague will write to you.',
+      },
+    ],
+  },
+  {
+    name: 'failure',
+    about: 'A tool refuses, and the task ends without what it was for.',
+    expected: ['tool_failure'],
+    system: 'You deploy services.',
+    turns: [
+      {
+        user: 'Deploy cart 2.1 to production.',
+        steps: [
+          { tool: 'build', arguments: { service: 'cart' }, result: 'built cart:2.1' },
+          {
+            tool: 'deploy',
+            arguments: { image: 'cart:2.1' },
+            result: 'Error: image cart:2.1 is not signed; deployment refused',
+          },
+        ],
+        answer: 'The deployment was refused: the image is not signed. I could not deploy cart 2.1.',
+      },
+    ],
+  },
+  {
+    name: 'lost_context',
+    about: 'Breaks a rule of its instructions in its second answer.',
+    expected: ['lost_context'],
+    system: 'You write advertisements. Never use the word "cheap".',
+    turns: [
+      {
+        user: 'A line for our shoes.',
+        answer: 'Light as air: walk on clouds for a fair price.',
+      },
+      {
+        user: 'And one for the socks.',
+        answer: 'Soft, warm and cheap: socks for every day.',
+      },
+    ],
+  },
+  {
+    name: 'invented_figure',
+    about: 'Adds an amount to its answer that no tool and no user gave.',
+    expected: ['unsupported_value'],
+    system: 'You answer questions about invoices.',
+    turns: [
+      {
+        user: 'What does invoice INV-7001 say?',
+        steps: [invoice('INV-7001')],
+        answer: `The amount of invoice INV-7001 is $1,249.50, due on 14 March 2026. You have already paid ${inventedFigure} of it.`,
+      },
+    ],
+  },
+  {
+    name: 'healthy',
+    about: 'Answers with what its tool gave: nothing is to be found.',
+    expected: [],
+    system: 'You answer questions about invoices.',
+    turns: [
+      {
+        user: 'What does invoice INV-7002 say?',
+        steps: [invoice('INV-7002')],
+        answer: 'The amount of invoice INV-7002 is $1,249.50, due on 14 March 2026.',
+      },
+    ],
+  },
+]
+
+const stepsOf = ({ turns }: ScenarioAgent) => turns.flatMap(({ steps = [] }) => steps)
+
+/** Returns the definitions of the tools of an agent, as it sends them with each call. */
+export function toolsOf(agent: ScenarioAgent): unknown[] | undefined {
+  const used = new Map(stepsOf(agent).map((step) => [step.tool, step.arguments]))
+  if (used.size === 0) return undefined
+  return [...used].map(([name, given]) => {
+    const properties = Object.fromEntries(
+      Object.keys(given).map((field) => [field, { type: 'string' }]),
+    )
+    return { type: 'function', function: { name, parameters: { type: 'object', properties } } }
+  })
+}
+
+const callId = ({ name }: ScenarioAgent, turn: number, step: number) =>
+  `call_${name}_${turn}_${step}`
+
+/** Results of all tool calls, by the id of the call. */
+export const toolResults: ReadonlyMap<string, string> = new Map(
+  scenarioAgents.flatMap((agent) =>
+    agent.turns.flatMap(({ steps = [] }, turn) =>
+      steps.map(({ result }, step) => [callId(agent, turn, step), result] as const),
+    ),
+  ),
+)
+
+/** Number of model calls of an agent. */
+export function callsOf(agent: ScenarioAgent): number {
+  return stepsOf(agent).length + agent.turns.length
+}
+
+/** The answers of the scripted provider. The last message alone selects a step. */
+export const scenarioScript: ScriptInput = {
+  steps: scenarioAgents.flatMap((agent) =>
+    agent.turns.flatMap(({ user, steps = [], answer }, turn) =>
+      Array.from({ length: steps.length + 1 }, (_, at) => {
+        const step = steps[at]
+        const match =
+          at === 0
+            ? { last_role: 'user', last_text_contains: user }
+            : { last_tool_call_id: callId(agent, turn, at - 1) }
+        if (step === undefined) return { match, reply: { content: answer } }
+        const call = { id: callId(agent, turn, at), name: step.tool, arguments: step.arguments }
+        return { match, reply: { tool_calls: [call] } }
+      }),
+    ),
+  ),
+}
