@@ -1,4 +1,4 @@
-export { openEnvelope } from './statement/envelope.ts'
-export { readPublicKeys } from './statement/public-keys.ts'
+export { type Envelope, openEnvelope, signEnvelope } from './statement/envelope.ts'
+export { type PublicKeys, readKeyId, readPublicKeys, toJwks } from './statement/public-keys.ts'
 export { readStatement, type Statement, statementPayloadType } from './statement/statement.ts'
 export { StatementFault } from './statement/statement-fault.ts'
