@@ -1,3 +1,4 @@
+import { auditVerifyCommand } from './audit/verify-command.ts'
 import { verifyCommand } from './certification/verify-command.ts'
 import { type Command, outputOption } from './command.ts'
 
@@ -270,4 +271,5 @@ export const cliCommands: readonly Command[] = [
   ledgerCommand,
   recomputeCommand,
   verifyCommand,
+  auditVerifyCommand,
 ]

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { authorizer, type BootstrapSecrets } from '../capabilities/access/index.ts'
+import { openAuditTrail } from '../capabilities/audit/index.ts'
 import { markDue } from '../capabilities/detection/index.ts'
 import { settleRequests } from '../capabilities/edge/batches/index.ts'
 import { otlpRoutes } from '../capabilities/edge/otlp/index.ts'
@@ -10,6 +11,7 @@ import { startIngest } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openIdempotencyStore } from '../platform/relational/index.ts'
 import { openControl } from './api.ts'
+import { openAudit } from './audit.ts'
 import {
   explainFolder,
   readOperatorKey,
@@ -74,7 +76,8 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   openEvaluator(context, config, { ...stores, db, ledger, queue, wakeSender })
   const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores, db })] }
   const verification = openVerification(context, config, { db, store, records, onFindings })
-  const jobs = [hotWindows, archives, minutes, notifications, verification]
+  const audit = openAudit(context, config, { db })
+  const jobs = [hotWindows, archives, minutes, notifications, verification, audit]
   openJobs(context, config, { ...stores, db, ledger }, jobs)
 
   // A queue in a local file needs no spool.
@@ -98,6 +101,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
     proxy,
     otlp,
     authorize: authorizer(access),
+    audit: openAuditTrail(db),
     idempotency: openIdempotencyStore(db),
   })
   // Print generated secrets only.

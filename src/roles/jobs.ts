@@ -101,7 +101,8 @@ export function openJobs(
   context.parts.defer(() => jobs.stop())
 }
 
-type BlobsConfig = Pick<
+/** Settings of blobs. */
+export type BlobsConfig = Pick<
   RoleConfig<'worker'>,
   | 'blobs_url'
   | 'blobs_s3_endpoint'

@@ -14,6 +14,7 @@ import type { HealthCheck } from '../platform/http/index.ts'
 import {
   type AccessTables,
   type ArchiveTables,
+  type AuditTables,
   type CaptureTables,
   type DetectionTables,
   type HotTables,
@@ -34,6 +35,7 @@ import type { RoleContext } from './running.ts'
 
 /** All tables of PostgreSQL. */
 export type Tables = AccessTables &
+  AuditTables &
   HotTables &
   IncidentTables &
   JobTables &

@@ -7,6 +7,7 @@ import {
   startIngest,
 } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
+import { openAudit } from './audit.ts'
 import { openDetection, openJudge } from './detection.ts'
 import { openEvaluator, openFindingRules } from './incidents.ts'
 import { openArchives, openHotWindows, openJobs } from './jobs.ts'
@@ -40,7 +41,8 @@ export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Pr
     openEvaluator(context, config, { ...stores, queue, wakeSender: notifications.wakeSender })
     const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores })] }
     const verification = openVerification(context, config, { ...stores, onFindings })
-    const others = [hotWindows, archives, minutes, notifications, verification]
+    const audit = openAudit(context, config, stores)
+    const others = [hotWindows, archives, minutes, notifications, verification, audit]
     openJobs(context, config, stores, others)
   })
 }

@@ -24,6 +24,7 @@ import {
 } from './settings/store-settings.ts'
 import { verificationSettings } from './settings/verification-settings.ts'
 import {
+  auditSettings,
   jobSettings,
   judgeSettings,
   notificationSettings,
@@ -72,6 +73,7 @@ export const roleSchemas = {
     ...columnarSettings,
     ...queueSettings,
     ...workerSettings,
+    ...auditSettings,
     ...jobSettings,
     ...judgeSettings,
     ...verificationSettings,
@@ -107,6 +109,7 @@ export const roleSchemas = {
     ...columnarSettings,
     ...queueSettings,
     ...workerSettings,
+    ...auditSettings,
     ...jobSettings,
     ...judgeSettings,
     ...verificationSettings,

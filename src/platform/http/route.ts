@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { z } from 'zod'
 import { type Fault, type Problem, type ProblemCode, problem } from '../../kernel/problem.ts'
+import type { RouteAudit } from './audited-routes.ts'
 import type { Caller, RouteAuth, RouteScope } from './route-access.ts'
 
 type Schema = z.ZodType
@@ -78,6 +79,8 @@ type RouteDocs = {
   /** Maximum calls per minute and address, for routes where secrets could be guessed. */
   rate_per_minute_max?: number
   body_bytes_max?: number
+  /** What the audit trail records; by default, each call of a method other than GET. */
+  audit?: RouteAudit
   /**
    * Accepts `__proto__` and `constructor` as keys of the body, which are otherwise rejected. The
    * handler must not assign these keys to an object.

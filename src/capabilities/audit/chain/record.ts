@@ -1,23 +1,5 @@
 import { hash } from 'node:crypto'
-
-/** How a call ended. `replayed`: the first reply of an `Idempotency-Key` was returned again. */
-export const auditOutcomes = ['succeeded', 'refused', 'failed', 'replayed'] as const
-export type AuditOutcome = (typeof auditOutcomes)[number]
-
-/** Who called. `anonymous`: no credentials, or credentials that are not valid. */
-export const actorKinds = [
-  'user',
-  'service_account',
-  'key',
-  'operator',
-  'job',
-  'anonymous',
-] as const
-export type ActorKind = (typeof actorKinds)[number]
-
-/** How the call came. `cli` is what the client says of itself, in `User-Agent`. */
-export const callPaths = ['api', 'cli', 'operator', 'job'] as const
-export type CallPath = (typeof callPaths)[number]
+import type { ActorKind, AuditOutcome, CallPath } from '../../../model/audit-entry.ts'
 
 /** What the chain protects of one record, apart from its position. Hashes are 64 hex digits. */
 export type RecordFields = {

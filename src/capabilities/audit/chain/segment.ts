@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { ActorKind, CallPath } from './record.ts'
+import type { ActorKind, CallPath } from '../../../model/audit-entry.ts'
 import { encodeFields } from './record.ts'
 
 /** A read of content by a person. Reads are sealed together: one record in the chain for a segment. */

@@ -50,13 +50,14 @@ export class ChainVerifier {
   #records = 0
   #erased = 0
 
-  constructor(checkpoints: readonly SignedCheckpoint[]) {
+  /** `start`: the head of a checkpoint, to check only the records after it. */
+  constructor(checkpoints: readonly SignedCheckpoint[], start?: ChainHead) {
     const sorted = checkpoints.toSorted((a, b) => a.seq - b.seq)
     this.#checkpoints = sorted.length
     this.#newest = sorted.at(-1)?.seq ?? 0
     this.#readHeads(sorted)
-    this.#checkLinks(sorted)
-    this.#head = lastPruned(sorted) ?? emptyHead
+    this.#checkLinks(sorted, start?.seq ?? -1)
+    this.#head = start ?? lastPruned(sorted) ?? emptyHead
   }
 
   /** Checks the next record. Records of a prefix that retention deleted are not given. */
@@ -106,9 +107,10 @@ export class ChainVerifier {
     }
   }
 
-  #checkLinks(sorted: readonly SignedCheckpoint[]): void {
+  /** Checks that no checkpoint after a number lacks the one before it. */
+  #checkLinks(sorted: readonly SignedCheckpoint[], after: number): void {
     const digests = new Set(sorted.map(({ digest }) => digest))
-    for (const { seq, previous } of sorted) {
+    for (const { seq, previous } of sorted.filter((checkpoint) => checkpoint.seq > after)) {
       if (previous === null || digests.has(previous)) continue
       this.#fault('checkpoint_missing', seq, 'the checkpoint before this one was not given')
     }
