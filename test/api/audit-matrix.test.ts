@@ -91,7 +91,10 @@ async function ask(route: Route, who: Who) {
 async function expectRefused(route: Route, who: Who, statuses: readonly number[]) {
   const { status, code, records } = await ask(route, who)
   expect(statuses).toContain(status)
-  if (auditOf(route) === 'none') return expect(records).toEqual([])
+  if (auditOf(route) === 'none') {
+    expect(records).toEqual([])
+    return undefined
+  }
   expect(records).toHaveLength(1)
   const [record] = records
   expect(record).toMatchObject({ action: route.id, outcome: 'refused', code })
@@ -132,6 +135,9 @@ test.each(named.filter(([, route]) => takesTokens(route) && route.scope.level !=
   },
 )
 
+const takesEveryScope = ({ scope }: Route) =>
+  scope.level === 'project' && keyScopesOf(scope.key).length === keyScopes.length
+
 const needsRole = ({ scope }: Route) =>
   (scope.level === 'project' && scope.role !== 'viewer') ||
   (scope.level === 'organization' && scope.role !== 'member')
@@ -144,7 +150,7 @@ test.each(named.filter(([, route]) => takesTokens(route) && needsRole(route)))(
   },
 )
 
-test.each(named.filter(([, route]) => takesKeys(route)))(
+test.each(named.filter(([, route]) => takesKeys(route) && !takesEveryScope(route)))(
   '%s: a key without the scope',
   async (_name, route) => {
     const accepted = route.scope.level === 'project' ? keyScopesOf(route.scope.key) : []

@@ -35,6 +35,7 @@ export class AuditedCall {
   #project_id: string | null = null
   #change: AuditChange | null = null
   #resource_id: string | null
+  #outcome: AuditOutcome = 'succeeded'
   #phase: 'before' | 'changing' | 'over' = 'before'
   #state: 'open' | 'taken' | 'recorded' = 'open'
 
@@ -66,6 +67,11 @@ export class AuditedCall {
     this.#organization_id = organization_id
   }
 
+  /** Records the change as failed: work that ended with an error. */
+  noteFailure(): void {
+    this.#outcome = 'failed'
+  }
+
   /** Notes the values before the change, or the requested values. */
   noteChange(change: AuditChange): void {
     this.#change = { ...this.#change, ...change }
@@ -95,7 +101,7 @@ export class AuditedCall {
   async commitWith(commit: (statement: AuditStatement) => Promise<void>): Promise<void> {
     this.#state = 'taken'
     try {
-      await commit(this.#trail.toStatement(this.#entry('succeeded', null, 0)))
+      await commit(this.#trail.toStatement(this.#entry(this.#outcome, null, 0)))
       this.#state = 'recorded'
     } catch (error) {
       this.#state = 'open'

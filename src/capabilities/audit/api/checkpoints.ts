@@ -5,7 +5,7 @@ import { integerParameter, limitParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { selectCheckpoints } from '../events/store.ts'
-import { type AuditDeps, auditScope, chainQuery, findChainId } from './contract.ts'
+import { type AuditDeps, auditScope, chainErrors, chainQuery, findChainId } from './contract.ts'
 
 const envelopeSchema = record('SignedEnvelope', {
   payloadType: z.string(),
@@ -49,7 +49,7 @@ export function getCheckpoints(deps: AuditDeps): Route {
       ),
       next_seq: z.int().nullable().describe('`from_seq` of the next page.'),
     }),
-    errors: ['store_unavailable'],
+    errors: [...chainErrors, 'store_unavailable'],
     handle: async ({ query: { chain, from_seq: from, limit }, caller }) => {
       const chain_id = await findChainId(deps, { chain, caller })
       // A record has at most two checkpoints, which stay on one page.

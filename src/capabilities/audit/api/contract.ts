@@ -17,6 +17,9 @@ export type AuditDeps = {
 /** Administrators of the organization of the call's project. */
 export const auditScope = { level: 'organization', role: 'admin' } as const satisfies RouteScope
 
+/** Errors of the selection of a chain by the project of the call. */
+export const chainErrors = ['project_not_found', 'project_required'] as const
+
 /** Query parameter that selects the chain. */
 export const chainQuery = {
   chain: z

@@ -9,6 +9,7 @@ import { countEvents, selectEvents } from '../events/store.ts'
 import {
   type AuditDeps,
   auditScope,
+  chainErrors,
   chainQuery,
   cursorAfter,
   findChainId,
@@ -47,7 +48,7 @@ export function getEvents(deps: AuditDeps): Route {
       total_is_exact: z.literal(false).optional(),
       next_cursor: z.string().nullable(),
     }),
-    errors: ['invalid_cursor', 'store_unavailable'],
+    errors: [...chainErrors, 'invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { chain, limit, cursor, of_project, ...query }, caller }) => {
       const chain_id = await findChainId(deps, { chain, caller })
       const filter = { ...query, chain_id, project_id: of_project }

@@ -4,7 +4,7 @@ import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts
 import { toRecordWithDetails } from '../events/event.ts'
 import { selectChain, selectSegment } from '../events/store.ts'
 import { toRead } from '../reads/seal-reads.ts'
-import { type AuditDeps, auditScope, chainQuery, findChainId } from './contract.ts'
+import { type AuditDeps, auditScope, chainErrors, chainQuery, findChainId } from './contract.ts'
 
 /**
  * GET /api/v2/audit/export: records in the order of the chain as NDJSON, with all that
@@ -36,7 +36,7 @@ export function exportRecords(deps: AuditDeps): Route {
     reply: z
       .string()
       .describe('One record a line: the fields of an AuditEvent, `details`, `reads`.'),
-    errors: ['store_unavailable'],
+    errors: [...chainErrors, 'store_unavailable'],
     handle: async ({ query: { chain, after_seq: after, limit }, caller }) => {
       const chain_id = await findChainId(deps, { chain, caller })
       const rows = await selectChain(deps.db, { chain_id, after, limit })

@@ -9,6 +9,7 @@ import { type ReadRow, selectReads } from '../events/store.ts'
 import {
   type AuditDeps,
   auditScope,
+  chainErrors,
   chainQuery,
   cursorAfter,
   findChainId,
@@ -53,7 +54,7 @@ export function getReads(deps: AuditDeps): Route {
       reads: z.array(readSchema),
       next_cursor: z.string().nullable(),
     }),
-    errors: ['invalid_cursor', 'store_unavailable'],
+    errors: [...chainErrors, 'invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { chain, limit, cursor, ...query }, caller }) => {
       const chain_id = await findChainId(deps, { chain, caller })
       const before = numberBefore(list, cursor)

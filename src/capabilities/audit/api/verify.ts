@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { verifyStoredChain } from '../checkpoints/verify-stored-chain.ts'
-import { type AuditDeps, auditScope, chainQuery, findChainId } from './contract.ts'
+import { type AuditDeps, auditScope, chainErrors, chainQuery, findChainId } from './contract.ts'
 
 /** GET /api/v2/audit/verify: checks the chain against its checkpoints. */
 export function verifyChain(deps: AuditDeps): Route {
@@ -34,7 +34,7 @@ export function verifyChain(deps: AuditDeps): Route {
         }),
       ),
     }),
-    errors: ['store_unavailable'],
+    errors: [...chainErrors, 'store_unavailable'],
     handle: async ({ query: { chain }, caller, signal }) => {
       const chain_id = await findChainId(deps, { chain, caller })
       const { head, faults, ...report } = await verifyStoredChain(deps.db, { chain_id, signal })

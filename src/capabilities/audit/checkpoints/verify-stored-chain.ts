@@ -56,10 +56,30 @@ export async function verifyStoredChain(
     if (records.length < page_max) break
   }
   const report = verifier.finish()
-  if (chain !== undefined && chain.hash.toString('hex') !== report.head.hash) {
+  faults.push(...checkPosition({ last, pruned_seq, hash: chain?.hash }, report, checkpoints))
+  return { ...report, from_seq, pruned_seq, faults: [...faults, ...report.faults] }
+}
+
+type Position = { last: number; pruned_seq: number; hash: Buffer | undefined }
+
+/** Checks the position that the store has of a chain, which nobody signed. */
+function checkPosition(
+  { last, pruned_seq, hash }: Position,
+  { head }: ChainReport,
+  checkpoints: readonly SignedCheckpoint[],
+): ChainFault[] {
+  const faults: ChainFault[] = []
+  const pruned = checkpoints.filter(({ kind }) => kind === 'pruned').map(({ seq }) => seq)
+  const signed_seq = Math.max(0, ...pruned)
+  if (pruned_seq !== signed_seq) {
+    const detail = `records up to ${pruned_seq} are marked as deleted, signed is ${signed_seq}`
+    faults.push({ kind: 'prefix_missing', seq: pruned_seq, detail })
+  }
+  const isHead = head.seq === last && (hash === undefined || hash.toString('hex') === head.hash)
+  if (!isHead) {
     faults.push({ kind: 'truncated', seq: last, detail: `the head of the chain is record ${last}` })
   }
-  return { ...report, from_seq, pruned_seq, faults: [...faults, ...report.faults] }
+  return faults
 }
 
 function openAll(
