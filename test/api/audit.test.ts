@@ -72,7 +72,7 @@ describe('a change', () => {
     expect(records[0]).toMatchObject({
       ...{ chain_id: app.first.organization_id, action: 'createApiKey', outcome: 'succeeded' },
       ...{ actor_kind: 'user', via: 'api', project_id: app.first.project_id, code: null },
-      ...{ resource_type: 'access/projects/api-keys' },
+      ...{ resource_type: 'access/projects/api-keys', resource_id: made.body.id },
     })
     const { body } = await get('/api/v2/audit/events?action=createApiKey&outcome=succeeded')
     expect(body.events[0]).toMatchObject({
@@ -169,7 +169,7 @@ describe('a read of content', () => {
   })
 
   test('shows a changed and a deleted read', async () => {
-    const one = sql`select min(id) from audit_reads where segment_seq is not null`
+    const one = sql`select id from audit_reads where segment_seq is not null order by id limit 1`
     await sql`update audit_reads set actor_id = 'x' where id = (${one})`.execute(db())
     expect((await verify()).valid).toBe(false)
     await sql`update audit_reads set actor_id = (select id::text from users limit 1)
@@ -313,7 +313,9 @@ describe('looptrace audit verify', () => {
     folder = await mkdtemp(join(tmpdir(), 'looptrace-audit-'))
     await post(keys, { name: 'exported' })
     await checkpoint()
-    lines = (await get('/api/v2/audit/export')).text.trimEnd().split('\n')
+    const exported = await get('/api/v2/audit/export')
+    expect(exported).toMatchObject({ status: 200 })
+    lines = exported.text.trimEnd().split('\n')
     await writeFile(join(folder, 'jwks.json'), (await get('/api/v2/audit/keys')).text)
     await mkdir(join(folder, 'checkpoints'))
     const { body } = await get('/api/v2/audit/checkpoints?limit=1000')

@@ -5,7 +5,7 @@ import { isJson, type Json } from './json-schema.ts'
 import { openapiDocument } from './openapi.ts'
 import { errorsOf } from './openapi-responses.ts'
 import { problemReply } from './problem-reply.ts'
-import type { RawRoute, Route } from './route.ts'
+import { linesMediaType, type RawRoute, type Route } from './route.ts'
 
 /** A response as sent. `body` is its text. */
 export type SentReply = {
@@ -48,7 +48,7 @@ function findFault(route: Route, reply: SentReply, find: FindDescription): strin
   if (!isJson(content)) return reply.body ? 'expected no body' : undefined
   const mediaType = String(reply.headers['content-type']).split(';', 1)[0] ?? ''
   if (!isJson(content[mediaType])) return `undocumented media type ${mediaType}`
-  if (mediaType === 'text/html') return undefined
+  if (mediaType === 'text/html' || mediaType === linesMediaType) return undefined
   const body: unknown = reply.body ? JSON.parse(reply.body) : undefined
   const validate = described.validatorOf(mediaType)
   if (!validate(body)) return validate.errors?.map(faultText).join(', ')

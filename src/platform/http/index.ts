@@ -11,6 +11,7 @@ export {
   Answer,
   defineRawRoute,
   defineRoute,
+  linesMediaType,
   type RawRoute,
   type RequestHeaders,
   type Route,

@@ -127,7 +127,9 @@ export function responsesOf(
       ...(route.etag && reply === route.reply && { headers: headers('ETag') }),
       ...(status !== 204 && {
         content: {
-          'application/json': { schema: schemas.of({ schema: reply, io: 'output' }) },
+          [route.lines ? linesMediaType : 'application/json']: {
+            schema: schemas.of({ schema: reply, io: 'output' }),
+          },
           ...(route.or_html && { 'text/html': { schema: { type: 'string' } } }),
         },
       }),

@@ -64,6 +64,8 @@ type RouteDocs = {
   status?: SuccessStatus
   /** Returns HTML instead of JSON to clients that prefer it. */
   or_html?: true
+  /** Returns lines of JSON (`linesMediaType`) as text instead of one value. */
+  lines?: true
   /** A page for browsers or one of its files. The OpenAPI document leaves it out. */
   page?: true
   /** Returns the version of the object as `ETag`. */
@@ -131,6 +133,9 @@ export class Answer<B> {
     this.content = options.content
   }
 }
+
+/** The media type of lines of JSON (https://github.com/ndjson/ndjson-spec). */
+export const linesMediaType = 'application/x-ndjson'
 
 /** A text in UTF-8 with its media type, such as `text/html`. */
 export type TextContent = { media_type: string; text: string }

@@ -51,8 +51,8 @@ interface AuditRecordsTable {
 
 /** A read of content by a person; `segment_seq` is null until it is sealed. */
 interface AuditReadsTable {
-  /** Assigned by the store. */
-  id: CountByDefault
+  /** Sorts by time. */
+  id: string
   chain_id: string
   read_at: Instant
   action: string

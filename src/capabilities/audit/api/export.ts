@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { integerParameter } from '../../../model/list-query.ts'
-import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
+import { Answer, defineRoute, linesMediaType, type Route } from '../../../platform/http/index.ts'
 import { toRecordWithDetails } from '../events/event.ts'
 import { selectChain, selectSegment } from '../events/store.ts'
 import { toRead } from '../reads/seal-reads.ts'
@@ -16,6 +16,7 @@ export function exportRecords(deps: AuditDeps): Route {
     url: '/api/v2/audit/export',
     id: 'exportAuditRecords',
     summary: 'Records of the chain as NDJSON, with their proof',
+    lines: true,
     auth: 'jwt',
     scope: auditScope,
     query: z.strictObject({
@@ -52,7 +53,7 @@ export function exportRecords(deps: AuditDeps): Route {
         lines.push(`${JSON.stringify({ ...toRecordWithDetails(row), ...reads })}\n`)
       }
       return new Answer('', {
-        content: { media_type: 'application/x-ndjson', text: lines.join('') },
+        content: { media_type: linesMediaType, text: lines.join('') },
       })
     },
   })

@@ -1,20 +1,13 @@
 import { z } from 'zod'
 import { parsedJson } from '../../../kernel/json-values.ts'
-import { cutPage } from '../../../kernel/pages.ts'
+import { cutPage, encodeCursor } from '../../../kernel/pages.ts'
+import { idAfter } from '../../../model/id-pages.ts'
 import { cursorParameter, limitParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { eventSchema } from '../events/event.ts'
 import { type ReadRow, selectReads } from '../events/store.ts'
-import {
-  type AuditDeps,
-  auditScope,
-  chainErrors,
-  chainQuery,
-  cursorAfter,
-  findChainId,
-  numberBefore,
-} from './contract.ts'
+import { type AuditDeps, auditScope, chainErrors, chainQuery, findChainId } from './contract.ts'
 
 const list = 'audited reads'
 const word = z.string().min(1).max(256).optional()
@@ -57,10 +50,13 @@ export function getReads(deps: AuditDeps): Route {
     errors: [...chainErrors, 'invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { chain, limit, cursor, ...query }, caller }) => {
       const chain_id = await findChainId(deps, { chain, caller })
-      const before = numberBefore(list, cursor)
+      const before = idAfter(list, cursor)
       const rows = await selectReads(deps.db, { chain_id, ...query }, { before, limit: limit + 1 })
       const { items, last } = cutPage(rows, limit)
-      return { reads: items.map(toReply), next_cursor: cursorAfter(list, last?.id) }
+      return {
+        reads: items.map(toReply),
+        next_cursor: last === undefined ? null : encodeCursor(list, [last.id]),
+      }
     },
   })
 }

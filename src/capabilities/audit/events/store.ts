@@ -134,7 +134,7 @@ export function selectSegment(
 export function selectReads(
   db: Db,
   filter: { chain_id: string; actor_id?: string | undefined; resource_id?: string | undefined },
-  page: { before: number | undefined; limit: number },
+  page: { before: string | undefined; limit: number },
 ): Promise<ReadRow[]> {
   const { actor_id, resource_id } = filter
   const { before } = page
@@ -144,7 +144,7 @@ export function selectReads(
     .where('chain_id', '=', filter.chain_id)
     .$if(actor_id !== undefined, (query) => query.where('actor_id', '=', actor_id ?? ''))
     .$if(resource_id !== undefined, (query) => query.where('resource_id', '=', resource_id ?? ''))
-    .$if(before !== undefined, (query) => query.where('id', '<', before ?? 0))
+    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
     .orderBy('id', 'desc')
     .limit(page.limit)
     .execute()

@@ -1,3 +1,4 @@
+import { newId } from '../../../kernel/ids.ts'
 import type { AuditEntry } from '../../../model/audit-entry.ts'
 import { type AuditTables, type Kysely, storableText } from '../../../platform/relational/index.ts'
 import { commitTo } from '../chain/commitment.ts'
@@ -48,6 +49,7 @@ async function insertReads(db: Db, entries: readonly AuditEntry[]): Promise<unde
 function toRow(entry: AuditEntry) {
   const origin = detailOf(entry.origin ?? {}) ?? { salt: '', value: '' }
   return {
+    id: newId(),
     chain_id: chainOf(entry.organization_id),
     read_at: entry.recorded_at,
     action: entry.action,

@@ -49,7 +49,7 @@ create index audit_records_by_resource on audit_records (chain_id, resource_id, 
 -- Reads of content by people. They are stored at once, and sealed a second later: `segment_seq` is
 -- the record of the chain that has the hash of the segment.
 create table audit_reads (
-  id bigint generated always as identity primary key,
+  id uuid primary key,
   chain_id uuid not null,
   read_at timestamptz(3) not null,
   action text not null,
