@@ -82,6 +82,15 @@ describe('a change', () => {
     expect(JSON.stringify(body)).not.toContain(made.body.key)
   })
 
+  test('of scopes has the values before it', async () => {
+    const { body: key } = await post(keys, { name: 'scoped', scopes: ['tasks:read'] })
+    const scopes = ['traces:read']
+    await post(`${keys}/${key.id}/scopes`, { scopes }, withId('changed-scopes'))
+    const { body } = await get(`/api/v2/audit/events?resource_id=${key.id}&action=setApiKeyScopes`)
+    expect(body.events).toHaveLength(1)
+    expect(body.events[0].change).toEqual({ before: { scopes: ['tasks:read'] }, after: { scopes } })
+  })
+
   test('that is rolled back has one record, of the refusal', async () => {
     const made = await post(keys, { name: 'x'.repeat(101) }, withId('refused-a-key'))
     expect(made.status).toBe(400)

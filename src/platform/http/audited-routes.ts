@@ -6,15 +6,8 @@ import { AuditedCall, type AuditTrail, runInCall } from '../audit/index.ts'
 import type { Logger, Metrics } from '../telemetry/index.ts'
 import { maskChange } from './mask-change.ts'
 import { createRefusalLimit } from './refusal-limit.ts'
-import type { Answer, Route } from './route.ts'
+import type { Answer, Route, RouteAudit } from './route.ts'
 import type { Caller } from './route-access.ts'
-
-/**
- * What is recorded of the calls of a route. `change`: each call. `content`: reads by people, which
- * return what users and agents wrote. `none`: the data plane, whose items the ledger counts. Refused
- * calls are recorded on all routes but those of the data plane.
- */
-export type RouteAudit = 'change' | 'content' | 'refusals' | 'none'
 
 /** Returns what is recorded of a route: by default, each call of a method other than GET. */
 export function auditOf(route: Pick<Route, 'audit' | 'method'>): RouteAudit {

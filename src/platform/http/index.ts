@@ -1,4 +1,4 @@
-export { auditOf, type RouteAudit, resourceTypeOf } from './audited-routes.ts'
+export { auditOf } from './audited-routes.ts'
 export { frontPageRoute } from './front-page.ts'
 export { AddressUnavailable, addressTaken, assertAddressFree } from './listen-error.ts'
 export { createManagementServer, type HealthCheck, type ManagementServer } from './management.ts'

@@ -27,6 +27,7 @@ function mask(value: unknown, at: At): unknown {
   if (typeof value === 'number') return value
   if (typeof value === 'string') return maskText(value, at.name)
   if (typeof value !== 'object') return null
+  if (value instanceof Uint8Array) return `[${value.length} bytes]`
   if (at.depth >= depth_max) return '[nested]'
   const deeper = { ...at, depth: at.depth + 1 }
   if (Array.isArray(value)) return maskList(value, deeper)

@@ -5,7 +5,7 @@ import { faultSchema, record } from '../../model/named-schemas.ts'
 import type { Json } from './json-schema.ts'
 import type { NamedSchemas, SchemaUse } from './openapi-schemas.ts'
 import { problemMediaType } from './problem-reply.ts'
-import type { OtherReply, RawRoute, Route } from './route.ts'
+import { linesMediaType, type OtherReply, type RawRoute, type Route } from './route.ts'
 
 const codes = Object.keys(problemCatalogue) as [ProblemCode, ...ProblemCode[]]
 

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { z } from 'zod'
 import { type Fault, type Problem, type ProblemCode, problem } from '../../kernel/problem.ts'
-import type { RouteAudit } from './audited-routes.ts'
 import type { Caller, RouteAuth, RouteScope } from './route-access.ts'
 
 type Schema = z.ZodType
@@ -53,6 +52,13 @@ export type RequestHeaders = Readonly<Record<string, string | string[] | undefin
 
 /** A request header, for the docs. */
 export type HeaderDocs = { name: string; required: boolean; description: string }
+
+/**
+ * What is recorded of the calls of a route. `change`: each call. `content`: reads by people, which
+ * return what users and agents wrote. `none`: the data plane, whose items the ledger counts. Refused
+ * calls are recorded on all routes but those of the data plane.
+ */
+export type RouteAudit = 'change' | 'content' | 'refusals' | 'none'
 
 type RouteDocs = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
