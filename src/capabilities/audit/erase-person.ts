@@ -6,8 +6,8 @@ import type { AuditDb } from './trail/open-trail.ts'
 type ErasedDetails = { origins: number; changes: number }
 
 /**
- * Erases what the chain's details say of a person: address and client of the person's calls, and
- * the values of changes that name the person by id or e-mail. The chain still verifies: it has
+ * Erases what the chain's details say of a person: address and client of the person's calls, the
+ * values of changes of the own account, and of changes that name the person by id or e-mail. The chain still verifies: it has
  * commitments to the details only, and their salts are erased too.
  */
 export function erasePerson(
@@ -36,7 +36,16 @@ export function erasePerson(
       .where('origin_value', 'is not', null)
       .executeTakeFirst()
     const named = [user_id, ...(user === undefined ? [] : [user.email])]
-    const changes = await eraseChanges(trx, sql<boolean>`chain_id = ${chain_id}::uuid`, named)
+    const own = await trx
+      .updateTable('audit_records')
+      .set({ change_salt: null, change_value: null })
+      .where('chain_id', '=', chain_id)
+      .where('actor_id', '=', user_id)
+      .where('resource_type', 'like', 'auth/%')
+      .where('change_value', 'is not', null)
+      .executeTakeFirst()
+    const others = await eraseChanges(trx, sql<boolean>`chain_id = ${chain_id}::uuid`, named)
+    const changes = Number(own.numUpdatedRows) + others
     return { origins: Number(records.numUpdatedRows + reads.numUpdatedRows), changes }
   })
 }
