@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -34,7 +34,9 @@ const callers = 8
 
 const logger = createLogger({ role: 'bench', level: 'silent' })
 const directory = await mkdtemp(join(tmpdir(), 'looptrace-bench-audit-'))
-const postgres = await startEmbeddedPostgres({ directory: join(directory, 'postgres') })
+// Under root, PostgreSQL runs as another user, who needs access to this folder.
+await chmod(directory, 0o711)
+const postgres = await startEmbeddedPostgres({ directory: join(directory, 'postgres'), logger })
 await migrateRelational({ url: postgres.url })
 const relational = openRelational<AccessTables & AuditTables>({
   ...{ url: postgres.url, pool_max: 16, connect_timeout_ms: 5_000, statement_timeout_ms: 10_000 },

@@ -19,7 +19,7 @@ export function writeAuditedEnd(
     recorded_at: new Date(audit.clock.now_ms()).toISOString(),
     action: `job.${job.kind}`,
     ...{ resource_type: 'jobs', resource_id: job.id, request_id: job.id },
-    ...{ origin: null, user_agent: null },
+    ...{ origin: null, user_agent: null, is_collection: false },
   })
   call.noteActor('job', job.id)
   call.noteProject(job.project_id)

@@ -20,7 +20,11 @@ export type AuditTrail = {
 export type CallDetails = Pick<
   AuditEntry,
   'recorded_at' | 'action' | 'resource_type' | 'resource_id' | 'request_id' | 'origin'
-> & { user_agent: string | null }
+> & {
+  user_agent: string | null
+  /** Whether the path ends with the word of a collection: a new object of it is the resource. */
+  is_collection: boolean
+}
 
 /**
  * A call that is audited. It travels with the asynchronous work of the call, so that the relational
@@ -35,6 +39,7 @@ export class AuditedCall {
   #project_id: string | null = null
   #change: AuditChange | null = null
   #resource_id: string | null
+  #hasCreated = false
   #outcome: AuditOutcome = 'succeeded'
   #phase: 'before' | 'changing' | 'over' = 'before'
   #state: 'open' | 'taken' | 'recorded' = 'open'
@@ -77,10 +82,13 @@ export class AuditedCall {
     this.#change = { ...this.#change, ...change }
   }
 
-  /** Notes the id of a new row, if its table has the name of the resource and the path has no id. */
+  /** Notes the id of a new row, if its table has the name of the collection in the path. */
   noteCreated(table: string, id: string): void {
-    const name = this.#details.resource_type.split('/').at(-1)?.replaceAll('-', '_') ?? ''
-    if (table.endsWith(name)) this.#resource_id ??= id
+    const { resource_type, is_collection } = this.#details
+    const name = resource_type.split('/').at(-1)?.replaceAll('-', '_') ?? ''
+    if (!is_collection || this.#hasCreated || !table.endsWith(name)) return
+    this.#hasCreated = true
+    this.#resource_id = id
   }
 
   /** Runs the change: the first commit in it takes the record. */
@@ -136,7 +144,7 @@ export class AuditedCall {
   }
 
   #entry(outcome: AuditOutcome, code: string | null, suppressed: number): AuditEntry {
-    const { user_agent, ...details } = this.#details
+    const { user_agent, is_collection: _, ...details } = this.#details
     return {
       ...details,
       ...{ outcome, code, suppressed },

@@ -27,6 +27,7 @@ import {
 } from './settings/store-settings.ts'
 import { verificationSettings } from './settings/verification-settings.ts'
 import {
+  auditSettings,
   jobSettings,
   judgeSettings,
   notificationSettings,
@@ -46,6 +47,7 @@ const sections: readonly (readonly [heading: string, group: Record<string, z.Zod
   ['Archives', blobsSettings],
   ['Worker', workerSettings],
   ['Jobs and retention', jobSettings],
+  ['Audit', auditSettings],
   ['Judge', judgeSettings],
   ['Verification', { ...verificationSettings, ...verificationApiSettings }],
   ['Notifications', notificationSettings],

@@ -157,6 +157,7 @@ function describe(route: Route, request: FastifyRequest, clock: Clock) {
     request_id: request.id,
     origin: { address: toClientNetwork(request.ip), user_agent },
     user_agent,
+    is_collection: !route.url.endsWith('}'),
   }
 }
 
