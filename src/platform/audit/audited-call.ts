@@ -132,6 +132,11 @@ export class AuditedCall {
     this.#state = 'recorded'
   }
 
+  /** Whether the caller gave no valid credentials. */
+  get isAnonymous(): boolean {
+    return this.#actor.id === null
+  }
+
   /** By whom refused calls are counted: the actor, or the address of an anonymous one. */
   get countedBy(): string {
     const { kind, id } = this.#actor

@@ -61,6 +61,9 @@ const unaudited: AuditedRoutes = {
 
 const refusalsPerMinuteMax = 60
 
+/** Anonymous calls of all addresses together may have as many records as so many actors. */
+const anonymousFactor = 10
+
 /** Creates the recording of calls of a server. */
 export function openAudits({
   audit,
@@ -75,6 +78,7 @@ function auditRoutes(options: Options): AuditedRoutes {
   const { trail, clock, logger } = options
   const calls = new WeakMap<FastifyRequest, AuditedCall>()
   const limit = createRefusalLimit(options.refusals_per_minute_max)
+  const anonymous = createRefusalLimit(options.refusals_per_minute_max * anonymousFactor)
   const unrecorded = options.metrics.counter({
     name: 'looptrace_audit_unrecorded_total',
     help: 'Refused calls whose audit record could not be stored.',
@@ -85,9 +89,16 @@ function auditRoutes(options: Options): AuditedRoutes {
     calls.set(request, call)
     return call
   }
+  const take = (call: AuditedCall) => {
+    const now_ms = clock.now_ms()
+    if (!call.isAnonymous) return limit.take(call.countedBy, now_ms)
+    const all = anonymous.take('all', now_ms)
+    return all.allowed ? limit.take(call.countedBy, now_ms, all.suppressed) : all
+  }
   const record = async (call: AuditedCall, fault: Problem) => {
-    const { allowed, suppressed } = limit.take(call.countedBy, clock.now_ms())
-    if (!allowed) return
+    const { allowed, suppressed } = take(call)
+    // The failure of a change that has a record already is always recorded.
+    if (!allowed && !call.isRecorded) return
     await call.record(fault.status >= 500 ? 'failed' : 'refused', fault.code, suppressed)
   }
   return {

@@ -37,4 +37,6 @@ test('refused calls beyond the limit of an actor and minute are counted', () => 
   expect(limit.take('b', 0)).toEqual({ allowed: true, suppressed: 0 })
   expect(limit.take('a', 60_000)).toEqual({ allowed: true, suppressed: 2 })
   expect(limit.take('a', 60_000)).toEqual({ allowed: true, suppressed: 0 })
+  expect(limit.take('a', 60_000, 5)).toEqual({ allowed: false, suppressed: 0 })
+  expect(limit.take('a', 120_000)).toEqual({ allowed: true, suppressed: 6 })
 })

@@ -30,7 +30,7 @@ export const chainQuery = {
     ),
 }
 
-/** Returns the chain of a call. Throws 403 for the installation's chain, 404 for an unknown project. */
+/** Returns the chain of a call. Throws `permission_denied` for the installation's chain. */
 export async function findChainId(
   { db, isInstallationAdmin }: AuditDeps,
   { chain, caller }: { chain: 'organization' | 'installation'; caller: Caller },

@@ -17,7 +17,7 @@ const hex = z.string().regex(/^[0-9a-f]{64}$/)
 const position = z.int().min(0)
 
 const checkpoint = z.strictObject({
-  /** `head`: the chain had this record. `pruned`: records up to this one were deleted by retention. */
+  /** `head`: the chain had this record. `pruned`: retention deleted the records up to this one. */
   kind: z.enum(['head', 'pruned']),
   chain_id: z.uuid(),
   /** Number of the last record. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { ActorKind, CallPath } from '../../../model/audit-entry.ts'
 import { encodeFields } from './record.ts'
 
-/** A read of content by a person. Reads are sealed together: one record in the chain for a segment. */
+/** A read of content by a person. One record in the chain seals a segment of reads. */
 export type ContentRead = {
   read_at: string
   action: string

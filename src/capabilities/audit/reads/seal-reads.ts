@@ -18,8 +18,8 @@ const segment_max = 1_000
 /** Age from which a read was left behind by a worker that stopped or a store that was unavailable. */
 const late_ms = 10_000
 
-/** The action of records that seal a segment; `late`: of one that was sealed after an interruption. */
-export const sealAction = 'sealReads'
+/** The actions of records that seal a segment, in time and after an interruption. */
+const sealAction = 'sealReads'
 const lateSealAction = 'sealReadsLate'
 
 /**
