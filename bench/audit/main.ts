@@ -37,7 +37,7 @@ const directory = await mkdtemp(join(tmpdir(), 'looptrace-bench-audit-'))
 // Under root, PostgreSQL runs as another user, who needs access to this folder.
 await chmod(directory, 0o711)
 const postgres = await startEmbeddedPostgres({ directory: join(directory, 'postgres'), logger })
-await migrateRelational({ url: postgres.url })
+await migrateRelational({ url: postgres.url, logger })
 const relational = openRelational<AccessTables & AuditTables>({
   ...{ url: postgres.url, pool_max: 16, connect_timeout_ms: 5_000, statement_timeout_ms: 10_000 },
   logger,
@@ -46,7 +46,7 @@ const { db } = relational
 const clock = systemClock
 const passwords = createPasswordHasher({ cost_log2: 4 })
 const first = await bootstrap({ db, clock, passwords })
-if (first === undefined) throw new Error('the database is not empty')
+if (first === null) throw new Error('the database is not empty')
 const access = openAccess({
   ...{ db, clock, logger, passwords, token_issuer: 'looptrace', token_ttl_ms: 3_600_000 },
   secret_key: 'a secret of at least 32 characters',

@@ -39,7 +39,7 @@ export type AuditEntry = {
   suppressed: number
   /** Where the call came from. Personal data: it can be erased. */
   origin: AuditOrigin | null
-  /** What the call asked to change, without secrets and contents. It can be erased. */
+  /** The requested change, without secrets and contents. It can be erased. */
   change: AuditChange | null
 }
 

@@ -8,7 +8,7 @@ export const auditVerifyCommand: Command = {
   about: [
     'Needs no service. Reads the lines of GET /api/v2/audit/export from the first record on, and the\n' +
       'checkpoints that the service published: *.json files in a folder, in which chains may be mixed. Keep both\n' +
-      'where nobody who can write to the database can write. Finds edited, inserted and deleted records, a\n' +
+      'in a place that writers of the database can not change. Finds edited, inserted and deleted records, a\n' +
       'truncated, deleted or rewritten chain, and edited details. Records after the newest checkpoint are not\n' +
       'protected yet.',
   ],

@@ -16,7 +16,7 @@ export type AuditTrail = {
   storeRead(entry: AuditEntry): Promise<void>
 }
 
-/** What is known of a call before it is authenticated. */
+/** The part of an entry that is known before the caller is authenticated. */
 export type CallDetails = Pick<
   AuditEntry,
   'recorded_at' | 'action' | 'resource_type' | 'resource_id' | 'request_id' | 'origin'

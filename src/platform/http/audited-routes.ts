@@ -61,7 +61,7 @@ const unaudited: AuditedRoutes = {
 
 const refusalsPerMinuteMax = 60
 
-/** Anonymous calls of all addresses together may have as many records as so many actors. */
+/** Limit of anonymous calls of all addresses together, in limits of one actor. */
 const anonymousFactor = 10
 
 /** Creates the recording of calls of a server. */
@@ -142,7 +142,7 @@ function stepsOf(call: AuditedCall, route: Route, request: FastifyRequest): Call
         call.noteChange({ after: maskChange(body, route.shown_once) })
       }
       const answer = await call.change(run)
-      // Nothing was committed in PostgreSQL: the change is elsewhere, or there was none.
+      // Nothing was committed in PostgreSQL: the change is elsewhere, or nothing changed.
       if (!call.isRecorded) await call.record('succeeded')
       return answer
     },

@@ -54,7 +54,7 @@ export type RequestHeaders = Readonly<Record<string, string | string[] | undefin
 export type HeaderDocs = { name: string; required: boolean; description: string }
 
 /**
- * What is recorded of the calls of a route. `change`: each call. `content`: reads by people, which
+ * The calls of a route that are recorded. `change`: each call. `content`: reads by people, which
  * return what users and agents wrote. `none`: the data plane, whose items the ledger counts. Refused
  * calls are recorded on all routes but those of the data plane.
  */
@@ -87,7 +87,7 @@ type RouteDocs = {
   /** Maximum calls per minute and address, for routes where secrets could be guessed. */
   rate_per_minute_max?: number
   body_bytes_max?: number
-  /** What the audit trail records; by default, each call of a method other than GET. */
+  /** The calls that are audited; by default, each one of a method other than GET. */
   audit?: RouteAudit
   /**
    * Accepts `__proto__` and `constructor` as keys of the body, which are otherwise rejected. The

@@ -22,7 +22,7 @@ interface AuditChainsTable {
   checkpoint_at: InstantOrNull
 }
 
-/** A record of a call. Salt and value are null when there is none, or when they were erased. */
+/** A record of a call. Salt and value are null without a detail, or after its erasure. */
 interface AuditRecordsTable {
   chain_id: string
   seq: number

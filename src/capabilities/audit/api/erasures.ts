@@ -15,10 +15,7 @@ export function eraseDetails(deps: AuditDeps): Route {
     scope: auditScope,
     query: z.strictObject(chainQuery),
     body: record('EraseAuditDetailsRequest', {
-      user_id: z
-        .uuid()
-        .toLowerCase()
-        .describe('The account, also one that does not exist any more.'),
+      user_id: z.uuid().toLowerCase().describe('The account. It may be deleted already.'),
     }),
     reply: record('AuditErasure', {
       origins: z.int().describe('Records and reads that lost address and client.'),

@@ -6,7 +6,7 @@ import { encodeFields } from './record.ts'
 export const detailParts = ['origin', 'change'] as const
 export type DetailPart = (typeof detailParts)[number]
 
-/** A value beside the chain. Without its salt, nobody can guess the value from the hash. */
+/** A value beside the chain. Without its salt, the value can not be guessed from the hash. */
 export type Detail = { salt: string; value: string }
 
 const saltBytes = 32
@@ -16,7 +16,7 @@ export function createDetail(value: unknown, salt = randomBytes(saltBytes)): Det
   return { salt: salt.toString('hex'), value: canonicalJson(value) }
 }
 
-/** Returns the hash that stands in the chain for a detail. */
+/** Returns the hash of a detail, which the chain has instead of it. */
 export function commitTo(part: DetailPart, { salt, value }: Detail): string {
   return hash('sha256', encodeFields('looptrace audit commitment', [part, salt, value]))
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { ActorKind, AuditOutcome, CallPath } from '../../../model/audit-entry.ts'
 
-/** What the chain protects of one record, apart from its position. Hashes are 64 hex digits. */
+/** The protected fields of a record, apart from its position. Hashes are 64 hex digits. */
 export type RecordFields = {
   chain_id: string
   /** ISO 8601 UTC with milliseconds: when the call began. */
@@ -22,7 +22,7 @@ export type RecordFields = {
   /** Segment of reads: their number and their hash. */
   segment_count: number | null
   segment_hash: string | null
-  /** Commitments to erasable details; null when there are none. */
+  /** Commitments to erasable details; null without such details. */
   origin_hash: string | null
   change_hash: string | null
 }

@@ -2,7 +2,7 @@ import type { SignedCheckpoint } from './checkpoint.ts'
 import { commitTo, type Detail, type DetailPart, detailParts } from './commitment.ts'
 import { type ChainHead, type ChainRecord, emptyHead, hashRecord } from './record.ts'
 
-/** What is wrong with a chain. */
+/** A fault in a chain. */
 export type ChainFault = {
   kind:
     | 'record_changed'

@@ -5,7 +5,7 @@ import type { ChainRow } from '../events/store.ts'
 
 type Db = Kysely<AuditTables>
 
-/** A chain gets a checkpoint after so many new records, or after this time with any new record. */
+/** New records, and the time with any new record, after which a chain gets a checkpoint. */
 const records_max = 1_000
 const age_max_ms = 60 * 60 * 1000
 

@@ -26,9 +26,9 @@ const page_max = 1_000
 type StoredChainReport = ChainReport & { from_seq: number; pruned_seq: number }
 
 /**
- * Checks a chain in the store against the checkpoints in the store. It finds changes by somebody
- * who has no key. Who can also replace the checkpoints and the keys is found only with published
- * copies: `looptrace audit verify`.
+ * Checks a chain in the store against the checkpoints in the store. It finds changes by a
+ * person without the signing key. A replaced chain with other checkpoints and keys is found only with
+ * published copies: `looptrace audit verify`.
  */
 export async function verifyStoredChain(
   db: Db,
@@ -62,7 +62,7 @@ export async function verifyStoredChain(
 
 type Position = { last: number; pruned_seq: number; hash: Buffer | undefined }
 
-/** Checks the position that the store has of a chain, which nobody signed. */
+/** Checks the position of a chain in the store, which is not signed. */
 function checkPosition(
   { last, pruned_seq, hash }: Position,
   { head }: ChainReport,
