@@ -127,7 +127,7 @@ async function flatOut(server: HttpServer) {
       }
     }),
   )
-  return done / (paced_ms_000)
+  return done / (paced_ms / 1_000)
 }
 
 const quantile = (values: readonly number[], q: number) =>
