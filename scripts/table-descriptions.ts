@@ -9,6 +9,13 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
     'Keys of projects and service accounts. A key is looked up by its prefix and compared by its hash, the SHA-256 of the whole key.',
   archive_files:
     'Files that an archive run has written and verified. Another worker that takes the run over continues after them; `position` is that of the last row. Without foreign keys to projects and jobs, so that the record outlives them.',
+  audit_chains:
+    'The position of each audit chain: an organization, or all zeros for the installation.',
+  audit_checkpoints: 'Signed checkpoints of audit chains.',
+  audit_keys: 'Keys that sign checkpoints; the private part is encrypted.',
+  audit_reads: 'Reads of content by people. `segment_seq` is the record that seals a read.',
+  audit_records:
+    'Audited calls. `origin_hash` and `change_hash` are commitments to the values beside them, which can be erased.',
   capture_policies:
     'The capture policy of each project. A project without a row records everything unchanged.',
   certification_eval_cases:

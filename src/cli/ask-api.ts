@@ -4,6 +4,9 @@ import { NoAnswer, UsageError } from './command.ts'
 
 const answer_timeout_ms = 60_000
 
+/** Names the command line in audit records. */
+const userAgent = 'looptrace-cli'
+
 /** Returns the URLs of API and proxy, and the key. Throws `UsageError` without a key. */
 export function apiSettings(): { url: string; proxy_url: string; api_key: string } {
   const { url, api_key, proxy_url = url } = loadSettings()
@@ -63,9 +66,10 @@ export async function askApi(url: URL, asked: Asked): Promise<unknown> {
     access_token === undefined
       ? { 'x-api-key': api_key }
       : { authorization: `Bearer ${access_token}` }
-  const headers = { ...credentials, 'content-type': 'application/json' }
+  const named = { ...credentials, 'user-agent': userAgent }
+  const headers = { ...named, 'content-type': 'application/json' }
   const post = { method: 'POST', headers, body: JSON.stringify(body) }
-  const get = { headers: credentials }
+  const get = { headers: named }
   let response: Response
   try {
     response = await fetch(url, { ...(body === undefined ? get : post), signal })

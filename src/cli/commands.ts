@@ -1,3 +1,4 @@
+import { auditVerifyCommand } from './audit/verify-command.ts'
 import { certifyCommand } from './certification/certify-command.ts'
 import { verifyCommand } from './certification/verify-command.ts'
 import { type Command, outputOption } from './command.ts'
@@ -274,4 +275,5 @@ export const cliCommands: readonly Command[] = [
   recomputeCommand,
   certifyCommand,
   verifyCommand,
+  auditVerifyCommand,
 ]

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { authorizer, type BootstrapSecrets } from '../capabilities/access/index.ts'
+import { openAuditTrail } from '../capabilities/audit/index.ts'
 import { markDue } from '../capabilities/detection/index.ts'
 import { settleRequests } from '../capabilities/edge/batches/index.ts'
 import { otlpRoutes } from '../capabilities/edge/otlp/index.ts'
@@ -10,6 +11,7 @@ import { startIngest } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openIdempotencyStore } from '../platform/relational/index.ts'
 import { openControl } from './api.ts'
+import { openAudit } from './audit.ts'
 import { openCertification } from './certification.ts'
 import {
   explainFolder,
@@ -78,7 +80,8 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   const verification = openVerification(context, config, { db, store, records, onFindings })
   const feedback = openFeedback(context, { db })
   const certification = openCertification(context, config, { db, ledger, queue })
-  const capabilities = [verification, feedback, certification]
+  const audit = openAudit(context, config, { db })
+  const capabilities = [verification, feedback, certification, audit]
   const jobs = [hotWindows, archives, minutes, notifications, ...capabilities]
   openJobs(context, config, { ...stores, db, ledger }, jobs)
 
@@ -103,6 +106,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
     proxy,
     otlp,
     authorize: authorizer(access),
+    audit: openAuditTrail(db),
     idempotency: openIdempotencyStore(db),
   })
   // Print generated secrets only.

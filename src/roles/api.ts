@@ -1,4 +1,11 @@
-import { type Access, accessRoutes, authorizer, openAccess } from '../capabilities/access/index.ts'
+import {
+  type Access,
+  accessRoutes,
+  authorizer,
+  isInstallationAdmin,
+  openAccess,
+} from '../capabilities/access/index.ts'
+import { auditRoutes, openAuditTrail } from '../capabilities/audit/index.ts'
 import { certificationRoutes, releasePolicyRoutes } from '../capabilities/certification/index.ts'
 import { conversationRoutes, conversationTreeRoutes } from '../capabilities/conversations/index.ts'
 import { correlationRoutes } from '../capabilities/correlations/index.ts'
@@ -88,6 +95,7 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
     await listen(context, config, {
       routes,
       authorize: authorizer(access),
+      audit: openAuditTrail(stores.db),
       idempotency: openIdempotencyStore(stores.db),
     })
   })
@@ -216,6 +224,10 @@ export function openControl(
 export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityParts): Route[] {
   return [
     ...accessRoutes(access),
+    ...auditRoutes({
+      ...{ db: parts.db, clock: parts.clock },
+      isInstallationAdmin: (user_id) => isInstallationAdmin(parts.db, user_id),
+    }),
     ...taskRoutes(parts),
     ...conversationRoutes(parts),
     ...conversationTreeRoutes(parts),

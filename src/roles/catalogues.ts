@@ -88,6 +88,7 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
     ...context,
     routes: [],
     authorize: absent,
+    audit: absent,
     idempotency: absent,
     body_bytes_max: config.http_body_bytes_max,
     header_bytes_max: config.http_header_bytes_max,

@@ -1,3 +1,4 @@
+import { openAuditTrail } from '../capabilities/audit/index.ts'
 import { openFindingsRetention } from '../capabilities/detection/index.ts'
 import type { SecondStore } from '../capabilities/ingest/index.ts'
 import { type Chore, type JobHandler, startJobs } from '../capabilities/jobs/index.ts'
@@ -80,6 +81,7 @@ export function openJobs(
   const jobs = startJobs({
     ...context,
     db,
+    audit: openAuditTrail(db),
     handlers: [
       retentionHandler({ ...context, db, store: retention, targets }),
       dryRunHandler({ db, store: retention }),
@@ -101,7 +103,8 @@ export function openJobs(
   context.parts.defer(() => jobs.stop())
 }
 
-type BlobsConfig = Pick<
+/** Settings of blobs. */
+export type BlobsConfig = Pick<
   RoleConfig<'worker'>,
   | 'blobs_url'
   | 'blobs_s3_endpoint'

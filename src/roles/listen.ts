@@ -33,7 +33,7 @@ type ListenConfig = Pick<
 /** The OTLP receiver of a role. `grpc` is undefined when it is disabled. */
 export type OtlpService = { receiver: OtlpReceiver; grpc: OtlpGrpcServer | undefined }
 
-type Served = Partial<Pick<HttpServerOptions, 'authorize' | 'idempotency'>> & {
+type Served = Partial<Pick<HttpServerOptions, 'authorize' | 'idempotency' | 'audit'>> & {
   routes: readonly (Route | RawRoute)[]
   /** Its streams may use the grace period to end. */
   proxy?: CompletionProxy

@@ -14,6 +14,7 @@ import type { HealthCheck } from '../platform/http/index.ts'
 import {
   type AccessTables,
   type ArchiveTables,
+  type AuditTables,
   type CaptureTables,
   type CertificationTables,
   type DetectionTables,
@@ -38,6 +39,7 @@ import type { RoleContext } from './running.ts'
 
 /** All tables of PostgreSQL. */
 export type Tables = AccessTables &
+  AuditTables &
   HotTables &
   FeedbackTables &
   IncidentTables &

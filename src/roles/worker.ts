@@ -7,6 +7,7 @@ import {
   startIngest,
 } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
+import { openAudit } from './audit.ts'
 import { openCertification } from './certification.ts'
 import { openDetection, openJudge } from './detection.ts'
 import { openFeedback } from './feedback.ts'
@@ -44,7 +45,8 @@ export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Pr
     const verification = openVerification(context, config, { ...stores, onFindings })
     const feedback = openFeedback(context, stores)
     const certification = openCertification(context, config, { ...stores, queue })
-    const capabilities = [verification, feedback, certification]
+    const audit = openAudit(context, config, stores)
+    const capabilities = [verification, feedback, certification, audit]
     const others = [hotWindows, archives, minutes, notifications, ...capabilities]
     openJobs(context, config, stores, others)
   })

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openAuditTrail } from '../../src/capabilities/audit/index.ts'
 import {
   deleteEndedJobs,
   type JobHandler,
@@ -14,7 +15,13 @@ import { claimJob } from '../../src/capabilities/jobs/store.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { problem } from '../../src/kernel/problem.ts'
 import { sleep } from '../../src/kernel/time.ts'
-import { sql } from '../../src/platform/relational/index.ts'
+import {
+  type AccessTables,
+  type AuditTables,
+  openRelational,
+  sql,
+} from '../../src/platform/relational/index.ts'
+import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { eventually } from '../support/eventually.ts'
 import {
   enqueueTestJob,
@@ -344,4 +351,40 @@ test('simultaneous claims get different jobs, oldest first, of all projects alik
   expect(new Set(ids).size).toBe(12)
   expect(ids).not.toContain(undefined)
   await db.deleteFrom('job_runs').where('kind', '=', kind).execute()
+})
+
+test('each end of a job has one audit record, and a retry has none', async () => {
+  const { db } = relational
+  const audited = openRelational<AccessTables & AuditTables>({
+    ...{ url, pool_max: 2, connect_timeout_ms: 2_000, statement_timeout_ms: 5_000 },
+    logger: createLogger({ role: 'test', level: 'silent' }),
+  })
+  let attempts = 0
+  const good = handlerOf(async () => {
+    if (++attempts === 1) throw new Error('once')
+    return {}
+  })
+  const bad = handlerOf(async () => {
+    throw new JobRefused('never')
+  })
+  const worker = startWorker(db, [good, bad], { audit: openAuditTrail(audited.db) })
+  const jobs = await Promise.all(
+    [good, bad].map(({ kind }) => enqueueTestJob(db, { kind, params: {} })),
+  )
+  for (const { id } of jobs) await jobIn(db, id, 'succeeded', 'failed')
+  await worker.stop()
+  const records = await audited.db
+    .selectFrom('audit_records')
+    .selectAll()
+    .orderBy('action')
+    .execute()
+  const expected = [
+    { action: `job.${good.kind}`, outcome: 'succeeded', actor_kind: 'job', actor_id: jobs[0]?.id },
+    { action: `job.${bad.kind}`, outcome: 'failed', actor_kind: 'job', actor_id: jobs[1]?.id },
+  ]
+  expect(records).toHaveLength(2)
+  expect(records).toEqual(
+    expect.arrayContaining(expected.map((each) => expect.objectContaining(each))),
+  )
+  await audited.close()
 })

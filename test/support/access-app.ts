@@ -9,9 +9,11 @@ import {
   type BootstrapSecrets,
   bootstrap,
   createPasswordHasher,
+  isInstallationAdmin,
   mintGivenSecrets,
   openAccess,
 } from '../../src/capabilities/access/index.ts'
+import { auditRoutes, openAuditTrail } from '../../src/capabilities/audit/index.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import {
   createHttpServer,
@@ -23,6 +25,7 @@ import {
 } from '../../src/platform/http/index.ts'
 import {
   type AccessTables,
+  type AuditTables,
   openIdempotencyStore,
   openRelational,
   type Relational,
@@ -34,7 +37,7 @@ import { testPostgres } from './postgres.ts'
 export type AccessApp = {
   server: HttpServer
   access: Access
-  relational: Relational<AccessTables>
+  relational: Relational<AccessTables & AuditTables>
   /** Results of the first start. */
   first: BootstrapSecrets
   /** The operator's key. */
@@ -94,6 +97,8 @@ export const quickPasswords = createPasswordHasher({ cost_log2: 4 })
 export type AppOptions = Partial<AccessOptions> & {
   database_url?: string
   trusted_proxies?: readonly string[]
+  /** Further routes of the server. */
+  routes?: readonly Route[]
 }
 
 /** Starts the app; `bootstrap` runs only on its own database. */
@@ -110,7 +115,7 @@ export async function startAccessApp(options: AppOptions = {}): Promise<AccessAp
     }),
   )
   const clock = { ahead_ms: 0, now_ms: () => systemClock.now_ms() + clock.ahead_ms }
-  const relational = openRelational<AccessTables>({
+  const relational = openRelational<AccessTables & AuditTables>({
     url,
     pool_max: 8,
     connect_timeout_ms: 5_000,
@@ -130,9 +135,13 @@ export async function startAccessApp(options: AppOptions = {}): Promise<AccessAp
   })
   const { operator_key } = mintGivenSecrets()
   const first = await bootstrap({ db, clock, passwords: quickPasswords, operator_key })
+  const isAdmin = (user_id: string) => isInstallationAdmin(db, user_id)
+  const audited = auditRoutes({ db, clock, isInstallationAdmin: isAdmin })
   const server = await createHttpServer({
-    routes: [...accessRoutes(access), ...probes],
+    routes: [...accessRoutes(access), ...audited, ...probes, ...(options.routes ?? [])],
     authorize: authorizer(access),
+    audit: openAuditTrail(db),
+    audit_refusals_per_minute_max: 0,
     idempotency: openIdempotencyStore(db),
     logger,
     metrics: createMetrics(),
@@ -220,11 +229,17 @@ async function send(
   })
   return {
     status: reply.statusCode,
-    body: reply.payload === '' ? undefined : reply.json(),
+    body: String(reply.headers['content-type']).includes('json')
+      ? parsed(reply.payload)
+      : undefined,
     headers: reply.headers,
     text: reply.payload,
   }
 }
+
+/** Lines of JSON stay text. */
+const parsed = (text: string): Json =>
+  text === '' || text.includes('}\n{') ? undefined : JSON.parse(text)
 
 /** Routes that return the caller, one for each kind of access. */
 const probes: Route[] = [

@@ -6,6 +6,7 @@ import {
   type ProjectRole,
   projectRoles,
 } from '../../kernel/scopes.ts'
+import { currentCall } from '../../platform/audit/index.ts'
 import {
   type Authorize,
   type Caller,
@@ -27,9 +28,17 @@ type AuthorizerDeps = IdentityDeps & { roles: RoleReader }
 export function authorizer(deps: AuthorizerDeps): Authorize {
   return async (route, credentials) => {
     const identity = await identify(route, credentials, deps)
+    noteIdentity(identity)
     checkPasswordChange(route.scope, identity)
     return permit(route.scope, { identity, credentials, roles: deps.roles })
   }
+}
+
+/** Names the caller in the audit record, also when the call is refused below. */
+function noteIdentity(identity: Identity): void {
+  const call = currentCall()
+  call?.noteActor(identity.kind, identity.id)
+  if ('project_id' in identity) call?.noteProject(identity.project_id)
 }
 
 /** Throws `password_change_required` until the user has replaced a password that others know. */
@@ -118,6 +127,7 @@ function checkOrigin(
 async function permitUserInProject(role: ProjectRole, question: Question): Promise<Caller> {
   const person = personOf(question.identity)
   const { project_id, seen } = await selectProject(person.id, question)
+  currentCall()?.noteProject(project_id)
   if (projectRoles.indexOf(seen.role) < projectRoles.indexOf(role)) {
     throw problem('permission_denied', {
       detail: `This requires the project role ${role}, yours is ${seen.role}`,
@@ -141,6 +151,7 @@ async function permitInOrganization(role: OrganizationRole, question: Question):
       detail: `There is no organization "${organization_id.slice(0, 80)}" that you can see`,
     })
   }
+  currentCall()?.noteOrganization(organization_id.toLowerCase())
   if (organizationRoles.indexOf(own) < organizationRoles.indexOf(role)) {
     throw problem('permission_denied', {
       detail: `This requires the organization role ${role}, yours is ${own}`,

@@ -68,7 +68,7 @@ export { createPasswordStrength } from './passwords/password-strength.ts'
 export { findProjectMembers } from './roles/store.ts'
 export { declaredBy, declaredByParameter, getDeclarer } from './service-accounts/declaration.ts'
 export { mayReadSigningKeys } from './tokens/signing-keys.ts'
-export { listLockedUsers } from './users/store.ts'
+export { isInstallationAdmin, listLockedUsers } from './users/store.ts'
 
 /** The routes of sign-in and of access control, and the pages of their links. */
 export function accessRoutes(access: Access): Route[] {

@@ -16,6 +16,7 @@ export function listContextFailures(deps: TaskDeps): Route {
     url: '/api/v1/conversations/{conversation_id}/context-failures',
     id: 'listContextFailures',
     summary: 'Context failures of a conversation',
+    audit: 'content',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: 'tasks:read' },
     params: conversationPath,

@@ -125,6 +125,7 @@ export function getConversation(deps: TaskDeps): Route {
     url: '/api/v1/conversations/{conversation_id}',
     id: 'getConversation',
     summary: 'One conversation: sums, states and first tasks',
+    audit: 'content',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: 'tasks:read' },
     params: conversationPath,

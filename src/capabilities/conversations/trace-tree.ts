@@ -34,6 +34,7 @@ export function getTraceTree(deps: TaskDeps & { queries: RunDeps }): Route {
     url: '/api/v1/conversations/{conversation_id}/trace-tree',
     id: 'getConversationTraceTree',
     summary: 'A conversation as a tree: tasks, traces, observations, with sums',
+    audit: 'content',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: 'tasks:read' },
     params: conversationPath,

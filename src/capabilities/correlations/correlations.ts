@@ -55,6 +55,7 @@ export function addCorrelations(deps: CorrelationDeps): Route {
     url: '/api/v2/observability/correlations',
     id: 'addCorrelations',
     summary: 'Add external ids to traces and observations',
+    audit: 'none',
     status: 202,
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'editor', key: 'ingest:write' },

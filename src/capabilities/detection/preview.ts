@@ -31,6 +31,7 @@ export function previewDetectionSettings(deps: DetectionPorts): Route {
     url: '/api/v1/detection/settings/preview',
     id: 'previewDetectionSettings',
     summary: 'Preview the findings of other thresholds in stored tasks',
+    audit: 'refusals',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'editor', key: 'tasks:write' },
     body: settingsBody

@@ -2,8 +2,10 @@ import { backOff } from '../../kernel/back-off.ts'
 import { newId } from '../../kernel/ids.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { type Clock, sleep } from '../../kernel/time.ts'
+import type { AuditTrail } from '../../platform/audit/index.ts'
 import { isRelationalUnavailable } from '../../platform/relational/index.ts'
 import type { Logger, Metrics } from '../../platform/telemetry/index.ts'
+import { writeAuditedEnd } from './audited-end.ts'
 import {
   type Job,
   type JobDb,
@@ -22,6 +24,8 @@ export type JobRunOptions = {
   logger: Logger
   meters: JobMeters
   settings: JobSettings
+  /** Where the ends of jobs are recorded. */
+  audit?: AuditTrail | undefined
 }
 
 /**
@@ -149,7 +153,11 @@ class Attempt {
   }
 
   async #end(end: Parameters<typeof endJob>[2]): Promise<Ended> {
-    const isStored = await this.#persist(() => endJob(this.#options.db, this.#lease, end))
+    const { db, clock, audit: trail } = this.#options
+    const ending = { job: this.#job, isFailed: 'error' in end }
+    const isStored = await this.#persist(() =>
+      writeAuditedEnd(trail && { trail, clock }, ending, () => endJob(db, this.#lease, end)),
+    )
     if (!isStored) return 'lost'
     return 'result' in end ? 'succeeded' : 'failed'
   }

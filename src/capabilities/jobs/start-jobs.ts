@@ -1,4 +1,5 @@
 import { type Clock, sleep } from '../../kernel/time.ts'
+import type { AuditTrail } from '../../platform/audit/index.ts'
 import type { Logger, Metrics } from '../../platform/telemetry/index.ts'
 import { defaultJobSettings, type JobDb, type JobHandler, type JobSettings } from './contract.ts'
 import { claimNextJob, type JobRunOptions, jobMeters } from './run-job.ts'
@@ -12,6 +13,8 @@ export type JobsOptions = {
   logger: Logger
   metrics: Metrics
   settings?: Partial<JobSettings>
+  /** Where the ends of jobs are recorded. Without it, nowhere. */
+  audit?: AuditTrail
 }
 
 /** Periodic work of every worker. It must be safe when several workers do it at once. */
@@ -28,7 +31,7 @@ export type Jobs = {
 
 /** Starts claiming and running jobs, within the limits of the settings. */
 export function startJobs(options: JobsOptions): Jobs {
-  const { db, clock, logger, metrics, chores = [] } = options
+  const { db, clock, logger, metrics, audit, chores = [] } = options
   const settings = { ...defaultJobSettings, ...options.settings }
   const stopping = new AbortController()
   const meters = jobMeters(metrics)
@@ -36,7 +39,7 @@ export function startJobs(options: JobsOptions): Jobs {
     ...poolsOf(options.handlers, settings).map(({ handlers, jobs_max, poll_ms }) => {
       const byKind = new Map(handlers.map((handler) => [handler.kind, handler]))
       const limits = { ...settings, poll_ms }
-      const run = { db, handlers: byKind, clock, logger, settings: limits, meters }
+      const run = { db, handlers: byKind, clock, logger, settings: limits, meters, audit }
       return runJobs(run, jobs_max, stopping.signal)
     }),
     ...chores.map((chore) => repeat(chore, logger, stopping.signal)),

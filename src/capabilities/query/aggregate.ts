@@ -14,6 +14,7 @@ export function runAggregateRoute(deps: RunDeps): Route {
     url: '/api/v2/observability/query/aggregate',
     id: 'runAggregate',
     summary: 'Aggregate records by group',
+    audit: 'content',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: ['query:run', 'traces:read'] },
     body: aggregateSchema,

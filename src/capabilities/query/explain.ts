@@ -25,6 +25,7 @@ export function explainRoute(deps: RunDeps): Route {
     url: '/api/v2/observability/query/explain',
     id: 'explainQuery',
     summary: 'Explain a query without running it',
+    audit: 'refusals',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: ['query:run', 'traces:read'] },
     body: explainBody,

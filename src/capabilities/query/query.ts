@@ -17,6 +17,7 @@ export function runQueryRoute(deps: RunDeps): Route {
     url: '/api/v2/observability/query',
     id: 'runQuery',
     summary: 'Query records by their fields',
+    audit: 'content',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: ['query:run', 'traces:read'] },
     body: querySchema,

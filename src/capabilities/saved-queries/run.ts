@@ -25,6 +25,7 @@ export function runSavedQuery(deps: SavedQueryDeps): Route {
     url: '/api/v2/observability/saved-queries/{saved_query_id}/run',
     id: 'runSavedQuery',
     summary: 'Run a saved query',
+    audit: 'content',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: ['query:run', 'traces:read'] },
     params: savedQueryPath,

@@ -23,6 +23,7 @@ export function getTaskFindings(deps: TaskDeps): Route {
     url: '/api/v1/tasks/{task_id}/findings',
     id: 'getTaskFindings',
     summary: 'Findings of a task: loops, failures and lost context',
+    audit: 'content',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: 'tasks:read' },
     params: taskPath,

@@ -12,6 +12,7 @@ export function getTaskLoops(deps: TaskDeps): Route {
     url: '/api/v1/tasks/{task_id}/loops',
     id: 'getTaskLoops',
     summary: 'Loops detected in a task',
+    audit: 'content',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: 'tasks:read' },
     params: taskPath,

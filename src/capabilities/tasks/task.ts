@@ -19,6 +19,7 @@ export function getTask(deps: TaskDeps): Route {
     url: '/api/v1/tasks/{task_id}',
     id: 'getTask',
     summary: 'One task: state, times, calls, tokens, cost',
+    audit: 'content',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: 'tasks:read' },
     params: taskPath,

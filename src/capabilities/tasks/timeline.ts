@@ -33,6 +33,7 @@ export function getTaskTimeline(deps: TaskDeps): Route {
     url: '/api/v1/tasks/{task_id}/timeline',
     id: 'getTaskTimeline',
     summary: 'Timeline of a task, with running totals',
+    audit: 'content',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: 'tasks:read' },
     params: taskPath,

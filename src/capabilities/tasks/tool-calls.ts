@@ -31,6 +31,7 @@ export function getTaskToolCalls(deps: TaskDeps): Route {
     url: '/api/v1/tasks/{task_id}/tool-calls',
     id: 'getTaskToolCalls',
     summary: 'Tool calls of a task with their results, and statistics by tool',
+    audit: 'content',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: 'tasks:read' },
     params: taskPath,

@@ -26,6 +26,7 @@ export function listTraceEvents({ records }: TraceDeps): Route {
     url: '/api/v2/observability/traces/{trace_id}/events',
     id: 'listTraceEvents',
     summary: 'Events of a trace, in order of time',
+    audit: 'content',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: ['query:run', 'traces:read'] },
     params: tracePath,

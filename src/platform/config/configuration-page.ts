@@ -31,6 +31,7 @@ import {
 } from './settings/store-settings.ts'
 import { verificationSettings } from './settings/verification-settings.ts'
 import {
+  auditSettings,
   jobSettings,
   judgeSettings,
   notificationSettings,
@@ -50,6 +51,7 @@ const sections: readonly (readonly [heading: string, group: Record<string, z.Zod
   ['Archives', blobsSettings],
   ['Worker', workerSettings],
   ['Jobs and retention', jobSettings],
+  ['Audit', auditSettings],
   ['Judge', judgeSettings],
   ['Verification', { ...verificationSettings, ...verificationApiSettings }],
   ['Certification', { ...certificationSettings, ...certificationApiSettings }],

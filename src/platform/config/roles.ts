@@ -28,6 +28,7 @@ import {
 } from './settings/store-settings.ts'
 import { verificationSettings } from './settings/verification-settings.ts'
 import {
+  auditSettings,
   jobSettings,
   judgeSettings,
   notificationSettings,
@@ -77,6 +78,7 @@ export const roleSchemas = {
     ...columnarSettings,
     ...queueSettings,
     ...workerSettings,
+    ...auditSettings,
     ...jobSettings,
     ...judgeSettings,
     ...verificationSettings,
@@ -113,6 +115,7 @@ export const roleSchemas = {
     ...columnarSettings,
     ...queueSettings,
     ...workerSettings,
+    ...auditSettings,
     ...jobSettings,
     ...judgeSettings,
     ...verificationSettings,

@@ -1,8 +1,11 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { problem } from '../../kernel/problem.ts'
 import { isJson, type Json } from './json-schema.ts'
 import { openapiDocument } from './openapi.ts'
 import { errorsOf } from './openapi-responses.ts'
-import type { RawRoute, Route } from './route.ts'
+import { problemReply } from './problem-reply.ts'
+import { linesMediaType, type RawRoute, type Route } from './route.ts'
 
 /** A response as sent. `body` is its text. */
 export type SentReply = {
@@ -45,7 +48,7 @@ function findFault(route: Route, reply: SentReply, find: FindDescription): strin
   if (!isJson(content)) return reply.body ? 'expected no body' : undefined
   const mediaType = String(reply.headers['content-type']).split(';', 1)[0] ?? ''
   if (!isJson(content[mediaType])) return `undocumented media type ${mediaType}`
-  if (mediaType === 'text/html' || mediaType === 'application/x-ndjson') return undefined
+  if (mediaType === 'text/html' || mediaType === linesMediaType) return undefined
   const body: unknown = reply.body ? JSON.parse(reply.body) : undefined
   const validate = described.validatorOf(mediaType)
   if (!validate(body)) return validate.errors?.map(faultText).join(', ')
@@ -109,4 +112,24 @@ function objectAt(document: Json, steps: readonly string[]): Json | undefined {
 
 function pointerStep(step: string): string {
   return encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))
+}
+
+/** Replaces a response that differs from the document by a 500 with the reason in a header. */
+export function replyCheckHook(route: Route, checkReply: ReturnType<typeof replyChecker>) {
+  return async (request: FastifyRequest, reply: FastifyReply, body: unknown) => {
+    // The client has left, so nothing is sent.
+    if (reply.raw.destroyed) return body
+    const text = typeof body === 'string' ? body : undefined
+    try {
+      checkReply(route, { status: reply.statusCode, headers: reply.getHeaders(), body: text })
+      return body
+    } catch (error) {
+      request.log.error({ err: error }, 'a response differs from the OpenAPI document')
+      const replaced = problemReply(problem('internal_error'), request.url)
+      const reason = encodeURI(String(error)).slice(0, 1000)
+      reply.code(500).headers({ ...replaced.headers, 'x-undocumented': reason })
+      reply.removeHeader('content-length')
+      return JSON.stringify(replaced.body)
+    }
+  }
 }

@@ -1,3 +1,4 @@
+export { auditOf } from './audited-routes.ts'
 export { frontPageRoute } from './front-page.ts'
 export { AddressUnavailable, addressTaken, assertAddressFree } from './listen-error.ts'
 export { createManagementServer, type HealthCheck, type ManagementServer } from './management.ts'
@@ -10,6 +11,7 @@ export {
   Answer,
   defineRawRoute,
   defineRoute,
+  linesMediaType,
   type RawRoute,
   type RequestHeaders,
   type Route,

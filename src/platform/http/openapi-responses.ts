@@ -5,7 +5,7 @@ import { faultSchema, record } from '../../model/named-schemas.ts'
 import type { Json } from './json-schema.ts'
 import type { NamedSchemas, SchemaUse } from './openapi-schemas.ts'
 import { problemMediaType } from './problem-reply.ts'
-import type { OtherReply, RawRoute, Route } from './route.ts'
+import { linesMediaType, type OtherReply, type RawRoute, type Route } from './route.ts'
 
 const codes = Object.keys(problemCatalogue) as [ProblemCode, ...ProblemCode[]]
 
@@ -127,9 +127,11 @@ export function responsesOf(
       ...(route.etag && reply === route.reply && { headers: headers('ETag') }),
       ...(status !== 204 && {
         content: {
-          'application/json': { schema: schemas.of({ schema: reply, io: 'output' }) },
+          [route.lines === 'always' ? linesMediaType : 'application/json']: {
+            schema: schemas.of({ schema: reply, io: 'output' }),
+          },
           ...(route.or_html && { 'text/html': { schema: { type: 'string' } } }),
-          ...(route.or_ndjson && { 'application/x-ndjson': { schema: { type: 'string' } } }),
+          ...(route.lines === 'if_accepted' && { [linesMediaType]: { schema: { type: 'string' } } }),
         },
       }),
     }

@@ -212,6 +212,7 @@ function securityOf({ auth, scope, headers }: Route | RawRoute): Json[] {
 const descriptions: Record<string, string> = {
   access: 'Organizations, projects, members, service accounts and keys.',
   alerts: 'Rules in effect, open incidents, high-risk tasks and statistics.',
+  audit: 'Audited calls and reads of content, their proof and its keys.',
   auth: 'Sign-in: access tokens and passwords.',
   conversations: 'Conversations: their tasks, traces and the health of their context.',
   detection: 'Settings and thresholds of detectors.',

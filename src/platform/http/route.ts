@@ -53,6 +53,13 @@ export type RequestHeaders = Readonly<Record<string, string | string[] | undefin
 /** A request header, for the docs. */
 export type HeaderDocs = { name: string; required: boolean; description: string }
 
+/**
+ * The calls of a route that are recorded. `change`: each call. `content`: reads by people, which
+ * return what users and agents wrote. `none`: the data plane, whose items the ledger counts. Refused
+ * calls are recorded on all routes but those of the data plane.
+ */
+export type RouteAudit = 'change' | 'content' | 'refusals' | 'none'
+
 type RouteDocs = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   url: string
@@ -63,8 +70,11 @@ type RouteDocs = {
   status?: SuccessStatus
   /** Returns HTML instead of JSON to clients that prefer it. */
   or_html?: true
-  /** Returns one JSON value a line to clients that accept `application/x-ndjson`. */
-  or_ndjson?: true
+  /**
+   * Returns lines of JSON (`linesMediaType`) as text, one value a line: always, or to clients that
+   * accept them.
+   */
+  lines?: 'always' | 'if_accepted'
   /** A page for browsers or one of its files. The OpenAPI document leaves it out. */
   page?: true
   /** Returns the version of the object as `ETag`. */
@@ -80,6 +90,8 @@ type RouteDocs = {
   /** Maximum calls per minute and address, for routes where secrets could be guessed. */
   rate_per_minute_max?: number
   body_bytes_max?: number
+  /** The calls that are audited; by default, each one of a method other than GET. */
+  audit?: RouteAudit
   /**
    * Accepts `__proto__` and `constructor` as keys of the body, which are otherwise rejected. The
    * handler must not assign these keys to an object.
@@ -130,6 +142,9 @@ export class Answer<B> {
     this.content = options.content
   }
 }
+
+/** The media type of lines of JSON (https://github.com/ndjson/ndjson-spec). */
+export const linesMediaType = 'application/x-ndjson'
 
 /** A text in UTF-8 with its media type, such as `text/html`. */
 export type TextContent = { media_type: string; text: string }

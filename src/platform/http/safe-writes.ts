@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { type Problem, problem } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
+import { currentCall } from '../audit/index.ts'
+import { maskChange } from './mask-change.ts'
 import { Answer, type HeaderDocs, type RequestHeaders, type Route } from './route.ts'
 import type { Caller } from './route-access.ts'
 
@@ -132,12 +134,17 @@ type VersionedWrites<Stored extends { version: number }> = {
   find(): Promise<{ version: number } | undefined>
 }
 
-/** Writes as If-Match requires. Throws `precondition_failed` with the current version. */
+/**
+ * Writes as If-Match requires, and notes the object before the change for the audit record. Throws
+ * `precondition_failed` with the current version.
+ */
 export async function writeIfMatch<Stored extends { version: number }>(
   headers: RequestHeaders,
   { put, replace, find }: VersionedWrites<Stored>,
 ): Promise<Stored> {
   const version = versionToReplace(headers)
+  const call = currentCall()
+  if (call !== undefined) call.noteChange({ before: maskChange((await find()) ?? null) })
   if (version === undefined) return put()
   const stored = await replace(version)
   if (stored !== undefined) return stored

@@ -11,16 +11,17 @@ import {
 } from 'fastify'
 import { toClientNetwork } from '../../kernel/client-network.ts'
 import { newId } from '../../kernel/ids.ts'
-import { problem } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
+import type { AuditTrail } from '../audit/index.ts'
 import { inSpan, type Logger, type Metrics } from '../telemetry/index.ts'
-import { replyChecker } from './check-replies.ts'
+import { type AuditedRoutes, openAudits } from './audited-routes.ts'
+import { replyChecker, replyCheckHook } from './check-replies.ts'
 import { createCrossOrigin } from './cross-origin.ts'
 import { readJsonBodies } from './json-bodies.ts'
 import { addressTaken } from './listen-error.ts'
 import { answerClientError, asProblem, problemFrom, problemReply } from './problem-reply.ts'
 import { type LimitOfKey, limitedBy } from './rate-limit.ts'
-import type { Answer, RawRoute, Route } from './route.ts'
+import type { Answer, RawRoute, Route, UnparsedRequest } from './route.ts'
 import type { Authorize, Caller } from './route-access.ts'
 import { type IdempotencyStore, runOnce } from './safe-writes.ts'
 import { createUnroutable, pathOf, type Unroutable } from './unroutable.ts'
@@ -29,6 +30,10 @@ export type HttpServerOptions = {
   routes: readonly (Route | RawRoute)[]
   authorize: Authorize
   idempotency: IdempotencyStore
+  /** Where calls are recorded. Without it, none is. */
+  audit?: AuditTrail
+  /** Refused calls of one actor that are recorded in a minute; 60 by default, 0: all. */
+  audit_refusals_per_minute_max?: number
   logger: Logger
   metrics: Metrics
   clock: Clock
@@ -110,15 +115,24 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       'answered',
     )
   })
-  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply))
+  const audits = openAudits(options)
+  const routeAt = new Map(
+    options.routes.map((route) => [`${route.method} ${pathFor(route)}`, route]),
+  )
+  app.setErrorHandler(async (error, request, reply) => {
+    const route = routeAt.get(`${request.method} ${request.routeOptions.url}`)
+    if (route?.kind === 'api') await audits.refuse(route, request, problemFrom(error))
+    return sendProblem(error, request, reply)
+  })
   await app.register(
     rateLimit,
     limitedBy(options.rate_per_minute_max, 'credential', options.limitOfKey),
   )
   readJsonBodies(app, options.routes)
-  const serving = options.check_replies
-    ? { ...options, checkReply: replyChecker(options.routes) }
-    : options
+  const serving: ServeOptions = {
+    ...{ ...options, audits },
+    ...(options.check_replies && { checkReply: replyChecker(options.routes) }),
+  }
   for (const route of options.routes) if (route.kind === 'api') serve(app, route, serving)
   await app.ready()
   return {
@@ -178,32 +192,33 @@ function nodeServer(
   )
 }
 
-type ServeOptions = HttpServerOptions & { checkReply?: ReturnType<typeof replyChecker> }
+type ServeOptions = HttpServerOptions & {
+  audits: AuditedRoutes
+  checkReply?: ReturnType<typeof replyChecker>
+}
+
+/** Returns the path of a route as Fastify writes it. */
+function pathFor({ url }: Pick<Route, 'url'>): string {
+  return url.replaceAll('{', ':').replaceAll('}', '')
+}
 
 function serve(app: FastifyInstance, route: Route, options: ServeOptions): void {
   app.route({
     method: route.method,
-    url: route.url.replaceAll('{', ':').replaceAll('}', ''),
+    url: pathFor(route),
     ...(route.body_bytes_max !== undefined && { bodyLimit: route.body_bytes_max }),
     ...(route.rate_per_minute_max !== undefined && {
       config: { rateLimit: limitedBy(route.rate_per_minute_max, 'address') },
     }),
     handler: async (request, reply) => {
-      const caller = await authorizeRequest(route, request, options.authorize)
-      const answer = await inSpan(route.id, { 'http.route': route.url }, () =>
-        runOnce(route, { request, caller }, options, () =>
-          route.run({
-            params: request.params,
-            query: withoutProject(request.query),
-            body: request.body,
-            caller,
-            headers: request.headers,
-            request_id: request.id,
-            network: toClientNetwork(request.ip),
-            signal: disconnectSignal(reply),
-          }),
-        ),
-      )
+      const answer = await options.audits.run(route, request, async ({ authorised, change }) => {
+        const caller = await authorizeRequest(route, request, options.authorize)
+        authorised(caller)
+        const run = () => route.run(unparsed(request, reply, caller))
+        return inSpan(route.id, { 'http.route': route.url }, () =>
+          runOnce(route, { request, caller }, options, () => change(run)),
+        )
+      })
       return send(route, reply, answer)
     },
     ...(options.checkReply !== undefined &&
@@ -211,23 +226,20 @@ function serve(app: FastifyInstance, route: Route, options: ServeOptions): void 
   })
 }
 
-/** Replaces a response that differs from the document by a 500 with the reason in a header. */
-function replyCheckHook(route: Route, checkReply: NonNullable<ServeOptions['checkReply']>) {
-  return async (request: FastifyRequest, reply: FastifyReply, body: unknown) => {
-    // The client has left, so nothing is sent.
-    if (reply.raw.destroyed) return body
-    const text = typeof body === 'string' ? body : undefined
-    try {
-      checkReply(route, { status: reply.statusCode, headers: reply.getHeaders(), body: text })
-      return body
-    } catch (error) {
-      request.log.error({ err: error }, 'a response differs from the OpenAPI document')
-      const replaced = problemReply(problem('internal_error'), request.url)
-      const reason = encodeURI(String(error)).slice(0, 1000)
-      reply.code(500).headers({ ...replaced.headers, 'x-undocumented': reason })
-      reply.removeHeader('content-length')
-      return JSON.stringify(replaced.body)
-    }
+function unparsed(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  caller: Caller | null,
+): UnparsedRequest {
+  return {
+    params: request.params,
+    query: withoutProject(request.query),
+    body: request.body,
+    caller,
+    headers: request.headers,
+    request_id: request.id,
+    network: toClientNetwork(request.ip),
+    signal: disconnectSignal(reply),
   }
 }
 

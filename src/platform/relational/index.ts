@@ -6,6 +6,7 @@ export {
   type Transaction,
 } from 'kysely'
 export type { AccessTables, PasswordOrigin } from './access-tables.ts'
+export type { AuditTables } from './audit-tables.ts'
 export type { CertificationTables } from './certification-tables.ts'
 export {
   assertDatabaseEmpty,

@@ -1,7 +1,7 @@
-import { type DatabaseConnection, Kysely, PostgresDialect, PostgresDriver } from 'kysely'
+import { Kysely, PostgresDialect, type PostgresDriver } from 'kysely'
 import pg from 'pg'
 import type { Logger } from '../telemetry/index.ts'
-import { asStoreProblem } from './unavailable.ts'
+import { StoreDriver } from './store-driver.ts'
 
 /** Address of the relational store, and limits of one process. */
 export type RelationalOptions = {
@@ -84,7 +84,7 @@ function poolConfig(options: RelationalOptions): pg.PoolConfig {
   }
 }
 
-/** A PostgreSQL dialect of Kysely that reports an unavailable store as `store_unavailable`. */
+/** A PostgreSQL dialect of Kysely with the driver of the store. */
 class StoreDialect extends PostgresDialect {
   readonly #pool: pg.Pool
 
@@ -96,27 +96,6 @@ class StoreDialect extends PostgresDialect {
   override createDriver(): PostgresDriver {
     return new StoreDriver({ pool: this.#pool })
   }
-}
-
-/** Translates errors of connecting and of each statement, also in transactions. */
-class StoreDriver extends PostgresDriver {
-  readonly #translated = new WeakSet<DatabaseConnection>()
-
-  override async acquireConnection(
-    ...asked: Parameters<PostgresDriver['acquireConnection']>
-  ): Promise<DatabaseConnection> {
-    const connection = await super.acquireConnection(...asked).catch(throwStoreProblem)
-    if (!this.#translated.has(connection)) {
-      this.#translated.add(connection)
-      const run = connection.executeQuery.bind(connection)
-      connection.executeQuery = (...query) => run<never>(...query).catch(throwStoreProblem)
-    }
-    return connection
-  }
-}
-
-function throwStoreProblem(error: unknown): never {
-  throw asStoreProblem(error)
 }
 
 /**

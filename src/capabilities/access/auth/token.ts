@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
 import { record } from '../../../model/named-schemas.ts'
+import { currentCall } from '../../../platform/audit/index.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import type { TokenSubject } from '../tokens/access-tokens.ts'
@@ -82,6 +83,7 @@ async function byPassword(
     findByPassword(account, password, access),
   )
   if (login === undefined) throw refused()
+  currentCall()?.noteActor('user', login.id)
   return signInAs({ user_id: login.id, session_number: login.session_number }, access)
 }
 
@@ -112,6 +114,7 @@ async function byServiceAccount(
   const key = await access.keys.authenticate(client_secret)
   const service_account_id = key?.service_account_id
   if (key === undefined || typeof service_account_id !== 'string') throw refused()
+  currentCall()?.noteActor('service_account', service_account_id)
   if (client_id !== undefined && client_id.toLowerCase() !== service_account_id) throw refused()
   return bearer({ kind: 'service_account', service_account_id, key_id: key.key_id }, access)
 }
@@ -121,6 +124,7 @@ async function byRefreshToken(token: string, network: string, access: Access): P
   const state = exchanged && (await access.roles.user(exchanged.user_id))
   if (exchanged === undefined || state === undefined) throw refused()
   const { user_id, refresh_token } = exchanged
+  currentCall()?.noteActor('user', user_id)
   // The network stays known while it is in use, so that attempts from elsewhere do not delay it.
   const login = await findLoginById(access.db, user_id)
   if (login !== undefined) await access.guard.remember({ account: login.email, network })

@@ -1,6 +1,7 @@
 import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { type OrganizationRole, organizationRoles, projectRoles } from '../../../kernel/scopes.ts'
+import { currentCall } from '../../../platform/audit/index.ts'
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 import { checkRoleChange } from '../organizations/role-change.ts'
 import { lockOrganization } from '../organizations/store.ts'
@@ -108,6 +109,9 @@ export function acceptInvitation(
     const invitation = await findByLink(trx, { token_hash, now })
     if (invitation === undefined) throw invitationNotFound()
     const account = await accountOf(trx, { invitation, person, now })
+    // The link proves that the call belongs to the organization.
+    currentCall()?.noteActor('user', account.user_id)
+    currentCall()?.noteOrganization(invitation.organization_id)
     if (account.account !== 'claimed') await keepOnlyProject(trx, account)
     await addMembership(trx, { ...invitation, user_id: account.user_id, now })
     await trx

@@ -25,6 +25,7 @@ export function postIngest(context: RequestContext): Route {
     url: '/api/v2/observability/ingest',
     id: 'ingestBatch',
     summary: 'Ingest a batch of traces, observations, events, links and correlations',
+    audit: 'none',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'editor', key: 'ingest:write' },
     status: 202,

@@ -9,14 +9,13 @@ import {
   isoWindow,
 } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
-import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
+import { Answer, defineRoute, linesMediaType, type Route } from '../../../platform/http/index.ts'
 import { type InsightDeps, labelReadScope } from '../contract.ts'
 import { labelSchema, toLabel } from '../review/labels.ts'
 import { labelsOfTasks } from '../review/labels-store.ts'
 import { findExported, findings_max, items_max, readExported } from './export-store.ts'
 
 const list = 'feedback export'
-const ndjson = 'application/x-ndjson'
 /** Characters after which a page ends, so that long comments do not make it huge. */
 const pageChars_max = 8_000_000
 /** Tasks that are read at one time. */
@@ -80,7 +79,7 @@ export function exportFeedback({ db }: InsightDeps): Route {
     summary: 'Tasks with their feedback and labels, as JSON or NDJSON',
     auth: 'jwt',
     scope: labelReadScope,
-    or_ndjson: true,
+    lines: 'if_accepted',
     query: z.strictObject({
       from: instantParameter('Only tasks that started at or after this instant.'),
       to: instantParameter('Only tasks that started before this instant.'),
@@ -105,10 +104,10 @@ export function exportFeedback({ db }: InsightDeps): Route {
       const last = tasks.at(-1)
       const isMore = last !== undefined && ids.at(-1) !== last.task_id
       const page = { tasks, next_cursor: isMore ? encodeCursor(list, [last.task_id]) : null }
-      if (!String(headers['accept']).includes(ndjson)) return page
+      if (!String(headers['accept']).includes(linesMediaType)) return page
       const text = tasks.map((task) => `${JSON.stringify(task)}\n`).join('')
       return new Answer(page, {
-        content: { media_type: ndjson, text },
+        content: { media_type: linesMediaType, text },
         headers: page.next_cursor === null ? {} : { 'X-Next-Cursor': page.next_cursor },
       })
     },

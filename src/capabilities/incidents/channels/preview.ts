@@ -24,6 +24,7 @@ export function previewChannel(deps: ChannelRoutesDeps): Route {
     url: '/api/v2/observability/incidents/channels/preview',
     id: 'previewNotification',
     summary: 'Preview the texts of a message',
+    audit: 'refusals',
     auth: 'jwt_or_key',
     scope: channelReads,
     body: record('NotificationPreviewRequest', {

@@ -32,6 +32,7 @@ export function compareTraces(deps: TraceDeps): Route {
     url: '/api/v2/observability/traces/{trace_id}/comparison',
     id: 'compareTraces',
     summary: 'Compare two traces: structure, times and costs',
+    audit: 'content',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: ['query:run', 'traces:read'] },
     params: tracePath,

@@ -52,6 +52,7 @@ export function exploreTrace(deps: TraceDeps): Route {
     url: '/api/v2/observability/traces/{trace_id}/explorer',
     id: 'exploreTrace',
     summary: 'Trace as a tree, with times, sums and anomalies',
+    audit: 'content',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: ['query:run', 'traces:read'] },
     params: tracePath,

@@ -188,3 +188,19 @@ export const judgeSettings = {
     reason: 'Maximum spend per project and day (UTC). Above it, the judge is not asked.',
   }),
 }
+
+/** Settings of the audit trail. */
+export const auditSettings = {
+  audit_checkpoint_sinks: text({
+    unit: 'URLs',
+    reason:
+      'Where signed checkpoints of audit chains are published, separated by commas: file:///folder, s3://bucket/prefix (with the settings of blobs), https://receiver, or stdout. Without one, the audit trail is append-only, but not tamper-evident.',
+  }),
+  audit_days: integer({
+    unit: 'days',
+    default: 0,
+    min: 0,
+    max: 36_500,
+    reason: 'Days for which audit records are kept. 0: for ever.',
+  }),
+}

@@ -23,6 +23,7 @@ export function lookUpInvitation({ db, clock }: Access): Route {
     url: '/api/v1/auth/invitations/lookup',
     id: 'lookUpInvitation',
     summary: 'Organization and role that a link invites to',
+    audit: 'refusals',
     auth: 'public',
     scope: { level: 'public' },
     body: record('LookUpInvitationRequest', { token: linkTokenField }),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { problem } from '../../../../kernel/problem.ts'
 import { record } from '../../../../model/named-schemas.ts'
+import { noteBefore } from '../../../../platform/audit/index.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
 import { idField, scopesField } from '../../fields.ts'
@@ -37,6 +38,7 @@ export function setApiKeyScopes({ db, keys, roles }: Access): Route {
       const key = await findChangeableKey(db, params, { caller, managed_by })
       const { project_id, service_account_id } = key
       if (key.origins !== null) checkBrowserScopes(scopes)
+      noteBefore({ scopes: key.scopes })
       if (service_account_id !== null) {
         const account = await findServiceAccount(db, { project_id, service_account_id })
         refuseSuspended(account)

@@ -81,6 +81,7 @@ export function explainOtlpMapping(deps: { store: Pick<ObservationStore, 'observ
     id: 'explainOtlpMapping',
     summary:
       'Explain the mapping of a span: the source of each field, and losses, cuts and defaults',
+    audit: 'content',
     auth: 'jwt_or_key',
     scope: {
       level: 'project',

@@ -109,6 +109,7 @@ export function previewIncidentRule(deps: IncidentRoutesDeps): Route {
     url: '/api/v2/observability/incidents/rules/preview',
     id: 'previewIncidentRule',
     summary: 'Evaluate an incident rule on stored rows',
+    audit: 'refusals',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: 'incidents:read' },
     body: previewBody,

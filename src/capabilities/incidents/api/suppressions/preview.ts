@@ -37,6 +37,7 @@ export function previewSuppression({ db, clock }: IncidentRoutesDeps): Route {
     url: '/api/v2/observability/incidents/suppressions/preview',
     id: 'previewIncidentSuppression',
     summary: 'List the incidents that a suppression would mute',
+    audit: 'refusals',
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: null },
     body: storableSuppression,

@@ -34,6 +34,7 @@ export function listVerificationCalls({ db }: VerificationRoutesDeps): Route {
     url: '/api/v1/verification/runs/{run_id}/calls',
     id: 'listVerificationCalls',
     summary: 'Priced calls of a verification run',
+    audit: 'content',
     auth: 'jwt',
     scope: readScope,
     params: runPath,

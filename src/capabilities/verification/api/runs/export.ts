@@ -25,6 +25,7 @@ export function exportRun({ db }: VerificationRoutesDeps): Route {
     url: '/api/v1/verification/runs/{run_id}/export',
     id: 'exportVerificationRun',
     summary: 'A run with all claims, evidence and calibrations, to recompute without the service',
+    audit: 'content',
     auth: 'jwt',
     scope: readScope,
     params: runPath,

@@ -33,6 +33,7 @@ export function recomputeRun({ db }: VerificationRoutesDeps): Route {
     url: '/api/v1/verification/runs/{run_id}/recompute',
     id: 'recomputeVerificationRun',
     summary: 'Compute the trust score of a run again from its stored results',
+    audit: 'refusals',
     auth: 'jwt',
     scope: readScope,
     params: runPath,

@@ -14,6 +14,7 @@ export function getVerificationRun({ db }: VerificationRoutesDeps): Route {
     url: '/api/v1/verification/runs/{run_id}',
     id: 'getVerificationRun',
     summary: 'One verification run',
+    audit: 'content',
     auth: 'jwt',
     scope: readScope,
     params: runPath,

@@ -25,6 +25,7 @@ export function getTaskVerification(deps: VerificationRoutesDeps): Route {
     url: '/api/v1/verification/tasks/{task_id}',
     id: 'getTaskVerification',
     summary: 'Trust of a task, and its verification runs',
+    audit: 'content',
     auth: 'jwt',
     scope: readScope,
     params: taskPath,

@@ -35,6 +35,7 @@ export function listTraceClaims(deps: VerificationRoutesDeps): Route {
     url: '/api/v1/verification/traces/{trace_id}/claims',
     id: 'listTraceClaims',
     summary: 'Claims of a trace’s answer, with verdicts and evidence',
+    audit: 'content',
     auth: 'jwt',
     scope: readScope,
     params: tracePath,

@@ -61,6 +61,7 @@ export function diffVerifications(deps: VerificationRoutesDeps): Route {
     url: '/api/v1/verification/traces/{trace_id}/diff',
     id: 'diffVerifications',
     summary: 'Differences between two verified runs of a trace',
+    audit: 'content',
     auth: 'jwt',
     scope: readScope,
     params: tracePath,

@@ -51,6 +51,7 @@ export function estimateVerification(deps: VerificationRoutesDeps): Route {
     url: '/api/v1/verification/traces/{trace_id}/estimate',
     id: 'estimateVerification',
     summary: 'Estimate the cost of a verification',
+    audit: 'refusals',
     auth: 'jwt',
     scope: readScope,
     params: tracePath,

@@ -63,6 +63,7 @@ export function getVerificationSummary(deps: VerificationRoutesDeps): Route {
     url: '/api/v1/verification/traces/{trace_id}/summary',
     id: 'getVerificationSummary',
     summary: 'Verification of a trace in short, with its worst claims',
+    audit: 'content',
     auth: 'jwt',
     scope: readScope,
     params: tracePath,

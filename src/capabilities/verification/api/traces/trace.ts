@@ -38,6 +38,7 @@ export function getTraceVerification(deps: VerificationRoutesDeps): Route {
     url: '/api/v1/verification/traces/{trace_id}',
     id: 'getTraceVerification',
     summary: 'Verification of a trace: status, trust score, counts',
+    audit: 'content',
     auth: 'jwt',
     scope: readScope,
     params: tracePath,

@@ -13,6 +13,7 @@ export function searchDocuments({ db }: KnowledgeDeps): Route {
     url: '/api/v1/verification/documents/search',
     id: 'searchDocuments',
     summary: 'Passages of documents that share the rarest words with a text',
+    audit: 'content',
     auth: 'jwt',
     scope: { level: 'project', role: 'viewer', key: 'verification:run' },
     body: searchBody,

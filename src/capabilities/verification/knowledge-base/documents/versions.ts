@@ -49,6 +49,7 @@ export function getVersion({ db }: KnowledgeDeps): Route {
     url: '/api/v1/verification/documents/{document_id}/versions/{version}',
     id: 'getDocumentVersion',
     summary: 'Read the content of a version of a document',
+    audit: 'content',
     auth: 'jwt',
     scope: { level: 'project', role: 'viewer', key: 'verification:run' },
     params: documentPath.extend({ version: z.string().describe('Number of the version.') }),

@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { record } from '../../../model/named-schemas.ts'
+import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import { erasePerson } from '../erase-person.ts'
+import { type AuditDeps, auditScope, chainErrors, chainQuery, findChainId } from './contract.ts'
+
+/** POST /api/v2/audit/erasures: erases the personal data of a user in the chain's details. */
+export function eraseDetails(deps: AuditDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v2/audit/erasures',
+    id: 'eraseAuditDetails',
+    summary: 'Erase the personal data of a user in audit records',
+    auth: 'jwt',
+    scope: auditScope,
+    query: z.strictObject(chainQuery),
+    body: record('EraseAuditDetailsRequest', {
+      user_id: z.uuid().toLowerCase().describe('The account. It may be deleted already.'),
+    }),
+    reply: record('AuditErasure', {
+      origins: z.int().describe('Records and reads that lost address and client.'),
+      changes: z.int().describe('Records that lost their values, because these name the person.'),
+    }),
+    errors: [...chainErrors, 'store_unavailable'],
+    handle: async ({ query: { chain }, body: { user_id }, caller }) => {
+      const chain_id = await findChainId(deps, { chain, caller })
+      return erasePerson(deps.db, { chain_id, user_id })
+    },
+  })
+}

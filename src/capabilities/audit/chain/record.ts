@@ -1,0 +1,100 @@
+import { hash } from 'node:crypto'
+import type { ActorKind, AuditOutcome, CallPath } from '../../../model/audit-entry.ts'
+
+/** The protected fields of a record, apart from its position. Hashes are 64 hex digits. */
+export type RecordFields = {
+  chain_id: string
+  /** ISO 8601 UTC with milliseconds: when the call began. */
+  recorded_at: string
+  action: string
+  outcome: AuditOutcome
+  /** Code of the error; null for a successful call. */
+  code: string | null
+  actor_kind: ActorKind
+  actor_id: string | null
+  via: CallPath
+  resource_type: string
+  resource_id: string | null
+  project_id: string | null
+  request_id: string
+  /** Refused calls of the same actor that were only counted since its last record. */
+  suppressed: number
+  /** Segment of reads: their number and their hash. */
+  segment_count: number | null
+  segment_hash: string | null
+  /** Commitments to erasable details; null without such details. */
+  origin_hash: string | null
+  change_hash: string | null
+}
+
+/** A record in its chain. */
+export type ChainRecord = RecordFields & { seq: number; hash: string }
+
+/** A position in a chain. `hash` is that of the record with this number; zeros before the first. */
+export type ChainHead = { seq: number; hash: string }
+
+/** The position before the first record. */
+export const emptyHead: ChainHead = { seq: 0, hash: '0'.repeat(64) }
+
+const domain = 'looptrace audit record'
+const version = 1
+
+/** Order of the fields in the hash. Appended to only together with a new version. */
+const hashedFields: readonly (keyof RecordFields)[] = [
+  'chain_id',
+  'recorded_at',
+  'action',
+  'outcome',
+  'code',
+  'actor_kind',
+  'actor_id',
+  'via',
+  'resource_type',
+  'resource_id',
+  'project_id',
+  'request_id',
+  'suppressed',
+  'segment_count',
+  'segment_hash',
+  'origin_hash',
+  'change_hash',
+]
+
+/**
+ * Returns the bytes of a record before its position: domain, version, and each field with its
+ * length in 4 bytes. The length of null is 2³² − 1.
+ */
+export function encodeRecord(fields: RecordFields): Buffer {
+  return encodeFields(
+    domain,
+    hashedFields.map((name) => fields[name]),
+  )
+}
+
+/** Returns the hash of a record: SHA-256 of its bytes, its number (8 bytes) and the hash before. */
+export function hashRecord(fields: RecordFields, previous: ChainHead): string {
+  const seq = Buffer.alloc(8)
+  seq.writeBigUInt64BE(BigInt(previous.seq + 1))
+  const before = Buffer.from(previous.hash, 'hex')
+  return hash('sha256', Buffer.concat([encodeRecord(fields), seq, before]))
+}
+
+/** Returns the record that follows a position. */
+export function linkRecord(fields: RecordFields, previous: ChainHead): ChainRecord {
+  return { ...fields, seq: previous.seq + 1, hash: hashRecord(fields, previous) }
+}
+
+/** Returns domain, version and values, each value with its length in 4 bytes. */
+export function encodeFields(domain: string, values: readonly (string | number | null)[]): Buffer {
+  const parts = [encodeText(domain), Buffer.of(version)]
+  for (const value of values) parts.push(encodeText(value === null ? null : String(value)))
+  return Buffer.concat(parts)
+}
+
+function encodeText(text: string | null): Buffer {
+  if (text === null) return Buffer.alloc(4, 0xff)
+  const bytes = Buffer.from(text)
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(bytes.length)
+  return Buffer.concat([length, bytes])
+}

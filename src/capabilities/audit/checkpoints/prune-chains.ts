@@ -1,0 +1,76 @@
+import type { KeyObject } from 'node:crypto'
+import { type AuditTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import type { ChainRow } from '../events/store.ts'
+import { storeCheckpoint } from './sign-checkpoints.ts'
+
+type Db = Kysely<AuditTables>
+
+const batch_max = 5_000
+
+/**
+ * Deletes records older than a time: the prefix of a chain up to a checkpoint that was signed before
+ * that time. A signed statement names the last deleted record, so the rest still verifies. With
+ * sinks, only a published checkpoint counts. Returns the number of deleted records.
+ */
+export async function pruneChains(
+  db: Db,
+  pruning: { key: KeyObject; now: Date; before: Date; hasSinks: boolean; signal: AbortSignal },
+): Promise<number> {
+  let deleted = 0
+  const chains = await db.selectFrom('audit_chains').selectAll().execute()
+  for (const chain of chains) {
+    pruning.signal.throwIfAborted()
+    const cut = await findCut(db, chain, pruning)
+    if (cut !== undefined) {
+      const head = cut.hash.toString('hex')
+      await storeCheckpoint(db, chain, { ...pruning, kind: 'pruned', seq: cut.seq, head })
+    }
+    // Also deletes what an interrupted pass left.
+    deleted += await deletePrefix(db, chain.chain_id, pruning.signal)
+  }
+  return deleted
+}
+
+function findCut(
+  db: Db,
+  { chain_id, pruned_seq }: ChainRow,
+  { before, hasSinks }: { before: Date; hasSinks: boolean },
+): Promise<{ seq: number; hash: Buffer } | undefined> {
+  return db
+    .selectFrom('audit_checkpoints')
+    .innerJoin('audit_records', (join) =>
+      join
+        .onRef('audit_records.chain_id', '=', 'audit_checkpoints.chain_id')
+        .onRef('audit_records.seq', '=', 'audit_checkpoints.seq'),
+    )
+    .select(['audit_records.seq', 'audit_records.hash'])
+    .where('audit_checkpoints.chain_id', '=', chain_id)
+    .where('audit_checkpoints.kind', '=', 'head')
+    .where('audit_checkpoints.seq', '>', pruned_seq)
+    .where('audit_checkpoints.created_at', '<', before.toISOString())
+    .$if(hasSinks, (query) => query.where('audit_checkpoints.published_at', 'is not', null))
+    .orderBy('audit_checkpoints.seq', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+async function deletePrefix(db: Db, chain_id: string, signal: AbortSignal): Promise<number> {
+  let deleted = 0
+  for (;;) {
+    signal.throwIfAborted()
+    const { numAffectedRows = 0n } = await sql`
+      with prefix as (
+        select record.seq from audit_records as record
+        join audit_chains as chain using (chain_id)
+        where record.chain_id = ${chain_id}::uuid and record.seq <= chain.pruned_seq
+        order by record.seq limit ${batch_max}
+      ), reads as (
+        delete from audit_reads
+        where chain_id = ${chain_id}::uuid and segment_seq in (select seq from prefix)
+      )
+      delete from audit_records
+      where chain_id = ${chain_id}::uuid and seq in (select seq from prefix)`.execute(db)
+    deleted += Number(numAffectedRows)
+    if (numAffectedRows < BigInt(batch_max)) return deleted
+  }
+}

@@ -1,0 +1,42 @@
+import type { AuditTables, Kysely } from '../../../platform/relational/index.ts'
+
+type Db = Kysely<AuditTables>
+
+/** A checkpoint for a sink: a file name below the sink, and the envelope as JSON text. */
+export type PublishedCheckpoint = { name: string; envelope: string }
+
+/** A place outside of the database that keeps checkpoints. Publishing twice must do no harm. */
+export type CheckpointSink = (checkpoint: PublishedCheckpoint) => Promise<void>
+
+const page_max = 200
+
+/**
+ * Publishes checkpoints to all sinks, oldest first. A checkpoint is published again until every
+ * sink had it, so none is lost while a sink is unavailable. Rejects with the first failure.
+ */
+export async function publishCheckpoints(
+  db: Db,
+  { sinks, now }: { sinks: readonly CheckpointSink[]; now: Date },
+): Promise<number> {
+  if (sinks.length === 0) return 0
+  const waiting = await db
+    .selectFrom('audit_checkpoints')
+    .select(['chain_id', 'seq', 'kind', 'envelope'])
+    .where('published_at', 'is', null)
+    .orderBy('created_at')
+    .orderBy('seq')
+    .limit(page_max)
+    .execute()
+  for (const { chain_id, seq, kind, envelope } of waiting) {
+    const name = `${chain_id}/${String(seq).padStart(16, '0')}-${kind}.json`
+    for (const publish of sinks) await publish({ name, envelope })
+    await db
+      .updateTable('audit_checkpoints')
+      .set({ published_at: now })
+      .where('chain_id', '=', chain_id)
+      .where('seq', '=', seq)
+      .where('kind', '=', kind)
+      .execute()
+  }
+  return waiting.length
+}

@@ -1,0 +1,79 @@
+import { sql } from '../../platform/relational/index.ts'
+import type { ErasureTarget } from '../storage/index.ts'
+import type { AuditDb } from './trail/open-trail.ts'
+
+/** Counts of erased details. */
+type ErasedDetails = { origins: number; changes: number }
+
+/**
+ * Erases what the chain's details say of a person: address and client of the person's calls, the
+ * values of changes of the own account, and of changes that name the person by id or e-mail. The chain still verifies: it has
+ * commitments to the details only, and their salts are erased too.
+ */
+export function erasePerson(
+  db: AuditDb,
+  { chain_id, user_id }: { chain_id: string; user_id: string },
+): Promise<ErasedDetails> {
+  return db.transaction().execute(async (trx) => {
+    const user = await trx
+      .selectFrom('users')
+      .select('email')
+      .where('id', '=', user_id)
+      .executeTakeFirst()
+    const noOrigin = { origin_salt: null, origin_value: null }
+    const records = await trx
+      .updateTable('audit_records')
+      .set(noOrigin)
+      .where('chain_id', '=', chain_id)
+      .where('actor_id', '=', user_id)
+      .where('origin_value', 'is not', null)
+      .executeTakeFirst()
+    const reads = await trx
+      .updateTable('audit_reads')
+      .set(noOrigin)
+      .where('chain_id', '=', chain_id)
+      .where('actor_id', '=', user_id)
+      .where('origin_value', 'is not', null)
+      .executeTakeFirst()
+    const named = [user_id, ...(user === undefined ? [] : [user.email])]
+    const own = await trx
+      .updateTable('audit_records')
+      .set({ change_salt: null, change_value: null })
+      .where('chain_id', '=', chain_id)
+      .where('actor_id', '=', user_id)
+      .where('resource_type', 'like', 'auth/%')
+      .where('change_value', 'is not', null)
+      .executeTakeFirst()
+    const others = await eraseChanges(trx, sql<boolean>`chain_id = ${chain_id}::uuid`, named)
+    const changes = Number(own.numUpdatedRows) + others
+    return { origins: Number(records.numUpdatedRows + reads.numUpdatedRows), changes }
+  })
+}
+
+/** Erases end users of a project in the values of changes, such as those of legal holds. */
+export function openAuditErasure({ db }: { db: AuditDb }): ErasureTarget {
+  return {
+    eraseUser: async ({ project_id, user_id }) => {
+      await eraseChanges(db, sql<boolean>`project_id = ${project_id}::uuid`, [user_id])
+    },
+  }
+}
+
+async function eraseChanges(
+  db: AuditDb,
+  where: ReturnType<typeof sql<boolean>>,
+  named: readonly string[],
+): Promise<number> {
+  // Values are JSON text: a name is found as it is written there.
+  const texts = named.map((name) => JSON.stringify(name).slice(1, -1).toLowerCase())
+  const erased = await db
+    .updateTable('audit_records')
+    .set({ change_salt: null, change_value: null })
+    .where(where)
+    .where('change_value', 'is not', null)
+    .where(({ or }) =>
+      or(texts.map((text) => sql<boolean>`strpos(lower(change_value), ${text}) > 0`)),
+    )
+    .executeTakeFirst()
+  return Number(erased.numUpdatedRows)
+}

@@ -1,0 +1,151 @@
+import type { AuditOutcome } from '../../../model/audit-entry.ts'
+import {
+  type AuditTables,
+  type Kysely,
+  type Selectable,
+  sql,
+} from '../../../platform/relational/index.ts'
+import type { RecordRow } from './event.ts'
+
+type Db = Kysely<AuditTables>
+
+/** Which records of a chain are listed. Times are ISO 8601. */
+export type EventFilter = {
+  chain_id: string
+  actor_id?: string | undefined
+  action?: string | undefined
+  resource_type?: string | undefined
+  resource_id?: string | undefined
+  outcome?: AuditOutcome | undefined
+  project_id?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+}
+
+/** Returns records of a chain, newest first. */
+export function selectEvents(
+  db: Db,
+  filter: EventFilter,
+  page: { before: number | undefined; limit: number },
+): Promise<RecordRow[]> {
+  const { before } = page
+  return matching(db, filter)
+    .selectAll()
+    .$if(before !== undefined, (query) => query.where('seq', '<', before ?? 0))
+    .orderBy('seq', 'desc')
+    .limit(page.limit)
+    .execute()
+}
+
+/** Counts records of a chain, up to `limit`. */
+export async function countEvents(db: Db, filter: EventFilter, limit: number): Promise<number> {
+  const rows = matching(db, filter).select('seq').limit(limit).as('rows')
+  const counted = await db
+    .selectFrom(rows)
+    .select(sql<number>`count(*)`.as('counted'))
+    .executeTakeFirst()
+  return counted?.counted ?? 0
+}
+
+const equalities = [
+  'actor_id',
+  'action',
+  'resource_type',
+  'resource_id',
+  'outcome',
+  'project_id',
+] as const
+
+function matching(db: Db, filter: EventFilter) {
+  let query = db.selectFrom('audit_records').where('chain_id', '=', filter.chain_id)
+  for (const name of equalities) {
+    const value = filter[name]
+    if (value !== undefined) query = query.where(name, '=', value)
+  }
+  if (filter.from !== undefined) query = query.where('recorded_at', '>=', filter.from)
+  if (filter.to !== undefined) query = query.where('recorded_at', '<', filter.to)
+  return query
+}
+
+/** Returns records after a number, in the order of the chain. */
+export function selectChain(
+  db: Db,
+  page: { chain_id: string; after: number; limit: number },
+): Promise<RecordRow[]> {
+  return db
+    .selectFrom('audit_records')
+    .selectAll()
+    .where('chain_id', '=', page.chain_id)
+    .where('seq', '>', page.after)
+    .orderBy('seq')
+    .limit(page.limit)
+    .execute()
+}
+
+export type ChainRow = Selectable<AuditTables['audit_chains']>
+export type CheckpointRow = Selectable<AuditTables['audit_checkpoints']>
+export type ReadRow = Selectable<AuditTables['audit_reads']>
+
+/** Returns the position of a chain; undefined before its first record. */
+export function findChain(db: Db, chain_id: string): Promise<ChainRow | undefined> {
+  return db
+    .selectFrom('audit_chains')
+    .selectAll()
+    .where('chain_id', '=', chain_id)
+    .executeTakeFirst()
+}
+
+/**
+ * Returns the checkpoints of a chain from a number on, in their order. `pruned`: also all statements
+ * about deleted prefixes, to which later checkpoints refer.
+ */
+export function selectCheckpoints(
+  db: Db,
+  page: { chain_id: string; from: number; limit: number; pruned?: true },
+): Promise<CheckpointRow[]> {
+  return db
+    .selectFrom('audit_checkpoints')
+    .selectAll()
+    .where('chain_id', '=', page.chain_id)
+    .where(({ eb, or }) =>
+      or([eb('seq', '>=', page.from), ...(page.pruned ? [eb('kind', '=', 'pruned')] : [])]),
+    )
+    .orderBy('seq')
+    .orderBy('kind')
+    .limit(page.limit)
+    .execute()
+}
+
+/** Returns the reads that a record seals, in the order of its hash. */
+export function selectSegment(
+  db: Db,
+  { chain_id, seq }: { chain_id: string; seq: number },
+): Promise<ReadRow[]> {
+  return db
+    .selectFrom('audit_reads')
+    .selectAll()
+    .where('chain_id', '=', chain_id)
+    .where('segment_seq', '=', seq)
+    .orderBy('id')
+    .execute()
+}
+
+/** Returns reads of content in a chain, newest first. */
+export function selectReads(
+  db: Db,
+  filter: { chain_id: string; actor_id?: string | undefined; resource_id?: string | undefined },
+  page: { before: string | undefined; limit: number },
+): Promise<ReadRow[]> {
+  const { actor_id, resource_id } = filter
+  const { before } = page
+  return db
+    .selectFrom('audit_reads')
+    .selectAll()
+    .where('chain_id', '=', filter.chain_id)
+    .$if(actor_id !== undefined, (query) => query.where('actor_id', '=', actor_id ?? ''))
+    .$if(resource_id !== undefined, (query) => query.where('resource_id', '=', resource_id ?? ''))
+    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .orderBy('id', 'desc')
+    .limit(page.limit)
+    .execute()
+}

@@ -1,0 +1,31 @@
+import type { Route } from '../../platform/http/index.ts'
+import { getCheckpoints } from './api/checkpoints.ts'
+import type { AuditDeps } from './api/contract.ts'
+import { eraseDetails } from './api/erasures.ts'
+import { getEvents } from './api/events.ts'
+import { exportRecords } from './api/export.ts'
+import { getKeys } from './api/keys.ts'
+import { getReads } from './api/reads.ts'
+import { verifyChain } from './api/verify.ts'
+
+export type { AuditDeps } from './api/contract.ts'
+export { type AuditChoreOptions, auditChores } from './audit-chores.ts'
+export { openCheckpoint, type SignedCheckpoint } from './chain/checkpoint.ts'
+export { type ContentRead, hashSegment } from './chain/segment.ts'
+export { type ChainFault, ChainVerifier, type RecordWithDetails } from './chain/verify-chain.ts'
+export type { CheckpointSink } from './checkpoints/publish-checkpoints.ts'
+export { openAuditErasure } from './erase-person.ts'
+export { openAuditTrail } from './trail/open-trail.ts'
+
+/** The routes under `/api/v2/audit`. */
+export function auditRoutes(deps: AuditDeps): Route[] {
+  return [
+    getEvents,
+    getReads,
+    exportRecords,
+    verifyChain,
+    getCheckpoints,
+    getKeys,
+    eraseDetails,
+  ].map((route) => route(deps))
+}

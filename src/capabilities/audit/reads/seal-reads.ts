@@ -1,0 +1,102 @@
+import type { Clock } from '../../../kernel/time.ts'
+import {
+  type AuditTables,
+  type Kysely,
+  type Selectable,
+  sql,
+} from '../../../platform/relational/index.ts'
+import { type ContentRead, hashSegment } from '../chain/segment.ts'
+import { appendEntry } from '../trail/append.ts'
+import { installationChain } from '../trail/chain-id.ts'
+
+type Db = Kysely<AuditTables>
+type ReadRow = Selectable<AuditTables['audit_reads']>
+
+/** Most reads of a segment. */
+const segment_max = 1_000
+
+/** Age from which a read was left behind by a worker that stopped or a store that was unavailable. */
+const late_ms = 10_000
+
+/** The actions of records that seal a segment, in time and after an interruption. */
+const sealAction = 'sealReads'
+const lateSealAction = 'sealReadsLate'
+
+/**
+ * Seals the stored reads of each chain: one record in the chain for up to 1,000 reads. Reads of a
+ * chain are sealed by one worker at a time. Returns the number of sealed reads.
+ */
+export async function sealReads(db: Db, clock: Clock): Promise<number> {
+  const chains = await db
+    .selectFrom('audit_reads')
+    .select('chain_id')
+    .distinct()
+    .where('segment_seq', 'is', null)
+    .execute()
+  let sealed = 0
+  for (const { chain_id } of chains) {
+    sealed += await db
+      .transaction()
+      .execute((trx) => sealChain(trx, { chain_id, now_ms: clock.now_ms() }))
+  }
+  return sealed
+}
+
+async function sealChain(
+  trx: Db,
+  { chain_id, now_ms }: { chain_id: string; now_ms: number },
+): Promise<number> {
+  if (!(await isMine(trx, chain_id))) return 0
+  const reads = await trx
+    .selectFrom('audit_reads')
+    .selectAll()
+    .where('chain_id', '=', chain_id)
+    .where('segment_seq', 'is', null)
+    .orderBy('id')
+    .limit(segment_max)
+    .execute()
+  const [first] = reads
+  if (first === undefined) return 0
+  const isLate = now_ms - Date.parse(first.read_at) > late_ms
+  const segment = { count: reads.length, hash: hashSegment(reads.map(toRead)) }
+  const seq = await appendEntry(trx, sealEntry({ chain_id, isLate, now_ms }), segment)
+  const ids = reads.map(({ id }) => id)
+  await trx
+    .updateTable('audit_reads')
+    .set({ segment_seq: seq })
+    .where('chain_id', '=', chain_id)
+    .where('id', 'in', ids)
+    .execute()
+  return reads.length
+}
+
+async function isMine(trx: Db, chain_id: string): Promise<boolean> {
+  const { rows } = await sql<{ mine: boolean }>`
+    select pg_try_advisory_xact_lock(hashtextextended(${`looptrace.audit_reads ${chain_id}`}, 0)) as mine`.execute(
+    trx,
+  )
+  return rows[0]?.mine === true
+}
+
+/** Returns what a segment protects of a stored read. */
+export function toRead({ origin_hash, ...row }: ReadRow): ContentRead {
+  return { ...row, origin_hash: origin_hash.toString('hex') }
+}
+
+function sealEntry(seal: { chain_id: string; isLate: boolean; now_ms: number }) {
+  return {
+    organization_id: seal.chain_id === installationChain ? null : seal.chain_id,
+    project_id: null,
+    recorded_at: new Date(seal.now_ms).toISOString(),
+    action: seal.isLate ? lateSealAction : sealAction,
+    ...({
+      outcome: 'succeeded',
+      code: null,
+      actor_kind: 'job',
+      actor_id: null,
+      via: 'job',
+    } as const),
+    ...{ resource_type: 'audit/reads', resource_id: null, request_id: '', suppressed: 0 },
+    ...{ origin: null, change: null },
+  }
+}

@@ -1,0 +1,118 @@
+import { createReadStream } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import {
+  type ChainFault,
+  ChainVerifier,
+  type ContentRead,
+  hashSegment,
+  openCheckpoint,
+  type RecordWithDetails,
+  type SignedCheckpoint,
+} from '../../capabilities/audit/index.ts'
+import { readPublicKeys, StatementFault } from '../../capabilities/certification/index.ts'
+import { objectFrom, parsedJson } from '../../kernel/json-values.ts'
+import { printable } from '../../kernel/printable.ts'
+import { type Arguments, type CommandIo, exitStatus, UsageError } from '../command.ts'
+
+/** Verifies an exported chain, without a service. */
+export async function verifyAudit(args: Arguments, io: CommandIo): Promise<number> {
+  const [path = '-'] = args.words
+  const [folder, keysPath] = [args.value('checkpoints'), args.value('keys')]
+  if (folder === undefined || keysPath === undefined) {
+    throw new UsageError('expected --checkpoints and --keys')
+  }
+  const all = await readCheckpoints(folder, await readText(keysPath))
+  const lines = path === '-' ? (await io.stdin()).split('\n') : linesOf(path)
+  const found = await verifyLines(lines, { all, chain: args.value('chain') })
+  return report(found, io)
+}
+
+type Found = { chain: string; verifier: ChainVerifier; faults: ChainFault[] }
+
+async function verifyLines(
+  lines: Iterable<string> | AsyncIterable<string>,
+  { all, chain }: { all: readonly SignedCheckpoint[]; chain: string | undefined },
+): Promise<Found> {
+  let found = chain === undefined ? undefined : open(chain.toLowerCase(), all)
+  for await (const line of lines) {
+    if (line.trim() === '') continue
+    const record = toRecord(line)
+    found ??= open(record.chain_id, all)
+    found.verifier.add(record)
+    found.faults.push(...faultsOf(record, found.chain))
+  }
+  if (found === undefined) throw new UsageError('there are no records: name the chain with --chain')
+  return found
+}
+
+function open(chain: string, all: readonly SignedCheckpoint[]): Found {
+  const own = all.filter(({ chain_id }) => chain_id === chain)
+  return { chain, verifier: new ChainVerifier(own), faults: [] }
+}
+
+type ExportedRecord = RecordWithDetails & { reads?: readonly ContentRead[] }
+
+function toRecord(line: string): ExportedRecord {
+  const record = objectFrom(parsedJson(line))
+  if (record !== undefined && Number.isSafeInteger(record['seq'])) {
+    return record as unknown as ExportedRecord
+  }
+  throw new UsageError('expected lines of GET /api/v2/audit/export')
+}
+
+function faultsOf({ seq, chain_id, segment_hash, reads = [] }: ExportedRecord, chain: string) {
+  const faults: ChainFault[] = []
+  if (chain_id !== chain) {
+    faults.push({ kind: 'record_inserted', seq, detail: `the record is of the chain ${chain_id}` })
+  }
+  if (segment_hash !== null && hashSegment(reads) !== segment_hash) {
+    faults.push({ kind: 'record_changed', seq, detail: 'the reads that it seals were changed' })
+  }
+  return faults
+}
+
+function report({ chain, verifier, faults }: Found, io: CommandIo): number {
+  const { head, records, erased, protected_seq, checkpoints, ...result } = verifier.finish()
+  const all = [...faults, ...result.faults]
+  for (const { kind, seq, detail } of all) io.out(`${kind} at ${seq}: ${printable(detail)}\n`)
+  io.out(
+    `chain ${printable(chain)}: ${records} records up to ${head.seq}, ${checkpoints} checkpoints\n`,
+  )
+  if (erased > 0) io.out(`${erased} details were erased\n`)
+  const open = Math.max(0, head.seq - protected_seq)
+  if (open > 0) io.out(`${open} records after the newest checkpoint are not protected yet\n`)
+  io.out(all.length === 0 ? 'valid\n' : `not valid: ${all.length} faults\n`)
+  return all.length === 0 ? exitStatus.ok : exitStatus.findings
+}
+
+/** Reads all checkpoints below a folder. Throws UsageError for a file that is not a signed one. */
+async function readCheckpoints(folder: string, keys: string): Promise<SignedCheckpoint[]> {
+  try {
+    const known = readPublicKeys(keys)
+    const names = await readdir(folder, { recursive: true })
+    const files = names.filter((name) => name.endsWith('.json')).map((name) => join(folder, name))
+    const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')))
+    return texts.map((text) => openCheckpoint(text, known))
+  } catch (error) {
+    if (error instanceof StatementFault)
+      throw new UsageError(`--checkpoints, --keys: ${error.message}`)
+    throw new UsageError(`--checkpoints ${printable(folder)}: the folder can not be read`)
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => {
+    throw new UsageError(`${printable(path)}: the file can not be read`)
+  })
+}
+
+async function* linesOf(path: string): AsyncIterable<string> {
+  const input = createReadStream(path)
+  try {
+    yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
+  } catch {
+    throw new UsageError(`${printable(path)}: the file can not be read`)
+  }
+}

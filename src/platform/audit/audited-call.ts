@@ -1,0 +1,187 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { ActorKind, AuditChange, AuditEntry, AuditOutcome } from '../../model/audit-entry.ts'
+
+/** A statement that appends a record. The store runs it in the transaction of the change. */
+export type AuditStatement = { sql: string; parameters: readonly unknown[] }
+
+/** Where calls are recorded. */
+export type AuditTrail = {
+  /** Returns the organization of a project; undefined for an unknown one. */
+  findOrganization(project_id: string): Promise<string | undefined>
+  /** Returns the statement that appends an entry to its chain. */
+  toStatement(entry: AuditEntry): AuditStatement
+  /** Appends an entry in a transaction of its own. */
+  append(entry: AuditEntry): Promise<void>
+  /** Stores a read of content by a person. Resolves when it is stored. */
+  storeRead(entry: AuditEntry): Promise<void>
+}
+
+/** The part of an entry that is known before the caller is authenticated. */
+export type CallDetails = Pick<
+  AuditEntry,
+  'recorded_at' | 'action' | 'resource_type' | 'resource_id' | 'request_id' | 'origin'
+> & {
+  user_agent: string | null
+  /** Whether the path ends with the word of a collection: a new object of it is the resource. */
+  is_collection: boolean
+}
+
+/**
+ * A call that is audited. It travels with the asynchronous work of the call, so that the relational
+ * store finds it at the commit of the change, and no capability has to pass it on. Only between
+ * `begin` and `end` do commits take the record; writes of sign-in and background work do not.
+ */
+export class AuditedCall {
+  readonly #details: CallDetails
+  readonly #trail: AuditTrail
+  #actor: { kind: ActorKind; id: string | null } = { kind: 'anonymous', id: null }
+  #organization_id: string | null = null
+  #project_id: string | null = null
+  #change: AuditChange | null = null
+  #resource_id: string | null
+  #hasCreated = false
+  #outcome: AuditOutcome = 'succeeded'
+  #phase: 'before' | 'changing' | 'over' = 'before'
+  #state: 'open' | 'taken' | 'recorded' = 'open'
+
+  constructor(trail: AuditTrail, details: CallDetails) {
+    this.#trail = trail
+    this.#details = details
+    this.#resource_id = details.resource_id
+  }
+
+  /** Whether the record is committed. */
+  get isRecorded(): boolean {
+    return this.#state === 'recorded'
+  }
+
+  /** Whether the next commit of a change takes the record. */
+  get isChanging(): boolean {
+    return this.#phase === 'changing' && this.#state === 'open'
+  }
+
+  noteActor(kind: ActorKind, id: string): void {
+    this.#actor = { kind, id }
+  }
+
+  noteProject(project_id: string): void {
+    this.#project_id = project_id
+  }
+
+  noteOrganization(organization_id: string): void {
+    this.#organization_id = organization_id
+  }
+
+  /** Records the change as failed: work that ended with an error. */
+  noteFailure(): void {
+    this.#outcome = 'failed'
+  }
+
+  /** Notes the values before the change, or the requested values. */
+  noteChange(change: AuditChange): void {
+    this.#change = { ...this.#change, ...change }
+  }
+
+  /** Notes the id of a new row, if its table has the name of the collection in the path. */
+  noteCreated(table: string, id: string): void {
+    const { resource_type, is_collection } = this.#details
+    const name = resource_type.split('/').at(-1)?.replaceAll('-', '_') ?? ''
+    if (!is_collection || this.#hasCreated || !table.endsWith(name)) return
+    this.#hasCreated = true
+    this.#resource_id = id
+  }
+
+  /** Runs the change: the first commit in it takes the record. */
+  async change<T>(run: () => Promise<T>): Promise<T> {
+    await this.#findOrganization()
+    this.#phase = 'changing'
+    try {
+      return await run()
+    } finally {
+      this.#phase = 'over'
+    }
+  }
+
+  /**
+   * Commits a transaction with the record of the call: `commit` runs the statement and commits. If
+   * it fails, the record is open again.
+   */
+  async commitWith(commit: (statement: AuditStatement) => Promise<void>): Promise<void> {
+    this.#state = 'taken'
+    try {
+      await commit(this.#trail.toStatement(this.#entry(this.#outcome, null, 0)))
+      this.#state = 'recorded'
+    } catch (error) {
+      this.#state = 'open'
+      throw error
+    }
+  }
+
+  /** Records the call in a transaction of its own. */
+  async record(outcome: AuditOutcome, code: string | null = null, suppressed = 0): Promise<void> {
+    await this.#findOrganization()
+    await this.#trail.append(this.#entry(outcome, code, suppressed))
+    this.#state = 'recorded'
+  }
+
+  /** Stores the call as a read of content. Reads by keys and operators are not stored. */
+  async storeRead(): Promise<void> {
+    if (this.#actor.kind !== 'user') return
+    await this.#findOrganization()
+    await this.#trail.storeRead(this.#entry('succeeded', null, 0))
+    this.#state = 'recorded'
+  }
+
+  /** Whether the caller gave no valid credentials. */
+  get isAnonymous(): boolean {
+    return this.#actor.id === null
+  }
+
+  /** By whom refused calls are counted: the actor, or the address of an anonymous one. */
+  get countedBy(): string {
+    const { kind, id } = this.#actor
+    return id === null ? `address ${this.#details.origin?.address ?? ''}` : `${kind} ${id}`
+  }
+
+  async #findOrganization(): Promise<void> {
+    if (this.#organization_id !== null || this.#project_id === null) return
+    this.#organization_id = (await this.#trail.findOrganization(this.#project_id)) ?? null
+  }
+
+  #entry(outcome: AuditOutcome, code: string | null, suppressed: number): AuditEntry {
+    const { user_agent, is_collection: _, ...details } = this.#details
+    return {
+      ...details,
+      ...{ outcome, code, suppressed },
+      resource_id: this.#resource_id,
+      organization_id: this.#organization_id,
+      project_id: this.#project_id,
+      actor_kind: this.#actor.kind,
+      actor_id: this.#actor.id,
+      via: viaOf(this.#actor.kind, user_agent),
+      change: this.#change,
+    }
+  }
+}
+
+function viaOf(kind: ActorKind, user_agent: string | null): AuditEntry['via'] {
+  if (kind === 'operator' || kind === 'job') return kind
+  return user_agent?.startsWith('looptrace-cli') ? 'cli' : 'api'
+}
+
+const calls = new AsyncLocalStorage<AuditedCall>()
+
+/** Returns the audited call whose work is running; undefined outside of one. */
+export function currentCall(): AuditedCall | undefined {
+  return calls.getStore()
+}
+
+/** Runs the work of an audited call. */
+export function runInCall<T>(call: AuditedCall, work: () => Promise<T>): Promise<T> {
+  return calls.run(call, work)
+}
+
+/** Notes the values before the change of the running call, for its record. */
+export function noteBefore(before: unknown): void {
+  currentCall()?.noteChange({ before })
+}

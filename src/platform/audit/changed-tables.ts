@@ -1,0 +1,26 @@
+/**
+ * Tables whose rows are bookkeeping of the service. A call that writes only to them changes nothing,
+ * and its commits do not take the record of the call.
+ */
+const bookkeeping = new Set([
+  'idempotency_keys',
+  'sign_in_counts',
+  'sign_in_networks',
+  'signing_keys',
+  'audit_keys',
+  'audit_reads',
+])
+
+/** `update of`, `update skip` and the like belong to locks, `update set` to upserts. */
+const noTables = new Set(['of', 'set', 'skip', 'nowait'])
+
+const writes = /\b(?:insert\s+into|update|delete\s+from|merge\s+into)\s+(?:only\s+)?"?([a-z_]+)"?/gi
+
+/** Returns whether a statement writes to a table that is not bookkeeping. */
+export function isChange(sql: string): boolean {
+  for (const [, table = ''] of sql.matchAll(writes)) {
+    const name = table.toLowerCase()
+    if (!noTables.has(name) && !bookkeeping.has(name)) return true
+  }
+  return false
+}

@@ -1,0 +1,10 @@
+export {
+  AuditedCall,
+  type AuditStatement,
+  type AuditTrail,
+  type CallDetails,
+  currentCall,
+  noteBefore,
+  runInCall,
+} from './audited-call.ts'
+export { isChange } from './changed-tables.ts'

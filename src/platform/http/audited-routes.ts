@@ -1,0 +1,175 @@
+import type { FastifyRequest } from 'fastify'
+import { toClientNetwork } from '../../kernel/client-network.ts'
+import type { Problem } from '../../kernel/problem.ts'
+import type { Clock } from '../../kernel/time.ts'
+import { AuditedCall, type AuditTrail, runInCall } from '../audit/index.ts'
+import type { Logger, Metrics } from '../telemetry/index.ts'
+import { maskChange } from './mask-change.ts'
+import { createRefusalLimit } from './refusal-limit.ts'
+import type { Answer, Route, RouteAudit } from './route.ts'
+import type { Caller } from './route-access.ts'
+
+/** Returns what is recorded of a route: by default, each call of a method other than GET. */
+export function auditOf(route: Pick<Route, 'audit' | 'method'>): RouteAudit {
+  return route.audit ?? (route.method === 'GET' ? 'refusals' : 'change')
+}
+
+/** Returns the words of a path that name the resource: `access/projects/api-keys`. */
+export function resourceTypeOf(url: string): string {
+  const words = url.split('/').filter((step) => step !== '' && !step.startsWith('{'))
+  return words.filter((word) => !/^(api|v\d|observability)$/.test(word)).join('/')
+}
+
+type Options = {
+  trail: AuditTrail
+  clock: Clock
+  logger: Logger
+  metrics: Metrics
+  /** Refused calls of one actor that are recorded in a minute; more are counted. */
+  refusals_per_minute_max: number
+}
+
+type AuditOptions = Omit<Options, 'trail' | 'refusals_per_minute_max'> & {
+  audit?: AuditTrail
+  audit_refusals_per_minute_max?: number
+}
+
+/** The steps of a call, which the server tells as they happen. */
+export type CallSteps = {
+  /** The caller is authorised. */
+  authorised(caller: Caller | null): void
+  /** Runs the handler. The call is recorded when it resolves. */
+  change(run: () => Promise<Answer<unknown>>): Promise<Answer<unknown>>
+}
+
+/** Records the calls of routes. */
+export type AuditedRoutes = {
+  run(
+    route: Route,
+    request: FastifyRequest,
+    work: (steps: CallSteps) => Promise<Answer<unknown>>,
+  ): Promise<Answer<unknown>>
+  /** Records a refused or failed call. Never rejects. */
+  refuse(route: Route | undefined, request: FastifyRequest, fault: Problem): Promise<void>
+}
+
+/** Leaves calls unrecorded, for servers without an audit trail. */
+const unaudited: AuditedRoutes = {
+  run: (_route, _request, work) => work({ authorised: () => undefined, change: (run) => run() }),
+  refuse: async () => undefined,
+}
+
+const refusalsPerMinuteMax = 60
+
+/** Limit of anonymous calls of all addresses together, in limits of one actor. */
+const anonymousFactor = 10
+
+/** Creates the recording of calls of a server. */
+export function openAudits({
+  audit,
+  audit_refusals_per_minute_max: refusals_per_minute_max = refusalsPerMinuteMax,
+  ...options
+}: AuditOptions): AuditedRoutes {
+  if (audit === undefined) return unaudited
+  return auditRoutes({ ...options, trail: audit, refusals_per_minute_max })
+}
+
+function auditRoutes(options: Options): AuditedRoutes {
+  const { trail, clock, logger } = options
+  const calls = new WeakMap<FastifyRequest, AuditedCall>()
+  const limit = createRefusalLimit(options.refusals_per_minute_max)
+  const anonymous = createRefusalLimit(options.refusals_per_minute_max * anonymousFactor)
+  const unrecorded = options.metrics.counter({
+    name: 'looptrace_audit_unrecorded_total',
+    help: 'Refused calls whose audit record could not be stored.',
+    labels: [],
+  })
+  const open = (route: Route, request: FastifyRequest) => {
+    const call = new AuditedCall(trail, describe(route, request, clock))
+    calls.set(request, call)
+    return call
+  }
+  const take = (call: AuditedCall) => {
+    const now_ms = clock.now_ms()
+    if (!call.isAnonymous) return limit.take(call.countedBy, now_ms)
+    const all = anonymous.take('all', now_ms)
+    return all.allowed ? limit.take(call.countedBy, now_ms, all.suppressed) : all
+  }
+  const record = async (call: AuditedCall, fault: Problem) => {
+    const { allowed, suppressed } = take(call)
+    // The failure of a change that has a record already is always recorded.
+    if (!allowed && !call.isRecorded) return
+    await call.record(fault.status >= 500 ? 'failed' : 'refused', fault.code, suppressed)
+  }
+  return {
+    run: async (route, request, work) => {
+      const kind = auditOf(route)
+      if (kind === 'none') return unaudited.run(route, request, work)
+      const call = open(route, request)
+      const answer = await runInCall(call, () => work(stepsOf(call, route, request)))
+      if (kind === 'content') await call.storeRead()
+      if (kind === 'change' && !call.isRecorded) await call.record('replayed')
+      return answer
+    },
+    refuse: async (route, request, fault) => {
+      if (route === undefined || !isRecorded(route, fault)) return
+      try {
+        await record(calls.get(request) ?? open(route, request), fault)
+      } catch (error) {
+        unrecorded.inc({})
+        const { id: request_id } = request
+        logger.error(
+          { err: error, request_id, action: route.id },
+          'a refused call was not recorded',
+        )
+      }
+    },
+  }
+}
+
+function stepsOf(call: AuditedCall, route: Route, request: FastifyRequest): CallSteps {
+  const isChange = auditOf(route) === 'change'
+  return {
+    authorised: (caller) => {
+      if (caller === null) return
+      call.noteActor(caller.kind, caller.id)
+      if (caller.project_id !== '') call.noteProject(caller.project_id)
+    },
+    change: async (run) => {
+      if (!isChange) return run()
+      const { body } = request
+      if (body !== undefined && body !== null) {
+        call.noteChange({ after: maskChange(body, route.shown_once) })
+      }
+      const answer = await call.change(run)
+      // Nothing was committed in PostgreSQL: the change is elsewhere, or nothing changed.
+      if (!call.isRecorded) await call.record('succeeded')
+      return answer
+    },
+  }
+}
+
+/** Reads are recorded when access was denied, or when the object is not there or is another's. */
+function isRecorded(route: Route, { status }: Problem): boolean {
+  const kind = auditOf(route)
+  if (kind === 'none') return false
+  return kind === 'change' || status === 401 || status === 403 || status === 404
+}
+
+function describe(route: Route, request: FastifyRequest, clock: Clock) {
+  const params = Object.values((request.params ?? {}) as Record<string, string>)
+  const header = request.headers['user-agent']
+  const user_agent = header === undefined ? null : header.slice(0, textLength_max)
+  return {
+    recorded_at: new Date(clock.now_ms()).toISOString(),
+    action: route.id,
+    resource_type: resourceTypeOf(route.url),
+    resource_id: params.at(-1)?.slice(0, textLength_max) ?? null,
+    request_id: request.id,
+    origin: { address: toClientNetwork(request.ip), user_agent },
+    user_agent,
+    is_collection: !route.url.endsWith('}'),
+  }
+}
+
+const textLength_max = 256

@@ -1,0 +1,91 @@
+import type { ActorKind, AuditOutcome, CallPath } from '../../model/audit-entry.ts'
+import type { CountByDefault, Instant, InstantOrNull, OrNull } from './column-types.ts'
+
+/** The tables of the audit trail, for `Kysely<AuditTables>`. */
+export interface AuditTables {
+  audit_chains: AuditChainsTable
+  audit_records: AuditRecordsTable
+  audit_reads: AuditReadsTable
+  audit_checkpoints: AuditCheckpointsTable
+  audit_keys: AuditKeysTable
+}
+
+/** The position of a chain's last record, of its deleted prefix and of its last checkpoint. */
+interface AuditChainsTable {
+  chain_id: string
+  seq: number
+  hash: Buffer
+  pruned_seq: CountByDefault
+  pruned_hash: Buffer
+  checkpoint_seq: CountByDefault
+  checkpoint_digest: OrNull<Buffer>
+  checkpoint_at: InstantOrNull
+}
+
+/** A record of a call. Salt and value are null without a detail, or after its erasure. */
+interface AuditRecordsTable {
+  chain_id: string
+  seq: number
+  recorded_at: Instant
+  action: string
+  outcome: AuditOutcome
+  code: OrNull<string>
+  actor_kind: ActorKind
+  actor_id: OrNull<string>
+  via: CallPath
+  resource_type: string
+  resource_id: OrNull<string>
+  project_id: OrNull<string>
+  request_id: string
+  suppressed: number
+  segment_count: OrNull<number>
+  segment_hash: OrNull<Buffer>
+  origin_hash: OrNull<Buffer>
+  origin_salt: OrNull<Buffer>
+  origin_value: OrNull<string>
+  change_hash: OrNull<Buffer>
+  change_salt: OrNull<Buffer>
+  change_value: OrNull<string>
+  hash: Buffer
+}
+
+/** A read of content by a person; `segment_seq` is null until it is sealed. */
+interface AuditReadsTable {
+  /** Sorts by time. */
+  id: string
+  chain_id: string
+  read_at: Instant
+  action: string
+  actor_kind: ActorKind
+  actor_id: string
+  via: CallPath
+  resource_type: string
+  resource_id: OrNull<string>
+  project_id: OrNull<string>
+  request_id: string
+  origin_hash: Buffer
+  origin_salt: OrNull<Buffer>
+  origin_value: OrNull<string>
+  segment_seq: OrNull<number>
+}
+
+/** A signed checkpoint; `envelope` is DSSE as JSON text. */
+interface AuditCheckpointsTable {
+  chain_id: string
+  seq: number
+  kind: 'head' | 'pruned'
+  envelope: string
+  created_at: Instant
+  /** When all sinks had it. */
+  published_at: InstantOrNull
+}
+
+/** A key that signs checkpoints. */
+interface AuditKeysTable {
+  /** SHA-256 of the SPKI, in hex. */
+  id: string
+  /** SPKI in PEM. */
+  public_key: string
+  private_key_encrypted: Buffer
+  created_at: Instant
+}

@@ -1,0 +1,92 @@
+import {
+  type AuditChoreOptions,
+  auditChores,
+  type CheckpointSink,
+  openAuditErasure,
+} from '../capabilities/audit/index.ts'
+import type { Chore } from '../capabilities/jobs/index.ts'
+import type { ErasureTarget } from '../capabilities/storage/index.ts'
+import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
+import type { Outbound } from '../platform/outbound/index.ts'
+import { type BlobsConfig, openBlobsAt } from './jobs.ts'
+import { openReceivers } from './notifications.ts'
+import type { RoleContext } from './running.ts'
+import type { Stores } from './stores.ts'
+
+type AuditConfig = BlobsConfig &
+  Pick<
+    RoleConfig<'worker'>,
+    'audit_checkpoint_sinks' | 'audit_days' | 'secret_key' | 'outbound_allowed'
+  >
+
+/** Opens the worker's part of the audit trail: sealed reads, checkpoints, retention, erasure. */
+export function openAudit(
+  context: Pick<RoleContext, 'clock' | 'parts'>,
+  config: AuditConfig,
+  { db }: Pick<Stores, 'db'>,
+): { handlers: []; chores: Chore[]; erasure: ErasureTarget } {
+  const { secret_key, audit_days: kept_days } = config
+  const options: AuditChoreOptions = {
+    ...{ db, clock: context.clock, secret_key, kept_days },
+    sinks: openSinks(context, config),
+  }
+  return { handlers: [], chores: auditChores(options), erasure: openAuditErasure({ db }) }
+}
+
+function openSinks(context: Pick<RoleContext, 'parts'>, config: AuditConfig): CheckpointSink[] {
+  const places = (config.audit_checkpoint_sinks ?? '').split(',').map((place) => place.trim())
+  return places.filter((place) => place !== '').map((place) => openSink(context, config, place))
+}
+
+function openSink(
+  context: Pick<RoleContext, 'parts'>,
+  config: AuditConfig,
+  place: string,
+): CheckpointSink {
+  const protocol = place === 'stdout' ? place : URL.parse(place)?.protocol
+  switch (protocol) {
+    case 'stdout':
+      return async ({ envelope }) => {
+        process.stdout.write(`${envelope}\n`)
+      }
+    case 'file:':
+    case 's3:':
+      return toBlobs(context, config, place)
+    case 'https:':
+    case 'http:':
+      return toReceiver(openReceivers(config), place)
+    default:
+      // The place is not quoted, because it may contain credentials.
+      throw new ConfigError(
+        'LOOPTRACE_AUDIT_CHECKPOINT_SINKS: expected file:///folder, s3://bucket/prefix, https://receiver or stdout, separated by commas',
+      )
+  }
+}
+
+function toBlobs(
+  context: Pick<RoleContext, 'parts'>,
+  config: BlobsConfig,
+  blobs_url: string,
+): CheckpointSink {
+  const blobs = openBlobsAt(context, { ...config, blobs_url })
+  return async ({ name, envelope }) => {
+    // A checkpoint is never replaced: the first copy counts, also where an object lock is missing.
+    if ((await blobs.stat(name)) === undefined) await blobs.put(name, [Buffer.from(envelope)])
+  }
+}
+
+/** A receiver of checkpoints did not accept one. */
+class CheckpointRefused extends Error {
+  override readonly name = 'CheckpointRefused'
+}
+
+function toReceiver(outbound: Outbound, url: string): CheckpointSink {
+  return async ({ name, envelope }) => {
+    const { status } = await outbound.send({
+      ...{ url, method: 'POST', body: envelope },
+      headers: { 'content-type': 'application/json', 'x-checkpoint-name': name },
+    })
+    if (status >= 200 && status < 300) return
+    throw new CheckpointRefused(`the receiver of audit checkpoints answered ${status}`)
+  }
+}

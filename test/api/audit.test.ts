@@ -1,0 +1,418 @@
+import { createHash, generateKeyPairSync } from 'node:crypto'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { pruneChains } from '../../src/capabilities/audit/checkpoints/prune-chains.ts'
+import { signCheckpoints } from '../../src/capabilities/audit/checkpoints/sign-checkpoints.ts'
+import { openSigningKey } from '../../src/capabilities/audit/checkpoints/signing-key.ts'
+import { auditChores } from '../../src/capabilities/audit/index.ts'
+import { sealReads } from '../../src/capabilities/audit/reads/seal-reads.ts'
+import { cliCommands } from '../../src/cli/commands.ts'
+import { commandOf, runCommand } from '../../src/cli/run-command.ts'
+import { problem } from '../../src/kernel/problem.ts'
+import { defineRoute } from '../../src/platform/http/index.ts'
+import { sql } from '../../src/platform/relational/index.ts'
+import { type AccessApp, callsAs, type Json, startAccessApp } from '../support/access-app.ts'
+
+const installation = '00000000-0000-0000-0000-000000000000'
+const secret_key = 'a secret of at least 32 characters'
+const root = '/api/v2/access'
+let app: AccessApp
+let owner: string
+let keys: string
+let erika: string
+
+const content = defineRoute({
+  method: 'GET',
+  url: '/content/{task_id}',
+  id: 'readContent',
+  summary: 'Answers content',
+  audit: 'content',
+  auth: 'jwt_or_key',
+  scope: { level: 'project', role: 'viewer', key: 'tasks:read' },
+  params: z.strictObject({ task_id: z.string() }),
+  reply: z.unknown(),
+  errors: ['task_not_found'],
+  handle: async ({ params }) => {
+    if (params.task_id === 'none') throw problem('task_not_found')
+    return { text: 'hello' }
+  },
+})
+
+beforeAll(async () => {
+  app = await startAccessApp({ routes: [content] })
+  owner = await app.signIn(app.first.admin_email, app.first.admin_password)
+  keys = `${root}/projects/${app.first.project_id}/api-keys`
+  erika = (await app.person('erika@example.com', 'admin')).user_id
+})
+afterAll(() => app.close())
+
+const { get, post } = callsAs(() => ({ app, token: owner }))
+const db = () => app.relational.db
+const recordsOf = (request_id: string) =>
+  db().selectFrom('audit_records').selectAll().where('request_id', '=', request_id).execute()
+const withId = (id: string) => ({ headers: { 'x-request-id': id } })
+const verify = async (chain = 'organization'): Promise<Json> =>
+  (await get(`/api/v2/audit/verify?chain=${chain}`)).body
+const checkpoint = async () => {
+  const clock = app.clock
+  const key = await openSigningKey(db(), { secret_key, clock })
+  clock.ahead_ms += 2 * 60 * 60 * 1000
+  owner = await app.signIn(app.first.admin_email, app.first.admin_password)
+  return signCheckpoints(db(), { key, now: new Date(clock.now_ms()) })
+}
+
+describe('a change', () => {
+  test('has one record with actor, resource, address and masked values', async () => {
+    const made = await post(keys, { name: 'ci' }, withId('made-a-key'))
+    const records = await recordsOf('made-a-key')
+    expect(records).toHaveLength(1)
+    expect(records[0]).toMatchObject({
+      ...{ chain_id: app.first.organization_id, action: 'createApiKey', outcome: 'succeeded' },
+      ...{ actor_kind: 'user', via: 'api', project_id: app.first.project_id, code: null },
+      ...{ resource_type: 'access/projects/api-keys', resource_id: made.body.id },
+    })
+    const { body } = await get('/api/v2/audit/events?action=createApiKey&outcome=succeeded')
+    expect(body.events[0]).toMatchObject({
+      change: { after: { name: 'ci' } },
+      origin: { address: '127.0.0.1' },
+    })
+    expect(JSON.stringify(body)).not.toContain(made.body.key)
+  })
+
+  test('of scopes has the values before it', async () => {
+    const { body: key } = await post(keys, { name: 'scoped', scopes: ['tasks:read'] })
+    const scopes = ['traces:read']
+    await post(`${keys}/${key.id}/scopes`, { scopes }, withId('changed-scopes'))
+    const { body } = await get(`/api/v2/audit/events?resource_id=${key.id}&action=setApiKeyScopes`)
+    expect(body.events).toHaveLength(1)
+    expect(body.events[0].change).toEqual({ before: { scopes: ['tasks:read'] }, after: { scopes } })
+  })
+
+  test('that is rolled back has one record, of the refusal', async () => {
+    const made = await post(keys, { name: 'x'.repeat(101) }, withId('refused-a-key'))
+    expect(made.status).toBe(400)
+    expect(await recordsOf('refused-a-key')).toMatchObject([
+      { action: 'createApiKey', outcome: 'refused', code: 'invalid_request' },
+    ])
+  })
+
+  test('that cannot be recorded does not happen', async () => {
+    const before = (await get(keys)).body.total
+    await sql`alter table audit_records rename to audit_records_away`.execute(db())
+    const made = await post(keys, { name: 'unrecorded' })
+    await sql`alter table audit_records_away rename to audit_records`.execute(db())
+    expect(made.status).toBe(500)
+    expect((await get(keys)).body.total).toBe(before)
+  })
+
+  test('that is repeated with its Idempotency-Key is recorded as replayed', async () => {
+    const headers = { 'idempotency-key': 'once', 'x-request-id': 'first-of-two' }
+    await post(keys, { name: 'twice' }, { headers })
+    await post(
+      keys,
+      { name: 'twice' },
+      { headers: { ...headers, 'x-request-id': 'second-of-two' } },
+    )
+    expect(await recordsOf('first-of-two')).toMatchObject([{ outcome: 'succeeded' }])
+    expect(await recordsOf('second-of-two')).toMatchObject([{ outcome: 'replayed' }])
+  })
+
+  test('of many callers at once keeps the chain without gaps', async () => {
+    const made = await Promise.all(
+      Array.from({ length: 40 }, (_, at) => post(keys, { name: `key ${at}` })),
+    )
+    expect(made.every(({ status }) => status === 201)).toBe(true)
+    expect(await verify()).toMatchObject({ valid: true, faults: [] })
+  })
+
+  test('of a user without an organization is in the chain of the installation', async () => {
+    const body = { grant_type: 'password', username: app.first.admin_email, password: 'wrong' }
+    await app.call('POST', '/api/v1/auth/token', { body, ...withId('wrong-password') })
+    const [record] = await recordsOf('wrong-password')
+    expect(record).toMatchObject({ chain_id: installation, outcome: 'refused' })
+    expect(record?.change_value).not.toContain('"wrong"')
+    const listed = await get('/api/v2/audit/events?chain=installation&action=createToken')
+    expect(listed.body.events.length).toBeGreaterThan(0)
+    const member = await app.person('nobody@example.com', 'admin')
+    const asked = await app.call('GET', '/api/v2/audit/events?chain=installation', {
+      token: member.token,
+    })
+    expect(asked.status).toBe(403)
+  })
+})
+
+describe('a read of content', () => {
+  const read = (id: string, request_id: string) =>
+    get(`/content/${id}?project_id=${app.first.project_id}`, withId(request_id))
+
+  test('by a person is stored at once and sealed; by a key it is not', async () => {
+    await read('t-1', 'read-1')
+    await app.call('GET', '/content/t-1', { key: app.first.project_key, ...withId('read-2') })
+    const stored = db().selectFrom('audit_reads').selectAll().where('resource_id', '=', 't-1')
+    expect(await stored.execute()).toMatchObject([{ request_id: 'read-1', segment_seq: null }])
+    await Promise.all(Array.from({ length: 30 }, (_, at) => read('t-2', `many-${at}`)))
+    expect(await sealReads(db(), app.clock)).toBe(31)
+    const [sealed] = await stored.execute()
+    expect(sealed?.segment_seq).toBeGreaterThan(0)
+    const { body } = await get('/api/v2/audit/reads?resource_id=t-1')
+    expect(body.reads).toMatchObject([{ action: 'readContent', origin: { address: '127.0.0.1' } }])
+    expect(await verify()).toMatchObject({ valid: true })
+  })
+
+  test('that was left unsealed is sealed later, and marked', async () => {
+    await read('t-3', 'read-3')
+    app.clock.ahead_ms += 60_000
+    await sealReads(db(), app.clock)
+    const { body } = await get('/api/v2/audit/events?action=sealReadsLate')
+    expect(body.events).toMatchObject([{ segment_count: 1 }])
+  })
+
+  test('of an object that is not there is a refused call', async () => {
+    await read('none', 'read-none')
+    expect(await recordsOf('read-none')).toMatchObject([
+      { outcome: 'refused', code: 'task_not_found' },
+    ])
+  })
+
+  test('shows a changed and a deleted read', async () => {
+    const one = sql`select id from audit_reads where segment_seq is not null order by id limit 1`
+    await sql`update audit_reads set actor_id = 'x' where id = (${one})`.execute(db())
+    expect((await verify()).valid).toBe(false)
+    await sql`update audit_reads set actor_id = (select id::text from users limit 1)
+      where actor_id = 'x'`.execute(db())
+    expect((await verify()).valid).toBe(true)
+  })
+})
+
+describe('tampering in the store', () => {
+  /** Keeps the tables as they are before each attack, and brings them back after it. */
+  beforeEach(async () => {
+    await post(keys, { name: 'before' })
+    await checkpoint()
+  })
+  const attack = async (run: () => Promise<unknown>): Promise<Json> => {
+    const tables = ['audit_records', 'audit_chains', 'audit_checkpoints']
+    for (const table of tables) {
+      await sql`create table ${sql.raw(`kept_${table}`)} as table ${sql.raw(table)}`.execute(db())
+    }
+    try {
+      await run()
+      return await verify()
+    } finally {
+      for (const table of tables) {
+        await sql`truncate ${sql.raw(table)}`.execute(db())
+        await sql`insert into ${sql.raw(table)} table ${sql.raw(`kept_${table}`)}`.execute(db())
+        await sql`drop table ${sql.raw(`kept_${table}`)}`.execute(db())
+      }
+    }
+  }
+  const chain = () => app.first.organization_id
+  const rewrite = `
+    do $$ declare r record; h bytea := decode(repeat('00', 32), 'hex'); begin
+      for r in select * from audit_records where chain_id = '%' order by seq loop
+        h := sha256(h || r.hash);
+        update audit_records set hash = h where chain_id = r.chain_id and seq = r.seq;
+      end loop;
+      update audit_chains set hash = h where chain_id = '%';
+    end $$`
+
+  test.each<[string, () => Promise<unknown>]>([
+    [
+      'an edited record',
+      () =>
+        sql`update audit_records set actor_id = 'x' where chain_id = ${chain()} and seq = 2`.execute(
+          db(),
+        ),
+    ],
+    [
+      'an edited detail',
+      () =>
+        sql`update audit_records set change_value = '{}'
+        where chain_id = ${chain()} and change_value is not null`.execute(db()),
+    ],
+    [
+      'a deleted record',
+      () => sql`delete from audit_records where chain_id = ${chain()} and seq = 3`.execute(db()),
+    ],
+    [
+      'a deleted start',
+      () => sql`delete from audit_records where chain_id = ${chain()} and seq < 3`.execute(db()),
+    ],
+    [
+      'a deleted start with a forged note of retention',
+      async () => {
+        await sql`delete from audit_records where chain_id = ${chain()} and seq < 3`.execute(db())
+        await sql`update audit_chains set pruned_seq = 2 where chain_id = ${chain()}`.execute(db())
+      },
+    ],
+    [
+      'a truncated chain',
+      async () => {
+        await sql`delete from audit_records where chain_id = ${chain()} and seq > 3`.execute(db())
+        await sql`update audit_chains set seq = 3, hash =
+          (select hash from audit_records where chain_id = ${chain()} and seq = 3)
+          where chain_id = ${chain()}`.execute(db())
+      },
+    ],
+    [
+      'a deleted chain',
+      async () => {
+        await sql`delete from audit_records where chain_id = ${chain()}`.execute(db())
+        await sql`delete from audit_chains where chain_id = ${chain()}`.execute(db())
+      },
+    ],
+    [
+      'a chain that was written anew',
+      () => sql.raw(rewrite.replaceAll('%', chain())).execute(db()),
+    ],
+    [
+      'an edited checkpoint',
+      () =>
+        sql`update audit_checkpoints set envelope = replace(envelope, '"payload":"ey', '"payload":"e3')
+        where chain_id = ${chain()}`.execute(db()),
+    ],
+  ])('shows %s', async (_name, run) => {
+    expect(await verify()).toMatchObject({ valid: true })
+    expect(await attack(run)).toMatchObject({ valid: false })
+    expect(await verify()).toMatchObject({ valid: true })
+  })
+})
+
+test('an erased person leaves a chain that verifies', async () => {
+  const token = await app.signIn('erika@example.com', 'correct horse battery')
+  await app.call('POST', keys, { token, body: { name: 'hers' }, ...withId('hers') })
+  const { body, status } = await post('/api/v2/audit/erasures', { user_id: erika })
+  expect(status).toBe(200)
+  // Her key and her acceptance; her acceptance and the invitation.
+  expect(body).toEqual({ origins: 2, changes: 2 })
+  const left = await db()
+    .selectFrom('audit_records')
+    .select(['origin_value', 'change_value'])
+    .where('chain_id', '=', app.first.organization_id)
+    .execute()
+  expect(JSON.stringify(left)).not.toContain('erika@example.com')
+  expect(await recordsOf('hers')).toMatchObject([{ origin_value: null, origin_salt: null }])
+  expect(await verify()).toMatchObject({ valid: true, erased: 4 })
+})
+
+test('retention deletes a prefix with a signed statement, and the rest verifies', async () => {
+  await post(keys, { name: 'old' })
+  await checkpoint()
+  app.clock.ahead_ms += 60_000
+  await post(keys, { name: 'young' })
+  const now = new Date(app.clock.now_ms())
+  const key = await openSigningKey(db(), { secret_key, clock: app.clock })
+  const { signal } = new AbortController()
+  const deleted = await pruneChains(db(), { key, now, before: now, hasSinks: false, signal })
+  expect(deleted).toBeGreaterThan(10)
+  const report = await verify()
+  expect(report).toMatchObject({ valid: true })
+  expect(report.records).toBeLessThan(10)
+  expect(report.pruned_seq).toBe(report.from_seq - 1)
+  await checkpoint()
+  expect(await verify()).toMatchObject({ valid: true })
+})
+
+describe('looptrace audit verify', () => {
+  let folder: string
+  let lines: string[]
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'looptrace-audit-'))
+    await post(keys, { name: 'exported' })
+    await checkpoint()
+    const exported = await get('/api/v2/audit/export')
+    expect(exported).toMatchObject({ status: 200 })
+    lines = exported.text.trimEnd().split('\n')
+    await writeFile(join(folder, 'jwks.json'), (await get('/api/v2/audit/keys')).text)
+    await mkdir(join(folder, 'checkpoints'))
+    const { body } = await get('/api/v2/audit/checkpoints?limit=1000')
+    for (const [at, { envelope }] of body.checkpoints.entries()) {
+      await writeFile(join(folder, 'checkpoints', `${at}.json`), JSON.stringify(envelope))
+    }
+  })
+  afterAll(() => rm(folder, { recursive: true }))
+
+  const run = async (given: readonly string[]) => {
+    const options = ['--checkpoints', join(folder, 'checkpoints')]
+    const words = ['audit', 'verify', '-', ...options, '--keys', join(folder, 'jwks.json')]
+    const found = commandOf(cliCommands, words)
+    let out = ''
+    const print = (text: string) => {
+      out += text
+    }
+    const status = await runCommand(found?.command ?? never(), found?.args ?? [], {
+      ...{ out: print, err: print, styled: (_style, text) => text },
+      ...{ stdin: async () => given.join('\n'), now_ms: () => app.clock.now_ms() },
+      stop: new AbortController().signal,
+    })
+    return { status, out }
+  }
+
+  test('accepts an export of the whole chain', async () => {
+    const { status, out } = await run(lines)
+    expect(out).toMatch(/valid\n$/)
+    expect(status).toBe(0)
+  })
+
+  test.each<[string, (all: string[]) => string[]]>([
+    [
+      'an edited actor',
+      (all) => all.map((line, at) => (at === 1 ? line.replace('"user"', '"key"') : line)),
+    ],
+    ['a missing record', (all) => all.toSpliced(1, 1)],
+    ['a missing start', (all) => all.slice(1)],
+    ['a missing end', (all) => all.slice(0, -1)],
+    ['a repeated record', (all) => all.toSpliced(1, 0, all[0] ?? '')],
+  ])('shows %s', async (_name, change) => {
+    const { status, out } = await run(change(lines))
+    expect(out).toContain('not valid')
+    expect(status).toBe(1)
+  })
+
+  test('refuses other keys, other lines and a missing folder', async () => {
+    expect((await run(['{"a":1}'])).status).toBe(2)
+    const { publicKey } = generateKeyPairSync('ed25519')
+    await writeFile(join(folder, 'jwks.json'), publicKey.export({ format: 'pem', type: 'spki' }))
+    expect((await run(lines)).status).toBe(2)
+  })
+})
+
+function never(): never {
+  throw new Error('there is no such command')
+}
+
+test('checkpoints reach every sink, also after one was unavailable', async () => {
+  await post(keys, { name: 'to publish' })
+  await checkpoint()
+  const published = new Map<string, string>()
+  let isAway = true
+  const [, sign] = auditChores({
+    ...{ db: db(), clock: app.clock, secret_key, kept_days: 0 },
+    sinks: [
+      async ({ name, envelope }) => {
+        if (isAway) throw new Error('away')
+        published.set(name, envelope)
+      },
+    ],
+  })
+  const { signal } = new AbortController()
+  await expect(sign?.run(signal)).rejects.toThrow('away')
+  isAway = false
+  await sign?.run(signal)
+  const waiting = await db()
+    .selectFrom('audit_checkpoints')
+    .select('seq')
+    .where('published_at', 'is', null)
+    .execute()
+  expect(waiting).toEqual([])
+  const [name = ''] = published.keys()
+  expect(name).toMatch(/^[0-9a-f-]{36}\/\d{16}-(head|pruned)\.json$/)
+  expect(
+    createHash('sha256')
+      .update(published.get(name) ?? '')
+      .digest('hex'),
+  ).toHaveLength(64)
+})
