@@ -60,7 +60,9 @@ test('each dimension counts each vote once for each of its values, in the order 
       expect(sum('all')).toBe(votes.length)
       expect(sum('task_name')).toBe(votes.length)
       expect(sum('model')).toBe(2 * votes.length)
-      expect(sum('label')).toBe(votes.reduce((all, { labels, by_browser }) => all + (by_browser ? 0 : labels.length), 0))
+      expect(sum('label')).toBe(
+        votes.reduce((all, { labels, by_browser }) => all + (by_browser ? 0 : labels.length), 0),
+      )
       const keys = changes.map(({ negative: _a, neutral: _b, positive: _c, ...key }) =>
         JSON.stringify(Object.values(key)),
       )
