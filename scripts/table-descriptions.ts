@@ -134,6 +134,15 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
   verification_overrides: 'Verdicts of people on claims. They outlive runs and label calibrations.',
   verification_policies:
     'Policies of automatic verification, with the version that `If-Match` compares.',
+  feedback:
+    'Items of feedback on tasks, with their current values. `counts` marks the one item of a user or author that is in rates.',
+  feedback_drops:
+    'Items of feedback that were not stored, or whose task did not come, by hour and reason.',
+  feedback_hours:
+    'Votes that count, by hour, source, environment and the value of a dimension. They contain no user, and outlive the items.',
+  feedback_revisions: 'The versions of each item of feedback, with actors and times.',
+  feedback_tasks:
+    'Tasks with feedback: the votes of end users, and copies of the values by which votes are counted. Without `task_ref` the task was not seen yet.',
   verification_runs:
     'Verifications of the answer of a trace. A trace has one pending run at most; its newest verified run is its result.',
   verification_spend: 'Costs that runs booked on each day (UTC).',

@@ -125,6 +125,7 @@ describe('the same call again', () => {
     const first = await api.give(project, task, body)
     const again = await api.give(project, task, body)
     expect([first.status, again.status]).toEqual([201, 200])
+    api.clock.ms += 60_000
     expect(again.body).toEqual(first.body)
     const other = await api.give(project, task, { ...body, comment: 'bad' })
     expect(outcome(other)).toEqual([409, 'feedback_conflict'])
@@ -132,6 +133,18 @@ describe('the same call again', () => {
     await api.call('PUT', project, itemPath(first), { body: { thumbs: 'down' } })
     const late = await api.give(project, task, body)
     expect([late.status, late.body.thumbs, late.body.version]).toEqual([200, 'down', 2])
+  })
+
+  test('is no news: the time of the last feedback stays', async () => {
+    const mine = await api.newTask(project)
+    const body = { ...up, feedback_id: newId() }
+    const { at } = (await api.give(project, mine, body)).body
+    api.clock.ms += 60_000
+    await api.give(project, mine, body)
+    const stored = api.db.selectFrom('feedback_tasks').select(['first_at', 'last_at'])
+    expect(await stored.where('task_id', '=', mine).execute()).toEqual([
+      { first_at: at, last_at: at },
+    ])
   })
 
   test('twenty times at once makes one item', async () => {

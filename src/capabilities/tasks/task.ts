@@ -11,6 +11,7 @@ import { type ContextJudge, type DetectionDb, severities } from '../detection/in
 import type { CallSums, ObservationStore } from '../storage/index.ts'
 import { verificationStates } from './list-store.ts'
 import { findTask, type TaskRow, taskStates } from './store.ts'
+import { taskFeedbackFrom, taskFeedbackSchema } from './task-feedback.ts'
 
 /** GET /api/v1/tasks/{task_id}: one task, with the sums over its calls. */
 export function getTask(deps: TaskDeps): Route {
@@ -206,15 +207,7 @@ export const taskSchema = z
       .meta({ id: 'VerificationStatus' })
       .describe('State of the newest verification.'),
     verified_at: instantSchema.nullable().describe('End of the newest successful verification.'),
-    feedback: z
-      .strictObject({
-        positive: count.describe('Users whose last vote is positive.'),
-        negative: count.describe('Users whose last vote is negative.'),
-        last_at: instantSchema.describe('Time of the latest item of any source.'),
-      })
-      .meta({ id: 'TaskFeedback' })
-      .nullable()
-      .describe('Votes of end users; null without feedback.'),
+    feedback: taskFeedbackSchema.nullable().describe('Votes of end users; null without feedback.'),
     verdict: verdictSchema.nullable().describe('null until the first detection.'),
     url: z.string().describe('The path of this task.'),
   })
@@ -254,7 +247,7 @@ export function taskFrom(
     ended_by: row.ended_by,
     end_note: row.end_note,
     ...trustFrom(row),
-    feedback: feedbackOf(row),
+    feedback: taskFeedbackFrom(row),
     verdict: verdictOf(row),
     url: taskUrl(row.task_id),
   }
@@ -264,12 +257,6 @@ export function taskFrom(
 function trustFrom({ trust_score, trust_coverage, verification_state, verified_at }: TaskRow) {
   const state = verificationStates.find((one) => one === verification_state) ?? 'not_verified'
   return { trust_score, trust_coverage, verification_state: state, verified_at }
-}
-
-function feedbackOf({ feedback_positive, feedback_negative, feedback_last_at }: TaskRow) {
-  if (feedback_last_at === null) return null
-  const [positive, negative] = [feedback_positive ?? 0, feedback_negative ?? 0]
-  return { positive, negative, last_at: feedback_last_at }
 }
 
 /** Shapes the sums of calls for a reply. */

@@ -1,4 +1,5 @@
 import { problem } from '../../../kernel/problem.ts'
+import { sql } from '../../../platform/relational/index.ts'
 import type { FeedbackDb, FeedbackLimits } from '../ports.ts'
 import { type FeedbackTaskRow, settleVotes } from '../votes/settle-votes.ts'
 import { type FeedbackSource, hourOf } from '../votes/vote.ts'
@@ -141,7 +142,11 @@ async function insertItem(
   await addRevision(trx, row, 'created')
   await trx
     .updateTable('feedback_tasks')
-    .set((eb) => ({ items: eb('items', '+', 1) }))
+    .set({
+      items: sql`items + 1`,
+      first_at: sql`least(first_at, ${at}::timestamptz)`,
+      last_at: sql`greatest(last_at, ${at}::timestamptz)`,
+    })
     .where('project_id', '=', project_id)
     .where('task_id', '=', task_id)
     .execute()

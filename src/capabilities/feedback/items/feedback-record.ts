@@ -37,9 +37,13 @@ const longText = z
   })
 const labelsField = z
   .array(
-    z.string().regex(/^[A-Za-z0-9][A-Za-z0-9 _.:/-]{0,63}$/, {
-      error: 'expected 1 to 64 letters, digits, spaces or `_.:/-`, starting with a letter or digit',
-    }),
+    z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9 _.:/-]{0,63}$/, {
+        error:
+          'expected 1 to 64 letters, digits, spaces or `_.:/-`, starting with a letter or digit',
+      })
+      .meta({ id: 'FeedbackLabel' }),
   )
   .max(labels_max, { error: `expected at most ${labels_max} labels` })
 const metadataField = z

@@ -72,10 +72,8 @@ export async function lockFeedbackTask(trx: FeedbackDb, one: TaskToLock): Promis
         : copiedFrom(seen, user_id)),
     })
     .onConflict((conflict) =>
-      conflict.columns(['project_id', 'task_id']).doUpdateSet({
-        first_at: sql`least(feedback_tasks.first_at, excluded.first_at)`,
-        last_at: sql`greatest(feedback_tasks.last_at, excluded.last_at)`,
-      }),
+      // Changes nothing, and locks the row.
+      conflict.columns(['project_id', 'task_id']).doUpdateSet({ items: sql`feedback_tasks.items` }),
     )
     .returningAll()
     .executeTakeFirstOrThrow()

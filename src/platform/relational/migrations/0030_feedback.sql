@@ -125,8 +125,7 @@ create table feedback_drops (
 -- A key for browsers: the exact origins that may use it, and its calls a minute for each end user.
 alter table api_keys
   add column origins text[],
-  add column user_rate_per_minute int,
-  add constraint api_keys_browser check ((origins is null) = (user_rate_per_minute is null))
+  add column user_rate_per_minute int check ((origins is null) = (user_rate_per_minute is null))
 -- statement
 -- Names of the tools that the task called, as detection read them.
 alter table task_detections add column tools text[] not null default '{}'
