@@ -149,7 +149,7 @@ test('tasks of past days are stored, and response rates read them', async () => 
     .where('task_id', '=', 'c')
     .execute()
   expect((await read()).get('')).toEqual([3, 2])
-  // Today had not ended when it was counted, and has few tasks: it is counted anew.
+  // Today had not ended when it was counted, and has few tasks: each read counts it.
   await api.seedTask(project, 'd', started(0))
   expect((await read()).get('')).toEqual([4, 2])
 })

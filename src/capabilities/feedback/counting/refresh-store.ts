@@ -129,8 +129,8 @@ async function computeTasks(trx: InsightDb, project_id: string, ids: string[]): 
 }
 
 /**
- * The features of a task. Labels of the same source are none: they are the reason of the vote, so
- * every one of them would be a pattern.
+ * Builds the features of a task. It leaves out labels of the same source: they are the reason of the
+ * vote, so every such label would be a pattern.
  */
 function featuresOf(project_id: string) {
   const same = (table: string) =>
