@@ -147,8 +147,9 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
     'Sums of `rated_tasks` by day of the last vote, feature and group of users. They outlive the tasks, and contain no user.',
   rated_tasks:
     'Tasks with votes of a source: the last vote, the user, and the features of the task, for statistics and patterns.',
-  rated_tasks_due: 'Tasks whose row in `rated_tasks` is to be computed anew.',
-  review_claims: 'Tasks that reviewers have taken from the review queue, or skipped, until an instant.',
+  rated_tasks_due: 'Marks of tasks whose row in `rated_tasks` is out of date.',
+  review_claims:
+    'Tasks that reviewers have taken from the review queue, or skipped, until an instant.',
   review_finding_labels: 'Whether findings were right, in the opinion of reviewers.',
   review_labels: 'Labels of tasks, one of each reviewer.',
   task_day_counts:

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { countFeedbackChore, countTaskDaysChore } from '../../src/capabilities/feedback/index.ts'
 import { isStale } from '../../src/capabilities/feedback/counting/chores.ts'
 import { refreshRatedTasks } from '../../src/capabilities/feedback/counting/refresh-store.ts'
 import { countResponses } from '../../src/capabilities/feedback/counting/task-days-store.ts'
 import { daysOf } from '../../src/capabilities/feedback/counting/window.ts'
+import { countFeedbackChore, countTaskDaysChore } from '../../src/capabilities/feedback/index.ts'
 import { type InsightApi, noon_ms, openInsightApi } from '../support/insight-api.ts'
 
 let api: InsightApi

@@ -220,6 +220,7 @@ const descriptions: Record<string, string> = {
   proxy: 'The data plane: completions and OTLP.',
   service: 'The server itself: this document and the keys that sign tokens.',
   tasks: 'Tasks: their calls, tools, findings and cost.',
+  feedback: 'Statistics of feedback, patterns, the review queue and labels.',
   verification: 'Claims of answers, their evidence and trust; documents and facts to verify with.',
 }
 
