@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { cutPage, pageInfo } from '../../kernel/pages.ts'
-import type { Clock } from '../../kernel/time.ts'
 import {
   cursorAt,
   cursorParameter,
@@ -13,7 +12,6 @@ import {
 import { record } from '../../model/named-schemas.ts'
 import {
   Answer,
-  type Caller,
   changedSince,
   defineRoute,
   etagOf,
@@ -22,16 +20,8 @@ import {
   type Route,
   versionToReplace,
 } from '../../platform/http/index.ts'
-import type { CapturePolicies } from '../records/capture/index.ts'
 import { taskNotFound, taskPath } from '../tasks/index.ts'
-import type { BrowserLimits } from './browser-limits.ts'
-import {
-  createItem,
-  editItem,
-  feedbackNotFound,
-  type ItemChange,
-  withdrawItem,
-} from './items/change-items.ts'
+import { createItem, editItem, feedbackNotFound, withdrawItem } from './items/change-items.ts'
 import {
   createFeedbackBody,
   editFeedbackBody,
@@ -40,27 +30,11 @@ import {
   feedbackSchema,
   toFeedback,
 } from './items/feedback-record.ts'
-import {
-  type FeedbackRow,
-  findItem,
-  hasFeedback,
-  type ItemKey,
-  listItems,
-} from './items/items-store.ts'
-import { actorOf, maskOf, readNewItem, readValue, refuseGivenSentiment } from './items/read-item.ts'
+import { type FeedbackRow, findItem, hasFeedback, listItems } from './items/items-store.ts'
+import { maskOf, readNewItem, readValue, refuseGivenSentiment } from './items/read-item.ts'
 import { sentiments } from './items/sentiment.ts'
-import type { FeedbackDb, FeedbackLimits } from './ports.ts'
+import { changeBy, type FeedbackDeps, findKey, findTask } from './named-item.ts'
 import { feedbackSources } from './votes/vote.ts'
-import { findSeenTask } from './waiting/feedback-tasks.ts'
-
-/** Dependencies of the routes of feedback. */
-export type FeedbackDeps = {
-  db: FeedbackDb
-  clock: Clock
-  policies: Pick<CapturePolicies, 'policyOf'>
-  limits: FeedbackLimits
-  browsers: BrowserLimits
-}
 
 /** Larger bodies are refused: two texts of 10,000 characters, each escaped, fit. */
 const body_bytes_max = 256 * 1024
@@ -262,42 +236,6 @@ function isItemId(id: string): boolean {
 
 function answer(row: FeedbackRow, status: 200 | 201) {
   return new Answer(toFeedback(row), { status, headers: { etag: etagOf(row.version) } })
-}
-
-/** Returns the id under which a task is stored, and whether it was seen. */
-export async function findTask(
-  { db, policies }: Pick<FeedbackDeps, 'db' | 'policies'>,
-  { project_id }: Caller,
-  given: string,
-): Promise<{ task_id: string; is_seen: boolean }> {
-  const task_id = maskOf(await policies.policyOf(project_id))(given)
-  const seen = await findSeenTask(db, { project_id, task_id })
-  return { task_id: seen?.task_id ?? task_id, is_seen: seen !== undefined }
-}
-
-/** Returns the key of an item that a path names. */
-export async function findKey(
-  deps: Pick<FeedbackDeps, 'db' | 'policies'>,
-  caller: Caller,
-  { task_id, feedback_id }: Omit<ItemKey, 'project_id'>,
-): Promise<ItemKey> {
-  const task = await findTask(deps, caller, task_id)
-  return { project_id: caller.project_id, task_id: task.task_id, feedback_id }
-}
-
-/**
- * Returns the actor, and the check that a browser key changes only items that browser keys created
- * for the end user whom it names. It throws the error of an unknown item.
- */
-function changeBy(caller: Caller, { user_id }: { user_id: string | undefined }): ItemChange {
-  return {
-    actor: actorOf(caller),
-    check: (row) => {
-      if (caller.browser === undefined) return
-      if (row.by_browser && row.user_id === (user_id ?? null)) return
-      throw feedbackNotFound(row.feedback_id)
-    },
-  }
 }
 
 function checkVersion(headers: RequestHeaders, { version }: FeedbackRow): void {

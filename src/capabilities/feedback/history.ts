@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { taskPath } from '../tasks/index.ts'
-import { type FeedbackDeps, findKey } from './feedback.ts'
 import { feedbackNotFound } from './items/change-items.ts'
 import { feedbackIdField, revisionSchema } from './items/feedback-record.ts'
 import { findItem, listRevisions, type RevisionRow } from './items/items-store.ts'
+import { type FeedbackDeps, findKey } from './named-item.ts'
 
 /** GET /api/v1/tasks/{task_id}/feedback/{feedback_id}/history: at most 100 versions. */
 export function getFeedbackHistory(deps: FeedbackDeps): Route {

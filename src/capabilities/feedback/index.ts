@@ -2,19 +2,19 @@ import type { Route } from '../../platform/http/index.ts'
 import {
   createFeedback,
   editFeedback,
-  type FeedbackDeps,
   getFeedback,
   listFeedback,
   withdrawFeedback,
 } from './feedback.ts'
 import { getFeedbackHistory } from './history.ts'
+import type { FeedbackDeps } from './named-item.ts'
 
 export { createBrowserLimits } from './browser-limits.ts'
 export type { InsightDeps } from './contract.ts'
 export { countFeedbackChore, countTaskDaysChore } from './counting/chores.ts'
-export type { FeedbackDeps } from './feedback.ts'
 export { insightRoutes } from './insight-routes.ts'
 export { openFeedbackRetention } from './items/feedback-retention.ts'
+export type { FeedbackDeps } from './named-item.ts'
 export { defaultFeedbackLimits, type FeedbackDb, type FeedbackLimits } from './ports.ts'
 export { attachWaiting, feedbackChores, feedbackMeters } from './waiting/attach-waiting.ts'
 

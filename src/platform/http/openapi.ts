@@ -215,12 +215,12 @@ const descriptions: Record<string, string> = {
   auth: 'Sign-in: access tokens and passwords.',
   conversations: 'Conversations: their tasks, traces and the health of their context.',
   detection: 'Settings and thresholds of detectors.',
+  feedback: 'Statistics of feedback, patterns, the review queue and labels.',
   observability:
     'Canonical ingest, traces, queries, incidents, retention, archives, stores and the completeness ledger.',
   proxy: 'The data plane: completions and OTLP.',
   service: 'The server itself: this document and the keys that sign tokens.',
   tasks: 'Tasks: their calls, tools, findings and cost.',
-  feedback: 'Statistics of feedback, patterns, the review queue and labels.',
   verification: 'Claims of answers, their evidence and trust; documents and facts to verify with.',
 }
 

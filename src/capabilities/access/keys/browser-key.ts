@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
 import type { KeyScope } from '../../../kernel/scopes.ts'
+import type { BrowserKey } from './project-key.ts'
 
 const origins_max = 20
 
@@ -56,6 +57,19 @@ export function refuseBrowserFaults(spec: Spec, context: z.core.$RefinementCtx):
   if (spec.origins === undefined && spec.user_rate_per_minute !== undefined) {
     add('user_rate_per_minute', 'expected origins too: only browser keys have this limit')
   }
+}
+
+/** The columns of a browser key, both null for another key. */
+export type BrowserColumns = {
+  origins: readonly string[] | null
+  user_rate_per_minute: number | null
+}
+
+/** Returns the part of a stored key that makes it a browser key. */
+export function browserPart(columns: BrowserColumns): { browser?: BrowserKey } {
+  const { origins, user_rate_per_minute } = columns
+  if (origins === null) return {}
+  return { browser: { origins, user_rate_per_minute: user_rate_per_minute ?? 1 } }
 }
 
 /** Returns the columns of a browser key; of another key they are null. */

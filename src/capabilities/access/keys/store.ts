@@ -8,6 +8,7 @@ import {
 } from '../../../platform/relational/index.ts'
 import { admitEnvironment } from '../projects/store.ts'
 import { lockAccount, refuseSuspended } from '../service-accounts/suspension.ts'
+import { type BrowserColumns, browserPart } from './browser-key.ts'
 import type { StoredKey } from './key-cache.ts'
 import type { KeyUse } from './key-usage.ts'
 
@@ -33,10 +34,7 @@ export type KeyInsert = {
   created_by: string | null
   expires_at: Date | null
   environment: string | null
-  /** Of a browser key. */
-  origins?: readonly string[] | null
-  user_rate_per_minute?: number | null
-}
+} & Partial<BrowserColumns>
 
 /**
  * Reads a key for the cache; undefined when the key is revoked, its service account disabled or its
@@ -226,22 +224,20 @@ function usableKeys(db: Db) {
     .where('service_accounts.disabled_at', 'is', null)
 }
 
-type UsableKey = {
+type UsableKey = BrowserColumns & {
   id: string
   project_id: string
   service_account_id: string | null
   secret_hash: Buffer
   scopes: string[]
   environment: string | null
-  origins: string[] | null
-  user_rate_per_minute: number | null
   expires_at: string | null
   account_scopes: string[] | null
 }
 
 /** A service account's key has the scopes that both the key and the account have. */
 function toStoredKey(row: UsableKey): StoredKey {
-  const { account_scopes, origins, user_rate_per_minute } = row
+  const { account_scopes } = row
   const scopes = row.scopes.filter((scope) => account_scopes?.includes(scope) ?? true)
   const owner = {
     key_id: row.id,
@@ -249,9 +245,7 @@ function toStoredKey(row: UsableKey): StoredKey {
     service_account_id: row.service_account_id,
     scopes: new Set(scopes.filter(isKeyScope)),
     ...(row.environment !== null && { environment: row.environment }),
-    ...(origins !== null && {
-      browser: { origins, user_rate_per_minute: user_rate_per_minute ?? 1 },
-    }),
+    ...browserPart(row),
   }
   return {
     owner,

@@ -1,0 +1,54 @@
+import type { Clock } from '../../kernel/time.ts'
+import type { Caller } from '../../platform/http/index.ts'
+import type { CapturePolicies } from '../records/capture/index.ts'
+import type { BrowserLimits } from './browser-limits.ts'
+import { feedbackNotFound, type ItemChange } from './items/change-items.ts'
+import type { ItemKey } from './items/items-store.ts'
+import { actorOf, maskOf } from './items/read-item.ts'
+import type { FeedbackDb, FeedbackLimits } from './ports.ts'
+import { findSeenTask } from './waiting/feedback-tasks.ts'
+
+/** Dependencies of the routes of feedback. */
+export type FeedbackDeps = {
+  db: FeedbackDb
+  clock: Clock
+  policies: Pick<CapturePolicies, 'policyOf'>
+  limits: FeedbackLimits
+  browsers: BrowserLimits
+}
+
+/** Returns the id under which a task is stored, and whether it was seen. */
+export async function findTask(
+  { db, policies }: Pick<FeedbackDeps, 'db' | 'policies'>,
+  { project_id }: Caller,
+  given: string,
+): Promise<{ task_id: string; is_seen: boolean }> {
+  const task_id = maskOf(await policies.policyOf(project_id))(given)
+  const seen = await findSeenTask(db, { project_id, task_id })
+  return { task_id: seen?.task_id ?? task_id, is_seen: seen !== undefined }
+}
+
+/** Returns the key of an item that a path names. */
+export async function findKey(
+  deps: Pick<FeedbackDeps, 'db' | 'policies'>,
+  caller: Caller,
+  { task_id, feedback_id }: Omit<ItemKey, 'project_id'>,
+): Promise<ItemKey> {
+  const task = await findTask(deps, caller, task_id)
+  return { project_id: caller.project_id, task_id: task.task_id, feedback_id }
+}
+
+/**
+ * Returns the actor, and the check that a browser key changes only items that browser keys created
+ * for the end user whom it names. It throws the error of an unknown item.
+ */
+export function changeBy(caller: Caller, { user_id }: { user_id: string | undefined }): ItemChange {
+  return {
+    actor: actorOf(caller),
+    check: (row) => {
+      if (caller.browser === undefined) return
+      if (row.by_browser && row.user_id === (user_id ?? null)) return
+      throw feedbackNotFound(row.feedback_id)
+    },
+  }
+}
