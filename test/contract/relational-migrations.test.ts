@@ -34,7 +34,7 @@ test('killed after each statement in turn, the schema ends the same', async () =
     applied.push(done)
     throw killed
   }
-  for (let runs = 0; runs < 200; runs += 1) {
+  for (let runs = 0; runs < 400; runs += 1) {
     const outcome = await migrateRelational({ url: interrupted, logger, after_statement }).catch(
       (error: unknown) => error,
     )
