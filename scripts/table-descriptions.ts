@@ -169,6 +169,17 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
   feedback_revisions: 'The versions of each item of feedback, with actors and times.',
   feedback_tasks:
     'Tasks with feedback: the votes of end users, and copies of the values by which votes are counted. Without `task_ref` the task was not seen yet.',
+  rated_task_counts:
+    'Sums of `rated_tasks` by day of the last vote, feature and group of users. They outlive the tasks, and contain no user.',
+  rated_tasks:
+    'Tasks with votes of a source: the last vote, the user, and the features of the task, for statistics and patterns.',
+  rated_tasks_due: 'Marks of tasks whose row in `rated_tasks` is out of date.',
+  review_claims:
+    'Tasks that reviewers have taken from the review queue, or skipped, until an instant.',
+  review_finding_labels: 'Whether findings were right, in the opinion of reviewers.',
+  review_labels: 'Labels of tasks, one of each reviewer.',
+  task_day_counts:
+    'Tasks that started on a day, and those of them with votes of end users, by feature: response rates.',
   verification_runs:
     'Verifications of the answer of a trace. A trace has one pending run at most; its newest verified run is its result.',
   verification_spend: 'Costs that runs booked on each day (UTC).',

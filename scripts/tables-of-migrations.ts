@@ -37,6 +37,9 @@ const createIndex = /^create (unique )?index (\w+)\s+on (\w+)\s*(.*)$/s
 const dropIndex = /^drop index (\w+)$/
 /** A change of rows, which changes no table. */
 const changeRows = /^(update|with) /
+/** A function of triggers, which changes no table. */
+const createFunction = /^create function /
+const createTrigger = /^create trigger (\w+) (.*?) on (\w+)\s/s
 const addColumn = /^add column (?:if not exists )?(\w+) (.*?)(?: after \w+)?$/s
 
 const modifySetting =
@@ -54,6 +57,8 @@ const readers: readonly Reader[] = [
   { pattern: createIndex, read: readIndex },
   { pattern: dropIndex, read: readDroppedIndex },
   { pattern: changeRows, read: () => undefined },
+  { pattern: createFunction, read: () => undefined },
+  { pattern: createTrigger, read: readTrigger },
 ]
 
 function readTable(tables: Map<string, TableAbout>, text: string): void {
@@ -110,6 +115,11 @@ function readIndex(tables: Map<string, TableAbout>, text: string): void {
   const key = `${unique}index ${oneLine(rest)}`
   keys.push(key)
   indexes.set(index, key)
+}
+
+function readTrigger(tables: Map<string, TableAbout>, text: string): void {
+  const [, trigger = '', when = '', table = ''] = createTrigger.exec(withoutComments(text)) ?? []
+  tableNamed(tables, table).keys.push(`trigger ${trigger} ${oneLine(when)}`)
 }
 
 function readDroppedIndex(tables: Map<string, TableAbout>, text: string): void {

@@ -59,6 +59,27 @@ test('a change that is not committed yet is counted after its commit', async () 
   expect(await sumOf(project)).toEqual([1, 0])
 })
 
+test('counting never waits for a change of feedback that will wait for its mark', async () => {
+  const project = await api.newProject()
+  await api.vote(project, [{ task_id: 'a', user: 'u1' }])
+  await api.db.transaction().execute(async (trx) => {
+    await trx
+      .selectFrom('feedback_tasks')
+      .select('task_id')
+      .where('project_id', '=', project)
+      .forUpdate()
+      .execute()
+    expect(await refreshRatedTasks(api.db, project, 100)).toBe(0)
+    await trx
+      .updateTable('feedback')
+      .set({ sentiment: 'positive' })
+      .where('project_id', '=', project)
+      .execute()
+  })
+  expect(await refreshRatedTasks(api.db, project, 100)).toBe(1)
+  expect(await sumOf(project)).toEqual([1, 0])
+})
+
 test('two processes that count at once count each task once', async () => {
   const project = await api.newProject()
   await api.vote(
@@ -128,7 +149,7 @@ test('tasks of past days are stored, and response rates read them', async () => 
     .where('task_id', '=', 'c')
     .execute()
   expect((await read()).get('')).toEqual([3, 2])
-  // Today had not ended when it was counted, and has few tasks: it is counted anew.
+  // Today had not ended when it was counted, and has few tasks: each read counts it.
   await api.seedTask(project, 'd', started(0))
   expect((await read()).get('')).toEqual([4, 2])
 })

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../kernel/time.ts'
 import type { Chore } from '../../jobs/index.ts'
 import type { InsightDb } from '../insight-db.ts'
+import { countDue } from './counts-store.ts'
 import { findDueProjects, refreshRatedTasks } from './refresh-store.ts'
 import { deleteOldCounts, ratedProjects, storedDays, storeTaskDay } from './task-days-store.ts'
 import { daysOf, windowDays_max } from './window.ts'
@@ -36,6 +37,7 @@ export function countFeedbackChore({ db }: Pick<ChoreDeps, 'db'>): Chore {
 
 /** Counts what changed in a project just now, before a read: at most two batches. */
 export async function countChanges(db: InsightDb, project_id: string): Promise<void> {
+  if ((await countDue(db, project_id, 1)) === 0) return
   const counted = await refreshRatedTasks(db, project_id, batch_tasks)
   if (counted === batch_tasks) await refreshRatedTasks(db, project_id, batch_tasks)
 }

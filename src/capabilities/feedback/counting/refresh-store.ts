@@ -25,21 +25,41 @@ export function refreshRatedTasks(
       select pg_advisory_xact_lock(hashtextextended(${`rated_tasks ${project_id}`}, 0))`.execute(
       trx,
     )
+    const ids = await lockDueTasks(trx, project_id, tasks_max)
     const { rows } = await sql<{ task_id: string }>`
       delete from rated_tasks_due
       where project_id = ${project_id} and task_id in (
-        select task_id from rated_tasks_due where project_id = ${project_id}
-        order by task_id limit ${tasks_max} for update skip locked)
+        select task_id from rated_tasks_due
+        where project_id = ${project_id} and task_id = any(${ids}) for update skip locked)
       returning task_id`.execute(trx)
     // A statement of its own: it sees all that the deleted marks stood for.
-    if (rows.length > 0)
-      await computeTasks(
-        trx,
-        project_id,
-        rows.map(({ task_id }) => task_id),
-      )
-    return rows.length
+    const deleted = rows.map(({ task_id }) => task_id)
+    if (deleted.length > 0) await computeTasks(trx, project_id, deleted)
+    return deleted.length
   })
+}
+
+/**
+ * Returns due tasks, after it has locked their feedback. A change of feedback locks the task before
+ * it marks it; counting has to lock in the same order.
+ */
+async function lockDueTasks(
+  trx: InsightDb,
+  project_id: string,
+  tasks_max: number,
+): Promise<string[]> {
+  const { rows: due } = await sql<{ task_id: string; is_known: boolean }>`
+    select task_id, exists (select from feedback_tasks as task
+      where task.project_id = due.project_id and task.task_id = due.task_id) as is_known
+    from rated_tasks_due as due where project_id = ${project_id}
+    order by task_id limit ${tasks_max}`.execute(trx)
+  const known = due.filter(({ is_known }) => is_known).map(({ task_id }) => task_id)
+  const { rows: locked } = await sql<{ task_id: string }>`
+    select task_id from feedback_tasks
+    where project_id = ${project_id} and task_id = any(${known})
+    order by task_id for key share skip locked`.execute(trx)
+  const unknown = due.filter(({ is_known }) => !is_known)
+  return [...locked, ...unknown].map(({ task_id }) => task_id)
 }
 
 /** Returns projects with due tasks, at most `limit`. */
@@ -109,8 +129,8 @@ async function computeTasks(trx: InsightDb, project_id: string, ids: string[]): 
 }
 
 /**
- * The features of a task. Labels of the same source are none: they are the reason of the vote, so
- * every one of them would be a pattern.
+ * Builds the features of a task. It leaves out labels of the same source: they are the reason of the
+ * vote, so every such label would be a pattern.
  */
 function featuresOf(project_id: string) {
   const same = (table: string) =>

@@ -6,7 +6,7 @@ import { daysOf, type HourWindow } from './window.ts'
 /** Tasks that started in a window, and those of them with votes of end users, by feature. */
 export type RespondedTasks = { feature: string; tasks: number; rated: number }
 
-/** Tasks of a day up to which it is counted anew until it has ended. */
+/** Maximum tasks of a day that is counted with each read, as long as the day has not ended. */
 const fewTasks_max = 2_000
 
 /**

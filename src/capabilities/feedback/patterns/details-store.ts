@@ -5,7 +5,7 @@ import { buckets } from '../counting/refresh-store.ts'
 import { daysOf } from '../counting/window.ts'
 import type { InsightDb } from '../insight-db.ts'
 
-/** What is shown of a found feature, beside its counts. */
+/** Details of a found feature, beside its counts. */
 export type FeatureDetails = {
   feature: string
   /** First task of the window with the feature and negative feedback; ISO 8601. */

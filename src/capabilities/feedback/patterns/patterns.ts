@@ -7,7 +7,7 @@ import { type InsightDeps, readScope } from '../contract.ts'
 import { countChanges } from '../counting/chores.ts'
 import { toRatedWindow } from '../counting/counts-store.ts'
 import { hourWindow, windowQuery } from '../counting/window.ts'
-import { sourceParameter, sourceSchema } from '../stats/stats.ts'
+import { clusteredBySchema, sourceParameter, sourceSchema } from '../stats/stats.ts'
 import { defaultPatternSettings } from './find-patterns.ts'
 import { findStoredPatterns } from './stored-patterns.ts'
 
@@ -95,9 +95,7 @@ export function listFeedbackPatterns({ db, clock }: InsightDeps): Route {
         difference: share.describe('Difference of the rates.'),
         q: share.describe('Largest q of a pattern.'),
       }),
-      clustered_by: z
-        .enum(['user', 'user_group'])
-        .describe('`user_group`: counted by 64 groups of users and by whole days (UTC).'),
+      clustered_by: clusteredBySchema,
       uncounted: count.describe('Changed tasks that are not counted yet, at most 10,000.'),
     }),
     errors: ['store_unavailable'],

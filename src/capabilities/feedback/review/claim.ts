@@ -11,7 +11,7 @@ const claims_max = 20
 
 /**
  * POST /api/v1/feedback/review/claim: gives the next tasks of the queue to the caller. Until the end
- * of the claim nobody else gets them, unless a task needs several reviewers.
+ * of the claim other reviewers do not get them, unless a task needs several reviewers.
  */
 export function claimReviews({ db, clock }: InsightDeps): Route {
   return defineRoute({
@@ -42,7 +42,7 @@ export function claimReviews({ db, clock }: InsightDeps): Route {
       return db.transaction().execute(async (trx) => {
         await lockQueue(trx, project_id)
         const [queue, mine] = [await readQueue(trx, filter), await claimsOf(trx, filter)]
-        // Tasks that the caller has come first, so that a repeated call takes no more tasks.
+        // The caller's own tasks come first, so that a repeated call returns the same tasks.
         const own = queue.filter(({ task_id }) => mine.has(task_id))
         const others = queue.filter(({ task_id }) => !mine.has(task_id))
         const taken = [...own, ...others].slice(0, body.tasks)

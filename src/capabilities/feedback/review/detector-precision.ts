@@ -28,7 +28,7 @@ export function getDetectorPrecision({ db, clock }: InsightDeps): Route {
     reply: record('DetectorPrecisionList', {
       window: windowSchema.describe('Verdicts that were last changed in it.'),
       reviewed_min: count.describe('Reviewed findings that a precision needs.'),
-      note: z.string().describe('What the precision is about.'),
+      note: z.string().describe('Tasks that the precision is about.'),
       detectors: z
         .array(
           record('DetectorPrecision', {

@@ -37,7 +37,7 @@ const labelBody = record('ReviewLabelRequest', {
 /** A label of a task, in replies. */
 export const labelSchema = record('ReviewLabel', {
   reviewer: z.string().describe('`user:<id>` or `service_account:<id>`.'),
-  label: z.enum(reviewLabels),
+  label: z.enum(reviewLabels).meta({ id: 'ReviewLabelName' }),
   findings: z.array(verdictSchema),
   version: z.int().min(1).describe('Number of the caller’s labels of the task so far.'),
   created_at: z.iso.datetime(),

@@ -23,6 +23,12 @@ export const rateFields = {
 /** Who gave the feedback, in replies. */
 export const sourceSchema = z.enum(feedbackSources).meta({ id: 'FeedbackSource' })
 
+/** How votes or tasks were counted, in replies. */
+export const clusteredBySchema = z.enum(['user', 'user_group']).meta({
+  id: 'ClusteredBy',
+  description: '`user_group`: counted by 64 groups of users and by whole days (UTC), for speed.',
+})
+
 /** Query parameter: the source whose feedback is counted. */
 export const sourceParameter = z
   .enum(feedbackSources, { error: expected(feedbackSources.join(', ')) })
@@ -86,7 +92,7 @@ export function getFeedbackStats({ db, clock }: InsightDeps): Route {
     }),
     reply: record('FeedbackStats', {
       window: windowSchema,
-      unit: z.enum(['hour', 'day']),
+      unit: z.enum(['hour', 'day']).meta({ id: 'FeedbackUnit' }),
       sources: z.array(sourceStats).describe('Every source, also one without votes.'),
       source: sourceSchema.describe('Source of `groups` and `labels`.'),
       groups: record(
@@ -103,9 +109,7 @@ export function getFeedbackStats({ db, clock }: InsightDeps): Route {
         rated: count.describe('Those of them with votes of end users.'),
         rate: share.nullable(),
       }),
-      clustered_by: z
-        .enum(['user', 'user_group'])
-        .describe('`user_group`: 64 groups of users, and groups of whole days (UTC), for speed.'),
+      clustered_by: clusteredBySchema,
       pending: count.describe('Items that wait for their task, at most 10,000.'),
       dropped: z
         .array(record('FeedbackDrop', { reason: z.string(), items: count }))
