@@ -49,6 +49,7 @@ export const problemCatalogue = {
   message_not_found: { status: 404, title: 'Message not found' },
   verification_run_not_found: { status: 404, title: 'Verification run not found' },
   claim_not_found: { status: 404, title: 'Claim not found' },
+  issuer_not_configured: { status: 404, title: 'No external issuer is configured' },
   dead_letter_not_found: { status: 404, title: 'Dead letter not found' },
   method_not_allowed: { status: 405, title: 'The path does not support this method' },
   request_timeout: { status: 408, title: 'The request took too long to arrive' },

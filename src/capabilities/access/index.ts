@@ -4,10 +4,14 @@ import { putDefaultProject } from './auth/default-project.ts'
 import { acceptLinkedInvitation } from './auth/invitations/accept.ts'
 import { lookUpInvitation } from './auth/invitations/lookup.ts'
 import { getJwks } from './auth/jwks.ts'
+import { finishIssuerSignIn } from './auth/oidc/callback.ts'
+import { startIssuerSignIn } from './auth/oidc/login.ts'
 import { setPassword } from './auth/password.ts'
 import { confirmPasswordReset } from './auth/password-reset/confirm.ts'
 import { requestPasswordReset } from './auth/password-reset/password-reset.ts'
 import { revokeToken } from './auth/revoke.ts'
+import { endSession, getSession, startSession } from './auth/session.ts'
+import { endAllSessions } from './auth/sessions.ts'
 import { createToken } from './auth/token.ts'
 import { getInstallationAccounts } from './installations/service-accounts.ts'
 import { getOperatorKeys, removeOperatorKey } from './operator-keys/operator-keys.ts'
@@ -49,6 +53,7 @@ import { disableUser } from './users/disable.ts'
 import { enableUser } from './users/enable.ts'
 import { setUserPassword } from './users/password.ts'
 import { createPasswordReset } from './users/password-reset.ts'
+import { endUserSessions } from './users/sessions.ts'
 import { createUser, getUsers } from './users/users.ts'
 
 export { type Access, type AccessOptions, openAccess, openKeys } from './access.ts'
@@ -63,6 +68,7 @@ export {
 } from './bootstrap/given-secrets.ts'
 export type { KeyCache, KeyCacheLimits } from './keys/key-cache.ts'
 export { isOperatorKey, type ProjectKey } from './keys/project-key.ts'
+export { IssuerMisconfigured } from './oidc/open-issuer.ts'
 export { createPasswordHasher, type PasswordHasher } from './passwords/password-hasher.ts'
 export { createPasswordStrength } from './passwords/password-strength.ts'
 export { findProjectMembers } from './roles/store.ts'
@@ -78,6 +84,12 @@ export function accessRoutes(access: Access): Route[] {
 const factories: readonly ((access: Access) => Route)[] = [
   createToken,
   revokeToken,
+  startSession,
+  getSession,
+  endSession,
+  endAllSessions,
+  startIssuerSignIn,
+  finishIssuerSignIn,
   setPassword,
   requestPasswordReset,
   confirmPasswordReset,
@@ -131,4 +143,5 @@ const factories: readonly ((access: Access) => Route)[] = [
   setUserPassword,
   disableUser,
   enableUser,
+  endUserSessions,
 ]

@@ -16,6 +16,7 @@ export {
 } from './route.ts'
 export {
   type Authorize,
+  type BrowserRequest,
   type Caller,
   type Credentials,
   keyScopesOf,

@@ -85,6 +85,10 @@ export const headerComponents: Record<string, Json> = {
     description: 'Seconds to wait before a retry.',
     schema: { type: 'integer', minimum: 0 },
   },
+  Location: {
+    description: 'Where the browser goes next.',
+    schema: { type: 'string' },
+  },
   ETag: {
     description: 'Version of the object, for `If-Match`.',
     schema: { type: 'string' },
@@ -125,7 +129,8 @@ export function responsesOf(
     responses[String(status)] = {
       description,
       ...(route.etag && reply === route.reply && { headers: headers('ETag') }),
-      ...(status !== 204 && {
+      ...(status === 302 && { headers: headers('Location') }),
+      ...(![204, 302].includes(status) && {
         content: {
           'application/json': { schema: schemas.of({ schema: reply, io: 'output' }) },
           ...(route.or_html && { 'text/html': { schema: { type: 'string' } } }),

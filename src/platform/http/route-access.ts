@@ -1,4 +1,5 @@
 import type { KeyScope, OrganizationRole, ProjectRole } from '../../kernel/scopes.ts'
+import type { RequestHeaders } from './route.ts'
 
 /** Credentials that a route accepts. `key` is a project's X-API-Key, `jwt` an access token. */
 export type RouteAuth = 'public' | 'key' | 'jwt' | 'jwt_or_key'
@@ -60,4 +61,9 @@ export type Credentials = {
   /** From the `X-Project-ID` header or the `project_id` query parameter. */
   project: string | undefined
   params: Readonly<Record<string, string>>
+  /** For the session cookie of a browser, which counts only without the other credentials. */
+  browser?: BrowserRequest
 }
+
+/** What a session cookie is checked with: another site can send the cookie, but not all headers. */
+export type BrowserRequest = { method: string; headers: RequestHeaders }

@@ -239,6 +239,7 @@ async function authorizeRequest(
     api_key: firstValue(request.headers['x-api-key']),
     project: firstValue(request.headers['x-project-id']) ?? query['project_id'],
     params: request.params as Record<string, string>,
+    browser: { method: request.method, headers: request.headers },
   })
 }
 

@@ -121,25 +121,43 @@ export async function resetPassword(trx: Db, reset: PasswordReset): Promise<User
   return changed
 }
 
-/** Ends the password and sessions of an account whose address the external issuer proves first. */
-export function takeByIssuer(db: Db, user_id: string, now: Date): Promise<void> {
+/**
+ * Ends the password and sessions of an account whose address the external issuer proves first. Run
+ * it in a transaction.
+ */
+export async function takeByIssuer(trx: Db, user_id: string, now: Date): Promise<void> {
+  const unproven = await trx
+    .selectFrom('users')
+    .select('id')
+    .where('id', '=', user_id)
+    .where('email_verified_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst()
+  if (unproven === undefined) return
+  await resetPassword(trx, {
+    user_id,
+    password_hash: null,
+    password_origin: null,
+    must_change_password: false,
+    proves_email: true,
+    now,
+  })
+}
+
+/** Ends all sessions of a user: access tokens, refresh tokens and browsers. False: unknown user. */
+export function endSessions(
+  db: Db,
+  { user_id, now }: { user_id: string; now: Date },
+): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
-    const unproven = await trx
-      .selectFrom('users')
-      .select('id')
+    const row = await trx
+      .updateTable('users')
+      .set({ session_number: sql<number>`session_number + 1` })
       .where('id', '=', user_id)
-      .where('email_verified_at', 'is', null)
-      .forUpdate()
+      .returning('id')
       .executeTakeFirst()
-    if (unproven === undefined) return
-    await resetPassword(trx, {
-      user_id,
-      password_hash: null,
-      password_origin: null,
-      must_change_password: false,
-      proves_email: true,
-      now,
-    })
+    if (row !== undefined) await revokeSignIns(trx, { user_id, now })
+    return row !== undefined
   })
 }
 

@@ -66,7 +66,7 @@ export async function changeRole(
   await keepOnlyProject(trx, member)
   await trx
     .updateTable('organization_members')
-    .set({ role, by_resource: false })
+    .set({ role, by_resource: false, by_group: false })
     .where('organization_id', '=', organization_id)
     .where('user_id', '=', member.user_id)
     .execute()

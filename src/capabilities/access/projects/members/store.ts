@@ -100,7 +100,7 @@ async function upsertRole(
     .onConflict((conflict) =>
       conflict
         .columns(['project_id', 'user_id'])
-        .doUpdateSet({ role: row.role, by_resource: false }),
+        .doUpdateSet({ role: row.role, by_resource: false, by_group: false }),
     )
     .execute()
 }
