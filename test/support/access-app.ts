@@ -21,6 +21,7 @@ import {
   type RouteAuth,
   type RouteScope,
 } from '../../src/platform/http/index.ts'
+import { openOutbound } from '../../src/platform/outbound/index.ts'
 import {
   type AccessTables,
   openIdempotencyStore,
@@ -126,6 +127,7 @@ export async function startAccessApp(options: AppOptions = {}): Promise<AccessAp
     token_issuer: 'looptrace',
     token_ttl_ms: 3_600_000,
     passwords: quickPasswords,
+    outbound: openOutbound({ allowed: [], trusted_hosts: ['127.0.0.1'] }),
     ...options,
   })
   const { operator_key } = mintGivenSecrets()

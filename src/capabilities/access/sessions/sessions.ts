@@ -88,10 +88,11 @@ export function createBrowserSessions(options: BrowserSessionsOptions): BrowserS
   }
   return {
     find,
-    start: async (person, headers) => {
+    start: async ({ user_id, session_number, by_issuer }, headers) => {
       const token = newToken()
       const now_ms = clock.now_ms()
       const expires_at = new Date(now_ms + session_ttl_ms)
+      const person = { user_id, session_number, by_issuer }
       const session = { ...person, id: newId(), token_hash: hashSecret(token), expires_at }
       const earlier = tokenIn(headers, cookie)
       await insertSession(
