@@ -80,6 +80,12 @@ export const problemCatalogue = {
   managed_by_kubernetes: { status: 409, title: 'A Kubernetes resource manages this object' },
   verification_without_result: { status: 409, title: 'The verification run has no result' },
   trust_formula_changed: { status: 409, title: 'The run was scored with another trust formula' },
+  project_archived: { status: 409, title: 'The project is archived' },
+  organization_not_empty: { status: 409, title: 'The organization has projects' },
+  last_administrator: {
+    status: 409,
+    title: 'The installation needs at least one administrator',
+  },
   last_owner: { status: 409, title: 'The organization needs at least one owner' },
   precondition_failed: { status: 412, title: 'The object has changed since it was read' },
   body_too_large: { status: 413, title: 'The body is too large' },

@@ -28,6 +28,8 @@ export type Identity =
       id: string
       project_id: string
       scopes: ReadonlySet<KeyScope>
+      /** Whether the project is archived and can only be read. */
+      is_archived: boolean
     }
 
 export type IdentityDeps = {
@@ -86,10 +88,10 @@ async function byKey(key: string, { keys }: IdentityDeps): Promise<Identity> {
   if (owner === undefined) {
     throw problem('credentials_invalid', { detail: 'X-API-Key is not a valid key' })
   }
-  const { key_id, service_account_id, project_id, scopes } = owner
+  const { key_id, service_account_id, project_id, scopes, is_archived = false } = owner
   return service_account_id === null
-    ? { kind: 'key', id: key_id, project_id, scopes }
-    : { kind: 'service_account', id: service_account_id, project_id, scopes }
+    ? { kind: 'key', id: key_id, project_id, scopes, is_archived }
+    : { kind: 'service_account', id: service_account_id, project_id, scopes, is_archived }
 }
 
 async function byOperatorKey(key: string, { operators }: IdentityDeps): Promise<Identity> {
@@ -117,8 +119,8 @@ async function byBearer(authorization: string, deps: IdentityDeps): Promise<Iden
   }
   const account = await roles.serviceAccount(subject.key_id)
   if (account?.service_account_id !== subject.service_account_id) throw invalidToken()
-  const { service_account_id: id, project_id, scopes } = account
-  return { kind: 'service_account', id, project_id, scopes }
+  const { service_account_id: id, project_id, scopes, is_archived } = account
+  return { kind: 'service_account', id, project_id, scopes, is_archived }
 }
 
 /** Returns the token of an Authorization header. Throws `credentials_invalid`. */

@@ -17,14 +17,23 @@ import { getInstallationAccounts } from './installations/service-accounts.ts'
 import { getOperatorKeys, removeOperatorKey } from './operator-keys/operator-keys.ts'
 import { getInvitations, revokeInvitation } from './organizations/invitations/invitations.ts'
 import { resendInvitation } from './organizations/invitations/resend.ts'
-import { addMember, getMembers, removeMember } from './organizations/members/members.ts'
+import { leaveOrganization } from './organizations/leave.ts'
+import { getMember, putMember, removeMember } from './organizations/members/member.ts'
+import { addMember, getMembers } from './organizations/members/members.ts'
+import {
+  getOrganization,
+  putOrganization,
+  removeOrganization,
+} from './organizations/organization.ts'
 import { createOrganization, getOrganizations } from './organizations/organizations.ts'
 import { createProject, getOrganizationProjects } from './organizations/projects.ts'
 import { accountPages } from './pages/pages.ts'
+import { getApiKey } from './projects/api-keys/api-key.ts'
 import { createApiKey, getApiKeys } from './projects/api-keys/api-keys.ts'
 import { revokeApiKey } from './projects/api-keys/revoke.ts'
 import { rotateApiKey } from './projects/api-keys/rotate.ts'
 import { setApiKeyScopes } from './projects/api-keys/scopes.ts'
+import { archiveProject } from './projects/archive.ts'
 import {
   getDeclaredMember,
   putDeclaredMember,
@@ -32,12 +41,15 @@ import {
 } from './projects/declared-members/declared-members.ts'
 import { putProjectEnvironments } from './projects/environments.ts'
 import {
+  getProjectMember,
   getProjectMembers,
   inviteProjectMember,
   removeProjectMember,
   setProjectMember,
 } from './projects/members/members.ts'
 import { getProject, getProjects, putProject, removeProject } from './projects/projects.ts'
+import { putProjectSettings } from './projects/settings.ts'
+import { unarchiveProject } from './projects/unarchive.ts'
 import { disableServiceAccount } from './service-accounts/disable.ts'
 import { enableServiceAccount } from './service-accounts/enable.ts'
 import { createServiceAccountKey, getServiceAccountKeys } from './service-accounts/keys.ts'
@@ -49,11 +61,13 @@ import {
   putServiceAccount,
   removeServiceAccount,
 } from './service-accounts/service-accounts.ts'
+import { putAdministrator } from './users/administrator.ts'
 import { disableUser } from './users/disable.ts'
 import { enableUser } from './users/enable.ts'
 import { setUserPassword } from './users/password.ts'
 import { createPasswordReset } from './users/password-reset.ts'
 import { endUserSessions } from './users/sessions.ts'
+import { getUser } from './users/user.ts'
 import { createUser, getUsers } from './users/users.ts'
 
 export { type Access, type AccessOptions, openAccess, openKeys } from './access.ts'
@@ -100,8 +114,14 @@ const factories: readonly ((access: Access) => Route)[] = [
   getJwks,
   getOrganizations,
   createOrganization,
+  getOrganization,
+  putOrganization,
+  removeOrganization,
+  leaveOrganization,
   getMembers,
   addMember,
+  getMember,
+  putMember,
   removeMember,
   getInvitations,
   revokeInvitation,
@@ -113,7 +133,11 @@ const factories: readonly ((access: Access) => Route)[] = [
   putProject,
   removeProject,
   putProjectEnvironments,
+  putProjectSettings,
+  archiveProject,
+  unarchiveProject,
   getProjectMembers,
+  getProjectMember,
   setProjectMember,
   inviteProjectMember,
   removeProjectMember,
@@ -121,6 +145,7 @@ const factories: readonly ((access: Access) => Route)[] = [
   putDeclaredMember,
   removeDeclaredMember,
   getApiKeys,
+  getApiKey,
   createApiKey,
   revokeApiKey,
   rotateApiKey,
@@ -139,9 +164,11 @@ const factories: readonly ((access: Access) => Route)[] = [
   getOperatorKeys,
   removeOperatorKey,
   getUsers,
+  getUser,
   createUser,
   setUserPassword,
   disableUser,
   enableUser,
   endUserSessions,
+  putAdministrator,
 ]

@@ -28,6 +28,7 @@ export {
   type RouteScope,
 } from './route-access.ts'
 export {
+  assertVersion,
   changedSince,
   etagOf,
   type IdempotencyStore,

@@ -9,13 +9,20 @@ export type RouteAuth = 'public' | 'key' | 'jwt' | 'jwt_or_key'
  * `organization`: a role in the organization of the path. `user`: signed in. `operator: true` also
  * admits a Kubernetes operator, with its own key in X-API-Key regardless of `auth`, in any project
  * that X-Project-ID names. `before_password_change: true` also admits a user who must first replace
- * their password.
+ * their password. `in_archived: true` also admits changes of an archived project, which otherwise can
+ * only be read.
  */
 export type RouteScope =
   | { level: 'public' }
   | { level: 'user'; operator?: true; before_password_change?: true }
   | { level: 'organization'; role: OrganizationRole }
-  | { level: 'project'; role: ProjectRole; key: RouteKeyScope; operator?: true }
+  | {
+      level: 'project'
+      role: ProjectRole
+      key: RouteKeyScope
+      operator?: true
+      in_archived?: true
+    }
 
 /** The scope, or one of several scopes, that a key needs; null if keys are not accepted. */
 export type RouteKeyScope = KeyScope | readonly KeyScope[] | null
@@ -54,7 +61,8 @@ export type Caller = {
 
 /** Authorises a request. Throws 401, 403, 404 or `project_required`. */
 export type Authorize = (route: RouteAccess, credentials: Credentials) => Promise<Caller>
-export type RouteAccess = { auth: RouteAuth; scope: RouteScope }
+/** `method` tells reads of an archived project from changes; without it, a call is a change. */
+export type RouteAccess = { auth: RouteAuth; scope: RouteScope; method?: string }
 export type Credentials = {
   authorization: string | undefined
   api_key: string | undefined

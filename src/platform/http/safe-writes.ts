@@ -124,6 +124,15 @@ export function changedSince(headers: RequestHeaders, version: number): Problem 
   })
 }
 
+/**
+ * Throws `precondition_failed` unless If-Match, if there is one, names the stored version. 0 stands
+ * for an object that does not exist.
+ */
+export function assertVersion(headers: RequestHeaders, stored: number): void {
+  const version = versionToReplace(headers)
+  if (version !== undefined && version !== stored) throw changedSince(headers, stored)
+}
+
 /** Writes of a versioned object: unconditionally, or of one version only. */
 type VersionedWrites<Stored extends { version: number }> = {
   put(): Promise<Stored>

@@ -31,6 +31,10 @@ interface OrganizationsTable {
   id: string
   name: string
   created_at: InstantByDefault
+  /** Changes of the row, counted by the store. */
+  version: ByDefault<number>
+  /** Scopes that keys may have; null sets no limit. */
+  key_scopes: OrNull<string[]>
 }
 
 /** A person. `email` is lower case (enforced by the table). */
@@ -67,6 +71,8 @@ interface OrganizationMembersTable {
   by_resource: ByDefault<boolean>
   /** Whether it comes from groups of the external issuer only, and ends with them. */
   by_group: ByDefault<boolean>
+  /** Changes of the row, counted by the store. */
+  version: ByDefault<number>
 }
 
 /** A project of an organization. Keys, traces and tasks belong to a project. */
@@ -82,6 +88,10 @@ interface ProjectsTable {
   managed_by: JsonOrNull<ManagedBy>
   /** The custom resource that declared it last. */
   released_by: JsonOrNull<ManagedBy>
+  /** Changes of the row, counted by the store. */
+  version: ByDefault<number>
+  /** Scopes that keys may have; null sets no limit. */
+  key_scopes: OrNull<string[]>
 }
 
 /** A membership in a project. Owners and admins of the organization need none. */
@@ -94,6 +104,8 @@ interface ProjectMembersTable {
   by_resource: ByDefault<boolean>
   /** Whether it comes from groups of the external issuer only, and ends with them. */
   by_group: ByDefault<boolean>
+  /** Changes of the row, counted by the store. */
+  version: ByDefault<number>
 }
 
 /** An invitation to an organization, or to one project of it. */
@@ -160,6 +172,8 @@ interface ServiceAccountsTable {
   suspended_at: InstantOrNull
   suspended_by: OrNull<string>
   suspended_reason: OrNull<string>
+  /** Changes of the row, counted by the store. */
+  version: ByDefault<number>
 }
 
 /** A record of an emergency revocation, or of the resumption of a suspended account. */

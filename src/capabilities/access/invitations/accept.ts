@@ -84,7 +84,7 @@ export async function findByLink(
 
 function mayInvite(actor: OrganizationRole, next: OrganizationRole): boolean {
   try {
-    checkRoleChange({ actor, current: undefined, next, owners: 1 })
+    checkRoleChange({ actor, current: undefined, next, other_owners: 1 })
     return true
   } catch {
     return false

@@ -10,6 +10,8 @@ export type ProjectKey = {
   service_account_id: string | null
   /** Environment of data sent with the key, unless the data names one. */
   environment?: string
+  /** Set when the project is archived: the key only reads. */
+  is_archived?: true
 }
 
 /** A new key. `key` is shown once; only `prefix` and `secret_hash` are stored. */

@@ -1,6 +1,7 @@
-import type { OrganizationRole } from '../../../kernel/scopes.ts'
+import type { KeyScope, OrganizationRole } from '../../../kernel/scopes.ts'
 import type { IdPage } from '../../../model/id-pages.ts'
-import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
+import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import { isInstallationAdmin } from '../users/store.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -10,7 +11,17 @@ export type OrganizationRow = {
   name: string
   created_at: string
   role: OrganizationRole
+  /** The most that keys of its projects may do; null sets no limit. */
+  key_scopes: KeyScope[] | null
+  version: number
 }
+
+/** Columns of an `OrganizationRow`, with a membership. */
+export const organizationColumns = [
+  ...(['organizations.id', 'organizations.name', 'organizations.created_at'] as const),
+  ...(['organization_members.role', 'organizations.version'] as const),
+  sql<KeyScope[] | null>`organizations.key_scopes`.as('key_scopes'),
+] as const
 
 /** Returns a page of a user's organizations. */
 export async function listOrganizations(
@@ -26,8 +37,7 @@ export async function listOrganizations(
     .select(({ fn }) => fn.countAll<number>().as('n'))
     .executeTakeFirstOrThrow()
   const rows = await own
-    .select(['organizations.id', 'organizations.name', 'organizations.created_at'])
-    .select('organization_members.role')
+    .select(organizationColumns)
     .$if(after !== undefined, (query) => query.where('organizations.id', '>', after ?? ''))
     .orderBy('organizations.id')
     .limit(limit)
@@ -35,8 +45,12 @@ export async function listOrganizations(
   return { rows, counted: n }
 }
 
-/** Whether the user is owner or admin of some organization. */
-export async function isAdminSomewhere(db: Db, user_id: string): Promise<boolean> {
+/**
+ * Whether the user may make organizations: owners and admins of some organization, and
+ * administrators of the installation.
+ */
+export async function mayMakeOrganizations(db: Db, user_id: string): Promise<boolean> {
+  if (await isInstallationAdmin(db, user_id)) return true
   const row = await db
     .selectFrom('organization_members')
     .select('organization_id')
@@ -68,7 +82,7 @@ export function insertOrganization(
       .insertInto('organizations')
       .values(columns)
       .onConflict((conflict) => conflict.column('name').doNothing())
-      .returning(['id', 'name', 'created_at'])
+      .returning(['id', 'name', 'created_at', 'version'])
       .executeTakeFirst()
     if (row === undefined) return undefined
     await trx
@@ -80,6 +94,6 @@ export function insertOrganization(
         created_at: columns.created_at,
       })
       .execute()
-    return { ...row, role: 'owner' }
+    return { ...row, role: 'owner', key_scopes: null }
   })
 }

@@ -41,6 +41,7 @@ type SeenServiceAccount = {
   service_account_id: string
   project_id: string
   scopes: ReadonlySet<KeyScope>
+  is_archived: boolean
 }
 
 /** Creates a reader with a bounded cache; other processes see a change within `ttl_ms`. */
@@ -105,8 +106,8 @@ async function serviceAccountOf(
   const key = await readKeyById(db, key_id)
   if (key === undefined || key.owner.service_account_id === null) return undefined
   if (key.expires_at_ms !== null && key.expires_at_ms <= clock.now_ms()) return undefined
-  const { service_account_id, project_id, scopes } = key.owner
-  return { service_account_id, project_id, scopes }
+  const { service_account_id, project_id, scopes, is_archived = false } = key.owner
+  return { service_account_id, project_id, scopes, is_archived }
 }
 
 /** Caches reads for some time. Concurrent readers of one key share a read. */

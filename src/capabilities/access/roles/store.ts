@@ -5,7 +5,7 @@ import type { IssuerPerson } from '../oidc/person.ts'
 type Db = Kysely<AccessTables>
 
 /** A project that a user can see, with the user's role. */
-export type SeenProject = { organization_id: string; role: ProjectRole }
+export type SeenProject = { organization_id: string; role: ProjectRole; is_archived: boolean }
 
 /** The state of a user who is not disabled. */
 export type UserState = {
@@ -83,19 +83,21 @@ export async function readProjectExists(db: Db, project_id: string): Promise<boo
   return row !== undefined
 }
 
-/** Returns the user's role in a project; undefined without a role or for an archived project. */
+/** Returns the user's role in a project, which may be archived; undefined without a role. */
 export async function readProjectRole(
   db: Db,
   { user_id, project_id }: { user_id: string; project_id: string },
 ): Promise<SeenProject | undefined> {
-  const row = await memberships(db, user_id)
+  const row = await allMemberships(db, user_id)
     .select(['organization_members.role as organization_role', 'projects.organization_id'])
+    .select('projects.archived_at')
     .select('project_members.role as project_role')
     .where('projects.id', '=', project_id)
     .executeTakeFirst()
   if (row === undefined) return undefined
   const role = effectiveRole(row)
-  return role && { organization_id: row.organization_id, role }
+  const { organization_id, archived_at } = row
+  return role && { organization_id, role, is_archived: archived_at !== null }
 }
 
 /**
@@ -147,14 +149,20 @@ export async function keepOnlyProject(
   `.execute(db)
 }
 
-/** Selects the projects that a user can see: by a role in them, or as owner or admin. */
-export function visibleProjects(db: Db, user_id: string) {
-  return memberships(db, user_id).where(({ eb, or }) =>
-    or([
-      eb('organization_members.role', 'in', ['owner', 'admin']),
-      eb('project_members.role', 'is not', null),
-    ]),
-  )
+/**
+ * Selects the projects that a user can see: by a role in them, or as owner or admin. Only archived
+ * ones with `archived: true`, otherwise only the others.
+ */
+export function visibleProjects(db: Db, user_id: string, { archived = false } = {}) {
+  const state = archived ? ('is not' as const) : ('is' as const)
+  return allMemberships(db, user_id)
+    .where('projects.archived_at', state, null)
+    .where(({ eb, or }) =>
+      or([
+        eb('organization_members.role', 'in', ['owner', 'admin']),
+        eb('project_members.role', 'is not', null),
+      ]),
+    )
 }
 
 /**
@@ -167,10 +175,8 @@ export function effectiveRole(row: {
   return row.organization_role === 'member' ? (row.project_role ?? undefined) : 'admin'
 }
 
-/**
- * Selects projects that are not archived, with the user's roles in them and their organizations.
- */
-export function memberships(db: Db, user_id: string) {
+/** Selects projects, with the user's roles in them and their organizations. */
+function allMemberships(db: Db, user_id: string) {
   return db
     .selectFrom('projects')
     .innerJoin('organization_members', (join) =>
@@ -183,7 +189,6 @@ export function memberships(db: Db, user_id: string) {
         .onRef('project_members.project_id', '=', 'projects.id')
         .on('project_members.user_id', '=', user_id),
     )
-    .where('projects.archived_at', 'is', null)
 }
 
 /** Returns the enabled users with a role in a project whose id or (lower-case) e-mail is given. */

@@ -5,6 +5,7 @@ import {
   type PasswordOrigin,
   sql,
 } from '../../../platform/relational/index.ts'
+import { assertNotLastOwner } from '../organizations/members/last-owner.ts'
 import { revokeSignIns } from '../tokens/store.ts'
 
 type Db = Kysely<AccessTables>
@@ -61,6 +62,22 @@ export async function isInstallationAdmin(db: Db, user_id: string): Promise<bool
     .where('disabled_at', 'is', null)
     .executeTakeFirst()
   return row !== undefined
+}
+
+/** Returns a user. */
+export function findUser(db: Db, user_id: string): Promise<UserRow | undefined> {
+  return db.selectFrom('users').select(userColumns).where('id', '=', user_id).executeTakeFirst()
+}
+
+/** Locks the administrators of the installation until the end of the transaction. */
+export function lockAdministrators(trx: Db): Promise<{ id: string; disabled_at: string | null }[]> {
+  return trx
+    .selectFrom('users')
+    .select(['id', 'disabled_at'])
+    .where('installation_admin', '=', true)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
 }
 
 /** A new user. */
@@ -163,7 +180,8 @@ export function endSessions(
 
 /**
  * Disables or enables a user; a disabled user's sessions end. Returns undefined for an unknown
- * user, and `denied` when the actor is no longer an active administrator of the installation.
+ * user, and `denied` when the actor is no longer an active administrator of the installation. Throws
+ * `last_owner` when an organization would have no owner who can sign in.
  */
 export function setUserDisabled(
   db: Db,
@@ -171,14 +189,10 @@ export function setUserDisabled(
 ): Promise<UserRow | 'denied' | undefined> {
   const { user_id, actor_id, disabled, now } = change
   return db.transaction().execute(async (trx) => {
-    // Locked, so that of two administrators who disable each other one remains.
-    await trx
-      .selectFrom('users')
-      .select('id')
-      .where('installation_admin', '=', true)
-      .orderBy('id')
-      .forUpdate()
-      .execute()
+    // Organizations before users, in the order of every other change.
+    if (disabled) await assertNotLastOwner(trx, user_id)
+    // Of two administrators who disable each other one remains.
+    await lockAdministrators(trx)
     if (!(await isInstallationAdmin(trx, actor_id))) return 'denied'
     if (disabled) await revokeSignIns(trx, { user_id, now })
     const at = sql<string>`coalesce(disabled_at, ${now.toISOString()}::timestamptz)`

@@ -8,6 +8,7 @@ import type { Access } from '../../access.ts'
 import { environmentField, expiryField, idField, nameField, scopesField } from '../../fields.ts'
 import { keyListSchema, mintKey, newKeySchema } from '../../keys/key-record.ts'
 import { addKey, listKeys } from '../../keys/store.ts'
+import { allowedScopes } from '../key-scopes-limit.ts'
 
 /** GET /api/v2/access/projects/{project_id}/api-keys: includes the keys of its service accounts. */
 export function getApiKeys({ db }: Access): Route {
@@ -54,15 +55,20 @@ export function createApiKey({ db, clock, keys }: Access): Route {
     params: paramsSchema,
     body: record('CreateApiKeyRequest', {
       name: nameField,
-      scopes: scopesField.default([...defaultKeyScopes]),
+      scopes: scopesField
+        .optional()
+        .describe('Default: the usual scopes that the limits of the project allow.'),
       environment: environmentField,
       expires_at: expiryField,
     }),
     reply: newKeySchema,
     errors: ['project_not_found'],
     handle: async ({ params, body, caller }) => {
-      const { environment, expires_at } = body
-      const spec = { ...params, ...body, service_account_id: null, environment, expires_at }
+      const { environment, expires_at, name } = body
+      const usual = { ...params, scopes: defaultKeyScopes }
+      const scopes = body.scopes ?? (await allowedScopes(db, usual))
+      const owner = { ...params, service_account_id: null }
+      const spec = { ...owner, name, scopes, environment, expires_at }
       const { key, row } = mintKey(spec, { caller, now: new Date(clock.now_ms()) })
       const made = await addKey(db, row)
       keys.forget(row.prefix)
