@@ -234,6 +234,12 @@ const probes: Route[] = [
   probe('/probe/either', 'jwt_or_key', { level: 'project', role: 'viewer', key: 'tasks:read' }),
   probe('/probe/editor', 'jwt_or_key', { level: 'project', role: 'editor', key: 'query:run' }),
   probe('/probe/jwt', 'jwt', { level: 'project', role: 'viewer', key: 'access:read' }),
+  probe(
+    '/probe/change',
+    'jwt_or_key',
+    { level: 'project', role: 'editor', key: 'query:run' },
+    'POST',
+  ),
   probe('/probe/people', 'jwt_or_key', { level: 'project', role: 'viewer', key: null }),
   probe('/probe/organization', 'jwt', { level: 'organization', role: 'admin' }),
   probe('/probe/user', 'jwt', { level: 'user' }),
@@ -243,9 +249,14 @@ const probes: Route[] = [
   probe('/probe/operator-list', 'jwt', { level: 'user', operator: true }),
 ]
 
-function probe(url: string, auth: RouteAuth, scope: RouteScope): Route {
+function probe(
+  url: string,
+  auth: RouteAuth,
+  scope: RouteScope,
+  method: 'GET' | 'POST' = 'GET',
+): Route {
   return defineRoute({
-    method: 'GET',
+    method,
     url,
     id: url,
     summary: 'Answers who called',

@@ -1,5 +1,5 @@
 -- version: counts the changes of a row, for ETag and If-Match. A trigger counts, so that no statement
--- can forget to.
+-- can forget to. A statement that changes nothing does not count.
 -- key_scopes: the most that keys of the organization or project may do; null sets no limit.
 alter table organizations add column version integer not null default 1, add column key_scopes text[]
 -- statement
@@ -13,7 +13,9 @@ alter table service_accounts add column version integer not null default 1
 -- statement
 create function count_version() returns trigger language plpgsql as $$
 begin
-  new.version := old.version + 1;
+  if new is distinct from old then
+    new.version := old.version + 1;
+  end if;
   return new;
 end $$
 -- statement
