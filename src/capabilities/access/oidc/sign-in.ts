@@ -57,7 +57,10 @@ export function createIssuerSignIn(options: {
       if (!(await useState(db, { state_hash: hashSecret(state), now, expires_at }))) {
         throw signInRefused('This sign-in has ended already')
       }
-      const arrived = await client.finish(parameters, attempt)
+      const arrived = await client.finish(parameters, attempt).catch((error: unknown) => {
+        logger.warn(reasonOf(error), 'a sign-in at the external issuer failed')
+        throw error
+      })
       const person = await admit(db, { person: arrived, mapping, now })
       const { user_id, is_new, unknown, kept_owner_of } = person
       logger.info({ user_id, is_new }, 'signed in at the external issuer')
@@ -71,6 +74,13 @@ export function createIssuerSignIn(options: {
     },
     logoutUrl: () => client.logoutUrl(),
   }
+}
+
+/** Returns why a sign-in failed: names of errors only, because messages may quote tokens. */
+function reasonOf(error: unknown): { code: unknown; error: unknown } {
+  const { cause } = error instanceof Error ? error : {}
+  const { code, error: name } = (cause ?? {}) as { code?: unknown; error?: unknown }
+  return { code, error: name }
 }
 
 function isEqual(a: string, b: string): boolean {
