@@ -35,8 +35,9 @@ const createTable = new RegExp(`^create table (?:if not exists )?${tableName}`)
 const alterTable = new RegExp(`^alter table ${tableName}`)
 const createIndex = /^create (unique )?index (\w+)\s+on (\w+)\s*(.*)$/s
 const dropIndex = /^drop index (\w+)$/
-/** A change of rows, which changes no table. */
-const changeRows = /^(update|with) /
+/** A change of rows, or a function of triggers: neither changes a table. */
+const noTable = /^(update|with|create function) /
+const createTrigger = /^create trigger \w+ (before \w+) on (\w+)\s+for each row (execute .*)$/s
 const addColumn = /^add column (?:if not exists )?(\w+) (.*?)(?: after \w+)?$/s
 
 const modifySetting =
@@ -53,7 +54,8 @@ const readers: readonly Reader[] = [
   { pattern: alterTable, read: readAlteration },
   { pattern: createIndex, read: readIndex },
   { pattern: dropIndex, read: readDroppedIndex },
-  { pattern: changeRows, read: () => undefined },
+  { pattern: createTrigger, read: readTrigger },
+  { pattern: noTable, read: () => undefined },
 ]
 
 function readTable(tables: Map<string, TableAbout>, text: string): void {
@@ -110,6 +112,11 @@ function readIndex(tables: Map<string, TableAbout>, text: string): void {
   const key = `${unique}index ${oneLine(rest)}`
   keys.push(key)
   indexes.set(index, key)
+}
+
+function readTrigger(tables: Map<string, TableAbout>, text: string): void {
+  const [, when = '', table = '', what = ''] = createTrigger.exec(withoutComments(text)) ?? []
+  tableNamed(tables, table).keys.push(`trigger ${when} ${oneLine(what)}`)
 }
 
 function readDroppedIndex(tables: Map<string, TableAbout>, text: string): void {

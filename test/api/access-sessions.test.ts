@@ -30,7 +30,7 @@ beforeEach(async () => {
   people += 1
   email = `person-${people}@example.com`
   user_id = (await app.person(email, 'member', organization_id)).user_id
-  browser = openBrowser(app)
+  browser = openBrowser(app, `10.0.0.${people}`)
 })
 afterAll(() => app.close())
 

@@ -13,8 +13,11 @@ function keep(jar: Jar, set_cookie: readonly string[]): void {
 
 const headerOf = (jar: Jar) => [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
 
-/** A browser that keeps cookies of the app and of the provider, and follows redirects by hand. */
-export function openBrowser(app: AccessApp) {
+/**
+ * A browser that keeps cookies of the app and of the provider, and follows redirects by hand. `from` is
+ * its address: sign-ins are limited by network.
+ */
+export function openBrowser(app: AccessApp, from = '127.0.0.1') {
   const own: Jar = new Map()
   const foreign: Jar = new Map()
   const call = async (
@@ -25,7 +28,7 @@ export function openBrowser(app: AccessApp) {
     const site = { 'sec-fetch-site': 'same-origin', 'x-looptrace-csrf': '1' }
     const cookie = own.size > 0 ? { cookie: headerOf(own) } : {}
     const headers = { ...site, ...cookie, ...more.headers }
-    const reply = await app.call(method, url, { ...more, headers })
+    const reply = await app.call(method, url, { ...more, headers, from })
     keep(own, [reply.headers['set-cookie'] ?? []].flat().map(String))
     return reply
   }
