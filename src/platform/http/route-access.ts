@@ -1,5 +1,4 @@
 import type { KeyScope, OrganizationRole, ProjectRole } from '../../kernel/scopes.ts'
-import type { RequestHeaders } from './route.ts'
 
 /** Credentials that a route accepts. `key` is a project's X-API-Key, `jwt` an access token. */
 export type RouteAuth = 'public' | 'key' | 'jwt' | 'jwt_or_key'
@@ -73,5 +72,8 @@ export type Credentials = {
   browser?: BrowserRequest
 }
 
-/** What a session cookie is checked with: another site can send the cookie, but not all headers. */
-export type BrowserRequest = { method: string; headers: RequestHeaders }
+/** The request of a session cookie. Another site can make a browser send the cookie, but not all headers. */
+export type BrowserRequest = {
+  method: string
+  headers: Readonly<Record<string, string | string[] | undefined>>
+}

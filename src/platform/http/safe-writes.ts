@@ -125,8 +125,8 @@ export function changedSince(headers: RequestHeaders, version: number): Problem 
 }
 
 /**
- * Throws `precondition_failed` unless If-Match, if there is one, names the stored version. 0 stands
- * for an object that does not exist.
+ * Throws `precondition_failed` for an If-Match of another version than the stored one. Version 0 is
+ * an object that does not exist.
  */
 export function assertVersion(headers: RequestHeaders, stored: number): void {
   const version = versionToReplace(headers)

@@ -34,7 +34,7 @@ const sessionSchema = record('Session', {
 
 /**
  * POST /api/v1/auth/session: starts a session of a browser by a password, or renews its cookie. The
- * reply has no token: the cookie is out of reach of scripts.
+ * reply has no token: scripts cannot read the cookie.
  */
 export function startSession(access: Access): Route {
   return defineRoute({

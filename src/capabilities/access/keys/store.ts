@@ -36,9 +36,7 @@ export type KeyInsert = {
   environment: string | null
 }
 
-/**
- * Reads a key for the cache; undefined when the key is revoked or its service account disabled.
- */
+/** Reads a key for the cache; undefined when the key is revoked or its service account disabled. */
 export async function readKey(db: Db, prefix: string): Promise<StoredKey | undefined> {
   const row = await usableKeys(db).where('api_keys.prefix', '=', prefix).executeTakeFirst()
   return row && toStoredKey(row)
@@ -240,9 +238,8 @@ type UsableKey = {
 /** A key has its scopes that its service account, project and organization also allow. */
 function toStoredKey(row: UsableKey): StoredKey {
   const limits = [row.account_scopes, row.project_scopes, row.organization_scopes]
-  const scopes = row.scopes.filter((scope) =>
-    limits.every((limit) => limit?.includes(scope) ?? true),
-  )
+  const isAllowed = (scope: string) => limits.every((limit) => limit?.includes(scope) ?? true)
+  const scopes = row.scopes.filter(isAllowed)
   const owner = {
     key_id: row.id,
     project_id: row.project_id,

@@ -41,7 +41,7 @@ export function createAttempts(options: {
   const { secret_key, public_url } = options
   const sealed = { secret_key, purpose: 'sign-ins at the external issuer', about: 'attempt' }
   const cookie: Cookie = {
-    name: 'looptrace_sign_in',
+    id: 'looptrace_sign_in',
     same_site: 'Lax',
     is_secure: isSecure(public_url),
   }

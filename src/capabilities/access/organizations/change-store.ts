@@ -1,5 +1,6 @@
 import type { KeyScope } from '../../../kernel/scopes.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
+import { isInstallationAdmin } from '../users/store.ts'
 import { lockOrganization, type OrganizationRow, organizationColumns } from './store.ts'
 
 type Db = Kysely<AccessTables>
@@ -69,4 +70,20 @@ export function deleteOrganization(db: Db, organization_id: string): Promise<boo
     await trx.deleteFrom('organizations').where('id', '=', organization_id).execute()
     return true
   })
+}
+
+/**
+ * Whether the user may make organizations: owners and admins of some organization, and
+ * administrators of the installation.
+ */
+export async function mayMakeOrganizations(db: Db, user_id: string): Promise<boolean> {
+  if (await isInstallationAdmin(db, user_id)) return true
+  const row = await db
+    .selectFrom('organization_members')
+    .select('organization_id')
+    .where('user_id', '=', user_id)
+    .where('role', 'in', ['owner', 'admin'])
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
 }

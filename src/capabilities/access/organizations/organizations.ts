@@ -8,7 +8,8 @@ import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import { instantField, nameField, organizationRoleField, pageFields } from '../fields.ts'
-import { insertOrganization, listOrganizations, mayMakeOrganizations } from './store.ts'
+import { mayMakeOrganizations } from './change-store.ts'
+import { insertOrganization, listOrganizations } from './store.ts'
 
 /** GET /api/v2/access/organizations: the caller's organizations. */
 export function getOrganizations({ db }: Access): Route {

@@ -1,7 +1,6 @@
 import type { KeyScope, OrganizationRole } from '../../../kernel/scopes.ts'
 import type { IdPage } from '../../../model/id-pages.ts'
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
-import { isInstallationAdmin } from '../users/store.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -43,22 +42,6 @@ export async function listOrganizations(
     .limit(limit)
     .execute()
   return { rows, counted: n }
-}
-
-/**
- * Whether the user may make organizations: owners and admins of some organization, and
- * administrators of the installation.
- */
-export async function mayMakeOrganizations(db: Db, user_id: string): Promise<boolean> {
-  if (await isInstallationAdmin(db, user_id)) return true
-  const row = await db
-    .selectFrom('organization_members')
-    .select('organization_id')
-    .where('user_id', '=', user_id)
-    .where('role', 'in', ['owner', 'admin'])
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
 }
 
 /** Locks an organization until the end of the transaction, to serialise changes of its members. */

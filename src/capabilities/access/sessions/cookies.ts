@@ -3,7 +3,7 @@ import type { RequestHeaders } from '../../../platform/http/index.ts'
 /** A cookie of ours. All of its requests carry it, so that a name with `__Host-` is allowed. */
 export type Cookie = {
   /** Name without prefix. */
-  name: string
+  id: string
   /** Lax: also sent when another site opens a page of ours, as the issuer does after a sign-in. */
   same_site: 'Strict' | 'Lax'
   /** Whether browsers send it over HTTPS only. */
@@ -14,8 +14,8 @@ export type Cookie = {
  * Returns the name in requests. `__Host-` makes browsers refuse a cookie of the same name that
  * another host of the domain, or a page without TLS, tries to set.
  */
-export function nameOf({ name, is_secure }: Pick<Cookie, 'name' | 'is_secure'>): string {
-  return is_secure ? `__Host-${name}` : name
+function nameOf({ id, is_secure }: Cookie): string {
+  return is_secure ? `__Host-${id}` : id
 }
 
 /** Formats Set-Cookie. Without a value, the cookie is removed. Scripts never see it. */

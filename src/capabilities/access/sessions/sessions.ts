@@ -61,7 +61,7 @@ export function createBrowserSessions(options: BrowserSessionsOptions): BrowserS
   const { db, clock, public_url } = options
   const { session_idle_ms = 12 * hour_ms, session_ttl_ms = 7 * 24 * hour_ms } = options
   const cookie: Cookie = {
-    name: 'looptrace_session',
+    id: 'looptrace_session',
     same_site: 'Strict',
     is_secure: isSecure(public_url),
   }
