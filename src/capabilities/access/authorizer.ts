@@ -16,7 +16,8 @@ type AuthorizerDeps = IdentityDeps & { roles: RoleReader }
 /**
  * Creates the function that authenticates and authorises each request. Order of refusals: 401 for
  * the credentials, 404 for an organization or project that the caller can not see, 403 for an
- * insufficient role or scope, 409 for a change of an archived project; 503 when the store is unavailable.
+ * insufficient role or scope, 409 for a change of an archived project; 503 when the store is
+ * unavailable.
  */
 export function authorizer(deps: AuthorizerDeps): Authorize {
   return async (route, credentials) => {
@@ -108,7 +109,7 @@ async function permitUserInProject(scope: ProjectScope, question: Question): Pro
   return { ...person, project_id }
 }
 
-/** Throws `project_archived` for a call that is not a read. Calls that need only viewers are reads. */
+/** Throws `project_archived` for a call that is not a read. Calls for viewers are reads. */
 function refuseChange({ role, in_archived }: ProjectScope, { method }: Question): void {
   if (method === 'GET' || role === 'viewer' || in_archived === true) return
   throw problem('project_archived', {

@@ -72,7 +72,10 @@ export type Credentials = {
   browser?: BrowserRequest
 }
 
-/** The request of a session cookie. Another site can make a browser send the cookie, but not all headers. */
+/**
+ * The request of a session cookie. Another site can make a browser send the cookie, but not all
+ * headers.
+ */
 export type BrowserRequest = {
   method: string
   headers: Readonly<Record<string, string | string[] | undefined>>

@@ -285,8 +285,8 @@ async function addMembership(
 }
 
 /**
- * Builds the higher of the stored and the new role, or the new one in place of a resource's or group's; `roles`
- * begins with the weakest.
+ * Builds the higher of the stored and the new role, or the new one in place of one by a resource or
+ * by groups; `roles` begins with the weakest.
  */
 function higher<Role extends string>(table: string, roles: readonly Role[]) {
   const order = sql.lit(roles.join(' '))
