@@ -176,7 +176,7 @@ describe('a person without a group in the mapping', () => {
     ['is said to be verified as text', { email_verified: 'true' }],
     ['is missing', { email: undefined }],
   ])('gets none by an e-mail that %s', async (_name, claims) => {
-    provider.person = ada({ sub: 'mallory', ...claims })
+    provider.person = ada({ sub: 'mallory', email: 'mallory@example.com', ...claims })
     expect(outcome(await browser.signIn())).toEqual([403, 'permission_denied'])
   })
 
