@@ -26,6 +26,7 @@ const homes = {
   pino: '^src/platform/telemetry/',
   '@opentelemetry': '^src/platform/telemetry/',
   jose: '^src/capabilities/access/',
+  'openid-client': '^src/capabilities/access/oidc/',
   undici: '^src/(capabilities/edge/proxy|platform/outbound)/',
   'ipaddr.js': '^src/(kernel/client-network|platform/outbound/)',
   '@kubernetes/client-node': '^src/platform/kube/',

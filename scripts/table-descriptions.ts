@@ -113,6 +113,9 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
   projects: 'Projects.',
   recorded_queries:
     'Queries with their values, which a benchmark repeats. They are kept for a week.',
+  browser_sessions: 'Sessions of browsers: the SHA-256 of the cookie, and when the session ends.',
+  used_sign_ins: 'Sign-ins at the external issuer that came back, for ten minutes.',
+  user_identities: 'Persons at the external issuer, by the subject of the tokens for one client.',
   refresh_tokens: 'Refresh tokens, by their hash.',
   restored_correlations: 'Restored correlations; see `restored_observations`.',
   restored_events: 'Restored events; see `restored_observations`.',

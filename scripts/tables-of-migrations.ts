@@ -35,10 +35,8 @@ const createTable = new RegExp(`^create table (?:if not exists )?${tableName}`)
 const alterTable = new RegExp(`^alter table ${tableName}`)
 const createIndex = /^create (unique )?index (\w+)\s+on (\w+)\s*(.*)$/s
 const dropIndex = /^drop index (\w+)$/
-/** A change of rows, which changes no table. */
-const changeRows = /^(update|with) /
-/** A function of triggers, which changes no table. */
-const createFunction = /^create function /
+/** A change of rows, or a function of triggers: neither changes a table. */
+const noTable = /^(update|with|create function) /
 const createTrigger = /^create trigger (\w+) (.*?) on (\w+)\s/s
 const addColumn = /^add column (?:if not exists )?(\w+) (.*?)(?: after \w+)?$/s
 
@@ -56,9 +54,8 @@ const readers: readonly Reader[] = [
   { pattern: alterTable, read: readAlteration },
   { pattern: createIndex, read: readIndex },
   { pattern: dropIndex, read: readDroppedIndex },
-  { pattern: changeRows, read: () => undefined },
-  { pattern: createFunction, read: () => undefined },
   { pattern: createTrigger, read: readTrigger },
+  { pattern: noTable, read: () => undefined },
 ]
 
 function readTable(tables: Map<string, TableAbout>, text: string): void {

@@ -1,7 +1,9 @@
 import {
   type Access,
+  type AccessOptions,
   accessRoutes,
   authorizer,
+  IssuerMisconfigured,
   isInstallationAdmin,
   openAccess,
 } from '../capabilities/access/index.ts'
@@ -66,7 +68,7 @@ import { noSender, openFindingRules } from './incidents.ts'
 import { type Intake, openIntake } from './intake.ts'
 import { archiveDeps } from './jobs.ts'
 import { listen } from './listen.ts'
-import { openConfiguredMailer, openReceivers } from './notifications.ts'
+import { openConfiguredMailer, openIssuerOutbound, openReceivers } from './notifications.ts'
 import { type OnboardingConfig, openOnboarding } from './onboarding.ts'
 import { openQueryRuns, openStoreRouting } from './queries.ts'
 import { openClusterQueue, withFileSpool } from './queues.ts'
@@ -111,6 +113,13 @@ type ControlConfig = Pick<
   | 'outbound_allowed'
   | 'oidc_issuer'
   | 'oidc_audience'
+  | 'oidc_client_id'
+  | 'oidc_client_secret'
+  | 'oidc_scopes'
+  | 'oidc_groups_claim'
+  | 'oidc_group_roles'
+  | 'session_idle_ms'
+  | 'session_ttl_ms'
   | 'smtp_url'
   | 'mail_from'
   | 'public_url'
@@ -157,7 +166,7 @@ export function openControl(
   if (secret_key === undefined) {
     throw new ConfigError('LOOPTRACE_SECRET_KEY: missing, expected at least 32 characters')
   }
-  const access = openAccess({ ...config, secret_key, db, clock, logger, mailer })
+  const access = openConfiguredAccess({ ...config, secret_key, db, clock, logger, mailer }, config)
   parts.defer(() => access.close())
   const housekeeping = setInterval(() => {
     const deleted = [
@@ -218,6 +227,15 @@ export function openControl(
   }
   const observability = { ...built, ...asked, ...opened }
   return { access, routes: controlRoutes(access, observability) }
+}
+
+function openConfiguredAccess(options: AccessOptions, config: ControlConfig): Access {
+  try {
+    return openAccess({ ...options, outbound: openIssuerOutbound(config) })
+  } catch (error) {
+    if (error instanceof IssuerMisconfigured) throw new ConfigError(error.message)
+    throw error
+  }
 }
 
 /** Builds the routes of the product APIs. Dependencies are only used when a route is called. */

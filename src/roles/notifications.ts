@@ -45,13 +45,30 @@ export function openNotifications(
 }
 
 /** Opens the way to receivers: public addresses, and the networks of LOOPTRACE_OUTBOUND_ALLOWED. */
-export function openReceivers({
-  outbound_allowed = '',
-}: Pick<NotificationConfig, 'outbound_allowed'>): Outbound {
+export function openReceivers(config: Pick<NotificationConfig, 'outbound_allowed'>): Outbound {
+  return openAllowed(config, [])
+}
+
+/**
+ * Opens the way to the external issuer: its own host in any network, as the configuration names it,
+ * and otherwise what receivers may be. Undefined without an issuer.
+ */
+export function openIssuerOutbound(
+  config: Pick<NotificationConfig, 'outbound_allowed'> & { oidc_issuer?: string | undefined },
+): Outbound | undefined {
+  const { oidc_issuer } = config
+  if (oidc_issuer === undefined) return undefined
+  return openAllowed(config, [new URL(oidc_issuer).hostname.replace(/^\[|\]$/g, '')])
+}
+
+function openAllowed(
+  { outbound_allowed = '' }: Pick<NotificationConfig, 'outbound_allowed'>,
+  trusted_hosts: readonly string[],
+): Outbound {
   const networks = outbound_allowed.split(',').map((network) => network.trim())
   try {
     const allowed = networks.filter((network) => network !== '').map(parseAllowedNetwork)
-    return openOutbound({ allowed })
+    return openOutbound({ allowed, trusted_hosts })
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new ConfigError(`LOOPTRACE_OUTBOUND_ALLOWED: ${reason}`)

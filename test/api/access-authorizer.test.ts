@@ -215,36 +215,6 @@ describe('the project', () => {
     const reply = await get(url, { token: viewer.token })
     expect([reply.status, reply.body.id]).toEqual([200, project_id])
   })
-
-  test('an archived one is not found, for people and for keys', async () => {
-    const { organization_id } = app.first
-    const made = await app.call(
-      'POST',
-      `/api/v2/access/organizations/${organization_id}/projects`,
-      {
-        token: owner,
-        body: { name: 'old' },
-      },
-    )
-    const keys = `/api/v2/access/projects/${made.body.id}/api-keys`
-    const { key } = (await app.call('POST', keys, { token: owner, body: { name: 'k' } })).body
-    await app.relational.db
-      .updateTable('projects')
-      .set({ archived_at: new Date() })
-      .where('id', '=', made.body.id)
-      .execute()
-    app.access.roles.forget()
-    expect(await codeOf('/probe/key', { key })).toEqual([401, 'credentials_invalid'])
-    const headers = { 'x-project-id': made.body.id }
-    expect(await codeOf('/probe/jwt', { token: owner, headers })).toEqual([
-      404,
-      'project_not_found',
-    ])
-    expect(await codeOf(`/api/v2/access/projects/${made.body.id}`, { token: owner })).toEqual([
-      404,
-      'project_not_found',
-    ])
-  })
 })
 
 describe('permissions', () => {

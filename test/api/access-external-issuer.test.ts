@@ -26,7 +26,7 @@ async function startIssuer() {
     new SignJWT({
       iss: world.url,
       aud: 'looptrace',
-      sub: 'somebody',
+      sub: `subject of ${claims['email'] ?? 'person@example.com'}`,
       exp: Date.now() / 1000 + 600,
       email: 'Person@Example.com',
       email_verified: true,
@@ -103,6 +103,9 @@ describe('a token is refused', () => {
     ['from another issuer', { iss: 'http://127.0.0.1:1' }],
     ['that has expired', { exp: Date.now() / 1000 - 60 }],
     ['that never expires', { exp: undefined }],
+    ['issued in the future', { iat: Date.now() / 1000 + 60 }],
+    ['without a subject', { sub: undefined }],
+    ['with a subject that no store can hold', { sub: 'a\u0000b' }],
   ])('%s', async (_name, claims) => {
     const reply = await who(await issuer.tokenWith(claims))
     expect([reply.status, reply.body.code]).toEqual([401, 'credentials_invalid'])

@@ -35,6 +35,7 @@ test("the list has its members and the organization's administrators", async () 
       role: 'editor',
       project_role: 'editor',
       organization_role: 'member',
+      version: 1,
     },
   ])
   const { body } = await get(url)

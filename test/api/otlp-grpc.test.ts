@@ -136,6 +136,7 @@ describe('a refusal', () => {
     ['without a key', {}, 16, /x-api-key/i],
     ['with an unknown key', { 'x-api-key': 'lt_nobody' }, 16, /project key is unknown/],
     ['without the scope', { 'x-api-key': 'lt_reader' }, 7, /ingest:write/],
+    ['to an archived project', { 'x-api-key': 'lt_archived' }, 9, /is archived/],
   ])('%s', async (_, headers, code, message) => {
     await using receiver = await testReceiver()
     using client = grpcClient(receiver)

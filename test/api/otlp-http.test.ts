@@ -229,6 +229,7 @@ describe('a refusal', () => {
     ],
     ['with a scheme of others', { ...typed, Authorization: 'Basic eDp5' }, [401, 16], /X-API-Key/],
     ['without the scope', { ...typed, 'X-API-Key': 'lt_reader' }, [403, 7], /ingest:write/],
+    ['to an archived project', { ...typed, 'X-API-Key': 'lt_archived' }, [409, 9], /is archived/],
     ['of another type', { ...good, 'Content-Type': 'text/plain' }, [415, 3], /"text\/plain"/],
     ['of no type', { ...good, 'Content-Type': '' }, [415, 3], /application\/x-protobuf/],
     [

@@ -51,6 +51,16 @@ const unrecorded: [string, Record<string, string | string[]>, Refusal][] = [
     { status: 403, type: 'permission_error', code: 'permission_denied', says: /proxy:write/ },
   ],
   [
+    'a key of an archived project',
+    { authorization, 'x-api-key': 'lt_archived' },
+    {
+      status: 409,
+      type: 'invalid_request_error',
+      code: 'project_archived',
+      says: /is archived/,
+    },
+  ],
+  [
     'a key that can not be looked up',
     { authorization, 'x-api-key': 'lt_away' },
     { status: 503, type: 'api_error', code: 'store_unavailable', says: /store/i },

@@ -23,6 +23,7 @@ import {
   type RouteAuth,
   type RouteScope,
 } from '../../src/platform/http/index.ts'
+import { openOutbound } from '../../src/platform/outbound/index.ts'
 import {
   type AccessTables,
   type AuditTables,
@@ -131,6 +132,7 @@ export async function startAccessApp(options: AppOptions = {}): Promise<AccessAp
     token_issuer: 'looptrace',
     token_ttl_ms: 3_600_000,
     passwords: quickPasswords,
+    outbound: openOutbound({ allowed: [], trusted_hosts: ['127.0.0.1'] }),
     ...options,
   })
   const { operator_key } = mintGivenSecrets()
@@ -247,6 +249,12 @@ const probes: Route[] = [
   probe('/probe/either', 'jwt_or_key', { level: 'project', role: 'viewer', key: 'tasks:read' }),
   probe('/probe/editor', 'jwt_or_key', { level: 'project', role: 'editor', key: 'query:run' }),
   probe('/probe/jwt', 'jwt', { level: 'project', role: 'viewer', key: 'access:read' }),
+  probe(
+    '/probe/change',
+    'jwt_or_key',
+    { level: 'project', role: 'editor', key: 'query:run' },
+    'POST',
+  ),
   probe('/probe/people', 'jwt_or_key', { level: 'project', role: 'viewer', key: null }),
   probe('/probe/organization', 'jwt', { level: 'organization', role: 'admin' }),
   probe('/probe/user', 'jwt', { level: 'user' }),
@@ -256,9 +264,14 @@ const probes: Route[] = [
   probe('/probe/operator-list', 'jwt', { level: 'user', operator: true }),
 ]
 
-function probe(url: string, auth: RouteAuth, scope: RouteScope): Route {
+function probe(
+  url: string,
+  auth: RouteAuth,
+  scope: RouteScope,
+  method: 'GET' | 'POST' = 'GET',
+): Route {
   return defineRoute({
-    method: 'GET',
+    method,
     url,
     id: url,
     summary: 'Answers who called',

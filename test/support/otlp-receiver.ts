@@ -121,6 +121,7 @@ export async function testReceiver(options: TestReceiverOptions = {}): Promise<T
 const keys = new Map<string, ProjectKey>([
   ['lt_writer', keyOf('key-1', 'ingest:write')],
   ['lt_reader', keyOf('key-2', 'traces:read')],
+  ['lt_archived', { ...keyOf('key-4', 'ingest:write'), is_archived: true }],
   ['lt_staging', { ...keyOf('key-3', 'ingest:write'), environment: 'staging' }],
 ])
 

@@ -22,6 +22,7 @@ const keys = new Map<string, ProjectKey>([
   ['lt_valid', keyOf('key-1', ['proxy:write'])],
   ['lt_slow', keyOf('key-1', ['proxy:write'])],
   ['lt_reader', keyOf('key-2', ['tasks:read'])],
+  ['lt_archived', { ...keyOf('key-3', ['proxy:write']), is_archived: true }],
 ])
 
 function keyOf(

@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/time.ts'
 import type { Mailer } from '../../platform/mail/index.ts'
+import type { Outbound } from '../../platform/outbound/index.ts'
 import type { AccessTables, Kysely } from '../../platform/relational/index.ts'
 import type { Logger } from '../../platform/telemetry/index.ts'
 import { createPasswordResets, type PasswordResets } from './auth/password-reset/password-resets.ts'
@@ -8,17 +9,23 @@ import { createKeyCache, type KeyCache, type KeyCacheLimits } from './keys/key-c
 import { createKeyUsage } from './keys/key-usage.ts'
 import { keyPrefix, operatorKeyPrefix } from './keys/project-key.ts'
 import { readKey, writeKeyUses } from './keys/store.ts'
+import { type IssuerSettings, openIssuer, settleByIssuer } from './oidc/open-issuer.ts'
+import type { IssuerPerson } from './oidc/person.ts'
+import type { IssuerSignIn } from './oidc/sign-in.ts'
 import { type OperatorKey, readOperatorKey, writeOperatorKeyUses } from './operator-keys/store.ts'
 import { createPasswordHasher, type PasswordHasher } from './passwords/password-hasher.ts'
 import { createPasswordStrength, type PasswordStrength } from './passwords/password-strength.ts'
 import { createSignInGuard, type SignInGuard } from './passwords/sign-in-guard.ts'
 import { createRoleReader, type RoleReader } from './roles/role-reader.ts'
+import {
+  type BrowserSessions,
+  type BrowserSessionsOptions,
+  createBrowserSessions,
+} from './sessions/sessions.ts'
 import { type AccessTokens, createAccessTokens } from './tokens/access-tokens.ts'
 import type { ExternalTokens } from './tokens/external-tokens.ts'
-import { createExternalTokens } from './tokens/external-tokens.ts'
 import { createRefreshTokens, type RefreshTokens } from './tokens/refresh-tokens.ts'
 import { createSigningKeys, type SigningKeys } from './tokens/signing-keys.ts'
-import { takeByIssuer } from './users/store.ts'
 
 /** Dependencies of sign-in, authorisation and the routes under `/api/v2/access`. */
 export type Access = {
@@ -32,45 +39,49 @@ export type Access = {
   signing_keys: SigningKeys
   refresh_tokens: RefreshTokens
   external: ExternalTokens | undefined
+  /** Sign-in of browsers at the external issuer, if it is configured. */
+  issuer_sign_in: IssuerSignIn | undefined
+  /** Origin of our pages, if it is set. */
+  public_url: string | undefined
+  sessions: BrowserSessions
   passwords: PasswordHasher
   guard: SignInGuard
   strength: PasswordStrength
   resets: PasswordResets
   logger: Logger
   invitations: InvitationLinks
-  /** Ends the password and sessions of a user, and marks the e-mail as proven. */
-  takeByIssuer: (user_id: string) => Promise<void>
+  /** Links a user to the subject of a first token; false when the user is linked to another. */
+  settleByIssuer: (person: IssuerPerson, user_id: string) => Promise<boolean>
   /** Writes the last key uses. Call it before the store is closed. */
   close(): Promise<void>
 }
 
-export type AccessOptions = {
-  db: Kysely<AccessTables>
-  clock: Clock
-  logger: Logger
-  /**
-   * Encrypts the private signing keys in the store; at least 32 characters, the same in every pod.
-   */
-  secret_key: string
-  /** `iss` of our access tokens. */
-  token_issuer: string
-  /** Lifetime of an access token, at most one hour. */
-  token_ttl_ms: number
-  /** URL of an external OpenID Connect issuer whose tokens are also accepted. */
-  oidc_issuer?: string | undefined
-  /** Required `aud` of its tokens; when unset, no external token is accepted. */
-  oidc_audience?: string | undefined
-  /** Lifetime of an invitation's link; 7 days by default. */
-  invitation_ttl_ms?: number
-  /** Most open invitations of an organization; 200 by default. */
-  invitations_pending_max?: number
-  /** Sends invitations and reset links. Without a configured mailer the inviter gets the link. */
-  mailer?: Mailer | undefined
-  /** Origin of links in mails. */
-  public_url?: string | undefined
-  /** Tests use cheaper hashes. */
-  passwords?: PasswordHasher
-}
+export type AccessOptions = IssuerSettings &
+  Pick<BrowserSessionsOptions, 'session_idle_ms' | 'session_ttl_ms'> & {
+    db: Kysely<AccessTables>
+    clock: Clock
+    logger: Logger
+    /**
+     * Encrypts the private signing keys in the store; at least 32 characters, the same in every pod.
+     */
+    secret_key: string
+    /** `iss` of our access tokens. */
+    token_issuer: string
+    /** Lifetime of an access token, at most one hour. */
+    token_ttl_ms: number
+    /** Lifetime of an invitation's link; 7 days by default. */
+    invitation_ttl_ms?: number
+    /** Most open invitations of an organization; 200 by default. */
+    invitations_pending_max?: number
+    /** Sends invitations and reset links. Without a configured mailer the inviter gets the link. */
+    mailer?: Mailer | undefined
+    /** Origin of links in mails. */
+    public_url?: string | undefined
+    /** The way to the external issuer; required with `oidc_issuer`. */
+    outbound?: Outbound | undefined
+    /** Tests use cheaper hashes. */
+    passwords?: PasswordHasher
+  }
 
 /** Creates the parts of sign-in, without reading from the store. */
 export function openAccess(options: AccessOptions): Access {
@@ -79,6 +90,7 @@ export function openAccess(options: AccessOptions): Access {
   const operators = openOperatorKeys({ db, clock })
   const strength = createPasswordStrength()
   const resets = createPasswordResets(options)
+  const sessions = createBrowserSessions(options)
   const signing_keys = createSigningKeys({
     ...options,
     rules: {
@@ -101,7 +113,9 @@ export function openAccess(options: AccessOptions): Access {
     }),
     signing_keys,
     refresh_tokens: createRefreshTokens({ db, clock }),
-    external: externalTokens(options),
+    ...openIssuer(options),
+    sessions,
+    public_url: options.public_url,
     passwords: options.passwords ?? createPasswordHasher(),
     guard: createSignInGuard({ db, clock }),
     strength,
@@ -113,12 +127,14 @@ export function openAccess(options: AccessOptions): Access {
       mailer: options.mailer,
       public_url: options.public_url,
     },
-    takeByIssuer: (user_id) => takeByIssuer(db, user_id, new Date(clock.now_ms())),
+    settleByIssuer: (person, user_id) =>
+      settleByIssuer(db, person, { user_id, now: new Date(clock.now_ms()) }),
     close: async () => {
       await resets.close()
       await strength.close()
       await close()
       await operators.close()
+      await sessions.close()
     },
   }
 }
@@ -160,9 +176,3 @@ const invitationsPending_max = 200
 const rotateAfter_ms = 30 * 24 * 60 * 60 * 1000
 /** Twice the time for which clients may cache the key set (5 minutes). */
 const publishBefore_ms = 10 * 60 * 1000
-
-function externalTokens(options: AccessOptions): ExternalTokens | undefined {
-  const { oidc_issuer: issuer, oidc_audience: audience, clock } = options
-  if (issuer === undefined || audience === undefined) return undefined
-  return createExternalTokens({ issuer, audience, clock })
-}

@@ -1,11 +1,6 @@
 import { isUuid } from '../../kernel/ids.ts'
 import { problem } from '../../kernel/problem.ts'
-import {
-  type OrganizationRole,
-  organizationRoles,
-  type ProjectRole,
-  projectRoles,
-} from '../../kernel/scopes.ts'
+import { type OrganizationRole, organizationRoles, projectRoles } from '../../kernel/scopes.ts'
 import { currentCall } from '../../platform/audit/index.ts'
 import {
   type Authorize,
@@ -23,14 +18,15 @@ type AuthorizerDeps = IdentityDeps & { roles: RoleReader }
 /**
  * Creates the function that authenticates and authorises each request. Order of refusals: 401 for
  * the credentials, 404 for an organization or project that the caller can not see, 403 for an
- * insufficient role or scope; 503 when the store is unavailable.
+ * insufficient role or scope, 409 for a change of an archived project; 503 when the store is
+ * unavailable.
  */
 export function authorizer(deps: AuthorizerDeps): Authorize {
   return async (route, credentials) => {
     const identity = await identify(route, credentials, deps)
     noteIdentity(identity)
     checkPasswordChange(route.scope, identity)
-    return permit(route.scope, { identity, credentials, roles: deps.roles })
+    return permit(route.scope, { identity, credentials, roles: deps.roles, method: route.method })
   }
 }
 
@@ -50,7 +46,13 @@ export function checkPasswordChange(scope: RouteScope, identity: Identity): void
   })
 }
 
-type Question = { identity: Identity; credentials: Credentials; roles: RoleReader }
+type Question = {
+  identity: Identity
+  credentials: Credentials
+  roles: RoleReader
+  method: string | undefined
+}
+type ProjectScope = Extract<RouteScope, { level: 'project' }>
 
 function permit(scope: RouteScope, question: Question): Promise<Caller> {
   switch (scope.level) {
@@ -65,12 +67,10 @@ function permit(scope: RouteScope, question: Question): Promise<Caller> {
   }
 }
 
-type ProjectScope = Extract<RouteScope, { level: 'project' }>
-
 function permitInProject(scope: ProjectScope, question: Question): Promise<Caller> {
   switch (question.identity.kind) {
     case 'user':
-      return permitUserInProject(scope.role, question)
+      return permitUserInProject(scope, question)
     case 'operator':
       return permitOperator(question.identity.id, question)
     default:
@@ -102,6 +102,7 @@ async function permitScopes(scope: ProjectScope, question: Question): Promise<Ca
   if (!wanted.some((name) => identity.scopes.has(name))) {
     throw problem('permission_denied', { detail: `This requires the scope ${wanted.join(' or ')}` })
   }
+  if (identity.is_archived) refuseChange(scope, question)
   const caller = { kind: identity.kind, id: identity.id, project_id: identity.project_id }
   const { browser } = identity
   if (browser === undefined) return caller
@@ -124,7 +125,8 @@ function checkOrigin(
   })
 }
 
-async function permitUserInProject(role: ProjectRole, question: Question): Promise<Caller> {
+async function permitUserInProject(scope: ProjectScope, question: Question): Promise<Caller> {
+  const { role } = scope
   const person = personOf(question.identity)
   const { project_id, seen } = await selectProject(person.id, question)
   currentCall()?.noteProject(project_id)
@@ -133,7 +135,17 @@ async function permitUserInProject(role: ProjectRole, question: Question): Promi
       detail: `This requires the project role ${role}, yours is ${seen.role}`,
     })
   }
+  if (seen.is_archived) refuseChange(scope, question)
   return { ...person, project_id }
+}
+
+/** Throws `project_archived` for a call that is not a read. Calls for viewers are reads. */
+function refuseChange({ role, in_archived }: ProjectScope, { method }: Question): void {
+  if (method === 'GET' || role === 'viewer' || in_archived === true) return
+  throw problem('project_archived', {
+    detail:
+      'The project is archived: its data can be read, and retention goes on. An admin of the project can restore it with POST /api/v2/access/projects/{project_id}/unarchive',
+  })
 }
 
 /** Checks the organization of the path, or else the organization of the selected project. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type KeyScope, keyScopes, organizationRoles, projectRoles } from '../../kernel/scopes.ts'
+import { Answer, etagOf } from '../../platform/http/index.ts'
 
 /** An id in a path. */
 export const idField = z.uuid().toLowerCase()
@@ -58,6 +59,18 @@ export const reasonField = z
   .max(500)
   .regex(/^\P{Cc}*$/u, 'expected text without control characters')
   .meta({ id: 'RecordedReason', pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' })
+
+/** The most that keys may do; null sets no limit. */
+export const keyScopesLimitField = scopesField
+  .nullable()
+  .describe(
+    'Most scopes that keys may have. Keys with more keep only these. null: no limit. An empty list: no scope.',
+  )
+
+/** Answers a versioned object with its ETag. */
+export function withEtag<R extends { version: number }>(row: R): Answer<R> {
+  return new Answer(row, { headers: { etag: etagOf(row.version) } })
+}
 
 /** An instant in a reply. */
 export const instantField = z.iso.datetime()

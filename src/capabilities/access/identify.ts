@@ -1,6 +1,7 @@
 import { problem } from '../../kernel/problem.ts'
 import type { KeyScope } from '../../kernel/scopes.ts'
 import {
+  type BrowserRequest,
   type Credentials,
   letsOperatorIn,
   type RouteAccess,
@@ -8,8 +9,10 @@ import {
 } from '../../platform/http/index.ts'
 import type { KeyCache } from './keys/key-cache.ts'
 import { type BrowserKey, operatorKeyPrefix } from './keys/project-key.ts'
+import type { IssuerPerson } from './oidc/person.ts'
 import type { OperatorKey } from './operator-keys/store.ts'
 import type { RoleReader } from './roles/role-reader.ts'
+import type { BrowserSessions } from './sessions/sessions.ts'
 import type { AccessTokens } from './tokens/access-tokens.ts'
 import type { ExternalTokens } from './tokens/external-tokens.ts'
 
@@ -26,6 +29,8 @@ export type Identity =
       project_id: string
       scopes: ReadonlySet<KeyScope>
       browser?: BrowserKey | undefined
+      /** Whether the project is archived and can only be read. */
+      is_archived: boolean
     }
 
 export type IdentityDeps = {
@@ -35,18 +40,23 @@ export type IdentityDeps = {
   /** Tokens of an external issuer, if one is configured. */
   external: ExternalTokens | undefined
   roles: RoleReader
-  /** Ends the password and sessions of a user, and marks the e-mail as proven. */
-  takeByIssuer: (user_id: string) => Promise<void>
+  /**
+   * Links a user to the subject of a first token; false when the user is linked to another. If the
+   * e-mail was not proven before, the password and sessions of the account end.
+   */
+  settleByIssuer: (person: IssuerPerson, user_id: string) => Promise<boolean>
+  sessions: BrowserSessions
 }
 
 /**
- * Authenticates a request by its one credential; both a key and a bearer token are refused. Throws
+ * Authenticates a request by its one credential; both a key and a bearer token are refused. A session
+ * cookie, which browsers add to every request, counts only without them. Throws
  * `credentials_missing`, `credentials_invalid`, and `credentials_unsupported` for a key, valid or
- * not, on a route that accepts only tokens.
+ * not, on a route that accepts only tokens; `permission_denied` for a cookie that another site sent.
  */
 export async function identify(
   { auth, scope }: RouteAccess,
-  { authorization, api_key }: Credentials,
+  { authorization, api_key, browser }: Credentials,
   deps: IdentityDeps,
 ): Promise<Identity> {
   if (authorization !== undefined && api_key !== undefined) {
@@ -60,6 +70,9 @@ export async function identify(
   if (api_key !== undefined && auth !== 'jwt') return byKey(api_key, deps)
   if (authorization !== undefined && auth !== 'key') return byBearer(authorization, deps)
   const isGiven = (authorization ?? api_key) !== undefined
+  if (!isGiven && auth !== 'key' && browser && deps.sessions.has(browser.headers)) {
+    return bySession(browser, deps)
+  }
   const code = isGiven ? 'credentials_unsupported' : 'credentials_missing'
   throw problem(code, { detail: expected[auth] })
 }
@@ -76,10 +89,10 @@ async function byKey(key: string, { keys }: IdentityDeps): Promise<Identity> {
   if (owner === undefined) {
     throw problem('credentials_invalid', { detail: 'X-API-Key is not a valid key' })
   }
-  const { key_id, service_account_id, project_id, scopes, browser } = owner
+  const { key_id, service_account_id, project_id, scopes, browser, is_archived = false } = owner
   return service_account_id === null
-    ? { kind: 'key', id: key_id, project_id, scopes, browser }
-    : { kind: 'service_account', id: service_account_id, project_id, scopes }
+    ? { kind: 'key', id: key_id, project_id, scopes, browser, is_archived }
+    : { kind: 'service_account', id: service_account_id, project_id, scopes, is_archived }
 }
 
 async function byOperatorKey(key: string, { operators }: IdentityDeps): Promise<Identity> {
@@ -97,7 +110,7 @@ async function byBearer(authorization: string, deps: IdentityDeps): Promise<Iden
   }
   const { external, roles, tokens } = deps
   if (external?.claims(token)) {
-    return byIssuer((await external.verify(token)).email, deps)
+    return byIssuer(await external.verify(token), deps)
   }
   const subject = await tokens.verify(token)
   if (subject.kind === 'user') {
@@ -107,8 +120,8 @@ async function byBearer(authorization: string, deps: IdentityDeps): Promise<Iden
   }
   const account = await roles.serviceAccount(subject.key_id)
   if (account?.service_account_id !== subject.service_account_id) throw invalidToken()
-  const { service_account_id: id, project_id, scopes } = account
-  return { kind: 'service_account', id, project_id, scopes }
+  const { service_account_id: id, project_id, scopes, is_archived } = account
+  return { kind: 'service_account', id, project_id, scopes, is_archived }
 }
 
 /** Returns the token of an Authorization header. Throws `credentials_invalid`. */
@@ -132,15 +145,28 @@ async function stateFor(
   return roles.user(user_id)
 }
 
+async function bySession(browser: BrowserRequest, { sessions }: IdentityDeps): Promise<Identity> {
+  const session = await sessions.find(browser)
+  if (session === undefined) {
+    throw problem('credentials_invalid', { detail: 'The session has ended. Sign in again' })
+  }
+  const { user_id, by_issuer, must_change_password } = session
+  return { ...userOf(user_id), must_change_password: must_change_password && !by_issuer }
+}
+
 /**
- * Returns the user whose e-mail the external issuer has verified. If the address of the account was
- * not proven before, another person may have chosen its password: password and sessions end.
+ * Returns the user of a token of the external issuer: by the subject, or at first by the verified
+ * e-mail. If the address of the account was not proven before, another person may have chosen its
+ * password: password and sessions end.
  */
-async function byIssuer(email: string, { roles, takeByIssuer }: IdentityDeps): Promise<Identity> {
-  const user = await roles.userByEmail(email)
+async function byIssuer(
+  person: IssuerPerson,
+  { roles, settleByIssuer }: IdentityDeps,
+): Promise<Identity> {
+  const user = await roles.issuerUser(person)
   if (user === undefined) throw invalidToken()
-  if (!user.is_verified) {
-    await takeByIssuer(user.id)
+  if (!user.is_settled) {
+    if (!(await settleByIssuer(person, user.id))) throw invalidToken()
     roles.forget()
   }
   if ((await roles.user(user.id)) === undefined) throw invalidToken()

@@ -4,23 +4,36 @@ import { putDefaultProject } from './auth/default-project.ts'
 import { acceptLinkedInvitation } from './auth/invitations/accept.ts'
 import { lookUpInvitation } from './auth/invitations/lookup.ts'
 import { getJwks } from './auth/jwks.ts'
+import { finishIssuerSignIn } from './auth/oidc/callback.ts'
+import { startIssuerSignIn } from './auth/oidc/login.ts'
 import { setPassword } from './auth/password.ts'
 import { confirmPasswordReset } from './auth/password-reset/confirm.ts'
 import { requestPasswordReset } from './auth/password-reset/password-reset.ts'
 import { revokeToken } from './auth/revoke.ts'
+import { endSession, getSession, startSession } from './auth/session.ts'
+import { endAllSessions } from './auth/sessions.ts'
 import { createToken } from './auth/token.ts'
 import { getInstallationAccounts } from './installations/service-accounts.ts'
 import { getOperatorKeys, removeOperatorKey } from './operator-keys/operator-keys.ts'
 import { getInvitations, revokeInvitation } from './organizations/invitations/invitations.ts'
 import { resendInvitation } from './organizations/invitations/resend.ts'
-import { addMember, getMembers, removeMember } from './organizations/members/members.ts'
+import { leaveOrganization } from './organizations/leave.ts'
+import { getMember, putMember, removeMember } from './organizations/members/member.ts'
+import { addMember, getMembers } from './organizations/members/members.ts'
+import {
+  getOrganization,
+  putOrganization,
+  removeOrganization,
+} from './organizations/organization.ts'
 import { createOrganization, getOrganizations } from './organizations/organizations.ts'
 import { createProject, getOrganizationProjects } from './organizations/projects.ts'
 import { accountPages } from './pages/pages.ts'
+import { getApiKey } from './projects/api-keys/api-key.ts'
 import { createApiKey, getApiKeys } from './projects/api-keys/api-keys.ts'
 import { revokeApiKey } from './projects/api-keys/revoke.ts'
 import { rotateApiKey } from './projects/api-keys/rotate.ts'
 import { setApiKeyScopes } from './projects/api-keys/scopes.ts'
+import { archiveProject } from './projects/archive.ts'
 import {
   getDeclaredMember,
   putDeclaredMember,
@@ -28,12 +41,15 @@ import {
 } from './projects/declared-members/declared-members.ts'
 import { putProjectEnvironments } from './projects/environments.ts'
 import {
+  getProjectMember,
   getProjectMembers,
   inviteProjectMember,
   removeProjectMember,
   setProjectMember,
 } from './projects/members/members.ts'
 import { getProject, getProjects, putProject, removeProject } from './projects/projects.ts'
+import { putProjectSettings } from './projects/settings.ts'
+import { unarchiveProject } from './projects/unarchive.ts'
 import { disableServiceAccount } from './service-accounts/disable.ts'
 import { enableServiceAccount } from './service-accounts/enable.ts'
 import { createServiceAccountKey, getServiceAccountKeys } from './service-accounts/keys.ts'
@@ -45,10 +61,13 @@ import {
   putServiceAccount,
   removeServiceAccount,
 } from './service-accounts/service-accounts.ts'
+import { putAdministrator } from './users/administrator.ts'
 import { disableUser } from './users/disable.ts'
 import { enableUser } from './users/enable.ts'
 import { setUserPassword } from './users/password.ts'
 import { createPasswordReset } from './users/password-reset.ts'
+import { endUserSessions } from './users/sessions.ts'
+import { getUser } from './users/user.ts'
 import { createUser, getUsers } from './users/users.ts'
 
 export { type Access, type AccessOptions, openAccess, openKeys } from './access.ts'
@@ -63,6 +82,7 @@ export {
 } from './bootstrap/given-secrets.ts'
 export type { KeyCache, KeyCacheLimits } from './keys/key-cache.ts'
 export { isOperatorKey, type ProjectKey } from './keys/project-key.ts'
+export { IssuerMisconfigured } from './oidc/open-issuer.ts'
 export { createPasswordHasher, type PasswordHasher } from './passwords/password-hasher.ts'
 export { createPasswordStrength } from './passwords/password-strength.ts'
 export { findProjectMembers } from './roles/store.ts'
@@ -78,6 +98,12 @@ export function accessRoutes(access: Access): Route[] {
 const factories: readonly ((access: Access) => Route)[] = [
   createToken,
   revokeToken,
+  startSession,
+  getSession,
+  endSession,
+  endAllSessions,
+  startIssuerSignIn,
+  finishIssuerSignIn,
   setPassword,
   requestPasswordReset,
   confirmPasswordReset,
@@ -88,8 +114,14 @@ const factories: readonly ((access: Access) => Route)[] = [
   getJwks,
   getOrganizations,
   createOrganization,
+  getOrganization,
+  putOrganization,
+  removeOrganization,
+  leaveOrganization,
   getMembers,
   addMember,
+  getMember,
+  putMember,
   removeMember,
   getInvitations,
   revokeInvitation,
@@ -101,7 +133,11 @@ const factories: readonly ((access: Access) => Route)[] = [
   putProject,
   removeProject,
   putProjectEnvironments,
+  putProjectSettings,
+  archiveProject,
+  unarchiveProject,
   getProjectMembers,
+  getProjectMember,
   setProjectMember,
   inviteProjectMember,
   removeProjectMember,
@@ -109,6 +145,7 @@ const factories: readonly ((access: Access) => Route)[] = [
   putDeclaredMember,
   removeDeclaredMember,
   getApiKeys,
+  getApiKey,
   createApiKey,
   revokeApiKey,
   rotateApiKey,
@@ -127,8 +164,11 @@ const factories: readonly ((access: Access) => Route)[] = [
   getOperatorKeys,
   removeOperatorKey,
   getUsers,
+  getUser,
   createUser,
   setUserPassword,
   disableUser,
   enableUser,
+  endUserSessions,
+  putAdministrator,
 ]

@@ -171,6 +171,7 @@ export function describeSetting<T>(
 export const seconds = 1000
 export const minutes = 60 * seconds
 export const hours = 60 * minutes
+export const days = 24 * hours
 export const kib = 1024
 export const mib = 1024 * kib
 export const gib = 1024 * mib

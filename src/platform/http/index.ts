@@ -18,6 +18,7 @@ export {
 } from './route.ts'
 export {
   type Authorize,
+  type BrowserRequest,
   type Caller,
   type Credentials,
   keyScopesOf,
@@ -30,6 +31,7 @@ export {
   type RouteScope,
 } from './route-access.ts'
 export {
+  assertVersion,
   changedSince,
   etagOf,
   type IdempotencyStore,

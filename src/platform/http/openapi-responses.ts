@@ -85,6 +85,10 @@ export const headerComponents: Record<string, Json> = {
     description: 'Seconds to wait before a retry.',
     schema: { type: 'integer', minimum: 0 },
   },
+  Location: {
+    description: 'Where the browser goes next.',
+    schema: { type: 'string' },
+  },
   ETag: {
     description: 'Version of the object, for `If-Match`.',
     schema: { type: 'string' },
@@ -125,7 +129,8 @@ export function responsesOf(
     responses[String(status)] = {
       description,
       ...(route.etag && reply === route.reply && { headers: headers('ETag') }),
-      ...(status !== 204 && {
+      ...(status === 302 && { headers: headers('Location') }),
+      ...(![204, 302].includes(status) && {
         content: {
           [route.lines === 'always' ? linesMediaType : 'application/json']: {
             schema: schemas.of({ schema: reply, io: 'output' }),
@@ -207,6 +212,7 @@ export function errorsOf(route: Route | RawRoute): ProblemCode[] {
   }
   if (route.scope.level !== 'public') codes.add('permission_denied').add('store_unavailable')
   if (refusesOldPasswords(route)) codes.add('password_change_required')
+  if (changesProject(route)) codes.add('project_archived')
   if (namesProject(route)) codes.add('project_required').add('project_not_found')
   if (route.kind === 'api') addInputErrors(route, codes)
   return catalogue.filter((code) => codes.has(code))
@@ -222,6 +228,12 @@ function addInputErrors(route: Route, codes: Set<ProblemCode>): void {
 function refusesOldPasswords({ auth, scope }: Route | RawRoute): boolean {
   if (auth === 'public' || auth === 'key') return false
   return scope.level !== 'user' || scope.before_password_change !== true
+}
+
+/** Returns whether the route is refused in an archived project. Viewers' calls are reads. */
+function changesProject({ method, scope }: Route | RawRoute): boolean {
+  if (scope.level !== 'project' || method === 'GET' || scope.in_archived) return false
+  return scope.role !== 'viewer'
 }
 
 /** Returns whether calls of the route may have to name the project. */

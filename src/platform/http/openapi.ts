@@ -87,6 +87,13 @@ const securitySchemes: Record<string, Json> = {
     bearerFormat: 'JWT',
     description: 'Access token from `POST /api/v1/auth/token`, or from the external issuer.',
   },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-looptrace_session',
+    description:
+      'Session of a browser, from `POST /api/v1/auth/session` or a sign-in at the external issuer. Requests that change something also need the header `X-Looptrace-CSRF: 1`.',
+  },
   operator: {
     type: 'apiKey',
     in: 'header',
@@ -201,10 +208,11 @@ const projectParameter: Json = {
 function securityOf({ auth, scope, headers }: Route | RawRoute): Json[] {
   if (auth === 'public') return []
   const operator = letsOperatorIn(scope) ? [{ operator: [] }] : []
-  if (auth === 'jwt_or_key') return [{ jwt: [] }, { key: [] }, ...operator]
+  if (auth === 'jwt_or_key') return [{ jwt: [] }, { key: [] }, { session: [] }, ...operator]
   const authorization = headers?.find(({ name }) => name === 'Authorization')
   if (authorization?.required) return [{ key: [], provider_key: [] }]
   if (authorization !== undefined) return [{ key: [] }, { key_as_bearer: [] }]
+  if (auth === 'jwt') return [{ jwt: [] }, { session: [] }, ...operator]
   return [{ [auth]: [] }, ...operator]
 }
 

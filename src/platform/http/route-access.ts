@@ -8,7 +8,8 @@ export type RouteAuth = 'public' | 'key' | 'jwt' | 'jwt_or_key'
  * `organization`: a role in the organization of the path. `user`: signed in. `operator: true` also
  * admits a Kubernetes operator, with its own key in X-API-Key regardless of `auth`, in any project
  * that X-Project-ID names. `browser: true` admits browser keys from the origins of the key. `before_password_change: true` also admits a user who must first replace
- * their password.
+ * their password. `in_archived: true` also admits changes of an archived project, which otherwise can
+ * only be read.
  */
 export type RouteScope =
   | { level: 'public' }
@@ -20,6 +21,7 @@ export type RouteScope =
       key: RouteKeyScope
       operator?: true
       browser?: true
+      in_archived?: true
     }
 
 /** The scope, or one of several scopes, that a key needs; null if keys are not accepted. */
@@ -66,7 +68,8 @@ export type Caller = {
 
 /** Authorises a request. Throws 401, 403, 404 or `project_required`. */
 export type Authorize = (route: RouteAccess, credentials: Credentials) => Promise<Caller>
-export type RouteAccess = { auth: RouteAuth; scope: RouteScope }
+/** `method` tells reads of an archived project from changes; without it, a call is a change. */
+export type RouteAccess = { auth: RouteAuth; scope: RouteScope; method?: string }
 export type Credentials = {
   authorization: string | undefined
   api_key: string | undefined
@@ -75,4 +78,15 @@ export type Credentials = {
   /** The `Origin` header: the page of a call from a browser. */
   origin?: string | undefined
   params: Readonly<Record<string, string>>
+  /** For the session cookie of a browser, which counts only without the other credentials. */
+  browser?: BrowserRequest
+}
+
+/**
+ * The request of a session cookie. Another site can make a browser send the cookie, but not all
+ * headers.
+ */
+export type BrowserRequest = {
+  method: string
+  headers: Readonly<Record<string, string | string[] | undefined>>
 }

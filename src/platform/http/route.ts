@@ -45,7 +45,7 @@ export type OtherReply<R extends Schema = Schema> = {
   reply: R
 }
 
-type SuccessStatus = 200 | 201 | 202 | 204
+type SuccessStatus = 200 | 201 | 202 | 204 | 302
 
 /** The headers of a request, by lower-case name. */
 export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>
@@ -66,7 +66,7 @@ type RouteDocs = {
   /** operationId of the OpenAPI document. */
   id: string
   summary: string
-  /** Successful status; 200 by default. */
+  /** Successful status; 200 by default. 302 redirects: the `Answer` has the header `location`. */
   status?: SuccessStatus
   /** Returns HTML instead of JSON to clients that prefer it. */
   or_html?: true
@@ -128,13 +128,13 @@ export type UnparsedRequest = {
 export class Answer<B> {
   readonly body: B
   readonly status: number | undefined
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: AnswerHeaders
   /** Text to send instead of the body as JSON. */
   readonly content: TextContent | undefined
 
   constructor(
     body: B,
-    options: { status?: number; headers?: Record<string, string>; content?: TextContent } = {},
+    options: { status?: number; headers?: AnswerHeaders; content?: TextContent } = {},
   ) {
     this.body = body
     this.status = options.status
@@ -145,6 +145,9 @@ export class Answer<B> {
 
 /** The media type of lines of JSON (https://github.com/ndjson/ndjson-spec). */
 export const linesMediaType = 'application/x-ndjson'
+
+/** Headers of a reply. A list, such as of cookies, becomes several headers. */
+type AnswerHeaders = Readonly<Record<string, string | string[]>>
 
 /** A text in UTF-8 with its media type, such as `text/html`. */
 export type TextContent = { media_type: string; text: string }

@@ -126,6 +126,15 @@ export function changedSince(headers: RequestHeaders, version: number): Problem 
   })
 }
 
+/**
+ * Throws `precondition_failed` for an If-Match of another version than the stored one. Version 0 is
+ * an object that does not exist.
+ */
+export function assertVersion(headers: RequestHeaders, stored: number): void {
+  const version = versionToReplace(headers)
+  if (version !== undefined && version !== stored) throw changedSince(headers, stored)
+}
+
 /** Writes of a versioned object: unconditionally, or of one version only. */
 type VersionedWrites<Stored extends { version: number }> = {
   put(): Promise<Stored>

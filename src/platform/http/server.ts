@@ -256,6 +256,7 @@ async function authorizeRequest(
     project: firstValue(request.headers['x-project-id']) ?? query['project_id'],
     origin: request.headers.origin,
     params: request.params as Record<string, string>,
+    browser: { method: request.method, headers: request.headers },
   })
 }
 

@@ -4,13 +4,13 @@ import type {
   Instant,
   InstantByDefault,
   InstantOrNull,
-  Json,
   JsonOrNull,
   OrNull,
 } from './column-types.ts'
+import type { SignInTables } from './sign-in-tables.ts'
 
 /** The tables of sign-in and access control, for `Kysely<AccessTables>`. */
-export interface AccessTables {
+export interface AccessTables extends SignInTables {
   organizations: OrganizationsTable
   users: UsersTable
   organization_members: OrganizationMembersTable
@@ -23,12 +23,7 @@ export interface AccessTables {
   api_keys: ApiKeysTable
   operator_keys: OperatorKeysTable
   access_emergencies: AccessEmergenciesTable
-  signing_keys: SigningKeysTable
-  refresh_tokens: RefreshTokensTable
   idempotency_keys: IdempotencyKeysTable
-  sign_in_counts: SignInCountsTable
-  sign_in_networks: SignInNetworksTable
-  password_resets: PasswordResetsTable
 }
 
 /** A tenant. Its name is unique in the installation. */
@@ -36,6 +31,10 @@ interface OrganizationsTable {
   id: string
   name: string
   created_at: InstantByDefault
+  /** Changes of the row, counted by the store. */
+  version: ByDefault<number>
+  /** Scopes that keys may have; null sets no limit. */
+  key_scopes: OrNull<string[]>
 }
 
 /** A person. `email` is lower case (enforced by the table). */
@@ -70,6 +69,10 @@ interface OrganizationMembersTable {
   created_at: InstantByDefault
   /** Whether it comes from custom resources only, and ends with the last of them. */
   by_resource: ByDefault<boolean>
+  /** Whether it comes from groups of the external issuer only, and ends with them. */
+  by_group: ByDefault<boolean>
+  /** Changes of the row, counted by the store. */
+  version: ByDefault<number>
 }
 
 /** A project of an organization. Keys, traces and tasks belong to a project. */
@@ -85,6 +88,10 @@ interface ProjectsTable {
   managed_by: JsonOrNull<ManagedBy>
   /** The custom resource that declared it last. */
   released_by: JsonOrNull<ManagedBy>
+  /** Changes of the row, counted by the store. */
+  version: ByDefault<number>
+  /** Scopes that keys may have; null sets no limit. */
+  key_scopes: OrNull<string[]>
 }
 
 /** A membership in a project. Owners and admins of the organization need none. */
@@ -95,6 +102,10 @@ interface ProjectMembersTable {
   created_at: InstantByDefault
   /** Whether it comes from custom resources only, and ends with the last of them. */
   by_resource: ByDefault<boolean>
+  /** Whether it comes from groups of the external issuer only, and ends with them. */
+  by_group: ByDefault<boolean>
+  /** Changes of the row, counted by the store. */
+  version: ByDefault<number>
 }
 
 /** An invitation to an organization, or to one project of it. */
@@ -161,6 +172,8 @@ interface ServiceAccountsTable {
   suspended_at: InstantOrNull
   suspended_by: OrNull<string>
   suspended_reason: OrNull<string>
+  /** Changes of the row, counted by the store. */
+  version: ByDefault<number>
 }
 
 /** A record of an emergency revocation, or of the resumption of a suspended account. */
@@ -212,28 +225,6 @@ interface OperatorKeysTable {
   last_used_at: InstantOrNull
 }
 
-/** A key pair that signs access tokens. `id` is its `kid`. */
-interface SigningKeysTable {
-  id: string
-  public_jwk: Json<Record<string, unknown>>
-  private_key_encrypted: Buffer
-  created_at: InstantByDefault
-  activates_at: Instant
-  retires_at: InstantOrNull
-}
-
-/** A refresh token. All tokens that were exchanged for one another share a `family_id`. */
-interface RefreshTokensTable {
-  id: string
-  family_id: string
-  user_id: string
-  token_hash: Buffer
-  created_at: InstantByDefault
-  expires_at: Instant
-  used_at: InstantOrNull
-  revoked_at: InstantOrNull
-}
-
 /** The kept reply of a call with `Idempotency-Key`. `status` is null while the call runs. */
 interface IdempotencyKeysTable {
   scope_hash: Buffer
@@ -242,31 +233,4 @@ interface IdempotencyKeysTable {
   reply: JsonOrNull<unknown>
   created_at: InstantByDefault
   expires_at: Instant
-}
-
-/** A count of failed sign-ins. The key is the SHA-256 of what it counts. */
-interface SignInCountsTable {
-  key_hash: Buffer
-  account_hash: OrNull<Buffer>
-  failed_at: Instant
-  clear_at: Instant
-}
-
-/** A network from which an account signed in. */
-interface SignInNetworksTable {
-  account_hash: Buffer
-  network_hash: Buffer
-  used_at: Instant
-}
-
-/** A link that sets a new password. `is_mailed` links confirm the e-mail. */
-interface PasswordResetsTable {
-  token_hash: Buffer
-  user_id: string
-  created_at: Instant
-  expires_at: Instant
-  used_at: InstantOrNull
-  is_mailed: boolean
-  /** The administrator who made the link. */
-  created_by: OrNull<string>
 }

@@ -97,7 +97,7 @@ export async function signInAs(
 }
 
 /** Returns the login with this password, after the same time for any e-mail. */
-async function findByPassword(
+export async function findByPassword(
   email: string,
   password: string,
   { db, passwords }: Access,

@@ -85,7 +85,7 @@ export async function findByLink(
 
 function mayInvite(actor: OrganizationRole, next: OrganizationRole): boolean {
   try {
-    checkRoleChange({ actor, current: undefined, next, owners: 1 })
+    checkRoleChange({ actor, current: undefined, next, other_owners: 1 })
     return true
   } catch {
     return false
@@ -242,7 +242,7 @@ async function settleDeclared(trx: Db, accepted: Accepted, now: Date): Promise<v
 
 /**
  * Adds the roles of an invitation. A higher role that a person gave stays. A role from a resource is
- * replaced by that of a person's invitation.
+ * replaced by that of a person's invitation, and so is one from groups.
  */
 async function addMembership(
   trx: Db,
@@ -262,7 +262,7 @@ async function addMembership(
     .onConflict((conflict) =>
       conflict.columns(['organization_id', 'user_id']).doUpdateSet({
         role: higher('organization_members', organizationRoles),
-        by_resource: false,
+        ...{ by_resource: false, by_group: false },
       }),
     )
     .execute()
@@ -280,21 +280,23 @@ async function addMembership(
         .where('invitation_id', '=', id),
     )
     .onConflict((conflict) =>
-      conflict
-        .columns(['project_id', 'user_id'])
-        .doUpdateSet({ role: higher('project_members', projectRoles), by_resource: false }),
+      conflict.columns(['project_id', 'user_id']).doUpdateSet({
+        role: higher('project_members', projectRoles),
+        ...{ by_resource: false, by_group: false },
+      }),
     )
     .execute()
 }
 
 /**
- * Builds the higher of the stored and the new role, or the new one in place of a resource's; `roles`
- * begins with the weakest.
+ * Builds the higher of the stored and the new role, or the new one in place of one by a resource or
+ * by groups; `roles` begins with the weakest.
  */
 function higher<Role extends string>(table: string, roles: readonly Role[]) {
   const order = sql.lit(roles.join(' '))
   const stored = sql.ref(`${table}.role`)
   const by_resource = sql.ref(`${table}.by_resource`)
-  return sql<Role>`case when ${by_resource} or position(excluded.role in ${order}) > position(${stored} in ${order})
+  const by_group = sql.ref(`${table}.by_group`)
+  return sql<Role>`case when ${by_resource} or ${by_group} or position(excluded.role in ${order}) > position(${stored} in ${order})
     then excluded.role else ${stored} end`
 }

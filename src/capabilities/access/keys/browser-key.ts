@@ -44,7 +44,7 @@ function isLocal(hostname: string): boolean {
 }
 
 type Spec = {
-  scopes: readonly KeyScope[]
+  scopes?: readonly KeyScope[] | undefined
   origins?: readonly string[] | undefined
   user_rate_per_minute?: number | undefined
 }
@@ -53,7 +53,7 @@ type Spec = {
 export function refuseBrowserFaults(spec: Spec, context: z.core.$RefinementCtx): void {
   const add = (field: string, message: string) =>
     context.addIssue({ code: 'custom', path: [field], message, input: undefined })
-  if (spec.origins !== undefined && !isBrowserScope(spec.scopes)) add('scopes', expectedScope)
+  if (spec.origins !== undefined && !isBrowserScope(spec.scopes ?? [])) add('scopes', expectedScope)
   if (spec.origins === undefined && spec.user_rate_per_minute !== undefined) {
     add('user_rate_per_minute', 'expected origins too: only browser keys have this limit')
   }

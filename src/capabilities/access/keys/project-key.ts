@@ -12,6 +12,8 @@ export type ProjectKey = {
   environment?: string
   /** Set for a key that pages use: anybody can read it. */
   browser?: BrowserKey
+  /** Set when the project is archived: the key only reads. */
+  is_archived?: true
 }
 
 /** The limits of a browser key: exact origins, and calls per minute of each end user. */

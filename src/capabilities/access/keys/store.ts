@@ -6,6 +6,7 @@ import {
   type Selectable,
   sql,
 } from '../../../platform/relational/index.ts'
+import { admitScopes } from '../projects/key-scopes-limit.ts'
 import { admitEnvironment } from '../projects/store.ts'
 import { lockAccount, refuseSuspended } from '../service-accounts/suspension.ts'
 import { type BrowserColumns, browserPart } from './browser-key.ts'
@@ -36,10 +37,7 @@ export type KeyInsert = {
   environment: string | null
 } & Partial<BrowserColumns>
 
-/**
- * Reads a key for the cache; undefined when the key is revoked, its service account disabled or its
- * project archived.
- */
+/** Reads a key for the cache; undefined when the key is revoked or its service account disabled. */
 export async function readKey(db: Db, prefix: string): Promise<StoredKey | undefined> {
   const row = await usableKeys(db).where('api_keys.prefix', '=', prefix).executeTakeFirst()
   return row && toStoredKey(row)
@@ -78,6 +76,7 @@ export async function insertKey(db: Db, key: KeyInsert): Promise<KeyRow> {
 export function addKey(db: Db, key: KeyInsert): Promise<KeyRow> {
   return db.transaction().execute(async (trx) => {
     await admitEnvironment(trx, key)
+    if (key.service_account_id === null) await admitScopes(trx, key)
     await admitAccountKey(trx, key)
     return insertKey(trx, key)
   })
@@ -206,8 +205,12 @@ function usableKeys(db: Db) {
   return db
     .selectFrom('api_keys')
     .innerJoin('projects', 'projects.id', 'api_keys.project_id')
+    .innerJoin('organizations', 'organizations.id', 'projects.organization_id')
     .leftJoin('service_accounts', 'service_accounts.id', 'api_keys.service_account_id')
     .select([
+      'projects.archived_at',
+      'projects.key_scopes as project_scopes',
+      'organizations.key_scopes as organization_scopes',
       'api_keys.id',
       'api_keys.project_id',
       'api_keys.service_account_id',
@@ -220,7 +223,6 @@ function usableKeys(db: Db) {
       'service_accounts.scopes as account_scopes',
     ])
     .where('api_keys.revoked_at', 'is', null)
-    .where('projects.archived_at', 'is', null)
     .where('service_accounts.disabled_at', 'is', null)
 }
 
@@ -233,12 +235,16 @@ type UsableKey = BrowserColumns & {
   environment: string | null
   expires_at: string | null
   account_scopes: string[] | null
+  project_scopes: string[] | null
+  organization_scopes: string[] | null
+  archived_at: string | null
 }
 
-/** A service account's key has the scopes that both the key and the account have. */
+/** A key has its scopes that its service account, project and organization also allow. */
 function toStoredKey(row: UsableKey): StoredKey {
-  const { account_scopes } = row
-  const scopes = row.scopes.filter((scope) => account_scopes?.includes(scope) ?? true)
+  const limits = [row.account_scopes, row.project_scopes, row.organization_scopes]
+  const isAllowed = (scope: string) => limits.every((limit) => limit?.includes(scope) ?? true)
+  const scopes = row.scopes.filter(isAllowed)
   const owner = {
     key_id: row.id,
     project_id: row.project_id,
@@ -246,6 +252,7 @@ function toStoredKey(row: UsableKey): StoredKey {
     scopes: new Set(scopes.filter(isKeyScope)),
     ...(row.environment !== null && { environment: row.environment }),
     ...browserPart(row),
+    ...(row.archived_at !== null && { is_archived: true as const }),
   }
   return {
     owner,

@@ -2,12 +2,14 @@ import { z } from 'zod'
 import { newId } from '../../../kernel/ids.ts'
 import { totalExactMax } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
+import { keyScopes } from '../../../kernel/scopes.ts'
 import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import { instantField, nameField, organizationRoleField, pageFields } from '../fields.ts'
-import { insertOrganization, isAdminSomewhere, listOrganizations } from './store.ts'
+import { mayMakeOrganizations } from './change-store.ts'
+import { insertOrganization, listOrganizations } from './store.ts'
 
 /** GET /api/v2/access/organizations: the caller's organizations. */
 export function getOrganizations({ db }: Access): Route {
@@ -39,7 +41,7 @@ export function getOrganizations({ db }: Access): Route {
 
 /**
  * POST /api/v2/access/organizations: creates an organization, of which the caller becomes the
- * owner. Only for owners and admins of some organization.
+ * owner. Only for owners and admins of some organization, and administrators of the installation.
  */
 export function createOrganization({ db, clock, roles }: Access): Route {
   return defineRoute({
@@ -55,9 +57,10 @@ export function createOrganization({ db, clock, roles }: Access): Route {
     reply: organizationSchema,
     errors: ['name_taken'],
     handle: async ({ body, caller }) => {
-      if (!(await isAdminSomewhere(db, caller.id))) {
+      if (!(await mayMakeOrganizations(db, caller.id))) {
         throw problem('permission_denied', {
-          detail: 'This requires the role admin or owner in some organization',
+          detail:
+            'This requires the role admin or owner in some organization, or an administrator of the installation',
         })
       }
       const made = await insertOrganization(db, {
@@ -77,9 +80,15 @@ export function createOrganization({ db, clock, roles }: Access): Route {
 
 const list = 'organizations'
 
-const organizationSchema = record('Organization', {
+/** An organization in a reply. */
+export const organizationSchema = record('Organization', {
   id: z.uuid(),
   name: z.string(),
   created_at: instantField,
   role: organizationRoleField.describe('Your role in it.'),
+  key_scopes: z
+    .array(z.enum(keyScopes))
+    .nullable()
+    .describe('Most scopes that keys of its projects may have; null: no limit.'),
+  version: z.int().describe('Version of the organization, also in `ETag`.'),
 })

@@ -1,6 +1,6 @@
-import type { OrganizationRole } from '../../../kernel/scopes.ts'
+import type { KeyScope, OrganizationRole } from '../../../kernel/scopes.ts'
 import type { IdPage } from '../../../model/id-pages.ts'
-import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
+import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -10,7 +10,17 @@ export type OrganizationRow = {
   name: string
   created_at: string
   role: OrganizationRole
+  /** The most that keys of its projects may do; null sets no limit. */
+  key_scopes: KeyScope[] | null
+  version: number
 }
+
+/** Columns of an `OrganizationRow`, with a membership. */
+export const organizationColumns = [
+  ...(['organizations.id', 'organizations.name', 'organizations.created_at'] as const),
+  ...(['organization_members.role', 'organizations.version'] as const),
+  sql<KeyScope[] | null>`organizations.key_scopes`.as('key_scopes'),
+] as const
 
 /** Returns a page of a user's organizations. */
 export async function listOrganizations(
@@ -26,25 +36,12 @@ export async function listOrganizations(
     .select(({ fn }) => fn.countAll<number>().as('n'))
     .executeTakeFirstOrThrow()
   const rows = await own
-    .select(['organizations.id', 'organizations.name', 'organizations.created_at'])
-    .select('organization_members.role')
+    .select(organizationColumns)
     .$if(after !== undefined, (query) => query.where('organizations.id', '>', after ?? ''))
     .orderBy('organizations.id')
     .limit(limit)
     .execute()
   return { rows, counted: n }
-}
-
-/** Whether the user is owner or admin of some organization. */
-export async function isAdminSomewhere(db: Db, user_id: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('organization_members')
-    .select('organization_id')
-    .where('user_id', '=', user_id)
-    .where('role', 'in', ['owner', 'admin'])
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
 }
 
 /** Locks an organization until the end of the transaction, to serialise changes of its members. */
@@ -68,7 +65,7 @@ export function insertOrganization(
       .insertInto('organizations')
       .values(columns)
       .onConflict((conflict) => conflict.column('name').doNothing())
-      .returning(['id', 'name', 'created_at'])
+      .returning(['id', 'name', 'created_at', 'version'])
       .executeTakeFirst()
     if (row === undefined) return undefined
     await trx
@@ -80,6 +77,6 @@ export function insertOrganization(
         created_at: columns.created_at,
       })
       .execute()
-    return { ...row, role: 'owner' }
+    return { ...row, role: 'owner', key_scopes: null }
   })
 }

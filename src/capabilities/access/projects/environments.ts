@@ -1,9 +1,14 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
 import { record } from '../../../model/named-schemas.ts'
-import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import {
+  assertVersion,
+  defineRoute,
+  ifMatchHeader,
+  type Route,
+} from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
-import { environmentsField, idField } from '../fields.ts'
+import { environmentsField, idField, withEtag } from '../fields.ts'
 import { seenProjectSchema } from './projects.ts'
 import { replaceEnvironments } from './store.ts'
 
@@ -17,16 +22,19 @@ export function putProjectEnvironments({ db }: Access): Route {
     url: '/api/v2/access/projects/{project_id}/environments',
     id: 'putProjectEnvironments',
     summary: 'Replace the environments of a project',
+    etag: true,
+    headers: [ifMatchHeader],
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: null },
     params: z.strictObject({ project_id: idField }),
     body: record('PutProjectEnvironmentsRequest', { environments: environmentsField }),
     reply: seenProjectSchema,
-    errors: ['project_not_found', 'managed_by_kubernetes'],
-    handle: async ({ params, body }) => {
-      const changed = await replaceEnvironments(db, { ...params, ...body })
+    errors: ['project_not_found', 'managed_by_kubernetes', 'precondition_failed'],
+    handle: async ({ params, body, headers }) => {
+      const check = (version: number) => assertVersion(headers, version)
+      const changed = await replaceEnvironments(db, { ...params, ...body, check })
       if (changed === undefined) throw problem('project_not_found')
-      return { ...changed, role: 'admin' as const }
+      return withEtag({ ...changed, role: 'admin' as const })
     },
   })
 }

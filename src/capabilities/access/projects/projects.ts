@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { totalExactMax } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
+import { keyScopes } from '../../../kernel/scopes.ts'
 import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
 import { flagParameter } from '../../../model/list-query.ts'
 import { managedByField } from '../../../model/managed-by.ts'
@@ -14,6 +15,7 @@ import {
   nameField,
   pageFields,
   projectRoleField,
+  withEtag,
 } from '../fields.ts'
 import {
   declaredBy,
@@ -21,7 +23,7 @@ import {
   requireDeclarer,
 } from '../service-accounts/declaration.ts'
 import { declareProject, endDeclaration } from './declare-project.ts'
-import { findProject, listAllProjects, listProjects } from './store.ts'
+import { findAnyProject, listAllProjects, listProjects } from './store.ts'
 
 /** The environments of a project in a reply. */
 const environmentsReply = z
@@ -39,6 +41,14 @@ const projectSchema = z.strictObject({
   managed_by: managedByField
     .nullable()
     .describe('Kubernetes resource that declares the project; null without one.'),
+  archived_at: instantField
+    .nullable()
+    .describe('Time since which the project can only be read; null when it is not archived.'),
+  key_scopes: z
+    .array(z.enum(keyScopes))
+    .nullable()
+    .describe('Most scopes that its keys may have; null: no limit of the project.'),
+  version: z.int().describe('Version of the project, also in `ETag`.'),
 })
 
 /** A project, with the caller's role in it. */
@@ -72,6 +82,7 @@ export function getProjects({ db }: Access): Route {
       organization: nameField
         .optional()
         .describe('Only projects of the organization with exactly this name.'),
+      archived: flagParameter('`true`: only archived projects. Default: only the others.'),
       ...idPageQuery,
     }),
     reply: projectListSchema,
@@ -80,6 +91,7 @@ export function getProjects({ db }: Access): Route {
       const page = {
         name: query.name,
         organization: query.organization,
+        archived: query.archived,
         after: idAfter(list, query.cursor),
         limit: query.limit + 1,
         count_max: totalExactMax + 1,
@@ -102,17 +114,18 @@ export function getProject({ db, roles }: Access): Route {
     url: '/api/v2/access/projects/{project_id}',
     id: 'getProject',
     summary: 'One project',
+    etag: true,
     auth: 'jwt',
     scope: { level: 'project', role: 'viewer', key: 'access:read', operator: true },
     params: z.strictObject({ project_id: idField }),
     reply: seenProjectSchema,
     errors: ['project_not_found'],
     handle: async ({ params, caller }) => {
-      const project = await findProject(db, params.project_id)
+      const project = await findAnyProject(db, params.project_id)
       if (project === undefined) throw problem('project_not_found')
       const seen =
         caller.kind === 'user' ? await roles.projectRole(caller.id, project.id) : undefined
-      return { ...project, role: seen?.role ?? null }
+      return withEtag({ ...project, role: seen?.role ?? null })
     },
   })
 }
@@ -154,8 +167,8 @@ export function putProject({ db, clock, roles }: Access): Route {
 }
 
 /**
- * DELETE /api/v2/access/projects/{project_id}: archives a project that a resource declares: calls
- * to it are refused within 30 s, and its data is kept. With `retain` only the declaration ends.
+ * DELETE /api/v2/access/projects/{project_id}: archives a project that a resource declares: changes
+ * and ingest are refused within 30 s, and its data is kept. With `retain` only the declaration ends.
  */
 export function removeProject({ db, clock, roles }: Access): Route {
   return defineRoute({

@@ -1,8 +1,8 @@
 import { problem } from '../../../kernel/problem.ts'
-import type { ProjectRole } from '../../../kernel/scopes.ts'
+import type { KeyScope, ProjectRole } from '../../../kernel/scopes.ts'
 import type { IdPage } from '../../../model/id-pages.ts'
 import { type ManagedBy, refuseUnlessOwner } from '../../../model/managed-by.ts'
-import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
+import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 import { lockOrganization } from '../organizations/store.ts'
 import { effectiveRole, keepOnlyProject, visibleProjects } from '../roles/store.ts'
 
@@ -18,9 +18,15 @@ export type ProjectRow = {
   environments: string[] | null
   /** The custom resource that declares it. */
   managed_by: ManagedBy | null
+  archived_at: string | null
+  /** The most that its keys may do; null sets no limit. */
+  key_scopes: KeyScope[] | null
+  version: number
 }
 
 type ProjectPage = IdPage & {
+  /** Only archived projects; otherwise only the others. */
+  archived?: boolean | undefined
   name?: string | undefined
   /** Name of an organization. */
   organization?: string | undefined
@@ -34,12 +40,13 @@ export async function listProjects(
     organization_id,
     name,
     organization,
+    archived = false,
     after,
     limit,
     count_max,
   }: ProjectPage & { user_id: string; organization_id?: string | undefined },
 ): Promise<{ rows: (ProjectRow & { role: ProjectRole | null })[]; counted: number }> {
-  const visible = visibleProjects(db, user_id)
+  const visible = visibleProjects(db, user_id, { archived })
     .$if(organization_id !== undefined, (query) =>
       query.where('projects.organization_id', '=', organization_id ?? ''),
     )
@@ -97,12 +104,17 @@ export async function listAllProjects(
 }
 
 /** Returns a project that is not archived. */
-export function findProject(db: Db, project_id: string): Promise<ProjectRow | undefined> {
+async function findProject(db: Db, project_id: string): Promise<ProjectRow | undefined> {
+  const project = await findAnyProject(db, project_id)
+  return project?.archived_at === null ? project : undefined
+}
+
+/** Returns a project, which may be archived. */
+export function findAnyProject(db: Db, project_id: string): Promise<ProjectRow | undefined> {
   return db
     .selectFrom('projects')
     .select(projectColumns)
     .where('id', '=', project_id)
-    .where('archived_at', 'is', null)
     .executeTakeFirst()
 }
 
@@ -135,18 +147,23 @@ export function insertProject(
  */
 export function replaceEnvironments(
   db: Db,
-  { project_id, environments }: { project_id: string; environments: string[] | null },
+  {
+    project_id,
+    environments,
+    check,
+  }: { project_id: string; environments: string[] | null; check: (version: number) => void },
 ): Promise<ProjectRow | undefined> {
   return db.transaction().execute(async (trx) => {
     const stored = await trx
       .selectFrom('projects')
-      .select('managed_by')
+      .select(['managed_by', 'version'])
       .where('id', '=', project_id)
       .where('archived_at', 'is', null)
       .forNoKeyUpdate()
       .executeTakeFirst()
     if (stored === undefined) return undefined
     refuseUnlessOwner(stored.managed_by, null)
+    check(stored.version)
     return trx
       .updateTable('projects')
       .set({ environments })
@@ -206,4 +223,7 @@ export const projectColumns = [
   'projects.created_at',
   'projects.environments',
   'projects.managed_by',
+  'projects.archived_at',
+  sql<KeyScope[] | null>`projects.key_scopes`.as('key_scopes'),
+  'projects.version',
 ] as const

@@ -3,12 +3,14 @@ import type { KeyScope, OrganizationRole } from '../../../kernel/scopes.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
 import { readKeyById } from '../keys/store.ts'
+import type { IssuerPerson } from '../oidc/person.ts'
 import {
+  type IssuerUser,
   readDefaultProject,
+  readIssuerUser,
   readOrganizationRole,
   readProjectExists,
   readProjectRole,
-  readUserByEmail,
   readUserState,
   type SeenProject,
   type UserState,
@@ -18,8 +20,8 @@ import {
 export type RoleReader = {
   /** Returns the state of a user; undefined for a disabled or unknown one. */
   user(user_id: string): Promise<UserState | undefined>
-  /** Returns the user with this (lower-case) e-mail, for tokens of an external issuer. */
-  userByEmail(email: string): Promise<{ id: string; is_verified: boolean } | undefined>
+  /** Returns the user of a token of the external issuer. */
+  issuerUser(person: IssuerPerson): Promise<IssuerUser | undefined>
   organizationRole(user_id: string, organization_id: string): Promise<OrganizationRole | undefined>
   /** Whether the project exists and is not archived. Only a positive answer is cached. */
   isProject(project_id: string): Promise<boolean>
@@ -39,6 +41,7 @@ type SeenServiceAccount = {
   service_account_id: string
   project_id: string
   scopes: ReadonlySet<KeyScope>
+  is_archived: boolean
 }
 
 /** Creates a reader with a bounded cache; other processes see a change within `ttl_ms`. */
@@ -51,7 +54,7 @@ export function createRoleReader(options: {
   const { db, clock, ttl_ms = 30_000, entries_max = 10_000 } = options
   const limits = { ttl_ms, entries_max, clock }
   const users = createReadCache<UserState | undefined>(limits)
-  const emails = createReadCache<Awaited<ReturnType<typeof readUserByEmail>>>(limits)
+  const subjects = createReadCache<IssuerUser | undefined>(limits)
   const organizations = createReadCache<OrganizationRole | undefined>(limits)
   const projects = createReadCache<SeenProject | undefined>(limits)
   const existing = createReadCache<true>(limits)
@@ -59,7 +62,10 @@ export function createRoleReader(options: {
   const accounts = createReadCache<SeenServiceAccount | undefined>(limits)
   return {
     user: (user) => users.get(user, () => readUserState(db, user)),
-    userByEmail: (email) => emails.get(email, () => readUserByEmail(db, email)),
+    issuerUser: (person) => {
+      const key = JSON.stringify([person.issuer, person.client_id, person.subject, person.email])
+      return subjects.get(key, () => readIssuerUser(db, person))
+    },
     organizationRole: (user, organization) =>
       organizations.get(`${user} ${organization}`, () =>
         readOrganizationRole(db, { user_id: user, organization_id: organization }),
@@ -81,7 +87,7 @@ export function createRoleReader(options: {
     defaultProject: (user) => defaults.get(user, () => readDefaultProject(db, user)),
     serviceAccount: (key) => accounts.get(key, () => serviceAccountOf(db, key, clock)),
     forget: () => {
-      for (const cache of [users, emails, organizations, projects, existing, defaults, accounts])
+      for (const cache of [users, subjects, organizations, projects, existing, defaults, accounts])
         cache.clear()
     },
   }
@@ -100,8 +106,8 @@ async function serviceAccountOf(
   const key = await readKeyById(db, key_id)
   if (key === undefined || key.owner.service_account_id === null) return undefined
   if (key.expires_at_ms !== null && key.expires_at_ms <= clock.now_ms()) return undefined
-  const { service_account_id, project_id, scopes } = key.owner
-  return { service_account_id, project_id, scopes }
+  const { service_account_id, project_id, scopes, is_archived = false } = key.owner
+  return { service_account_id, project_id, scopes, is_archived }
 }
 
 /** Caches reads for some time. Concurrent readers of one key share a read. */

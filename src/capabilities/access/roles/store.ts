@@ -1,10 +1,11 @@
 import type { OrganizationRole, ProjectRole } from '../../../kernel/scopes.ts'
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import type { IssuerPerson } from '../oidc/person.ts'
 
 type Db = Kysely<AccessTables>
 
 /** A project that a user can see, with the user's role. */
-export type SeenProject = { organization_id: string; role: ProjectRole }
+export type SeenProject = { organization_id: string; role: ProjectRole; is_archived: boolean }
 
 /** The state of a user who is not disabled. */
 export type UserState = {
@@ -23,17 +24,39 @@ export function readUserState(db: Db, user_id: string): Promise<UserState | unde
     .executeTakeFirst()
 }
 
-/** Returns the user with this (lower-case) e-mail, and whether the address is proven. */
-export async function readUserByEmail(
+/** The user of a token of the external issuer. */
+export type IssuerUser = {
+  id: string
+  /** Whether the address is proven and the user is linked to the subject of the token. */
+  is_settled: boolean
+}
+
+/**
+ * Returns the user who is linked to the subject, or else the user of the verified e-mail who is not
+ * linked to another subject.
+ */
+export async function readIssuerUser(
   db: Db,
-  email: string,
-): Promise<{ id: string; is_verified: boolean } | undefined> {
-  const row = await db
+  { issuer, client_id, subject, email }: IssuerPerson,
+): Promise<IssuerUser | undefined> {
+  const [first] = await db
     .selectFrom('users')
-    .select(['id', 'email_verified_at'])
-    .where('email', '=', email)
-    .executeTakeFirst()
-  return row && { id: row.id, is_verified: row.email_verified_at !== null }
+    .leftJoin('user_identities as identity', (join) =>
+      join
+        .onRef('identity.user_id', '=', 'users.id')
+        .on('identity.issuer', '=', issuer)
+        .on('identity.client_id', '=', client_id),
+    )
+    .select(['users.id', 'users.email_verified_at', 'identity.subject'])
+    .where(({ eb, or }) =>
+      or([eb('identity.subject', '=', subject), eb('users.email', '=', email ?? '')]),
+    )
+    .orderBy(sql`identity.subject is not distinct from ${subject}`, 'desc')
+    .limit(1)
+    .execute()
+  if (first === undefined) return undefined
+  if (first.subject !== null && first.subject !== subject) return undefined
+  return { id: first.id, is_settled: first.subject !== null && first.email_verified_at !== null }
 }
 
 export async function readOrganizationRole(
@@ -60,19 +83,21 @@ export async function readProjectExists(db: Db, project_id: string): Promise<boo
   return row !== undefined
 }
 
-/** Returns the user's role in a project; undefined without a role or for an archived project. */
+/** Returns the user's role in a project, which may be archived; undefined without a role. */
 export async function readProjectRole(
   db: Db,
   { user_id, project_id }: { user_id: string; project_id: string },
 ): Promise<SeenProject | undefined> {
-  const row = await memberships(db, user_id)
+  const row = await allMemberships(db, user_id)
     .select(['organization_members.role as organization_role', 'projects.organization_id'])
+    .select('projects.archived_at')
     .select('project_members.role as project_role')
     .where('projects.id', '=', project_id)
     .executeTakeFirst()
   if (row === undefined) return undefined
   const role = effectiveRole(row)
-  return role && { organization_id: row.organization_id, role }
+  const { organization_id, archived_at } = row
+  return role && { organization_id, role, is_archived: archived_at !== null }
 }
 
 /**
@@ -124,14 +149,20 @@ export async function keepOnlyProject(
   `.execute(db)
 }
 
-/** Selects the projects that a user can see: by a role in them, or as owner or admin. */
-export function visibleProjects(db: Db, user_id: string) {
-  return memberships(db, user_id).where(({ eb, or }) =>
-    or([
-      eb('organization_members.role', 'in', ['owner', 'admin']),
-      eb('project_members.role', 'is not', null),
-    ]),
-  )
+/**
+ * Selects the projects that a user can see: by a role in them, or as owner or admin. Only archived
+ * ones with `archived: true`, otherwise only the others.
+ */
+export function visibleProjects(db: Db, user_id: string, { archived = false } = {}) {
+  const state = archived ? ('is not' as const) : ('is' as const)
+  return allMemberships(db, user_id)
+    .where('projects.archived_at', state, null)
+    .where(({ eb, or }) =>
+      or([
+        eb('organization_members.role', 'in', ['owner', 'admin']),
+        eb('project_members.role', 'is not', null),
+      ]),
+    )
 }
 
 /**
@@ -144,10 +175,8 @@ export function effectiveRole(row: {
   return row.organization_role === 'member' ? (row.project_role ?? undefined) : 'admin'
 }
 
-/**
- * Selects projects that are not archived, with the user's roles in them and their organizations.
- */
-export function memberships(db: Db, user_id: string) {
+/** Selects projects, with the user's roles in them and their organizations. */
+function allMemberships(db: Db, user_id: string) {
   return db
     .selectFrom('projects')
     .innerJoin('organization_members', (join) =>
@@ -160,7 +189,6 @@ export function memberships(db: Db, user_id: string) {
         .onRef('project_members.project_id', '=', 'projects.id')
         .on('project_members.user_id', '=', user_id),
     )
-    .where('projects.archived_at', 'is', null)
 }
 
 /** Returns the enabled users with a role in a project whose id or (lower-case) e-mail is given. */

@@ -5,6 +5,7 @@ import {
   refuseUnlessOwner,
 } from '../../../model/managed-by.ts'
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import { admitScopes } from '../projects/key-scopes-limit.ts'
 import { accountRow, type ServiceAccountRow, type WhichAccount } from './store.ts'
 import { lockAccount } from './suspension.ts'
 
@@ -20,6 +21,8 @@ export type AccountChange = {
   /** Whether to replace another resource that declares it. */
   take_over: boolean
   at: Date
+  /** Throws unless the change is for this version. */
+  check?: (version: number) => void
 }
 
 /**
@@ -41,6 +44,9 @@ export async function changeAccount(
       const current = await lockAccount(trx, which)
       const refuse = change.take_over ? refuseOtherInstallation : refuseUnlessOwner
       refuse(current.managed_by, change.by)
+      change.check?.(current.version)
+      const gained = change.scopes.filter((scope) => !current.scopes.includes(scope))
+      await admitScopes(trx, { ...which, scopes: gained })
       const account = await writeAccount(trx, which, change)
       return { account, prefixes: await narrowKeys(trx, which, change.scopes) }
     })
@@ -111,7 +117,7 @@ const uniqueViolation = '23505'
 async function writeAccount(
   trx: Db,
   { project_id, service_account_id }: WhichAccount,
-  change: Omit<AccountChange, 'take_over'>,
+  change: Omit<AccountChange, 'take_over' | 'check'>,
 ): Promise<ServiceAccountRow> {
   const { name, scopes, disabled, by, at } = change
   const since = sql<string>`coalesce(disabled_at, ${at.toISOString()}::timestamptz)`

@@ -7,9 +7,15 @@ import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
 import { flagParameter } from '../../../model/list-query.ts'
 import { managedByField, managedByParameter } from '../../../model/managed-by.ts'
 import { record } from '../../../model/named-schemas.ts'
-import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
+import {
+  Answer,
+  assertVersion,
+  defineRoute,
+  ifMatchHeader,
+  type Route,
+} from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
-import { idField, instantField, nameField, pageFields, scopesField } from '../fields.ts'
+import { idField, instantField, nameField, pageFields, scopesField, withEtag } from '../fields.ts'
 import { changeAccount, deleteAccount, releaseAccount } from './change-store.ts'
 import {
   declaredBy,
@@ -106,6 +112,7 @@ export function getServiceAccount({ db }: Access): Route {
     url: '/api/v2/access/service-accounts/{service_account_id}',
     id: 'getServiceAccount',
     summary: 'One service account',
+    etag: true,
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: 'access:read', operator: true },
     params: accountParams,
@@ -114,7 +121,7 @@ export function getServiceAccount({ db }: Access): Route {
     handle: async ({ params, caller }) => {
       const account = await findServiceAccount(db, { ...params, project_id: caller.project_id })
       if (account === undefined) throw accountNotFound(params.service_account_id)
-      return account
+      return withEtag(account)
     },
   })
 }
@@ -130,6 +137,8 @@ export function putServiceAccount({ db, clock, keys, roles }: Access): Route {
     url: '/api/v2/access/service-accounts/{service_account_id}',
     id: 'putServiceAccount',
     summary: 'Change a service account',
+    etag: true,
+    headers: [ifMatchHeader],
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: null, operator: true },
     params: accountParams,
@@ -141,14 +150,18 @@ export function putServiceAccount({ db, clock, keys, roles }: Access): Route {
       take_over: takeOver,
     }),
     reply: accountSchema,
-    errors: ['service_account_not_found', 'name_taken', 'managed_by_kubernetes'],
-    handle: async ({ params, body, caller }) => {
+    errors: [
+      ...(['service_account_not_found', 'name_taken', 'managed_by_kubernetes'] as const),
+      'precondition_failed',
+    ],
+    handle: async ({ params, body, caller, headers }) => {
       const which = { ...params, project_id: caller.project_id }
       const { name, scopes, disabled, take_over } = body
       const changed = await changeAccount(db, which, {
         ...{ name, scopes, disabled, take_over },
         by: getDeclarer(caller, body),
         at: new Date(clock.now_ms()),
+        check: (version) => assertVersion(headers, version),
       })
       if (changed === 'name_taken') throw nameTaken(name)
       if (changed === 'declares_another') {
@@ -158,7 +171,7 @@ export function putServiceAccount({ db, clock, keys, roles }: Access): Route {
       }
       for (const prefix of changed.prefixes) keys.forget(prefix)
       roles.forget()
-      return changed.account
+      return withEtag(changed.account)
     },
   })
 }
@@ -222,6 +235,7 @@ export const accountSchema = record('ServiceAccount', {
     .describe('Time since which no key can be minted or changed; null when not suspended.'),
   suspended_by: z.uuid().nullable().describe('User who revoked a key in an emergency.'),
   suspended_reason: z.string().nullable(),
+  version: z.int().describe('Version of the account, also in `ETag`.'),
 })
 
 /** A page of service accounts. */

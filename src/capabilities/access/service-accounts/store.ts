@@ -9,8 +9,10 @@ import {
   type Selectable,
   type SelectQueryBuilder,
 } from '../../../platform/relational/index.ts'
+import { admitScopes } from '../projects/key-scopes-limit.ts'
 
 type Db = Kysely<AccessTables>
+
 /** Names an account of a project. */
 export type WhichAccount = { project_id: string; service_account_id: string }
 
@@ -96,6 +98,7 @@ export async function insertServiceAccount(
       (await adoptReleased(db, account, managed_by)))
   if (before) return { account: before, is_new: false }
   if (managed_by !== null && account.scopes.length === 0) throw noScopes()
+  await admitScopes(db, account)
   const row = await db
     .insertInto('service_accounts')
     .values({ ...account, managed_by: managed_by && JSON.stringify(managed_by) })

@@ -137,7 +137,7 @@ export async function revokeFamily(db: Db, token_hash: Buffer, now: Date): Promi
     .execute()
 }
 
-/** Revokes the refresh tokens and the unused reset links of a user. */
+/** Ends the refresh tokens, sessions of browsers and unused reset links of a user. */
 export async function revokeSignIns(
   db: Db,
   { user_id, now }: { user_id: string; now: Date },
@@ -147,6 +147,12 @@ export async function revokeSignIns(
     .set({ revoked_at: now })
     .where('user_id', '=', user_id)
     .where('revoked_at', 'is', null)
+    .execute()
+  await db
+    .updateTable('browser_sessions')
+    .set({ ended_at: now })
+    .where('user_id', '=', user_id)
+    .where('ended_at', 'is', null)
     .execute()
   await db
     .updateTable('password_resets')

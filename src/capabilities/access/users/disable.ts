@@ -29,10 +29,10 @@ export const switchRoute = {
   scope: { level: 'user' },
   params: userParams,
   reply: userSchema,
-  errors: ['user_not_found'],
+  errors: ['user_not_found', 'last_owner'],
 } as const
 
-/** Disables or enables a user. Throws `permission_denied` and `user_not_found`. */
+/** Disables or enables a user. Throws `permission_denied`, `user_not_found`, `last_owner`. */
 export async function switchUser(
   { db, clock, roles }: Access,
   change: { user_id: string; actor_id: string; disabled: boolean },

@@ -5,6 +5,7 @@ import {
   type PasswordOrigin,
   sql,
 } from '../../../platform/relational/index.ts'
+import { assertNotLastOwner } from '../organizations/members/last-owner.ts'
 import { revokeSignIns } from '../tokens/store.ts'
 
 type Db = Kysely<AccessTables>
@@ -61,6 +62,22 @@ export async function isInstallationAdmin(db: Db, user_id: string): Promise<bool
     .where('disabled_at', 'is', null)
     .executeTakeFirst()
   return row !== undefined
+}
+
+/** Returns a user. */
+export function findUser(db: Db, user_id: string): Promise<UserRow | undefined> {
+  return db.selectFrom('users').select(userColumns).where('id', '=', user_id).executeTakeFirst()
+}
+
+/** Locks the administrators of the installation until the end of the transaction. */
+export function lockAdministrators(trx: Db): Promise<{ id: string; disabled_at: string | null }[]> {
+  return trx
+    .selectFrom('users')
+    .select(['id', 'disabled_at'])
+    .where('installation_admin', '=', true)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
 }
 
 /** A new user. */
@@ -121,31 +138,50 @@ export async function resetPassword(trx: Db, reset: PasswordReset): Promise<User
   return changed
 }
 
-/** Ends the password and sessions of an account whose address the external issuer proves first. */
-export function takeByIssuer(db: Db, user_id: string, now: Date): Promise<void> {
+/**
+ * Ends the password and sessions of an account whose address the external issuer proves first. Run
+ * it in a transaction.
+ */
+export async function takeByIssuer(trx: Db, user_id: string, now: Date): Promise<void> {
+  const unproven = await trx
+    .selectFrom('users')
+    .select('id')
+    .where('id', '=', user_id)
+    .where('email_verified_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst()
+  if (unproven === undefined) return
+  await resetPassword(trx, {
+    user_id,
+    password_hash: null,
+    password_origin: null,
+    must_change_password: false,
+    proves_email: true,
+    now,
+  })
+}
+
+/** Ends all sessions of a user: access tokens, refresh tokens and browsers. False: unknown user. */
+export function endSessions(
+  db: Db,
+  { user_id, now }: { user_id: string; now: Date },
+): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
-    const unproven = await trx
-      .selectFrom('users')
-      .select('id')
+    const row = await trx
+      .updateTable('users')
+      .set({ session_number: sql<number>`session_number + 1` })
       .where('id', '=', user_id)
-      .where('email_verified_at', 'is', null)
-      .forUpdate()
+      .returning('id')
       .executeTakeFirst()
-    if (unproven === undefined) return
-    await resetPassword(trx, {
-      user_id,
-      password_hash: null,
-      password_origin: null,
-      must_change_password: false,
-      proves_email: true,
-      now,
-    })
+    if (row !== undefined) await revokeSignIns(trx, { user_id, now })
+    return row !== undefined
   })
 }
 
 /**
  * Disables or enables a user; a disabled user's sessions end. Returns undefined for an unknown
- * user, and `denied` when the actor is no longer an active administrator of the installation.
+ * user, and `denied` when the actor is no longer an active administrator of the installation. Throws
+ * `last_owner` when an organization would have no owner who can sign in.
  */
 export function setUserDisabled(
   db: Db,
@@ -153,14 +189,10 @@ export function setUserDisabled(
 ): Promise<UserRow | 'denied' | undefined> {
   const { user_id, actor_id, disabled, now } = change
   return db.transaction().execute(async (trx) => {
-    // Locked, so that of two administrators who disable each other one remains.
-    await trx
-      .selectFrom('users')
-      .select('id')
-      .where('installation_admin', '=', true)
-      .orderBy('id')
-      .forUpdate()
-      .execute()
+    // Organizations before users, in the order of every other change.
+    if (disabled) await assertNotLastOwner(trx, user_id)
+    // Of two administrators who disable each other one remains.
+    await lockAdministrators(trx)
     if (!(await isInstallationAdmin(trx, actor_id))) return 'denied'
     if (disabled) await revokeSignIns(trx, { user_id, now })
     const at = sql<string>`coalesce(disabled_at, ${now.toISOString()}::timestamptz)`

@@ -26,6 +26,8 @@ export type ProjectKey = {
   readonly project_id: string
   readonly scopes: ReadonlySet<KeyScope>
   readonly environment?: string
+  /** Set when the project is archived: calls are refused. */
+  readonly is_archived?: true
 }
 
 /**

@@ -1,15 +1,5 @@
-import {
-  gib,
-  hours,
-  integer,
-  mib,
-  minutes,
-  origin,
-  seconds,
-  secret,
-  text,
-  url,
-} from '../setting.ts'
+import { gib, hours, integer, mib, minutes, origin, seconds, secret, text } from '../setting.ts'
+import { signInSettings } from './sign-in-settings.ts'
 
 /** Settings of sign-in and keys. */
 export const accessSettings = {
@@ -30,14 +20,7 @@ export const accessSettings = {
     max: hours,
     reason: 'Lifetime of an access token. Roles are always read from the store.',
   }),
-  oidc_issuer: url(['https', 'http'], {
-    unit: 'URL',
-    reason: 'External issuer whose access tokens are also accepted.',
-  }),
-  oidc_audience: text({
-    unit: 'text',
-    reason: 'Required `aud` claim of tokens from the external issuer.',
-  }),
+  ...signInSettings,
   invitation_ttl_ms: integer({
     unit: 'ms',
     default: 7 * 24 * hours,

@@ -1,7 +1,12 @@
 import { z } from 'zod'
 import { problem } from '../../../../kernel/problem.ts'
 import { record } from '../../../../model/named-schemas.ts'
-import { Answer, defineRoute, type Route } from '../../../../platform/http/index.ts'
+import {
+  Answer,
+  defineRoute,
+  type RequestHeaders,
+  type Route,
+} from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
 import { checkPasswordChange } from '../../authorizer.ts'
 import { nameField, newPasswordField, organizationRoleField } from '../../fields.ts'
@@ -23,7 +28,7 @@ import { linkTokenField } from './lookup.ts'
  * access token in Authorization (200).
  */
 export function acceptLinkedInvitation(access: Access): Route {
-  const { db, clock, roles } = access
+  const { db, clock, roles, sessions } = access
   return defineRoute({
     method: 'POST',
     url: '/api/v1/auth/invitations/accept',
@@ -56,9 +61,9 @@ export function acceptLinkedInvitation(access: Access): Route {
       const token_hash = hashSecret(body.token)
       const now = new Date(clock.now_ms())
       const { authorization } = headers
-      const isSignedIn = typeof authorization === 'string'
+      const isSignedIn = authorization !== undefined || sessions.has(headers)
       const person = isSignedIn
-        ? await signedIn(authorization, access)
+        ? await signedIn(headers, access)
         : await newPerson(body, { access, token_hash, now })
       const accepted = await acceptInvitation(db, { token_hash, now, person })
       roles.forget()
@@ -108,15 +113,20 @@ async function newPerson(
   return { kind: 'new', display_name, password_hash: await access.passwords.hash(password) }
 }
 
-async function signedIn(authorization: string, access: Access): Promise<Accepting> {
+async function signedIn(headers: RequestHeaders, access: Access): Promise<Accepting> {
   const { external, roles } = access
-  const token = bearerToken(authorization)
+  const { authorization: header } = headers
+  const authorization = header === undefined ? undefined : String(header)
+  const token = authorization === undefined ? '' : bearerToken(authorization)
   if (external?.claims(token)) {
-    const { email } = await external.verify(token)
-    if ((await roles.userByEmail(email)) === undefined) return { kind: 'issuer', email }
+    const person = await external.verify(token)
+    if ((await roles.issuerUser(person)) === undefined)
+      return { kind: 'issuer', email: person.email }
   }
   const scope = { level: 'user' } as const
-  const credentials = { authorization, api_key: undefined, project: undefined, params: {} }
+  const browser = { method: 'POST', headers }
+  const given = { authorization, api_key: undefined, project: undefined }
+  const credentials = { ...given, params: {}, browser }
   const identity = await identify({ auth: 'jwt', scope }, credentials, access)
   checkPasswordChange(scope, identity)
   if (identity.kind === 'user') return { kind: 'user', id: identity.id }

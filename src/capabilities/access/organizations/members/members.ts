@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { totalExactMax } from '../../../../kernel/pages.ts'
-import { problem } from '../../../../kernel/problem.ts'
 import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../../platform/http/index.ts'
@@ -16,7 +15,7 @@ import { grantsField, newInvitationSchema } from '../../invitations/invitation.t
 import { deliverLink, newLink } from '../../invitations/link.ts'
 import { insertInvitation } from '../../invitations/store.ts'
 import { checkRoleChange } from '../role-change.ts'
-import { changeRole, deleteMember, listMembers } from './store.ts'
+import { changeRole, listMembers } from './store.ts'
 
 /** GET /api/v2/access/organizations/{organization_id}/members: the members of an organization. */
 export function getMembers({ db }: Access): Route {
@@ -72,7 +71,13 @@ export function addMember(access: Access): Route {
     handle: async ({ params, body, caller }) => {
       const { email, role, projects } = body
       const link = newLink(access)
-      const change = { ...params, actor_id: caller.id, check: checkRoleChange, email, role }
+      const change = {
+        ...params,
+        actor_id: caller.id,
+        check: checkRoleChange,
+        who: { email },
+        role,
+      }
       const done = await db.transaction().execute(async (trx) => {
         const member = await changeRole(trx, change)
         if (member !== undefined) return { member }
@@ -105,44 +110,12 @@ const bodySchema = record('AddMemberRequest', {
     .describe('Not supported. The invited person chooses a password.'),
 })
 
-const memberSchema = record('Member', {
+/** A member in a reply. */
+export const memberSchema = record('Member', {
   user_id: z.uuid(),
   email: z.string(),
   display_name: z.string(),
   role: organizationRoleField,
   created_at: instantField.describe('Time when the person became a member.'),
+  version: z.int().describe('Version of the membership, also in `ETag`.'),
 })
-
-/**
- * DELETE /api/v2/access/organizations/{organization_id}/members/{member_user_id}: removes a person
- * from the organization and all of its projects.
- */
-export function removeMember({ db, clock, roles }: Access): Route {
-  return defineRoute({
-    method: 'DELETE',
-    url: '/api/v2/access/organizations/{organization_id}/members/{member_user_id}',
-    id: 'removeOrganizationMember',
-    summary: 'Remove a member from an organization and its projects',
-    auth: 'jwt',
-    scope: { level: 'organization', role: 'admin' },
-    status: 204,
-    params: z.strictObject({ organization_id: idField, member_user_id: idField }),
-    reply: z.undefined(),
-    errors: ['organization_not_found', 'member_not_found', 'last_owner'],
-    handle: async ({ params, caller }) => {
-      const { organization_id, member_user_id: user_id } = params
-      const removed = await deleteMember(db, {
-        organization_id,
-        user_id,
-        actor_id: caller.id,
-        check: checkRoleChange,
-        now: new Date(clock.now_ms()),
-      })
-      if (!removed) {
-        throw problem('member_not_found', { detail: `There is no member with the id ${user_id}` })
-      }
-      roles.forget()
-      return undefined
-    },
-  })
-}

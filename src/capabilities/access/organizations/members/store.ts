@@ -16,6 +16,7 @@ export type MemberRow = {
   display_name: string
   role: OrganizationRole
   created_at: string
+  version: number
 }
 
 /** Returns a page of an organization's members, the oldest accounts first. */
@@ -50,27 +51,39 @@ export type MemberChange = {
   check: (change: RoleChange) => void
 }
 
-/** Changes the role of the member with an e-mail; undefined for a person who is no member. */
+/** Returns a member of an organization. */
+export function findMember(
+  db: Db,
+  { organization_id, user_id }: { organization_id: string; user_id: string },
+): Promise<MemberRow | undefined> {
+  return members(db, organization_id).where('users.id', '=', user_id).executeTakeFirst()
+}
+
+/** Changes the role of a member; undefined for a person who is no member. Run it in a transaction. */
 export async function changeRole(
   trx: Db,
-  change: MemberChange & { email: string; role: OrganizationRole },
+  change: MemberChange & { who: { email: string } | { user_id: string }; role: OrganizationRole },
+  checkVersion: (version: number) => void = () => undefined,
 ): Promise<MemberRow | undefined> {
-  const { organization_id, actor_id, check, email, role } = change
+  const { organization_id, actor_id, check, who, role } = change
   await lockOrganization(trx, organization_id)
-  const member = await members(trx, organization_id)
-    .where('users.email', '=', email)
-    .executeTakeFirst()
+  const all = members(trx, organization_id)
+  const member = await ('email' in who
+    ? all.where('users.email', '=', who.email)
+    : all.where('users.id', '=', who.user_id)
+  ).executeTakeFirst()
   const user_id = member?.user_id
   check({ ...(await lockedState(trx, { organization_id, actor_id, user_id })), next: role })
   if (member === undefined) return undefined
+  checkVersion(member.version)
   await keepOnlyProject(trx, member)
   await trx
     .updateTable('organization_members')
-    .set({ role, by_resource: false })
+    .set({ role, by_resource: false, by_group: false })
     .where('organization_id', '=', organization_id)
     .where('user_id', '=', member.user_id)
     .execute()
-  return { ...member, role }
+  return findMember(trx, { organization_id, user_id: member.user_id })
 }
 
 /**
@@ -122,7 +135,8 @@ export async function lockedState(
   const ids = user_id === undefined ? [actor_id] : [actor_id, user_id]
   const rows = await trx
     .selectFrom('organization_members')
-    .select(['user_id', 'role'])
+    .innerJoin('users', 'users.id', 'organization_members.user_id')
+    .select(['user_id', 'role', 'users.disabled_at'])
     .where('organization_id', '=', organization_id)
     .where(({ eb, or }) => or([eb('user_id', 'in', ids), eb('role', '=', 'owner')]))
     .execute()
@@ -130,8 +144,13 @@ export async function lockedState(
   return {
     actor: roleOf(actor_id),
     current: roleOf(user_id),
-    owners: rows.filter(({ role }) => role === 'owner').length,
+    other_owners: rows.filter((row) => isActiveOwner(row) && row.user_id !== user_id).length,
   }
+}
+
+/** Whether a member is an owner who can sign in: a disabled one could not manage anything. */
+function isActiveOwner(row: { role: OrganizationRole; disabled_at: string | null }): boolean {
+  return row.role === 'owner' && row.disabled_at === null
 }
 
 function members(db: Db, organization_id: string) {
@@ -141,4 +160,5 @@ function members(db: Db, organization_id: string) {
     .where('organization_members.organization_id', '=', organization_id)
     .select(['users.id as user_id', 'users.email', 'users.display_name'])
     .select(['organization_members.role', 'organization_members.created_at'])
+    .select('organization_members.version')
 }

@@ -9,6 +9,7 @@ import { environmentField, expiryField, idField, nameField, scopesField } from '
 import { browserKeyFields, browserKeySpec, refuseBrowserFaults } from '../../keys/browser-key.ts'
 import { keyListSchema, mintKey, newKeySchema } from '../../keys/key-record.ts'
 import { addKey, listKeys } from '../../keys/store.ts'
+import { allowedScopes } from '../key-scopes-limit.ts'
 
 /** GET /api/v2/access/projects/{project_id}/api-keys: includes the keys of its service accounts. */
 export function getApiKeys({ db }: Access): Route {
@@ -55,7 +56,9 @@ export function createApiKey({ db, clock, keys }: Access): Route {
     params: paramsSchema,
     body: record('CreateApiKeyRequest', {
       name: nameField,
-      scopes: scopesField.default([...defaultKeyScopes]),
+      scopes: scopesField
+        .optional()
+        .describe('Default: the usual scopes that the limits of the project allow.'),
       environment: environmentField,
       expires_at: expiryField,
       ...browserKeyFields,
@@ -63,11 +66,11 @@ export function createApiKey({ db, clock, keys }: Access): Route {
     reply: newKeySchema,
     errors: ['project_not_found'],
     handle: async ({ params, body, caller }) => {
-      const { name, scopes, environment, expires_at } = body
-      const spec = {
-        ...{ ...params, name, scopes, service_account_id: null, environment, expires_at },
-        ...browserKeySpec(body),
-      }
+      const { environment, expires_at, name } = body
+      const usual = { ...params, scopes: defaultKeyScopes }
+      const scopes = body.scopes ?? (await allowedScopes(db, usual))
+      const owner = { ...params, service_account_id: null }
+      const spec = { ...owner, name, scopes, environment, expires_at, ...browserKeySpec(body) }
       const { key, row } = mintKey(spec, { caller, now: new Date(clock.now_ms()) })
       const made = await addKey(db, row)
       keys.forget(row.prefix)

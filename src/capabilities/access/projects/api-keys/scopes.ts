@@ -11,6 +11,7 @@ import { updateKey } from '../../keys/store.ts'
 import { declaredBy } from '../../service-accounts/declaration.ts'
 import { findServiceAccount } from '../../service-accounts/store.ts'
 import { refuseSuspended } from '../../service-accounts/suspension.ts'
+import { admitScopes } from '../key-scopes-limit.ts'
 
 /**
  * POST /api/v2/access/projects/{project_id}/api-keys/{api_key_id}/scopes: replaces the scopes of a
@@ -44,6 +45,8 @@ export function setApiKeyScopes({ db, keys, roles }: Access): Route {
         refuseSuspended(account)
         checkWithin(scopes, account?.scopes ?? [])
       }
+      const gained = scopes.filter((scope) => !key.scopes.includes(scope))
+      await admitScopes(db, { project_id, scopes: gained })
       const changed = await updateKey(db, params, { scopes })
       if (changed === undefined) throw problem('api_key_revoked')
       keys.forget(changed.prefix)

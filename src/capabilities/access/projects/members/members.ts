@@ -3,7 +3,13 @@ import { totalExactMax } from '../../../../kernel/pages.ts'
 import { problem } from '../../../../kernel/problem.ts'
 import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
 import { record } from '../../../../model/named-schemas.ts'
-import { Answer, defineRoute, type Route } from '../../../../platform/http/index.ts'
+import {
+  Answer,
+  assertVersion,
+  defineRoute,
+  ifMatchHeader,
+  type Route,
+} from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
 import {
   emailField,
@@ -11,12 +17,14 @@ import {
   organizationRoleField,
   pageFields,
   projectRoleField,
+  withEtag,
 } from '../../fields.ts'
 import { newInvitationSchema } from '../../invitations/invitation.ts'
 import { deliverLink, newLink } from '../../invitations/link.ts'
 import { effectiveRole } from '../../roles/store.ts'
 import {
   deleteProjectMember,
+  findProjectMember,
   inviteToProject,
   listProjectMembers,
   type ProjectMemberRow,
@@ -52,6 +60,27 @@ export function getProjectMembers({ db }: Access): Route {
 
 const list = 'project members'
 
+/** GET /api/v2/access/projects/{project_id}/members/{member_user_id}: a person who can see it. */
+export function getProjectMember({ db }: Access): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/access/projects/{project_id}/members/{member_user_id}',
+    id: 'getProjectMember',
+    summary: 'One person who can see a project',
+    etag: true,
+    auth: 'jwt',
+    scope: { level: 'project', role: 'admin', key: 'access:read' },
+    params: paramsSchema,
+    reply: projectMemberSchema,
+    errors: ['project_not_found', 'member_not_found'],
+    handle: async ({ params: { project_id, member_user_id: user_id } }) => {
+      const member = await findProjectMember(db, { project_id, user_id })
+      if (member === undefined) throw notFound('project', user_id)
+      return withEtag(projectMember(member))
+    },
+  })
+}
+
 /**
  * PUT /api/v2/access/projects/{project_id}/members/{member_user_id}: sets the project role of a
  * member of the organization.
@@ -62,19 +91,24 @@ export function setProjectMember({ db, clock, roles }: Access): Route {
     url: '/api/v2/access/projects/{project_id}/members/{member_user_id}',
     id: 'setProjectMember',
     summary: "Set a person's role in a project",
+    etag: true,
+    headers: [ifMatchHeader],
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: null },
     params: paramsSchema,
     body: record('SetProjectMemberRequest', { role: projectRoleField }),
     reply: projectMemberSchema,
-    errors: ['project_not_found', 'member_not_found'],
-    handle: async ({ params, body }) => {
+    errors: ['project_not_found', 'member_not_found', 'precondition_failed'],
+    handle: async ({ params, body, headers }) => {
       const { project_id, member_user_id: user_id } = params
       const now = new Date(clock.now_ms())
-      const member = await putProjectMember(db, { project_id, user_id, ...body, now })
+      const member = await putProjectMember(db, {
+        ...{ project_id, user_id, ...body, now },
+        check: (version) => assertVersion(headers, version),
+      })
       if (member === undefined) throw notFound('organization', user_id)
       roles.forget()
-      return projectMember(member)
+      return withEtag(projectMember(member))
     },
   })
 }
@@ -166,9 +200,12 @@ const projectMemberSchema = record('ProjectMember', {
   organization_role: organizationRoleField.describe(
     'Role in the organization; its owners and admins are admin in all projects.',
   ),
+  version: z
+    .int()
+    .describe('Version of the role in the project, also in `ETag`; 0 without a role.'),
 })
 
 /** Shapes a person of a project for a reply. */
-function projectMember(row: ProjectMemberRow): z.input<typeof projectMemberSchema> {
+function projectMember(row: ProjectMemberRow) {
   return { ...row, role: effectiveRole(row) ?? 'viewer' }
 }

@@ -1,6 +1,6 @@
 import type { OrganizationRole, ProjectRole } from '../../../../kernel/scopes.ts'
 import type { IdPage } from '../../../../model/id-pages.ts'
-import type { AccessTables, Kysely } from '../../../../platform/relational/index.ts'
+import { type AccessTables, type Kysely, sql } from '../../../../platform/relational/index.ts'
 import { endDeclarations } from '../../invitations/declared-membership.ts'
 import {
   insertInvitation,
@@ -19,6 +19,8 @@ export type ProjectMemberRow = {
   display_name: string
   organization_role: OrganizationRole
   project_role: ProjectRole | null
+  /** Version of the project role; 0 without one. */
+  version: number
 }
 
 /**
@@ -42,12 +44,25 @@ export async function listProjectMembers(
   return { rows, counted: n }
 }
 
+type NewRole = { project_id: string; user_id: string; role: ProjectRole }
+
+/** Returns a person who can see a project. */
+export function findProjectMember(
+  db: Db,
+  { project_id, user_id }: { project_id: string; user_id: string },
+): Promise<ProjectMemberRow | undefined> {
+  return peopleSeeing(db, project_id)
+    .select(memberColumns)
+    .where('users.id', '=', user_id)
+    .executeTakeFirst()
+}
+
 /** Sets a person's project role; undefined for a person outside of the project's organization. */
 export function putProjectMember(
   db: Db,
-  { now, ...member }: { project_id: string; user_id: string; role: ProjectRole; now: Date },
+  { now, check, ...member }: NewRole & { now: Date; check: (version: number) => void },
 ): Promise<ProjectMemberRow | undefined> {
-  const { project_id, user_id, role } = member
+  const { project_id, user_id } = member
   return db.transaction().execute(async (trx) => {
     if ((await lockProjectOrganization(trx, project_id)) === undefined) return undefined
     await keepOnlyProject(trx, { user_id })
@@ -56,8 +71,9 @@ export function putProjectMember(
       .where('users.id', '=', user_id)
       .executeTakeFirst()
     if (person === undefined) return undefined
+    check(person.version)
     await upsertRole(trx, { ...member, created_at: now })
-    return { ...person, project_role: role }
+    return findProjectMember(trx, { project_id, user_id })
   })
 }
 
@@ -83,24 +99,22 @@ export function inviteToProject(
     if (member !== undefined) {
       const row = { project_id, user_id: member.user_id, role, created_at: link.now }
       await upsertRole(trx, row)
-      return { member: { ...member, project_role: role } }
+      const changed = await findProjectMember(trx, row)
+      return { member: changed ?? member }
     }
     const projects = [{ project_id, role }]
     return insertInvitation(trx, { ...given, organization_id, role: 'member', projects })
   })
 }
 
-async function upsertRole(
-  trx: Db,
-  row: { project_id: string; user_id: string; role: ProjectRole; created_at: Date },
-): Promise<void> {
+async function upsertRole(trx: Db, row: NewRole & { created_at: Date }): Promise<void> {
   await trx
     .insertInto('project_members')
     .values(row)
     .onConflict((conflict) =>
       conflict
         .columns(['project_id', 'user_id'])
-        .doUpdateSet({ role: row.role, by_resource: false }),
+        .doUpdateSet({ role: row.role, by_resource: false, by_group: false }),
     )
     .execute()
 }
@@ -132,6 +146,7 @@ const memberColumns = [
   'users.display_name',
   'organization_members.role as organization_role',
   'project_members.role as project_role',
+  sql<number>`coalesce(project_members.version, 0)`.as('version'),
 ] as const
 
 function peopleSeeing(db: Db, project_id: string) {

@@ -38,6 +38,7 @@ export function createAdmission(options: {
   const checked = (key: ProjectKey | undefined): Admission => {
     if (key === undefined) return refused(unknownKey())
     if (!key.scopes.has('ingest:write')) return refused(missingScope())
+    if (key.is_archived) return refused(problem('project_archived', { detail: archivedDetail }))
     const rate = limiter.take(key.key_id, clock.now_ms())
     return rate.allowed ? { key } : { fault: rate.fault, headers: rate.headers }
   }
@@ -53,6 +54,8 @@ export function createAdmission(options: {
     }
   }
 }
+
+const archivedDetail = 'the project is archived; an admin of the project can restore it'
 
 /** Returns the key. An `Authorization` other than Bearer may be for a gateway, so it is ignored. */
 function keyIn({ api_key, authorization }: ExportCredentials): string | undefined {

@@ -93,7 +93,10 @@ function readApiKey({ headers }: Call): string {
   throw problem('invalid_request', { detail, faults: [{ pointer: headers.repeated, detail }] })
 }
 
-/** Throws `credentials_invalid` for an unknown key, `permission_denied` for a missing scope. */
+/**
+ * Throws `credentials_invalid` for an unknown key, `permission_denied` for a missing scope, and
+ * `project_archived`.
+ */
 function checkKey(key: ProjectKey | undefined): ProjectKey {
   if (!key) {
     const detail = 'X-API-Key: the project key is unknown or revoked'
@@ -102,6 +105,10 @@ function checkKey(key: ProjectKey | undefined): ProjectKey {
   if (!key.scopes.has('proxy:write')) {
     const detail = 'X-API-Key: the key lacks the scope proxy:write'
     throw problem('permission_denied', { detail, faults: [{ pointer: 'X-API-Key', detail }] })
+  }
+  if (key.is_archived) {
+    const detail = 'X-API-Key: the project of the key is archived; an admin of it can restore it'
+    throw problem('project_archived', { detail })
   }
   return key
 }

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { Answer, defineRoute, type Route } from '../../../../platform/http/index.ts'
+import type { Access } from '../../access.ts'
+import { signInOf } from './configured.ts'
+
+const parameter = z.string().max(4_096).optional()
+
+/**
+ * GET /api/v1/auth/oidc/callback: the redirect URI at the external issuer. Checks that the browser
+ * started this sign-in, exchanges the code once, starts a session and opens the page that the person
+ * came from. Other parameters of the issuer are passed on to its checks.
+ */
+export function finishIssuerSignIn(access: Access): Route {
+  const { sessions, roles } = access
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v1/auth/oidc/callback',
+    id: 'finishIssuerSignIn',
+    summary: 'End of a sign-in at the external issuer',
+    auth: 'public',
+    scope: { level: 'public' },
+    status: 302,
+    query: z
+      .object({
+        state: parameter.describe('As in the request to the issuer.'),
+        code: parameter.describe('Code to exchange for tokens.'),
+        iss: parameter.describe('The issuer, if it says so (RFC 9207).'),
+        error: parameter.describe('Why the issuer refused the sign-in.'),
+        error_description: parameter.describe('Not shown to anybody.'),
+      })
+      .catchall(parameter),
+    reply: z.undefined(),
+    errors: [
+      ...(['credentials_invalid', 'permission_denied', 'account_exists'] as const),
+      ...(['issuer_not_configured', 'issuer_unreachable', 'store_unavailable'] as const),
+    ],
+    rate_per_minute_max: 60,
+    handle: async ({ query, headers }) => {
+      const given = Object.entries(query).filter((entry) => typeof entry[1] === 'string')
+      const parameters = new URLSearchParams(given as [string, string][]).toString()
+      const { person, location, cookie } = await signInOf(access).finish(parameters, headers)
+      roles.forget()
+      const session = await sessions.start({ ...person, by_issuer: true }, headers)
+      return new Answer(undefined, {
+        headers: {
+          location,
+          'set-cookie': [session, cookie],
+          'cache-control': 'no-store',
+          'referrer-policy': 'no-referrer',
+        },
+      })
+    },
+  })
+}

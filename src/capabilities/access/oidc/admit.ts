@@ -1,0 +1,93 @@
+import { newId } from '../../../kernel/ids.ts'
+import { problem } from '../../../kernel/problem.ts'
+import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
+import { insertUser, takeByIssuer } from '../users/store.ts'
+import { applyGroups, givesRole, type NamedGroupRole, resolveMapping } from './apply-groups.ts'
+import type { ArrivingPerson } from './person.ts'
+import { findByEmail, findBySubject, hasOpenInvitation, linkSubject } from './store.ts'
+
+type Db = Kysely<AccessTables>
+
+/** A person who may sign in. */
+export type Admitted = {
+  user_id: string
+  session_number: number
+  is_new: boolean
+  /** Entries of the mapping whose organization or project does not exist. */
+  unknown: NamedGroupRole[]
+  /** Organizations that kept their last owner against the groups. */
+  kept_owner_of: string[]
+}
+
+/**
+ * Finds the account of a person whom the external issuer sent: by the subject, or at first by the
+ * verified e-mail. A person without an account gets one if a group gives a role or an invitation
+ * waits for the e-mail. Then applies the groups. Throws `permission_denied`.
+ */
+export async function admit(
+  db: Db,
+  given: { person: ArrivingPerson; mapping: readonly NamedGroupRole[]; now: Date },
+): Promise<Admitted> {
+  const { person, now } = given
+  const { resolved, unknown } = await resolveMapping(db, given.mapping)
+  return db.transaction().execute(async (trx) => {
+    const known = (await findBySubject(trx, person)) ?? (await findAndLink(trx, person, now))
+    const isAdmitted =
+      known !== undefined ||
+      givesRole(resolved, person.groups) ||
+      (await hasOpenInvitation(trx, { email: person.email, now }))
+    if (!isAdmitted) throw notAdmitted()
+    const user = known ?? (await createUser(trx, person, now))
+    if (user.disabled_at !== null) {
+      throw problem('permission_denied', { detail: 'Your account is disabled' })
+    }
+    const { id: user_id, session_number } = user
+    const { groups } = person
+    const applied = { user_id, groups, mapping: resolved, now }
+    const kept_owner_of = await applyGroups(trx, applied)
+    return { user_id, session_number, is_new: known === undefined, unknown, kept_owner_of }
+  })
+}
+
+/**
+ * Finds the account of the verified e-mail and links it to the subject. If the address was not
+ * proven before, the password and sessions of the account end.
+ */
+async function findAndLink(trx: Db, person: ArrivingPerson, now: Date) {
+  const user = await findByEmail(trx, person.email)
+  if (user === undefined) return undefined
+  await link(trx, person, { user_id: user.id, now })
+  await takeByIssuer(trx, user.id, now)
+  return findBySubject(trx, person)
+}
+
+async function createUser(trx: Db, person: ArrivingPerson, now: Date) {
+  const { email, display_name } = person
+  if (email === undefined) throw notAdmitted()
+  const user_id = newId()
+  const made = await insertUser(trx, {
+    ...{ id: user_id, email, display_name: display_name ?? email },
+    ...{ password_hash: null, password_origin: null },
+    ...{ email_verified_at: now, created_at: now },
+  })
+  if (made === undefined) {
+    throw problem('account_exists', { detail: 'The account was created meanwhile. Sign in again' })
+  }
+  await link(trx, person, { user_id, now })
+  return { id: user_id, session_number: 0, disabled_at: null }
+}
+
+async function link(trx: Db, person: ArrivingPerson, about: { user_id: string; now: Date }) {
+  if (await linkSubject(trx, person, about)) return
+  throw problem('permission_denied', {
+    detail:
+      'The account of this e-mail belongs to another person at the external issuer. Ask an administrator of the installation',
+  })
+}
+
+function notAdmitted(): Error {
+  return problem('permission_denied', {
+    detail:
+      'You have no account here: no group of yours gives a role, and no invitation waits for your verified e-mail',
+  })
+}

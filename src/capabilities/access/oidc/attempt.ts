@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { parsedJson } from '../../../kernel/json-values.ts'
+import { openSealed, sealValue } from '../../../kernel/sealed-value.ts'
+import type { RequestHeaders } from '../../../platform/http/index.ts'
+import { type Cookie, readCookie, setCookie } from '../sessions/cookies.ts'
+import { isSecure } from '../sessions/sessions.ts'
+
+/** A sign-in that a browser has started at the external issuer. */
+export type Attempt = z.output<typeof attemptSchema>
+
+const attemptSchema = z.strictObject({
+  /** Comes back with the code: the sign-in was started here. */
+  state: z.string(),
+  /** Comes back in the ID token: the token is for this sign-in. */
+  nonce: z.string(),
+  /** Proves to the issuer that the code comes back from the client that asked for it (PKCE). */
+  verifier: z.string(),
+  /** Path of our own that the browser opens at the end. */
+  return_to: z.string(),
+  started_at_ms: z.number(),
+})
+
+/** How long a person has for the sign-in at the issuer. */
+export const attempt_ms_max = 10 * 60 * 1000
+
+/** Keeps an attempt in a sealed cookie of the browser that started it, and so binds it to it. */
+export type Attempts = {
+  /** Returns the Set-Cookie of an attempt. It replaces an earlier attempt of the browser. */
+  keep(attempt: Attempt): string
+  /** Returns the attempt of a request, at most ten minutes old; undefined without a valid one. */
+  read(headers: RequestHeaders, now_ms: number): Attempt | undefined
+  /** The Set-Cookie that removes the attempt. */
+  removed: string
+}
+
+/** Creates the keeper of attempts. Nothing is stored, so that unfinished sign-ins cost nothing. */
+export function createAttempts(options: {
+  secret_key: string
+  public_url: string | undefined
+}): Attempts {
+  const { secret_key, public_url } = options
+  const sealed = { secret_key, purpose: 'sign-ins at the external issuer', about: 'attempt' }
+  const cookie: Cookie = {
+    id: 'looptrace_sign_in',
+    same_site: 'Lax',
+    is_secure: isSecure(public_url),
+  }
+  return {
+    keep: (attempt) => {
+      const text = sealValue(Buffer.from(JSON.stringify(attempt)), sealed).toString('base64url')
+      return setCookie(cookie, { text, max_age_s: attempt_ms_max / 1000 })
+    },
+    read: (headers, now_ms) => {
+      const opened = openSealed(Buffer.from(readCookie(headers, cookie) ?? '', 'base64url'), sealed)
+      const attempt = attemptSchema.safeParse(parsedJson(opened?.toString('utf8') ?? ''))
+      if (!attempt.success) return undefined
+      return now_ms - attempt.data.started_at_ms < attempt_ms_max ? attempt.data : undefined
+    },
+    removed: setCookie(cookie),
+  }
+}
+
+/**
+ * Whether a text is a path of our own, so that the end of a sign-in leads to no other site. Browsers
+ * read `//host` and `/\host` as another site, and drop tabs and line ends.
+ */
+export function isOwnPath(path: string): boolean {
+  if (!/^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(path)) return false
+  const base = 'https://own.invalid'
+  return URL.parse(path, base)?.origin === base
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { problem } from '../../../kernel/problem.ts'
+import { record } from '../../../model/named-schemas.ts'
+import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import type { Access } from '../access.ts'
+import { setInstallationAdmin } from './administrator-store.ts'
+import { adminRequired, userNotFound, userParams, userSchema } from './users.ts'
+
+/**
+ * PUT /api/v2/access/users/{user_id}/administrator: makes a person an administrator of the
+ * installation, or ends it. Administrators manage accounts; they see no project by it, because roles
+ * in organizations are separate. The last one who can sign in stays.
+ */
+export function putAdministrator({ db, roles, logger }: Access): Route {
+  return defineRoute({
+    method: 'PUT',
+    url: '/api/v2/access/users/{user_id}/administrator',
+    id: 'putAdministrator',
+    summary: 'Grant or end the administration of the installation',
+    auth: 'jwt',
+    scope: { level: 'user' },
+    params: userParams,
+    body: record('PutAdministratorRequest', {
+      installation_admin: z.boolean().describe('Whether the person manages the installation.'),
+    }),
+    reply: userSchema,
+    errors: ['user_not_found', 'last_administrator'],
+    handle: async ({ params: { user_id }, body, caller }) => {
+      const change = { user_id, actor_id: caller.id, ...body }
+      const changed = await setInstallationAdmin(db, change)
+      if (changed === 'denied') throw adminRequired()
+      if (changed === 'last') {
+        throw problem('last_administrator', {
+          detail: 'Make another person an administrator of the installation first',
+        })
+      }
+      if (changed === undefined) throw userNotFound(user_id)
+      roles.forget()
+      logger.info({ user_id, by: caller.id, ...body }, 'an administrator was changed')
+      return changed
+    },
+  })
+}

@@ -1,0 +1,53 @@
+import { groupRoles } from '../group-roles.ts'
+import { days, hours, integer, minutes, secret, text, url } from '../setting.ts'
+
+/** Settings of the external issuer and of sessions in browsers. */
+export const signInSettings = {
+  oidc_issuer: url(['https', 'http'], {
+    unit: 'URL',
+    reason:
+      'External OpenID Connect issuer, exactly as in `iss` of its tokens. Its host may be reached in any network.',
+  }),
+  oidc_audience: text({
+    unit: 'text',
+    reason:
+      'Required `aud` claim of access tokens from the external issuer. When unset, only browsers sign in there.',
+  }),
+  oidc_client_id: text({
+    unit: 'text',
+    reason:
+      'Client id at the external issuer, with which browsers sign in. Requires LOOPTRACE_PUBLIC_URL: the issuer must allow the redirect URI `<public URL>/api/v1/auth/oidc/callback`.',
+  }),
+  oidc_client_secret: secret({
+    reason: 'Client secret at the external issuer. When unset, the client is public: PKCE alone.',
+  }),
+  oidc_scopes: text({
+    unit: 'scopes',
+    default: 'openid email profile',
+    reason:
+      'Scopes of a sign-in, separated by spaces. Some issuers send groups only with `groups`.',
+  }),
+  oidc_groups_claim: text({
+    unit: 'claim',
+    default: 'groups',
+    reason: 'Claim with the groups of a person, a list of texts.',
+  }),
+  oidc_group_roles: groupRoles({
+    reason:
+      'Roles that groups of the external issuer give, applied at each sign-in of a browser. Roles that a person or resource gave stay.',
+  }),
+  session_idle_ms: integer({
+    unit: 'ms',
+    default: 12 * hours,
+    min: 5 * minutes,
+    max: 30 * days,
+    reason: 'Time without a request after which the session of a browser ends.',
+  }),
+  session_ttl_ms: integer({
+    unit: 'ms',
+    default: 7 * days,
+    min: 5 * minutes,
+    max: 30 * days,
+    reason: 'Time after which the session of a browser ends in any case.',
+  }),
+}

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type AccessApp, outcome, startAccessApp } from '../support/access-app.ts'
+
+let app: AccessApp
+let owner: string
+let project: string
+let headers: Record<string, string>
+let key: string
+let account: { id: string; key: string }
+
+beforeAll(async () => {
+  app = await startAccessApp()
+  owner = await app.signIn(app.first.admin_email, app.first.admin_password)
+  const { organization_id } = app.first
+  const projects = `/api/v2/access/organizations/${organization_id}/projects`
+  const made = await app.call('POST', projects, { token: owner, body: { name: 'old' } })
+  project = `/api/v2/access/projects/${made.body.id}`
+  headers = { 'x-project-id': made.body.id }
+  const body = { name: 'k', scopes: ['ingest:write', 'tasks:read', 'query:run', 'access:read'] }
+  key = (await app.call('POST', `${project}/api-keys`, { token: owner, body })).body.key
+  const accounts = '/api/v2/access/service-accounts'
+  const agent = { name: 'agent', scopes: ['query:run', 'tasks:read'] }
+  const { id } = (await app.call('POST', accounts, { token: owner, headers, body: agent })).body
+  const minted = await app.call('POST', `${accounts}/${id}/keys`, { token: owner, headers })
+  account = { id, key: minted.body.key }
+})
+afterAll(() => app.close())
+
+const post = (path: string, body?: unknown, token = owner) =>
+  app.call('POST', `${project}${path}`, { token, body })
+const archived = [409, 'project_archived']
+
+test('an archived project can be read, by people and by keys', async () => {
+  const reply = await post('/archive')
+  expect([reply.status, reply.body.archived_at]).toEqual([200, expect.any(String)])
+  expect((await post('/archive')).body).toEqual(reply.body)
+  expect((await app.call('GET', project, { token: owner })).body).toEqual(reply.body)
+  expect((await app.call('GET', '/probe/jwt', { token: owner, headers })).status).toBe(200)
+  expect((await app.call('GET', `${project}/members`, { token: owner })).status).toBe(200)
+  app.clock.ahead_ms = 31_000
+  expect((await app.call('GET', '/probe/either', { key })).status).toBe(200)
+  expect((await app.call('GET', '/probe/either', { key: account.key })).status).toBe(200)
+})
+
+test('changes are refused with a clear error, by people, keys, accounts and their tokens', async () => {
+  const refused = await post('/api-keys', { name: 'new' })
+  expect(outcome(refused)).toEqual(archived)
+  expect(refused.body.detail).toContain('/unarchive')
+  expect(outcome(await post('/members', { email: 'a@b.test', role: 'viewer' }))).toEqual(archived)
+  const settings = { name: 'new name', key_scopes: null }
+  const put = await app.call('PUT', `${project}/settings`, { token: owner, body: settings })
+  expect(outcome(put)).toEqual(archived)
+  const environments = { environments: ['production'] }
+  const other = { token: owner, body: environments }
+  expect(outcome(await app.call('PUT', `${project}/environments`, other))).toEqual(archived)
+  expect(outcome(await app.call('POST', '/probe/change', { key }))).toEqual(archived)
+  expect(outcome(await app.call('POST', '/probe/change', { key: account.key }))).toEqual(archived)
+  const grant = { grant_type: 'client_credentials', client_secret: account.key }
+  const { body } = await app.call('POST', '/api/v1/auth/token', { body: grant })
+  const token = body.access_token
+  expect(outcome(await app.call('POST', '/probe/change', { token }))).toEqual(archived)
+  expect((await app.call('GET', '/probe/either', { token })).status).toBe(200)
+})
+
+test('it is in no list of projects but the one of archived projects, and is no default', async () => {
+  const listed = async (query: string) => {
+    const { body } = await app.call('GET', `/api/v2/access/projects${query}`, { token: owner })
+    return body.projects.map(({ name }: { name: string }) => name)
+  }
+  expect(await listed('')).toEqual(['default'])
+  expect(await listed('?archived=true')).toEqual(['old'])
+  const me = await app.call('GET', '/probe/jwt', { token: owner })
+  expect(me.body.project_id).toBe(app.first.project_id)
+})
+
+test('only an admin of the project archives and restores it; strangers do not see it', async () => {
+  const editor = await app.person('editor@example.com', 'member')
+  const stranger = await app.person('stranger@example.com', 'member')
+  const { project_id } = app.first
+  const own = `/api/v2/access/projects/${project_id}`
+  await app.call('PUT', `${own}/members/${editor.user_id}`, {
+    token: owner,
+    body: { role: 'editor' },
+  })
+  const attempt = await app.call('POST', `${own}/archive`, { token: editor.token })
+  expect(outcome(attempt)).toEqual([403, 'permission_denied'])
+  for (const path of ['/archive', '/unarchive']) {
+    expect(outcome(await post(path, undefined, stranger.token))).toEqual([404, 'project_not_found'])
+    const byKey = await app.call('POST', `${project}${path}`, { key })
+    expect(outcome(byKey)).toEqual([401, 'credentials_unsupported'])
+  }
+})
+
+test('a restored project accepts changes again, with the same keys', async () => {
+  const reply = await post('/unarchive')
+  expect([reply.status, reply.body.archived_at]).toEqual([200, null])
+  app.clock.ahead_ms = 62_000
+  expect((await app.call('POST', '/probe/change', { key })).status).toBe(200)
+  expect((await post('/api-keys', { name: 'new' })).status).toBe(201)
+})
+
+test('a project that a resource declares is archived by its resource only', async () => {
+  const managed_by = JSON.stringify({
+    ...{ kind: 'LooptraceProject', namespace: 'team', name: 'checkout' },
+    ...{ installation: 'i', uid: 'u' },
+  })
+  await app.relational.pool.query('update projects set managed_by = $1 where id = $2', [
+    managed_by,
+    app.first.project_id,
+  ])
+  const own = `/api/v2/access/projects/${app.first.project_id}`
+  const reply = await app.call('POST', `${own}/archive`, { token: owner })
+  expect(outcome(reply)).toEqual([409, 'managed_by_kubernetes'])
+  const body = { name: 'other', key_scopes: null }
+  const put = await app.call('PUT', `${own}/settings`, { token: owner, body })
+  expect(outcome(put)).toEqual([409, 'managed_by_kubernetes'])
+})
