@@ -112,8 +112,6 @@ const releasePolicyFields = z.strictObject({
   ...commonSpecFields,
 })
 
-export type ReleasePolicyFields = z.output<typeof releasePolicyFields>
-
 /** The spec of a ReleasePolicy. Refuses what the service refuses. */
 export const releasePolicySpec = releasePolicyFields.superRefine((spec, context) => {
   // A value that the resource may not have would be refused twice.
