@@ -60,6 +60,7 @@ type Declared =
   | 'ProjectMember'
   | 'NotificationChannel'
   | 'IncidentRule'
+  | 'ReleasePolicy'
 
 const project = (fields: Fields): Fields => ({ organization: 'default', name: 'a', ...fields })
 const member = (fields: Fields): Fields => ({
@@ -72,6 +73,12 @@ const url = 'https://in.example.com/hook'
 const rule = (fields: Fields): Fields => ({
   ...{ projectRef: { name: 'a' }, severity: 'high' },
   condition: { signal: 'failure_count', window: '5m', threshold: '3' },
+  ...fields,
+})
+
+const gate = { metric: 'loop_rate', kind: 'absolute', threshold: '0.05' }
+const release = (fields: Fields): Fields => ({
+  ...{ projectRef: { name: 'a' }, gates: [gate] },
   ...fields,
 })
 
@@ -190,6 +197,7 @@ const accepted: readonly [string, Declared, Fields][] = [
     'IncidentRule',
     rule({ condition: null, event: { match: { source: 'finding' } } }),
   ],
+  ['a release policy', 'ReleasePolicy', release({ policyId: 'default', maxAttempts: 3 })],
   ['a member by id', 'ProjectMember', member({ projectRef: { id }, deletionPolicy: 'Retain' })],
   ['a grant of roles', 'ProjectGrant', grant({ kinds: ['ProjectMember'], roles: ['viewer'] })],
 ]
@@ -384,6 +392,14 @@ const refused: typeof accepted = [
   ['a rule without a kind', 'IncidentRule', rule({ condition: null })],
   ['a rule of two kinds', 'IncidentRule', rule({ event: { match: { source: 'finding' } } })],
   ['a rule with a number as threshold', 'IncidentRule', rule({ condition: { threshold: 3 } })],
+  ['a release policy without gates', 'ReleasePolicy', release({ gates: [] })],
+  ['a gate without a limit', 'ReleasePolicy', release({ gates: [{ ...gate, threshold: null }] })],
+  ['a gate with two limits', 'ReleasePolicy', release({ gates: [{ ...gate, maxRate: '0.1' }] })],
+  [
+    'a release policy without a deciding gate',
+    'ReleasePolicy',
+    release({ gates: [{ ...gate, tier: 'advisory' }] }),
+  ],
   ['a member in upper case', 'ProjectMember', member({ email: 'Ada@example.com' })],
   ['a member without a domain', 'ProjectMember', member({ email: 'ada@localhost' })],
   ['a member with two addresses', 'ProjectMember', member({ email: 'a@b.example, c@d.example' })],

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -126,10 +127,14 @@ async function taskIds(release: string): Promise<string[] | undefined> {
 
 type Result = { status: number; stdout: string; stderr: string }
 
+function commandEnv() {
+  const url = machine.service.base_url
+  return childEnv({ HOME: directory, LOOPTRACE_URL: url, LOOPTRACE_API_KEY: key })
+}
+
 /** The command line as a pipeline runs it. */
 function looptrace(line: string): Promise<Result> {
-  const url = machine.service.base_url
-  const env = childEnv({ HOME: directory, LOOPTRACE_URL: url, LOOPTRACE_API_KEY: key })
+  const env = commandEnv()
   return new Promise((resolve) => {
     execFile(
       process.execPath,
@@ -222,4 +227,24 @@ test('a release that nobody used is inconclusive; what cannot run has status 3',
     const { status, stdout, stderr } = await looptrace(line)
     expect([status, stdout, stderr]).toEqual([3, '', expect.stringContaining('looptrace certify')])
   }
+})
+
+test('an interrupted command ends with status 3, and the same command finds its certification', async () => {
+  const to = new Date(Date.now() + 3_600_000).toISOString()
+  const line = `certify --release parcels@2.0.0 --environment staging --to ${to}`
+  const child = spawn(process.execPath, [main, ...line.split(' ')], {
+    ...{ cwd: directory, env: commandEnv(), stdio: ['ignore', 'pipe', 'pipe'] },
+  })
+  let stderr = ''
+  child.stderr.on('data', (bytes: Buffer) => {
+    stderr += String(bytes)
+  })
+  await eventually('it waits', () => stderr.includes('the end of the window'))
+  child.kill('SIGINT')
+  const [status] = await once(child, 'close')
+  expect([status, stderr]).toEqual([3, expect.stringContaining('interrupted: run the same')])
+  const again = await looptrace(`${line} --timeout 1s`)
+  expect([again.status, again.stderr]).toEqual([3, expect.stringContaining('no verdict in time')])
+  const idIn = (text: string) => /certification ([0-9a-f-]{36})/.exec(text)?.[1]
+  expect(idIn(again.stderr)).toBe(idIn(stderr))
 })

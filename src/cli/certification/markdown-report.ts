@@ -55,7 +55,7 @@ function gateRow(gate: GateAnswer): string {
 
 /**
  * Formats a text as code that has no structure of Markdown: all but letters and digits of ASCII are
- * character references, which form no tag, link, cell or emphasis. Mentions in code notify nobody.
+ * character references, which form no tag, link, cell or emphasis. Mentions in code send no notification.
  */
 export function literal(text: string): string {
   const references = printable(text.toWellFormed()).replaceAll(

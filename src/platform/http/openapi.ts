@@ -230,6 +230,7 @@ const descriptions: Record<string, string> = {
   onboarding:
     'Steps of setting Looptrace up: events, a funnel, a report with commands, and the seeded scenario.',
   proxy: 'The data plane: completions and OTLP.',
+  reliability: 'Release certification: policies, eval runs, certifications and their statements.',
   service: 'The server itself: this document and the keys that sign tokens.',
   tasks: 'Tasks: their calls, tools, findings and cost.',
   verification: 'Claims of answers, their evidence and trust; documents and facts to verify with.',

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { expected } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { refuseUnstorable } from '../../../model/storable.ts'
+import { imageDigest } from '../evidence/eval-case.ts'
 import { evalFile_characters_max, evalFormats } from './eval-file.ts'
 import type { StoredEvalRun } from './store.ts'
 
@@ -21,12 +22,12 @@ const lineOfText = z
 const release = record('EvaluatedRelease', {
   name: lineOfText.describe('Name of the release, such as `support-agent`.'),
   version: lineOfText.describe('Version of the release, such as `1.4.0`.'),
-  image_digest: z
-    .string()
-    .regex(/^sha256:[0-9a-f]{64}$/, { error: expected('sha256: and 64 hex digits') })
-    .nullable()
-    .default(null)
-    .describe('Digest of the image: `sha256:` and 64 hex digits.'),
+  image_digest: imageDigest.nullable().default(null),
+})
+
+const evalFormat = z.enum(evalFormats).meta({
+  id: 'EvalFormat',
+  description: '`junit`: a JUnit report. `jsonl`: a case a line as JSON.',
 })
 
 /** The body of POST of an eval run. */
@@ -34,7 +35,7 @@ export const evalRunBody = record('EvalRunRequest', {
   name: lineOfText.default('eval').describe('Name of the evaluation. Default: `eval`.'),
   release,
   environment: lineOfText.describe('Environment in which it ran, such as `staging`.'),
-  format: z.enum(evalFormats).describe('`junit`: a JUnit report. `jsonl`: a case a line as JSON.'),
+  format: evalFormat,
   content: z
     .string()
     .min(1)
@@ -54,7 +55,7 @@ export const evalRunSchema = record('EvalRun', {
   name: z.string(),
   release,
   environment: z.string(),
-  format: z.enum(evalFormats),
+  format: evalFormat,
   digest: z
     .string()
     .describe('Root of the Merkle tree of the cases, in hex. Independent of their order.'),

@@ -1,6 +1,13 @@
 import { z } from 'zod'
+import { expected } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { evidenceLeaves, merkleRoot } from '../statement/merkle-tree.ts'
+
+/** Digest of an image in requests and replies. */
+export const imageDigest = z
+  .string()
+  .regex(/^sha256:[0-9a-f]{64}$/, { error: expected('sha256: and 64 hex digits') })
+  .meta({ id: 'ImageDigest', description: 'Digest of an image: `sha256:` and 64 hex digits.' })
 
 /** Most cases (repeats included) of one eval run. */
 export const evalCases_max = 20_000

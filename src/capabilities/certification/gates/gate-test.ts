@@ -12,7 +12,7 @@ export type GateReason =
   | 'no_baseline'
   | 'interval_spans_limit'
 
-/** What the evidence of one gate, or of one of its groups, says. */
+/** The result of the evidence of one gate, or of one of its groups. */
 export type GateTest = {
   group: string | null
   n: number

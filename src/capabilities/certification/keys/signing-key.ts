@@ -12,7 +12,7 @@ import { readKeyId, toJwks } from '../statement/public-keys.ts'
 
 /** The key that signs statements, with the public keys of all statements so far. */
 export type SigningKey = {
-  /** Returns the key; undefined if the installation has none and can not keep one. */
+  /** Returns the key; undefined for an installation that cannot keep a key. */
   current(): Promise<KeyObject | undefined>
 }
 

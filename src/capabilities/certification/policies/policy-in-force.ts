@@ -12,8 +12,8 @@ export type PolicyInForce = {
 }
 
 /**
- * Returns the current version of a policy of a project. The id `default` has the built-in policy as long
- * as the project has none of this id; other unknown ids give undefined.
+ * Returns the current version of a policy of a project. The id `default` has the built-in policy until the
+ * project has a policy of this id; other unknown ids give undefined.
  */
 export async function findPolicyInForce(
   db: PolicyDb,

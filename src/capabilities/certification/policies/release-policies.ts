@@ -38,6 +38,8 @@ export const policyPath = z.strictObject({ policy_id: policyId.describe('Id of t
 const putBody = z
   .strictObject({ ...policyFields, managed_by: declaredBy })
   .superRefine(({ managed_by: _, ...rules }, context) => {
+    // The faults of gates are already reported.
+    if (context.issues.length > 0) return
     const { error } = policyBody.safeParse(rules)
     for (const { path, message } of error?.issues ?? []) {
       context.addIssue({ code: 'custom', path: [...path], message })

@@ -1,4 +1,4 @@
-/** What a metric measures. */
+/** The measurement of a metric. */
 export type Metric = {
   /** Stored tasks of the release, or cases of uploaded eval runs. */
   source: 'tasks' | 'eval'

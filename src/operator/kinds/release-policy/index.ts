@@ -14,7 +14,7 @@ export const releasePolicyKind: Kind<ReleasePolicySpec, ReleasePolicyStatus> = {
   singular: 'releasepolicy',
   short_names: ['relpol'],
   description:
-    'What a release must show before it is certified: gates over measured rates of its tasks and of its eval runs.',
+    'A policy that releases are certified by: gates over measured rates of their tasks and of their eval runs.',
   spec: releasePolicySpec,
   status: releasePolicyStatus,
   rules: [

@@ -81,7 +81,7 @@ const releasePolicyFields = z.strictObject({
     .array(gate)
     .min(1)
     .max(gates_max)
-    .describe('What a release must show. Each metric and kind once.')
+    .describe('Gates that a release must pass. Each metric and kind once.')
     .meta({
       'x-kubernetes-validations': [
         {
@@ -111,8 +111,6 @@ const releasePolicyFields = z.strictObject({
     .describe('Users (else conversations, or cases) below which a gate is inconclusive.'),
   ...commonSpecFields,
 })
-
-export type ReleasePolicyFields = z.output<typeof releasePolicyFields>
 
 /** The spec of a ReleasePolicy. Refuses what the service refuses. */
 export const releasePolicySpec = releasePolicyFields.superRefine((spec, context) => {

@@ -1,4 +1,21 @@
-import type { ReleasePolicyFields } from './spec.ts'
+/** The fields of a spec that are rules of the policy. */
+type RuleFields = {
+  confidence: string
+  maxAge: string
+  validFor: string
+  maxAttempts: number
+  minClusters: number
+  gates: readonly {
+    metric: string
+    kind: string
+    tier: string
+    threshold?: string | undefined
+    maxDrop?: string | undefined
+    maxRate?: string | undefined
+    k?: number | undefined
+    minSamples: number
+  }[]
+}
 
 /** Fields with other names in the API. */
 const apiNames = {
@@ -8,7 +25,7 @@ const apiNames = {
 const specNames = new Map(Object.entries(apiNames).map(([spec, api]) => [api, spec]))
 
 /** Returns the rules of a policy as the API accepts them. */
-export function toRules(spec: ReleasePolicyFields): Readonly<Record<string, unknown>> {
+export function toRules(spec: RuleFields): Readonly<Record<string, unknown>> {
   const { confidence, maxAge, validFor, maxAttempts, minClusters, gates } = spec
   return {
     confidence: Number(confidence),
