@@ -218,6 +218,7 @@ const descriptions: Record<string, string> = {
   observability:
     'Canonical ingest, traces, queries, incidents, retention, archives, stores and the completeness ledger.',
   proxy: 'The data plane: completions and OTLP.',
+  reliability: 'Release policies, eval runs, release certifications and their statements.',
   service: 'The server itself: this document and the keys that sign tokens.',
   tasks: 'Tasks: their calls, tools, findings and cost.',
   verification: 'Claims of answers, their evidence and trust; documents and facts to verify with.',

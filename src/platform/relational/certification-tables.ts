@@ -85,7 +85,7 @@ interface EvalCasesTable {
   cost_usd: OrNull<number>
 }
 
-/** What the first certification of a release by a policy declared. */
+/** The declaration of the first certification of a release by a policy. */
 interface CertificationPlansTable {
   project_id: string
   /** Digest of the image, or SHA-256 of `name@version`, in hexadecimal. */
@@ -133,7 +133,7 @@ interface CertificationsTable {
   started_at: InstantOrNull
   ended_at: InstantOrNull
   verdict: OrNull<'certified' | 'rejected' | 'inconclusive'>
-  /** What it found, with its time. */
+  /** The `Frozen` findings, with their time. */
   frozen: JsonOrNull<JsonRecord>
   predicate: JsonOrNull<JsonRecord>
   /** The DSSE envelope as JSON text. */

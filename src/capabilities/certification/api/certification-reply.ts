@@ -1,17 +1,22 @@
 import { z } from 'zod'
 import { record, windowSchema } from '../../../model/named-schemas.ts'
 import type { Baseline, Certification } from '../evidence/contract.ts'
-import type { PolicyDocument } from '../policy/policy.ts'
+import { gateDirection, gateTier, type PolicyDocument } from '../policy/policy.ts'
 import type { Predicate } from '../statement/statement.ts'
 
 const count = z.int().nonnegative()
+
+/** A verdict in replies. */
+export const releaseVerdict = z
+  .enum(['certified', 'rejected', 'inconclusive'])
+  .meta({ id: 'ReleaseVerdict' })
 
 /** A gate in replies. */
 export const gateResultSchema = record('GateResult', {
   metric: z.string(),
   kind: z.string(),
-  tier: z.enum(['critical', 'supporting', 'advisory']),
-  direction: z.enum(['higher', 'lower']),
+  tier: gateTier,
+  direction: gateDirection,
   limit: z.number().describe('`threshold`, `max_drop` or `max_rate` of the policy.'),
   group: z.string().nullable().describe('The worst group of `worst_group`.'),
   n: count.describe('Samples.'),
@@ -51,7 +56,7 @@ export const certificationSchema = record('ReleaseCertification', {
     .describe(
       'What to act on: the verdict, but `inconclusive` for a certification that has expired.',
     ),
-  verdict: z.enum(['certified', 'rejected', 'inconclusive']).nullable(),
+  verdict: releaseVerdict.nullable(),
   policy: record('CertificationPolicy', {
     id: z.string(),
     version: z.string(),

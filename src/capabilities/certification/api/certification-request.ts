@@ -3,6 +3,7 @@ import { expected } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { refuseUnstorable } from '../../../model/storable.ts'
 import type { CertificationRequest } from '../certifications/plan.ts'
+import { imageDigest } from '../eval-runs/eval-run-schema.ts'
 import { evalRuns_max } from '../evidence/read-eval-cases.ts'
 import { policyId } from '../policy/policy.ts'
 
@@ -32,9 +33,7 @@ export const certificationBody = record('ReleaseCertificationRequest', {
   release: record('ReleaseToCertify', {
     name: lineOfText.describe('Name of the release, such as `support-agent`.'),
     version: lineOfText.describe('Version of the release, such as `1.4.0`.'),
-    image_digest: z
-      .string()
-      .regex(/^sha256:[0-9a-f]{64}$/, { error: expected('sha256: and 64 hex digits') })
+    image_digest: imageDigest
       .nullable()
       .default(null)
       .describe('Digest of the image: `sha256:` and 64 hex digits.'),

@@ -5,6 +5,7 @@ import { Semaphore } from '../../../kernel/semaphore.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { recomputeCertification } from '../certifications/recompute.ts'
+import { releaseVerdict } from './certification-reply.ts'
 import {
   type CertificationRoutesDeps,
   certificationPath,
@@ -42,7 +43,7 @@ export function recomputeReleaseCertification(deps: CertificationRoutesDeps): Ro
       result: z
         .enum(['equal', 'different', 'inconclusive'])
         .describe('Whether the same bytes were computed. `inconclusive`: the evidence is gone.'),
-      verdict: z.enum(['certified', 'rejected', 'inconclusive']),
+      verdict: releaseVerdict,
       reason: z.string().nullable(),
       payload_digest: z
         .string()

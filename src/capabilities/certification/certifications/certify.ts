@@ -28,7 +28,7 @@ import {
   readEvidence,
 } from './write.ts'
 
-/** What happened to the items that a project received in a window (milliseconds since 1970). */
+/** Counts the items that a project received in a window (milliseconds since 1970), by fate. */
 export type ReadLedger = (
   project_id: string,
   window: { from_ms: number; to_ms: number },
@@ -134,7 +134,7 @@ async function readAll(
   const window = { from: certification.window_from, to: certification.window_to }
   const readsTasks = gates.some(({ metric }) => metrics[metric].source === 'tasks')
   const baseline = certification.baseline as Baseline | null
-  // An erasure removes the salt; evidence that is read then has one that nobody keeps.
+  // An erasure removes the salt; evidence that is read then has a salt that is not stored.
   const salt = certification.evidence_salt ?? randomBytes(32)
   const withGroup = gates.some(({ kind }) => kind === 'worst_group')
   const limits = { salt, withGroup, tasks_max: deps.tasks_max, signal }

@@ -1,6 +1,6 @@
 import type { Completeness, Obstacle } from '../gates/judge-gates.ts'
 
-/** What a certification found, frozen with its evidence. A later reading finds the same. */
+/** Findings of a certification, stored with its evidence. */
 export type Frozen = {
   /** When the evidence was read, ISO 8601. */
   at: string

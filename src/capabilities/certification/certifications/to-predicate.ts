@@ -11,7 +11,7 @@ import { evidenceLeaves, merkleRoot } from '../statement/merkle-tree.ts'
 import type { Predicate } from '../statement/statement.ts'
 import type { Frozen } from './frozen.ts'
 
-/** What a predicate is computed from: all of it is stored, so that it can be computed again. */
+/** Everything that a predicate is computed from. It is stored, so that it can be read again. */
 export type PredicateSource = {
   certification: Certification
   policy: PolicyDocument

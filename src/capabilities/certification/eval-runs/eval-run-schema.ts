@@ -17,13 +17,19 @@ const lineOfText = z
     error: expected('one line of text without control characters'),
   })
 
+/** Digest of an image in requests and replies. */
+export const imageDigest = z
+  .string()
+  .regex(/^sha256:[0-9a-f]{64}$/, { error: expected('sha256: and 64 hex digits') })
+  .meta({ id: 'ImageDigest' })
+
+const evalFormat = z.enum(evalFormats).meta({ id: 'EvalFormat' })
+
 /** The release that was evaluated. */
 const release = record('EvaluatedRelease', {
   name: lineOfText.describe('Name of the release, such as `support-agent`.'),
   version: lineOfText.describe('Version of the release, such as `1.4.0`.'),
-  image_digest: z
-    .string()
-    .regex(/^sha256:[0-9a-f]{64}$/, { error: expected('sha256: and 64 hex digits') })
+  image_digest: imageDigest
     .nullable()
     .default(null)
     .describe('Digest of the image: `sha256:` and 64 hex digits.'),
@@ -34,7 +40,7 @@ export const evalRunBody = record('EvalRunRequest', {
   name: lineOfText.default('eval').describe('Name of the evaluation. Default: `eval`.'),
   release,
   environment: lineOfText.describe('Environment in which it ran, such as `staging`.'),
-  format: z.enum(evalFormats).describe('`junit`: a JUnit report. `jsonl`: a case a line as JSON.'),
+  format: evalFormat.describe('`junit`: a JUnit report. `jsonl`: a case a line as JSON.'),
   content: z
     .string()
     .min(1)
@@ -54,7 +60,7 @@ export const evalRunSchema = record('EvalRun', {
   name: z.string(),
   release,
   environment: z.string(),
-  format: z.enum(evalFormats),
+  format: evalFormat,
   digest: z
     .string()
     .describe('Root of the Merkle tree of the cases, in hex. Independent of their order.'),

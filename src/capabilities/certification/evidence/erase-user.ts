@@ -4,8 +4,8 @@ import type { CertificationDb } from './contract.ts'
 
 /**
  * Erases users from certifications. Cases of eval runs of a user get a random cluster. Evidence has
- * salted digests only: without the salt nobody can tell that a user or task is in it, and the
- * statement can still be computed again.
+ * salted digests only: without the salt they lead to no user and no task, and the statement can
+ * still be computed again.
  */
 export function openCertificationErasure({ db }: { db: CertificationDb }): ErasureTarget {
   return {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { EvidenceItem } from '../gates/evidence-item.ts'
 
-/** What evidence reads of a task. */
+/** The columns of a task that evidence reads. */
 export type TaskRow = {
   task_id: string
   name: string

@@ -12,7 +12,7 @@ export type GateReason =
   | 'no_baseline'
   | 'interval_spans_limit'
 
-/** What the evidence of one gate, or of one of its groups, says. */
+/** The test of one gate, or of one of its groups, on its evidence. */
 export type GateTest = {
   group: string | null
   n: number

@@ -4,10 +4,10 @@ import type { Gate, PolicyRules } from '../policy/policy.ts'
 import type { Interval } from '../statistics/bounds.ts'
 import type { GateReason, GateTest } from './gate-test.ts'
 
-/** What happened to the items of the window of the evidence. */
+/** Counts of the items of the window of the evidence. */
 export type Completeness = { accepted: number; stored: number; lost: number; pending: number }
 
-/** Why a release can not be certified whatever its gates say. */
+/** Why a release can not be certified even if all gates pass. */
 export type Obstacle =
   | 'incomplete_ledger'
   | 'incomplete_baseline'
@@ -15,7 +15,7 @@ export type Obstacle =
   | 'too_much_evidence'
   | 'attempts_exhausted'
 
-/** What a certification is decided on, beside its samples. */
+/** Facts that decide a certification, beside its samples. */
 export type Circumstances = {
   /** Null without evidence of tasks. */
   ledger: Completeness | null

@@ -121,7 +121,7 @@ function summarize(samples: readonly Sample[], clusters: number, { type }: Metri
 
 type Size = { gate: Gate; n: number; clusters: number; bounds: Bounds }
 
-/** Returns why samples can not decide a gate, whatever they say. */
+/** Returns why samples can not decide a gate at all. */
 export function reasonOf({ gate, n, clusters, bounds }: Size, rules: GateRules): GateReason | null {
   if (n === 0) return 'no_samples'
   if (n < gate.min_samples) return 'too_few_samples'

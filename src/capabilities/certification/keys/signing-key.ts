@@ -12,7 +12,7 @@ import { readKeyId, toJwks } from '../statement/public-keys.ts'
 
 /** The key that signs statements, with the public keys of all statements so far. */
 export type SigningKey = {
-  /** Returns the key; undefined if the installation has none and can not keep one. */
+  /** Returns the key; undefined without a configured key and without a secret to keep one. */
   current(): Promise<KeyObject | undefined>
 }
 

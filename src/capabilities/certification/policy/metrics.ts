@@ -1,4 +1,4 @@
-/** What a metric measures. */
+/** A metric: its source, and how its values are read. */
 export type Metric = {
   /** Stored tasks of the release, or cases of uploaded eval runs. */
   source: 'tasks' | 'eval'

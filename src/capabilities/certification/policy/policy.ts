@@ -16,6 +16,7 @@ export const policyId = z
   .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, {
     error: expected('lower-case letters, digits and hyphens, at most 63'),
   })
+  .meta({ id: 'ReleasePolicyId' })
 
 const day_ms = 86_400_000
 
@@ -30,22 +31,26 @@ function duration(days_max: number) {
 
 const limit = z.number().min(-1e12).max(1e12)
 
+/** Enumerations of gates, in rules and in results. */
+export const gateMetric = z.enum(metricNames).meta({ id: 'GateMetric' })
+export const gateKind = z
+  .enum(['absolute', 'regression', 'zero_tolerance', 'worst_group', 'pass_k'])
+  .meta({ id: 'GateKind' })
+export const gateTier = z.enum(['critical', 'supporting', 'advisory']).meta({ id: 'GateTier' })
+export const gateDirection = z.enum(['higher', 'lower']).meta({ id: 'GateDirection' })
+
 const gateRecord = record('ReleaseGate', {
-  metric: z.enum(metricNames),
-  kind: z
-    .enum(['absolute', 'regression', 'zero_tolerance', 'worst_group', 'pass_k'])
-    .describe(
-      '`absolute`: the interval against `threshold`. `regression`: the difference to the baseline ' +
-        'against `max_drop`. `zero_tolerance`: no event, in enough samples for `max_rate`. ' +
-        '`worst_group`: each task name (or case name) against `threshold`. `pass_k`: the chance that ' +
-        '`k` repeats of a case all pass, against `threshold`.',
-    ),
-  tier: z
-    .enum(['critical', 'supporting', 'advisory'])
+  metric: gateMetric,
+  kind: gateKind.describe(
+    '`absolute`: the interval against `threshold`. `regression`: the difference to the baseline ' +
+      'against `max_drop`. `zero_tolerance`: no event, in enough samples for `max_rate`. ' +
+      '`worst_group`: each task name (or case name) against `threshold`. `pass_k`: the chance that ' +
+      '`k` repeats of a case all pass, against `threshold`.',
+  ),
+  tier: gateTier
     .default('critical')
     .describe('`critical` and `supporting` gates decide the verdict; `advisory` is only reported.'),
-  direction: z
-    .enum(['higher', 'lower'])
+  direction: gateDirection
     .optional()
     .describe('Which values are better. Left out: as the metric says.'),
   threshold: limit
