@@ -54,7 +54,7 @@ export const certificationSchema = record('ReleaseCertification', {
   result: z
     .enum(['pending', 'certified', 'rejected', 'inconclusive', 'cancelled', 'failed'])
     .describe(
-      'What to act on: the verdict, but `inconclusive` for a certification that has expired.',
+      'Result to act on: the verdict, but `inconclusive` for a certification that has expired.',
     ),
   verdict: releaseVerdict.nullable(),
   policy: record('CertificationPolicy', {

@@ -103,7 +103,9 @@ function gateFaults(gate: z.output<typeof gateRecord>): [keyof typeof gate, stri
   const faults: [boolean, keyof typeof gate, string][] = [
     ...limitNames.map((name): [boolean, LimitField, string] => {
       const isNeeded = needed.includes(name)
-      const expectation = isNeeded ? `a number for the kind ${kind}` : `no value: ${kind} has none`
+      const expectation = isNeeded
+        ? `a number for the kind ${kind}`
+        : `no value for the kind ${kind}`
       return [isNeeded !== (gate[name] !== undefined), name, expectation]
     }),
     [

@@ -14,7 +14,7 @@ export const releasePolicyKind: Kind<ReleasePolicySpec, ReleasePolicyStatus> = {
   singular: 'releasepolicy',
   short_names: ['relpol'],
   description:
-    'What a release must show before it is certified: gates over measured rates of its tasks and of its eval runs.',
+    'Gates over measured rates of the tasks and eval runs of a release, which it must pass to be certified.',
   spec: releasePolicySpec,
   status: releasePolicyStatus,
   rules: [

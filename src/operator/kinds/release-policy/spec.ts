@@ -81,7 +81,7 @@ const releasePolicyFields = z.strictObject({
     .array(gate)
     .min(1)
     .max(gates_max)
-    .describe('What a release must show. Each metric and kind once.')
+    .describe('Gates that a release must pass. Each metric and kind once.')
     .meta({
       'x-kubernetes-validations': [
         {
