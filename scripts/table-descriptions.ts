@@ -18,7 +18,7 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
   certification_evidence:
     'Evidence of certifications in pages, so that a result can be computed again.',
   certification_keys: 'Keys that signed statements. Public keys are kept.',
-  certification_plans: 'What the first certification of a release by a policy declared.',
+  certification_plans: 'Declarations of the first certification of a release by a policy.',
   certification_policies:
     'Release policies with their current version, and the resource that declares each.',
   certification_policy_versions:

@@ -147,7 +147,7 @@ test.each<[object, string, RegExp]>([
   [gate({ metric: 'succes_rate' }), '/gates/0/metric', /"task_success_rate".*"loop_rate"/],
   [gate({ threshold: 1.5 }), '/gates/0/threshold', /above 0 and below 1/],
   [gate({ threshold: undefined }), '/gates/0/threshold', /a number for the kind absolute/],
-  [gate({ max_rate: 0.1 }), '/gates/0/max_rate', /no value: absolute has none/],
+  [gate({ max_rate: 0.1 }), '/gates/0/max_rate', /no value for the kind absolute/],
   [
     gate({ kind: 'zero_tolerance', threshold: undefined, max_rate: 1 }),
     ...(['/gates/0/max_rate', /<1/] as const),
