@@ -175,7 +175,7 @@ describe('a certification', () => {
     const { project, id } = await certified()
     const { body } = await api.call('GET', `${url}/${id}/statement`, project)
     const digest = payloadDigest(body)
-    // What happens to the tasks afterwards changes nothing.
+    // Later changes of the tasks change nothing.
     await api.db.deleteFrom('tasks').where('project_id', '=', project).execute()
     const equal = { result: 'equal', verdict: 'certified', reason: null }
     expect(await recomputeElsewhere(id)).toEqual({

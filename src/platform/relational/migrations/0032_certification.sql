@@ -77,7 +77,7 @@ create table certification_subjects (
   primary key (project_id, subject)
 )
 -- statement
--- What the first certification of a release by a policy declared. Later ones look at the same
+-- The declaration of the first certification of a release by a policy. Later ones look at the same
 -- evidence and what came after it.
 create table certification_plans (
   project_id uuid not null references projects on delete cascade,
