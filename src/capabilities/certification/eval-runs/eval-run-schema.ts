@@ -18,14 +18,6 @@ const lineOfText = z
     error: expected('one line of text without control characters'),
   })
 
-/** Digest of an image in requests and replies. */
-export const imageDigest = z
-  .string()
-  .regex(/^sha256:[0-9a-f]{64}$/, { error: expected('sha256: and 64 hex digits') })
-  .meta({ id: 'ImageDigest' })
-
-const evalFormat = z.enum(evalFormats).meta({ id: 'EvalFormat' })
-
 /** The release that was evaluated. */
 const release = record('EvaluatedRelease', {
   name: lineOfText.describe('Name of the release, such as `support-agent`.'),
