@@ -237,6 +237,29 @@ describe('high-risk', () => {
     expect(body.unknown_factors).toEqual(['feedback'])
   })
 
+  test('negative votes of end users count where there are votes, and are a risk alone', async () => {
+    const mine = await api.newProject()
+    await task('disliked', {}, mine)
+    await task('liked', { errors: 4 }, mine)
+    await task('unrated', { errors: 4 }, mine)
+    const rated = { project_id: mine, first_at: hour(11), last_at: hour(11), created_at: hour(11) }
+    await api.db
+      .insertInto('feedback_tasks')
+      .values([
+        { ...rated, task_id: 'disliked', task_ref: 'disliked', negative: 2 },
+        { ...rated, task_id: 'liked', task_ref: 'liked', positive: 1 },
+      ])
+      .execute()
+    const body = await get('high-risk', mine)
+    expect(body.tasks.map(({ task_id }: Json) => task_id)).toEqual(['unrated', 'liked', 'disliked'])
+    const [unrated, liked, disliked] = body.tasks
+    expect(disliked.factors[3]).toMatchObject({ factor: 'feedback', value: 1, share: 1 })
+    expect(liked.factors[3]).toMatchObject({ value: 0 })
+    expect(unrated.factors[3]).toMatchObject({ value: null })
+    expect(body.unknown_factors).toEqual(['trust'])
+    expect((await get('high-risk', neighbour)).unknown_factors).toContain('feedback')
+  })
+
   test('the number of tasks is limited, and the neighbour sees its own', async () => {
     const first = await get('high-risk?limit=1')
     expect([first.tasks.length, first.total]).toEqual([1, 4])

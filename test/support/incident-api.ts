@@ -10,6 +10,7 @@ import { createHttpServer } from '../../src/platform/http/index.ts'
 import {
   type AccessTables,
   type DetectionTables,
+  type FeedbackTables,
   type IncidentTables,
   openIdempotencyStore,
   openRelational,
@@ -20,7 +21,7 @@ import { createLogger, createMetrics } from '../../src/platform/telemetry/index.
 import { testPostgres } from './postgres.ts'
 import { authorize, tokenOf } from './task-api.ts'
 
-type Tables = IncidentTables & AccessTables & TaskTables & DetectionTables
+type Tables = IncidentTables & AccessTables & TaskTables & DetectionTables & FeedbackTables
 
 /** A parsed body; tests read it without narrowing. */
 export type Json = ReturnType<typeof JSON.parse>

@@ -136,7 +136,9 @@ export function responsesOf(
             schema: schemas.of({ schema: reply, io: 'output' }),
           },
           ...(route.or_html && { 'text/html': { schema: { type: 'string' } } }),
-          ...(route.lines === 'if_accepted' && { [linesMediaType]: { schema: { type: 'string' } } }),
+          ...(route.lines === 'if_accepted' && {
+            [linesMediaType]: { schema: { type: 'string' } },
+          }),
         },
       }),
     }

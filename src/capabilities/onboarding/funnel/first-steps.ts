@@ -16,8 +16,6 @@ export type FirstStepsDeps = OnboardingDeps & {
   columnar: Pick<Columnar, 'read'>
   /** Statements over all rows of a project that this process runs at a time. */
   scans: Semaphore
-  /** Returns when a project received its first feedback; absent while there is no feedback. */
-  firstFeedback?: (project_id: string) => Promise<string | null>
 }
 
 /** When a project took a step for the first time. `unknown`: the store gave no answer in time. */
@@ -112,8 +110,13 @@ const searches: Record<FunnelStep, Search> = {
       sql`select min(created_at) as at from incident_rules
         where project_id = ${project_id} and name not like ${scenarioRules}`,
     ),
-  first_feedback: async ({ firstFeedback }, project_id) =>
-    firstFeedback === undefined ? null : firstFeedback(project_id),
+  first_feedback: ({ db }, project_id) =>
+    oldest(
+      db,
+      sql`select first_at as at from feedback_tasks
+        where project_id = ${project_id} and attached
+          and environment is distinct from ${scenarioEnvironment} order by last_at limit 1`,
+    ),
 }
 
 /** Runs a statement that returns one instant, within the time limit. */

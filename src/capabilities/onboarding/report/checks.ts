@@ -96,7 +96,7 @@ const definitions: Readonly<Record<CheckId, Definition>> = {
     title: 'Feedback of users',
     required: false,
     done: 'Feedback was received.',
-    missing: 'No feedback was received. Post an event when your application sends the first.',
+    missing: 'No feedback was received. Send what a user thinks of a task.',
   },
   retention_policy: {
     title: 'A retention policy',

@@ -110,10 +110,10 @@ const makers: Readonly<Record<CheckId, (about: About) => Command[]>> = {
   verification_policy: (about) => [
     byToken(about, 'PUT', '/api/v1/verification/policy', { enabled: true, sample_percent: 10 }),
   ],
-  feedback: () => [
+  feedback: (about) => [
     curl(
-      `-X POST "$LOOPTRACE_URL/api/v1/onboarding/events" ${key} ${json}`,
-      `-d '{"event_id":"first-feedback","name":"first_feedback"}'`,
+      `-X POST "$LOOPTRACE_URL/api/v1/tasks/${pathOf(about)}/feedback" ${key} ${json}`,
+      `-d '{"thumbs":"up","user_id":"first-user"}'`,
     ),
   ],
   retention_policy: (about) => [

@@ -28,7 +28,7 @@ export async function readFacts(
     latestScenario(deps.db, project_id),
     countLost(deps, project_id, now_ms),
   ])
-  const facts = { ...factsOfSteps(steps), ...factsOfStores(stored, deps, steps) }
+  const facts = { ...factsOfSteps(steps), ...factsOfStores(stored, deps) }
   return {
     facts: { ...facts, seeded_scenario: factOfScenario(scenario), ledger_complete: lost },
     named_task: stored.named_task,
@@ -41,6 +41,7 @@ function factsOfSteps(steps: FirstSteps) {
     first_call: fact(steps.first_call),
     first_task: fact(steps.first_task),
     first_verdict: fact(steps.first_verdict),
+    feedback: fact(steps.first_feedback),
     first_span: fact(steps.first_span),
   }
 }
@@ -48,7 +49,6 @@ function factsOfSteps(steps: FirstSteps) {
 function factsOfStores(
   stored: StoredFacts,
   { archives_configured }: Pick<ReportDeps, 'archives_configured'>,
-  steps: FirstSteps,
 ) {
   const detailed = (at: string | null, detail: string | false): Fact => {
     return at === null && detail !== false ? { done: false, detail } : { done: at ?? false }
@@ -69,12 +69,6 @@ function factsOfStores(
     ),
     verification: detailed(stored.verified_at, false),
     verification_policy: detailed(stored.verification_policy_at, false),
-    feedback: detailed(
-      steps.first_feedback === 'unknown'
-        ? null
-        : (steps.first_feedback ?? stored.feedback_event_at),
-      false,
-    ),
     retention_policy: detailed(stored.retention_policy_at, false),
     archive: detailed(
       stored.archived_at,

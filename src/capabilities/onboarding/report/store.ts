@@ -19,8 +19,6 @@ export type StoredFacts = {
   archived_at: string | null
   /** The client’s id of a task that it named, the newest; null without one. */
   named_task: string | null
-  /** When the newest posted event `first_feedback` happened. */
-  feedback_event_at: string | null
 }
 
 /** Kind of the jobs that archive days. */
@@ -59,9 +57,7 @@ export function readStoredFacts(
         and state = 'succeeded' order by id limit 1) as archived_at,
       (select task_id from tasks where project_id = ${project_id} and not implicit
         and environment is distinct from ${scenarioEnvironment}
-        order by last_activity_at desc limit 1) as named_task,
-      (select max(occurred_at) from onboarding_events where project_id = ${project_id}
-        and name = 'first_feedback') as feedback_event_at`.execute(trx)
+        order by last_activity_at desc limit 1) as named_task`.execute(trx)
     const [row] = rows
     if (row === undefined) throw new Error('a select without a table returns one row')
     return row

@@ -7,6 +7,7 @@ import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { IncidentRoutesDb, IncidentRoutesDeps } from '../contract.ts'
 import { riskFactors, riskOf } from './risk.ts'
 import {
+  hasFeedback,
   hasTrust,
   type RiskyFinding,
   type RiskyTask,
@@ -101,18 +102,20 @@ export function listHighRiskTasks({ db, clock }: IncidentRoutesDeps): Route {
     errors: ['store_unavailable'],
     handle: async ({ query: { limit, ...query }, caller: { project_id } }) => {
       const window = alertWindow(query, clock.now_ms())
-      const [{ tasks, counted }, isTrustKnown] = await Promise.all([
+      const [{ tasks, counted }, isTrustKnown, isFeedbackKnown] = await Promise.all([
         selectRiskyTasks(db, project_id, { ...window, limit }),
         hasTrust(db, project_id),
+        hasFeedback(db, project_id),
       ])
       return {
         window,
         tasks: await withReasons(db, project_id, { tasks, window }),
         ...pageInfo(counted, null),
         next_cursor: null,
-        unknown_factors: isTrustKnown
-          ? ['feedback' as const]
-          : ['trust' as const, 'feedback' as const],
+        unknown_factors: [
+          ...(isTrustKnown ? [] : ['trust' as const]),
+          ...(isFeedbackKnown ? [] : ['feedback' as const]),
+        ],
       }
     },
   })
@@ -145,10 +148,10 @@ function toRiskyTask(
   task: RiskyTask,
   { findings, incidents }: { findings: RiskyFinding[]; incidents: TaskIncident[] },
 ): z.input<typeof riskyTask> {
-  const { trust_score: trust, ...shown } = task
+  const { trust_score: trust, negative_feedback, ...shown } = task
   const { calls, errors } = task
   const is_failed = task.state === 'failed'
-  const known = { findings, is_failed, calls, errors, trust, negative_feedback: null }
+  const known = { findings, is_failed, calls, errors, trust, negative_feedback }
   const { risk, factors } = riskOf(known)
   const url = `/api/v1/tasks/${encodeURIComponent(task.task_id)}`
   return {

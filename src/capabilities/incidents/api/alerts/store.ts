@@ -103,29 +103,39 @@ export type RiskyTask = {
   last_activity_at: string
   /** 0–1; null for a task that was not verified. */
   trust_score: number | null
+  /** Share of negative votes of end users, 0–1; null without votes. */
+  negative_feedback: number | null
 }
 
 /** Tasks below this trust are listed without a finding or a failure too. */
 const trust_low = 0.5
+/** Tasks with at least this share of negative votes are listed without a finding or a failure too. */
+const negativeFeedback_high = 0.5
 
 /**
- * Returns the tasks of a window with the highest risk, without the seeded scenario. The order is that of `riskOf`; the caller
- * computes the shares.
+ * Returns the tasks of a window with the highest risk, without the seeded scenario. The order is that
+ * of `riskOf`; the caller computes the shares.
  */
 export async function selectRiskyTasks(
   db: IncidentRoutesDb,
   project_id: string,
   { from, to, limit }: AlertWindow & { limit: number },
 ): Promise<{ tasks: RiskyTask[]; counted: number }> {
-  const { findings, failures, trust } = factorWeights
+  const { findings, failures, trust, feedback } = factorWeights
   const { rows } = await sql<RiskyTask & { counted: number }>`
     with risky as (
-      select task_id, name, state, calls, errors, started_at, last_activity_at, trust_score
-      from tasks
+      select task_id, name, state, calls, errors, started_at, last_activity_at, trust_score,
+        negative_feedback
+      from tasks left join lateral (
+        select negative::float / nullif(negative + neutral + positive, 0) as negative_feedback
+        from feedback_tasks as votes
+        where votes.project_id = tasks.project_id and votes.task_id = tasks.task_id
+          and votes.attached
+      ) as votes on true
       where project_id = ${project_id} and last_activity_at >= ${from} and last_activity_at < ${to}
         and environment is distinct from ${scenarioEnvironment}
         and (worst_severity > 0 or state = 'failed' or errors > 0
-          or trust_score < ${trust_low})
+          or trust_score < ${trust_low} or negative_feedback >= ${negativeFeedback_high})
     ), found as (
       select task_id, 1 - exp(sum(ln(1 - ${findingRisk()}))) as value
       from findings
@@ -138,9 +148,11 @@ export async function selectRiskyTasks(
     order by (coalesce(found.value, 0) * ${findings}::float
       + case when state = 'failed' then 1
           else least(errors::float / greatest(calls, 1), 1) end * ${failures}::float
-      + coalesce(1 - trust_score, 0) * ${trust}::float)
+      + coalesce(1 - trust_score, 0) * ${trust}::float
+      + coalesce(negative_feedback, 0) * ${feedback}::float)
       / (${findings}::float + ${failures}::float
-        + case when trust_score is null then 0 else ${trust}::float end) desc,
+        + case when trust_score is null then 0 else ${trust}::float end
+        + case when negative_feedback is null then 0 else ${feedback}::float end) desc,
       last_activity_at desc, task_id
     limit ${limit}`.execute(db)
   return {
@@ -160,6 +172,16 @@ export async function hasTrust(db: IncidentRoutesDb, project_id: string): Promis
     .limit(1)
     .executeTakeFirst()
   return found !== undefined
+}
+
+/** Returns whether a task of the project has votes of end users, other than the seeded scenario. */
+export async function hasFeedback(db: IncidentRoutesDb, project_id: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from feedback_tasks
+    where project_id = ${project_id} and attached and negative + neutral + positive > 0
+      and environment is distinct from ${scenarioEnvironment}
+    limit 1`.execute(db)
+  return rows.length > 0
 }
 
 /** The risk of a finding in SQL, with the numbers of `riskOf`. */
