@@ -18,7 +18,7 @@ export type MethodFigures = {
   ece: number | null
 }
 
-/** Figures of a tier of verifiers on the claims of a half of the labelled data. */
+/** Figures of a tier of verifiers on the claims of a set of the labelled data. */
 export type TierFigures = {
   tier: string
   verifier: string
@@ -44,17 +44,22 @@ export type ValueFigures = {
 /** Figures of the extraction of claims. */
 export type ExtractionFigures = { right: Share; found: Share }
 
-/** All figures of a half of the labelled data. */
-export type HalfFigures = {
+/** The sets of labelled data: `facts` is a blind set of claims about structured facts. */
+export const setNames = ['tuning', 'blind', 'facts'] as const
+export type SetName = (typeof setNames)[number]
+
+/** All figures of a set of the labelled data. */
+export type SetFigures = {
   /** Day of the measurement, such as `2026-11-23`. */
   date: string
   extraction: ExtractionFigures
   tiers: TierFigures[]
-  values: ValueFigures
+  /** Left out for a set without runs. */
+  values?: ValueFigures
 }
 
-/** `docs/reference/verification.figures.json`: figures by the name of the half. */
-export type VerificationFigures = Partial<Record<'tuning' | 'blind', HalfFigures>>
+/** `docs/reference/verification.figures.json`: figures by the name of the set. */
+export type VerificationFigures = Partial<Record<SetName, SetFigures>>
 
 /** A verdict on a claim with a label. */
 type LabelledVerdict = { verdict: string; label: string; confidence: number; method: string }

@@ -6,9 +6,9 @@ import type { AuditDb } from './trail/open-trail.ts'
 type ErasedDetails = { origins: number; changes: number }
 
 /**
- * Erases what the chain's details say of a person: address and client of the person's calls, the
- * values of changes of the own account, and of changes that name the person by id or e-mail. The chain still verifies: it has
- * commitments to the details only, and their salts are erased too.
+ * Erases the details of a person from a chain: address and client of the person's calls, the values
+ * of changes of the person's account, and those of changes that name the person by id or e-mail. The
+ * chain still verifies: it has commitments to the details only, and their salts are erased too.
  */
 export function erasePerson(
   db: AuditDb,

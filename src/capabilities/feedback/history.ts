@@ -14,6 +14,7 @@ export function getFeedbackHistory(deps: FeedbackDeps): Route {
     url: '/api/v1/tasks/{task_id}/feedback/{feedback_id}/history',
     id: 'getFeedbackHistory',
     summary: 'Versions of an item, oldest first',
+    audit: 'content',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: 'tasks:read' },
     params: taskPath.extend({ feedback_id: feedbackIdField }),

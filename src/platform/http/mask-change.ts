@@ -4,7 +4,7 @@ const secretName =
 
 /** Names of fields that carry what users and agents wrote; their length is recorded. */
 const contentName =
-  /(^|_)(content|text|body|prompt|answer|question|comment|note|quote|html|markdown)$/i
+  /(^|_)(content|text|body|prompt|answer|question|comment|correction|note|quote|html|markdown)$/i
 
 const depth_max = 6
 const entries_max = 50

@@ -35,6 +35,7 @@ export function recomputeReleaseCertification(deps: CertificationRoutesDeps): Ro
     url: '/api/v1/reliability/phase10/release-certification/{certification_id}/recompute',
     id: 'recomputeReleaseCertification',
     summary: 'Compute a release certification again from its evidence',
+    audit: 'refusals',
     auth: 'jwt_or_key',
     scope: readScope,
     params: certificationPath,

@@ -77,6 +77,7 @@ export function exportFeedback({ db }: InsightDeps): Route {
     url: '/api/v1/feedback/export',
     id: 'exportFeedback',
     summary: 'Tasks with their feedback and labels, as JSON or NDJSON',
+    audit: 'content',
     auth: 'jwt',
     scope: labelReadScope,
     lines: 'if_accepted',

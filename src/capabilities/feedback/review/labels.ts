@@ -56,6 +56,7 @@ export function listReviewLabels({ db }: InsightDeps): Route {
     url,
     id: 'listReviewLabels',
     summary: 'Labels of a task by its reviewers',
+    audit: 'content',
     auth: 'jwt',
     scope: labelReadScope,
     params: taskPath,

@@ -23,6 +23,7 @@ export function listReviewQueue({ db, clock }: InsightDeps): Route {
     url: '/api/v1/feedback/review',
     id: 'listReviewQueue',
     summary: 'Tasks to review, highest risk first',
+    audit: 'content',
     auth: 'jwt',
     scope: labelReadScope,
     query: z.strictObject({ ...queueQuery, limit: limitParameter, cursor: cursorParameter }),
