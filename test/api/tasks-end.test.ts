@@ -88,6 +88,7 @@ describe('GET /api/v1/tasks/{task_id}', () => {
       trust_coverage: null,
       verification_state: 'not_verified',
       verified_at: null,
+      feedback: null,
       verdict: null,
       url: '/api/v1/tasks/full',
     })
