@@ -3,7 +3,7 @@ import { type Command, outputOption } from './command.ts'
 /** `looptrace doctor`: what is set up, and the command for what is missing. */
 export const doctorCommand: Command = {
   words: 'doctor',
-  summary: 'Checks the connection and the project, with the command for what is missing',
+  summary: 'Checks an installation, with a command for each missing step',
   synopsis: '[options]',
   about: [
     'Checks that the API at LOOPTRACE_URL and the proxy at LOOPTRACE_PROXY_URL (default: LOOPTRACE_URL) answer,\n' +

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { cutPage, pageInfo, totalExactMax } from '../../../kernel/pages.ts'
-import { auditOutcomes } from '../../../model/audit-entry.ts'
 import { cursorParameter, limitParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
-import { eventSchema, toEvent } from '../events/event.ts'
+import { eventSchema, outcomeSchema, toEvent } from '../events/event.ts'
 import { countEvents, selectEvents } from '../events/store.ts'
 import {
   type AuditDeps,
@@ -35,7 +34,7 @@ export function getEvents(deps: AuditDeps): Route {
       action: word.describe('The operationId of a route, such as `createApiKey`.'),
       resource_type: word.describe('For example `access/projects/api-keys`.'),
       resource_id: word,
-      outcome: z.enum(auditOutcomes).optional(),
+      outcome: outcomeSchema.optional(),
       of_project: z.uuid().toLowerCase().optional().describe('Only calls in this project.'),
       from: z.iso.datetime({ offset: true }).optional().describe('Calls at or after this time.'),
       to: z.iso.datetime({ offset: true }).optional().describe('Calls before this time.'),

@@ -9,7 +9,16 @@ import type { RecordWithDetails } from '../chain/verify-chain.ts'
 
 export type RecordRow = Selectable<AuditTables['audit_records']>
 
-const hash = z.string().regex(/^[0-9a-f]{64}$/)
+/** A SHA-256 in hexadecimal. */
+const hash = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .meta({ id: 'AuditHash' })
+
+/** How a call ended. */
+export const outcomeSchema = z.enum(auditOutcomes).meta({ id: 'AuditOutcome' })
+const actorKind = z.enum(actorKinds).meta({ id: 'AuditActorKind' })
+const callPath = z.enum(callPaths).meta({ id: 'AuditCallPath' })
 
 /** An audit event: a record of the chain, with its details if they were not erased. */
 export const eventSchema = record('AuditEvent', {
@@ -17,13 +26,13 @@ export const eventSchema = record('AuditEvent', {
   seq: z.int().positive().describe('Number of the record in its chain, without gaps.'),
   recorded_at: z.iso.datetime().describe('When the call began.'),
   action: z.string().describe('The operationId of the route, `job.<kind>`, or `sealReads`.'),
-  outcome: z
-    .enum(auditOutcomes)
-    .describe('`replayed`: the first reply of an `Idempotency-Key` was returned again.'),
+  outcome: outcomeSchema.describe(
+    '`replayed`: the first reply of an `Idempotency-Key` was returned again.',
+  ),
   code: z.string().nullable().describe('Code of the error; null for a successful call.'),
-  actor_kind: z.enum(actorKinds),
+  actor_kind: actorKind,
   actor_id: z.string().nullable().describe('Id of the user, key, account, operator key or job.'),
-  via: z.enum(callPaths).describe('`cli` is what the client says of itself.'),
+  via: callPath.describe('`cli` is what the client says of itself.'),
   resource_type: z.string().describe('Words of the path: `access/projects/api-keys`.'),
   resource_id: z.string().nullable(),
   project_id: z.uuid().nullable(),

@@ -201,8 +201,8 @@ export function editItem(
 }
 
 /**
- * Withdraws an item: it does not count any more, and stays with its history. Withdrawing it again
- * changes nothing. Throws `feedback_not_found`, and the errors of `check`.
+ * Withdraws an item: it no longer counts, and stays with its history. Withdrawing it again changes
+ * nothing. Throws `feedback_not_found`, and the errors of `check`.
  */
 export function withdrawItem(ports: Ports, key: ItemKey, change: ItemChange): Promise<FeedbackRow> {
   return changeItem(ports, key, change, async (trx, row, at) => {

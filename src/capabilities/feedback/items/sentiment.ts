@@ -1,4 +1,4 @@
-/** What an item says of the answer. */
+/** The judgement of an item on the answer. */
 export const sentiments = ['negative', 'neutral', 'positive'] as const
 export type Sentiment = (typeof sentiments)[number]
 

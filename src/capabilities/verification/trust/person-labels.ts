@@ -56,8 +56,8 @@ export function fitToPeople(given: readonly PersonLabel[]): FittedCalibration {
 }
 
 /**
- * Counts at most as many labels of one person as all others gave together, so that nobody gives more
- * than half of the labels of a fit: one person alone calibrates nothing. The counted labels of that
+ * Limits the counted labels of a person to the number that all others gave together. So at most half
+ * of the labels of a fit are from one person, and one person alone calibrates nothing. The counted labels of that
  * person are spaced evenly over confidence and outcome, so that they do not depend on the given
  * order.
  */
