@@ -57,7 +57,7 @@ test('--recursive shows the whole tree, JSON the schema', async () => {
 test.each([
   [
     'pod',
-    'got "pod", expected a kind: IncidentRule (incrule), NotificationChannel (channel), Project (ltproj), ProjectGrant (grant), ProjectMember (ltmember), RetentionPolicy (retpol)',
+    'got "pod", expected a kind: IncidentRule (incrule), NotificationChannel (channel), Project (ltproj), ProjectGrant (grant), ProjectMember (ltmember), ReleasePolicy (relpol), RetentionPolicy (retpol)',
   ],
   ['retpol.spec.trace', 'got "trace", expected a field of spec: projectRef,'],
   ['retpol.spec.suspend.x', 'got "x", expected a field of spec.suspend: none'],

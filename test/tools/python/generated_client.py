@@ -14,7 +14,10 @@ from pathlib import Path
 
 def main(folder, document, base_url, key):
     config = Path(folder, "generator.yaml")
-    config.write_text("post_hooks: []\n")
+    # The generator knows no lines of JSON: it reads them as text.
+    config.write_text(
+        "post_hooks: []\ncontent_type_overrides:\n  application/x-ndjson: text/plain\n"
+    )
     package = Path(folder, "looptrace_client")
     command = [sys.executable, "-m", "openapi_python_client", "generate"]
     command += ["--path", document, "--config", config, "--meta", "none", "--output-path", package]

@@ -206,6 +206,8 @@ test('whatever a tool returned is never marked, in any format', () => {
       expect(valuesIn(run.assistant(`There are ${written}!`))).toEqual([])
       // Zeros at the end would make it a rounded figure.
       const other = n * 10 + 7_777_771
+      // 20890101 reads as a date, and dates are not checked.
+      fc.pre(!/^(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$/.test(String(other)))
       expect(valuesIn(run.user('And now?').assistant(`There are ${other}!`))).toHaveLength(1)
     }),
     { numRuns: 40 },
