@@ -49,7 +49,7 @@ export function digestRequest(request: CertificationRequest): string {
   return hash('sha256', canonicalJson(request))
 }
 
-/** Returns the end of the window; now if the request has none. */
+/** Returns the end of the window; by default now. */
 export function windowEnd({ window }: CertificationRequest, now_ms: number): string {
   return new Date(window?.to ?? now_ms).toISOString()
 }

@@ -90,8 +90,7 @@ create table task_day_counts (
 )
 -- statement
 -- A claim of a task by a reviewer. Before `until`, the queue offers the task to no other reviewer.
--- A
--- skipped task is not offered to the reviewer before `until`.
+-- A skipped task is not offered to the reviewer before `until`.
 create table review_claims (
   project_id uuid not null,
   task_id text not null,
