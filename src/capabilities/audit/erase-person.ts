@@ -7,8 +7,9 @@ type ErasedDetails = { origins: number; changes: number }
 
 /**
  * Erases the details of a person from a chain: address and client of the person's calls, the values
- * of changes of the person's account, and those of changes that name the person by id or e-mail. The
- * chain still verifies: it has commitments to the details only, and their salts are erased too.
+ * of changes of the person's account, and the values of changes that name the person by id or
+ * e-mail. The chain still verifies, because it contains only hashes of the details. The salts are
+ * erased too.
  */
 export function erasePerson(
   db: AuditDb,
@@ -50,7 +51,7 @@ export function erasePerson(
   })
 }
 
-/** Erases end users of a project in the values of changes, such as those of legal holds. */
+/** Erases the values of changes of a project that name end users, such as in legal holds. */
 export function openAuditErasure({ db }: { db: AuditDb }): ErasureTarget {
   return {
     eraseUser: async ({ project_id, user_id }) => {
@@ -64,7 +65,7 @@ async function eraseChanges(
   where: ReturnType<typeof sql<boolean>>,
   named: readonly string[],
 ): Promise<number> {
-  // Values are JSON text: a name is found as it is written there.
+  // Values are JSON text, so names are searched in their JSON form.
   const texts = named.map((name) => JSON.stringify(name).slice(1, -1).toLowerCase())
   const erased = await db
     .updateTable('audit_records')

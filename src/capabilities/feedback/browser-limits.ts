@@ -3,7 +3,7 @@ import { type Caller, createRateLimiter, type RateLimiter } from '../../platform
 /** A call with a browser key. */
 type BrowserCall = {
   caller: Caller
-  /** The end user that the page names; it proves nothing. */
+  /** The end user that the page names. Not verified. */
   user_id: string | undefined
   /** Network of the client. */
   network: string
@@ -16,13 +16,13 @@ export type BrowserLimits = {
   take(call: BrowserCall): void
 }
 
-/** Users behind one network, such as an office. More names from it are refused. */
+/** Assumed users of one network, such as an office. The limit of a network has their calls. */
 const usersOfNetwork = 10
 
 /**
- * Creates the limits of one process: n pods allow up to n times as many calls. A page can name any
- * user, so each network has a limit too, of as many calls as ten users. A call that names no user
- * counts for its network as one user.
+ * Creates the limits of one process: n pods allow up to n times the calls. A page can name any
+ * user, so each network has a limit too: the calls of ten users. The calls of a network that name
+ * no user count as the calls of one user.
  */
 export function createBrowserLimits(): BrowserLimits {
   const limiters = new Map<number, RateLimiter>()

@@ -7,8 +7,8 @@ export type InsightDeps = { db: InsightDb; clock: Clock }
 /** Who may read statistics and patterns. */
 export const readScope = { level: 'project', role: 'viewer', key: 'tasks:read' } as const
 
-/** Who may review. Keys have no person behind them, so they may not. */
+/** Who may review. Keys are excluded, because a label is the opinion of a person. */
 export const reviewScope = { level: 'project', role: 'editor', key: null } as const
 
-/** Who may read labels and what follows from them. */
+/** Who may read labels, and the figures that are computed from them. */
 export const labelReadScope = { level: 'project', role: 'viewer', key: null } as const

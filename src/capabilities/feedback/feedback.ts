@@ -36,7 +36,7 @@ import { sentiments } from './items/sentiment.ts'
 import { changeBy, type FeedbackDeps, findKey, findTask } from './named-item.ts'
 import { feedbackSources } from './votes/vote.ts'
 
-/** Larger bodies are refused: two texts of 10,000 characters, each escaped, fit. */
+/** Maximum size of a body: two texts of 10,000 characters fit, even if each is escaped. */
 const body_bytes_max = 256 * 1024
 
 const reads = { level: 'project', role: 'viewer', key: 'tasks:read' } as const
@@ -47,7 +47,7 @@ const writes = {
   browser: true,
 } as const
 
-/** POST /api/v1/tasks/{task_id}/feedback: the task may come later. */
+/** POST /api/v1/tasks/{task_id}/feedback: stores an item. The task may arrive later. */
 export function createFeedback(deps: FeedbackDeps): Route {
   return defineRoute({
     method: 'POST',
@@ -80,7 +80,7 @@ export function createFeedback(deps: FeedbackDeps): Route {
   })
 }
 
-/** GET /api/v1/tasks/{task_id}/feedback: also of a task that was not seen yet. */
+/** GET /api/v1/tasks/{task_id}/feedback: lists items, even of a task that was not seen yet. */
 export function listFeedback(deps: FeedbackDeps): Route {
   return defineRoute({
     method: 'GET',

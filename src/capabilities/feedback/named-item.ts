@@ -17,7 +17,7 @@ export type FeedbackDeps = {
   browsers: BrowserLimits
 }
 
-/** Returns the id under which a task is stored, and whether it was seen. */
+/** Returns the id under which a task is stored, and whether the task was seen. */
 export async function findTask(
   { db, policies }: Pick<FeedbackDeps, 'db' | 'policies'>,
   { project_id }: Caller,
@@ -28,7 +28,7 @@ export async function findTask(
   return { task_id: seen?.task_id ?? task_id, is_seen: seen !== undefined }
 }
 
-/** Returns the key of an item that a path names. */
+/** Returns the key of the item in a path. */
 export async function findKey(
   deps: Pick<FeedbackDeps, 'db' | 'policies'>,
   caller: Caller,
@@ -39,8 +39,8 @@ export async function findKey(
 }
 
 /**
- * Returns the actor, and the check that a browser key changes only items that browser keys created
- * for the end user whom it names. It throws the error of an unknown item.
+ * Returns the actor, and a check that throws the error of an unknown item unless a browser key
+ * changes an item that browser keys created for the end user in the request.
  */
 export function changeBy(caller: Caller, { user_id }: { user_id: string | undefined }): ItemChange {
   return {

@@ -1,13 +1,13 @@
 import type { FeedbackTables, Kysely, TaskTables } from '../../platform/relational/index.ts'
 
-/** The database of feedback and of the tasks that it is about. */
+/** The database of feedback and the rated tasks. */
 export type FeedbackDb = Kysely<FeedbackTables & TaskTables>
 
 /** Limits of stored feedback. */
 export type FeedbackLimits = {
   /** Items of a task, withdrawn ones included. */
   items_of_task_max: number
-  /** Items of a task that browser keys can create, so that they leave room for others. */
+  /** Items of a task that browser keys can create, so that they leave room for other keys. */
   browser_items_of_task_max: number
   /** Versions of an item. */
   versions_max: number

@@ -60,8 +60,8 @@ const reportReply = record('OnboardingReport', {
 const exampleTask = 'my-first-task'
 
 /**
- * GET /api/v1/onboarding/report: what is set up and what is missing, with commands for the latter.
- * Read from stored data at each call, by a bounded number of statements that take at most 2 s.
+ * GET /api/v1/onboarding/report: the checks of an installation, with commands for each missing one.
+ * Reads stored data at each call, with a bounded number of statements that take at most 2 s.
  */
 export function getOnboardingReport(deps: ReportDeps): Route {
   return defineRoute({

@@ -39,9 +39,9 @@ const startedPerHour_max = 10
 const hour_ms = 3_600_000
 
 /**
- * POST …/seeded-reliability-scenario: plays scripted agents through the proxy and compares what is
- * found with what is expected. Returns the run in progress, or the last one if it is as expected
- * and its data are still there. 202 while the run is running.
+ * POST …/seeded-reliability-scenario: plays scripted agents through the proxy and compares the
+ * findings with the expected ones. Returns the run in progress, or the last run if it was as
+ * expected and its data still exist. The status is 202 while the run is in progress.
  */
 export function postSeededScenario(deps: ScenarioDeps): Route {
   return defineRoute({
@@ -162,7 +162,7 @@ async function startScenario(
   await assertRate(deps, project_id)
   const requested_by = requesterOf(caller)
   const scenario = await insertScenario(db, { project_id, requested_by, now: new Date(now_ms) })
-  // A request at the same time was faster: the answer is its run.
+  // A concurrent request was faster: the reply is its run.
   if (scenario === undefined) return (await latestScenario(db, project_id)) ?? raced()
   if (!slots.tryAcquire()) {
     await deleteScenario(db, scenario)

@@ -22,14 +22,14 @@ export type CallDetails = Pick<
   'recorded_at' | 'action' | 'resource_type' | 'resource_id' | 'request_id' | 'origin'
 > & {
   user_agent: string | null
-  /** Whether the path ends with the word of a collection: a new object of it is the resource. */
+  /** Whether the path ends with a collection. The resource is then the created object. */
   is_collection: boolean
 }
 
 /**
- * A call that is audited. It travels with the asynchronous work of the call, so that the relational
- * store finds it at the commit of the change, and no capability has to pass it on. Only between
- * `begin` and `end` do commits take the record; writes of sign-in and background work do not.
+ * A call that is audited. It is bound to the asynchronous work of the call, so that the relational
+ * store finds it at the commit of the change, and no capability has to pass it on. Only commits
+ * inside `change` take the record; writes of sign-in and background work do not.
  */
 export class AuditedCall {
   readonly #details: CallDetails
@@ -72,7 +72,7 @@ export class AuditedCall {
     this.#organization_id = organization_id
   }
 
-  /** Records the change as failed: work that ended with an error. */
+  /** Notes that the work ended with an error, so that its record has the outcome `failed`. */
   noteFailure(): void {
     this.#outcome = 'failed'
   }
@@ -103,8 +103,8 @@ export class AuditedCall {
   }
 
   /**
-   * Commits a transaction with the record of the call: `commit` runs the statement and commits. If
-   * it fails, the record is open again.
+   * Commits a transaction with the record of the call. `commit` runs the statement and commits. If
+   * it fails, a later commit can take the record.
    */
   async commitWith(commit: (statement: AuditStatement) => Promise<void>): Promise<void> {
     this.#state = 'taken'
@@ -137,7 +137,7 @@ export class AuditedCall {
     return this.#actor.id === null
   }
 
-  /** By whom refused calls are counted: the actor, or the address of an anonymous one. */
+  /** The key that counts refused calls: the actor, or the address of an anonymous caller. */
   get countedBy(): string {
     const { kind, id } = this.#actor
     return id === null ? `address ${this.#details.origin?.address ?? ''}` : `${kind} ${id}`

@@ -1,6 +1,6 @@
 /**
- * Tables whose rows are bookkeeping of the service. A call that writes only to them changes nothing,
- * and its commits do not take the record of the call.
+ * Tables whose rows are bookkeeping of the service. A call that writes only to them changes
+ * nothing, and its commits do not take the record of the call.
  */
 const bookkeeping = new Set([
   'idempotency_keys',
@@ -11,7 +11,9 @@ const bookkeeping = new Set([
   'audit_reads',
 ])
 
-/** `update of`, `update skip` and the like belong to locks, `update set` to upserts. */
+/**
+ * Words after `update` that are not tables: in locks (`update of`, …) and upserts (`update set`).
+ */
 const noTables = new Set(['of', 'set', 'skip', 'nowait'])
 
 const writes = /\b(?:insert\s+into|update|delete\s+from|merge\s+into)\s+(?:only\s+)?"?([a-z_]+)"?/gi

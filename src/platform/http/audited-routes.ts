@@ -9,7 +9,7 @@ import { createRefusalLimit } from './refusal-limit.ts'
 import type { Answer, Route, RouteAudit } from './route.ts'
 import type { Caller } from './route-access.ts'
 
-/** Returns what is recorded of a route: by default, each call of a method other than GET. */
+/** Returns which calls of a route are recorded: by default, each call of a method except GET. */
 export function auditOf(route: Pick<Route, 'audit' | 'method'>): RouteAudit {
   return route.audit ?? (route.method === 'GET' ? 'refusals' : 'change')
 }
@@ -25,7 +25,7 @@ type Options = {
   clock: Clock
   logger: Logger
   metrics: Metrics
-  /** Refused calls of one actor that are recorded in a minute; more are counted. */
+  /** Maximum recorded refused calls of one actor per minute. Further calls are only counted. */
   refusals_per_minute_max: number
 }
 
@@ -34,7 +34,7 @@ type AuditOptions = Omit<Options, 'trail' | 'refusals_per_minute_max'> & {
   audit_refusals_per_minute_max?: number
 }
 
-/** The steps of a call, which the server tells as they happen. */
+/** The steps of a call. The server calls each method when its step happens. */
 export type CallSteps = {
   /** The caller is authorised. */
   authorised(caller: Caller | null): void
@@ -61,7 +61,7 @@ const unaudited: AuditedRoutes = {
 
 const refusalsPerMinuteMax = 60
 
-/** Limit of anonymous calls of all addresses together, in limits of one actor. */
+/** Limit of all anonymous calls together, as a multiple of the limit of one actor. */
 const anonymousFactor = 10
 
 /** Creates the recording of calls of a server. */
@@ -97,7 +97,7 @@ function auditRoutes(options: Options): AuditedRoutes {
   }
   const record = async (call: AuditedCall, fault: Problem) => {
     const { allowed, suppressed } = take(call)
-    // The failure of a change that has a record already is always recorded.
+    // If a change has a record and then fails, the failure is always recorded.
     if (!allowed && !call.isRecorded) return
     await call.record(fault.status >= 500 ? 'failed' : 'refused', fault.code, suppressed)
   }
@@ -149,7 +149,7 @@ function stepsOf(call: AuditedCall, route: Route, request: FastifyRequest): Call
   }
 }
 
-/** Reads are recorded when access was denied, or when the object is not there or is another's. */
+/** Refused reads are recorded if access was denied, or the object does not exist for the caller. */
 function isRecorded(route: Route, { status }: Problem): boolean {
   const kind = auditOf(route)
   if (kind === 'none') return false

@@ -3,7 +3,9 @@ import type { RawRoute, Route } from './route.ts'
 import { letsBrowsersIn } from './route-access.ts'
 import { patternOf } from './unroutable.ts'
 
-/** Response headers for pages of other origins (https://fetch.spec.whatwg.org/#http-cors-protocol). */
+/**
+ * Response headers for pages of other origins (https://fetch.spec.whatwg.org/#http-cors-protocol).
+ */
 export type CrossOrigin = {
   /** Returns the headers of a response; undefined when a page of another origin may not read it. */
   headersFor(
@@ -22,9 +24,9 @@ const readHeaders =
 
 /**
  * Prepares the headers for the routes that admit browser keys. The origin is `*`, because a
- * preflight request has no key: the authorizer compares the origin with those of the key. `*` never
- * goes with cookies, and `Authorization` is not allowed, so a page can use nothing but a key that it
- * has. Other methods of the same paths, such as a list, cannot be read.
+ * preflight request has no key: the authorizer compares the origin with those of the key. Browsers
+ * send no cookies with `*`, and `Authorization` is not allowed, so a page can use only a key that
+ * it has. Replies of other methods of the same paths, such as a list, cannot be read.
  */
 export function createCrossOrigin(routes: readonly (Route | RawRoute)[]): CrossOrigin {
   const admitting = routes.filter(({ scope }) => letsBrowsersIn(scope))

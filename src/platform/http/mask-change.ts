@@ -2,7 +2,7 @@
 const secretName =
   /(^|_)(password|passphrase|secret|token|credential|credentials|authorization|cookie|key|signature|dsn)s?$/i
 
-/** Names of fields that carry what users and agents wrote; their length is recorded. */
+/** Names of fields with texts of users and agents. Only their length is recorded. */
 const contentName =
   /(^|_)(content|text|body|prompt|answer|question|comment|correction|note|quote|html|markdown)$/i
 
@@ -11,9 +11,9 @@ const entries_max = 50
 const textLength_max = 256
 
 /**
- * Returns the requested values for the audit record: secrets as `[masked]`, addresses of receivers
- * without path and query (which often are a secret), contents and long texts as their length, and
- * large objects cut.
+ * Returns the requested values for the audit record. Replaces secrets by `[masked]`, removes path
+ * and query from addresses of receivers (they are often secret), replaces content and long texts by
+ * their length, and truncates large objects.
  */
 export function maskChange(value: unknown, shown_once: readonly string[] = []): unknown {
   return mask(value, { name: '', depth: 0, secrets: new Set(shown_once) })

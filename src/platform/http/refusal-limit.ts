@@ -3,8 +3,8 @@ import { BoundedCache } from '../../kernel/bounded-cache.ts'
 /** Decides which refused calls are recorded, so that a flood does not fill the store. */
 export type RefusalLimit = {
   /**
-   * `suppressed` is the number of calls since the last allowed one that were only counted, with
-   * those that are `carried` from another limit.
+   * `suppressed` is the number of calls that were only counted since the last recorded call,
+   * including the calls `carried` from another limit.
    */
   take(actor: string, now_ms: number, carried?: number): { allowed: boolean; suppressed: number }
 }
@@ -12,7 +12,7 @@ export type RefusalLimit = {
 const minute_ms = 60_000
 const actors_max = 10_000
 
-/** Creates a limit of refused calls for each actor and minute. 0: no limit. */
+/** Creates a limit of recorded refused calls for each actor and minute. 0: no limit. */
 export function createRefusalLimit(per_minute_max: number): RefusalLimit {
   const counts = new BoundedCache<string, { minute: number; taken: number; suppressed: number }>(
     actors_max,

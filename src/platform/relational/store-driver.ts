@@ -7,9 +7,10 @@ type OwnConnection = Parameters<PostgresDriver['rollbackTransaction']>[0]
 type RunQuery = (query: CompiledQuery) => Promise<QueryResult<never>>
 
 /**
- * A PostgreSQL driver that translates errors of an unavailable store, and writes the audit record of
- * a call in the transaction of its change: as the last statement before the commit, because it locks
- * the chain of the organization. A change without a transaction gets one.
+ * A PostgreSQL driver that translates errors of an unavailable store, and writes the audit record
+ * of a call in the transaction of its change. The record is the last statement before the commit,
+ * because it locks the chain of the organization. A single statement that changes something gets a
+ * transaction.
  */
 export class StoreDriver extends PostgresDriver {
   readonly #wrapped = new WeakSet<DatabaseConnection>()
@@ -93,7 +94,7 @@ export class StoreDriver extends PostgresDriver {
     }: { call: AuditedCall; query: CompiledQuery; result: QueryResult<never> },
   ): void {
     const open = this.#open.get(connection)
-    // A statement that found no row changed nothing.
+    // A statement without affected rows changed nothing.
     if (open === undefined || result.numAffectedRows === 0n) return
     open.isChanged = true
     const created = findCreated(query)
@@ -106,7 +107,7 @@ function changingCall(): AuditedCall | undefined {
   return call?.isChanging === true ? call : undefined
 }
 
-/** Returns table and id of the first row that a statement inserts, if it names them. */
+/** Returns the table and id of the first row that a statement inserts; undefined without an id. */
 function findCreated({ query }: CompiledQuery): { table: string; id: string } | undefined {
   if (query.kind !== 'InsertQueryNode' || query.values?.kind !== 'ValuesNode') return undefined
   const { columns = [], into, values } = query

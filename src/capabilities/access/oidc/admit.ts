@@ -15,14 +15,14 @@ export type Admitted = {
   is_new: boolean
   /** Entries of the mapping whose organization or project does not exist. */
   unknown: NamedGroupRole[]
-  /** Organizations that kept their last owner against the groups. */
+  /** Organizations whose last owner stayed owner although no group gives the role. */
   kept_owner_of: string[]
 }
 
 /**
- * Finds the account of a person whom the external issuer sent: by the subject, or at first by the
- * verified e-mail. A person without an account gets one if a group gives a role or an invitation
- * waits for the e-mail. Then applies the groups. Throws `permission_denied`.
+ * Finds the account of a person who signs in at the external issuer: by the subject, or at the
+ * first sign-in by the verified e-mail. Creates a missing account if a group gives a role or an
+ * invitation is open for the e-mail. Then applies the groups. Throws `permission_denied`.
  */
 export async function admit(
   db: Db,
@@ -51,7 +51,7 @@ export async function admit(
 
 /**
  * Finds the account of the verified e-mail and links it to the subject. If the address was not
- * proven before, the password and sessions of the account end.
+ * verified before, ends the password and sessions of the account.
  */
 async function findAndLink(trx: Db, person: ArrivingPerson, now: Date) {
   const user = await findByEmail(trx, person.email)

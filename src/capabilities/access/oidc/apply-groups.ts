@@ -19,8 +19,8 @@ export type NamedGroupRole = { group: string; organization: string } & (
 )
 
 /**
- * Returns the mapping with ids, and the entries whose organization or project does not exist or is
- * archived, which give nothing.
+ * Returns the mapping with ids, and the entries that give no role because their organization or
+ * project does not exist or is archived.
  */
 export async function resolveMapping(
   db: Db,
@@ -57,9 +57,9 @@ export async function resolveMapping(
 }
 
 /**
- * Applies the groups of a person: in the organizations of the mapping, and where the person still
- * has roles by group. Run it in a transaction. Returns the organizations whose last owner the groups
- * would have removed.
+ * Applies the groups of a person, in the organizations of the mapping and in those where the person
+ * has roles from groups. Run it in a transaction. Returns the organizations whose last owner the
+ * groups would have removed.
  */
 export async function applyGroups(
   trx: Db,
@@ -81,7 +81,7 @@ export async function applyGroups(
   return kept
 }
 
-/** Whether the groups of a person give any role. */
+/** Returns whether the groups of a person give any role. */
 export function givesRole(mapping: readonly ResolvedGroupRole[], groups: readonly string[]) {
   const given: Map<string, GivenRoles> = rolesOfGroups(mapping, groups)
   return given.size > 0

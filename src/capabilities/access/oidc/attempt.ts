@@ -9,21 +9,21 @@ import { isSecure } from '../sessions/sessions.ts'
 export type Attempt = z.output<typeof attemptSchema>
 
 const attemptSchema = z.strictObject({
-  /** Comes back with the code: the sign-in was started here. */
+  /** Returned by the issuer with the code. Proves that this browser started the sign-in. */
   state: z.string(),
-  /** Comes back in the ID token: the token is for this sign-in. */
+  /** Returned in the ID token. Proves that the token is for this sign-in. */
   nonce: z.string(),
   /** Proves to the issuer that the code comes back from the client that asked for it (PKCE). */
   verifier: z.string(),
-  /** Path of our own that the browser opens at the end. */
+  /** Path of our pages that the browser opens after the sign-in. */
   return_to: z.string(),
   started_at_ms: z.number(),
 })
 
-/** How long a person has for the sign-in at the issuer. */
+/** Maximum time for the sign-in at the issuer. */
 export const attempt_ms_max = 10 * 60 * 1000
 
-/** Keeps an attempt in a sealed cookie of the browser that started it, and so binds it to it. */
+/** Keeps each attempt in a sealed cookie, which binds it to the browser that started it. */
 export type Attempts = {
   /** Returns the Set-Cookie of an attempt. It replaces an earlier attempt of the browser. */
   keep(attempt: Attempt): string
@@ -61,8 +61,8 @@ export function createAttempts(options: {
 }
 
 /**
- * Whether a text is a path of our own, so that the end of a sign-in leads to no other site. Browsers
- * read `//host` and `/\host` as another site, and drop tabs and line ends.
+ * Returns whether a text is a path of our pages, so that a sign-in cannot redirect to another site.
+ * Browsers read `//host` and `/\host` as another site, and drop tabs and line ends.
  */
 export function isOwnPath(path: string): boolean {
   if (!/^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(path)) return false

@@ -8,7 +8,7 @@ import { type ArrivingPerson, personFrom } from './person.ts'
 
 /** Our client at the external issuer: authorization code with PKCE, state and nonce. */
 export type IssuerClient = {
-  /** Returns the URL at the issuer to open, and what must come back. */
+  /** Returns the URL at the issuer to open, and the values that the issuer must return. */
   start(): Promise<{ url: string } & Pick<Attempt, 'state' | 'nonce' | 'verifier'>>
   /**
    * Exchanges the code in the parameters of the redirect. Rejects with `credentials_invalid`,
@@ -84,7 +84,7 @@ export function createIssuerClient(options: IssuerClientOptions): IssuerClient {
 
 const idTokenAge_s_max = 600
 
-/** Most issuers send groups and e-mail only here. The answer must be about the same subject. */
+/** Fetches UserInfo: most issuers send groups and e-mail only here. Requires the same subject. */
 async function userInfo(
   config: openid.Configuration,
   access_token: string,
@@ -121,7 +121,7 @@ function authentication(secret: string | undefined, methods: readonly string[]):
   return isBasic ? openid.ClientSecretBasic(secret) : openid.ClientSecretPost(secret)
 }
 
-/** Names of errors of RFC 6749, as far as they are quoted. */
+/** The error names of RFC 6749 that may be quoted. */
 const errorName = /^[a-z_]{1,40}$/
 
 function refusal(error: unknown): unknown {
@@ -136,7 +136,7 @@ function refusal(error: unknown): unknown {
   return signInRefused('The answer of the external issuer is not valid', error)
 }
 
-/** Whether the issuer did not answer, or answered with its own failure. */
+/** Returns whether the issuer did not answer, or answered with a server error. */
 function isUnavailable(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < causes_max; depth += 1) {
     if (at instanceof OutboundFailed || at.name === 'TimeoutError') return true

@@ -43,7 +43,7 @@ function higher<R>(order: readonly R[], a: R, b: R): R {
   return order.indexOf(a) >= order.indexOf(b) ? a : b
 }
 
-/** Where a stored role comes from. Without both, a person gave it. */
+/** The origin of a stored role. If both are missing, a person gave the role. */
 type Origin = { by_group: boolean; by_resource: boolean }
 
 /** A person's stored roles in an organization. */
@@ -67,8 +67,8 @@ export type RoleChanges = {
 
 /**
  * Decides how the groups of a person change the roles in one organization. Roles that a person gave
- * stay, and so do project roles that a resource declares. A role by group follows the groups, and
- * ends with them; the last owner stays owner. A member of projects by other means stays a member.
+ * and project roles that a resource declares stay. Roles from groups follow the groups, but the
+ * last owner stays owner. A person with other project roles stays a member.
  */
 export function planRoles(stored: StoredRoles, given: GivenRoles | undefined): RoleChanges {
   const projects = planProjects(stored.projects, given?.projects ?? new Map())

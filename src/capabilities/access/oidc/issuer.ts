@@ -121,7 +121,7 @@ const metadataSchema = z.looseObject({
   token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
 })
 
-/** Sends by the guard. A redirect is a reply, which both libraries refuse. */
+/** Sends through the guard of outbound requests. Both libraries refuse redirects. */
 function guardedFetch(
   outbound: Outbound,
   { issuer, timeout_ms }: { issuer: string; timeout_ms: number },
@@ -200,7 +200,7 @@ function refusal(error: unknown): unknown {
   return problem('credentials_invalid', { detail: 'The token of the external issuer is not valid' })
 }
 
-/** For a key set that can not be fetched, jose throws its base class and fetch its own errors. */
+/** If the key set cannot be fetched, jose throws its base class, and fetch its own errors. */
 function isAboutToken(error: unknown): boolean {
   if (!(error instanceof errors.JOSEError)) return false
   return ![errors.JOSEError.code, errors.JWKSTimeout.code, errors.JWKSInvalid.code].includes(
@@ -208,7 +208,7 @@ function isAboutToken(error: unknown): boolean {
   )
 }
 
-/** Returns the error for an issuer that does not answer, or not as its protocol says. */
+/** Returns the error for an issuer that does not answer, or violates the protocol. */
 export function issuerUnreachable(cause: unknown): Error {
   return problem('issuer_unreachable', { detail: 'The external issuer does not answer', cause })
 }

@@ -37,7 +37,7 @@ type Options = IssuerSettings & {
   outbound?: Outbound | undefined
 }
 
-/** The external issuer is set without what its sign-in needs. */
+/** The external issuer is configured, but a setting of its sign-in is missing. */
 export class IssuerMisconfigured extends Error {
   override readonly name = 'IssuerMisconfigured'
 }
@@ -75,8 +75,8 @@ function signIn(issuer: Issuer, options: Options): IssuerSignIn {
 }
 
 /**
- * Links a user to the subject of a first access token, and ends the password and sessions of an
- * account whose address was not proven; false when the user is linked to another subject.
+ * Links a user to the subject of a first access token. Ends the password and sessions of an account
+ * whose address was not verified. Returns false if the user is linked to another subject.
  */
 export function settleByIssuer(
   db: Kysely<AccessTables>,

@@ -14,7 +14,7 @@ export type IssuerPerson = {
 /** A person who signs in, with the groups at the issuer. */
 export type ArrivingPerson = IssuerPerson & { display_name: string | undefined; groups: string[] }
 
-/** Most groups that are read. Further groups give no role. */
+/** Maximum groups that are read. Further groups give no role. */
 const groups_max = 1_000
 
 /** A subject: OpenID Connect Core allows ASCII of up to 255 characters. */
@@ -59,7 +59,9 @@ function groupsIn(claim: unknown): string[] {
   return groups.filter((group) => typeof group === 'string').slice(0, groups_max)
 }
 
-/** Returns a name without control characters, of at most 100 characters; undefined if it is empty. */
+/**
+ * Returns a name without control characters, of at most 100 characters; undefined if it is empty.
+ */
 function cleanName(name: string | undefined): string | undefined {
   const clean = name
     ?.replaceAll(/\p{Cc}/gu, ' ')

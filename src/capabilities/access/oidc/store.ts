@@ -32,7 +32,7 @@ export async function findByEmail(
     .executeTakeFirst()
 }
 
-/** Links a user to a subject; false when one of them is linked to another. */
+/** Links a user to a subject. Returns false if one of them has another link. */
 export async function linkSubject(
   db: Db,
   { issuer, client_id, subject }: IssuerPerson,
@@ -66,8 +66,8 @@ export async function hasOpenInvitation(
 }
 
 /**
- * Records that a sign-in came back; false when it did so before. Deletes a few expired records, so
- * that the table does not grow.
+ * Records that a sign-in returned from the issuer. Returns false if it returned before. Deletes a
+ * few expired records, so that the table does not grow.
  */
 export async function useState(
   db: Db,

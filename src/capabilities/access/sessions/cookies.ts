@@ -1,6 +1,6 @@
 import type { RequestHeaders } from '../../../platform/http/index.ts'
 
-/** A cookie of ours. All of its requests carry it, so that a name with `__Host-` is allowed. */
+/** A cookie of Looptrace. Its path is `/`, as the prefix `__Host-` requires. */
 export type Cookie = {
   /** Name without prefix. */
   id: string

@@ -1,13 +1,14 @@
 import { problem } from '../../../kernel/problem.ts'
 import type { BrowserRequest } from '../../../platform/http/index.ts'
 
-/** The header that pages of ours send with each request that changes something. */
+/** The header that our pages send with each request that changes something. */
 export const csrfHeader = 'x-looptrace-csrf'
 
 /**
- * Throws `permission_denied` unless a request with our cookie came from a page of ours. Browsers say
- * where a request came from (`Sec-Fetch-Site`, `Origin`), and let no other site add a header of its
- * own without our consent, which we never give. Reads may also be opened by the person.
+ * Throws `permission_denied` unless a request with our cookie came from one of our pages. Browsers
+ * send the origin of a request (`Sec-Fetch-Site`, `Origin`), and let another site add a custom
+ * header only with our consent, which we never give. A person may also open a read in the address
+ * bar.
  */
 export function assertSameOrigin(
   { method, headers }: BrowserRequest,

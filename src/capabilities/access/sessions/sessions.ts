@@ -18,7 +18,7 @@ import {
 /** A session of a browser, with the instant at which it ends without further requests. */
 export type BrowserSession = SessionRow & { idle_expires_at: string }
 
-/** Sessions of browsers: a cookie that scripts cannot read, and a row that can be ended at once. */
+/** Browser sessions: a cookie that scripts cannot read, and a row that can be ended at once. */
 export type BrowserSessions = {
   /** Starts a session and returns its Set-Cookie. Ends the session that the browser had before. */
   start(person: SignedIn, headers: RequestHeaders): Promise<string>
@@ -27,7 +27,7 @@ export type BrowserSessions = {
    * request that another site made the browser send.
    */
   find(request: BrowserRequest): Promise<BrowserSession | undefined>
-  /** Whether a request has our cookie, which may be outdated. */
+  /** Returns whether a request has our cookie, which may be outdated. */
   has(headers: RequestHeaders): boolean
   /** Replaces the cookie of a session; undefined when another request has just done so. */
   renew(request: BrowserRequest): Promise<string | undefined>
@@ -52,10 +52,10 @@ export type BrowserSessionsOptions = {
 }
 
 /**
- * Creates the sessions of browsers. A cookie is `lts_` and 43 base62 characters (256 bits), of which
- * only the SHA-256 is stored. Each request reads the row, so that an ended session is refused by
- * every process at once. After a renewal, the cookie before it counts for a minute, for requests
- * under way; a later use ends the session, because it may be by a thief (RFC 9700, 4.14.2).
+ * Creates the sessions of browsers. A cookie is `lts_` and 43 base62 characters (256 bits), of
+ * which only the SHA-256 is stored. Each request reads the row, so that an ended session is refused
+ * by every process at once. After a renewal, the old cookie works for a minute, for requests in
+ * progress. A later use ends the session, because the cookie may be stolen (RFC 9700, 4.14.2).
  */
 export function createBrowserSessions(options: BrowserSessionsOptions): BrowserSessions {
   const { db, clock, public_url } = options
@@ -124,7 +124,7 @@ export function createBrowserSessions(options: BrowserSessionsOptions): BrowserS
   }
 }
 
-/** Whether cookies are for HTTPS only: when people open our pages over HTTPS. */
+/** Returns whether cookies are for HTTPS only: if the public URL is HTTPS. */
 export function isSecure(public_url: string | undefined): boolean {
   return public_url?.startsWith('https:') === true
 }

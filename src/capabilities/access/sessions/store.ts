@@ -17,7 +17,7 @@ export type SessionRow = Omit<
   display_name: string
   installation_admin: boolean
   must_change_password: boolean
-  /** Whether it was found by the cookie before the last renewal. */
+  /** Whether the request had the cookie from before the last renewal. */
   is_previous: boolean
 }
 
@@ -32,7 +32,7 @@ export type NewSession = {
   expires_at: Date
 }
 
-/** Inserts a session, ends the one before it in the browser, and deletes a few expired ones. */
+/** Inserts a session, ends the browser's earlier session, and deletes a few expired sessions. */
 export function insertSession(
   db: Db,
   { now, ...session }: NewSession,
@@ -83,7 +83,7 @@ export function findSession(
     .executeTakeFirst()
 }
 
-/** Replaces the hash of a cookie; false when another call has replaced it meanwhile. */
+/** Replaces the hash of a cookie. Returns false if another call has replaced it meanwhile. */
 export async function renewSession(
   db: Db,
   { token_hash, next_hash, now }: { token_hash: Buffer; next_hash: Buffer; now: Date },

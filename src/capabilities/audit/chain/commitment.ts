@@ -2,11 +2,11 @@ import { hash, randomBytes } from 'node:crypto'
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import { encodeFields } from './record.ts'
 
-/** Erasable parts of a record: where the call came from, and what it asked to change. */
+/** Erasable parts of a record: the origin of the call, and the requested change. */
 export const detailParts = ['origin', 'change'] as const
 export type DetailPart = (typeof detailParts)[number]
 
-/** A value beside the chain. Without its salt, the value can not be guessed from the hash. */
+/** A value outside the chain. Without its salt, the value cannot be guessed from the hash. */
 export type Detail = { salt: string; value: string }
 
 const saltBytes = 32
@@ -16,7 +16,7 @@ export function createDetail(value: unknown, salt = randomBytes(saltBytes)): Det
   return { salt: salt.toString('hex'), value: canonicalJson(value) }
 }
 
-/** Returns the hash of a detail, which the chain has instead of it. */
+/** Returns the hash of a detail. The chain contains the hash instead of the detail. */
 export function commitTo(part: DetailPart, { salt, value }: Detail): string {
   return hash('sha256', encodeFields('looptrace audit commitment', [part, salt, value]))
 }

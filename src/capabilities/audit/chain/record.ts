@@ -17,7 +17,7 @@ export type RecordFields = {
   resource_id: string | null
   project_id: string | null
   request_id: string
-  /** Refused calls of the same actor that were only counted since its last record. */
+  /** Number of the actor's refused calls without a record since the actor's last record. */
   suppressed: number
   /** Segment of reads: their number and their hash. */
   segment_count: number | null
@@ -39,7 +39,7 @@ export const emptyHead: ChainHead = { seq: 0, hash: '0'.repeat(64) }
 const domain = 'looptrace audit record'
 const version = 1
 
-/** Order of the fields in the hash. Appended to only together with a new version. */
+/** Order of the fields in the hash. To add a field, append it and increase the version. */
 const hashedFields: readonly (keyof RecordFields)[] = [
   'chain_id',
   'recorded_at',
@@ -71,7 +71,7 @@ export function encodeRecord(fields: RecordFields): Buffer {
   )
 }
 
-/** Returns the hash of a record: SHA-256 of its bytes, its number (8 bytes) and the hash before. */
+/** Returns the hash of a record: SHA-256 of its bytes, number (8 bytes) and the previous hash. */
 export function hashRecord(fields: RecordFields, previous: ChainHead): string {
   const seq = Buffer.alloc(8)
   seq.writeBigUInt64BE(BigInt(previous.seq + 1))

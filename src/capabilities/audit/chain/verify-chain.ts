@@ -14,12 +14,12 @@ export type ChainFault = {
     | 'detail_changed'
     | 'checkpoint_missing'
     | 'checkpoint_conflict'
-  /** Number of the record at which the fault shows. */
+  /** Number of the record where the fault was detected. */
   seq: number
   detail: string
 }
 
-/** A record with the erasable details that are still there. */
+/** A record with its details that were not erased. */
 export type RecordWithDetails = ChainRecord & { details?: Partial<Record<DetailPart, Detail>> }
 
 /** The result of a verification. */
@@ -37,9 +37,9 @@ export type ChainReport = {
 }
 
 /**
- * Checks the records of one chain, given in their order, against its checkpoints, whose signatures
- * are already verified. A chain alone cannot show that its end, or all of it, was replaced; the
- * checkpoints do. Records after the newest checkpoint may be cut off without a trace.
+ * Checks the records of one chain, in their order, against its checkpoints, whose signatures are
+ * already verified. Only checkpoints can show that the end of the chain, or all of it, was
+ * replaced. Records after the newest checkpoint can be cut off without a trace.
  */
 export class ChainVerifier {
   readonly #heads = new Map<number, string>()
@@ -60,7 +60,7 @@ export class ChainVerifier {
     this.#head = start ?? lastPruned(sorted) ?? emptyHead
   }
 
-  /** Checks the next record. Records of a prefix that retention deleted are not given. */
+  /** Checks the next record. Leave out the prefix that retention deleted. */
   add(record: RecordWithDetails): void {
     this.#records++
     this.#checkPosition(record)
@@ -107,7 +107,7 @@ export class ChainVerifier {
     }
   }
 
-  /** Checks that no checkpoint after a number lacks the one before it. */
+  /** Checks that each checkpoint after a number has its predecessor. */
   #checkLinks(sorted: readonly SignedCheckpoint[], after: number): void {
     const digests = new Set(sorted.map(({ digest }) => digest))
     for (const { seq, previous } of sorted.filter((checkpoint) => checkpoint.seq > after)) {

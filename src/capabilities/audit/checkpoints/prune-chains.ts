@@ -8,9 +8,9 @@ type Db = Kysely<AuditTables>
 const batch_max = 5_000
 
 /**
- * Deletes records older than a time: the prefix of a chain up to a checkpoint that was signed before
- * that time. A signed statement names the last deleted record, so the rest still verifies. With
- * sinks, only a published checkpoint counts. Returns the number of deleted records.
+ * Deletes records older than a time: the prefix of a chain up to a checkpoint that was signed
+ * before that time. A signed statement names the last deleted record, so the rest still verifies.
+ * With sinks, only a published checkpoint counts. Returns the number of deleted records.
  */
 export async function pruneChains(
   db: Db,
@@ -25,7 +25,7 @@ export async function pruneChains(
       const head = cut.hash.toString('hex')
       await storeCheckpoint(db, chain, { ...pruning, kind: 'pruned', seq: cut.seq, head })
     }
-    // Also deletes what an interrupted pass left.
+    // Also deletes the records that an interrupted pass left.
     deleted += await deletePrefix(db, chain.chain_id, pruning.signal)
   }
   return deleted

@@ -5,14 +5,14 @@ type Db = Kysely<AuditTables>
 /** A checkpoint for a sink: a file name below the sink, and the envelope as JSON text. */
 export type PublishedCheckpoint = { name: string; envelope: string }
 
-/** A place outside of the database that keeps checkpoints. Publishing twice must do no harm. */
+/** A store of checkpoints outside the database. Publishing must be idempotent. */
 export type CheckpointSink = (checkpoint: PublishedCheckpoint) => Promise<void>
 
 const page_max = 200
 
 /**
- * Publishes checkpoints to all sinks, oldest first. A checkpoint is published again until every
- * sink had it, so none is lost while a sink is unavailable. Rejects with the first failure.
+ * Publishes checkpoints to all sinks, oldest first. Retries each checkpoint until every sink has
+ * accepted it, so that an unavailable sink loses no checkpoint. Rejects with the first failure.
  */
 export async function publishCheckpoints(
   db: Db,

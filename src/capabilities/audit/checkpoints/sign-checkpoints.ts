@@ -5,11 +5,11 @@ import type { ChainRow } from '../events/store.ts'
 
 type Db = Kysely<AuditTables>
 
-/** New records, and the time with any new record, after which a chain gets a checkpoint. */
+/** A chain gets a checkpoint after this many new records, or after this time with a new record. */
 const records_max = 1_000
 const age_max_ms = 60 * 60 * 1000
 
-/** Most chains in one pass of a worker; the others follow in the next one. */
+/** Maximum chains in one pass of a worker. The others follow in the next pass. */
 const chains_max = 500
 
 /** Signs checkpoints of the chains that are due. Returns their number. */
@@ -41,8 +41,8 @@ export async function signCheckpoints(
 type Signing = Pick<Checkpoint, 'kind' | 'seq' | 'head'> & { key: KeyObject; now: Date }
 
 /**
- * Signs and stores a checkpoint that follows the chain's last one; false when another worker was
- * faster. The chain is locked for two short statements.
+ * Signs and stores the next checkpoint of a chain. Returns false if another worker was faster. The
+ * chain is locked for two short statements.
  */
 export function storeCheckpoint(db: Db, chain: ChainRow, signing: Signing): Promise<boolean> {
   const { kind, seq, head, key, now } = signing

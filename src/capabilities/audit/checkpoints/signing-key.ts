@@ -6,12 +6,12 @@ import { type PublicKeys, readKeyId, toJwks } from '../../certification/index.ts
 
 type Db = Kysely<AuditTables>
 
-/** Most keys that are read. A key is made only when the service's secret changes. */
+/** Maximum keys that are read. A key is created only after the service's secret has changed. */
 const keys_max = 100
 
 /**
- * Returns the key that signs checkpoints: the newest that the service's secret decrypts, or a new
- * one. One worker at a time makes a key.
+ * Returns the key that signs checkpoints: the newest key that the service's secret can decrypt, or
+ * a new key. One worker at a time creates a key.
  */
 export function openSigningKey(
   db: Db,

@@ -17,7 +17,7 @@ import { readCheckpointKeys } from './signing-key.ts'
 
 type Db = Kysely<AuditTables>
 
-/** Records of a longer chain are checked from the checkpoint before the newest of these on. */
+/** Maximum checked records. A longer chain is checked from a checkpoint among its newest ones. */
 const records_max = 100_000
 const checkpoints_max = 10_000
 const page_max = 1_000
@@ -26,9 +26,9 @@ const page_max = 1_000
 type StoredChainReport = ChainReport & { from_seq: number; pruned_seq: number }
 
 /**
- * Checks a chain in the store against the checkpoints in the store. It finds changes by a
- * person without the signing key. A replaced chain with other checkpoints and keys is found only with
- * published copies: `looptrace audit verify`.
+ * Checks a chain in the store against the checkpoints in the store. Detects changes by a person
+ * without the signing key. To detect a chain that was replaced with its checkpoints and keys, use
+ * `looptrace audit verify` with published copies.
  */
 export async function verifyStoredChain(
   db: Db,
@@ -62,7 +62,7 @@ export async function verifyStoredChain(
 
 type Position = { last: number; pruned_seq: number; hash: Buffer | undefined }
 
-/** Checks the position of a chain in the store, which is not signed. */
+/** Checks the stored position of a chain, which is not signed. */
 function checkPosition(
   { last, pruned_seq, hash }: Position,
   { head }: ChainReport,

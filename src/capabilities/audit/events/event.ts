@@ -81,7 +81,7 @@ export function toEvent(row: RecordRow): AuditEvent {
   }
 }
 
-/** Returns a row with the salts and values that its commitments are checked with. */
+/** Returns a row with the salts and values that verify its commitments. */
 export function toRecordWithDetails(row: RecordRow): RecordWithDetails {
   const details: Partial<Record<DetailPart, Detail>> = {}
   const { origin_salt, origin_value, change_salt, change_value } = row

@@ -9,7 +9,7 @@ import type { RecordRow } from './event.ts'
 
 type Db = Kysely<AuditTables>
 
-/** Which records of a chain are listed. Times are ISO 8601. */
+/** Filters of the records of a chain. Times are ISO 8601. */
 export type EventFilter = {
   chain_id: string
   actor_id?: string | undefined
@@ -96,8 +96,8 @@ export function findChain(db: Db, chain_id: string): Promise<ChainRow | undefine
 }
 
 /**
- * Returns the checkpoints of a chain from a number on, in their order. `pruned`: also all statements
- * about deleted prefixes, to which later checkpoints refer.
+ * Returns the checkpoints of a chain from a number on, in their order. `pruned` adds all statements
+ * about deleted prefixes, because later checkpoints refer to them.
  */
 export function selectCheckpoints(
   db: Db,

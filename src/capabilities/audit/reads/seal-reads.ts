@@ -15,7 +15,9 @@ type ReadRow = Selectable<AuditTables['audit_reads']>
 /** Most reads of a segment. */
 const segment_max = 1_000
 
-/** Age from which a read was left behind by a worker that stopped or a store that was unavailable. */
+/**
+ * Age of a read from which its sealing was interrupted, by stopped workers or an unavailable store.
+ */
 const late_ms = 10_000
 
 /** The actions of records that seal a segment, in time and after an interruption. */
@@ -78,7 +80,7 @@ async function isMine(trx: Db, chain_id: string): Promise<boolean> {
   return rows[0]?.mine === true
 }
 
-/** Returns what a segment protects of a stored read. */
+/** Returns the fields of a stored read that a segment protects. */
 export function toRead({ origin_hash, ...row }: ReadRow): ContentRead {
   return { ...row, origin_hash: origin_hash.toString('hex') }
 }

@@ -12,8 +12,8 @@ type Waiting = { entry: AuditEntry; resolve: () => void; reject: (error: unknown
 const batch_max = 500
 
 /**
- * Returns a function that stores reads of content. Reads that come while an insert runs share the
- * next one, so that many readers cost few statements.
+ * Returns a function that stores reads of content. Reads that arrive while an insert runs share the
+ * next insert, so that many readers cost few statements.
  */
 export function storeReads(db: Db): (entry: AuditEntry) => Promise<void> {
   let waiting: Waiting[] = []

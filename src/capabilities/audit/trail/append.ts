@@ -17,8 +17,8 @@ export type Segment = { count: number; hash: string }
 
 /**
  * Returns the one statement that advances the chain and inserts the record. PostgreSQL computes the
- * hash from the bytes of the record and the position that it locks, so the lock on the chain is held
- * for this statement and the commit only.
+ * hash from the bytes of the record and the position that it locks, so the lock on the chain is
+ * held for this statement and the commit only.
  */
 export function toAppendStatement(db: Db, entry: AuditEntry, segment?: Segment): AuditStatement {
   const origin = detailOf(entry.origin)
@@ -84,7 +84,10 @@ function toFields(
   }
 }
 
-/** Longest detail that is stored, in characters of JSON. A longer one is replaced by its length. */
+/**
+ * Maximum length of a stored detail, in characters of JSON. A longer detail is stored as its
+ * length.
+ */
 const detailLength_max = 16_384
 
 /** Returns the detail of a value; undefined for null. */

@@ -5,8 +5,8 @@ import type { CertificationDb } from '../evidence/contract.ts'
 import { readPublicKeySet } from '../keys/signing-key.ts'
 
 /**
- * GET /.well-known/looptrace-certification-keys.json: the public keys of statements (RFC 7517), also
- * those of earlier signing keys.
+ * GET /.well-known/looptrace-certification-keys.json: the public keys of statements (RFC 7517),
+ * including those of earlier signing keys.
  */
 export function getCertificationKeys({ db }: { db: CertificationDb }): Route {
   return defineRoute({

@@ -96,7 +96,7 @@ export const certificationSchema = record('ReleaseCertification', {
 
 export type CertificationReply = z.input<typeof certificationSchema>
 
-/** Returns a certification as a reply at a time. */
+/** Returns the reply of a certification at a time. */
 export function toCertificationReply(row: Certification, now_ms: number): CertificationReply {
   const policy = row.policy as PolicyDocument
   const predicate = row.predicate as Predicate | null

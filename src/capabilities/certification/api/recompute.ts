@@ -13,10 +13,10 @@ import {
   readScope,
 } from './contract.ts'
 
-/** Certifications that a process computes again at one time. */
+/** Maximum concurrent recomputations of a process. */
 const running_max = 2
 
-/** A computation reads all evidence into memory. */
+/** Limits recomputations, because each reads all evidence into memory. */
 const slotLimits = {
   work: 'computations of certifications',
   ...{ running_max: 1, waiting_max: 4, wait_ms_max: 5_000 },

@@ -29,8 +29,8 @@ const url = '/api/v1/reliability/phase10/release-certification'
 const list = 'certifications'
 
 /**
- * POST /api/v1/reliability/phase10/release-certification: declares a certification, which a worker
- * does when the window has ended. The same request while it is unended returns it.
+ * POST /api/v1/reliability/phase10/release-certification: declares a certification. A worker runs
+ * it after its window has ended. Until it is finished, the same request returns it.
  */
 export function postReleaseCertification(deps: CertificationRoutesDeps): Route {
   return defineRoute({
@@ -93,7 +93,7 @@ function checkWindow({ window }: CertificationRequest, now_ms: number): void {
   throw invalid('/window/to', `got ${window?.to}, expected at most ${window_days_max} days ahead`)
 }
 
-/** Throws unless the eval runs are those of the release, and of its baseline. */
+/** Throws unless all eval runs belong to the release or its baseline. */
 async function checkEvalRuns(
   db: CertificationDb,
   project_id: string,
@@ -201,8 +201,8 @@ export function listReleaseCertifications({ db, clock }: CertificationRoutesDeps
 }
 
 /**
- * GET /api/v1/reliability/phase10/release-certification/{certification_id}: a certification with the
- * results of its gates.
+ * GET /api/v1/reliability/phase10/release-certification/{certification_id}: a certification with
+ * the results of its gates.
  */
 export function getReleaseCertification({ db, clock }: CertificationRoutesDeps): Route {
   return defineRoute({

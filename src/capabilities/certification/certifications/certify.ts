@@ -28,26 +28,28 @@ import {
   readEvidence,
 } from './write.ts'
 
-/** Returns the outcome of the items that a project received in a window (milliseconds since 1970). */
+/**
+ * Returns the outcome of the items that a project received in a window (milliseconds since 1970).
+ */
 export type ReadLedger = (
   project_id: string,
   window: { from_ms: number; to_ms: number },
 ) => Promise<Completeness>
 
-/** Everything that certifications are done with. */
+/** Dependencies of certification jobs. */
 export type CertifyDeps = {
   db: CertificationDb
   clock: Clock
   signing: SigningKey
   readLedger: ReadLedger
   readFeedback: ReadFeedback
-  /** Most tasks of a release, or of its baseline. */
+  /** Maximum tasks of a release, and of its baseline. */
   tasks_max: number
 }
 
-/** A certification starts within this time. */
+/** Time within which a due certification starts. */
 const poll_ms = 250
-/** Certifications that a process does at a time. */
+/** Maximum concurrent certifications of a process. */
 const certifications_max = 2
 
 /** Returns the handler of certification jobs. */
@@ -61,8 +63,8 @@ export function certificationHandler(deps: CertifyDeps): JobHandler {
 }
 
 /**
- * Does a certification to its end. Each step can be repeated: the attempt is counted once, the first
- * evidence that is stored counts, and the end is written once.
+ * Runs a certification to its end. Each step can be repeated: the attempt is counted once, the
+ * evidence that is stored first counts, and the result is written once.
  */
 async function certify(deps: CertifyDeps, job: Job, { signal }: JobContext): Promise<JobValue> {
   const { db, clock } = deps
@@ -92,7 +94,7 @@ async function certify(deps: CertifyDeps, job: Job, { signal }: JobContext): Pro
   return { state: 'ended', verdict }
 }
 
-/** Computes the result of a certification from what is stored of it. */
+/** Computes the result of a certification from its stored rows. */
 export async function computePredicate(db: CertificationDb, certification: Certification) {
   return toPredicate({
     certification,
@@ -139,7 +141,7 @@ async function readAll(
   const withGroup = gates.some(({ kind }) => kind === 'worst_group')
   const limits = { salt, withGroup, tasks_max: deps.tasks_max, signal }
   const asked = { project_id, tags, environment, window }
-  // Read before the tasks: what is settled then is stored.
+  // Read before the tasks, because items that are settled at that time are stored.
   const ledger = readsTasks ? await readWindow(deps, project_id, window) : null
   const tasks = readsTasks ? await readTasks(deps, asked, limits) : noTasks
   const cases = await readEvalCases(db, { project_id, salt, run_ids: eval_run_ids })
@@ -176,7 +178,7 @@ function readWindow(
 
 type SidesRead = { certification: Certification; tasks: TasksRead; compared: TasksRead }
 
-/** The ledger of the release is judged with the gates; that of the baseline here. */
+/** Finds obstacles, such as an incomplete baseline. Gates check the ledger of the release. */
 async function findObstacles(
   deps: CertifyDeps,
   { certification, tasks, compared }: SidesRead,
@@ -188,10 +190,12 @@ async function findObstacles(
   return isComplete(ledger) ? obstacles : [...obstacles, 'incomplete_baseline']
 }
 
-/** Share of the tasks above which those that can not be judged yet are worth a warning. */
+/** Share of tasks without a result yet, above which a certification has a warning. */
 const openShare_max = 0.05
 
-/** Tasks that did not end, or were not analysed yet, are no samples: often the bad ones. */
+/**
+ * Warns of tasks that run or are not analysed yet: they are not samples, and often the bad ones.
+ */
 function findWarnings({ items, running, unanalysed }: TasksRead): string[] {
   const isMany = (tasks: number) => tasks > openShare_max * items.length
   return [

@@ -12,8 +12,8 @@ const expire_ms = 600_000
 const rows_max = 100
 
 /**
- * Returns the chores of certifications: they start those whose window has ended, end those whose job
- * was lost, and delete evidence that has expired.
+ * Returns the chores of certifications: start certifications whose window has ended, end those
+ * whose job was lost, and delete expired evidence.
  */
 export function certificationChores(deps: Deps): Chore[] {
   return [
@@ -41,7 +41,7 @@ async function startDue({ db, clock }: Deps): Promise<void> {
   })
 }
 
-/** Ends certifications whose job has ended: each of its attempts killed the worker. */
+/** Ends certifications whose job has ended because each of its attempts killed the worker. */
 async function endLost({ db, clock }: Deps): Promise<void> {
   const error = 'The worker stopped during each attempt. Certify the release again.'
   await sql`
@@ -55,7 +55,7 @@ async function endLost({ db, clock }: Deps): Promise<void> {
       limit ${rows_max} for update skip locked)`.execute(db)
 }
 
-/** Deletes evidence that was held long enough. The statement stays. */
+/** Deletes expired evidence. Keeps the statement. */
 async function expire({ db, clock }: Deps): Promise<void> {
   const now = new Date(clock.now_ms()).toISOString()
   await db.transaction().execute(async (trx) => {

@@ -1,6 +1,6 @@
 import type { Completeness, Obstacle } from '../gates/judge-gates.ts'
 
-/** The findings of a certification, frozen with its evidence. A later reading finds the same. */
+/** Facts that are stored with the evidence, so that a recomputation uses the same ones. */
 export type Frozen = {
   /** When the evidence was read, ISO 8601. */
   at: string

@@ -7,7 +7,7 @@ import { evalRuns_max } from '../evidence/read-eval-cases.ts'
 import type { PolicyInForce } from '../policies/policy-in-force.ts'
 
 const day_ms = 86_400_000
-/** Greatest length of a window. */
+/** Maximum length of a window. */
 export const window_days_max = 90
 
 /** A request for a certification. Times are ISO 8601. */
@@ -44,19 +44,19 @@ export function subjectOf({
   return image_digest ?? hash('sha256', `${name}@${version}`)
 }
 
-/** Returns the digest of a request, by which a repeated one is known. */
+/** Returns the digest of a request, which identifies repeated requests. */
 export function digestRequest(request: CertificationRequest): string {
   return hash('sha256', canonicalJson(request))
 }
 
-/** Returns the end of the window: now if the request does not name it. */
+/** Returns the end of the window; by default now. */
 export function windowEnd({ window }: CertificationRequest, now_ms: number): string {
   return new Date(window?.to ?? now_ms).toISOString()
 }
 
 /**
- * Returns the plan of the first certification of a release. Without a window it begins the policy's
- * `max_age` before its end.
+ * Returns the plan of the first certification of a release. If the request has no window, the
+ * window begins the policy's `max_age` before its end.
  */
 export function firstPlan(
   request: CertificationRequest,
@@ -74,8 +74,8 @@ export function firstPlan(
 }
 
 /**
- * Returns the plan with the eval runs of a further look. Evidence accumulates: the window begins
- * where it was declared, and no eval run is left out. Throws `certification_plan_conflict`.
+ * Returns the plan with the eval runs of a later look. Evidence accumulates: the start of the
+ * window stays, and all earlier eval runs are kept. Throws `certification_plan_conflict`.
  */
 export function extendPlan(plan: Plan, request: CertificationRequest): Plan {
   const { window, baseline, release } = request
@@ -111,7 +111,7 @@ export function checkPlan(plan: Plan, to: string): void {
   }
 }
 
-/** Returns the problem of a faulty field. */
+/** Returns the error of a faulty field. */
 export function invalid(pointer: string, detail: string): Problem {
   return problem('invalid_request', {
     detail: `${pointer.slice(1)}: ${detail}`,
@@ -123,7 +123,9 @@ function tagsOf({ name, version, tags }: { name: string; version: string; tags: 
   return tags === null ? [version, `${name}@${version}`] : [...new Set(tags)].sort()
 }
 
-/** Without a window, a baseline is what it did in the 30 days before the end of the release's. */
+/**
+ * Returns the baseline. Its default window starts 30 days before the release's, and ends with it.
+ */
 function baselineOf(
   { baseline, release, environment }: CertificationRequest,
   { from, to }: { from: string; to: string },
@@ -145,7 +147,7 @@ function baselineOf(
 
 const baselineDays = 30
 
-/** Returns an instant with milliseconds; the least instant for one that is not valid. */
+/** Returns an instant with milliseconds; the minimum instant for an invalid one. */
 function toIso(instant: string | number): string {
   const at_ms = new Date(instant).getTime()
   return new Date(Number.isFinite(at_ms) ? at_ms : 0).toISOString()

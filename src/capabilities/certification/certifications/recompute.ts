@@ -17,8 +17,8 @@ export type Recomputed = {
 }
 
 /**
- * Computes a certification again from its stored evidence. Undefined for one without a statement.
- * Without its evidence, or with another policy or statement, nothing is certified.
+ * Computes a certification again from its stored evidence. Returns undefined without a statement.
+ * The result is never certified if the evidence is deleted, or policy or statement differ.
  */
 export async function recomputeCertification(
   db: CertificationDb,

@@ -16,7 +16,7 @@ import {
   windowEnd,
 } from './plan.ts'
 
-/** Kind of the jobs that do certifications. Their `params` are `{ certification_id }`. */
+/** Kind of certification jobs. Their `params` are `{ certification_id }`. */
 export const certificationJob = 'certification'
 
 /** Maximum certifications of a project that have not ended. */
@@ -34,10 +34,10 @@ export type Declaration = {
 }
 
 /**
- * Declares a certification: stores its plan, or extends that of earlier looks, and stores it as
- * pending, with its job if the window has ended. The same request while one is unended returns that
- * one: `is_new` is false. Throws `certification_running`, `certification_plan_conflict`,
- * `invalid_request`, `limit_reached`.
+ * Declares a certification: stores its plan or extends the plan of earlier looks, and stores a
+ * pending certification, with its job if the window has ended. Until it is finished, the same
+ * request returns it with `is_new: false`. Throws `certification_running`,
+ * `certification_plan_conflict`, `invalid_request`, `limit_reached`.
  */
 export function declareCertification(
   { db, clock }: { db: CertificationDb; clock: Clock },
@@ -81,7 +81,7 @@ function keyOfPlan({ project_id, request, policy }: Declaration) {
 
 type PlanKey = ReturnType<typeof keyOfPlan>
 
-/** Locks the attempts at a release: its declarations and attempts follow each other. */
+/** Locks the attempts at a release, so that its declarations and attempts run one after another. */
 async function lockSubject(
   trx: CertificationDb,
   { project_id, subject }: Pick<PlanKey, 'project_id' | 'subject'>,
@@ -232,7 +232,7 @@ export async function selectCertifications(
 }
 
 /**
- * Cancels a certification that has not ended, with its job. Returns undefined when it does not
+ * Cancels an unfinished certification with its job. Returns undefined if the certification does not
  * exist or has ended.
  */
 export function cancelCertification(

@@ -11,7 +11,7 @@ import { evidenceLeaves, merkleRoot } from '../statement/merkle-tree.ts'
 import type { Predicate } from '../statement/statement.ts'
 import type { Frozen } from './frozen.ts'
 
-/** The input of a predicate: all of it is stored, so that it can be computed again. */
+/** The input of a predicate. All of it is stored, so that the predicate can be computed again. */
 export type PredicateSource = {
   certification: Certification
   policy: PolicyDocument
@@ -20,8 +20,8 @@ export type PredicateSource = {
 }
 
 /**
- * Computes the result of a certification from what is stored of it. Equal input gives an equal
- * result. Lets other work of the process go on between its steps.
+ * Computes the result of a certification from its stored rows. Equal input gives an equal result.
+ * Yields to other work of the process between its steps.
  */
 export async function toPredicate(source: PredicateSource): Promise<Predicate> {
   const { certification, policy, frozen } = source
@@ -56,14 +56,14 @@ export async function toPredicate(source: PredicateSource): Promise<Predicate> {
   }
 }
 
-/** Returns when a certification by a policy expires, ISO 8601. */
+/** Returns the expiry of a certification under a policy, ISO 8601. */
 export function expiryOf(policy: PolicyDocument, { at }: Pick<Frozen, 'at'>): string {
   return new Date(Date.parse(at) + durationMs(policy.valid_for)).toISOString()
 }
 
 const noEvidence = { root: merkleRoot([]).toString('hex'), leaves: 0 }
 
-/** Returns the root over the samples that a gate has used: those of the baseline come after. */
+/** Returns the Merkle root of the samples of a gate: the release, followed by its baseline. */
 function proveEvidence(gate: Gate, { release, baseline }: GateEvidence) {
   const isRate = metrics[gate.metric].type === 'rate'
   const used = samplesOf(release, gate.metric, isRate).samples

@@ -8,7 +8,7 @@ import type { Frozen } from './frozen.ts'
 /** Items of one page of stored evidence. */
 const pageItems_max = 1_000
 
-/** The evidence of one side, by its source. */
+/** The evidence of one side (release or baseline), by its source. */
 export type Evidence = {
   side: 'release' | 'baseline'
   source: 'tasks' | 'eval'
@@ -16,8 +16,8 @@ export type Evidence = {
 }
 
 /**
- * Counts the attempt of a pending certification and marks it as running. Returns it unchanged if it
- * runs already, and undefined if it has ended.
+ * Counts the attempt of a pending certification and marks the certification as running. Returns a
+ * running one unchanged, and undefined for one that has ended.
  */
 export function beginAttempt(
   db: CertificationDb,
@@ -53,8 +53,8 @@ export function beginAttempt(
 }
 
 /**
- * Stores the evidence of a running certification, once. Returns whether it did: another worker may
- * have stored evidence, which then counts, or the certification was cancelled.
+ * Stores the evidence of a running certification, once. Returns false if the certification was
+ * cancelled, or if another worker has stored evidence, which then counts.
  */
 export function freezeEvidence(
   db: CertificationDb,
@@ -127,7 +127,7 @@ export type Ending = {
   ended_at: Date
 }
 
-/** Ends a running certification. Returns whether it did; nothing is written twice. */
+/** Ends a running certification. Returns false, and writes nothing, if it has ended. */
 export async function endCertification(
   db: CertificationDb,
   { project_id, id }: Certification,
@@ -146,7 +146,7 @@ export async function endCertification(
   return numUpdatedRows > 0n
 }
 
-/** Ends a certification that can not be done. */
+/** Ends a certification as failed. */
 export async function failCertification(
   db: CertificationDb,
   { project_id, id }: Certification,

@@ -67,7 +67,7 @@ export const evalRunSchema = record('EvalRun', {
   created_by: z.string(),
 })
 
-/** Returns an eval run as a reply. */
+/** Returns the reply of an eval run. */
 export function toEvalRunReply(run: StoredEvalRun): z.input<typeof evalRunSchema> {
   const { id, name, environment, format, digest, cases, passed, failed, skipped } = run
   const image_digest = run.image_digest === null ? null : `sha256:${run.image_digest}`

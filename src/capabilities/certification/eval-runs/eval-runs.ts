@@ -40,8 +40,9 @@ const writes = { level: 'project', role: 'editor', key: 'certification:run' } as
 const path = z.strictObject({ eval_run_id: z.string().describe('Id of the eval run.') })
 
 /**
- * POST /api/v1/reliability/phase10/eval-runs: stores the cases of a file. The same cases of the same release,
- * environment and name give the first eval run with 200, so that a pipeline can repeat the call.
+ * POST /api/v1/reliability/phase10/eval-runs: stores the cases of a file. Returns the first eval
+ * run with 200 if it has equal cases, release, environment and name, so that pipelines can repeat a
+ * call.
  */
 export function postEvalRun({ db, clock }: EvalRunDeps): Route {
   return defineRoute({
@@ -163,8 +164,8 @@ export function getEvalRun({ db }: EvalRunDeps): Route {
 }
 
 /**
- * DELETE /api/v1/reliability/phase10/eval-runs/{eval_run_id}: deletes an eval run with its cases. The evidence of
- * certifications that have read it is kept.
+ * DELETE /api/v1/reliability/phase10/eval-runs/{eval_run_id}: deletes an eval run with its cases.
+ * Certifications that have read it keep their evidence.
  */
 export function removeEvalRun({ db }: EvalRunDeps): Route {
   return defineRoute({

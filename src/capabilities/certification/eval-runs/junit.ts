@@ -6,10 +6,11 @@ import { type CaseCollector, collectCases, EvalFileFault } from './read-cases.ts
 const depth_max = 32
 
 /**
- * Reads a JUnit report: each `<testcase>` is a case with the id `classname.name`, the group `classname`
- * and the duration `time`. `<failure>` and `<error>` fail it, `<skipped>` leaves it out. Properties of the
- * test case give `repeat`, `cluster`, `score` and `cost_usd`. Messages and outputs are ignored. A document
- * type is refused, so that no entity is declared or expanded. Throws `EvalFileFault`.
+ * Reads a JUnit report. Each `<testcase>` is a case with the id `classname.name`, the group
+ * `classname` and the duration `time`. A case with `<failure>` or `<error>` has failed; a case with
+ * `<skipped>` is left out. Properties of the test case give `repeat`, `cluster`, `score` and
+ * `cost_usd`. Messages and outputs are ignored. Document types are refused, so that no entity is
+ * declared or expanded. Throws `EvalFileFault`.
  */
 export function readJunit(content: string): EvalCase[] {
   const parser = sax.parser(true, parserOptions)
@@ -41,19 +42,19 @@ function textsOf(attributes: object): Texts {
   return new Map(Object.entries(attributes).map(([name, value]) => [name, String(value)]))
 }
 
-/** A structure that no JUnit report has. */
+/** A structure that is not allowed in a JUnit report. */
 class ReportFault extends Error {
   override readonly name = 'ReportFault'
 }
 
-/** A test case while its elements are read. `fields` has its values as a file of JSON lines would. */
+/** A test case while its elements are read. `fields` has the form of a line of JSON lines. */
 type OpenCase = {
   line: number
   outcome: 'passed' | 'failed' | 'skipped'
   fields: Record<string, unknown>
 }
 
-/** Properties of a test case that are fields of the case. Whether they are numbers. */
+/** Properties of a test case that are fields of the case: true for numbers. */
 const properties: ReadonlyMap<string, { isNumber: boolean }> = new Map([
   ['repeat', { isNumber: true }],
   ['cluster', { isNumber: false }],
@@ -123,7 +124,7 @@ function noteInside(current: OpenCase, path: readonly string[], attributes: Text
   current.fields[field] = property.isNumber ? numberFrom(value) : value
 }
 
-/** Returns the number of a decimal text, or else the text, which no field of a number accepts. */
+/** Returns the number in a decimal text, or the text itself, which number fields refuse. */
 function numberFrom(text: string): number | string {
   return /^\d{1,15}(\.\d{1,20})?$/.test(text) ? Number(text) : text
 }

@@ -19,9 +19,9 @@ export class EvalFileFault extends Error {
   }
 }
 
-/** A collector of cases, which refuses a repeat of a case that it has. */
+/** A collector of cases. It refuses a second case with the same id and repeat. */
 export type CaseCollector = {
-  /** Adds a case. Anything but a case is a fault. */
+  /** Adds a case. Notes a fault for an invalid value. */
   add(line: number, value: unknown): void
   /** Notes a fault. Throws `EvalFileFault` when there are too many faults. */
   fault(line: number, detail: string): void

@@ -36,12 +36,12 @@ export type StoredEvalRun = EvalRelease & {
 /** An eval run to store. */
 export type NewEvalRun = Omit<StoredEvalRun, 'created_at'> & { created_at: Date }
 
-/** Cases of one statement: 20 statements for the largest run. */
+/** Cases per insert statement: the largest run needs 20 statements. */
 const cases_per_statement = 1_000
 
 /**
- * Stores an eval run with its cases, or returns the run of the same release, environment and name that has
- * equal cases. Returns `full` when the project has `runs_max` runs.
+ * Stores an eval run with its cases, or returns the run of the same release, environment and name
+ * that has equal cases. Returns `full` when the project has `runs_max` runs.
  */
 export function insertEvalRun(
   db: EvalRunDb,

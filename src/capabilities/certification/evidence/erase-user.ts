@@ -4,7 +4,7 @@ import type { CertificationDb } from './contract.ts'
 
 /**
  * Erases users from certifications. Cases of eval runs of a user get a random cluster. Evidence has
- * salted digests only: without the salt no reader can tell that a user or task is in it, and the
+ * only salted digests. Without the salt it does not show whether a user or task is in it, and the
  * statement can still be computed again.
  */
 export function openCertificationErasure({ db }: { db: CertificationDb }): ErasureTarget {

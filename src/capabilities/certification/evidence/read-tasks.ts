@@ -6,7 +6,7 @@ import { type TaskRow, toTaskItem } from './task-item.ts'
 /** Tasks of one page. */
 const page_rows = 2_000
 
-/** Which tasks are evidence: those of a release that began in the window. */
+/** Selects the tasks that are evidence: those of a release that began in the window. */
 export type TasksAsked = {
   project_id: string
   tags: readonly string[]
@@ -15,7 +15,7 @@ export type TasksAsked = {
   window: { from: string; to: string }
 }
 
-/** The tasks of a release, and how many of them can not be judged yet. */
+/** The tasks of a release, with the numbers of tasks that run or are not analysed yet. */
 export type TasksRead = {
   items: EvidenceItem[]
   running: number

@@ -20,7 +20,7 @@ export type TaskRow = {
   has_unsupported_claim: boolean
 }
 
-/** How a task becomes evidence. `withGroup`: a gate needs the names of tasks. */
+/** Settings of the conversion of a task to evidence. `withGroup`: a gate needs names of tasks. */
 type TaskContext = {
   salt: Buffer
   withGroup: boolean
@@ -53,7 +53,7 @@ export function toTaskItem(row: TaskRow, { salt, withGroup, feedback }: TaskCont
   }
 }
 
-/** Samples of a user, else of a conversation, are not independent. */
+/** Returns the cluster of a task: its user, else its conversation, else the task itself. */
 function clusterOf({ user_id, conversation_id, task_id }: TaskRow): string {
   if (user_id !== null) return `user ${user_id}`
   return conversation_id === null ? `task ${task_id}` : `conversation ${conversation_id}`

@@ -1,6 +1,6 @@
 import type { MetricName } from '../policy/metrics.ts'
 
-/** A task or a case of an eval run, as evidence of the metrics that it has values for. */
+/** A task or a case of an eval run as evidence, with its values of metrics. */
 export type EvidenceItem = {
   /** Names the item in the evidence. Items with one id count once. */
   id: string
@@ -20,7 +20,9 @@ export type Sample = Omit<EvidenceItem, 'values'> & { value: number }
 /** The samples of a metric, each id once. `isBroken`: a value is not a number of its metric. */
 export type Samples = { samples: Sample[]; isBroken: boolean }
 
-/** Returns the samples of a metric in the order of their ids, so that sums are the same each time. */
+/**
+ * Returns the samples of a metric in the order of their ids, so that sums are the same each time.
+ */
 export function samplesOf(
   items: readonly EvidenceItem[],
   metric: MetricName,

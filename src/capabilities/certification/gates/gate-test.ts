@@ -12,7 +12,7 @@ export type GateReason =
   | 'no_baseline'
   | 'interval_spans_limit'
 
-/** The result of the evidence of one gate, or of one of its groups. */
+/** The test of one gate, or of one of its groups. */
 export type GateTest = {
   group: string | null
   n: number
@@ -23,9 +23,9 @@ export type GateTest = {
   baseline_n: number | null
   estimate: number | null
   bounds: Bounds
-  /** Why it can not be decided; null otherwise. */
+  /** Why the gate is inconclusive; null otherwise. */
   reason: GateReason | null
-  /** Whether the limit is reached, or missed, with an error of `tail`. */
+  /** Returns whether the limit is reached, or missed, with an error of `tail`. */
   isReached(tail: number): boolean
   isMissed(tail: number): boolean
 }

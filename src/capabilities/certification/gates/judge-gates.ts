@@ -7,7 +7,7 @@ import type { GateReason, GateTest } from './gate-test.ts'
 /** The outcome of the items in the window of the evidence. */
 export type Completeness = { accepted: number; stored: number; lost: number; pending: number }
 
-/** Reasons that exclude a certification, also with passed gates. */
+/** Reasons that prevent `certified` even if all gates pass. */
 export type Obstacle =
   | 'incomplete_ledger'
   | 'incomplete_baseline'
@@ -15,11 +15,11 @@ export type Obstacle =
   | 'too_much_evidence'
   | 'attempts_exhausted'
 
-/** The facts that decide a certification, beside its samples. */
+/** Facts that decide a certification in addition to its samples. */
 export type Circumstances = {
   /** Null without evidence of tasks. */
   ledger: Completeness | null
-  /** Which look at the release it is, from 1. */
+  /** Number of the look at the release, from 1. */
   attempt: number
   /** Time since the end of the window. */
   age_ms: number
@@ -48,16 +48,16 @@ export const clustersWarning_min = 50
 /** Share of the accepted items that may be pending. */
 const pendingShare_max = 0.005
 
-/** Whether no item of a window is lost, and hardly any pending. */
+/** Returns whether no item of a window is lost, and at most the allowed share is pending. */
 export function isComplete({ lost, pending, accepted }: Completeness): boolean {
   return lost === 0 && pending <= pendingShare_max * accepted
 }
 
 /**
- * Decides a certification: rejected when a critical or supporting gate failed, certified when all
- * of them passed and nothing is missing. Passing needs all gates, so each has the full error of the
- * look; failing needs one, so Holm's method shares it. `tests`: those of each gate of the policy, in
- * its order.
+ * Decides a certification: rejected if a critical or supporting gate failed, certified if all of
+ * them passed without an obstacle. To pass, all gates must pass, so each is tested at the full
+ * error of the look. To fail, one gate is sufficient, so Holm's method shares the error. `tests`
+ * has the tests of each gate, in the order of the policy.
  */
 export function judgeGates(
   rules: PolicyRules,
@@ -96,8 +96,8 @@ function findObstacles(
 }
 
 /**
- * Returns the tests that miss their limit when one error is shared by all of them: Holm (1979). Each
- * round tests at error / (tests that are left), and takes out those that miss.
+ * Returns the tests that miss their limit if all tests share one error (Holm 1979). Each round
+ * tests at error / (number of remaining tests), and removes the tests that miss.
  */
 function holm(tests: readonly GateTest[], tail: number): Set<GateTest> {
   const missed = new Set<GateTest>()
@@ -142,7 +142,7 @@ function outcomeOf(
 
 const order = { failed: 0, inconclusive: 1, passed: 2 } as const
 
-/** Orders failed groups first, then inconclusive ones; of equal ones the worst estimate. */
+/** Orders failed groups first, then inconclusive ones. Orders equal ones by the worst estimate. */
 function compareOutcomes(gate: Gate, a: Outcome, b: Outcome): number {
   const better = metrics[gate.metric].direction === 'higher' ? 1 : -1
   const byEstimate = better * ((a.test.estimate ?? 0) - (b.test.estimate ?? 0))

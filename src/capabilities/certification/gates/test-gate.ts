@@ -17,7 +17,7 @@ export type GateEvidence = {
 /** Rules of the policy for all gates. */
 export type GateRules = { confidence: number; min_clusters: number }
 
-/** Most groups of a `worst_group` gate. */
+/** Maximum groups of a `worst_group` gate. */
 export const groups_max = 200
 
 /** Tests a gate on evidence: one test, or one for each group of a `worst_group` gate. */
@@ -73,8 +73,8 @@ function testLevel(gate: Gate, samples: readonly Sample[], rules: GateRules): Ga
 }
 
 /**
- * Tests that no event occurred in enough samples. An event of a metric is what makes it worse. The
- * looks share no error: to pass at any of them, the first samples must be free of events already.
+ * Tests that no event occurred in enough samples. An event is a value that makes the metric worse.
+ * The looks do not share the error: a later look can pass only if the first samples had no event.
  */
 function testZeroTolerance(gate: Gate, samples: readonly Sample[], rules: GateRules): GateTest {
   const metric: Metric = metrics[gate.metric]
@@ -121,7 +121,7 @@ function summarize(samples: readonly Sample[], clusters: number, { type }: Metri
 
 type Size = { gate: Gate; n: number; clusters: number; bounds: Bounds }
 
-/** Returns why samples cannot decide a gate, for any values. */
+/** Returns why samples cannot decide a gate, regardless of their values. */
 export function reasonOf({ gate, n, clusters, bounds }: Size, rules: GateRules): GateReason | null {
   if (n === 0) return 'no_samples'
   if (n < gate.min_samples) return 'too_few_samples'

@@ -31,9 +31,9 @@ export class BadSigningKey extends Error {
 }
 
 /**
- * Opens the signing key: the configured one, else one that is generated once and kept encrypted in
- * the store. Its public key is stored before it signs, and stays there after a rotation. Throws
- * BadSigningKey for a configured key that is no Ed25519 key.
+ * Opens the signing key: the configured key, or a key that is generated once and stored encrypted.
+ * The public key is stored before the key signs, and stays there after a rotation. Throws
+ * BadSigningKey for a configured key that is not an Ed25519 key.
  */
 export function openSigningKey(options: SigningKeyOptions): SigningKey {
   const { certification_key } = options
@@ -53,7 +53,7 @@ function readPrivateKey(pem: string): KeyObject {
     const key = createPrivateKey(pem)
     if (key.asymmetricKeyType === 'ed25519') return key
   } catch {
-    // The text may be a secret: it is not quoted.
+    // The text may be a secret, so the message does not quote it.
   }
   throw new BadSigningKey('expected an Ed25519 private key in PEM (PKCS #8)')
 }
@@ -63,7 +63,7 @@ async function publish({ db, clock }: SigningKeyOptions, key: KeyObject): Promis
   return key
 }
 
-/** Returns the newest key that the secret opens, or makes the first one. */
+/** Returns the newest key that the secret decrypts, or creates a key. */
 async function keptKey(options: SigningKeyOptions): Promise<KeyObject | undefined> {
   const { db, clock, secret_key } = options
   if (secret_key === undefined) return undefined
@@ -73,7 +73,7 @@ async function keptKey(options: SigningKeyOptions): Promise<KeyObject | undefine
   const der = key.export({ type: 'pkcs8', format: 'der' })
   const sealed = sealValue(der, sealedFor(secret_key, readKeyId(key)))
   await storeKey(db, { key, sealed, at: new Date(clock.now_ms()) })
-  // Of two workers that made one at a time, both use the same.
+  // If two workers create keys at the same time, both use the same key.
   return findKept(db, secret_key)
 }
 
@@ -112,7 +112,7 @@ function sealedFor(secret_key: string, about: string) {
   return { secret_key, purpose: 'certification keys', about }
 }
 
-/** Most public keys of the key set, newest first. */
+/** Maximum public keys of the key set, newest first. */
 const publicKeys_max = 100
 
 /** Returns the public keys of statements, those of earlier signing keys included. */

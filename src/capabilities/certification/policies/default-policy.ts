@@ -9,8 +9,8 @@ import {
 export const defaultPolicyId = 'default'
 
 /**
- * The built-in policy `default`, version 0. It applies to a project that has no policy of this id:
- * tasks end, rarely loop or fail, and what end users say is reported.
+ * The built-in policy `default`, version 0. It applies to a project that has no policy of this id.
+ * It requires that tasks succeed and rarely loop or fail, and reports the feedback of end users.
  */
 export const builtInPolicy: PolicyDocument = toPolicyDocument(
   defaultPolicyId,

@@ -136,8 +136,8 @@ export async function selectVersions(
 }
 
 /**
- * Does work that changes the policies of a project, in a transaction. Changes of one project wait for
- * each other, so that two of them cannot exceed a limit together.
+ * Runs a change of the policies of a project in a transaction. Changes of one project wait for each
+ * other, so that two changes together cannot exceed a limit.
  */
 export function changePolicies<T>(
   db: PolicyDb,

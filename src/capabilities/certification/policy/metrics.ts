@@ -9,7 +9,7 @@ export type Metric = {
   about: string
 }
 
-/** The metrics that a gate can name. A task without the value of a metric is no sample of it. */
+/** The metrics that a gate can name. A task without a value of a metric is not a sample of it. */
 export const metrics = {
   task_success_rate: {
     ...{ source: 'tasks', type: 'rate', direction: 'higher' },

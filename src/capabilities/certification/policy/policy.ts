@@ -95,7 +95,7 @@ const limitFields: Record<Gate['kind'], readonly LimitField[]> = {
 const limitNames = ['threshold', 'max_drop', 'max_rate', 'k'] as const
 type LimitField = (typeof limitNames)[number]
 
-/** Returns the faulty fields of a gate, with what was expected. */
+/** Returns the faulty fields of a gate, with the expected values. */
 function gateFaults(gate: z.output<typeof gateRecord>): [keyof typeof gate, string][] {
   const { kind, threshold, direction } = gate
   const metric: Metric = metrics[gate.metric]

@@ -23,7 +23,7 @@ export type PairedChange = { cluster: string; gain: number; loss: number }
 /**
  * Returns the interval of the mean change over cases that both releases ran: gains − losses. Each
  * has the Korn–Graubard interval over clusters of cases; MOVER joins them with their correlation.
- * So cases without any change have an interval, which Student's t has not.
+ * Unlike Student's t, it also gives an interval if no case has changed.
  */
 export function pairedRateDifference(
   changes: readonly PairedChange[],

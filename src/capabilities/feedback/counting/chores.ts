@@ -6,7 +6,7 @@ import { findDueProjects, refreshRatedTasks } from './refresh-store.ts'
 import { deleteOldCounts, ratedProjects, storedDays, storeTaskDay } from './task-days-store.ts'
 import { daysOf, windowDays_max } from './window.ts'
 
-/** Tasks of a transaction that changes counts, and transactions of a project in a pass. */
+/** Maximum tasks that one transaction counts, and transactions of a project in one pass. */
 const batch_tasks = 1_000
 const batches_max = 20
 const projects_max = 200
@@ -14,7 +14,7 @@ const refreshEvery_ms = 2_000
 const daysEvery_ms = 10 * 60_000
 const hour_ms = 3_600_000
 const day_ms = 24 * hour_ms
-/** Days for which counts are kept, as hourly counts of votes. */
+/** Days for which counts are kept, like the hourly counts of votes. */
 const keptDays = 400
 
 type ChoreDeps = { db: InsightDb; clock: Clock }
@@ -35,7 +35,7 @@ export function countFeedbackChore({ db }: Pick<ChoreDeps, 'db'>): Chore {
   }
 }
 
-/** Counts what changed in a project just now, before a read: at most two batches. */
+/** Counts the latest changes of a project before a read: at most two batches. */
 export async function countChanges(db: InsightDb, project_id: string): Promise<void> {
   if ((await countDue(db, project_id, 1)) === 0) return
   const counted = await refreshRatedTasks(db, project_id, batch_tasks)
@@ -43,8 +43,9 @@ export async function countChanges(db: InsightDb, project_id: string): Promise<v
 }
 
 /**
- * Returns the chore that counts the tasks of each day in projects with feedback, for response rates.
- * Feedback and calls may come late, so a day is counted again: after an hour for each day of its age.
+ * Returns the chore that counts the tasks of each day in projects with feedback, for response
+ * rates. Feedback and calls may arrive late, so a day is counted again: after an hour for each day
+ * of its age.
  */
 export function countTaskDaysChore({ db, clock }: ChoreDeps): Chore {
   return {

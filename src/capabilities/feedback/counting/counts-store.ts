@@ -14,7 +14,7 @@ export type RatedWindow = HourWindow & {
   is_exact: boolean
 }
 
-/** Tasks up to which a window is counted by user; above it, sums of days are read. */
+/** Maximum tasks of a window that is counted by user. For more tasks, sums of days are read. */
 const exactTasks_max = 5_000
 
 /** Chooses how the rated tasks of a window are counted. */
@@ -32,7 +32,7 @@ export async function toRatedWindow(
 /** Counts of a cluster of users: a user, or a group of users. */
 export type ClusterCounts = [cluster: string, all: number, negative: number]
 
-/** A feature with the counts of its clusters. The empty feature has all tasks. */
+/** A feature with the counts of its clusters. The empty feature counts all tasks. */
 export type CountedFeature = { feature: string; clusters: ClusterCounts[] }
 
 export type FeatureChoice = {
@@ -40,15 +40,15 @@ export type FeatureChoice = {
   of: 'tasks' | 'votes'
   /** Minimum sum of a feature. */
   least: number
-  /** Maximum features with the largest sums: of each kind, or in all. */
+  /** Maximum features, those with the largest sums: of each kind, or in total. */
   features_max: number
   /** Kinds of features, such as `tool`; undefined for all. */
   kinds?: readonly string[]
 }
 
 /**
- * Counts the rated tasks of a window by feature and cluster, in the largest features and in all.
- * `features` is the number of features with the least sum, also of those that are left out.
+ * Counts the rated tasks of a window by feature and cluster, for the largest features and in total.
+ * `features` is the number of features that reach the minimum sum, including those left out.
  */
 export async function countByFeature(
   db: InsightDb,
@@ -115,7 +115,7 @@ export function isInWindow({
     and at >= ${from} and at < ${to}`
 }
 
-/** Counts the tasks whose change is not counted yet. Counts up to `limit`. */
+/** Returns the number of tasks whose changes are not counted yet, at most `limit`. */
 export async function countDue(db: InsightDb, project_id: string, limit: number): Promise<number> {
   const { rows } = await sql<{ due: number }>`
     select count(*)::int as due from (

@@ -10,9 +10,9 @@ const features_max = 64
 const feature_chars_max = 200
 
 /**
- * Computes the rated tasks of a project that are marked as due, at most `tasks_max` of them, and
- * changes the counts by the difference, in one transaction. Tasks that are being changed stay due.
- * Returns the number of computed tasks.
+ * Computes the due rows of rated tasks of a project, at most `tasks_max`, and adds the differences
+ * to the counts, in one transaction. Tasks that another transaction is changing stay due. Returns
+ * the number of computed tasks.
  */
 export function refreshRatedTasks(
   db: InsightDb,
@@ -20,7 +20,7 @@ export function refreshRatedTasks(
   tasks_max: number,
 ): Promise<number> {
   return db.transaction().execute(async (trx) => {
-    // One transaction of a project at a time changes counts, so none waits for rows of another.
+    // One transaction of a project at a time changes counts, so transactions never share rows.
     await sql`
       select pg_advisory_xact_lock(hashtextextended(${`rated_tasks ${project_id}`}, 0))`.execute(
       trx,
@@ -32,7 +32,7 @@ export function refreshRatedTasks(
         select task_id from rated_tasks_due
         where project_id = ${project_id} and task_id = any(${ids}) for update skip locked)
       returning task_id`.execute(trx)
-    // A statement of its own: it sees all that the deleted marks stood for.
+    // A later statement than the delete, so that it sees every change that the marks announced.
     const deleted = rows.map(({ task_id }) => task_id)
     if (deleted.length > 0) await computeTasks(trx, project_id, deleted)
     return deleted.length
@@ -40,8 +40,8 @@ export function refreshRatedTasks(
 }
 
 /**
- * Returns due tasks, after it has locked their feedback. A change of feedback locks the task before
- * it marks it; counting has to lock in the same order.
+ * Locks the feedback of due tasks, and returns the tasks. A change of feedback locks the task
+ * before it marks the task as due, so counting has to lock in the same order.
  */
 async function lockDueTasks(
   trx: InsightDb,
@@ -129,8 +129,8 @@ async function computeTasks(trx: InsightDb, project_id: string, ids: string[]): 
 }
 
 /**
- * Builds the features of a task. It leaves out labels of the same source: they are the reason of the
- * vote, so every such label would be a pattern.
+ * Builds the features of a task, without the labels of the same source: a label is the reason of
+ * its vote, so every label would be a pattern.
  */
 function featuresOf(project_id: string) {
   const same = (table: string) =>

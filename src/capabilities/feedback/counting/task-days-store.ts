@@ -6,13 +6,13 @@ import { daysOf, type HourWindow } from './window.ts'
 /** Tasks that started in a window, and those of them with votes of end users, by feature. */
 export type RespondedTasks = { feature: string; tasks: number; rated: number }
 
-/** Maximum tasks of a day that is counted with each read, as long as the day has not ended. */
+/** Maximum tasks of a day that has not ended, for which the day is counted at each read. */
 const fewTasks_max = 2_000
 
 /**
- * Counts the tasks that started on the days (UTC) of a window, by feature; the empty feature has all
- * tasks. Reads stored counts; days without one are counted now, and so is a day with few tasks that
- * had not ended.
+ * Counts the tasks that started on the days (UTC) of a window, by feature; the empty feature counts
+ * all tasks. Reads stored counts. Counts a day now if it has no stored count, or if it had few
+ * tasks and had not ended when it was counted.
  */
 export async function countResponses(
   db: InsightDb,
@@ -70,8 +70,8 @@ function countTasks(project_id: string, days: readonly string[]): Fragment<Respo
 }
 
 /**
- * Counts the tasks of a day, in place of an earlier count. Features beyond `features_max`, the
- * smallest ones, are left out.
+ * Counts the tasks of a day and replaces the earlier count. Keeps the `features_max` largest
+ * features.
  */
 export async function storeTaskDay(
   db: InsightDb,
@@ -105,7 +105,7 @@ export async function storedDays(
   return new Map(rows.map(({ day, counted_ms }) => [day, counted_ms]))
 }
 
-/** Returns projects that have feedback, at most `limit`, behind a project. */
+/** Returns the next projects with feedback after a project, at most `limit`. */
 export async function ratedProjects(
   db: InsightDb,
   { after, limit }: { after: string; limit: number },

@@ -5,14 +5,14 @@ import type { InsightDb } from '../insight-db.ts'
 export const items_max = 100
 export const findings_max = 100
 
-/** Which tasks are exported. Instants are ISO 8601 and of the start of the task. */
+/** Filters of the export. Instants are ISO 8601, and apply to the start of a task. */
 export type ExportFilter = {
   project_id: string
   from?: string | undefined
   to?: string | undefined
   /** Only tasks with a label of a reviewer. */
   labelled: boolean
-  /** Only tasks behind this task id. */
+  /** Only tasks after this task id. */
   after: string
   limit: number
 }

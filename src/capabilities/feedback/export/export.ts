@@ -18,7 +18,7 @@ import { findExported, findings_max, items_max, readExported } from './export-st
 const list = 'feedback export'
 /** Characters after which a page ends, so that long comments do not make it huge. */
 const pageChars_max = 8_000_000
-/** Tasks that are read at one time. */
+/** Tasks of one read. */
 const chunk_tasks = 50
 
 const exportedTask = record('ExportedTask', {
@@ -68,8 +68,9 @@ const exportedTask = record('ExportedTask', {
 })
 
 /**
- * GET /api/v1/feedback/export: tasks with feedback or labels, in order of their ids. One line for each
- * task to clients that accept `application/x-ndjson`; then the header `X-Next-Cursor` has the cursor.
+ * GET /api/v1/feedback/export: tasks with feedback or labels, in order of their ids. Clients that
+ * accept `application/x-ndjson` get one line per task, and the cursor in the header
+ * `X-Next-Cursor`.
  */
 export function exportFeedback({ db }: InsightDeps): Route {
   return defineRoute({
@@ -125,7 +126,9 @@ function taskIn(cursor: string): string {
 
 type ExportLine = z.input<typeof exportedTask>
 
-/** Reads tasks until the page is full; always at least one chunk, so that a page makes progress. */
+/**
+ * Reads chunks of tasks until the page is full. Each page has a chunk, so that it makes progress.
+ */
 async function readPage(
   { db }: Pick<InsightDeps, 'db'>,
   project_id: string,

@@ -15,7 +15,7 @@ import {
 } from './items-store.ts'
 import { deriveSentiment, type Sentiment } from './sentiment.ts'
 
-/** The values of an item that can be edited. `sentiment` is the given one, not the derived. */
+/** The editable values of an item. `sentiment` is the given sentiment, not the derived one. */
 export type ItemValue = {
   rating: number | null
   thumbs: 'up' | 'down' | null
@@ -46,8 +46,8 @@ export type NewItem = ItemKey & {
 type Ports = { db: FeedbackDb; limits: FeedbackLimits; now_ms: number }
 
 /**
- * Stores an item, or returns the item that the same call stored before. Throws
- * `feedback_conflict` for an id with another body, `limit_reached` and `feedback_queue_full`.
+ * Stores an item, or returns the item that an equal call stored earlier. Throws `feedback_conflict`
+ * if the id has another body, `limit_reached` and `feedback_queue_full`.
  */
 export async function createItem(
   { db, limits, now_ms }: Ports,
@@ -79,7 +79,7 @@ function sameItem(known: FeedbackRow, item: NewItem): FeedbackRow {
 
 type DropReason = 'pending_limit' | 'task_limit'
 
-/** The item is over a limit. The drop is counted after the transaction. */
+/** An item exceeds a limit. The drop is counted after the transaction. */
 class NotAdmitted extends Error {
   override readonly name = 'NotAdmitted'
   readonly reason: DropReason
@@ -178,7 +178,7 @@ export type ItemChange = {
 }
 
 /**
- * Replaces the values of an item. The former ones stay in its history. Throws
+ * Replaces the values of an item. The history keeps the earlier values. Throws
  * `feedback_not_found`, `feedback_withdrawn`, `limit_reached`, and the errors of `check`.
  */
 export function editItem(
@@ -201,7 +201,7 @@ export function editItem(
 }
 
 /**
- * Withdraws an item: it no longer counts, and stays with its history. Withdrawing it again changes
+ * Withdraws an item: it is kept with its history, and no longer counts. A second withdrawal changes
  * nothing. Throws `feedback_not_found`, and the errors of `check`.
  */
 export function withdrawItem(ports: Ports, key: ItemKey, change: ItemChange): Promise<FeedbackRow> {

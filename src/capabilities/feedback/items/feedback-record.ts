@@ -192,7 +192,7 @@ export function toFeedback(row: FeedbackRow): FeedbackRecord {
   return { ...shown, author: row.source === 'end_user' ? null : subject.slice('by:'.length) }
 }
 
-/** Query parameter with which a browser key proves whose item it changes. */
+/** Query parameter of a browser key: the end user whose item it changes. */
 export const endUserParameter = z
   .string()
   .min(1)

@@ -8,9 +8,9 @@ const items_max = 1_000
 
 /**
  * Opens the retention of feedback. The database deletes items with their task. When observations
- * are deleted, or their content is masked, the texts of the feedback on their tasks go too: comments,
- * corrections, metadata, also of earlier versions. Erasing a user removes the texts and every id of
- * the user's items; their votes stay, without a user, so that rates do not change. Items under a
+ * are deleted or their content is masked, the texts of the feedback on their tasks are deleted too:
+ * comments, corrections and metadata of all versions. Erasing a user removes the texts and every id
+ * of the user's items. The votes stay, without a user, so that rates do not change. Items under a
  * legal hold stay as they are.
  */
 export function openFeedbackRetention({ db }: { db: FeedbackDb }): RetentionTarget {
@@ -105,7 +105,7 @@ async function forgetUser(
     where project_id = ${project_id} and cluster = ${`user:${user_id}`}`.execute(db)
 }
 
-/** Removes what identifies the user. The id of an item may contain a name, so it is replaced. */
+/** Removes ids that identify the user. The id of an item is replaced, as it may contain a name. */
 async function forgetItems(
   trx: FeedbackDb,
   project_id: string,
@@ -128,7 +128,7 @@ async function forgetItems(
       and item.feedback_id = given.feedback_id`.execute(trx)
 }
 
-/** Repeats a statement of bounded items until it finds fewer. */
+/** Repeats a statement on batches of items until a batch is not full. */
 async function repeat(signal: AbortSignal | undefined, run: () => Promise<number>): Promise<void> {
   for (let found = items_max; found === items_max; ) {
     signal?.throwIfAborted()

@@ -30,7 +30,7 @@ export type ItemFilter = {
 
 type ItemPage = { order: 'asc' | 'desc'; after: SortPosition | undefined; limit: number }
 
-/** Returns an item; undefined also for one of another task or project. */
+/** Returns an item; undefined if the task and project have no such item. */
 export function findItem(
   db: FeedbackDb,
   { project_id, task_id, feedback_id }: ItemKey,
@@ -44,7 +44,7 @@ export function findItem(
     .executeTakeFirst()
 }
 
-/** Returns a page of a task's items by time of creation, and the number of all that match. */
+/** Returns a page of a task's items by time of creation, and the number of all matches. */
 export async function listItems(
   db: FeedbackDb,
   task: Omit<ItemKey, 'feedback_id'>,
@@ -86,7 +86,7 @@ function conditionsOf(
   ]
 }
 
-/** Returns whether the task has feedback, also such that waits for the task. */
+/** Returns whether the task has feedback, including feedback that waits for the task. */
 export async function hasFeedback(
   db: FeedbackDb,
   { project_id, task_id }: Omit<ItemKey, 'feedback_id'>,
@@ -115,7 +115,7 @@ export function listRevisions(
     .execute()
 }
 
-/** Stores what an item is after a change. */
+/** Stores the values of an item after a change, for its history. */
 export async function addRevision(
   trx: FeedbackDb,
   row: FeedbackRow,
@@ -139,7 +139,7 @@ export async function addRevision(
     .execute()
 }
 
-/** Returns the number of waiting items of a project, or only of browser keys, up to `count_max`. */
+/** Counts the waiting items of a project, or only those of browser keys, up to `count_max`. */
 export async function countPending(
   db: FeedbackDb,
   {

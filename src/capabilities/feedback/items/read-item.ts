@@ -8,7 +8,7 @@ import type { FeedbackSource } from '../votes/vote.ts'
 import type { ItemValue, NewItem } from './change-items.ts'
 import type { CreateFeedback, EditFeedback } from './feedback-record.ts'
 
-/** The request of an item, and what decides how it is stored. */
+/** The request of an item, with the settings that decide how it is stored. */
 export type ItemRequest = {
   caller: Caller
   task_id: string
@@ -18,8 +18,8 @@ export type ItemRequest = {
 }
 
 /**
- * Reads a request into an item as the capture policy allows it. Throws `invalid_request` for fields
- * that its source cannot have, and `permission_denied` for another source with a browser key.
+ * Converts a request to an item, masked by the capture policy. Throws `invalid_request` for fields
+ * that its source cannot have, and `permission_denied` if a browser key sends another source.
  */
 export function readNewItem(request: ItemRequest): NewItem {
   const { caller, body, policy, now_ms } = request
@@ -45,7 +45,7 @@ export function readNewItem(request: ItemRequest): NewItem {
   }
 }
 
-/** Returns who acts: `user:<id>`, `key:<id>` or `service_account:<id>`. */
+/** Returns the actor of a call: `user:<id>`, `key:<id>` or `service_account:<id>`. */
 export function actorOf({ kind, id }: Caller): string {
   return `${kind}:${id}`
 }
@@ -75,7 +75,7 @@ function checkFields(body: CreateFeedback, source: FeedbackSource, caller: Calle
   }
 }
 
-/** Throws `invalid_request` for an end user's item with a sentiment: it is derived. */
+/** Throws `invalid_request` for an end user's item with a sentiment, which is always derived. */
 export function refuseGivenSentiment({ sentiment }: EditFeedback, source: FeedbackSource): void {
   if (source !== 'end_user' || sentiment === undefined) return
   throw invalid('sentiment', 'the sentiment of end users is derived; send thumbs or a rating')
@@ -121,12 +121,12 @@ function maskMetadata(
 }
 
 const day_ms = 24 * 60 * 60 * 1000
-/** How far back a client's time is believed: from servers, and from browsers. */
+/** Maximum age of a time that a client sends: from servers, and from browsers. */
 const back_ms_max = { server: 30 * day_ms, browser: day_ms }
-/** How far ahead the clock of a client may be. */
+/** Maximum time by which the clock of a client may be ahead. */
 const ahead_ms_max = 5 * 60 * 1000
 
-/** Returns the time under which an item counts: the client's if it is plausible. */
+/** Returns the time under which an item counts: the client's if plausible, otherwise now. */
 function timeOf(
   at: string | undefined,
   { now_ms, by_browser }: { now_ms: number; by_browser: boolean },

@@ -1,4 +1,4 @@
-/** The judgement of an item on the answer. */
+/** The rating of the answer by an item. */
 export const sentiments = ['negative', 'neutral', 'positive'] as const
 export type Sentiment = (typeof sentiments)[number]
 
@@ -13,7 +13,7 @@ export type Judgement = {
   correction?: string | null | undefined
 }
 
-/** Labels that judge, in lower case. Other labels only describe. */
+/** Labels with a sentiment, in lower case. Other labels only describe. */
 export const judgingLabels: Readonly<Record<'negative' | 'positive', readonly string[]>> = {
   negative: [
     ...['bad', 'wrong', 'incorrect', 'inaccurate', 'unhelpful', 'incomplete', 'irrelevant'],
@@ -23,10 +23,10 @@ export const judgingLabels: Readonly<Record<'negative' | 'positive', readonly st
 }
 
 /**
- * Derives the sentiment of an item; null when it judges nothing, such as a comment alone. A given
- * sentiment wins. Otherwise thumbs, rating (1–2 negative, 3 neutral, 4–5 positive) and judging
- * labels each say something, and the worst of them counts: a thumb up with a rating of 1 is
- * negative. An item with none of them but a correction is negative, because the answer was wrong.
+ * Derives the sentiment of an item; null for an item without one, such as a comment alone. A given
+ * sentiment wins. Otherwise thumbs, rating (1–2 negative, 3 neutral, 4–5 positive) and labels each
+ * have a sentiment, and the worst one counts: thumbs up with a rating of 1 is negative. An item
+ * with only a correction is negative, because the answer was wrong.
  */
 export function deriveSentiment(item: Judgement): Sentiment | null {
   if (item.sentiment != null) return item.sentiment

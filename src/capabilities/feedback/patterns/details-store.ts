@@ -12,7 +12,7 @@ export type FeatureDetails = {
   since: string
 }
 
-/** Reads when found features first came with negative feedback: to the day, in groups of users. */
+/** Reads when features first had negative feedback: by the day if counted by groups of users. */
 export async function readDetails(
   db: InsightDb,
   window: RatedWindow,
@@ -34,12 +34,12 @@ export async function readDetails(
   return new Map(rows.map((row) => [row.feature, row]))
 }
 
-/** Groups of users of which users are counted, to estimate the number of all. */
+/** Groups whose users are counted, to estimate the number of all users. */
 const sampledBuckets = 4
 
 /**
- * Estimates the distinct users, else conversations, with each feature, from a sixteenth of them; the
- * empty feature has all. For windows that are counted by groups of users.
+ * Estimates the distinct users (or conversations) with each feature, from a sixteenth of them. The
+ * empty feature has all users. For windows that are counted by groups of users.
  */
 export async function estimateUsers(
   db: InsightDb,

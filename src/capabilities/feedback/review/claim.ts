@@ -10,8 +10,8 @@ const claim_ms = 15 * 60_000
 const claims_max = 20
 
 /**
- * POST /api/v1/feedback/review/claim: gives the next tasks of the queue to the caller. Until the end
- * of the claim other reviewers do not get them, unless a task needs several reviewers.
+ * POST /api/v1/feedback/review/claim: gives the next tasks of the queue to the caller. Until the
+ * claim ends, the queue does not offer them to others, unless a task needs several reviewers.
  */
 export function claimReviews({ db, clock }: InsightDeps): Route {
   return defineRoute({

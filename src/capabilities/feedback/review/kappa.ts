@@ -7,9 +7,9 @@ export type Agreement = {
   items: number
   /** Share of items with equal labels, 0–1; null without items. */
   observed: number | null
-  /** The share that labels given by chance would have, with the same frequencies of labels. */
+  /** Expected share for random labels with the same frequencies. */
   expected: number | null
-  /** 1 is perfect, 0 is chance; null without items, or if chance alone agrees everywhere. */
+  /** 1 is perfect, 0 is chance; null without items, or if the expected share is 1. */
   kappa: number | null
 }
 
@@ -29,7 +29,7 @@ export function cohenKappa(pairs: readonly (readonly [string, string])[]): Agree
 /** Agreement of two reviewers. */
 export type PairAgreement = Agreement & { reviewers: [string, string] }
 
-/** Computes the agreement of each two reviewers with common items, in order of their names. */
+/** Computes the agreement of each pair of reviewers with common items, in order of their names. */
 export function pairAgreements(labels: readonly GivenLabel[]): PairAgreement[] {
   const byPair = new Map<string, { reviewers: [string, string]; pairs: [string, string][] }>()
   for (const given of Map.groupBy(labels, ({ item }) => item).values()) {
@@ -50,9 +50,9 @@ export function pairAgreements(labels: readonly GivenLabel[]): PairAgreement[] {
 }
 
 /**
- * Computes κ of Fleiss (1971) over the items with at least two labels: agreement of any number of
- * reviewers, who may differ from item to item. Chance uses the frequencies of labels of all reviewers
- * together, so with two reviewers it is at most that of Cohen.
+ * Computes κ of Fleiss (1971) over the items with at least two labels: the agreement of any number
+ * of reviewers, who may differ from item to item. The expected share uses the frequencies of labels
+ * of all reviewers together, so with two reviewers κ is at most that of Cohen.
  */
 export function fleissKappa(labels: readonly GivenLabel[]): Agreement {
   const rated = [...Map.groupBy(labels, ({ item }) => item).values()].filter(

@@ -6,7 +6,7 @@ import type { GivenLabel } from './kappa.ts'
 export const reviewLabels = ['correct', 'incorrect', 'partly', 'unclear'] as const
 export type ReviewLabel = (typeof reviewLabels)[number]
 
-/** Whose label of which task. */
+/** The key of a label: its task and reviewer. */
 export type LabelKey = { project_id: string; task_id: string; reviewer: string }
 
 /** A verdict on a finding. */
@@ -17,7 +17,7 @@ export type StoredLabel = Selectable<InsightTables['review_labels']> & {
   findings: FindingVerdict[]
 }
 
-/** Returns the findings of a task among these ids. */
+/** Returns the ids among these that are findings of the task. */
 export async function ownFindings(
   db: InsightDb,
   { project_id, task_id }: Omit<LabelKey, 'reviewer'>,
@@ -34,7 +34,7 @@ export async function ownFindings(
   return new Set(rows.map(({ finding_id }) => finding_id))
 }
 
-/** Stores the label of a reviewer with all its verdicts, in place of an earlier one. */
+/** Stores the label of a reviewer with all its verdicts. Replaces an earlier label. */
 export async function putLabel(
   db: InsightDb,
   key: LabelKey,
@@ -124,7 +124,7 @@ export async function labelsOfWindow(
   return rows
 }
 
-/** A reviewed finding: the reviewers who found it right and wrong, and whose task it is of. */
+/** A reviewed finding: the numbers of reviewers who found it right and wrong, and its user. */
 export type ReviewedFinding = {
   detector: string
   type: string

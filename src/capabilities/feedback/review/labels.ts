@@ -70,8 +70,8 @@ export function listReviewLabels({ db }: InsightDeps): Route {
 }
 
 /**
- * POST /api/v1/feedback/review/{task_id}/labels: the label of the caller, in place of an earlier one.
- * It ends the caller's claim.
+ * POST /api/v1/feedback/review/{task_id}/labels: stores the label of the caller. Replaces an
+ * earlier label, and ends the caller's claim.
  */
 export function labelTask({ db, clock }: InsightDeps): Route {
   return defineRoute({
@@ -122,7 +122,7 @@ export function unlabelTask({ db }: InsightDeps): Route {
   })
 }
 
-/** Throws `invalid_request` for ids that occur twice or are no findings of the task. */
+/** Throws `invalid_request` for ids that occur twice or are not findings of the task. */
 function checkFindings(ids: readonly string[], own: ReadonlySet<string>): void {
   const faults = ids.flatMap((id, at) => {
     const isKnown = own.has(id) && ids.indexOf(id) === at

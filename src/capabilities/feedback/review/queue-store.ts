@@ -17,9 +17,9 @@ export type QueueFilter = HourWindow & {
   finding_type?: string | undefined
 }
 
-/** Maximum tasks that each reason brings into the queue. */
+/** Maximum tasks in the queue for each reason. */
 export const candidates_max = 1_000
-/** Tasks below this trust are in the queue. */
+/** Trust score below which a task is in the queue. */
 const trust_low = 0.8
 
 /** A task that may need a review. */
@@ -36,9 +36,10 @@ export type Candidate = {
 }
 
 /**
- * Returns the tasks that a reviewer may get: those with the most severe findings, with the lowest
- * trust and with the newest negative feedback of end users, at most `candidates_max` of each. Leaves
- * out tasks with enough labels, with a label or a skip of the reviewer, and those that others have.
+ * Returns the tasks that the queue can offer to a reviewer: those with the most severe findings,
+ * the lowest trust and the newest negative feedback of end users, at most `candidates_max` of each.
+ * Excludes tasks that have enough labels, that the reviewer has labelled or skipped, and that other
+ * reviewers have claimed.
  */
 export async function selectCandidates(db: InsightDb, filter: QueueFilter): Promise<Candidate[]> {
   const { project_id, reviewer, now, reviewers } = filter
@@ -87,7 +88,7 @@ function isWanted({ from, to, name, release, finding_type, project_id }: QueueFi
         and findings.state <> 'withdrawn'))`
 }
 
-/** Matches tasks that the reviewer has neither labelled nor skipped. */
+/** Matches tasks that the reviewer has not labelled or skipped. */
 function isFree({ project_id, reviewer, now }: QueueFilter) {
   return sql<boolean>`not exists (
       select from review_labels as label where label.project_id = ${project_id}
@@ -125,7 +126,7 @@ export async function findingsOfQueue(
   return rows
 }
 
-/** The claims of a reviewer that have not ended: until when, by task. */
+/** Returns the ends of a reviewer's active claims, by task. */
 export async function claimsOf(
   db: InsightDb,
   { project_id, reviewer, now }: Pick<QueueFilter, 'project_id' | 'reviewer' | 'now'>,
@@ -137,13 +138,13 @@ export async function claimsOf(
   return new Map(rows.map(({ task_id, until }) => [task_id, until]))
 }
 
-/** Waits until no other transaction of the project gives out tasks. Ends with the transaction. */
+/** Locks the queue of the project until the transaction ends. */
 export async function lockQueue(trx: InsightDb, project_id: string): Promise<void> {
   await sql`
     select pg_advisory_xact_lock(hashtextextended(${`review ${project_id}`}, 0))`.execute(trx)
 }
 
-/** Gives tasks to a reviewer until an instant, or notes that the reviewer skips them. */
+/** Claims tasks for a reviewer until an instant, or notes that the reviewer skips them. */
 export async function putClaims(
   trx: InsightDb,
   { project_id, reviewer, now }: Pick<QueueFilter, 'project_id' | 'reviewer' | 'now'>,

@@ -109,7 +109,7 @@ export async function readQueue(db: InsightDb, filter: QueueFilter): Promise<Que
       const { trust, coverage, is_negative, labels } = task
       const facts = { findings: own, trust, coverage, is_negative, is_labelled: labels > 0 }
       const { risk, factors } = reviewRisk(facts)
-      // A cursor holds the risk, so it is rounded to what both sides of a page agree on.
+      // The risk is rounded, because cursors contain it and are compared with it.
       return { ...task, findings: own, risk: Math.round(risk * 1e9) / 1e9, factors }
     })
     .toSorted(byRisk)

@@ -1,16 +1,16 @@
 import { type RiskFacts, riskOfFindings } from '../../incidents/index.ts'
 
-/** Facts about a task by which reviewers get it earlier or later. */
+/** Facts about a task that decide its position in the queue. */
 export type ReviewFacts = {
   /** Findings that were not withdrawn. */
   findings: RiskFacts['findings']
-  /** Trust of its newest verified answer, 0–1; null if it was not verified. */
+  /** Trust score of the task's newest verified answer, 0–1; null without a verified answer. */
   trust: number | null
-  /** Share of the claims of that answer that a verifier decided, 0–1; null likewise. */
+  /** Share of that answer's claims that a verifier decided, 0–1; null without such an answer. */
   coverage: number | null
   /** Whether end users gave negative feedback. */
   is_negative: boolean
-  /** Whether a reviewer has labelled it. */
+  /** Whether a reviewer has labelled the task. */
   is_labelled: boolean
 }
 
@@ -33,9 +33,9 @@ export type ReviewRisk = { risk: number; factors: Record<ReviewFactor, number> }
  * - findings: 1 − Π(1 − risk of the finding), with the risks of the high-risk tasks;
  * - feedback: 1 for negative feedback without a label;
  * - trust: 1 − trust; 0 if the task was not verified;
- * - uncertainty: where a label teaches most. The largest of 4c(1 − c) over findings of confidence c,
- *   and of the share of claims that no verifier decided.
- * Unlike the risk of high-risk tasks, an unknown factor counts as 0: the queue asks for reasons.
+ * - uncertainty: how useful a label is. The maximum of 4c(1 − c) over findings of confidence c, and
+ *   of the share of claims that no verifier decided.
+ * Unlike in the risk of high-risk tasks, an unknown factor counts as 0: a task needs a reason.
  */
 export function reviewRisk(facts: ReviewFacts): ReviewRisk {
   const { findings, trust, coverage, is_negative, is_labelled } = facts

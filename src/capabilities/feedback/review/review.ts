@@ -51,7 +51,7 @@ export function listReviewQueue({ db, clock }: InsightDeps): Route {
             })
       const { items, last } = cutPage(rest, limit)
       const next = last && cursorAt(sorted, { value: last.risk, id: last.task_id })
-      // A full reason may have more tasks than the queue holds.
+      // A reason with the maximum number of tasks may have more that are not in the queue.
       const counted = queue.length < candidates_max ? queue.length : totalExactMax + 1
       const info = pageInfo(counted, next ?? null)
       return {

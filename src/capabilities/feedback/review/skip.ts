@@ -7,7 +7,9 @@ import { putClaims } from './queue-store.ts'
 
 const skip_ms = 7 * 24 * 3_600_000
 
-/** POST /api/v1/feedback/review/{task_id}/skip: offers the task to others, and not to the caller. */
+/**
+ * POST /api/v1/feedback/review/{task_id}/skip: returns a task to the queue, for other reviewers.
+ */
 export function skipReview({ db, clock }: InsightDeps): Route {
   return defineRoute({
     method: 'POST',

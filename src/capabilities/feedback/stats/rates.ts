@@ -9,13 +9,15 @@ import type { Votes } from './stats-store.ts'
 /** Error of an interval on each side: 95 % confidence. */
 const tail = 0.025
 
-/** A rate of negative votes with its interval, 0–1; null without votes, or with fewer than 2 users. */
+/**
+ * A rate of negative votes with its interval, 0–1; null without votes, or with fewer than 2 users.
+ */
 export type Rate = { rate: number | null; interval: [low: number, high: number] | null }
 
 /**
- * Returns the rate of negative votes with the interval of Korn and Graubard: users have moods, so
- * votes of one user are no independent samples. The clusters may be of a slightly other window: they
- * only say how many independent votes a vote is worth.
+ * Returns the rate of negative votes with the interval of Korn and Graubard, because votes of one
+ * user are not independent samples. The window of the clusters may differ slightly: they decide
+ * only how many independent votes a vote is worth.
  */
 export function toRate(
   { negative, all }: { negative: number; all: number },
@@ -29,8 +31,8 @@ export function toRate(
 }
 
 /**
- * Returns the effective sample size of clusters divided by their votes, 0–1; null for fewer than two
- * clusters.
+ * Returns the effective sample size of clusters divided by their votes, 0–1; null for fewer than
+ * two clusters.
  */
 export function independentShare(clusters: readonly ClusterCounts[]): number | null {
   const all = clusters.reduce((sum, [, n]) => sum + n, 0)
@@ -56,7 +58,7 @@ export function sumVotes({ negative, neutral, positive }: Votes): number {
   return negative + neutral + positive
 }
 
-/** Buckets of time of a window, ISO 8601, in order. */
+/** Returns the time buckets of a window, ISO 8601, in order. */
 export function bucketsOf(
   { from, to }: { from: string; to: string },
   unit: 'hour' | 'day',

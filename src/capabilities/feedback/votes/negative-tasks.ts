@@ -1,8 +1,8 @@
 import type { FeedbackDb } from '../ports.ts'
 
 /**
- * Returns which tasks have negative feedback: at least half of the votes of end users that count are
- * negative. Tasks without such votes are missing.
+ * Returns for each task whether its feedback is negative: at least half of the counting votes of
+ * end users are negative. Tasks without such votes are missing.
  */
 export async function findNegativeTasks(
   db: FeedbackDb,

@@ -18,10 +18,10 @@ export type FeedbackTaskRow = Selectable<FeedbackTables['feedback_tasks']>
 type Subject = { source: FeedbackSource; subject: string }
 
 /**
- * Runs a change of one subject's items, and then makes the right one count: its flag, the counts of
- * hours and the counts of the task, in the same transaction. `change` gets the time of the change:
- * now, or one millisecond after the subject's last change if clocks of processes differ. The task's
- * row must be locked.
+ * Changes one subject's items, then updates the vote in the same transaction: the flag `counts`,
+ * the hourly counts and the counts of the task. `change` receives the time of the change: now, or
+ * one millisecond after the subject's last change if clocks of processes differ. Lock the task's
+ * row first.
  */
 export async function settleVotes<T>(
   trx: FeedbackDb,
@@ -41,7 +41,7 @@ export async function settleVotes<T>(
   return result
 }
 
-/** Makes the right items of all subjects count, after items were attached to the task. */
+/** Updates the votes of all subjects after items were attached to the task. */
 export async function countAllVotes(trx: FeedbackDb, task: FeedbackTaskRow): Promise<void> {
   const items = await findCandidates(trx, task)
   const standing = items.filter(({ is_standing }) => is_standing)
@@ -126,7 +126,7 @@ async function addToTask(
   `.execute(trx)
 }
 
-/** Adds to the counts of hours. Rows are locked in the order of their keys. */
+/** Adds to the hourly counts. Rows are locked in the order of their keys. */
 async function addToHours(
   trx: FeedbackDb,
   project_id: string,

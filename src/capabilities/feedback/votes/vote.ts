@@ -9,9 +9,9 @@ export type FeedbackSource = (typeof feedbackSources)[number]
 export type Candidate = {
   feedback_id: string
   source: FeedbackSource
-  /** Whose opinion it is, within task and source. */
+  /** The subject whose opinion it is, within task and source. */
   subject: string
-  /** Null for an item that judges nothing. */
+  /** Null for an item without a sentiment. */
   sentiment: Sentiment | null
   labels: readonly string[]
   /** ISO 8601: the time under which it counts. */
@@ -25,9 +25,9 @@ export type Candidate = {
 export type Vote = Candidate & { sentiment: Sentiment }
 
 /**
- * Returns the item that counts for one subject: the one that was changed last. Items of servers and
- * people come before items of browser keys, which anybody can send for any user. Items that judge
- * nothing do not count.
+ * Returns the item that counts for one subject: the last changed item with a sentiment. Items of
+ * servers and people take precedence over items of browser keys, because a browser key can send
+ * items for any user.
  */
 export function chooseVote(items: readonly Candidate[]): Vote | undefined {
   let best: Vote | undefined
@@ -55,7 +55,7 @@ export type TaskValues = {
   models: readonly string[]
 }
 
-/** A change of the votes of a task: one more, or one less. */
+/** A change of the votes of a task: one vote is added or removed. */
 export type VoteChange = { vote: Vote; by: 1 | -1 }
 
 /** A change of the counts of an hour. */
@@ -76,7 +76,7 @@ const value_chars_max = 256
 /**
  * Returns the changes of hourly counts, in the order of their keys, so that two transactions lock
  * rows in the same order. Changes that cancel each other out are left out. Tasks of onboarding are
- * not counted, nor labels of browser keys: anybody could make rows with them.
+ * not counted. Labels of browser keys are not counted, because any visitor could create rows.
  */
 export function hourChanges(task: TaskValues, changes: readonly VoteChange[]): HourChange[] {
   if (task.environment === scenarioEnvironment) return []

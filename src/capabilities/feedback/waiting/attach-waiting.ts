@@ -29,9 +29,9 @@ export function feedbackMeters(metrics: Metrics) {
   }
 }
 
-/** Waiting tasks that one round looks up. */
+/** Maximum waiting tasks of one pass. */
 const tasks_max = 200
-/** First, and longest, time between two look-ups of a task. Between them it grows with the wait. */
+/** Shortest and longest time between two look-ups of a task. The time grows with the wait. */
 const look_ms_min = 1_000
 const look_ms_max = 5 * 60 * 1000
 const waitShare = 8
@@ -39,9 +39,9 @@ const waitShare = 8
 type WaitingTask = { project_id: string; task_id: string; waited_ms: number; is_expired: boolean }
 
 /**
- * Attaches feedback to tasks that were seen since, and drops what waited too long. Each task is one
- * transaction, so that a killed worker leaves each either waiting or attached. Returns the number of
- * tasks that it looked up.
+ * Attaches waiting feedback to tasks that have been seen, and drops feedback that waited too long.
+ * Each task is one transaction, so that a killed worker leaves each task either waiting or
+ * attached. Returns the number of tasks that it looked up.
  */
 export async function attachWaiting(deps: WaitingDeps, signal?: AbortSignal): Promise<number> {
   const now = new Date(deps.clock.now_ms()).toISOString()
@@ -72,7 +72,7 @@ async function settleWaiting(deps: WaitingDeps, one: WaitingTask): Promise<void>
       .forUpdate()
       .skipLocked()
       .executeTakeFirst()
-    // Another worker or a request attaches it.
+    // Another worker or a request is attaching this task.
     if (row === undefined) return 0
     if (seen !== undefined) await attachTask(trx, row, seen, await firstVoter(trx, one))
     else await drop(trx, { ...one, items: row.items, now_ms: clock.now_ms() })

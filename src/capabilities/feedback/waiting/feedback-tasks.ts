@@ -19,12 +19,12 @@ type SeenTask = Pick<
 
 type TaskKey = { project_id: string; task_id: string }
 
-/** Maximum models of a task by which its votes are counted. */
+/** Maximum models of a task for which its votes are counted. */
 const models_max = 20
 
 /**
- * Returns the task that an id names: the client's own string or, for an implicit task, the trace id
- * in either spelling. Undefined for a task that was not seen yet, and for one of another project.
+ * Finds a task of the project by its id: the client's own string or, for an implicit task, the
+ * trace id in either spelling. Returns undefined for a task that was not seen yet.
  */
 export async function findSeenTask(
   db: FeedbackDb,
@@ -56,8 +56,8 @@ type TaskToLock = TaskKey & {
 }
 
 /**
- * Locks the row of a task with feedback until the transaction ends, and makes it if it is missing.
- * Items that wait for the task are attached if the task was seen since.
+ * Locks the row of a task with feedback until the transaction ends. Creates a missing row. Attaches
+ * waiting items if the task has been seen.
  */
 export async function lockFeedbackTask(trx: FeedbackDb, one: TaskToLock): Promise<FeedbackTaskRow> {
   const { project_id, at, now_ms, user_id } = one
@@ -95,9 +95,9 @@ export function findFeedbackTask(
 }
 
 /**
- * Attaches the waiting items of a locked row to the task, and makes their votes count. Items that
- * name an implicit task by the other spelling of its trace id move to the row of the task. Returns
- * the row of the task.
+ * Attaches the waiting items of a locked row to the task, and counts their votes. Items that name
+ * an implicit task by the other spelling of its trace id move to the row of the task. Returns the
+ * row of the task.
  */
 export async function attachTask(
   trx: FeedbackDb,
@@ -144,7 +144,7 @@ function copiedFrom(seen: SeenTask, user_id: string | null) {
   }
 }
 
-/** Moves waiting items to another row. An item whose id is known there is left out. */
+/** Moves waiting items to another row, except items whose id exists in that row. */
 async function moveItems(trx: FeedbackDb, from: FeedbackTaskRow, to: string): Promise<void> {
   const { project_id, task_id } = from
   await sql`
@@ -166,7 +166,7 @@ async function moveItems(trx: FeedbackDb, from: FeedbackTaskRow, to: string): Pr
     .execute()
 }
 
-/** Returns whose mood the votes on a task share. */
+/** Returns the cluster of a task: the user, conversation or task whose votes are correlated. */
 function clusterOf(
   { task_id, conversation_id, user_id: owner }: SeenTask,
   voter: string | null,

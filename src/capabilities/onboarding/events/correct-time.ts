@@ -1,34 +1,36 @@
 /** Times of an event, in milliseconds since 1970. */
 export type ReportedTimes = {
-  /** When it happened, by the clock of the client; undefined: when it was received. */
+  /** Time of the event, by the clock of the client; undefined for the time of receipt. */
   occurred_at_ms: number | undefined
-  /** When it was sent, by the clock of the client. */
+  /** Time of sending, by the clock of the client. */
   sent_at_ms: number | undefined
-  /** When it was received, by the clock of the server. */
+  /** Time of receipt, by the clock of the server. */
   received_at_ms: number
 }
 
-/** The time of an event, and whose clock it is from. */
+/** The time of an event, with the clock that it comes from. */
 export type CorrectedTime = {
   occurred_at_ms: number
   /**
-   * `client`: as it was sent. `corrected`: moved by the difference of the clocks. `server`: the time
-   * of receipt, because the client gave none, or one that no difference of clocks explains.
+   * `client`: as it was sent. `corrected`: moved by the difference of the clocks. `server`: the
+   * time of receipt, because the client gave none, or one that no difference of clocks explains.
    */
   clock: 'client' | 'corrected' | 'server'
-  /** Clock of the server minus clock of the client; null when the client did not say when it sent. */
+  /**
+   * Clock of the server minus clock of the client; null when the client did not say when it sent.
+   */
   skew_ms: number | null
 }
 
-/** A difference of clocks up to this size is a slow network. */
+/** Differences up to this size are treated as network delay, not as a wrong clock. */
 export const skewTolerated_ms = 120_000
 
-/** Events may be posted this late; older times are replaced by the time of receipt. */
+/** Maximum age of an event. The time of receipt replaces older times. */
 export const eventAge_ms_max = 90 * 86_400_000
 
 /**
- * Corrects the time of an event. For every clock of a client, the result is at or before the receipt,
- * by at most `eventAge_ms_max`.
+ * Corrects the time of an event. For every clock of a client, the result is at or before the
+ * receipt, by at most `eventAge_ms_max`.
  */
 export function correctTime(times: ReportedTimes): CorrectedTime {
   const { occurred_at_ms, sent_at_ms, received_at_ms } = times

@@ -20,9 +20,9 @@ export const eventsPerMinute_max = 1_000
 const eventsKept_days = 400
 
 /**
- * Stores events of a project, all or none. Returns the stored events in the given order; one that
- * was stored before is not changed. Throws `idempotency_conflict` for an id that another event has,
- * `rate_limited`, and `limit_reached` when the project has `events_max`.
+ * Stores events of a project, all or none. Returns the stored events in the given order. An event
+ * that is already stored stays unchanged. Throws `idempotency_conflict` for an id of another event,
+ * `rate_limited`, and `limit_reached` if the project has `events_max` events.
  */
 export async function storeEvents(
   db: OnboardingDb,
@@ -30,7 +30,7 @@ export async function storeEvents(
   events: readonly NewEvent[],
 ): Promise<{ event: StoredEvent; is_new: boolean }[]> {
   return db.transaction().execute(async (trx) => {
-    // One request of a project at a time, so that requests side by side cannot pass a limit.
+    // One request of a project at a time, so that concurrent requests cannot exceed a limit.
     const lock = `looptrace.onboarding_events ${project_id}`
     await sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.execute(trx)
     const inserted = await trx
@@ -98,7 +98,7 @@ function conflictOf(event_id: string, at: number) {
   })
 }
 
-/** Most events that one pass deletes. */
+/** Maximum events that one pass deletes. */
 const deleted_max = 10_000
 
 /** Deletes events that were received more than `eventsKept_days` ago. */

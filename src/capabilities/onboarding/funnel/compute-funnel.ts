@@ -37,9 +37,9 @@ export type Funnel<Step extends string> = {
 }
 
 /**
- * Computes a funnel from the steps of subjects; of a repeated step the earliest time counts. A
- * later step implies the earlier ones, so `reached` never grows along the steps: a subject whose
- * first call was not seen, but whose first verdict was, has passed the first call.
+ * Computes a funnel from the steps of subjects. The earliest time of a repeated step counts. A
+ * later step implies the earlier ones, so `reached` never grows from step to step: a subject with a
+ * first verdict also reached the first call, even if that call was not seen.
  */
 export function computeFunnel<Step extends string>(
   steps: readonly Step[],

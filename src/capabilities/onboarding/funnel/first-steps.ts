@@ -26,8 +26,8 @@ const search_ms_max = 2_000
 
 /**
  * Finds when a project took each step for the first time, from stored data without the seeded
- * scenario. A time that was found is kept, because retention deletes the data; so each search is
- * repeated only until it finds something. Instants are ISO 8601.
+ * scenario. A found time is stored, because retention deletes the data; after that, the step is not
+ * searched again. Instants are ISO 8601.
  */
 export async function findFirstSteps(
   deps: FirstStepsDeps,
@@ -50,7 +50,7 @@ export async function findFirstSteps(
   return Object.fromEntries(entries) as FirstSteps
 }
 
-/** A store that is late or unavailable leaves a step unknown; the other steps are still read. */
+/** If a store is slow or unavailable, the step is unknown, and the other steps are still read. */
 function unlessLate(error: unknown): 'unknown' {
   if (isLate(error)) return 'unknown'
   throw error

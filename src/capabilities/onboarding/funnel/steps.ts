@@ -1,6 +1,6 @@
 import type { EventName } from '../events/event-names.ts'
 
-/** A step of the funnel: the posted events that mean it, and the stored data that shows it. */
+/** A step of the funnel, with the posted events and the stored data that prove it. */
 type Step = { meaning: string; events: readonly EventName[]; from_data: boolean }
 
 /** The steps of the funnel, in order. */
@@ -43,7 +43,7 @@ export type FunnelStep = keyof typeof funnelSteps
 
 export const funnelStepNames = Object.keys(funnelSteps) as FunnelStep[]
 
-/** Returns the step that an event means; undefined for an event of no step. */
+/** Returns the step of an event; undefined for an event without a step. */
 export function stepOfEvent(name: string): FunnelStep | undefined {
   return funnelStepNames.find((step) =>
     (funnelSteps[step].events as readonly string[]).includes(name),

@@ -5,7 +5,7 @@ import type { OnboardingDb } from '../contract.ts'
 export const subjectKinds = ['project', 'installation', 'user'] as const
 export type SubjectKind = (typeof subjectKinds)[number]
 
-/** The first time of an event of a subject, or of what a person did. */
+/** The first time of a subject's event, or of a person's action. */
 export type SubjectEvent = { subject: string; name: string; at: string }
 
 /** Maximum first times that a funnel reads. */

@@ -1,4 +1,4 @@
-/** Checks of the report, in the order in which to do them. */
+/** Checks of the report, in the recommended order. */
 export const checkIds = [
   'project_key',
   'first_call',

@@ -2,8 +2,9 @@ import { type CheckId, checkIds } from './check-ids.ts'
 import { type Command, type CommandSubject, commandsFor } from './commands.ts'
 
 /**
- * The answer of a store about a check. `done`: the instant at which it was done first, true without a
- * known instant, false, or `unknown` without an answer in time.
+ * The answer of a store about a check. `done`: the instant at which the check was first done, true
+ * if the instant is not known, false if it is missing, `unknown` if the store did not answer in
+ * time.
  */
 export type Fact = { done: string | boolean | 'unknown'; detail?: string }
 
@@ -15,11 +16,11 @@ export type Check = {
   id: CheckId
   title: string
   state: 'done' | 'missing' | 'unknown'
-  /** Whether an installation without it does not yet do what it is for. */
+  /** Whether an installation needs this check to be useful. */
   required: boolean
   since: string | null
   detail: string
-  /** Commands that do it; empty for a check that is done. */
+  /** Commands that complete the check; empty for a check that is done. */
   commands: Command[]
 }
 

@@ -1,6 +1,6 @@
 import type { CheckId } from './check-ids.ts'
 
-/** A command that does what a check misses, for a POSIX shell. It uses `variables`. */
+/** A command for a POSIX shell that completes a missing check. It uses `variables`. */
 export type Command = { tool: 'curl' | 'kubectl' | 'looptrace'; text: string }
 
 /** Variables of the commands, with their meanings. */
@@ -140,7 +140,7 @@ function yearBefore(day: string): string {
   return `${new Date(Date.parse(day) - year_ms).toISOString().slice(0, 10)}T00:00:00Z`
 }
 
-/** Returns the commands that do what a check misses. The first one does it alone. */
+/** Returns the commands that complete a missing check. The first one is sufficient. */
 export function commandsFor(id: CheckId, about: About): Command[] {
   return makers[id](about)
 }

@@ -12,7 +12,7 @@ import { readStoredFacts, type StoredFacts } from './store.ts'
 /** Dependencies of the report. */
 export type ReportDeps = FirstStepsDeps & {
   ledger: Pick<LedgerStore, 'sums'>
-  /** Whether the installation has a place for archives. */
+  /** Whether the installation has storage for archives. */
   archives_configured: boolean
 }
 

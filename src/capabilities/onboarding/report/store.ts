@@ -17,7 +17,7 @@ export type StoredFacts = {
   verification_policy_at: string | null
   retention_policy_at: string | null
   archived_at: string | null
-  /** The client’s id of a task that it named, the newest; null without one. */
+  /** Newest task id that a client chose; null without one. */
   named_task: string | null
 }
 
@@ -27,7 +27,7 @@ const archiveJob = 'archive'
 /** Maximum time of the statement, so that a report costs little even in a large project. */
 const facts_ms_max = 2_000
 
-/** Reads what PostgreSQL knows of a project for a report, without the seeded scenario. */
+/** Reads the facts of a project for a report from PostgreSQL, without the seeded scenario. */
 export function readStoredFacts(
   db: OnboardingDb,
   project_id: string,

@@ -4,7 +4,9 @@ import type { ScriptInput } from '../scripted-provider/script.ts'
 export const agentNames = ['loop', 'failure', 'lost_context', 'invented_figure', 'healthy'] as const
 export type AgentName = (typeof agentNames)[number]
 
-/** An agent of the scenario, with the messages of users and the answers of the model and of tools. */
+/**
+ * An agent of the scenario, with the messages of users and the answers of the model and of tools.
+ */
 export type ScenarioAgent = {
   name: AgentName
   /** Description of its behaviour, for people. */
@@ -30,10 +32,10 @@ const invoice = (id: string): ToolStep => ({
   result: `Invoice ${id}: the amount is $1,249.50, due on 14 March 2026.`,
 })
 
-/** The figure that nothing which the agent saw has. */
+/** The invented figure: no source that the agent saw contains it. */
 export const inventedFigure = '$900.00'
 
-/** The agents of the scenario. The healthy one does what the one with the invented figure should. */
+/** The agents of the scenario. `healthy` does what `invented_figure` should have done. */
 export const scenarioAgents: readonly ScenarioAgent[] = [
   {
     name: 'loop',

@@ -21,7 +21,7 @@ export type PlayedAgent = {
   trace_id: string
 }
 
-/** Returns the identities of a run. No other run, and no client by chance, has the same. */
+/** Returns the identities of a run, which are unique to it. */
 export function scenarioIds(run_id: string): ScenarioIds {
   return {
     user_id: `looptrace-onboarding-${run_id}`,

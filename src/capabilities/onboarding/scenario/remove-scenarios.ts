@@ -4,13 +4,13 @@ import type { ScenarioDeps } from './contract.ts'
 import { scenarioIds } from './play-agents.ts'
 import { noteRemoved, unremovedScenarios } from './store.ts'
 
-/** The runs whose data are being removed, and the erasures that do it. */
+/** The runs whose data are being removed, with their erasures. */
 export type RemovedScenarios = { scenario_ids: string[]; erasure_ids: string[] }
 
 /**
- * Removes what the runs of a project made: the rule and its incidents at once, tasks, traces,
- * findings and verifications by an erasure of the only user of each run. No other data have that
- * user. Safe to repeat. Throws `held` when a legal hold names such a user.
+ * Removes the data of a project's runs: the rule and its incidents at once; tasks, traces, findings
+ * and verifications by an erasure of the only user of each run. No other data have that user. Safe
+ * to repeat. Throws `held` if a legal hold names such a user.
  */
 export async function removeScenarios(
   deps: Pick<ScenarioDeps, 'db' | 'clock' | 'retention'>,

@@ -29,14 +29,14 @@ import {
 /** Longest wait of a step for the stores and the workers. */
 const step_ms_max = 60_000
 
-/** A step did not get what it waited for, or the run was ended from outside. */
+/** A step timed out, or the run was ended from outside. */
 class ScenarioFailed extends Error {
   override readonly name = 'ScenarioFailed'
 }
 
 /**
- * Plays a stored run to its end: never rejects. The record tells what was made, step by step, so
- * that all of it can be removed whenever the run ends.
+ * Plays a stored run to its end. Never rejects. The record lists the created objects step by step,
+ * so that they can be removed whenever the run ends.
  */
 export async function runScenario(
   deps: ScenarioDeps,
@@ -88,7 +88,7 @@ class ScenarioRun {
   async play(): Promise<void> {
     const { project_id, id } = this.#scenario
     const beat = setInterval(() => {
-      // The next step notices when the run has ended meanwhile.
+      // If the run has ended meanwhile, the next step detects it.
       this.#note().catch(() => undefined)
     }, heartbeat_ms_max / 4)
     try {
@@ -116,7 +116,7 @@ class ScenarioRun {
     return this.describeFaults() === null
   }
 
-  /** Describes what is not as expected; null if everything is. */
+  /** Describes the differences from the expected result; null without differences. */
   describeFaults(): string | null {
     const { results = [], verification, incident_id, rule_error } = this.record
     const faults = results.flatMap(({ name, missing, unexpected }) => [
@@ -148,7 +148,7 @@ class ScenarioRun {
     return noteProgress(this.#deps.db, this.#scenario, { step, record, now })
   }
 
-  /** Removes what earlier runs left, and creates the shadow rule. */
+  /** Removes the data of earlier runs, and creates the shadow rule. */
   async #prepare(): Promise<void> {
     const { project_id, id } = this.#scenario
     const requested_by = requesterOf(this.#starter)
@@ -238,7 +238,7 @@ class ScenarioRun {
       (await findIncidentOf(db, project_id, buildScenarioRule(id).name)) ?? null
   }
 
-  /** Asks until nothing is left to wait for, or the time of a step is over. */
+  /** Polls until the step is done, or its time is over. */
   async #poll<T>(ask: () => Promise<T[]>): Promise<T[]> {
     const signal = this.#signal
     const left = await poll(ask, (waiting) => waiting.length === 0, {

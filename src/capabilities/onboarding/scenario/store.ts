@@ -45,7 +45,7 @@ export type StoredScenario = Omit<
 
 export type ScenarioOutcome = NonNullable<StoredScenario['outcome']>
 
-/** A running run without a sign of life for this time has lost its process. */
+/** Time without a heartbeat after which a run has lost its process. */
 export const heartbeat_ms_max = 30_000
 
 /** Names a run of a project. */
@@ -114,7 +114,7 @@ export async function insertScenario(
   return row && fromRow(row)
 }
 
-/** Deletes a run that has made nothing. */
+/** Deletes a run that has created no objects. */
 export async function deleteScenario(
   db: OnboardingDb,
   { project_id, id }: ScenarioKey,
@@ -126,7 +126,7 @@ export async function deleteScenario(
     .execute()
 }
 
-/** Ends running runs of a project whose process has given no sign of life. */
+/** Ends running runs of a project that have no recent heartbeat. */
 export async function endLostScenarios(
   db: OnboardingDb,
   project_id: string,
@@ -206,7 +206,7 @@ export async function countCalls(
   return new Map(rows.map(({ task_id, calls }) => [task_id, calls]))
 }
 
-/** Returns the tasks of which detection has analysed everything. */
+/** Returns the tasks that detection has analysed completely. */
 export async function analysedTasks(
   db: OnboardingDb,
   project_id: string,

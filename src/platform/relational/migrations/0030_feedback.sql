@@ -1,8 +1,9 @@
--- Feedback on tasks: items with their history, what the votes on a task say, hourly counts of votes,
--- and drops; keys for browsers; tools of tasks.
--- A task with feedback. task_ref: the id of the task once it was seen; until then its items wait.
--- They are deleted with the task. The other task columns are copied when it is attached and do not
--- change afterwards, because votes are counted and uncounted under them. cluster: whose mood votes on the task share, in this order:
+-- Feedback on tasks: items with their history, votes of tasks, hourly counts of votes, and drops;
+-- keys for browsers; tools of tasks.
+-- A task with feedback. task_ref: the id of the task after it was seen; until then its items wait.
+-- Items are deleted with the task. The other task columns are copied when the items are attached,
+-- and do not change afterwards, because votes are added to and removed from counts under them.
+-- cluster: the user whose votes are correlated, the first that is known of:
 -- `user:<id>` of the task, `user:<id>` of the first vote, `conversation:<id>`, `task:<id>`.
 -- negative, neutral, positive: votes of end users that count.
 create table feedback_tasks (
@@ -23,7 +24,7 @@ create table feedback_tasks (
   first_at timestamptz(3) not null,
   last_at timestamptz(3) not null,
   created_at timestamptz(3) not null,
-  -- While it waits: when to look for the task next, and when its items are dropped.
+  -- While items wait: time of the next look-up of the task, and time when the items are dropped.
   look_at timestamptz(3),
   expires_at timestamptz(3),
   primary key (project_id, task_id),
@@ -38,11 +39,11 @@ create index feedback_tasks_by_time on feedback_tasks (project_id, last_at, task
 -- statement
 create index feedback_tasks_by_cluster on feedback_tasks (project_id, cluster)
 -- statement
--- An item of feedback with its current value. subject: whose opinion it is, within task and source:
--- `user:<id>` of the end user, or `by:<actor>` for annotators and rules, or '' for anonymous end
--- users. sentiment: null for an item that judges nothing, such as a comment alone.
+-- An item of feedback with its current value. subject: the owner of the opinion, within task and
+-- source: `user:<id>` of the end user, `by:<actor>` for annotators and rules, '' for anonymous end
+-- users. sentiment: null for an item without one, such as a comment alone.
 -- counts: true for the one item of a subject that is in rates. at: the time under which it counts.
--- body_digest: SHA-256 of the body that created it, by which a repeated call is recognised.
+-- body_digest: SHA-256 of the body that created the item; identifies a repeated call.
 create table feedback (
   project_id uuid not null,
   task_id text not null,
@@ -82,7 +83,7 @@ create index feedback_pending on feedback (project_id, by_browser) where state =
 -- statement
 create index feedback_by_user on feedback (project_id, user_id) where user_id is not null
 -- statement
--- What an item was after each change. value: the fields that a client can set.
+-- The versions of an item, one for each change. value: the fields that a client can set.
 create table feedback_revisions (
   project_id uuid not null,
   task_id text not null,
@@ -97,9 +98,9 @@ create table feedback_revisions (
     on delete cascade on update cascade
 )
 -- statement
--- Votes that count, by hour of `at`: in all, and by the value of each dimension. They change in the
--- transaction that changes the votes. They outlive the items, which retention and erasure delete, and
--- contain no user. Votes on tasks of the onboarding environment are not in them.
+-- Counting votes by hour of `at`, in total and by the value of each dimension. The counts change in
+-- the transaction that changes the votes. They contain no user, and are kept when retention or an
+-- erasure deletes the items. Votes on tasks of the onboarding environment are not counted.
 create table feedback_hours (
   project_id uuid not null references projects on delete cascade,
   source text not null check (source in ('end_user', 'annotator', 'rule')),

@@ -1,8 +1,8 @@
--- What statistics and patterns of feedback count, and the review queue.
--- A task with votes of a source: what its votes say, and its features (`tool:search`, `model:…`).
--- It is computed anew when something of the task changes. task_id: as in its feedback; task_ref: the
--- id of the task. at: the last vote. bucket: one of 64
--- groups of clusters, by a hash. Only attached votes that count, without the onboarding environment.
+-- Counts for the statistics and patterns of feedback, and the review queue.
+-- A task with votes of a source: its votes and its features (`tool:search`, `model:…`).
+-- The row is computed again when the task changes. task_id: as in its feedback; task_ref: the id of
+-- the task. at: the last vote. bucket: one of 64 groups of clusters, by a hash. Only attached votes
+-- that count, without the onboarding environment.
 create table rated_tasks (
   project_id uuid not null,
   source text not null,
@@ -41,9 +41,9 @@ create table rated_task_counts (
   primary key (project_id, source, day, feature, bucket)
 )
 -- statement
--- Tasks whose row in rated_tasks is to be computed anew. A transaction that changes a task marks it
--- and holds the mark until its end, so that no change is missed. No foreign key: marks are also made
--- while a project is deleted.
+-- Tasks whose row in rated_tasks has to be computed again. A transaction that changes a task adds
+-- and locks a row here until its end, so that no change is missed. No foreign key: rows are also
+-- added while a project is deleted.
 create table rated_tasks_due (
   project_id uuid not null,
   task_id text not null,
@@ -89,8 +89,8 @@ create table task_day_counts (
   primary key (project_id, day, feature)
 )
 -- statement
--- A reviewer has a task: until `until`, nobody else gets it from the queue. A skipped task is not
--- offered to the reviewer until then.
+-- A claim of a task by a reviewer. Before `until`, the queue offers the task to no other reviewer.
+-- A skipped task is not offered to the reviewer before `until`.
 create table review_claims (
   project_id uuid not null,
   task_id text not null,
@@ -119,7 +119,7 @@ create index review_labels_by_time on review_labels (project_id, updated_at, tas
 create trigger review_label_changed after insert or update on review_labels
   for each row execute function mark_detected_task()
 -- statement
--- Whether a finding was right, in the opinion of a reviewer, with the detector of that time.
+-- A reviewer's verdict whether a finding was right, with the detector at that time.
 create table review_finding_labels (
   project_id uuid not null,
   task_id text not null,

@@ -68,7 +68,7 @@ create table certification_eval_cases (
 create index certification_eval_cases_cluster on certification_eval_cases (project_id, cluster)
   where cluster is not null
 -- statement
--- Attempts at a release, which is known by its subject: the digest of the image, or the SHA-256 of
+-- Attempts at a release. subject identifies the release: the digest of the image, or the SHA-256 of
 -- name@version. The row is locked while an attempt is counted.
 create table certification_subjects (
   project_id uuid not null references projects on delete cascade,
@@ -77,8 +77,8 @@ create table certification_subjects (
   primary key (project_id, subject)
 )
 -- statement
--- The declaration of the first certification of a release by a policy. Later ones look at the same
--- evidence and what came after it.
+-- The declaration of the first certification of a release by a policy. Later certifications use the
+-- same evidence and newer evidence.
 create table certification_plans (
   project_id uuid not null references projects on delete cascade,
   subject text not null,
@@ -93,10 +93,10 @@ create table certification_plans (
 )
 -- statement
 -- One look at the evidence of a release. policy: the document of the version, without its digest.
--- release_tags: releases of its tasks. request_digest: SHA-256 of the request. attempt: null until it
--- reads evidence. frozen: what it found, with its time. evidence_salt: makes the ids in the
--- evidence; erasing a user removes it. held_until: the evidence is kept until then. statement: the
--- signed DSSE envelope; predicate: its readable part.
+-- release_tags: releases of its tasks. request_digest: SHA-256 of the request. attempt: null until
+-- the worker reads evidence. frozen: facts that were read with the evidence. evidence_salt: salt of
+-- the ids in the evidence; erasing a user removes it. held_until: when the evidence is deleted.
+-- statement: the signed DSSE envelope; predicate: its readable part.
 create table certifications (
   id uuid primary key,
   project_id uuid not null references projects on delete cascade,

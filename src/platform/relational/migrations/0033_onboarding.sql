@@ -1,7 +1,7 @@
 -- Onboarding: events that clients post, first steps found in stored data, runs of the seeded scenario.
 -- event_id: chosen by the client. subject: `installation:<id>`, or who posted it, such as `user:<id>`.
 -- occurred_at: time of the client, corrected by `clock`; client_at: as it was sent. digest: SHA-256 of
--- what the client sent, by which a repeated event is told from another one with the same id.
+-- what the client sent; distinguishes a repeated event from another one with the same id.
 create table onboarding_events (
   project_id uuid not null references projects on delete cascade,
   event_id text not null,
