@@ -2,6 +2,7 @@ export { auditOf } from './audited-routes.ts'
 export { frontPageRoute } from './front-page.ts'
 export { AddressUnavailable, addressTaken, assertAddressFree } from './listen-error.ts'
 export { createManagementServer, type HealthCheck, type ManagementServer } from './management.ts'
+export { requestIdFrom } from './node-server.ts'
 export { openapiDocument, openapiRoute } from './openapi.ts'
 export { errorsOf } from './openapi-responses.ts'
 export { definePage } from './page.ts'
@@ -44,5 +45,4 @@ export {
   createHttpServer,
   type HttpServer,
   type HttpServerOptions,
-  requestIdFrom,
 } from './server.ts'

@@ -1,4 +1,3 @@
-import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import rateLimit from '@fastify/rate-limit'
 import {
@@ -10,7 +9,6 @@ import {
   LogController,
 } from 'fastify'
 import { toClientNetwork } from '../../kernel/client-network.ts'
-import { newId } from '../../kernel/ids.ts'
 import type { Clock } from '../../kernel/time.ts'
 import type { AuditTrail } from '../audit/index.ts'
 import { inSpan, type Logger, type Metrics } from '../telemetry/index.ts'
@@ -19,12 +17,13 @@ import { replyChecker, replyCheckHook } from './check-replies.ts'
 import { createCrossOrigin } from './cross-origin.ts'
 import { readJsonBodies } from './json-bodies.ts'
 import { addressTaken } from './listen-error.ts'
+import { nodeServer, requestIdFrom } from './node-server.ts'
 import { answerClientError, asProblem, problemFrom, problemReply } from './problem-reply.ts'
 import { type LimitOfKey, limitedBy } from './rate-limit.ts'
 import type { Answer, RawRoute, Route, UnparsedRequest } from './route.ts'
 import type { Authorize, Caller } from './route-access.ts'
 import { type IdempotencyStore, runOnce } from './safe-writes.ts'
-import { createUnroutable, pathOf, type Unroutable } from './unroutable.ts'
+import { createUnroutable, pathOf } from './unroutable.ts'
 
 export type HttpServerOptions = {
   routes: readonly (Route | RawRoute)[]
@@ -153,45 +152,6 @@ function atLeastWarn(level: string): string {
 /** A task id has up to 256 characters, each of which may take 12 when percent-encoded. */
 const paramLength_max = 3_200
 
-type NodeHandler = Parameters<typeof createServer>[1]
-
-/** Creates Node's server, which passes requests to raw routes before Fastify sees them. */
-function nodeServer(
-  options: HttpServerOptions,
-  unroutable: Unroutable,
-  handler: NodeHandler,
-): Server {
-  const raw = new Map<string, RawRoute['handle']>()
-  const everyMethod = new Map<string, RawRoute['handle']>()
-  for (const route of options.routes) {
-    if (route.kind !== 'raw') continue
-    raw.set(`${route.method} ${route.url}`, route.handle)
-    if (route.every_method) everyMethod.set(route.url, route.handle)
-  }
-  return createServer(
-    {
-      maxHeaderSize: options.header_bytes_max,
-      requestTimeout: options.request_timeout_ms,
-      keepAliveTimeout: options.keep_alive_ms,
-      noDelay: true,
-    },
-    (request, response) => {
-      const url = request.url ?? ''
-      const path = pathOf(url)
-      const handle = raw.get(`${request.method} ${path}`) ?? everyMethod.get(path)
-      if (handle !== undefined) return handle(request, response)
-      const beside = raw.size === 0 ? undefined : unroutable.rawBeside(path)
-      if (beside === undefined) return handler?.(request, response)
-      const allow = unroutable.allowed(path).join(', ')
-      if (request.method === 'OPTIONS' && allow !== '') {
-        const id = requestIdFrom(request.headers['x-request-id'])
-        return response.writeHead(204, { allow, 'x-request-id': id }).end()
-      }
-      return beside.refuse(request, response, unroutable.faultOf(request.method, url))
-    },
-  )
-}
-
 type ServeOptions = HttpServerOptions & {
   audits: AuditedRoutes
   checkReply?: ReturnType<typeof replyChecker>
@@ -293,11 +253,4 @@ function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyRepl
   if (found.status >= 500) request.log.error({ err: found.cause ?? found }, found.message)
   const { status, headers, body } = problemReply(found, pathOf(request.url))
   return reply.code(status).headers(headers).send(JSON.stringify(body))
-}
-
-const sane = /^[\x21-\x7e]{1,128}$/
-
-/** Returns the client's X-Request-ID if it is short and printable, otherwise a new id. */
-export function requestIdFrom(header: string | string[] | undefined): string {
-  return typeof header === 'string' && sane.test(header) ? header : newId()
 }

@@ -25,7 +25,7 @@ export type Baseline = {
 }
 
 /**
- * Returns whether the last feedback of end users on each task is negative. Tasks without feedback
+ * Returns whether the feedback of end users on each task is negative. Tasks without feedback
  * are missing.
  */
 export type ReadFeedback = (asked: {
