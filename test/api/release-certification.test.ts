@@ -58,7 +58,9 @@ describe('a certification', () => {
     expect(keyid).toBe(ended.key_id)
     const { subject, predicate } = readStatement(payload)
     expect(`sha256:${subject[0].digest.sha256}`).toBe(ended.subject)
-    expect(predicate).toMatchObject({ verdict: 'certified', policy: ended.policy, attempt: 1 })
+    expect(predicate).toMatchObject({
+      ...{ project_id: project, verdict: 'certified', policy: ended.policy, attempt: 1 },
+    })
     expect(text).not.toContain('user-1')
   })
 

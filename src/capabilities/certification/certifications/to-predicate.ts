@@ -41,6 +41,7 @@ export async function toPredicate(source: PredicateSource): Promise<Predicate> {
     age_ms: Date.parse(frozen.at) - Date.parse(window_to),
   })
   return {
+    project_id: certification.project_id,
     policy: { id: policy.id, version: policy.version, digest: certification.policy_digest },
     release: { name: certification.release_name, version: certification.release_version },
     baseline: baseline && { name: baseline.name, version: baseline.version },

@@ -37,6 +37,8 @@ const gate = z.strictObject({
 const release = z.strictObject({ name, version: name })
 
 const predicateFields = z.strictObject({
+  /** The project of the evidence. One key signs for all projects of an installation. */
+  project_id: z.uuid(),
   policy: z.strictObject({ id: name, version: name, digest: sha256 }),
   release,
   baseline: release.nullable(),
