@@ -223,12 +223,17 @@ describe('eval runs', () => {
     { metric: 'eval_pass_rate', kind: 'regression', max_drop: 0.1 },
   ]
 
-  async function upload(project: string, version: string, line: (at: number) => object) {
+  async function upload(
+    project: string,
+    version: string,
+    line: (at: number) => object,
+    image_digest: string | null = null,
+  ) {
     const content = Array.from({ length: 60 * 3 }, (_, at) => JSON.stringify(line(at))).join('\n')
     const { status, body, text } = await api.call('POST', '/eval-runs', project, {
       body: {
         ...{ name: 'eval', environment: 'staging', format: 'jsonl', content },
-        release: { name: 'agent', version },
+        release: { name: 'agent', version, image_digest },
       },
     })
     if (status !== 201) throw new Error(text)
@@ -278,6 +283,54 @@ describe('eval runs', () => {
     )
     expect(compared.body).toMatchObject({ same_policy: true, gates: [{ change: -1 }, {}] })
   })
+
+  test('that a plan names can not be deleted, others can', async () => {
+    const project = await api.newProject()
+    await api.putPolicy(project, { gates })
+    const [head, base, unused] = [
+      await upload(project, '1.0.0', passing),
+      await upload(project, '0.9.0', passing),
+      await upload(project, '0.8.0', passing),
+    ]
+    await api.certify(project, {
+      eval_run_ids: [head],
+      baseline: { version: '0.9.0', eval_run_ids: [base] },
+    })
+    const remove = async (id: string, of = project) => {
+      const { status, body } = await api.call('DELETE', `/eval-runs/${id}`, of)
+      return [status, body?.code]
+    }
+    for (const id of [head, base, head.toUpperCase()]) {
+      expect(await remove(id)).toEqual([409, 'eval_run_in_use'])
+    }
+    expect(await remove(head, await api.newProject())).toEqual([404, 'eval_run_not_found'])
+    expect(await remove(unused)).toEqual([204, undefined])
+    const { body } = await api.call('GET', '/eval-runs', project)
+    expect(body.total).toBe(2)
+  })
+
+  test.each(['release', 'baseline'])(
+    'of the %s that are gone prevent a certification',
+    async (side) => {
+      const project = await api.newProject()
+      await api.putPolicy(project, { gates })
+      const mixed = (at: number) => ({ ...passing(at), passed: at % 3 > 0 })
+      const good = await upload(project, '1.0.0', passing)
+      const base = await upload(project, '0.9.0', passing)
+      const gone = await upload(project, side === 'release' ? '1.0.0' : '0.9.0', mixed)
+      const asked = {
+        eval_run_ids: side === 'release' ? [good, gone] : [good],
+        baseline: { version: '0.9.0', eval_run_ids: side === 'release' ? [base] : [base, gone] },
+      }
+      const first = await api.certify(project, asked)
+      expect(first.obstacles).toEqual([])
+      // As if somebody deletes the run in PostgreSQL.
+      await api.db.deleteFrom('certification_eval_runs').where('id', '=', gone).execute()
+      const second = await api.certify(project)
+      expect(second).toMatchObject({ result: 'inconclusive', obstacles: ['eval_run_missing'] })
+      expect(second.gates).toMatchObject([{ verdict: 'passed' }, { verdict: 'passed' }])
+    },
+  )
 
   test('of another project are not found, of another release refused', async () => {
     const [project, other] = [await api.newProject(), await api.newProject()]
