@@ -217,6 +217,53 @@ describe('attempts', () => {
   })
 })
 
+describe('what was declared', () => {
+  async function predicateOf(project: string, id: string) {
+    const { body } = await api.call('GET', `${url}/${id}/statement`, project)
+    return readStatement(Buffer.from(body.payload, 'base64')).predicate
+  }
+
+  test('is in the statement: releases of the tasks, and the baseline', async () => {
+    const project = await goodProject()
+    const window = { from: '2026-01-01T00:00:00.000Z', to: '2026-02-01T00:00:00.000Z' }
+    const ended = await api.certify(project, {
+      release: { ...releaseBody.release, tags: ['b', '1.0.0', 'a'] },
+      baseline: { version: '0.9.0', environment: 'prod', window },
+    })
+    const predicate = await predicateOf(project, ended.certification_id)
+    expect(predicate).toMatchObject({
+      release_tags: ['1.0.0', 'a', 'b'],
+      baseline: {
+        ...{ name: 'agent', version: '0.9.0', tags: ['0.9.0', 'agent@0.9.0'] },
+        ...{ environment: 'prod', window, eval_run_ids: [] },
+      },
+    })
+    expect(predicate.warnings).not.toContain('declared_after_window')
+  })
+
+  test('after the window has ended gives a warning', async () => {
+    const project = await goodProject()
+    const to = new Date(api.clock.now_ms() - 60_000).toISOString()
+    const ended = await api.certify(project, { window: { to } })
+    expect(ended.result).toBe('certified')
+    expect(ended.warnings).toContain('declared_after_window')
+    const { warnings } = await predicateOf(project, ended.certification_id)
+    expect(warnings).toContain('declared_after_window')
+  })
+
+  test('lets no later look end before an earlier one', async () => {
+    const project = await goodProject()
+    const first = await api.certify(project)
+    const to = new Date(Date.parse(first.window.to) - 1).toISOString()
+    const body = { ...releaseBody, window: { to } }
+    const refused = await api.call('POST', url, project, { body })
+    expect(refused.body).toMatchObject({ status: 409, code: 'certification_plan_conflict' })
+    expect(refused.body.detail).toContain(first.window.to)
+    const again = await api.certify(project, { window: { to: first.window.to } })
+    expect(again).toMatchObject({ attempt: 2, window: first.window })
+  })
+})
+
 describe('eval runs', () => {
   const gates = [
     { metric: 'eval_pass_rate', kind: 'pass_k', k: 3, threshold: 0.7 },
@@ -331,6 +378,62 @@ describe('eval runs', () => {
       expect(second.gates).toMatchObject([{ verdict: 'passed' }, { verdict: 'passed' }])
     },
   )
+
+  test('of another image are refused', async () => {
+    const project = await api.newProject()
+    const [one, other] = ['a', 'b'].map((digit) => `sha256:${digit.repeat(64)}`)
+    const run = await upload(project, '1.0.0', passing, other)
+    const ask = (image_digest: string | undefined) =>
+      api.call('POST', url, project, {
+        body: {
+          ...{ ...releaseBody, eval_run_ids: [run] },
+          release: { ...releaseBody.release, image_digest },
+        },
+      })
+    const refused = await ask(one)
+    expect(refused.body).toMatchObject({
+      ...{ status: 400, code: 'invalid_request' },
+      errors: [{ pointer: '/eval_run_ids/0', detail: expect.stringContaining('image') }],
+    })
+    expect((await ask(other)).status).toBe(202)
+  })
+
+  test('older than 400 days are deleted, unless a certification that is valid needs them', async () => {
+    const project = await api.newProject()
+    await api.putPolicy(project, { gates })
+    const [head, base, old, young] = [
+      await upload(project, '1.0.0', passing),
+      await upload(project, '0.9.0', passing),
+      await upload(project, '0.8.0', passing),
+      await upload(project, '0.7.0', passing),
+    ]
+    await api.certify(project, {
+      eval_run_ids: [head],
+      baseline: { version: '0.9.0', eval_run_ids: [base] },
+    })
+    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
+    const age = (ids: string[], days: number) =>
+      api.db
+        .updateTable('certification_eval_runs')
+        .set({ created_at: daysAgo(days) })
+        .where('id', 'in', ids)
+        .execute()
+    await age([young], 399)
+    await age([head, base, old], 401)
+    const left = async () => {
+      const { body } = await api.call('GET', '/eval-runs', project)
+      return body.eval_runs.map((run: { eval_run_id: string }) => run.eval_run_id).sort()
+    }
+    await eventually('the deletion of the old run', async () => !(await left()).includes(old))
+    expect(await left()).toEqual([head, base, young].sort())
+    await api.db
+      .updateTable('certifications')
+      .set({ expires_at: daysAgo(1) })
+      .where('project_id', '=', project)
+      .execute()
+    await eventually('the deletion of the others', async () => (await left()).length === 1)
+    expect(await left()).toEqual([young])
+  })
 
   test('of another project are not found, of another release refused', async () => {
     const [project, other] = [await api.newProject(), await api.newProject()]

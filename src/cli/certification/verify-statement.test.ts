@@ -30,6 +30,7 @@ const predicate: Predicate = {
   project_id,
   policy: { id: 'release', version: '3', digest: hash('sha256', canonicalJson(policy)) },
   release: { name: 'checkout', version: '1.4.0' },
+  release_tags: ['1.4.0', 'checkout@1.4.0'],
   baseline: null,
   environment: 'staging',
   ...{ verdict: 'certified', obstacles: [], warnings: [], eval_runs: [] },
