@@ -90,6 +90,7 @@ export const problemCatalogue = {
     status: 409,
     title: 'The release was declared with another window or baseline',
   },
+  eval_run_in_use: { status: 409, title: 'A declared certification names the eval run' },
   certification_without_statement: {
     status: 409,
     title: 'The certification has no statement',

@@ -58,7 +58,9 @@ describe('a certification', () => {
     expect(keyid).toBe(ended.key_id)
     const { subject, predicate } = readStatement(payload)
     expect(`sha256:${subject[0].digest.sha256}`).toBe(ended.subject)
-    expect(predicate).toMatchObject({ verdict: 'certified', policy: ended.policy, attempt: 1 })
+    expect(predicate).toMatchObject({
+      ...{ project_id: project, verdict: 'certified', policy: ended.policy, attempt: 1 },
+    })
     expect(text).not.toContain('user-1')
   })
 
@@ -215,18 +217,70 @@ describe('attempts', () => {
   })
 })
 
+describe('what was declared', () => {
+  async function predicateOf(project: string, id: string) {
+    const { body } = await api.call('GET', `${url}/${id}/statement`, project)
+    return readStatement(Buffer.from(body.payload, 'base64')).predicate
+  }
+
+  test('is in the statement: releases of the tasks, and the baseline', async () => {
+    const project = await goodProject()
+    const window = { from: '2026-01-01T00:00:00.000Z', to: '2026-02-01T00:00:00.000Z' }
+    const ended = await api.certify(project, {
+      release: { ...releaseBody.release, tags: ['b', '1.0.0', 'a'] },
+      baseline: { version: '0.9.0', environment: 'prod', window },
+    })
+    const predicate = await predicateOf(project, ended.certification_id)
+    expect(predicate).toMatchObject({
+      release_tags: ['1.0.0', 'a', 'b'],
+      baseline: {
+        ...{ name: 'agent', version: '0.9.0', tags: ['0.9.0', 'agent@0.9.0'] },
+        ...{ environment: 'prod', window, eval_run_ids: [] },
+      },
+    })
+    expect(predicate.warnings).not.toContain('declared_after_window')
+  })
+
+  test('after the window has ended gives a warning', async () => {
+    const project = await goodProject()
+    const to = new Date(api.clock.now_ms() - 60_000).toISOString()
+    const ended = await api.certify(project, { window: { to } })
+    expect(ended.result).toBe('certified')
+    expect(ended.warnings).toContain('declared_after_window')
+    const { warnings } = await predicateOf(project, ended.certification_id)
+    expect(warnings).toContain('declared_after_window')
+  })
+
+  test('lets no later look end before an earlier one', async () => {
+    const project = await goodProject()
+    const first = await api.certify(project)
+    const to = new Date(Date.parse(first.window.to) - 1).toISOString()
+    const body = { ...releaseBody, window: { to } }
+    const refused = await api.call('POST', url, project, { body })
+    expect(refused.body).toMatchObject({ status: 409, code: 'certification_plan_conflict' })
+    expect(refused.body.detail).toContain(first.window.to)
+    const again = await api.certify(project, { window: { to: first.window.to } })
+    expect(again).toMatchObject({ attempt: 2, window: first.window })
+  })
+})
+
 describe('eval runs', () => {
   const gates = [
     { metric: 'eval_pass_rate', kind: 'pass_k', k: 3, threshold: 0.7 },
     { metric: 'eval_pass_rate', kind: 'regression', max_drop: 0.1 },
   ]
 
-  async function upload(project: string, version: string, line: (at: number) => object) {
+  async function upload(
+    project: string,
+    version: string,
+    line: (at: number) => object,
+    image_digest: string | null = null,
+  ) {
     const content = Array.from({ length: 60 * 3 }, (_, at) => JSON.stringify(line(at))).join('\n')
     const { status, body, text } = await api.call('POST', '/eval-runs', project, {
       body: {
         ...{ name: 'eval', environment: 'staging', format: 'jsonl', content },
-        release: { name: 'agent', version },
+        release: { name: 'agent', version, image_digest },
       },
     })
     if (status !== 201) throw new Error(text)
@@ -275,6 +329,110 @@ describe('eval runs', () => {
       project,
     )
     expect(compared.body).toMatchObject({ same_policy: true, gates: [{ change: -1 }, {}] })
+  })
+
+  test('that a plan names can not be deleted, others can', async () => {
+    const project = await api.newProject()
+    await api.putPolicy(project, { gates })
+    const [head, base, unused] = [
+      await upload(project, '1.0.0', passing),
+      await upload(project, '0.9.0', passing),
+      await upload(project, '0.8.0', passing),
+    ]
+    await api.certify(project, {
+      eval_run_ids: [head],
+      baseline: { version: '0.9.0', eval_run_ids: [base] },
+    })
+    const remove = async (id: string, of = project) => {
+      const { status, body } = await api.call('DELETE', `/eval-runs/${id}`, of)
+      return [status, body?.code]
+    }
+    for (const id of [head, base, head.toUpperCase()]) {
+      expect(await remove(id)).toEqual([409, 'eval_run_in_use'])
+    }
+    expect(await remove(head, await api.newProject())).toEqual([404, 'eval_run_not_found'])
+    expect(await remove(unused)).toEqual([204, undefined])
+    const { body } = await api.call('GET', '/eval-runs', project)
+    expect(body.total).toBe(2)
+  })
+
+  test.each(['release', 'baseline'])(
+    'of the %s that are gone prevent a certification',
+    async (side) => {
+      const project = await api.newProject()
+      await api.putPolicy(project, { gates })
+      const mixed = (at: number) => ({ ...passing(at), passed: at % 3 > 0 })
+      const good = await upload(project, '1.0.0', passing)
+      const base = await upload(project, '0.9.0', passing)
+      const gone = await upload(project, side === 'release' ? '1.0.0' : '0.9.0', mixed)
+      const asked = {
+        eval_run_ids: side === 'release' ? [good, gone] : [good],
+        baseline: { version: '0.9.0', eval_run_ids: side === 'release' ? [base] : [base, gone] },
+      }
+      const first = await api.certify(project, asked)
+      expect(first.obstacles).toEqual([])
+      // As if somebody deletes the run in PostgreSQL.
+      await api.db.deleteFrom('certification_eval_runs').where('id', '=', gone).execute()
+      const second = await api.certify(project)
+      expect(second).toMatchObject({ result: 'inconclusive', obstacles: ['eval_run_missing'] })
+      expect(second.gates).toMatchObject([{ verdict: 'passed' }, { verdict: 'passed' }])
+    },
+  )
+
+  test('of another image are refused', async () => {
+    const project = await api.newProject()
+    const [one, other] = ['a', 'b'].map((digit) => `sha256:${digit.repeat(64)}`)
+    const run = await upload(project, '1.0.0', passing, other)
+    const ask = (image_digest: string | undefined) =>
+      api.call('POST', url, project, {
+        body: {
+          ...{ ...releaseBody, eval_run_ids: [run] },
+          release: { ...releaseBody.release, image_digest },
+        },
+      })
+    const refused = await ask(one)
+    expect(refused.body).toMatchObject({
+      ...{ status: 400, code: 'invalid_request' },
+      errors: [{ pointer: '/eval_run_ids/0', detail: expect.stringContaining('image') }],
+    })
+    expect((await ask(other)).status).toBe(202)
+  })
+
+  test('older than 400 days are deleted, unless a certification that is valid needs them', async () => {
+    const project = await api.newProject()
+    await api.putPolicy(project, { gates })
+    const [head, base, old, young] = [
+      await upload(project, '1.0.0', passing),
+      await upload(project, '0.9.0', passing),
+      await upload(project, '0.8.0', passing),
+      await upload(project, '0.7.0', passing),
+    ]
+    await api.certify(project, {
+      eval_run_ids: [head],
+      baseline: { version: '0.9.0', eval_run_ids: [base] },
+    })
+    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
+    const age = (ids: string[], days: number) =>
+      api.db
+        .updateTable('certification_eval_runs')
+        .set({ created_at: daysAgo(days) })
+        .where('id', 'in', ids)
+        .execute()
+    await age([young], 399)
+    await age([head, base, old], 401)
+    const left = async () => {
+      const { body } = await api.call('GET', '/eval-runs', project)
+      return body.eval_runs.map((run: { eval_run_id: string }) => run.eval_run_id).sort()
+    }
+    await eventually('the deletion of the old run', async () => !(await left()).includes(old))
+    expect(await left()).toEqual([head, base, young].sort())
+    await api.db
+      .updateTable('certifications')
+      .set({ expires_at: daysAgo(1) })
+      .where('project_id', '=', project)
+      .execute()
+    await eventually('the deletion of the others', async () => (await left()).length === 1)
+    expect(await left()).toEqual([young])
   })
 
   test('of another project are not found, of another release refused', async () => {

@@ -7,11 +7,13 @@ export const verifyCommand: Command = {
   synopsis: '<statement.json|-> --keys <file> [options]',
   about: [
     'Needs no service. The statement is a DSSE envelope with an in-toto Statement v1, signed with Ed25519.\n' +
-      'A rejected statement that has expired exits with status 1. Deployments should give --subject: without it,\n' +
-      'the statement of another image is valid too.',
+      'A rejected statement that has expired exits with status 1. Deployments should give --project and --subject:\n' +
+      'without them, a statement of another project or about another image is valid too. One key signs for all\n' +
+      'projects of an installation.',
   ],
   options: {
     keys: { value: '<file>', about: 'Trusted public keys: a JWKS, or one key in PEM.' },
+    project: { value: '<id>', about: 'Expect this project: its id, a UUID.' },
     policy: {
       value: '<file>',
       about: 'Expect this policy: SHA-256 of its canonical JSON without `digest`.',
@@ -22,7 +24,8 @@ export const verifyCommand: Command = {
   words_max: 1,
   examples: [
     {
-      command: 'looptrace verify statement.json --keys jwks.json --subject "$IMAGE_DIGEST"',
+      command:
+        'looptrace verify statement.json --keys jwks.json --project "$PROJECT_ID" --subject "$IMAGE_DIGEST"',
       about: 'before a deployment',
     },
   ],

@@ -17,6 +17,7 @@ let folder: string
 const key = generateKeyPairSync('ed25519').privateKey
 const image = hash('sha256', 'image')
 const policy = { id: 'release', version: '3', confidence: 0.95 }
+const project_id = '0197a1b2-0000-7000-8000-000000000001'
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'looptrace-verify-'))
   await writeFile(join(folder, 'jwks.json'), JSON.stringify(toJwks([key])))
@@ -26,8 +27,10 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 const predicate: Predicate = {
+  project_id,
   policy: { id: 'release', version: '3', digest: hash('sha256', canonicalJson(policy)) },
   release: { name: 'checkout', version: '1.4.0' },
+  release_tags: ['1.4.0', 'checkout@1.4.0'],
   baseline: null,
   environment: 'staging',
   ...{ verdict: 'certified', obstacles: [], warnings: [], eval_runs: [] },
@@ -145,6 +148,23 @@ describe('looptrace verify', () => {
       ['--policy', join(folder, 'missing.json')],
     ]
     for (const option of options) expect((await verify(statement, option)).status).toBe(3)
+  })
+
+  test('refuses the statement of another project with --project, and says when it was not checked', async () => {
+    const own = await verify(statementWith({}), ['--project', project_id])
+    expect(own).toMatchObject({ status: 0, err: '' })
+    expect(own.out).toContain(`project: ${project_id}\n`)
+    const other = '0197a1b2-0000-7000-8000-000000000002'
+    const foreign = await verify(statementWith({ project_id: other }), ['--project', project_id])
+    expect(foreign).toMatchObject({ status: 3, out: '' })
+    expect(foreign.err).toContain(`got the project ${other}, expected --project`)
+    const unchecked = await verify(statementWith({ project_id: other }))
+    expect(unchecked.status).toBe(0)
+    expect(unchecked.out).toContain(`project: ${other} (not checked: give --project)\n`)
+    const { project_id: _, ...nameless } = predicate
+    const full = JSON.parse(encodeStatement(predicate, image).toString())
+    const without = await verify(signed(canonicalJson({ ...full, predicate: nameless })))
+    expect(without).toMatchObject({ status: 3, out: '' })
   })
 
   test('prints control characters of the statement as escapes', async () => {

@@ -29,9 +29,10 @@ export async function verifyStatement(args: Arguments, io: CommandIo): Promise<n
     const known = readPublicKeys(keys)
     const { payload, keyid } = openEnvelope(text, statementPayloadType, known)
     const statement = readStatement(payload)
-    checkExpected(statement, { policy, subject: args.value('subject') })
+    const project = args.value('project')
+    checkExpected(statement, { project, policy, subject: args.value('subject') })
     checkIssued(statement, io.now_ms())
-    return report(statement, keyid, io)
+    return report(statement, { keyid, isProjectChecked: project !== undefined }, io)
   } catch (error) {
     if (!(error instanceof StatementFault)) throw error
     io.err(`not valid: ${error.code}: ${printable(error.message)}\n`)
@@ -47,11 +48,15 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** Throws when the statement is about another image or policy than the reader expects. */
+/** Throws when the statement is of another project, image or policy than the reader expects. */
 function checkExpected(
   { subject, predicate }: Statement,
-  expected: { policy: string | undefined; subject: string | undefined },
+  expected: Record<'project' | 'policy' | 'subject', string | undefined>,
 ): void {
+  const { project_id } = predicate
+  if (expected.project !== undefined && expected.project.toLowerCase() !== project_id) {
+    throw new StatementFault('not_a_statement', `got the project ${project_id}, expected --project`)
+  }
   const digest = `sha256:${subject[0].digest.sha256}`
   if (expected.subject !== undefined && expected.subject !== digest) {
     throw new StatementFault('not_a_statement', `got the subject ${digest}, expected --subject`)
@@ -72,7 +77,11 @@ function checkIssued({ predicate }: Statement, nowMs: number): void {
 }
 
 /** Prints the statement and returns the exit status of its verdict. */
-function report({ subject, predicate }: Statement, keyid: string, io: CommandIo): number {
+function report(
+  { subject, predicate }: Statement,
+  { keyid, isProjectChecked }: { keyid: string; isProjectChecked: boolean },
+  io: CommandIo,
+): number {
   const { release, policy, environment, verdict, expires_at, attempt, max_attempts } = predicate
   const isExpired = Date.parse(expires_at) <= io.now_ms()
   const gates = predicate.gates.map(describeGate)
@@ -82,6 +91,7 @@ function report({ subject, predicate }: Statement, keyid: string, io: CommandIo)
   ]
   const lines = [
     `signature: valid, key ${keyid}`,
+    `project: ${predicate.project_id}${isProjectChecked ? '' : ' (not checked: give --project)'}`,
     `subject: ${subject[0].name} sha256:${subject[0].digest.sha256}`,
     `release: ${release.name} ${release.version} in ${environment}`,
     `policy: ${policy.id} ${policy.version} sha256:${policy.digest}`,

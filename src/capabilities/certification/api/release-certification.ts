@@ -99,13 +99,15 @@ async function checkEvalRuns(
   project_id: string,
   { release, baseline, environment, eval_run_ids }: CertificationRequest,
 ): Promise<void> {
-  const own = { name: release.name, version: release.version, environment }
+  const { name, version, image_digest } = release
+  const own = { name, version, environment, image_digest }
   await checkRunsOf(db, { project_id, ids: eval_run_ids, of: own, pointer: '/eval_run_ids' })
   if (baseline === null) return
   const compared = {
     name: baseline.name ?? release.name,
     version: baseline.version,
     environment: baseline.environment ?? environment,
+    image_digest: null,
   }
   if (compared.name === own.name && compared.version === own.version) {
     const got = `got ${compared.name}@${compared.version}`
@@ -118,7 +120,8 @@ async function checkEvalRuns(
 type RunsOf = {
   project_id: string
   ids: readonly string[]
-  of: { name: string; version: string; environment: string }
+  /** Without an image, runs of every image of the release are its runs. */
+  of: { name: string; version: string; environment: string; image_digest: string | null }
   pointer: string
 }
 
@@ -126,7 +129,7 @@ async function checkRunsOf(db: CertificationDb, { project_id, ids, of, pointer }
   if (ids.length === 0) return
   const rows = await db
     .selectFrom('certification_eval_runs')
-    .select(['id', 'release_name', 'release_version', 'environment'])
+    .select(['id', 'release_name', 'release_version', 'environment', 'image_digest'])
     .where('project_id', '=', project_id)
     .where('id', 'in', [...ids])
     .execute()
@@ -139,11 +142,20 @@ async function checkRunsOf(db: CertificationDb, { project_id, ids, of, pointer }
       })
     }
     const isOf = row.release_name === of.name && row.release_version === of.version
-    if (isOf && row.environment === of.environment) continue
+    if (isOf && row.environment === of.environment) {
+      checkImage(row.image_digest, of.image_digest, `${pointer}/${at}`)
+      continue
+    }
     const got = `got a run of ${row.release_name}@${row.release_version} in ${row.environment}`
     const wanted = `${of.name}@${of.version} in ${of.environment}`
     throw invalid(`${pointer}/${at}`, `${got}, expected one of ${wanted}`)
   }
+}
+
+/** Throws when a run names another image than the request. A run may name none. */
+function checkImage(of_run: string | null, wanted: string | null, pointer: string): void {
+  if (of_run === null || wanted === null || of_run === wanted) return
+  throw invalid(pointer, `got a run of the image sha256:${of_run}, expected sha256:${wanted}`)
 }
 
 async function waitForEnd(

@@ -161,7 +161,10 @@ async function readAll(
       { side: 'baseline', source: 'eval', items: comparedCases.items },
     ],
     ...{ ledger, eval_runs: cases.runs },
-    obstacles: await findObstacles(deps, { certification, tasks, compared }),
+    obstacles: [
+      ...(await findObstacles(deps, { certification, tasks, compared })),
+      ...(cases.isMissing || comparedCases.isMissing ? ['eval_run_missing' as const] : []),
+    ],
     warnings: findWarnings(tasks),
   }
 }

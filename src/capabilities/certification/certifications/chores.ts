@@ -8,18 +8,24 @@ type Deps = { db: CertificationDb; clock: Clock }
 
 const tend_ms = 5_000
 const expire_ms = 600_000
-/** Certifications of one pass. */
+const evalRuns_ms = 3_600_000
+/** Certifications, or eval runs, of one pass. */
 const rows_max = 100
 
+/** Age at which eval runs are deleted with their cases: longer than a certification is valid. */
+const evalRuns_days = 400
+const day_ms = 86_400_000
+
 /**
- * Returns the chores of certifications: start certifications whose window has ended, end those
- * whose job was lost, and delete expired evidence.
+ * Returns the chores of certifications: they start those whose window has ended, end those whose job
+ * was lost, and delete evidence that has expired and eval runs that are old.
  */
 export function certificationChores(deps: Deps): Chore[] {
   return [
     { name: 'due certifications', every_ms: tend_ms, run: () => startDue(deps) },
     { name: 'lost certifications', every_ms: tend_ms, run: () => endLost(deps) },
     { name: 'expired certification evidence', every_ms: expire_ms, run: () => expire(deps) },
+    { name: 'old eval runs', every_ms: evalRuns_ms, run: () => deleteOldRuns(deps) },
   ]
 }
 
@@ -70,4 +76,21 @@ async function expire({ db, clock }: Deps): Promise<void> {
       delete from certification_evidence
       where certification_id = any(${rows.map(({ id }) => id)}::uuid[])`.execute(trx)
   })
+}
+
+/** Deletes old eval runs, unless a certification that is unended or not expired names them. */
+async function deleteOldRuns({ db, clock }: Deps): Promise<void> {
+  const now_ms = clock.now_ms()
+  const before = new Date(now_ms - evalRuns_days * day_ms).toISOString()
+  await sql`
+    delete from certification_eval_runs where id in (
+      select id from certification_eval_runs as run
+      where run.created_at < ${before} and not exists (
+        select from certifications as needs
+        where needs.project_id = run.project_id
+          and (needs.state in ('pending', 'running')
+            or needs.expires_at > ${new Date(now_ms).toISOString()})
+          and (run.id = any(needs.eval_run_ids)
+            or needs.baseline -> 'eval_run_ids' @> to_jsonb(run.id::text)))
+      order by run.created_at limit ${rows_max} for update skip locked)`.execute(db)
 }

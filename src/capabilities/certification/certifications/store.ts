@@ -54,6 +54,7 @@ export function declareCertification(
     await assertRoom(trx, project_id)
     const { plan, declared_at } = await storePlan(trx, declaration, now_ms)
     checkPlan(plan, to)
+    await checkNotEarlier(trx, about)
     const inserted = await trx
       .insertInto('certifications')
       .values({
@@ -116,6 +117,29 @@ function sameRequest(open: Certification, request: CertificationRequest): Certif
   if (open.request_digest === digestRequest(request)) return open
   throw problem('certification_running', {
     detail: `The certification ${open.id} of this release is ${open.state}. Wait for its end, or cancel it.`,
+  })
+}
+
+/** Evidence accumulates: a look that ended earlier than a known one would be a choice. */
+async function checkNotEarlier(
+  trx: CertificationDb,
+  key: PlanKey & { window_to: string },
+): Promise<void> {
+  const last = await trx
+    .selectFrom('certifications')
+    .select('window_to')
+    .where('project_id', '=', key.project_id)
+    .where('subject', '=', key.subject)
+    .where('environment', '=', key.environment)
+    .where('policy_id', '=', key.policy_id)
+    .where('state', '=', 'ended')
+    .where('window_to', '>', key.window_to)
+    .orderBy('window_to', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  if (last === undefined) return
+  throw problem('certification_plan_conflict', {
+    detail: `window.to: got ${key.window_to}, but an earlier look at this release ended at ${last.window_to}. Leave the field out, or give no earlier time.`,
   })
 }
 

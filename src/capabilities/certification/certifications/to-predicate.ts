@@ -40,12 +40,15 @@ export async function toPredicate(source: PredicateSource): Promise<Predicate> {
     ...{ ledger: frozen.ledger, obstacles: frozen.obstacles, attempt: attempt ?? Infinity },
     age_ms: Date.parse(frozen.at) - Date.parse(window_to),
   })
+  const warnings = [...frozen.warnings, ...declarationWarnings(certification)]
   return {
+    project_id: certification.project_id,
     policy: { id: policy.id, version: policy.version, digest: certification.policy_digest },
     release: { name: certification.release_name, version: certification.release_version },
-    baseline: baseline && { name: baseline.name, version: baseline.version },
+    release_tags: certification.release_tags.toSorted(),
+    baseline: baseline && toBaseline(baseline),
     environment: certification.environment,
-    ...{ verdict: judged.verdict, obstacles: judged.obstacles, warnings: [...frozen.warnings] },
+    ...{ verdict: judged.verdict, obstacles: judged.obstacles, warnings },
     gates: judged.gates.map((result, at) => toGate(result, proofs[at] ?? noEvidence)),
     eval_runs: [...frozen.eval_runs],
     window: { from: window_from, to: window_to },
@@ -56,7 +59,20 @@ export async function toPredicate(source: PredicateSource): Promise<Predicate> {
   }
 }
 
-/** Returns the expiry of a certification under a policy, ISO 8601. */
+/** A window that ended before the plan was declared may have been chosen by its outcome. */
+function declarationWarnings({ window_to, declared_at }: Certification): string[] {
+  return Date.parse(window_to) < Date.parse(declared_at) ? ['declared_after_window'] : []
+}
+
+function toBaseline(declared: Baseline): NonNullable<Predicate['baseline']> {
+  const { name, version, environment, window, tags, eval_run_ids } = declared
+  return {
+    ...{ name, version, environment, window: { from: window.from, to: window.to } },
+    ...{ tags: tags.toSorted(), eval_run_ids: eval_run_ids.toSorted() },
+  }
+}
+
+/** Returns when a certification by a policy expires, ISO 8601. */
 export function expiryOf(policy: PolicyDocument, { at }: Pick<Frozen, 'at'>): string {
   return new Date(Date.parse(at) + durationMs(policy.valid_for)).toISOString()
 }

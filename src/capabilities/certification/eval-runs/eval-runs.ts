@@ -164,8 +164,8 @@ export function getEvalRun({ db }: EvalRunDeps): Route {
 }
 
 /**
- * DELETE /api/v1/reliability/phase10/eval-runs/{eval_run_id}: deletes an eval run with its cases.
- * Certifications that have read it keep their evidence.
+ * DELETE /api/v1/reliability/phase10/eval-runs/{eval_run_id}: deletes an eval run with its cases. One that a
+ * declared certification names stays, for its further looks.
  */
 export function removeEvalRun({ db }: EvalRunDeps): Route {
   return defineRoute({
@@ -178,12 +178,19 @@ export function removeEvalRun({ db }: EvalRunDeps): Route {
     scope: writes,
     params: path,
     reply: z.undefined(),
-    errors: ['eval_run_not_found', 'store_unavailable'],
+    errors: ['eval_run_not_found', 'eval_run_in_use', 'store_unavailable'],
     handle: async ({ params: { eval_run_id: run_id }, caller: { project_id } }) => {
-      const isDeleted = isUuid(run_id) && (await deleteEvalRun(db, { project_id, run_id }))
-      if (!isDeleted) throw evalRunNotFound(run_id)
+      const outcome = isUuid(run_id) ? await deleteEvalRun(db, { project_id, run_id }) : 'unknown'
+      if (outcome === 'unknown') throw evalRunNotFound(run_id)
+      if (outcome === 'in_use') throw evalRunInUse(run_id)
       return undefined
     },
+  })
+}
+
+function evalRunInUse(run_id: string): Problem {
+  return problem('eval_run_in_use', {
+    detail: `A declared certification names the eval run ${run_id}, so its further looks need it.`,
   })
 }
 

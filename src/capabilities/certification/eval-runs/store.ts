@@ -140,15 +140,25 @@ export function findEvalRun(
   return runsOf(db, { project_id }).where('id', '=', run_id).executeTakeFirst()
 }
 
-/** Deletes an eval run with its cases. Returns whether it existed. */
+/**
+ * Deletes an eval run with its cases, unless a plan names it, for the release or the baseline:
+ * without a bad run, a chosen one would decide.
+ */
 export async function deleteEvalRun(
   db: EvalRunDb,
   { project_id, run_id }: WhichEvalRun,
-): Promise<boolean> {
+): Promise<'deleted' | 'in_use' | 'unknown'> {
   const { numDeletedRows } = await db
     .deleteFrom('certification_eval_runs')
     .where('project_id', '=', project_id)
     .where('id', '=', run_id)
+    .where(
+      sql<boolean>`not exists (
+        select from certification_plans as plan
+        where plan.project_id = ${project_id} and (${run_id}::uuid = any(plan.eval_run_ids)
+          or plan.baseline -> 'eval_run_ids' @> to_jsonb(${run_id.toLowerCase()}::text)))`,
+    )
     .executeTakeFirst()
-  return numDeletedRows > 0n
+  if (numDeletedRows > 0n) return 'deleted'
+  return (await findEvalRun(db, { project_id, run_id })) === undefined ? 'unknown' : 'in_use'
 }

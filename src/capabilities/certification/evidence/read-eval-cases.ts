@@ -10,17 +10,19 @@ export const evalRuns_max = 50
 export type EvalCasesRead = {
   items: EvidenceItem[]
   runs: { digest: string; cases: number }[]
+  /** Whether a run is gone: what is left may be a choice of the good ones. */
+  isMissing: boolean
 }
 
 /**
  * Reads the cases of eval runs. Runs with the same digest are one run that was uploaded twice, and
- * count once. Runs that were deleted are missing.
+ * count once.
  */
 export async function readEvalCases(
   db: CertificationDb,
   { project_id, run_ids, salt }: { project_id: string; run_ids: readonly string[]; salt: Buffer },
 ): Promise<EvalCasesRead> {
-  if (run_ids.length === 0) return { items: [], runs: [] }
+  if (run_ids.length === 0) return { items: [], runs: [], isMissing: false }
   const stored = await db
     .selectFrom('certification_eval_runs')
     .select(['id', 'digest', 'cases'])
@@ -31,16 +33,18 @@ export async function readEvalCases(
     .execute()
   const runs = stored.filter(({ digest }, at) => digest !== stored[at - 1]?.digest)
   const items: EvidenceItem[] = []
-  for (const { id, digest } of runs) {
+  let isMissing = stored.length < run_ids.length
+  for (const { id, digest, cases: expected } of runs) {
     const cases = await db
       .selectFrom('certification_eval_cases')
       .selectAll()
       .where('run_id', '=', id)
       .where('project_id', '=', project_id)
       .execute()
+    if (cases.length < expected) isMissing = true
     for (const one of cases) items.push(toCaseItem(one, { digest, salt }))
   }
-  return { items, runs: runs.map(({ digest, cases }) => ({ digest, cases })) }
+  return { items, runs: runs.map(({ digest, cases }) => ({ digest, cases })), isMissing }
 }
 
 /** Returns a case as evidence. Cases with one cluster, else repeats of one case, are a cluster. */

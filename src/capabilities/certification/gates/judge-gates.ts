@@ -13,6 +13,7 @@ export type Obstacle =
   | 'incomplete_baseline'
   | 'stale_evidence'
   | 'too_much_evidence'
+  | 'eval_run_missing'
   | 'attempts_exhausted'
 
 /** Facts that decide a certification in addition to its samples. */

@@ -4,8 +4,10 @@ import { expect, test } from 'vitest'
 import { encodeStatement, type Predicate, readStatement } from './statement.ts'
 
 const predicate: Predicate = {
+  project_id: '0197a1b2-0000-7000-8000-000000000001',
   policy: { id: 'release', version: '3', digest: hash('sha256', 'policy') },
   release: { name: 'checkout ü', version: '1.4.0' },
+  release_tags: ['1.4.0'],
   ...{ baseline: null, environment: 'staging', verdict: 'inconclusive', gates: [] },
   ...{ obstacles: [], warnings: [], eval_runs: [], declared_at: '2026-03-01T00:00:00Z' },
   window: { from: '2026-03-01T00:00:00Z', to: '2026-03-02T00:00:00Z' },

@@ -35,11 +35,22 @@ const gate = z.strictObject({
 })
 
 const release = z.strictObject({ name, version: name })
+const window = z.strictObject({ from: time, to: time })
+/** Releases of tasks, sorted. By default one is `name@version`. */
+const tags = z.array(z.string().min(1).max(1_100)).max(20)
+const baseline = release.extend({
+  ...{ tags, environment: name, window },
+  eval_run_ids: z.array(z.uuid()).max(200),
+})
 
 const predicateFields = z.strictObject({
+  /** The project of the evidence. One key signs for all projects of an installation. */
+  project_id: z.uuid(),
   policy: z.strictObject({ id: name, version: name, digest: sha256 }),
   release,
-  baseline: release.nullable(),
+  release_tags: tags,
+  /** As it was declared. */
+  baseline: baseline.nullable(),
   environment: name,
   verdict: z.enum(['certified', 'rejected', 'inconclusive']),
   /** Why it is not certified, beside its gates. */
@@ -47,7 +58,7 @@ const predicateFields = z.strictObject({
   warnings: z.array(z.string().max(100)).max(20),
   gates: z.array(gate).max(1_000),
   eval_runs: z.array(z.strictObject({ digest: sha256, cases: count })).max(200),
-  window: z.strictObject({ from: time, to: time }),
+  window,
   ledger: z.strictObject({ accepted: count, stored: count, lost: count, pending: count }),
   attempt: z.int().min(1),
   max_attempts: z.int().min(1),
