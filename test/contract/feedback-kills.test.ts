@@ -113,6 +113,16 @@ const sliceOf = (project_id: string) => ({
   to: BigInt(api.clock.ms) * 1_000_000n,
 })
 
+async function placeHold(project_id: string, kind: string, value: string): Promise<string> {
+  const id = newId()
+  const hold = { id, project_id, kind, value, reason: 'r', created_by: 'u', created_at: new Date() }
+  await api.db
+    .insertInto('legal_holds')
+    .values(hold as never)
+    .execute()
+  return id
+}
+
 test('expired content takes the texts of feedback, also of earlier versions; votes stay', async () => {
   const retention = openFeedbackRetention({ db: api.db as never })
   const project_id = await api.newProject()
@@ -128,13 +138,7 @@ test('expired content takes the texts of feedback, also of earlier versions; vot
   await api.call('PUT', project_id, `${task_id}/feedback/${made.body.feedback_id}`, { body: edit })
   await api.give(project_id, task_id, { ...texts, user_id: 'v' })
   await api.give(project_id, held, texts)
-  await api.db
-    .insertInto('legal_holds')
-    .values({
-      ...{ id: newId(), project_id, kind: 'task', value: held, reason: 'r', created_by: 'u' },
-      created_at: new Date(),
-    } as never)
-    .execute()
+  await placeHold(project_id, 'task', held)
   await retention.maskContent(sliceOf(project_id))
   const stored = async (task: string) =>
     JSON.stringify([
@@ -191,3 +195,64 @@ test('an erased user leaves votes that nobody can be found by', async () => {
   await api.give(project_id, task_id, { rating: 5, user_id: name })
   expect(await api.counted(project_id)).toEqual(['end_user  1 0 2'])
 })
+
+/** A task in a conversation, with feedback of `ann` that names no trace. */
+async function commented(seen = true) {
+  const project_id = await api.newProject()
+  const [task_id, conversation_id, external_id] = [newId(), newId(), `chat ${newId()}`]
+  const at = new Date(api.clock.ms)
+  await api.db
+    .insertInto('conversations')
+    .values({
+      ...{ project_id, conversation_id, external_id },
+      ...{ started_at: at, last_activity_at: at },
+    } as never)
+    .execute()
+  if (seen) await api.newTask(project_id, { task_id, conversation_id })
+  await api.give(project_id, task_id, { rating: 1, comment: 'a proof', user_id: 'ann' })
+  return { project_id, task_id, conversation_id, external_id }
+}
+
+const commentOf = async (project_id: string) =>
+  await api.db
+    .selectFrom('feedback as item')
+    .innerJoin('feedback_tasks as task', (join) =>
+      join
+        .onRef('task.project_id', '=', 'item.project_id')
+        .onRef('task.task_id', '=', 'item.task_id'),
+    )
+    .select(['item.comment', 'item.user_id', 'task.cluster'])
+    .where('item.project_id', '=', project_id)
+    .executeTakeFirstOrThrow()
+
+test.each([
+  ['task', 'task_id', true],
+  ['task', 'task_id', false],
+  ['conversation', 'conversation_id', true],
+  ['conversation', 'external_id', true],
+] as const)(
+  'an erasure leaves feedback under a hold of a %s by its %s, seen: %s, until its release',
+  async (kind, value, seen) => {
+    const retention = openFeedbackRetention({ db: api.db as never })
+    const made = await commented(seen)
+    const { project_id } = made
+    const erasure = { project_id, user_id: 'ann', trace_ids: [], held_trace_ids: [] }
+    const hold = await placeHold(project_id, kind, made[value])
+    await placeHold(await api.newProject(), kind, made[value])
+    await retention.eraseUser(erasure)
+    const cluster = seen ? 'user:ann' : null
+    expect(await commentOf(project_id)).toEqual({ comment: 'a proof', user_id: 'ann', cluster })
+    expect(await retention.countHeld?.(erasure)).toBe(1)
+
+    await api.db
+      .updateTable('legal_holds')
+      .set({ released_at: new Date() } as never)
+      .where('id', '=', hold)
+      .execute()
+    await retention.eraseUser(erasure)
+    const gone = await commentOf(project_id)
+    expect(gone).toMatchObject({ comment: null, user_id: null })
+    expect(gone.cluster).not.toBe('user:ann')
+    expect(await retention.countHeld?.(erasure)).toBe(0)
+  },
+)
