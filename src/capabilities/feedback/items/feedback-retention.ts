@@ -119,16 +119,7 @@ async function forgetUser(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const { project_id, user_id, held_trace_ids } = erasure
-  await repeat(signal, () =>
-    db.transaction().execute(async (trx) => {
-      const { rows } = await sql<{ task_id: string; feedback_id: string }>`
-        select item.task_id, item.feedback_id from ${itemsOf(erasure)}
-          and not ${isHeld(held_trace_ids)}
-        limit ${items_max} for update of item`.execute(trx)
-      await forgetItems(trx, project_id, rows)
-      return rows.length
-    }),
-  )
+  await repeat(signal, () => db.transaction().execute((trx) => forgetSome(trx, erasure)))
   await sql`
     update feedback_tasks as changed set cluster = ${'erased:'} || gen_random_uuid()
     from feedback_tasks as task
@@ -139,6 +130,28 @@ async function forgetUser(
         select from feedback as item
         where (item.project_id, item.task_id) = (task.project_id, task.task_id)
           and item.user_id = ${user_id} and ${isItemHeld(held_trace_ids)})`.execute(db)
+}
+
+/**
+ * Forgets items of the user, and returns how many it found. Votes lock the row of their task before
+ * they read items, so it locks the tasks first, in one order, and then reads their items.
+ */
+async function forgetSome(trx: FeedbackDb, erasure: UserErasure): Promise<number> {
+  const { project_id, held_trace_ids } = erasure
+  const free = sql`${itemsOf(erasure)} and not ${isHeld(held_trace_ids)}`
+  const found = await sql<{ task_id: string }>`
+    select item.task_id from ${free} limit ${items_max}`.execute(trx)
+  const task_ids = [...new Set(found.rows.map(({ task_id }) => task_id))]
+  if (task_ids.length === 0) return 0
+  await sql`
+    select from feedback_tasks
+    where project_id = ${project_id} and task_id = any(${task_ids}::text[])
+    order by task_id for update`.execute(trx)
+  const { rows } = await sql<{ task_id: string; feedback_id: string }>`
+    select item.task_id, item.feedback_id from ${free} and item.task_id = any(${task_ids}::text[])
+    limit ${items_max} for update of item`.execute(trx)
+  await forgetItems(trx, project_id, rows)
+  return found.rows.length
 }
 
 /** Removes what identifies the user. The id of an item may contain a name, so it is replaced. */
@@ -164,9 +177,9 @@ async function forgetItems(
       and item.feedback_id = given.feedback_id`.execute(trx)
 }
 
-/** Repeats a statement of bounded items until it finds fewer. */
+/** Repeats a statement of bounded items until it finds none: items may move meanwhile. */
 async function repeat(signal: AbortSignal | undefined, run: () => Promise<number>): Promise<void> {
-  for (let found = items_max; found === items_max; ) {
+  for (let found = items_max; found > 0; ) {
     signal?.throwIfAborted()
     found = await run()
   }
