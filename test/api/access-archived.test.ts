@@ -1,5 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { retentionRoutes } from '../../src/capabilities/lifecycle/retention/index.ts'
+import { systemClock } from '../../src/kernel/time.ts'
+import {
+  type JobTables,
+  openRelational,
+  type Relational,
+  type RetentionTables,
+  type TaskTables,
+} from '../../src/platform/relational/index.ts'
+import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { type AccessApp, outcome, startAccessApp } from '../support/access-app.ts'
+import { testPostgres } from '../support/postgres.ts'
 
 let app: AccessApp
 let owner: string
@@ -8,8 +19,20 @@ let headers: Record<string, string>
 let key: string
 let account: { id: string; key: string }
 
+let retention: Relational<RetentionTables & JobTables & TaskTables>
+
 beforeAll(async () => {
-  app = await startAccessApp()
+  const database_url = await testPostgres()
+  retention = openRelational({
+    ...{ url: database_url, pool_max: 2, connect_timeout_ms: 5_000, statement_timeout_ms: 10_000 },
+    logger: createLogger({ role: 'test', level: 'silent' }),
+  })
+  const routes = retentionRoutes({
+    ...{ db: retention.db, clock: systemClock, hour: 3, archives_configured: false },
+    // The calls of this file read no rows.
+    retention: {} as never,
+  })
+  app = await startAccessApp({ database_url, routes })
   owner = await app.signIn(app.first.admin_email, app.first.admin_password)
   const { organization_id } = app.first
   const projects = `/api/v2/access/organizations/${organization_id}/projects`
@@ -24,7 +47,10 @@ beforeAll(async () => {
   const minted = await app.call('POST', `${accounts}/${id}/keys`, { token: owner, headers })
   account = { id, key: minted.body.key }
 })
-afterAll(() => app.close())
+afterAll(async () => {
+  await app.close()
+  await retention.close()
+})
 
 const post = (path: string, body?: unknown, token = owner) =>
   app.call('POST', `${project}${path}`, { token, body })
@@ -60,6 +86,47 @@ test('changes are refused with a clear error, by people, keys, accounts and thei
   const token = body.access_token
   expect(outcome(await app.call('POST', '/probe/change', { token }))).toEqual(archived)
   expect((await app.call('GET', '/probe/either', { token })).status).toBe(200)
+})
+
+test('what only takes access or data away works, and so do legal holds', async () => {
+  const { organization_id } = app.first
+  const member = await app.person('gone@example.com', 'member')
+  const asOwner = (method: 'POST' | 'PUT' | 'DELETE', url: string, body?: unknown) =>
+    app.call(method, url, { token: owner, headers, body })
+  const accounts = '/api/v2/access/service-accounts'
+  expect((await post('/unarchive')).status).toBe(200)
+  const leaked = (await post('/api-keys', { name: 'leaked' })).body
+  const agent = (await asOwner('POST', accounts, { name: 'gone', scopes: ['tasks:read'] })).body
+  const minted = (await asOwner('POST', `${accounts}/${agent.id}/keys`)).body
+  const of_member = `${project}/members/${member.user_id}`
+  expect((await asOwner('PUT', of_member, { role: 'editor' })).status).toBe(200)
+  expect((await post('/archive')).status).toBe(200)
+
+  const revoked = await post(`/api-keys/${leaked.id}/revoke`)
+  expect([revoked.status, revoked.body.revoked_at]).toEqual([200, expect.any(String)])
+  const unused = await app.call('GET', '/probe/either', { key: leaked.key })
+  expect(outcome(unused)).toEqual([401, 'credentials_invalid'])
+  expect(outcome(await post(`/api-keys/${minted.id}/rotate`))).toEqual(archived)
+  expect((await post(`/api-keys/${minted.id}/revoke`)).status).toBe(200)
+  expect(outcome(await asOwner('DELETE', of_member))).toEqual([204, undefined])
+
+  const disabled = await asOwner('POST', `${accounts}/${agent.id}/disable`)
+  expect([disabled.status, disabled.body.disabled_at]).toEqual([200, expect.any(String)])
+  expect(outcome(await asOwner('POST', `${accounts}/${agent.id}/enable`))).toEqual(archived)
+  expect((await asOwner('DELETE', `${accounts}/${agent.id}`)).status).toBe(204)
+  const of_organization = `/api/v2/access/organizations/${organization_id}/members`
+  expect((await asOwner('DELETE', `${of_organization}/${member.user_id}`)).status).toBe(204)
+
+  const observability = '/api/v2/observability'
+  const hold = { kind: 'task', value: 't', reason: 'court' }
+  const held = await asOwner('POST', `${observability}/legal-holds`, hold)
+  expect(held.status).toBe(201)
+  const release = await asOwner('DELETE', `${observability}/legal-holds/${held.body.hold_id}`)
+  expect([release.status, release.body.released_at]).toEqual([200, expect.any(String)])
+  const erasure = { user_id: 'ann', reason: 'asked' }
+  expect((await asOwner('POST', `${observability}/erasures`, erasure)).status).toBe(202)
+  const run = await asOwner('POST', `${observability}/retention/run`)
+  expect(outcome(run)).toEqual(archived)
 })
 
 test('it is in no list of projects but the one of archived projects, and is no default', async () => {

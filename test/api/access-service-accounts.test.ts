@@ -162,3 +162,17 @@ test("a token for one account with another's key is refused", async () => {
     'credentials_invalid',
   ])
 })
+
+test('one Idempotency-Key of a person in two projects makes an account in each', async () => {
+  const create = (project_id: string) =>
+    app.call('POST', `${root}/service-accounts`, {
+      token: owner,
+      headers: { 'idempotency-key': 'the-same', 'x-project-id': project_id },
+      body: { name: 'in both', scopes: ['tasks:read'] },
+    })
+  const [one, other] = [await create(app.first.project_id), await create(foreign.project_id)]
+  expect([one.status, other.status]).toEqual([201, 201])
+  expect(one.body.project_id).toBe(app.first.project_id)
+  expect(other.body.project_id).toBe(foreign.project_id)
+  expect((await create(foreign.project_id)).body).toEqual(other.body)
+})

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openFeedbackRetention } from '../../src/capabilities/feedback/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { problem } from '../../src/kernel/problem.ts'
 import { sql } from '../../src/platform/relational/index.ts'
@@ -29,11 +30,15 @@ function traceOfUser(trace_id: string, user_id: string, more: object = {}) {
   }
 }
 
-async function erase(project: string, body: object): Promise<Record<string, unknown>> {
+async function erase(
+  project: string,
+  body: object,
+  more: Parameters<RetentionApi['erasureHandler']>[0] = {},
+): Promise<Record<string, unknown>> {
   const asked = await api.call('POST', path, project, { body })
   expect(asked.status).toBe(202)
   const { erasure_id, job_id } = asked.body
-  expect((await api.done(String(job_id), api.erasureHandler())).error).toBeNull()
+  expect((await api.done(String(job_id), api.erasureHandler(more))).error).toBeNull()
   return (await api.call('GET', `${path}/${erasure_id}`, project)).body
 }
 
@@ -160,6 +165,50 @@ test('a held user is not erased; other held data stays, and the receipt says so'
     held_rows: 0,
   })
   expect(await api.rows(project)).toMatchObject({ observations: 0, traces: 0, events: 0 })
+})
+
+test('feedback on a task of a held conversation stays with its task, and the receipt counts it', async () => {
+  const project = await api.newProject()
+  const [conversation_id, task_id] = [newId(), newId()]
+  const times = { started_at: '2026-11-20', last_activity_at: '2026-11-20' }
+  const owned = { project_id: project, conversation_id, user_id: secret, ...times }
+  await api.db
+    .insertInto('conversations')
+    .values({ ...owned, external_id: 'chat 7' })
+    .execute()
+  await api.db
+    .insertInto('tasks')
+    .values({ ...owned, task_id, name: '', implicit: false })
+    .execute()
+  await sql`
+    with task as (
+      insert into feedback_tasks (project_id, task_id, task_ref, items, first_at, last_at, created_at)
+      values (${project}, ${task_id}, ${task_id}, 1, now(), now(), now())
+    )
+    insert into feedback (project_id, task_id, feedback_id, source, subject, user_id, state, comment,
+      at, version, by_browser, created_at, created_by, updated_at, updated_by, body_digest)
+    values (${project}, ${task_id}, 'f', 'end_user', ${`user:${secret}`}, ${secret}, 'attached',
+      'a proof', now(), 1, false, now(), 'key:k', now(), 'key:k', sha256(''))`.execute(api.db)
+  const hold = { kind: 'conversation', value: 'chat 7', reason: 'court' }
+  const placed = await api.call('POST', '/legal-holds', project, { body: hold })
+  const targets = [openFeedbackRetention({ db: api.db as never })]
+  const body = { user_id: secret, reason: 'asked' }
+  const receiptOf = async () => (await erase(project, body, { targets }))['receipt']
+  const comments = async () => {
+    const found = await sql<{ comment: string | null }>`
+      select comment from feedback where project_id = ${project}`.execute(api.db)
+    return found.rows.map(({ comment }) => comment)
+  }
+
+  expect(await receiptOf()).toMatchObject({
+    ...{ held_rows: 1, counts: { tasks: 0, conversations: 0 } },
+    remaining: expect.arrayContaining([expect.objectContaining({ what: 'held_rows' })]),
+  })
+  expect(await comments()).toEqual(['a proof'])
+
+  await api.call('DELETE', `/legal-holds/${placed.body['hold_id']}`, project)
+  expect(await receiptOf()).toMatchObject({ held_rows: 0, counts: { tasks: 1, conversations: 1 } })
+  expect(await comments()).toEqual([])
 })
 
 test('an erasure that is requested again while it runs is one; equal ids have equal digests', async () => {

@@ -8,7 +8,9 @@ import {
 } from '../../src/capabilities/feedback/index.ts'
 import { createItem } from '../../src/capabilities/feedback/items/change-items.ts'
 import { newId } from '../../src/kernel/ids.ts'
+import { sql } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { eventually } from '../support/eventually.ts'
 import { type FeedbackApi, openFeedbackApi } from '../support/feedback-api.ts'
 
 let api: FeedbackApi
@@ -83,21 +85,24 @@ test('workers at one time attach each item once', async () => {
   expect(await api.counted(project_id)).toEqual(['end_user  1 0 1'])
 })
 
+/** A vote of `ann` as a route hands it over. */
+const voteOf = (project_id: string, task_id: string, rating: number) => ({
+  ...{ project_id, task_id, feedback_id: newId(), subject: 'user:ann' },
+  source: 'end_user' as const,
+  ...{ user_id: 'ann', trace_id: null, at: new Date(api.clock.ms).toISOString() },
+  ...{ time_adjusted: false, by_browser: false, actor: 'key:k', body_digest: Buffer.alloc(32) },
+  value: {
+    ...{ rating, thumbs: null, comment: null, correction: null },
+    ...{ labels: [], metadata: {}, sentiment: null },
+  },
+})
+
 test('a server killed while it stores feedback leaves nothing, and the retry stores one item', async () => {
   let completed = false
   for (let statement = 1; !completed; statement += 1) {
     const project_id = await api.newProject()
     const task_id = await api.newTask(project_id)
-    const item = {
-      ...{ project_id, task_id, feedback_id: newId(), subject: 'user:u' },
-      source: 'end_user' as const,
-      ...{ user_id: 'u', trace_id: null, at: new Date(api.clock.ms).toISOString() },
-      ...{ time_adjusted: false, by_browser: false, actor: 'key:k', body_digest: Buffer.alloc(32) },
-      value: {
-        ...{ rating: 1, thumbs: null, comment: null, correction: null },
-        ...{ labels: [], metadata: {}, sentiment: null },
-      },
-    }
+    const item = voteOf(project_id, task_id, 1)
     const store = (db: FeedbackDb) => createItem({ db, limits, now_ms: api.clock.ms }, item)
     const result = await store(killedAt(statement)).catch((error: unknown) => error)
     completed = !(result instanceof Killed)
@@ -112,6 +117,16 @@ const sliceOf = (project_id: string) => ({
   ...{ project_id, kind: 'observations' as const, from: 0n, held_trace_ids: [] },
   to: BigInt(api.clock.ms) * 1_000_000n,
 })
+
+async function placeHold(project_id: string, kind: string, value: string): Promise<string> {
+  const id = newId()
+  const hold = { id, project_id, kind, value, reason: 'r', created_by: 'u', created_at: new Date() }
+  await api.db
+    .insertInto('legal_holds')
+    .values(hold as never)
+    .execute()
+  return id
+}
 
 test('expired content takes the texts of feedback, also of earlier versions; votes stay', async () => {
   const retention = openFeedbackRetention({ db: api.db as never })
@@ -128,13 +143,7 @@ test('expired content takes the texts of feedback, also of earlier versions; vot
   await api.call('PUT', project_id, `${task_id}/feedback/${made.body.feedback_id}`, { body: edit })
   await api.give(project_id, task_id, { ...texts, user_id: 'v' })
   await api.give(project_id, held, texts)
-  await api.db
-    .insertInto('legal_holds')
-    .values({
-      ...{ id: newId(), project_id, kind: 'task', value: held, reason: 'r', created_by: 'u' },
-      created_at: new Date(),
-    } as never)
-    .execute()
+  await placeHold(project_id, 'task', held)
   await retention.maskContent(sliceOf(project_id))
   const stored = async (task: string) =>
     JSON.stringify([
@@ -190,4 +199,126 @@ test('an erased user leaves votes that nobody can be found by', async () => {
   // The vote of the erased user cannot be moved by a new one of that name.
   await api.give(project_id, task_id, { rating: 5, user_id: name })
   expect(await api.counted(project_id)).toEqual(['end_user  1 0 2'])
+})
+
+/** A task in a conversation, with feedback of `ann` that names no trace. */
+async function commented(seen = true) {
+  const project_id = await api.newProject()
+  const [task_id, conversation_id, external_id] = [newId(), newId(), `chat ${newId()}`]
+  const at = new Date(api.clock.ms)
+  await api.db
+    .insertInto('conversations')
+    .values({
+      ...{ project_id, conversation_id, external_id },
+      ...{ started_at: at, last_activity_at: at },
+    } as never)
+    .execute()
+  if (seen) await api.newTask(project_id, { task_id, conversation_id })
+  await api.give(project_id, task_id, { rating: 1, comment: 'a proof', user_id: 'ann' })
+  return { project_id, task_id, conversation_id, external_id }
+}
+
+const commentOf = async (project_id: string) =>
+  await api.db
+    .selectFrom('feedback as item')
+    .innerJoin('feedback_tasks as task', (join) =>
+      join
+        .onRef('task.project_id', '=', 'item.project_id')
+        .onRef('task.task_id', '=', 'item.task_id'),
+    )
+    .select(['item.comment', 'item.user_id', 'task.cluster'])
+    .where('item.project_id', '=', project_id)
+    .executeTakeFirstOrThrow()
+
+test.each([
+  ['task', 'task_id', true],
+  ['task', 'task_id', false],
+  ['conversation', 'conversation_id', true],
+  ['conversation', 'external_id', true],
+] as const)(
+  'an erasure leaves feedback under a hold of a %s by its %s, seen: %s, until its release',
+  async (kind, value, seen) => {
+    const retention = openFeedbackRetention({ db: api.db as never })
+    const made = await commented(seen)
+    const { project_id } = made
+    const erasure = { project_id, user_id: 'ann', trace_ids: [], held_trace_ids: [] }
+    const hold = await placeHold(project_id, kind, made[value])
+    await placeHold(await api.newProject(), kind, made[value])
+    await retention.eraseUser(erasure)
+    const cluster = seen ? 'user:ann' : null
+    expect(await commentOf(project_id)).toEqual({ comment: 'a proof', user_id: 'ann', cluster })
+    expect(await retention.countHeld?.(erasure)).toBe(1)
+
+    await api.db
+      .updateTable('legal_holds')
+      .set({ released_at: new Date() } as never)
+      .where('id', '=', hold)
+      .execute()
+    await retention.eraseUser(erasure)
+    const gone = await commentOf(project_id)
+    expect(gone).toMatchObject({ comment: null, user_id: null })
+    expect(gone.cluster).not.toBe('user:ann')
+    expect(await retention.countHeld?.(erasure)).toBe(0)
+  },
+)
+
+/** A database whose statement with this number ends only after `pause`. */
+function pausedAfter(statement: number, pause: () => Promise<unknown>): FeedbackDb {
+  let count = 0
+  return api.db.withPlugin({
+    transformQuery: ({ node }: { node: unknown }) => node as never,
+    transformResult: async ({ result }: { result: unknown }) => {
+      count += 1
+      if (count === statement) await pause()
+      return result as never
+    },
+  }) as never
+}
+
+/** Waits until the work has ended, or waits for a lock. */
+async function endedOrBlocked(work: Promise<unknown>): Promise<void> {
+  let ended = false
+  work.finally(() => {
+    ended = true
+  })
+  await eventually('the erasure ends or waits for a lock', async () => {
+    const { rows } = await sql`
+      select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(api.db)
+    return ended || rows.length > 0
+  })
+}
+
+test('an erasure at any statement of a new vote of the user leaves counts that add up', async () => {
+  const retention = openFeedbackRetention({ db: api.db as never })
+  let paused = true
+  for (let statement = 1; paused; statement += 1) {
+    paused = false
+    const { project_id, task_id } = await commented()
+    let erasing: Promise<void> | undefined
+    const db = pausedAfter(statement, async () => {
+      paused = true
+      const about = { project_id, user_id: 'ann', trace_ids: [], held_trace_ids: [] }
+      erasing = retention.eraseUser(about)
+      await endedOrBlocked(erasing)
+    })
+    await createItem({ db, limits, now_ms: api.clock.ms }, voteOf(project_id, task_id, 5))
+    await erasing
+    const votes = await api.db
+      .selectFrom('feedback')
+      .select('sentiment')
+      .where('project_id', '=', project_id)
+      .where('counts', '=', true)
+      .execute()
+    const of = (name: string) => votes.filter(({ sentiment }) => sentiment === name).length
+    const [negative, neutral, positive] = [of('negative'), of('neutral'), of('positive')]
+    const task = await api.db
+      .selectFrom('feedback_tasks')
+      .select(['negative', 'neutral', 'positive'])
+      .where('project_id', '=', project_id)
+      .executeTakeFirst()
+    expect(task).toEqual({ negative, neutral, positive })
+    expect(await api.counted(project_id)).toEqual([`end_user  ${negative} ${neutral} ${positive}`])
+    expect(statement).toBeLessThan(40)
+  }
 })

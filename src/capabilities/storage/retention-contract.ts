@@ -60,6 +60,11 @@ export type ErasureTarget = {
   eraseUser: (about: UserErasure, signal?: AbortSignal) => Promise<void>
   /** Removes the bytes of rows that `eraseUser` deleted. Returns true if files were rewritten. */
   purgeUser?: (about: UserErasure, signal?: AbortSignal) => Promise<boolean>
+  /**
+   * Counts the user's records that a hold keeps, for the receipt. Without it, the store keeps only
+   * records of held traces, which `RetentionStore` counts.
+   */
+  countHeld?: (about: Omit<UserErasure, 'trace_ids'>) => Promise<number>
 }
 
 /** A user and traces of the user, at most `retentionIds_max`. */

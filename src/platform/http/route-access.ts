@@ -8,8 +8,8 @@ export type RouteAuth = 'public' | 'key' | 'jwt' | 'jwt_or_key'
  * `organization`: a role in the organization of the path. `user`: signed in. `operator: true` also
  * admits a Kubernetes operator, with its own key in X-API-Key regardless of `auth`, in any project
  * that X-Project-ID names. `browser: true` admits browser keys from the origins of the key. `before_password_change: true` also admits a user who must first replace
- * their password. `in_archived: true` also admits changes of an archived project, which otherwise can
- * only be read.
+ * their password. `in_archived: true` also admits the call in an archived project, which otherwise can
+ * only be read: calls that restore it, only take access or data away, or place and release holds.
  */
 export type RouteScope =
   | { level: 'public' }

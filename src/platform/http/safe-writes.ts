@@ -10,7 +10,7 @@ import type { Caller } from './route-access.ts'
 /** Time for which an idempotency key returns the first reply. */
 export const idempotencyKept_ms = 24 * 60 * 60 * 1000
 
-/** A store of replies to calls with an idempotency key: one row per caller, route and key. */
+/** A store of replies to calls with an idempotency key: one row per caller, project, URL and key. */
 export type IdempotencyStore = {
   /** Claims the key. Returns `new` for the first call, otherwise its request hash and reply. */
   claim(call: {
@@ -40,7 +40,9 @@ export async function runOnce(
       detail: 'Idempotency-Key: expected 1 to 255 printable ASCII characters without spaces',
     })
   }
-  const scope_hash = hashOf([caller?.kind, caller?.id, route.id, request.url, key])
+  // A person names the project in a header, so the URL alone does not tell projects apart.
+  const whose = [caller?.kind, caller?.id, caller?.project_id]
+  const scope_hash = hashOf([...whose, route.id, request.url, key])
   const request_hash = hashOf([request.body ?? null])
   const expires_at = new Date(clock.now_ms() + idempotencyKept_ms)
   const claim = await idempotency.claim({ scope_hash, request_hash, expires_at })

@@ -202,14 +202,17 @@ export async function admitEnvironment(
 }
 
 /**
- * Locks the organization of a project and returns its id; undefined for an archived project. Every
- * change of memberships begins with it, so that two changes neither overwrite nor block each other.
+ * Locks the organization of a project and returns its id; undefined for an archived project, unless
+ * `in_archived`. Every change of memberships begins with it, so that two changes neither overwrite nor
+ * block each other.
  */
 export async function lockProjectOrganization(
   trx: Db,
   project_id: string,
+  { in_archived = false }: { in_archived?: boolean } = {},
 ): Promise<string | undefined> {
-  const project = await findProject(trx, project_id)
+  const find = in_archived ? findAnyProject : findProject
+  const project = await find(trx, project_id)
   if (project === undefined) return undefined
   await lockOrganization(trx, project.organization_id)
   return project.organization_id

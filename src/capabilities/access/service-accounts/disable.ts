@@ -7,6 +7,7 @@ import { accountParams, accountSchema } from './service-accounts.ts'
 export function disableServiceAccount(access: Access): Route {
   return defineRoute({
     ...switchRoute,
+    scope: { ...switchRoute.scope, in_archived: true },
     url: '/api/v2/access/service-accounts/{service_account_id}/disable',
     id: 'disableServiceAccount',
     summary: 'Refuse the keys of a service account',

@@ -188,7 +188,7 @@ export function removeServiceAccount({ db, keys, roles }: Access): Route {
     id: 'deleteServiceAccount',
     summary: 'Delete a service account and its keys',
     auth: 'jwt',
-    scope: { level: 'project', role: 'admin', key: null, operator: true },
+    scope: { level: 'project', role: 'admin', key: null, operator: true, in_archived: true },
     status: 204,
     params: accountParams,
     query: z.strictObject({

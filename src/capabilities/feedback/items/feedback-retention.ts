@@ -20,6 +20,7 @@ export function openFeedbackRetention({ db }: { db: FeedbackDb }): RetentionTarg
     deleteRows: (slice, signal) => expireTexts(db, slice, signal),
     maskContent: (slice, signal) => expireTexts(db, slice, signal),
     eraseUser: (erasure, signal) => forgetUser(db, erasure, signal),
+    countHeld: (erasure) => countHeld(db, erasure),
   }
 }
 
@@ -70,39 +71,87 @@ const hasTexts = sql`(item.comment is not null or item.correction is not null
       and (version.value ->> 'comment' is not null or version.value ->> 'correction' is not null
         or version.value -> 'metadata' <> '{}')))`
 
-/** Matches items of held traces, tasks, conversations and users. */
+/** Matches an `item` whose trace or user, or whose task, is held. */
 function isHeld(held_trace_ids: readonly string[]) {
+  return sql`(${isItemHeld(held_trace_ids)} or ${isTaskHeld})`
+}
+
+function isItemHeld(held_trace_ids: readonly string[]) {
   return sql`(coalesce(item.trace_id = any(${[...held_trace_ids]}::uuid[]), false) or exists (
     select from legal_holds as hold
-    where hold.project_id = tasks.project_id and hold.released_at is null and (
-      hold.kind in ('task', 'trace') and hold.value = tasks.task_id
-      or hold.kind = 'trace' and hold.value = item.trace_id::text
-      or hold.kind = 'user' and hold.value in (tasks.user_id, item.user_id)
-      or hold.kind = 'conversation' and (hold.value = tasks.conversation_id::text or exists (
-        select from conversations as talk
-        where talk.project_id = tasks.project_id
-          and talk.conversation_id = tasks.conversation_id and talk.external_id = hold.value)))))`
+    where hold.project_id = item.project_id and hold.released_at is null
+      and (hold.kind = 'trace' and hold.value = item.trace_id::text
+        or hold.kind = 'user' and hold.value = item.user_id)))`
+}
+
+/**
+ * Matches a `task` with feedback by a hold of the task, its conversation or its user. A task that
+ * was not seen yet, without a row in `tasks`, matches by its id.
+ */
+const isTaskHeld = sql`exists (
+  select from legal_holds as hold
+  where hold.project_id = task.project_id and hold.released_at is null and (
+    hold.kind in ('task', 'trace') and hold.value in (task.task_id, tasks.task_id)
+    or hold.kind = 'user' and hold.value = tasks.user_id
+    or hold.kind = 'conversation' and (hold.value = tasks.conversation_id::text or exists (
+      select from conversations as talk
+      where talk.project_id = tasks.project_id
+        and talk.conversation_id = tasks.conversation_id and talk.external_id = hold.value))))`
+
+/** The items of a user, each with its task. */
+function itemsOf({ project_id, user_id }: Pick<UserErasure, 'project_id' | 'user_id'>) {
+  return sql`feedback as item
+    join feedback_tasks as task using (project_id, task_id)
+    left join tasks on tasks.project_id = task.project_id and tasks.task_id = task.task_ref
+    where item.project_id = ${project_id} and item.user_id = ${user_id}`
+}
+
+async function countHeld(db: FeedbackDb, erasure: Omit<UserErasure, 'trace_ids'>): Promise<number> {
+  const { rows } = await sql<{ items: number }>`
+    select count(*)::int as items from ${itemsOf(erasure)}
+      and ${isHeld(erasure.held_trace_ids)}`.execute(db)
+  return rows[0]?.items ?? 0
 }
 
 async function forgetUser(
   db: FeedbackDb,
-  { project_id, user_id, held_trace_ids }: UserErasure,
+  erasure: UserErasure,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  await repeat(signal, () =>
-    db.transaction().execute(async (trx) => {
-      const { rows } = await sql<{ task_id: string; feedback_id: string }>`
-        select task_id, feedback_id from feedback
-        where project_id = ${project_id} and user_id = ${user_id}
-          and not coalesce(trace_id = any(${[...held_trace_ids]}::uuid[]), false)
-        limit ${items_max} for update`.execute(trx)
-      await forgetItems(trx, project_id, rows)
-      return rows.length
-    }),
-  )
+  const { project_id, user_id, held_trace_ids } = erasure
+  await repeat(signal, () => db.transaction().execute((trx) => forgetSome(trx, erasure)))
   await sql`
-    update feedback_tasks set cluster = ${'erased:'} || gen_random_uuid()
-    where project_id = ${project_id} and cluster = ${`user:${user_id}`}`.execute(db)
+    update feedback_tasks as changed set cluster = ${'erased:'} || gen_random_uuid()
+    from feedback_tasks as task
+    left join tasks on tasks.project_id = task.project_id and tasks.task_id = task.task_ref
+    where task.project_id = ${project_id} and task.cluster = ${`user:${user_id}`}
+      and (changed.project_id, changed.task_id) = (task.project_id, task.task_id)
+      and not ${isTaskHeld} and not exists (
+        select from feedback as item
+        where (item.project_id, item.task_id) = (task.project_id, task.task_id)
+          and item.user_id = ${user_id} and ${isItemHeld(held_trace_ids)})`.execute(db)
+}
+
+/**
+ * Forgets items of the user, and returns how many it found. Votes lock the row of their task before
+ * they read items, so it locks the tasks first, in one order, and then reads their items.
+ */
+async function forgetSome(trx: FeedbackDb, erasure: UserErasure): Promise<number> {
+  const { project_id, held_trace_ids } = erasure
+  const free = sql`${itemsOf(erasure)} and not ${isHeld(held_trace_ids)}`
+  const found = await sql<{ task_id: string }>`
+    select item.task_id from ${free} limit ${items_max}`.execute(trx)
+  const task_ids = [...new Set(found.rows.map(({ task_id }) => task_id))]
+  if (task_ids.length === 0) return 0
+  await sql`
+    select from feedback_tasks
+    where project_id = ${project_id} and task_id = any(${task_ids}::text[])
+    order by task_id for update`.execute(trx)
+  const { rows } = await sql<{ task_id: string; feedback_id: string }>`
+    select item.task_id, item.feedback_id from ${free} and item.task_id = any(${task_ids}::text[])
+    limit ${items_max} for update of item`.execute(trx)
+  await forgetItems(trx, project_id, rows)
+  return found.rows.length
 }
 
 /** Removes ids that identify the user. The id of an item is replaced, as it may contain a name. */
@@ -128,9 +177,9 @@ async function forgetItems(
       and item.feedback_id = given.feedback_id`.execute(trx)
 }
 
-/** Repeats a statement on batches of items until a batch is not full. */
+/** Repeats a statement of bounded items until it finds none: items may move meanwhile. */
 async function repeat(signal: AbortSignal | undefined, run: () => Promise<number>): Promise<void> {
-  for (let found = items_max; found === items_max; ) {
+  for (let found = items_max; found > 0; ) {
     signal?.throwIfAborted()
     found = await run()
   }

@@ -25,7 +25,7 @@ type TableOf = (kind: RecordKind) => string
 export function openClickHouseErasure(options: {
   columnar: Columnar
   tableOf: TableOf
-}): Required<ErasureTarget> {
+}): Required<Omit<ErasureTarget, 'countHeld'>> {
   const { columnar, tableOf } = options
   const read = reader(columnar)
   const targetOf = tableTargets(columnar)
@@ -39,7 +39,7 @@ export function createErasure(options: {
   read: Read
   changesOf: ChangesOf
   tableOf: TableOf
-}): Required<ErasureTarget> {
+}): Required<Omit<ErasureTarget, 'countHeld'>> {
   const { read, changesOf, tableOf } = options
   return {
     tracesOfUser: (about) => tracesOfUser(read, tableOf, about),

@@ -22,7 +22,7 @@ export function revokeApiKey({ db, clock, keys, roles }: Access): Route {
     id: 'revokeApiKey',
     summary: 'Revoke a key',
     auth: 'jwt',
-    scope: { level: 'project', role: 'admin', key: null, operator: true },
+    scope: { level: 'project', role: 'admin', key: null, operator: true, in_archived: true },
     params: z.strictObject({ project_id: idField, api_key_id: idField }),
     body: z
       .strictObject({

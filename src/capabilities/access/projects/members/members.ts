@@ -165,7 +165,7 @@ export function removeProjectMember({ db, clock, roles }: Access): Route {
     id: 'removeProjectMember',
     summary: 'Remove a person from a project',
     auth: 'jwt',
-    scope: { level: 'project', role: 'admin', key: null },
+    scope: { level: 'project', role: 'admin', key: null, in_archived: true },
     status: 204,
     params: paramsSchema,
     reply: z.undefined(),

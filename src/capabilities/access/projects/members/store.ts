@@ -128,7 +128,8 @@ export function deleteProjectMember(
   { project_id, user_id, now }: { project_id: string; user_id: string; now: Date },
 ): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
-    if ((await lockProjectOrganization(trx, project_id)) === undefined) return false
+    const locked = await lockProjectOrganization(trx, project_id, { in_archived: true })
+    if (locked === undefined) return false
     const row = await trx
       .deleteFrom('project_members')
       .where('project_id', '=', project_id)

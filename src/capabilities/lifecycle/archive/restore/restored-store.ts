@@ -27,7 +27,7 @@ export type RestoredStore = {
   /** Sums up the rows of a kind and window in a slice. */
   sums(asked: SumsQuery): Promise<{ rows: number; row_checksum: string }>
   /** Deletes a user's data in all slices of a project. */
-  erasure: Required<ErasureTarget>
+  erasure: Required<Omit<ErasureTarget, 'countHeld'>>
   /** Drops a slice. */
   dropSlice(slice_id: string): Promise<void>
 }

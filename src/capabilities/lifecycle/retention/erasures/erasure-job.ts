@@ -180,10 +180,15 @@ class ErasureRun {
 
   async #heldRows(): Promise<number> {
     const { project_id, user_id } = this.#erasure
-    const trace_ids = [...this.#held]
-    if (trace_ids.length === 0) return 0
-    const counted = await this.#options.store.countUser({ project_id, user_id, trace_ids })
-    return counted.reduce((all, { rows }) => all + rows, 0)
+    const held_trace_ids = [...this.#held]
+    let held = 0
+    for (const { countHeld } of this.#targets) {
+      held += (await countHeld?.({ project_id, user_id, held_trace_ids })) ?? 0
+    }
+    if (held_trace_ids.length === 0) return held
+    const of_traces = { project_id, user_id, trace_ids: held_trace_ids }
+    const counted = await this.#options.store.countUser(of_traces)
+    return counted.reduce((all, { rows }) => all + rows, held)
   }
 }
 

@@ -75,7 +75,7 @@ export function postErasure(deps: RetentionDeps): Route {
     summary: "Delete a user's data",
     status: 202,
     auth: 'jwt_or_key',
-    scope: { level: 'project', role: 'admin', key: 'retention:write' },
+    scope: { level: 'project', role: 'admin', key: 'retention:write', in_archived: true },
     body: erasureBody,
     reply: erasureSchema,
     errors: ['held', 'store_unavailable'],

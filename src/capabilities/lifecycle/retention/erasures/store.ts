@@ -164,6 +164,11 @@ export async function deleteOwned(
       where project_id = ${project_id} and user_id = ${user_id}
         and not (task_id = any(${held_ids}))
         and (conversation_id is null or not (conversation_id::text = any(${held_talks})))
+        and not exists (
+          select from conversations as talk
+          where talk.project_id = tasks.project_id
+            and talk.conversation_id = tasks.conversation_id
+            and talk.external_id = any(${held_talks}))
       returning task_id
     ), told as (
       delete from task_events

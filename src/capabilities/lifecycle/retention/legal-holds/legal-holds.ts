@@ -122,7 +122,7 @@ export function postLegalHold({ db, clock }: RetentionDeps): Route {
     summary: 'Keep a trace, task, conversation or user from being deleted',
     status: 201,
     auth: 'jwt_or_key',
-    scope: { level: 'project', role: 'admin', key: 'retention:write' },
+    scope: { level: 'project', role: 'admin', key: 'retention:write', in_archived: true },
     body: holdBody,
     reply: holdSchema,
     also: {
@@ -156,7 +156,7 @@ export function deleteLegalHold({ db, clock }: RetentionDeps): Route {
     id: 'releaseLegalHold',
     summary: 'Release a legal hold',
     auth: 'jwt_or_key',
-    scope: { level: 'project', role: 'admin', key: 'retention:write' },
+    scope: { level: 'project', role: 'admin', key: 'retention:write', in_archived: true },
     params: z.strictObject({ hold_id: z.string().describe('The `hold_id` of the list.') }),
     reply: holdSchema,
     errors: ['legal_hold_not_found', 'managed_by_kubernetes', 'store_unavailable'],
