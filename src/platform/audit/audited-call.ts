@@ -126,7 +126,7 @@ export class AuditedCall {
 
   /** Stores the call as a read of content. Reads by keys and operators are not stored. */
   async storeRead(): Promise<void> {
-    if (this.#actor.kind !== 'user') return
+    if (!this.isByPerson) return
     await this.#findOrganization()
     await this.#trail.storeRead(this.#entry('succeeded', null, 0))
     this.#state = 'recorded'
@@ -135,6 +135,11 @@ export class AuditedCall {
   /** Whether the caller gave no valid credentials. */
   get isAnonymous(): boolean {
     return this.#actor.id === null
+  }
+
+  /** Whether a person calls, not an application or the operator. */
+  get isByPerson(): boolean {
+    return this.#actor.kind === 'user'
   }
 
   /** By whom refused calls are counted: the actor, or the address of an anonymous one. */
