@@ -190,3 +190,8 @@ export function runInCall<T>(call: AuditedCall, work: () => Promise<T>): Promise
 export function noteBefore(before: unknown): void {
   currentCall()?.noteChange({ before })
 }
+
+/** Notes the values after the change, for a call that does not ask for them in its body. */
+export function noteAfter(after: unknown): void {
+  currentCall()?.noteChange({ after })
+}
