@@ -55,7 +55,7 @@ export async function admit(
   })
 }
 
-/** What a sign-in did with the account, for its record. */
+/** Returns the effect of a sign-in on the account, for its record. */
 function accountNote(known: object | undefined, linked: object | undefined) {
   if (known === undefined) return 'created'
   return linked === undefined ? 'linked' : 'unchanged'

@@ -56,10 +56,10 @@ export async function resolveMapping(
   return { resolved, unknown }
 }
 
-/** A role in an organization, or in a project of it; null is none. */
+/** A role in an organization, or in a project of it; null without a role. */
 type HeldRole = { organization_id: string; project_id: string | null; role: string | null }
 
-/** What groups changed: the roles before and after, in the same order. */
+/** Roles that groups changed: before and after, in the same order. */
 type Applied = {
   before: HeldRole[]
   after: HeldRole[]
