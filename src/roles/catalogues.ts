@@ -13,7 +13,7 @@ import {
   type Route,
 } from '../platform/http/index.ts'
 import { createLogger, createMetrics, type Metrics } from '../platform/telemetry/index.ts'
-import { controlRoutes } from './api.ts'
+import { controlRoutes } from './control-routes.ts'
 import { restartCounter } from './data-folder.ts'
 import { openDetection, openJudge } from './detection.ts'
 import { openFeedback } from './feedback.ts'

@@ -367,3 +367,95 @@ test('without a client there is no sign-in', async () => {
   expect(outcome(reply)).toEqual([404, 'issuer_not_configured'])
   await plain.close()
 })
+
+describe('the audit trail of sign-ins', () => {
+  const records = async () =>
+    (
+      await app.relational.db
+        .selectFrom('audit_records')
+        .selectAll()
+        .where('action', '=', 'finishIssuerSignIn')
+        .orderBy('seq')
+        .execute()
+    ).map(({ change_value, ...record }) => ({
+      ...record,
+      change: JSON.parse(change_value ?? 'null'),
+    }))
+
+  test('has one record for each, with the person, the account and the changed roles', async () => {
+    const { organization_id, project_id } = app.first
+    const before = (await records()).length
+    provider.person = ada({ sub: 'mary', email: 'mary@example.com', groups: ['engineers'] })
+    await browser.signIn()
+    const { user_id } = (await browser.call('GET', session)).body
+    await browser.signIn()
+    provider.person = { ...provider.person, groups: ['leads'] }
+    await browser.signIn()
+    const { location } = await browser.start()
+    const back = await browser.atProvider(location)
+    await browser.comeBack(back)
+    const used = await browser.comeBack(back)
+    expect(outcome(used)).toEqual([401, 'credentials_invalid'])
+
+    const made = (await records()).slice(before)
+    const member = (role: string | null) => ({ organization_id, project_id: null, role })
+    const editor = (role: string | null) => ({ organization_id, project_id, role })
+    const signedIn = { outcome: 'succeeded', actor_kind: 'user', actor_id: user_id }
+    expect(made).toMatchObject([
+      {
+        ...signedIn,
+        resource_type: 'auth/oidc/callback',
+        change: {
+          before: { roles: [member(null), editor(null)] },
+          after: { account: 'created', roles: [member('member'), editor('editor')] },
+        },
+      },
+      {
+        ...signedIn,
+        change: { before: { roles: [] }, after: { account: 'unchanged', roles: [] } },
+      },
+      {
+        ...signedIn,
+        change: {
+          before: { roles: [member('member'), editor('editor')] },
+          after: { account: 'unchanged', roles: [member('admin'), editor(null)] },
+        },
+      },
+      { ...signedIn, change: { after: { roles: [] } } },
+      { outcome: 'refused', code: 'credentials_invalid', actor_kind: 'anonymous', change: null },
+    ])
+    const query = new URL(back).searchParams
+    for (const name of ['code', 'state']) {
+      expect(query.get(name)).toBeTruthy()
+      expect(JSON.stringify(made)).not.toContain(query.get(name))
+    }
+  })
+
+  test('names the account that is linked, and a disabled person who is refused', async () => {
+    const before = (await records()).length
+    const { user_id } = await app.person('joan@example.com', 'member')
+    provider.person = ada({ sub: 'joan', email: 'joan@example.com', groups: [] })
+    await browser.signIn()
+    await app.call('POST', `/api/v2/access/users/${user_id}/disable`, { token: owner })
+    expect((await browser.signIn()).status).toBe(403)
+    expect((await records()).slice(before)).toMatchObject([
+      { outcome: 'succeeded', actor_id: user_id, change: { after: { account: 'linked' } } },
+      { outcome: 'refused', code: 'permission_denied', actor_id: user_id, change: null },
+    ])
+  })
+
+  test('names the person of a session by password', async () => {
+    const person = await app.person('ruth@example.com', 'member')
+    const body = {
+      ...{ grant_type: 'password', username: 'ruth@example.com' },
+      password: 'correct horse battery',
+    }
+    const headers = { 'x-request-id': 'session-of-ruth' }
+    expect((await browser.call('POST', session, { body, headers })).status).toBe(201)
+    const made = app.relational.db.selectFrom('audit_records').selectAll()
+    const of = made.where('request_id', '=', 'session-of-ruth')
+    expect(await of.execute()).toMatchObject([
+      { outcome: 'succeeded', actor_kind: 'user', actor_id: person.user_id },
+    ])
+  })
+})

@@ -98,6 +98,7 @@ async function expectRefused(route: Route, who: Who, statuses: readonly number[]
   expect(records).toHaveLength(1)
   const [record] = records
   expect(record).toMatchObject({ action: route.id, outcome: 'refused', code })
+  if (auditOf(route) === 'people') expect(record?.change_hash).toBeNull()
   return record
 }
 
@@ -107,6 +108,13 @@ const takesTokens = ({ auth }: Route) => auth !== 'key'
 
 test('the matrix has every guarded route', () => {
   expect(named.length).toBeGreaterThan(120)
+})
+
+test('the data of applications that people may send too is not in the trail', () => {
+  const ofPeople = guarded.filter((route) => auditOf(route) === 'people').map(({ id }) => id)
+  expect(ofPeople.toSorted()).toEqual([
+    ...['createFeedback', 'editFeedback', 'postOnboardingEvents', 'withdrawFeedback'],
+  ])
 })
 
 test.each(named)('%s: without credentials', async (_name, route) => {

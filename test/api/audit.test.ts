@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { pruneChains } from '../../src/capabilities/audit/checkpoints/prune-chains.ts'
 import { signCheckpoints } from '../../src/capabilities/audit/checkpoints/sign-checkpoints.ts'
 import { openSigningKey } from '../../src/capabilities/audit/checkpoints/signing-key.ts'
-import { auditChores } from '../../src/capabilities/audit/index.ts'
+import { auditChores, openAuditErasure } from '../../src/capabilities/audit/index.ts'
 import { sealReads } from '../../src/capabilities/audit/reads/seal-reads.ts'
 import { cliCommands } from '../../src/cli/commands.ts'
 import { commandOf, runCommand } from '../../src/cli/run-command.ts'
@@ -296,6 +296,38 @@ test('an erased person leaves a chain that verifies', async () => {
   expect(JSON.stringify(left)).not.toContain('erika@example.com')
   expect(await recordsOf('hers')).toMatchObject([{ origin_value: null, origin_salt: null }])
   expect(await verify()).toMatchObject({ valid: true, erased: 4 })
+})
+
+test('an erased end user is a whole value of a change, in its own case', async () => {
+  const { project_id } = app.first
+  const made = async (name: string) => (await post(keys, { name })).body.id
+  const hers = await made('ada')
+  const others = await Promise.all(['Ada', 'ada b', 'a "ada"', '1', ',', ':'].map(made))
+  const scopes = ['tasks:read', 'traces:read']
+  await post(`${keys}/${others[0]}/scopes`, { scopes }, withId('nested'))
+  const erase = (user_id: string) => openAuditErasure({ db: db() }).eraseUser(erasureOf(user_id))
+  const erasureOf = (user_id: string) => ({
+    project_id,
+    user_id,
+    trace_ids: [],
+    held_trace_ids: [],
+  })
+  const kept = async () => {
+    const rows = db().selectFrom('audit_records').select('resource_id')
+    const named = rows.where('action', '=', 'createApiKey').where('change_value', 'is not', null)
+    return (await named.orderBy('seq').execute()).map((row) => row.resource_id)
+  }
+  const before = await kept()
+  expect(before).toEqual(expect.arrayContaining([hers, ...others]))
+  for (const part of ['a', 'name', 'after', 'd', '{', '":"', 'ADA']) await erase(part)
+  expect(await kept()).toEqual(before)
+  await erase('ada')
+  expect(await kept()).toEqual(before.filter((id) => id !== hers))
+  await erase(',')
+  expect(await kept()).toEqual(before.filter((id) => id !== hers && id !== others[4]))
+  await erase('traces:read')
+  expect(await recordsOf('nested')).toMatchObject([{ change_value: null, change_salt: null }])
+  expect(await verify()).toMatchObject({ valid: true })
 })
 
 test('retention deletes a prefix with a signed statement, and the rest verifies', async () => {

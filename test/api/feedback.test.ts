@@ -410,3 +410,55 @@ describe('a capture policy', () => {
     expect(made.body).toMatchObject({ rating: 1, comment: null, metadata: {} })
   })
 })
+
+describe('the audit trail', () => {
+  const body = { thumbs: 'down', labels: ['rude'], metadata: { place: 'bed 12' }, user_id: 'ada' }
+
+  /** Writes, edits, withdraws and fails to edit an item, and returns the records of it. */
+  async function recordsOf(headersOf?: (project_id: string) => Record<string, string>) {
+    await using audited = await openFeedbackApi({ audited: true })
+    const project_id = await audited.newProject()
+    const task_id = await audited.newTask(project_id)
+    const about = headersOf === undefined ? {} : { headers: headersOf(project_id) }
+    const { user_id: _, ...values } = body
+    const sent = headersOf === undefined ? body : values
+    const feedback_id = 'ada-2026'
+    const query = headersOf === undefined ? '?user_id=ada' : ''
+    const path = `${task_id}/feedback/${feedback_id}`
+    const given = await audited.give(project_id, task_id, { ...sent, feedback_id }, about)
+    const edit = { ...about, body: values }
+    const edited = await audited.call('PUT', project_id, `${path}${query}`, edit)
+    const ended = await audited.call('DELETE', project_id, `${path}${query}`, about)
+    const refused = await audited.call('PUT', project_id, `${path}${query}`, edit)
+    expect([given, edited, ended, refused].map(outcome)).toEqual([
+      ...[
+        [201, undefined],
+        [200, undefined],
+        [200, undefined],
+      ],
+      [409, 'feedback_withdrawn'],
+    ])
+    const records = audited.db.selectFrom('audit_records').selectAll().orderBy('seq')
+    return { task_id, records: await records.execute() }
+  }
+
+  test('has what people do to an item, without its values and its id', async () => {
+    const { task_id, records } = await recordsOf((project_id) => tokenOf('editor', project_id))
+    const change = { resource_id: task_id, change_value: null, change_hash: null }
+    expect(records).toMatchObject([
+      { action: 'createFeedback', outcome: 'succeeded', actor_kind: 'user', ...change },
+      { action: 'editFeedback', outcome: 'succeeded', ...change },
+      { action: 'withdrawFeedback', outcome: 'succeeded', ...change },
+      { action: 'editFeedback', outcome: 'refused', code: 'feedback_withdrawn', ...change },
+    ])
+    expect(JSON.stringify(records)).not.toMatch(/ada|rude|bed 12/)
+  })
+
+  test('has only the refused calls of keys', async () => {
+    const { task_id, records } = await recordsOf()
+    expect(records).toMatchObject([
+      { action: 'editFeedback', outcome: 'refused', resource_id: task_id, change_hash: null },
+    ])
+    expect(JSON.stringify(records)).not.toMatch(/ada|rude|bed 12/)
+  })
+})

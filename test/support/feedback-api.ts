@@ -1,4 +1,5 @@
 import { accessRoutes, authorizer, openAccess } from '../../src/capabilities/access/index.ts'
+import { openAuditTrail } from '../../src/capabilities/audit/index.ts'
 import {
   attachWaiting,
   createBrowserLimits,
@@ -12,6 +13,7 @@ import { newId } from '../../src/kernel/ids.ts'
 import { type Authorize, createHttpServer } from '../../src/platform/http/index.ts'
 import {
   type AccessTables,
+  type AuditTables,
   type CaptureTables,
   type DetectionTables,
   type FeedbackTables,
@@ -27,6 +29,7 @@ import { testPostgres } from './postgres.ts'
 import { authorize, keyOf } from './task-api.ts'
 
 type Tables = AccessTables &
+  AuditTables &
   CaptureTables &
   DetectionTables &
   FeedbackTables &
@@ -57,9 +60,12 @@ export type FeedbackApi = AsyncDisposable & {
 /** Headers of a key with the scopes of feedback. */
 export const feedbackKey = (project_id: string) => keyOf(project_id, 'feedback:write tasks:read')
 
-/** Opens the routes. `real_keys`: keys are checked, and the routes of access are served too. */
+/**
+ * Opens the routes. `real_keys`: keys are checked, and the routes of access are served too.
+ * `audited`: calls are recorded.
+ */
 export async function openFeedbackApi(
-  options: { limits?: Partial<FeedbackLimits>; real_keys?: boolean } = {},
+  options: { limits?: Partial<FeedbackLimits>; real_keys?: boolean; audited?: boolean } = {},
 ): Promise<FeedbackApi> {
   const logger = createLogger({ role: 'test', level: 'silent' })
   const relational = openRelational<Tables>({
@@ -99,6 +105,7 @@ export async function openFeedbackApi(
     authorize: options.real_keys === true ? checkKeys : authorize,
     idempotency: openIdempotencyStore(db),
     ...{ logger, metrics, clock },
+    ...(options.audited === true && { audit: openAuditTrail(db) }),
     body_bytes_max: 1_000_000,
     header_bytes_max: 16_384,
     rate_per_minute_max: 0,

@@ -36,7 +36,7 @@ export function erasePerson(
       .where('actor_id', '=', user_id)
       .where('origin_value', 'is not', null)
       .executeTakeFirst()
-    const named = [user_id, ...(user === undefined ? [] : [user.email])]
+    const named = { id: user_id, ...(user && { email: user.email.toLowerCase() }) }
     const own = await trx
       .updateTable('audit_records')
       .set({ change_salt: null, change_value: null })
@@ -55,26 +55,78 @@ export function erasePerson(
 export function openAuditErasure({ db }: { db: AuditDb }): ErasureTarget {
   return {
     eraseUser: async ({ project_id, user_id }) => {
-      await eraseChanges(db, sql<boolean>`project_id = ${project_id}::uuid`, [user_id])
+      await eraseChanges(db, sql<boolean>`project_id = ${project_id}::uuid`, { id: user_id })
     },
   }
 }
 
+/** Records read at a time: a value has at most 16 KiB. */
+const page_records = 500
+
+/** Erases the changes that have a name as a whole value. A part of a value is not a name. */
 async function eraseChanges(
   db: AuditDb,
   where: ReturnType<typeof sql<boolean>>,
-  named: readonly string[],
+  named: Names,
 ): Promise<number> {
-  // Values are JSON text, so names are searched in their JSON form.
-  const texts = named.map((name) => JSON.stringify(name).slice(1, -1).toLowerCase())
-  const erased = await db
+  // PostgreSQL finds records that may have a name in quotes, and JSON tells values from the rest.
+  const has = (value: string) =>
+    sql`strpos(lower(change_value), lower(${JSON.stringify(value)})) > 0`
+  const values = [named.id, ...(named.email === undefined ? [] : [named.email])]
+  const isCandidate = sql<boolean>`(${sql.join(values.map(has), sql` or `)})`
+  let after = { chain_id: firstChain, seq: 0 }
+  let erased = 0
+  for (;;) {
+    const page = await db
+      .selectFrom('audit_records')
+      .select(['chain_id', 'seq', 'change_value'])
+      .where(where)
+      .where('change_value', 'is not', null)
+      .where(isCandidate)
+      .where(sql<boolean>`(chain_id, seq) > (${after.chain_id}::uuid, ${after.seq}::bigint)`)
+      .orderBy('chain_id')
+      .orderBy('seq')
+      .limit(page_records)
+      .execute()
+    const found = page.filter(({ change_value }) =>
+      names(JSON.parse(change_value ?? 'null'), named),
+    )
+    erased += await eraseRecords(db, found)
+    const last = page.at(-1)
+    if (last === undefined || page.length < page_records) return erased
+    after = { chain_id: last.chain_id, seq: last.seq }
+  }
+}
+
+const firstChain = '00000000-0000-0000-0000-000000000000'
+
+async function eraseRecords(
+  db: AuditDb,
+  records: readonly { chain_id: string; seq: number }[],
+): Promise<number> {
+  if (records.length === 0) return 0
+  const { numUpdatedRows } = await db
     .updateTable('audit_records')
     .set({ change_salt: null, change_value: null })
-    .where(where)
-    .where('change_value', 'is not', null)
-    .where(({ or }) =>
-      or(texts.map((text) => sql<boolean>`strpos(lower(change_value), ${text}) > 0`)),
+    .where(({ or, and, eb }) =>
+      or(
+        records.map(({ chain_id, seq }) =>
+          and([eb('chain_id', '=', chain_id), eb('seq', '=', seq)]),
+        ),
+      ),
     )
-    .executeTakeFirst()
-  return Number(erased.numUpdatedRows)
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows)
+}
+
+/** A person: the id exactly as written, the e-mail (lower case) in any case. */
+type Names = { id: string; email?: string }
+
+/** Returns whether a text in the value, at any depth, is a name. */
+function names(value: unknown, named: Names): boolean {
+  if (typeof value === 'string') {
+    return value === named.id || (named.email !== undefined && value.toLowerCase() === named.email)
+  }
+  if (typeof value !== 'object' || value === null) return false
+  return Object.values(value).some((item) => names(item, named))
 }

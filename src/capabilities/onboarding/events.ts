@@ -148,6 +148,7 @@ export function postOnboardingEvents({ db, clock }: OnboardingDeps): Route {
     url: '/api/v1/onboarding/events',
     id: 'postOnboardingEvents',
     summary: 'Record steps of setting Looptrace up',
+    audit: 'people',
     status: 201,
     auth: 'jwt_or_key',
     scope: writeScope,

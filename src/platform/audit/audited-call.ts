@@ -126,7 +126,7 @@ export class AuditedCall {
 
   /** Stores the call as a read of content. Reads by keys and operators are not stored. */
   async storeRead(): Promise<void> {
-    if (this.#actor.kind !== 'user') return
+    if (!this.isByPerson) return
     await this.#findOrganization()
     await this.#trail.storeRead(this.#entry('succeeded', null, 0))
     this.#state = 'recorded'
@@ -137,7 +137,12 @@ export class AuditedCall {
     return this.#actor.id === null
   }
 
-  /** The key that counts refused calls: the actor, or the address of an anonymous caller. */
+  /** Whether a person calls, not an application or the operator. */
+  get isByPerson(): boolean {
+    return this.#actor.kind === 'user'
+  }
+
+  /** By whom refused calls are counted: the actor, or the address of an anonymous one. */
   get countedBy(): string {
     const { kind, id } = this.#actor
     return id === null ? `address ${this.#details.origin?.address ?? ''}` : `${kind} ${id}`
@@ -184,4 +189,9 @@ export function runInCall<T>(call: AuditedCall, work: () => Promise<T>): Promise
 /** Notes the values before the change of the running call, for its record. */
 export function noteBefore(before: unknown): void {
   currentCall()?.noteChange({ before })
+}
+
+/** Notes the values after the change, for a call that does not ask for them in its body. */
+export function noteAfter(after: unknown): void {
+  currentCall()?.noteChange({ after })
 }

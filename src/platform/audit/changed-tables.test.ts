@@ -16,6 +16,7 @@ test.each([
   'select id from job_runs for update nowait',
   'insert into idempotency_keys (a) values ($1) on conflict (a) do update set a = $1',
   'select updated_at, "update" from deleted_things',
+  'insert into "used_sign_ins" ("state_hash") values ($1) on conflict do nothing',
   'begin',
   'commit',
 ])('%s is none', (sql) => expect(isChange(sql)).toBe(false))

@@ -7,6 +7,7 @@ const bookkeeping = new Set([
   'sign_in_counts',
   'sign_in_networks',
   'signing_keys',
+  'used_sign_ins',
   'audit_keys',
   'audit_reads',
 ])

@@ -4,6 +4,7 @@ export {
   type AuditTrail,
   type CallDetails,
   currentCall,
+  noteAfter,
   noteBefore,
   runInCall,
 } from './audited-call.ts'

@@ -108,7 +108,7 @@ function auditRoutes(options: Options): AuditedRoutes {
       const call = open(route, request)
       const answer = await runInCall(call, () => work(stepsOf(call, route, request)))
       if (kind === 'content') await call.storeRead()
-      if (kind === 'change' && !call.isRecorded) await call.record('replayed')
+      if (recordsChange(kind, call) && !call.isRecorded) await call.record('replayed')
       return answer
     },
     refuse: async (route, request, fault) => {
@@ -128,7 +128,7 @@ function auditRoutes(options: Options): AuditedRoutes {
 }
 
 function stepsOf(call: AuditedCall, route: Route, request: FastifyRequest): CallSteps {
-  const isChange = auditOf(route) === 'change'
+  const kind = auditOf(route)
   return {
     authorised: (caller) => {
       if (caller === null) return
@@ -136,9 +136,9 @@ function stepsOf(call: AuditedCall, route: Route, request: FastifyRequest): Call
       if (caller.project_id !== '') call.noteProject(caller.project_id)
     },
     change: async (run) => {
-      if (!isChange) return run()
+      if (!recordsChange(kind, call)) return run()
       const { body } = request
-      if (body !== undefined && body !== null) {
+      if (kind === 'change' && body !== undefined && body !== null) {
         call.noteChange({ after: maskChange(body, route.shown_once) })
       }
       const answer = await call.change(run)
@@ -149,26 +149,36 @@ function stepsOf(call: AuditedCall, route: Route, request: FastifyRequest): Call
   }
 }
 
-/** Refused reads are recorded if access was denied, or the object does not exist for the caller. */
+/** Whether the change of a call that was not refused is recorded. */
+function recordsChange(kind: RouteAudit, call: AuditedCall): boolean {
+  return kind === 'change' || (kind === 'people' && call.isByPerson)
+}
+
+/** Reads are recorded when access was denied, or when the object is not there or is another's. */
 function isRecorded(route: Route, { status }: Problem): boolean {
   const kind = auditOf(route)
   if (kind === 'none') return false
-  return kind === 'change' || status === 401 || status === 403 || status === 404
+  if (kind === 'change' || kind === 'people') return true
+  return status === 401 || status === 403 || status === 404
 }
 
 function describe(route: Route, request: FastifyRequest, clock: Clock) {
   const params = Object.values((request.params ?? {}) as Record<string, string>)
+  // Applications choose the ids of their data, and the chain cannot forget one: only the object
+  // that the data is about is named.
+  const isOfPeople = auditOf(route) === 'people'
+  const resource_id = isOfPeople ? params[0] : params.at(-1)
   const header = request.headers['user-agent']
   const user_agent = header === undefined ? null : header.slice(0, textLength_max)
   return {
     recorded_at: new Date(clock.now_ms()).toISOString(),
     action: route.id,
     resource_type: resourceTypeOf(route.url),
-    resource_id: params.at(-1)?.slice(0, textLength_max) ?? null,
+    resource_id: resource_id?.slice(0, textLength_max) ?? null,
     request_id: request.id,
     origin: { address: toClientNetwork(request.ip), user_agent },
     user_agent,
-    is_collection: !route.url.endsWith('}'),
+    is_collection: !isOfPeople && !route.url.endsWith('}'),
   }
 }
 

@@ -55,10 +55,12 @@ export type HeaderDocs = { name: string; required: boolean; description: string 
 
 /**
  * The calls of a route that are recorded. `change`: each call. `content`: reads by people, which
- * return what users and agents wrote. `none`: the data plane, whose items the ledger counts. Refused
- * calls are recorded on all routes but those of the data plane.
+ * return what users and agents wrote. `people`: changes by people, without what they sent, because
+ * applications send the same data, which has its own history and erasure. `none`: the data plane,
+ * whose items the ledger counts. Refused calls are recorded on all routes but those of the data
+ * plane.
  */
-export type RouteAudit = 'change' | 'content' | 'refusals' | 'none'
+export type RouteAudit = 'change' | 'people' | 'content' | 'refusals' | 'none'
 
 type RouteDocs = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'

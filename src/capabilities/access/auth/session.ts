@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
 import { record } from '../../../model/named-schemas.ts'
+import { currentCall } from '../../../platform/audit/index.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import { instantField } from '../fields.ts'
@@ -66,6 +67,7 @@ export function startSession(access: Access): Route {
       assertSameOrigin(request, public_url)
       if (body.grant_type === 'session') {
         const session = await findSession(access, request)
+        currentCall()?.noteActor('user', session.user_id)
         const cookie = await sessions.renew(request)
         return answer(session, { status: 200, ...(cookie !== undefined && { cookie }) })
       }
@@ -75,6 +77,7 @@ export function startSession(access: Access): Route {
       )
       if (login === undefined) throw problem('credentials_invalid')
       const { id: user_id, session_number } = login
+      currentCall()?.noteActor('user', user_id)
       const cookie = await sessions.start({ user_id, session_number, by_issuer: false }, headers)
       const started = { method: 'POST', headers: { ...headers, cookie: pairOf(cookie) } }
       return answer(await findSession(access, started), { status: 201, cookie })

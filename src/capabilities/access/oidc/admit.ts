@@ -1,5 +1,6 @@
 import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
+import { currentCall, noteAfter, noteBefore } from '../../../platform/audit/index.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
 import { insertUser, takeByIssuer } from '../users/store.ts'
 import { applyGroups, givesRole, type NamedGroupRole, resolveMapping } from './apply-groups.ts'
@@ -31,22 +32,33 @@ export async function admit(
   const { person, now } = given
   const { resolved, unknown } = await resolveMapping(db, given.mapping)
   return db.transaction().execute(async (trx) => {
-    const known = (await findBySubject(trx, person)) ?? (await findAndLink(trx, person, now))
+    const linked = await findBySubject(trx, person)
+    const known = linked ?? (await findAndLink(trx, person, now))
     const isAdmitted =
       known !== undefined ||
       givesRole(resolved, person.groups) ||
       (await hasOpenInvitation(trx, { email: person.email, now }))
     if (!isAdmitted) throw notAdmitted()
     const user = known ?? (await createUser(trx, person, now))
+    currentCall()?.noteActor('user', user.id)
     if (user.disabled_at !== null) {
       throw problem('permission_denied', { detail: 'Your account is disabled' })
     }
     const { id: user_id, session_number } = user
     const { groups } = person
     const applied = { user_id, groups, mapping: resolved, now }
-    const kept_owner_of = await applyGroups(trx, applied)
+    const { kept_owner_of, ...roles } = await applyGroups(trx, applied)
+    // The last statement before the commit, which takes the record of the call.
+    noteBefore({ roles: roles.before })
+    noteAfter({ account: accountNote(known, linked), roles: roles.after })
     return { user_id, session_number, is_new: known === undefined, unknown, kept_owner_of }
   })
+}
+
+/** Returns the effect of a sign-in on the account, for its record. */
+function accountNote(known: object | undefined, linked: object | undefined) {
+  if (known === undefined) return 'created'
+  return linked === undefined ? 'linked' : 'unchanged'
 }
 
 /**

@@ -56,29 +56,59 @@ export async function resolveMapping(
   return { resolved, unknown }
 }
 
+/** A role in an organization, or in a project of it; null without a role. */
+type HeldRole = { organization_id: string; project_id: string | null; role: string | null }
+
+/** Roles that groups changed: before and after, in the same order. */
+type Applied = {
+  before: HeldRole[]
+  after: HeldRole[]
+  /** Organizations whose last owner the groups would have removed. */
+  kept_owner_of: string[]
+}
+
 /**
- * Applies the groups of a person, in the organizations of the mapping and in those where the person
- * has roles from groups. Run it in a transaction. Returns the organizations whose last owner the
- * groups would have removed.
+ * Applies the groups of a person: in the organizations of the mapping, and where the person still
+ * has roles by group. Run it in a transaction.
  */
 export async function applyGroups(
   trx: Db,
   about: { user_id: string; groups: readonly string[]; mapping: ResolvedGroupRole[]; now: Date },
-): Promise<string[]> {
+): Promise<Applied> {
   const { user_id, groups, mapping, now } = about
   const given = rolesOfGroups(mapping, groups)
   const touched = new Set([...given.keys(), ...(await organizationsByGroup(trx, user_id))])
-  const kept: string[] = []
+  const applied: Applied = { before: [], after: [], kept_owner_of: [] }
   // In the order of ids, so that two sign-ins do not block each other.
   for (const organization_id of [...touched].toSorted()) {
     await lockOrganization(trx, organization_id)
     const which = { user_id, organization_id }
     const roles = await storedRoles(trx, which)
     const changes = planRoles(roles, given.get(organization_id))
-    if (changes.kept_last_owner) kept.push(organization_id)
+    if (changes.kept_last_owner) applied.kept_owner_of.push(organization_id)
     await writeChanges(trx, { ...which, now }, changes)
+    const { before, after } = changedRoles(organization_id, roles, changes)
+    applied.before.push(...before)
+    applied.after.push(...after)
   }
-  return kept
+  return applied
+}
+
+function changedRoles(
+  organization_id: string,
+  stored: StoredRoles,
+  { member, projects }: RoleChanges,
+): Pick<Applied, 'before' | 'after'> {
+  const before: HeldRole[] = []
+  const after: HeldRole[] = []
+  const add = (project_id: string | null, was: string | undefined, is: string | null) => {
+    before.push({ organization_id, project_id, role: was ?? null })
+    after.push({ organization_id, project_id, role: is })
+  }
+  if (member !== undefined) add(null, stored.member?.role, member?.role ?? null)
+  for (const [project_id, role] of projects)
+    add(project_id, stored.projects.get(project_id)?.role, role)
+  return { before, after }
 }
 
 /** Returns whether the groups of a person give any role. */

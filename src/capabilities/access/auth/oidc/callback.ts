@@ -17,6 +17,8 @@ export function finishIssuerSignIn(access: Access): Route {
     url: '/api/v1/auth/oidc/callback',
     id: 'finishIssuerSignIn',
     summary: 'End of a sign-in at the external issuer',
+    // It signs in, and may make an account and change roles. Its query, with the code, is not recorded.
+    audit: 'change',
     auth: 'public',
     scope: { level: 'public' },
     status: 302,
