@@ -78,7 +78,8 @@ test('See that it works: a completion and a span are sent and read back', async 
   const done = kubelet.output().match(/^\{"done":"\w+: \w+/gm)
   expect(done).toEqual([
     ...['{"done":"completion: answered', '{"done":"span: accepted'],
-    ...['{"done":"completion: read', '{"done":"span: read'],
+    ...['{"done":"completion: read', '{"done":"span: read', '{"done":"scenario: run'],
+    expect.stringMatching(/^\{"done":"report: \d+$/),
   ])
 })
 

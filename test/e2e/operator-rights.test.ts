@@ -4,6 +4,7 @@ import { incidentRuleKind } from '../../src/operator/kinds/incident-rule/index.t
 import { notificationChannelKind } from '../../src/operator/kinds/notification-channel/index.ts'
 import { projectKind } from '../../src/operator/kinds/project/index.ts'
 import { projectMemberKind } from '../../src/operator/kinds/project-member/index.ts'
+import { releasePolicyKind } from '../../src/operator/kinds/release-policy/index.ts'
 import { renderedObjects } from '../support/chart/render.ts'
 import { eventually } from '../support/eventually.ts'
 import {
@@ -92,7 +93,7 @@ test.concurrent.each(rights.map((right, n) => ({ ...right, n })))(
  */
 async function live(place: ProductPlace): Promise<void> {
   const { policies, accounts, project, namespace } = place
-  const { projects, members, incidentRules, channels } = declaredIn(namespace)
+  const { projects, members, incidentRules, channels, releasePolicies } = declaredIn(namespace)
   const projectRef = { id: project }
   await projects.apply('a', { organization: 'default', name: `made in ${namespace}` })
   await members.apply('a', { projectRef, email: `ada@${namespace}.example`, role: 'viewer' })
@@ -106,9 +107,10 @@ async function live(place: ProductPlace): Promise<void> {
   // Rules of events are in force once they are stored.
   const event = { match: { source: 'finding' } }
   await incidentRules.apply('a', { projectRef, severity: 'high', event, notify: ['a'] })
-  await Promise.all(
-    [policies, accounts, projects, incidentRules, channels].map((own) => own.ready('a')),
-  )
+  const gates = [{ metric: 'loop_rate', kind: 'absolute', threshold: '0.1' }]
+  await releasePolicies.apply('a', { projectRef, gates })
+  const others = [projects, incidentRules, channels, releasePolicies]
+  await Promise.all([policies, accounts, ...others].map((own) => own.ready('a')))
   // The service of this test sends no mails.
   await eventually('the member has an invitation', async () => {
     return readyOf(await members.read('a'))?.reason === 'LinkNotSent'
@@ -126,19 +128,19 @@ async function live(place: ProductPlace): Promise<void> {
   await Promise.all(allIn(place).map((own) => own.gone('a')))
 }
 
-/** The projects, members, rules and channels that resources of a namespace declare. */
+/** The projects, members, rules, channels and release policies that resources of a namespace declare. */
 function declaredIn(namespace: string) {
   return {
     projects: resourcesOf(server, projectKind, namespace),
     members: resourcesOf(server, projectMemberKind, namespace),
     incidentRules: resourcesOf(server, incidentRuleKind, namespace),
     channels: resourcesOf(server, notificationChannelKind, namespace),
+    releasePolicies: resourcesOf(server, releasePolicyKind, namespace),
   }
 }
 
 function allIn({ policies, accounts, namespace }: ProductPlace) {
-  const { projects, members, incidentRules, channels } = declaredIn(namespace)
-  return [policies, accounts, projects, members, incidentRules, channels]
+  return [policies, accounts, ...Object.values(declaredIn(namespace))]
 }
 
 async function conditionsName(place: ProductPlace, names: (text: string) => boolean) {
