@@ -1,12 +1,13 @@
 import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
-import { type OrganizationRole, organizationRoles, projectRoles } from '../../../kernel/scopes.ts'
+import type { OrganizationRole } from '../../../kernel/scopes.ts'
 import { currentCall } from '../../../platform/audit/index.ts'
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 import { checkRoleChange } from '../organizations/role-change.ts'
 import { lockOrganization } from '../organizations/store.ts'
 import { effectiveRole, keepOnlyProject, moveDefaultProject } from '../roles/store.ts'
 import { insertUser, resetPassword } from '../users/store.ts'
+import { addMembership } from './add-membership.ts'
 import { settleMembership } from './declared-membership.ts'
 
 type Db = Kysely<AccessTables>
@@ -238,65 +239,4 @@ function lockUser(trx: Db, which: { id: string } | { email: string }) {
 async function settleDeclared(trx: Db, accepted: Accepted, now: Date): Promise<void> {
   const { declared_in: project_id } = accepted
   if (project_id !== null) await settleMembership(trx, { ...accepted, project_id }, now)
-}
-
-/**
- * Adds the roles of an invitation. A higher role that a person gave stays. A role from a resource is
- * replaced by that of a person's invitation, and so is one from groups.
- */
-async function addMembership(
-  trx: Db,
-  given: OpenInvitation & { user_id: string; now: Date },
-): Promise<void> {
-  const { id, organization_id, user_id, role, now } = given
-  const by_resource = given.declared_in !== null
-  const member = { organization_id, user_id, role, created_at: now, by_resource }
-  if (by_resource) {
-    const insert = trx.insertInto('organization_members').values(member)
-    await insert.onConflict((conflict) => conflict.doNothing()).execute()
-    return
-  }
-  await trx
-    .insertInto('organization_members')
-    .values(member)
-    .onConflict((conflict) =>
-      conflict.columns(['organization_id', 'user_id']).doUpdateSet({
-        role: higher('organization_members', organizationRoles),
-        ...{ by_resource: false, by_group: false },
-      }),
-    )
-    .execute()
-  await trx
-    .insertInto('project_members')
-    .columns(['project_id', 'user_id', 'role', 'created_at'])
-    .expression(
-      trx
-        .selectFrom('invitation_projects')
-        .innerJoin('projects', 'projects.id', 'invitation_projects.project_id')
-        .select('projects.id')
-        .select(sql<string>`${user_id}::uuid`.as('user_id'))
-        .select('invitation_projects.role')
-        .select(sql<string>`${now.toISOString()}::timestamptz`.as('created_at'))
-        .where('invitation_id', '=', id),
-    )
-    .onConflict((conflict) =>
-      conflict.columns(['project_id', 'user_id']).doUpdateSet({
-        role: higher('project_members', projectRoles),
-        ...{ by_resource: false, by_group: false },
-      }),
-    )
-    .execute()
-}
-
-/**
- * Builds the higher of the stored and the new role, or the new one in place of one by a resource or
- * by groups; `roles` begins with the weakest.
- */
-function higher<Role extends string>(table: string, roles: readonly Role[]) {
-  const order = sql.lit(roles.join(' '))
-  const stored = sql.ref(`${table}.role`)
-  const by_resource = sql.ref(`${table}.by_resource`)
-  const by_group = sql.ref(`${table}.by_group`)
-  return sql<Role>`case when ${by_resource} or ${by_group} or position(excluded.role in ${order}) > position(${stored} in ${order})
-    then excluded.role else ${stored} end`
 }

@@ -2,7 +2,7 @@ import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import type { KeyScope, OrganizationRole } from '../../../kernel/scopes.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
-import { readKeyById } from '../keys/store.ts'
+import { readKeyById } from '../keys/usable-keys-store.ts'
 import type { IssuerPerson } from '../oidc/person.ts'
 import {
   type IssuerUser,
