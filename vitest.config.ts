@@ -1,7 +1,13 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { compileCache } from './test/support/child-env.ts'
 import { LongestFirst } from './test/support/longest-first.ts'
-import { closingLine, failures, secondAttempts, slowestFiles } from './test/support/reporters.ts'
+import {
+  closingLine,
+  failures,
+  secondAttempts,
+  skippedTests,
+  slowestFiles,
+} from './test/support/reporters.ts'
 
 /**
  * Tests that need tools in Go and Python, which `test/support/build-tools.ts` builds while the
@@ -36,7 +42,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,
     hookTimeout: 300_000,
-    reporters: ['default', slowestFiles, secondAttempts, failures, closingLine],
+    reporters: ['default', slowestFiles, secondAttempts, skippedTests, failures, closingLine],
     projects: [
       project('api', ['test/api/*.test.ts'], { isolate: false }),
       project('contract', ['test/contract/*.test.ts'], {

@@ -162,6 +162,8 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
   verification_claims:
     'Claims of the answers that runs verified, with offsets in UTF-16 units and the results of all verifiers.',
   verification_overrides: 'Verdicts of people on claims. They outlive runs and label calibrations.',
+  verification_claim_labels:
+    'Verdicts of reviewers on claims, in their labels of tasks. They outlive runs and label calibrations.',
   verification_policies:
     'Policies of automatic verification, with the version that `If-Match` compares.',
   feedback:

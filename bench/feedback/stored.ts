@@ -27,6 +27,12 @@ const tasks = Number(process.env['TASKS'] ?? 1_000_000)
 const rounds = Number(process.env['ROUNDS'] ?? 10)
 const days = 30
 const changed = 20_000
+/** Name and hours of each measured window. The last one is counted by user. */
+const windows = [
+  ['30 days', days * 24],
+  ['12 hours', 12],
+  ['2 hours', 2],
+] as const
 
 const logger = createLogger({ role: 'bench', level: 'silent' })
 const kept = process.env['DATA']
@@ -55,18 +61,18 @@ async function measureAll(): Promise<void> {
     countTaskDaysChore({ db, clock: systemClock }).run(new AbortController().signal),
   )
   const window = hourWindow({}, Date.now())
-  const request = { project_id, source: 'end_user', ...window } as const
-  await timeRounds('statistics, 30 days', () => readStats(db, { ...request, groups_max: 20 }))
-  await timeRounds('patterns, 30 days', async () => {
-    const found = await findStoredPatterns(db, await toRatedWindow(db, request), 20)
-    return `${found.tasks} tasks, ${found.tested} tested, ${found.total} found`
-  })
-  const day = { ...request, from: new Date(Date.parse(window.to) - 12 * 3_600_000).toISOString() }
-  await timeRounds('statistics, 12 hours', () => readStats(db, { ...day, groups_max: 20 }))
-  await timeRounds('patterns, 12 hours', async () => {
-    const found = await findStoredPatterns(db, await toRatedWindow(db, day), 20)
-    return `${found.tasks} tasks, ${found.tested} tested, ${found.total} found`
-  })
+  for (const [name, hours] of windows) {
+    const from = new Date(Date.parse(window.to) - hours * 3_600_000).toISOString()
+    const request = { project_id, source: 'end_user', to: window.to, from } as const
+    await timeRounds(`statistics, ${name}`, () => readStats(db, { ...request, groups_max: 20 }))
+    await timeRounds(`patterns, ${name}`, async () => {
+      const found = await findStoredPatterns(db, await toRatedWindow(db, request), 20)
+      return `${found.tasks} tasks, ${found.tested} tested, ${found.total} found`
+    })
+  }
+  // Kept rows have the items of an earlier run.
+  await db.deleteFrom('feedback').where('created_by', '=', 'bench').execute()
+  while ((await refreshRatedTasks(db, project_id, 1_000)) > 0);
   // Each new item marks its task.
   await sql`
     insert into feedback (project_id, task_id, feedback_id, source, subject, state, sentiment, counts,
@@ -74,7 +80,7 @@ async function measureAll(): Promise<void> {
     select project_id, task_id, 'f', 'end_user', cluster, 'attached',
       case when is_negative then 'negative' else 'positive' end, true,
       at, 1, false, at, 'bench', at, 'bench', decode(repeat('00', 32), 'hex')
-    from rated_tasks limit ${changed}`.execute(db)
+    from rated_tasks order by task_id limit ${changed}`.execute(db)
   await time(`${changed} changed tasks counted`, async () => {
     while ((await refreshRatedTasks(db, project_id, 1_000)) > 0);
   })

@@ -94,7 +94,7 @@ describe('an item', () => {
   })
 
   test('of a megabyte is refused before it is parsed', async () => {
-    const reply = await api.give(project, task, { comment: 'x'.repeat(900_000) })
+    const reply = await api.give(project, task, { comment: 'x'.repeat(1_048_576) })
     expect(outcome(reply)).toEqual([413, 'body_too_large'])
   })
 

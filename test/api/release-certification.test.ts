@@ -152,6 +152,24 @@ describe('a certification', () => {
   })
 })
 
+test('tasks that arrive during a certification leave its statement as it is', async () => {
+  const project = await goodProject()
+  const late = async () => {
+    for (let batch = 0; batch < 20; batch += 1) {
+      await api.seedTasks(project, { users: 5, tasks: 4, failing: 4, prefix: `late-${batch}-` })
+    }
+  }
+  const [ended] = await Promise.all([api.certify(project), late()])
+  const [{ n, clusters }] = ended.gates
+  // Each batch is stored at once, so the evidence has all of it or nothing.
+  expect(n % 20).toBe(0)
+  expect(clusters).toBe(60)
+  const path = `${url}/${ended.certification_id}/recompute`
+  const { body } = await api.call('POST', path, project)
+  expect(body).toMatchObject({ result: 'equal', verdict: ended.verdict })
+  expect(body.payload_digest).toBe(body.stored_payload_digest)
+})
+
 describe('the ledger', () => {
   const ledgers: [string, object, string][] = [
     ['lost items', { lost: 1, stored: 999 }, 'inconclusive'],
@@ -379,11 +397,12 @@ describe('eval runs', () => {
     },
   )
 
-  test('of another image are refused', async () => {
+  test('of another image, and of no image, are refused for an image', async () => {
     const project = await api.newProject()
     const [one, other] = ['a', 'b'].map((digit) => `sha256:${digit.repeat(64)}`)
-    const run = await upload(project, '1.0.0', passing, other)
-    const ask = (image_digest: string | undefined) =>
+    const ofOther = await upload(project, '1.0.0', passing, other)
+    const ofNone = await upload(project, '1.0.0', passing)
+    const ask = (image_digest: string | undefined, run = ofOther) =>
       api.call('POST', url, project, {
         body: {
           ...{ ...releaseBody, eval_run_ids: [run] },
@@ -395,7 +414,13 @@ describe('eval runs', () => {
       ...{ status: 400, code: 'invalid_request' },
       errors: [{ pointer: '/eval_run_ids/0', detail: expect.stringContaining('image') }],
     })
+    expect((await ask(other, ofNone)).body).toMatchObject({
+      ...{ status: 400, code: 'invalid_request' },
+      errors: [{ detail: expect.stringContaining('names no image, expected one of sha256:bb') }],
+    })
     expect((await ask(other)).status).toBe(202)
+    // Without an image, the subject of the statement is the name and version: all its runs count.
+    expect((await ask(undefined, ofNone)).status).toBe(202)
   })
 
   test('older than 400 days are deleted, unless a certification that is valid needs them', async () => {

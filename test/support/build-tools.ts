@@ -1,4 +1,5 @@
 import { registryPath } from './chart/registry.ts'
+import { chromiumPath } from './chromium.ts'
 import { gitopsHealthPath } from './kube/gitops-health.ts'
 import { helmPath, ownApiServer } from './kube/tools.ts'
 import { natsServerPath } from './nats.ts'
@@ -12,7 +13,7 @@ import { s3ServerPath } from './s3-server.ts'
 export function setup(): void {
   void (async () => {
     const servers = [natsServerPath, ownApiServer, s3ServerPath, registryPath]
-    const tools = [...servers, helmPath, testPython, gitopsHealthPath]
+    const tools = [...servers, helmPath, testPython, gitopsHealthPath, chromiumPath]
     for (const build of tools) {
       await build().catch(() => undefined)
     }

@@ -1,7 +1,7 @@
 import type { Insertable } from 'kysely'
 import { insightRoutes } from '../../src/capabilities/feedback/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { type Authorize, createHttpServer } from '../../src/platform/http/index.ts'
+import { type Authorize, createHttpServer, type Route } from '../../src/platform/http/index.ts'
 import {
   type AccessTables,
   type DetectionTables,
@@ -48,7 +48,7 @@ export type InsightApi = AsyncDisposable & {
   db: Relational<InsightTestTables>['db']
   clock: { ms: number }
   newProject(): Promise<string>
-  /** Calls as a viewer, below `/api/v1/feedback`. */
+  /** Calls as a viewer, below `/api/v1/feedback`, or a whole path from `/api` on. */
   call(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     path: string,
@@ -63,7 +63,12 @@ export type InsightApi = AsyncDisposable & {
 /** Noon of the tests. */
 export const noon_ms = Date.UTC(2026, 10, 23, 12)
 
-export async function openInsightApi(): Promise<InsightApi> {
+type TestDb = Relational<InsightTestTables>['db']
+
+/** Opens the routes; `moreRoutes` returns those of other capabilities. */
+export async function openInsightApi(
+  moreRoutes: (deps: { db: TestDb; clock: { now_ms(): number } }) => Route[] = () => [],
+): Promise<InsightApi> {
   const logger = createLogger({
     role: 'test',
     level: process.env['TEST_LOG'] === undefined ? 'silent' : 'error',
@@ -77,7 +82,7 @@ export async function openInsightApi(): Promise<InsightApi> {
   const time = { ms: noon_ms }
   const clock = { now_ms: () => time.ms }
   const server = await createHttpServer({
-    routes: insightRoutes({ db, clock }),
+    routes: [...insightRoutes({ db, clock }), ...moreRoutes({ db, clock })],
     authorize: authorizeByName,
     idempotency: openIdempotencyStore(db),
     ...{ logger, metrics: createMetrics(), clock },
@@ -104,7 +109,7 @@ export async function openInsightApi(): Promise<InsightApi> {
     },
     call: async (method, path, project_id, { headers, body } = {}) => {
       const reply = await server.inject({
-        ...{ method, url: `/api/v1/feedback${path}` },
+        ...{ method, url: path.startsWith('/api/') ? path : `/api/v1/feedback${path}` },
         headers: headers ?? tokenOf('viewer', project_id),
         ...(body !== undefined && { payload: body as object }),
       })

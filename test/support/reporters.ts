@@ -23,6 +23,21 @@ export const secondAttempts: Reporter = {
   },
 }
 
+/** Says why tests were skipped, and what to do, for those that give a reason. */
+export const skippedTests: Reporter = {
+  onTestRunEnd(modules) {
+    const reasons = testsOf(modules).flatMap((test) => {
+      const result = test.result()
+      return result.state === 'skipped' && result.note !== undefined
+        ? [`${test.module.relativeModuleId}: ${result.note}`]
+        : []
+    })
+    const counts = [...Map.groupBy(reasons, (reason) => reason)]
+    const lines = counts.map(([reason, same]) => `${same.length} of ${reason}`)
+    print('Skipped', lines)
+  },
+}
+
 /**
  * Names the failed tests and hooks once more, after the slowest files: a reader
  * of the last lines of a log sees what failed.

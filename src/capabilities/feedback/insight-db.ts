@@ -5,9 +5,15 @@ import type {
   InsightTables,
   Kysely,
   TaskTables,
+  VerificationTables,
 } from '../../platform/relational/index.ts'
 
 /** The database of statistics of feedback, patterns and the review queue. */
 export type InsightDb = Kysely<
-  FeedbackTables & InsightTables & TaskTables & DetectionTables & IncidentTables
+  FeedbackTables &
+    InsightTables &
+    TaskTables &
+    DetectionTables &
+    IncidentTables &
+    VerificationTables
 >

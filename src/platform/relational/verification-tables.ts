@@ -8,11 +8,12 @@ import type {
   OrNull,
 } from './column-types.ts'
 
-/** The tables of migration `0028_verification`, for `Kysely<VerificationTables>`. */
+/** The tables of verification, for `Kysely<VerificationTables>`. */
 export interface VerificationTables {
   verification_runs: VerificationRunsTable
   verification_claims: VerificationClaimsTable
   verification_overrides: VerificationOverridesTable
+  verification_claim_labels: VerificationClaimLabelsTable
   verification_calls: VerificationCallsTable
   verification_spend: { project_id: string; day: string; nano_dollars: string | bigint }
   verification_calibrations: VerificationCalibrationsTable
@@ -101,6 +102,24 @@ interface VerificationOverridesTable {
   trace_start: Instant
   created_at: Instant
   created_by: string
+}
+
+/** A reviewer's verdict on a claim, part of the reviewer's label of the task. */
+interface VerificationClaimLabelsTable {
+  project_id: string
+  task_id: string
+  /** `user:<id>` or `service_account:<id>`. */
+  reviewer: string
+  trace_id: string
+  claim_digest: string
+  /** The claim that the reviewer saw; its run may be deleted. */
+  claim_id: string
+  verdict: 'supported' | 'contradicted'
+  reason: OrNull<string>
+  /** The results of the verifiers at the time of the label. */
+  machine: Json<readonly JsonRecord[]>
+  trace_start: Instant
+  created_at: Instant
 }
 
 /** A call of a model or a search endpoint by a run. */

@@ -152,10 +152,14 @@ async function checkRunsOf(db: CertificationDb, { project_id, ids, of, pointer }
   }
 }
 
-/** Throws when a run names another image than the request. A run may name none. */
+/** Throws when the request names an image and a run does not name the same one. */
 function checkImage(of_run: string | null, wanted: string | null, pointer: string): void {
-  if (of_run === null || wanted === null || of_run === wanted) return
-  throw invalid(pointer, `got a run of the image sha256:${of_run}, expected sha256:${wanted}`)
+  if (wanted === null || of_run === wanted) return
+  const got = of_run === null ? 'that names no image' : `of the image sha256:${of_run}`
+  throw invalid(
+    pointer,
+    `got a run ${got}, expected one of sha256:${wanted}; upload runs with release.image_digest`,
+  )
 }
 
 async function waitForEnd(

@@ -102,15 +102,20 @@ async function lockSubject(
 }
 
 function findOpen(trx: CertificationDb, key: PlanKey): Promise<Certification | undefined> {
-  return trx
-    .selectFrom('certifications')
+  return looksOf(trx, key)
     .selectAll()
-    .where('project_id', '=', key.project_id)
-    .where('subject', '=', key.subject)
-    .where('environment', '=', key.environment)
-    .where('policy_id', '=', key.policy_id)
     .where('state', 'in', ['pending', 'running'])
     .executeTakeFirst()
+}
+
+/** The certifications of a release by a policy. */
+function looksOf(trx: CertificationDb, { project_id, subject, environment, policy_id }: PlanKey) {
+  return trx
+    .selectFrom('certifications')
+    .where('project_id', '=', project_id)
+    .where('subject', '=', subject)
+    .where('environment', '=', environment)
+    .where('policy_id', '=', policy_id)
 }
 
 function sameRequest(open: Certification, request: CertificationRequest): Certification {
@@ -125,13 +130,8 @@ async function checkNotEarlier(
   trx: CertificationDb,
   key: PlanKey & { window_to: string },
 ): Promise<void> {
-  const last = await trx
-    .selectFrom('certifications')
+  const last = await looksOf(trx, key)
     .select('window_to')
-    .where('project_id', '=', key.project_id)
-    .where('subject', '=', key.subject)
-    .where('environment', '=', key.environment)
-    .where('policy_id', '=', key.policy_id)
     .where('state', '=', 'ended')
     .where('window_to', '>', key.window_to)
     .orderBy('window_to', 'desc')

@@ -72,14 +72,8 @@ export function insertEvalRun(
 }
 
 async function findEqual(trx: EvalRunDb, run: NewEvalRun): Promise<StoredEvalRun | undefined> {
-  return trx
-    .selectFrom('certification_eval_runs')
-    .selectAll()
-    .where('project_id', '=', run.project_id)
-    .where('release_name', '=', run.release_name)
-    .where('release_version', '=', run.release_version)
+  return runsOf(trx, run)
     .where('image_digest', 'is not distinct from', run.image_digest)
-    .where('environment', '=', run.environment)
     .where('name', '=', run.name)
     .where('digest', '=', run.digest)
     .executeTakeFirst()

@@ -162,7 +162,7 @@ describe('zero tolerance', () => {
       },
     ).gates[0]
 
-  test('needs 3.69 / p samples without an event, whatever the looks', () => {
+  test('needs 3.69 / p samples without an event, with any number of looks', () => {
     expect(samplesForZero(0.01, 0.95)).toBe(369)
     expect(of(369, 0)).toMatchObject({ verdict: 'passed' })
     expect(of(369, 0, 1)).toMatchObject({ verdict: 'passed' })
@@ -291,7 +291,7 @@ describe('the verdict', () => {
     expect(judged).toMatchObject({ verdict: 'inconclusive', obstacles: [obstacle] })
   })
 
-  test('a failed gate rejects whatever is missing, but not beyond the attempts', () => {
+  test('a failed gate rejects even with missing evidence, but not after the last attempt', () => {
     const of = (known: Partial<Circumstances>) =>
       judge({ gates: [absolute] }, { release: all(0) }, known).verdict
     expect(of({ ledger: { ...whole, lost: 1 } })).toBe('rejected')

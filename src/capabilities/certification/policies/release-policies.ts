@@ -1,11 +1,6 @@
 import { z } from 'zod'
-import {
-  cutPage,
-  decodeCursor,
-  encodeCursor,
-  pageInfo,
-  totalExactMax,
-} from '../../../kernel/pages.ts'
+import { decodeCursor, totalExactMax } from '../../../kernel/pages.ts'
+import { keyPage } from '../../../model/id-pages.ts'
 import { cursorParameter, flagParameter, limitParameter } from '../../../model/list-query.ts'
 import { managedByParameter } from '../../../model/managed-by.ts'
 import { record } from '../../../model/named-schemas.ts'
@@ -73,7 +68,7 @@ export function listReleasePolicies({ db }: PolicyDeps): Route {
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { limit, cursor, managed_by }, caller: { project_id } }) => {
       const [after] = cursor === undefined ? [] : decodeCursor(list, cursor, 1)
-      const { rows, counted } = await selectPolicies(
+      const found = await selectPolicies(
         db,
         { project_id, managed_by },
         {
@@ -81,9 +76,8 @@ export function listReleasePolicies({ db }: PolicyDeps): Route {
           ...{ limit: limit + 1, count_max: totalExactMax + 1 },
         },
       )
-      const { items, last } = cutPage(rows, limit)
-      const next = last === undefined ? null : encodeCursor(list, [last.policy_id])
-      return { policies: items.map(toPolicyReply), ...pageInfo(counted, next) }
+      const { items, info } = keyPage(found, { list, limit, keyOf: ({ policy_id }) => policy_id })
+      return { policies: items.map(toPolicyReply), ...info }
     },
   })
 }

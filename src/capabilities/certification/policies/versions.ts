@@ -1,11 +1,6 @@
 import { z } from 'zod'
-import {
-  cutPage,
-  decodeCursor,
-  encodeCursor,
-  pageInfo,
-  totalExactMax,
-} from '../../../kernel/pages.ts'
+import { decodeCursor, totalExactMax } from '../../../kernel/pages.ts'
+import { keyPage } from '../../../model/id-pages.ts'
 import { cursorParameter, limitParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
@@ -38,7 +33,7 @@ export function listReleasePolicyVersions({ db }: PolicyDeps): Route {
     handle: async ({ params: { policy_id }, query: { limit, cursor }, caller: { project_id } }) => {
       const list = `versions of ${policy_id}`
       const [before] = cursor === undefined ? [] : decodeCursor(list, cursor, 1)
-      const { rows, counted } = await selectVersions(
+      const found = await selectVersions(
         db,
         { project_id, policy_id },
         {
@@ -46,10 +41,9 @@ export function listReleasePolicyVersions({ db }: PolicyDeps): Route {
           ...{ limit: limit + 1, count_max: totalExactMax + 1 },
         },
       )
-      if (counted === 0) throw policyNotFound(policy_id)
-      const { items, last } = cutPage(rows, limit)
-      const next = last === undefined ? null : encodeCursor(list, [last.version])
-      return { versions: items.map(toVersionReply), ...pageInfo(counted, next) }
+      if (found.counted === 0) throw policyNotFound(policy_id)
+      const { items, info } = keyPage(found, { list, limit, keyOf: ({ version }) => version })
+      return { versions: items.map(toVersionReply), ...info }
     },
   })
 }

@@ -1,4 +1,5 @@
 import { type InsightTables, type Selectable, sql } from '../../../platform/relational/index.ts'
+import { type ClaimLabel, claimLabelsOf, putClaimLabels } from '../../verification/index.ts'
 import type { InsightDb } from '../insight-db.ts'
 import type { GivenLabel } from './kappa.ts'
 
@@ -12,9 +13,18 @@ export type LabelKey = { project_id: string; task_id: string; reviewer: string }
 /** A verdict on a finding. */
 export type FindingVerdict = { finding_id: string; is_right: boolean }
 
-/** A stored label with its verdicts on findings. */
+/** A stored label with its verdicts on findings and claims. */
 export type StoredLabel = Selectable<InsightTables['review_labels']> & {
   findings: FindingVerdict[]
+  claims: ClaimLabel[]
+}
+
+/** A label to store. */
+export type NewLabel = {
+  label: ReviewLabel
+  findings: readonly FindingVerdict[]
+  claims: readonly ClaimLabel[]
+  at: Date
 }
 
 /** Returns the ids among these that are findings of the task. */
@@ -34,36 +44,42 @@ export async function ownFindings(
   return new Set(rows.map(({ finding_id }) => finding_id))
 }
 
-/** Stores the label of a reviewer with all its verdicts. Replaces an earlier label. */
-export async function putLabel(
-  db: InsightDb,
+/**
+ * Stores the label of a reviewer with all its verdicts. Replaces an earlier label. Throws
+ * `invalid_request` for claims that are not of the task; then nothing is stored.
+ */
+export function putLabel(db: InsightDb, key: LabelKey, given: NewLabel): Promise<void> {
+  return db.transaction().execute((trx) => writeLabel(trx, key, given))
+}
+
+async function writeLabel(
+  trx: InsightDb,
   key: LabelKey,
-  { label, findings, at }: { label: ReviewLabel; findings: readonly FindingVerdict[]; at: Date },
+  { label, findings, claims, at }: NewLabel,
 ): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    await trx
-      .insertInto('review_labels')
-      .values({ ...key, label, created_at: at, updated_at: at })
-      .onConflict((conflict) =>
-        conflict.columns(['project_id', 'task_id', 'reviewer']).doUpdateSet({
-          label,
-          version: sql`review_labels.version + 1`,
-          updated_at: at,
-        }),
-      )
-      .execute()
-    await deleteOf(trx, 'review_finding_labels', key)
-    await sql`
-      insert into review_finding_labels (project_id, task_id, reviewer, finding_id, detector,
-        detector_version, type, is_right, updated_at)
-      select project_id, task_id, ${key.reviewer}, finding_id, detector, detector_version, type,
-        given.is_right, ${at}
-      from findings
-      join jsonb_to_recordset(${JSON.stringify(findings)}::jsonb)
-        as given (finding_id uuid, is_right boolean) using (finding_id)
-      where project_id = ${key.project_id} and task_id = ${key.task_id}`.execute(trx)
-    await deleteOf(trx, 'review_claims', key)
-  })
+  await trx
+    .insertInto('review_labels')
+    .values({ ...key, label, created_at: at, updated_at: at })
+    .onConflict((conflict) =>
+      conflict.columns(['project_id', 'task_id', 'reviewer']).doUpdateSet({
+        label,
+        version: sql`review_labels.version + 1`,
+        updated_at: at,
+      }),
+    )
+    .execute()
+  await deleteOf(trx, 'review_finding_labels', key)
+  await sql`
+    insert into review_finding_labels (project_id, task_id, reviewer, finding_id, detector,
+      detector_version, type, is_right, updated_at)
+    select project_id, task_id, ${key.reviewer}, finding_id, detector, detector_version, type,
+      given.is_right, ${at}
+    from findings
+    join jsonb_to_recordset(${JSON.stringify(findings)}::jsonb)
+      as given (finding_id uuid, is_right boolean) using (finding_id)
+    where project_id = ${key.project_id} and task_id = ${key.task_id}`.execute(trx)
+  await putClaimLabels(trx, key, { claims, at })
+  await deleteOf(trx, 'review_claims', key)
 }
 
 /** Deletes the label of a reviewer; returns whether there was one. */
@@ -91,7 +107,7 @@ export async function labelsOfTasks(
   project_id: string,
   task_ids: readonly string[],
 ): Promise<StoredLabel[]> {
-  const { rows } = await sql<StoredLabel>`
+  const { rows } = await sql<Omit<StoredLabel, 'claims'>>`
     select label.*, coalesce((
       select jsonb_agg(jsonb_build_object('finding_id', finding_id, 'is_right', is_right)
         order by finding_id)
@@ -101,7 +117,17 @@ export async function labelsOfTasks(
     from review_labels as label
     where label.project_id = ${project_id} and label.task_id = any(${[...task_ids]})
     order by label.task_id, label.reviewer`.execute(db)
-  return rows
+  const claims = Map.groupBy(await claimLabelsOf(db, project_id, task_ids), labelOf)
+  return rows.map((label) => ({
+    ...label,
+    claims: (claims.get(labelOf(label)) ?? []).map(({ claim_id, verdict, reason }) => {
+      return { claim_id, verdict, reason }
+    }),
+  }))
+}
+
+function labelOf({ task_id, reviewer }: Omit<LabelKey, 'project_id'>): string {
+  return JSON.stringify([task_id, reviewer])
 }
 
 /** Returns the newest labels of a window, at most `limit`. */

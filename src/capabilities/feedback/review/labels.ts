@@ -2,9 +2,11 @@ import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
 import { expected } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
+import { refuseUnstorable } from '../../../model/storable.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { requesterOf } from '../../jobs/index.ts'
 import { taskNamed, taskPath } from '../../tasks/index.ts'
+import { personVerdicts } from '../../verification/index.ts'
 import { type InsightDeps, labelReadScope, reviewScope } from '../contract.ts'
 import {
   deleteLabel,
@@ -17,10 +19,30 @@ import {
 
 const url = '/api/v1/feedback/review/{task_id}/labels'
 const findings_max = 50
+/** Claims of a task that the queue shows, and verdicts on claims in a label. */
+export const claims_max = 50
+const reason_chars_max = 2_000
 
 const verdictSchema = record('FindingVerdict', {
   finding_id: z.uuid().describe('A finding of the task.'),
   verdict: z.enum(['right', 'wrong'], { error: expected('right or wrong') }),
+})
+
+const claimVerdict = {
+  claim_id: z.uuid().describe('A claim of the task, of any of its verifications.'),
+  verdict: z.enum(personVerdicts, { error: expected(personVerdicts.join(' or ')) }),
+}
+
+const claimVerdictRequest = record('ClaimVerdictRequest', {
+  ...claimVerdict,
+  reason: z
+    .string()
+    .trim()
+    .min(1, { error: 'expected a reason, 1 to 2,000 characters' })
+    .max(reason_chars_max, { error: 'expected at most 2,000 characters' })
+    .nullable()
+    .default(null)
+    .describe('Why the verdict is right, for other people; 1–2,000 characters.'),
 })
 
 const labelBody = record('ReviewLabelRequest', {
@@ -32,13 +54,19 @@ const labelBody = record('ReviewLabelRequest', {
     .max(findings_max, { error: `expected at most ${findings_max} findings` })
     .default([])
     .describe('Verdicts on findings of the task; they replace the caller’s earlier ones.'),
-})
+  claims: z
+    .array(claimVerdictRequest)
+    .max(claims_max, { error: `expected at most ${claims_max} claims` })
+    .default([])
+    .describe('Verdicts on claims of the task; they replace the caller’s earlier ones.'),
+}).superRefine(refuseUnstorable)
 
 /** A label of a task, in replies. */
 export const labelSchema = record('ReviewLabel', {
   reviewer: z.string().describe('`user:<id>` or `service_account:<id>`.'),
   label: z.enum(reviewLabels).meta({ id: 'ReviewLabelName' }),
   findings: z.array(verdictSchema),
+  claims: z.array(record('ReviewClaimVerdict', { ...claimVerdict, reason: z.string().nullable() })),
   version: z.int().min(1).describe('Number of the caller’s labels of the task so far.'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
@@ -78,14 +106,14 @@ export function labelTask({ db, clock }: InsightDeps): Route {
     method: 'POST',
     url,
     id: 'labelTask',
-    summary: 'Label a task, and say which findings are right',
+    summary: 'Label a task, its findings and its claims',
     auth: 'jwt',
     scope: reviewScope,
     params: taskPath,
     body: labelBody,
     reply: labelList,
     errors: ['task_not_found', 'store_unavailable'],
-    handle: async ({ params, body: { label, findings }, caller }) => {
+    handle: async ({ params, body: { label, findings, claims }, caller }) => {
       const { project_id } = caller
       const { task_id } = await taskNamed({ db }, project_id, params.task_id)
       const key = { project_id, task_id, reviewer: requesterOf(caller) }
@@ -94,7 +122,7 @@ export function labelTask({ db, clock }: InsightDeps): Route {
       const verdicts = findings.map(({ finding_id, verdict }) => {
         return { finding_id, is_right: verdict === 'right' }
       })
-      await putLabel(db, key, { label, findings: verdicts, at: new Date(clock.now_ms()) })
+      await putLabel(db, key, { label, claims, findings: verdicts, at: new Date(clock.now_ms()) })
       return { task_id, labels: (await labelsOfTasks(db, project_id, [task_id])).map(toLabel) }
     },
   })

@@ -8,7 +8,9 @@ import {
 } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { severities } from '../../../model/severity.ts'
+import { type ClaimToReview, claimsToReview, verdictSchema } from '../../verification/index.ts'
 import type { InsightDb } from '../insight-db.ts'
+import { claims_max } from './labels.ts'
 import {
   type Candidate,
   claimsOf,
@@ -52,6 +54,24 @@ export const reviewTask = record('ReviewTask', {
     .max(findings_max)
     .describe('The most severe findings.'),
   findings_total: count,
+  claims: z
+    .array(
+      record('ReviewTaskClaim', {
+        claim_id: z.uuid(),
+        trace_id: z.guid(),
+        text: z.string(),
+        at: z
+          .tuple([count, count])
+          .describe('UTF-16 offsets in the answer: start, end (exclusive).'),
+        verdict: verdictSchema.describe('Verdict of the verifiers.'),
+        probability: share
+          .nullable()
+          .describe('That the claim is true; null if no verifier decided it.'),
+      }),
+    )
+    .max(claims_max)
+    .describe('The first claims of the newest verified answer, in its order.'),
+  claims_total: count,
   labels: count.describe('Labels that reviewers gave to it.'),
   claimed_until: z.iso.datetime().nullable().describe('End of the caller’s claim; null without.'),
   links: z.record(z.string(), z.string()).describe('Paths: `task`, `timeline`, `labels`.'),
@@ -125,7 +145,13 @@ export async function toReviewTasks(
   filter: QueueFilter,
   tasks: readonly QueuedTask[],
 ): Promise<z.input<typeof reviewTask>[]> {
-  const claims = await claimsOf(db, filter)
+  const { project_id } = filter
+  const task_ids = tasks.map(({ task_id }) => task_id)
+  const [taken, found] = await Promise.all([
+    claimsOf(db, filter),
+    claimsToReview(db, project_id, { task_ids, limit: claims_max }),
+  ])
+  const byTask = Map.groupBy(found, ({ task_id }) => task_id)
   return tasks.map(({ findings, trust: _t, coverage: _c, is_negative: _n, ...task }) => {
     const path = encodeURIComponent(task.task_id)
     const url = `/api/v1/tasks/${path}`
@@ -133,7 +159,9 @@ export async function toReviewTasks(
       ...task,
       findings: findings.slice(0, findings_max).map(({ task_id: _, ...finding }) => finding),
       findings_total: findings.length,
-      claimed_until: claims.get(task.task_id) ?? null,
+      claims: (byTask.get(task.task_id) ?? []).map(toReviewClaim),
+      claims_total: byTask.get(task.task_id)?.[0]?.total ?? 0,
+      claimed_until: taken.get(task.task_id) ?? null,
       links: {
         task: url,
         timeline: `${url}/timeline`,
@@ -141,4 +169,8 @@ export async function toReviewTasks(
       },
     }
   })
+}
+
+function toReviewClaim({ task_id: _, total: _total, verdict, ...claim }: ClaimToReview) {
+  return { ...claim, verdict: verdict as z.input<typeof verdictSchema> }
 }

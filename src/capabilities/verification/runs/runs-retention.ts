@@ -9,7 +9,7 @@ const runs_max = 500
 
 /**
  * Opens the retention of runs, which quote content: claims, evidence, replies of models, reasons of
- * overrides. Deleting observations deletes the runs of traces that started in the slice; erasing
+ * overrides and of reviewers. Deleting observations deletes the runs of traces that started in the slice; erasing
  * content keeps their scores and verdicts, also of a later run that quotes the slice, such as an
  * earlier task of the conversation. A run in progress that may have read the content is done again.
  * Held traces are left as they are. Calls of deleted runs stay in the spend of their day, which has
@@ -23,7 +23,7 @@ export function openRunsRetention({ db }: { db: RunsDb }): RetentionTarget {
       if (slice.kind !== 'observations') return
       const isOwn = sql`${startsIn(slice)} and ${matches(slice)}`
       await eachPage(db, isOwn, { project_id: slice.project_id, signal, change: deleteRuns })
-      await deleteOverrides(db, slice)
+      await deleteVerdicts(db, slice)
       await restartRuns(db, slice.project_id, quotes(slice))
       await expireQuotes(db, slice, signal)
     },
@@ -141,18 +141,22 @@ async function restartRuns(db: RunsDb, project_id: string, condition: Fragment):
   })
 }
 
-/** Deletes the overrides of traces; those of an environment are known by its deleted runs only. */
-async function deleteOverrides(db: RunsDb, slice: RetentionSlice): Promise<void> {
+/** The tables with verdicts of people on claims. They outlive runs, and their reasons may quote content. */
+const personTables = ['verification_overrides', 'verification_claim_labels'] as const
+
+/** Deletes people's verdicts on traces; those of an environment are known by its deleted runs only. */
+async function deleteVerdicts(db: RunsDb, slice: RetentionSlice): Promise<void> {
   const { project_id, environments, trace_ids, held_trace_ids } = slice
   const isOrphan = sql`not exists (
     select from verification_runs as run
-    where run.project_id = verification_overrides.project_id
-      and run.trace_id = verification_overrides.trace_id)`
-  await sql`
-    delete from verification_overrides
-    where project_id = ${project_id} and ${startsIn(slice)} and ${isNotHeld(held_trace_ids)}
-      and ${trace_ids === undefined ? sql`true` : sql`trace_id = any(${[...trace_ids]}::uuid[])`}
-      and ${environments === undefined ? sql`true` : isOrphan}`.execute(db)
+    where run.project_id = given.project_id and run.trace_id = given.trace_id)`
+  for (const table of personTables) {
+    await sql`
+      delete from ${sql.table(table)} as given
+      where project_id = ${project_id} and ${startsIn(slice)} and ${isNotHeld(held_trace_ids)}
+        and ${trace_ids === undefined ? sql`true` : sql`trace_id = any(${[...trace_ids]}::uuid[])`}
+        and ${environments === undefined ? sql`true` : isOrphan}`.execute(db)
+  }
 }
 
 const expiredNote = 'The text is no longer stored.'
@@ -176,12 +180,15 @@ async function expireRuns(trx: RunsDb, project_id: string, ids: readonly string[
       text = ${expiredNote}, checked_values = '[]', results = ${withoutTexts(sql`results`)}
     where run_id = ${runs}`.execute(trx)
   await sql`update verification_calls set reply = null where run_id = ${runs}`.execute(trx)
-  await sql`
-    update verification_overrides as override set
-      reason = ${expiredNote}, machine = ${withoutTexts(sql`machine`)}
-    from verification_runs as run
-    where run.id = ${runs} and override.project_id = run.project_id
-      and override.trace_id = run.trace_id`.execute(trx)
+  for (const table of personTables) {
+    await sql`
+      update ${sql.table(table)} as given set
+        reason = case when reason is not null then ${expiredNote} end,
+        machine = ${withoutTexts(sql`machine`)}
+      from verification_runs as run
+      where run.id = ${runs} and given.project_id = run.project_id
+        and given.trace_id = run.trace_id`.execute(trx)
+  }
   const { rows } = await sql<{ task_id: string | null }>`
     update verification_runs set context = coalesce(context, '{}') || '{"expired": true}'
     where id = ${runs} returning task_id`.execute(trx)
@@ -216,17 +223,21 @@ async function forgetUser(
     or trace_id = any(${traces}::uuid[]) or ${readsTraces(traces)})`
   await restartRuns(db, project_id, sql`true`)
   await eachPage(db, ofUser, { project_id, signal, change: forgetRuns })
-  await sql`
-    delete from verification_overrides
-    where project_id = ${project_id} and ${isNotHeld(held_trace_ids)}
-      and trace_id = any(${traces}::uuid[])`.execute(db)
+  for (const table of personTables) {
+    await sql`
+      delete from ${sql.table(table)}
+      where project_id = ${project_id} and ${isNotHeld(held_trace_ids)}
+        and trace_id = any(${traces}::uuid[])`.execute(db)
+  }
 }
 
-/** Deletes runs, and the overrides of their traces, which may quote what the runs read. */
+/** Deletes runs, and people's verdicts on their traces, which may quote what the runs read. */
 async function forgetRuns(trx: RunsDb, project_id: string, ids: readonly string[]): Promise<void> {
-  await sql`
-    delete from verification_overrides as override using verification_runs as run
-    where run.id = any(${[...ids]}::uuid[]) and override.project_id = run.project_id
-      and override.trace_id = run.trace_id`.execute(trx)
+  for (const table of personTables) {
+    await sql`
+      delete from ${sql.table(table)} as given using verification_runs as run
+      where run.id = any(${[...ids]}::uuid[]) and given.project_id = run.project_id
+        and given.trace_id = run.trace_id`.execute(trx)
+  }
   await deleteRuns(trx, project_id, ids)
 }

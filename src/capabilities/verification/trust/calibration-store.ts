@@ -2,7 +2,12 @@ import { sql } from '../../../platform/relational/index.ts'
 import type { RunsDb } from '../runs/store.ts'
 import type { Calibration } from './calibration.ts'
 import { type Calibrations, type VerifierName, verifierWeights } from './fuse.ts'
-import type { FittedCalibration, PersonLabel } from './person-labels.ts'
+import {
+  combineVerdicts,
+  type FittedCalibration,
+  type PersonLabel,
+  type PersonVerdict,
+} from './person-labels.ts'
 
 /** A stored calibration of a project. `version` counts the fits of the verifier from 1. */
 export type StoredCalibration = FittedCalibration & { version: number; created_at: string }
@@ -38,33 +43,70 @@ export async function storedCalibrations(
   )
 }
 
-/** Maximum labels that a calibration is fitted to; the newest count. */
+/** Maximum verdicts of people that a calibration is fitted to; the newest count. */
 export const labels_max = 50_000
 
+/** The verdicts of people on a claim, and the results of the verifiers when the newest was given. */
+type JudgedClaim = {
+  /** Newest first. */
+  verdicts: PersonVerdict[]
+  results: { verifier: VerifierName; verdict: string; confidence: number }[]
+}
+
+/** The labels of a project. */
+export type ProjectLabels = {
+  byVerifier: ReadonlyMap<VerifierName, PersonLabel[]>
+  /** Claims with as many verdicts for as against. They label nothing. */
+  disputed: number
+}
+
 /**
- * Returns the labels of a project by verifier: each result that decided a claim, and whether a
- * person came to the same verdict.
+ * Returns the labels of a project by verifier: each result that decided a claim, and whether the
+ * people came to the same verdict, by overrides and by labels of reviewers. A claim is one label of
+ * each verifier, however many people gave a verdict on it.
  */
-export async function labelsOf(
-  db: RunsDb,
-  project_id: string,
-): Promise<ReadonlyMap<VerifierName, PersonLabel[]>> {
-  const { rows } = await sql<PersonLabel & { verifier: VerifierName }>`
-    select result ->> 'verifier' as verifier,
-      (result ->> 'confidence')::float8 as confidence,
-      result ->> 'verdict' = verdict as "isRight",
-      created_by
-    from (
-      select * from verification_overrides
-      where project_id = ${project_id}
-      order by created_at desc, trace_id, claim_digest limit ${labels_max}
-    ) as newest
-    cross join lateral jsonb_array_elements(machine) as result
-    where result ->> 'verdict' in ('supported', 'contradicted')
-  `.execute(db)
+export async function labelsOf(db: RunsDb, project_id: string): Promise<ProjectLabels> {
   const byVerifier = new Map(verifierNames.map((name) => [name, [] as PersonLabel[]]))
-  for (const { verifier, ...label } of rows) byVerifier.get(verifier)?.push(label)
-  return byVerifier
+  let disputed = 0
+  for (const { verdicts, results } of await judgedClaims(db, project_id)) {
+    const decided = combineVerdicts(verdicts)
+    if (decided === undefined) disputed += 1
+    else {
+      for (const { verifier, verdict, confidence } of results) {
+        const isRight = verdict === decided.verdict
+        byVerifier.get(verifier)?.push({ confidence, isRight, people: decided.people })
+      }
+    }
+  }
+  return { byVerifier, disputed }
+}
+
+async function judgedClaims(db: RunsDb, project_id: string): Promise<JudgedClaim[]> {
+  const { rows } = await sql<JudgedClaim>`
+    with given as (
+      (select trace_id, claim_digest, created_by as by, verdict, machine, created_at
+        from verification_overrides where project_id = ${project_id}
+        order by created_at desc, trace_id, claim_digest limit ${labels_max})
+      union all
+      (select trace_id, claim_digest, reviewer as by, verdict, machine, created_at
+        from verification_claim_labels where project_id = ${project_id}
+        order by created_at desc, trace_id, claim_digest, reviewer limit ${labels_max})
+    ), newest as (
+      select * from given order by created_at desc, trace_id, claim_digest, by limit ${labels_max}
+    ), claim as (
+      select
+        jsonb_agg(jsonb_build_object('by', by, 'verdict', verdict)
+          order by created_at desc, by, verdict) as verdicts,
+        (array_agg(machine order by created_at desc, by, verdict))[1] as machine
+      from newest group by trace_id, claim_digest
+    )
+    select verdicts, coalesce((
+      select jsonb_agg(jsonb_build_object('verifier', result -> 'verifier',
+        'verdict', result -> 'verdict', 'confidence', result -> 'confidence') order by position)
+      from jsonb_array_elements(machine) with ordinality as list (result, position)
+      where result ->> 'verdict' in ('supported', 'contradicted')), '[]') as results
+    from claim`.execute(db)
+  return rows
 }
 
 const verifierNames = Object.keys(verifierWeights) as VerifierName[]

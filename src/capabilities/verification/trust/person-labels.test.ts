@@ -1,39 +1,43 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { brierScore, calibrate } from './calibration.ts'
-import { capPeople, fitToPeople, measureLabels } from './person-labels.ts'
+import { capPeople, combineVerdicts, fitToPeople, measureLabels } from './person-labels.ts'
 
 const label = fc.record({
   confidence: fc.double({ min: 0, max: 1, noNaN: true }),
   isRight: fc.boolean(),
-  created_by: fc.constantFrom('user:a', 'user:b', 'user:c'),
+  people: fc.constantFrom<string[]>(['user:a'], ['user:b'], ['user:c'], ['user:a', 'user:b']),
 })
 
 /** Labels of a verifier that states 0.9 and is right in `right` of 10 cases. */
 function labelsAt(right: number, count: number) {
   return Array.from({ length: count }, (_, at) => ({
     ...{ confidence: 0.9, isRight: at % 10 < right },
-    created_by: at % 20 < 10 ? 'user:a' : 'user:b',
+    people: [at % 20 < 10 ? 'user:a' : 'user:b'],
   }))
 }
 
 /** Labels of one person that say the opposite of what `labelsAt` says. */
 function hostileLabels(count: number) {
-  const one = { confidence: 0.9, isRight: false, created_by: 'user:mallory' }
+  const one = { confidence: 0.9, isRight: false, people: ['user:mallory'] }
   return Array.from({ length: count }, () => one)
 }
 
-const countOf = (labels: readonly { created_by: string }[], person: string) =>
-  labels.filter(({ created_by }) => created_by === person).length
+/** Labels that a person gave alone. */
+const countOf = (labels: readonly { people: readonly string[] }[], person: string) =>
+  labels.filter(({ people }) => people.length === 1 && people[0] === person).length
 
-test('nobody gives more than half of the labels of a fit, and all labels of others count', () => {
+test('a fit counts at most half of its labels from one person, and all labels of the others', () => {
   fc.assert(
     fc.property(fc.array(label, { maxLength: 60 }), (labels) => {
       const counted = capPeople(labels)
-      for (const { created_by } of labels) {
-        const [given, kept] = [countOf(labels, created_by), countOf(counted, created_by)]
+      for (const person of ['user:a', 'user:b', 'user:c']) {
+        const [given, kept] = [countOf(labels, person), countOf(counted, person)]
         expect(kept).toBe(Math.min(given, labels.length - given))
       }
+      const agreed = (list: readonly { people: readonly string[] }[]) =>
+        list.filter(({ people }) => people.length > 1)
+      expect(agreed(counted)).toEqual(agreed(labels))
       expect(measureLabels(labels).labels_counted).toBe(counted.length)
       const used = new Map<object, number>()
       for (const one of counted) used.set(one, (used.get(one) ?? 0) + 1)
@@ -62,7 +66,7 @@ test('attack: a flood of labels counts no more than the labels of all others', (
 test('labels are counted by person', () => {
   fc.assert(
     fc.property(fc.array(label, { maxLength: 30 }), (labels) => {
-      const names = labels.map(({ created_by }) => created_by)
+      const names = labels.flatMap(({ people }) => people)
       const counts = [...new Set(names)].map((name) => names.filter((one) => one === name).length)
       const { labels: count, people, largest_share } = measureLabels(labels)
       expect([count, people]).toEqual([labels.length, counts.length])
@@ -106,4 +110,39 @@ test('the order of the labels has no influence', () => {
     }),
     { numRuns: 30 },
   )
+})
+
+describe('verdicts of several people on a claim', () => {
+  const verdicts = fc.array(
+    fc.record({
+      by: fc.constantFrom('user:a', 'user:b', 'user:c', 'user:d'),
+      verdict: fc.constantFrom('supported', 'contradicted'),
+    }),
+    { maxLength: 8 },
+  )
+
+  test('the majority of people decides, each by the newest verdict; a tie decides nothing', () => {
+    fc.assert(
+      fc.property(verdicts, (given) => {
+        const newest = (by: string) => given.find((one) => one.by === by)?.verdict
+        const people = (verdict: string) =>
+          ['user:a', 'user:b', 'user:c', 'user:d'].filter((by) => newest(by) === verdict)
+        const [pro, contra] = [people('supported'), people('contradicted')]
+        const expected =
+          pro.length === contra.length
+            ? undefined
+            : pro.length > contra.length
+              ? { verdict: 'supported', people: pro }
+              : { verdict: 'contradicted', people: contra }
+        expect(combineVerdicts(given)).toEqual(expected)
+      }),
+    )
+  })
+
+  test('attack: repeated verdicts of one person do not outvote two others', () => {
+    const flood = Array.from({ length: 50 }, () => ({ by: 'user:m', verdict: 'contradicted' }))
+    const honest = ['user:a', 'user:b'].map((by) => ({ by, verdict: 'supported' }))
+    const combined = { verdict: 'supported', people: ['user:a', 'user:b'] }
+    expect(combineVerdicts([...flood, ...honest])).toEqual(combined)
+  })
 })

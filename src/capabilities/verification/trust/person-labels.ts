@@ -8,10 +8,31 @@ import {
   type Label,
 } from './calibration.ts'
 
-/** A verdict of a verifier that a person confirmed or corrected. */
+/** A verdict of a verifier that people confirmed or corrected. */
 export type PersonLabel = Label & {
-  /** Who gave the verdict, `user:<id>`. */
-  created_by: string
+  /** Who gave the verdict that counts, such as `user:<id>`; at least one, each once. */
+  people: readonly string[]
+}
+
+/** A person's verdict on a claim. */
+export type PersonVerdict = { by: string; verdict: string }
+
+/**
+ * Combines the verdicts that people gave on a claim, newest first. Only the newest verdict of a person
+ * counts. Returns the verdict of the majority and who gave it; undefined in a tie, because a disputed
+ * claim says nothing about a verifier.
+ */
+export function combineVerdicts(
+  verdicts: readonly PersonVerdict[],
+): { verdict: string; people: string[] } | undefined {
+  const byPerson = new Map<string, string>()
+  for (const { by, verdict } of verdicts) if (!byPerson.has(by)) byPerson.set(by, verdict)
+  const groups = [...Map.groupBy(byPerson, ([, verdict]) => verdict)].toSorted(
+    ([, one], [, other]) => other.length - one.length,
+  )
+  const [first, second] = groups
+  if (first === undefined || first[1].length === second?.[1].length) return undefined
+  return { verdict: first[0], people: first[1].map(([by]) => by).toSorted() }
 }
 
 /** The labels of a verifier, and how well its stated confidence fits them. */
@@ -28,12 +49,13 @@ export type LabelFigures = {
 
 /** Measures the stated confidence of a verifier by its labels. */
 export function measureLabels(labels: readonly PersonLabel[]): LabelFigures {
-  const counts = Object.values(Object.groupBy(labels, ({ created_by }) => created_by))
-  const most = Math.max(0, ...counts.map((own) => own?.length ?? 0))
+  const counts = new Map<string, number>()
+  for (const by of labels.flatMap(({ people }) => people)) counts.set(by, (counts.get(by) ?? 0) + 1)
+  const most = Math.max(0, ...counts.values())
   return {
     labels: labels.length,
     labels_counted: capPeople(labels).length,
-    people: counts.length,
+    people: counts.size,
     largest_share: labels.length === 0 ? null : most / labels.length,
     brier: brierScore(labels),
     ece: calibrationError(labels),
@@ -56,21 +78,24 @@ export function fitToPeople(given: readonly PersonLabel[]): FittedCalibration {
 }
 
 /**
- * Limits the counted labels of a person to the number that all others gave together. So at most half
- * of the labels of a fit are from one person, and one person alone calibrates nothing. The counted labels of that
- * person are spaced evenly over confidence and outcome, so that they do not depend on the given
- * order.
+ * Limits the counted labels that a person gave alone to the number of all other labels. So at most half
+ * of the labels of a fit are from one person, and one person alone calibrates nothing. The counted labels of
+ * that person are spaced evenly over confidence and outcome, so that they do not depend on the given
+ * order. A label of several people who agree always counts.
  */
 export function capPeople(labels: readonly PersonLabel[]): PersonLabel[] {
-  const people = Object.values(Object.groupBy(labels, ({ created_by }) => created_by))
-  for (const own of people) {
-    const others = labels.length - (own?.length ?? 0)
-    if (own === undefined || own.length <= others) continue
+  const byPerson = Map.groupBy(labels, ({ people }) =>
+    people.length === 1 ? people[0] : undefined,
+  )
+  for (const [person, own] of byPerson) {
+    const others = labels.length - own.length
+    if (person === undefined || own.length <= others) continue
     const sorted = own.toSorted(compareLabels)
     const counted = Array.from({ length: others }, (_, at) =>
       sorted.at(Math.floor(((at + 0.5) * own.length) / others)),
     ).filter((label) => label !== undefined)
-    return [...labels.filter((label) => label.created_by !== own[0]?.created_by), ...counted]
+    const kept = new Set(own)
+    return [...labels.filter((label) => !kept.has(label)), ...counted]
   }
   return [...labels]
 }

@@ -37,14 +37,19 @@ const fitSchema = record('CalibrationFit', {
 export const calibrationReply = record('VerificationCalibration', {
   project_id: z.uuid(),
   labels_needed: count.describe('Counted labels of a verifier that a fit needs.'),
+  claims_disputed: count.describe(
+    'Claims with as many verdicts for as against, by different people; they label nothing.',
+  ),
   verifiers: z.array(
     record('VerifierLabels', {
       name: z.enum(verifierNames),
-      labels: count.describe('Results on claims that people gave a verdict on.'),
-      labels_counted: count.describe(
-        'Labels that a fit uses: at most as many of one person as of all others together.',
+      labels: count.describe(
+        'Results on claims that people decided, by overrides and labels of tasks: one for each claim.',
       ),
-      people: count.describe('People who gave these verdicts.'),
+      labels_counted: count.describe(
+        'Labels that a fit uses: at most as many of one person alone as of all others together.',
+      ),
+      people: count.describe('People who gave the verdicts that count.'),
       largest_share: share
         .nullable()
         .describe('Greatest share of the labels by one person; null without labels.'),
@@ -77,16 +82,17 @@ export async function readCalibration(
   db: RunsDb,
   project_id: string,
 ): Promise<z.input<typeof calibrationReply>> {
-  const [labels, fits] = await Promise.all([
+  const [{ byVerifier, disputed }, fits] = await Promise.all([
     labelsOf(db, project_id),
     storedCalibrations(db, project_id),
   ])
   return {
     project_id,
     labels_needed: calibrationLabels_min,
+    claims_disputed: disputed,
     verifiers: verifierNames.map((name) => ({
       name,
-      ...measureLabels(labels.get(name) ?? []),
+      ...measureLabels(byVerifier.get(name) ?? []),
       fit: toFit(fits.get(name)),
     })),
   }

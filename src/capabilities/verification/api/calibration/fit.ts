@@ -19,12 +19,12 @@ export function fitVerifiers({ db, clock }: VerificationRoutesDeps): Route {
     reply: calibrationReply,
     errors: ['store_unavailable'],
     handle: async ({ caller: { project_id } }) => {
-      const [labels, known] = await Promise.all([
+      const [{ byVerifier }, known] = await Promise.all([
         labelsOf(db, project_id),
         storedCalibrations(db, project_id),
       ])
       // A verifier that has lost its labels loses its calibration too.
-      const fitted = [...labels]
+      const fitted = [...byVerifier]
         .filter(([name, given]) => given.length > 0 || known.has(name))
         .map(([name, given]) => [name, fitToPeople(given)] as const)
       const created_at = new Date(clock.now_ms())
