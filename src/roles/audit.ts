@@ -8,29 +8,30 @@ import type { Chore } from '../capabilities/jobs/index.ts'
 import type { ErasureTarget } from '../capabilities/storage/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { Outbound } from '../platform/outbound/index.ts'
+import { openAuditStreams } from './audit-streams.ts'
 import { type BlobsConfig, openBlobsAt } from './jobs.ts'
 import { openReceivers } from './notifications.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 
 type AuditConfig = BlobsConfig &
-  Pick<
-    RoleConfig<'worker'>,
-    'audit_checkpoint_sinks' | 'audit_days' | 'secret_key' | 'outbound_allowed'
-  >
+  Parameters<typeof openAuditStreams>[1] &
+  Pick<RoleConfig<'worker'>, 'audit_checkpoint_sinks' | 'audit_days' | 'secret_key'>
 
-/** Opens the worker's part of the audit trail: sealed reads, checkpoints, retention, erasure. */
+/** Opens the worker's part of the audit trail: seals, checkpoints, streams, retention, erasure. */
 export function openAudit(
-  context: Pick<RoleContext, 'clock' | 'parts'>,
+  context: Pick<RoleContext, 'clock' | 'parts' | 'logger' | 'metrics'>,
   config: AuditConfig,
   { db }: Pick<Stores, 'db'>,
 ): { handlers: []; chores: Chore[]; erasure: ErasureTarget } {
   const { secret_key, audit_days: kept_days } = config
+  const streams = openAuditStreams(context, config, { db })
   const options: AuditChoreOptions = {
-    ...{ db, clock: context.clock, secret_key, kept_days },
+    ...{ db, clock: context.clock, secret_key, kept_days, streams: streams.names },
     sinks: openSinks(context, config),
   }
-  return { handlers: [], chores: auditChores(options), erasure: openAuditErasure({ db }) }
+  const chores = [...auditChores(options), ...streams.chores]
+  return { handlers: [], chores, erasure: openAuditErasure({ db }) }
 }
 
 function openSinks(context: Pick<RoleContext, 'parts'>, config: AuditConfig): CheckpointSink[] {

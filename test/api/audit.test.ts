@@ -338,7 +338,7 @@ test('retention deletes a prefix with a signed statement, and the rest verifies'
   const now = new Date(app.clock.now_ms())
   const key = await openSigningKey(db(), { secret_key, clock: app.clock })
   const { signal } = new AbortController()
-  const deleted = await pruneChains(db(), { key, now, before: now, hasSinks: false, signal })
+  const deleted = await pruneChains(db(), { key, now, before: now, hasSinks: false, streams: [], signal })
   expect(deleted).toBeGreaterThan(10)
   const report = await verify()
   expect(report).toMatchObject({ valid: true })
@@ -422,7 +422,7 @@ test('checkpoints reach every sink, also after one was unavailable', async () =>
   const published = new Map<string, string>()
   let isAway = true
   const [, sign] = auditChores({
-    ...{ db: db(), clock: app.clock, secret_key, kept_days: 0 },
+    ...{ db: db(), clock: app.clock, secret_key, kept_days: 0, streams: [] },
     sinks: [
       async ({ name, envelope }) => {
         if (isAway) throw new Error('away')
