@@ -113,10 +113,7 @@ function encodeLog({ at, severity, text, event_name, attributes }: Log): Buffer 
 }
 
 /** Returns an ExportLogsServiceRequest of encoded records. */
-export function encodeLogs(
-  records: readonly Uint8Array[],
-  version: string,
-): Uint8Array {
+export function encodeLogs(records: readonly Uint8Array[], version: string): Uint8Array {
   const attributes = { 'service.name': 'looptrace', 'service.version': version }
   const resource = encodeAttributes(1, attributes)
   const scope = [bytesField(1, 'looptrace.audit'), bytesField(2, version)]

@@ -50,7 +50,7 @@ export type SendOptions = {
  */
 export type SendResult =
   | { kind: 'idle' | 'busy' }
-  | { kind: 'sent'; records: number; isCut: boolean; refused?: { records: number; reason: string } }
+  | { kind: 'sent'; records: number; refused?: { records: number; reason: string } }
   | { kind: 'refused'; records: number; status: number }
   | { kind: 'failed'; reason: FailureReason; detail: string; wait_ms: number }
 
@@ -88,7 +88,6 @@ type Batch = {
   encoded: (string | Uint8Array)[]
   positions: Map<string, number>
   id: string
-  isCut: boolean
 }
 
 async function readBatch(trx: Db, { receiver, limits, forced }: SendOptions): Promise<Batch> {
@@ -99,7 +98,7 @@ async function readBatch(trx: Db, { receiver, limits, forced }: SendOptions): Pr
     trx,
     taken.filter(({ segment_count }) => segment_count !== null),
   )
-  const batch: Batch = { encoded: [], positions: new Map(), id: '', isCut: false }
+  const batch: Batch = { encoded: [], positions: new Map(), id: '' }
   let bytes = 0
   for (const row of taken) {
     const { chain_id, seq } = row
@@ -111,8 +110,7 @@ async function readBatch(trx: Db, { receiver, limits, forced }: SendOptions): Pr
     batch.encoded.push(encoded)
     batch.positions.set(chain_id, seq)
   }
-  const isWhole = batch.encoded.length === rows.length && rows.length < records_max
-  return { ...batch, id: idOf(batch.positions), isCut: !isWhole }
+  return { ...batch, id: idOf(batch.positions) }
 }
 
 /** Returns the first records whose segments have few enough reads together. */
@@ -150,7 +148,7 @@ async function send(
     const records = batch.encoded.length
     if (isAccepted(reply)) {
       const refused = receiver.readRefused?.(reply)
-      return { kind: 'sent', records, isCut: batch.isCut, ...(refused && { refused }) }
+      return { kind: 'sent', records, ...(refused && { refused }) }
     }
     const isMinimal = records === 1 && forced.leavesOut
     if (contentStatuses.includes(status) && !isMinimal) return { kind: 'refused', records, status }

@@ -119,7 +119,7 @@ class Stream {
     switch (result.kind) {
       case 'sent':
         this.#noteSent(result)
-        return result.isCut
+        return true
       case 'refused': {
         const { records, status } = result
         this.#meters.failures.inc({ stream, reason: 'content' })
