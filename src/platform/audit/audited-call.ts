@@ -181,6 +181,7 @@ export class AuditedCall {
 
 function viaOf(kind: ActorKind, user_agent: string | null): AuditEntry['via'] {
   if (kind === 'operator' || kind === 'job') return kind
+  if (kind === 'command') return 'cli'
   return user_agent?.startsWith('looptrace-cli') ? 'cli' : 'api'
 }
 
