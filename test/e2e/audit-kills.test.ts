@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '../../src/kernel/ids.ts'
 import { sleep } from '../../src/kernel/time.ts'
 import {
   type AuditShape,
@@ -50,7 +51,7 @@ describe.each(['role all', 'separate processes'] as const)('in %s', (kind) => {
     let isKilled = false
     const change = async (writer: number) => {
       for (let at = 0; !isKilled; at += 1) {
-        const request_id = `change-${kind}-${round}-${writer}-${at}`.replace(' ', '-')
+        const request_id = `change-${newId()}-${round}-${writer}-${at}`
         const answer = await call('POST', keys, { name: request_id }, request_id).catch(() => null)
         if (answer === null) return
         changes.push({ request_id, status: answer.status, id: answer.json().id })
@@ -58,8 +59,8 @@ describe.each(['role all', 'separate processes'] as const)('in %s', (kind) => {
     }
     const read = async (reader: number) => {
       for (let at = 0; !isKilled; at += 1) {
-        const request_id = `read-${kind}-${round}-${reader}-${at}`.replace(' ', '-')
-        const path = '/api/v1/conversations'
+        const request_id = `read-${newId()}-${round}-${reader}-${at}`
+        const path = '/api/v1/feedback/review'
         const answer = await call('GET', path, undefined, request_id).catch(() => null)
         if (answer === null) return
         reads.push({ request_id, status: answer.status })
