@@ -194,8 +194,14 @@ async function recordMove(
   { relational: { db } }: Target,
   { identity }: EmbeddedStores,
 ): Promise<void> {
-  const command = { name: 'move', resource_type: 'installation', resource_id: identity.id } as const
-  await runAudited({ clock, db }, command, (call) => call.record('succeeded'))
+  await runAudited(
+    { clock, db },
+    {
+      ...{ name: 'move', resource_type: 'installation', resource_id: identity.id },
+      work: async () => undefined,
+      outcomeOf: () => ({ outcome: 'succeeded' }),
+    },
+  )
 }
 
 /** A batch is in memory once here, and for its insert once in ClickHouse. */

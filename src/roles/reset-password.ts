@@ -18,13 +18,14 @@ export async function resetPassword(config: RoleConfig<'all'>, email: string): P
   const login = await findLogin(db, email.trim().toLowerCase())
   const { public_url } = config
   const resets = createPasswordResets({ db, clock, logger, public_url })
-  const resource = { resource_type: 'access/users', resource_id: login?.id ?? null }
-  const command = { name: 'reset-password', ...resource } as const
-  const link = await runAudited({ clock, db }, command, async (call) => {
-    const made = login && (await resets.create({ user_id: login.id, created_by: null }))
-    if (made === undefined) await call.record('refused', 'user_not_found')
-    return made
-  })
+  const link = await runAudited(
+    { clock, db },
+    {
+      ...{ name: 'reset-password', resource_type: 'access/users', resource_id: login?.id ?? null },
+      work: async () => login && (await resets.create({ user_id: login.id, created_by: null })),
+      outcomeOf: () => ({ outcome: 'refused', code: 'user_not_found' }),
+    },
+  )
   if (link === undefined) {
     print({ email, error: 'no account has this e-mail' })
     return 1

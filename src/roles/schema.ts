@@ -77,14 +77,19 @@ export async function migrateStores(
   stop.throwIfAborted()
   const changed = { postgres: [...migrations], clickhouse: pending }
   const { db } = relational
-  const command = { name: 'migrate', resource_type: 'schema', resource_id: null } as const
-  // Before the first migration there is no table for the record, so it follows them.
-  await runAudited({ clock, db }, command, async (call) => {
-    call.noteChange({ after: { migrations: changed } })
-    await bootstrapStores(context, config, { db, deliver })
-    const isMigrated = migrations.size + pending.length > 0
-    if (isMigrated && !call.isRecorded) await call.record('succeeded')
-  })
+  await runAudited(
+    { clock, db },
+    {
+      ...{ name: 'migrate', resource_type: 'schema', resource_id: null },
+      work: async (call) => {
+        call.noteChange({ after: { migrations: changed } })
+        await bootstrapStores(context, config, { db, deliver })
+      },
+      // Before the first migration there is no table for the record, so it follows them.
+      outcomeOf: () =>
+        migrations.size + pending.length > 0 ? { outcome: 'succeeded' } : undefined,
+    },
+  )
   await reportLockedUsers(db, logger)
 }
 
