@@ -20,7 +20,7 @@ export type { StreamReceiver } from './stream/receiver.ts'
 export { type StreamOptions, streamChores } from './stream/stream-chore.ts'
 export { webhookReceiver } from './stream/webhook-receiver.ts'
 export { openAuditTrail } from './trail/open-trail.ts'
-export { openRefusalSpool } from './trail/refusal-spool.ts'
+export { openRefusalSpool, refusalSpoolGauge } from './trail/refusal-spool.ts'
 
 /** The routes under `/api/v2/audit`. */
 export function auditRoutes(deps: AuditDeps): Route[] {

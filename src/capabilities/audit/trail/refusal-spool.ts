@@ -40,10 +40,7 @@ const changeLength_max = 16_384
 export async function openRefusalSpool(options: Options): Promise<RefusalSpool> {
   const { queue, metrics, entries_max = entriesMax } = options
   let entries = (await queue.stats()).pending
-  const gauge = metrics.gauge({
-    name: 'looptrace_audit_spooled',
-    help: 'Refused calls that wait on disk for PostgreSQL, to be recorded.',
-  })
+  const gauge = refusalSpoolGauge(metrics)
   gauge.set(entries)
   const count = (change: 1 | -1) => {
     entries += change
@@ -72,6 +69,14 @@ export async function openRefusalSpool(options: Options): Promise<RefusalSpool> 
     },
     stop: () => replayer.stop(),
   }
+}
+
+/** Registers the gauge of entries in the spool. */
+export function refusalSpoolGauge(metrics: Metrics) {
+  return metrics.gauge({
+    name: 'looptrace_audit_spooled',
+    help: 'Refused calls that wait on disk for PostgreSQL, to be recorded.',
+  })
 }
 
 /** A failed batch comes again after a while, for as long as the outage lasts. */
