@@ -33,10 +33,11 @@ type Reader = { pattern: RegExp; read(tables: Map<string, TableAbout>, text: str
 const tableName = String.raw`(?:\{\{table:(\w+)\}\}|(\w+))`
 const createTable = new RegExp(`^create table (?:if not exists )?${tableName}`)
 const alterTable = new RegExp(`^alter table ${tableName}`)
-const createIndex = /^create (unique )?index (\w+)\s+on (\w+)\s*(.*)$/s
+const createIndex =
+  /^create (unique )?index (?:concurrently )?(?:if not exists )?(\w+)\s+on (\w+)\s*(.*)$/s
 const dropIndex = /^drop index (\w+)$/
-/** A change of rows, or a function of triggers: neither changes a table. */
-const noTable = /^(update|with|create function) /
+/** A change of rows, a function of triggers, a rebuilt index: none changes a table. */
+const noTable = /^(update|with|create function|reindex index) /
 const createTrigger = /^create trigger (\w+) (.*?) on (\w+)\s/s
 const addColumn = /^add column (?:if not exists )?(\w+) (.*?)(?: after \w+)?$/s
 

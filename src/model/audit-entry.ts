@@ -2,18 +2,24 @@
 export const auditOutcomes = ['succeeded', 'refused', 'failed', 'replayed'] as const
 export type AuditOutcome = (typeof auditOutcomes)[number]
 
-/** Who called. `anonymous`: no credentials, or credentials that are not valid. */
+/**
+ * Who called. `command`: a command on the machine, which needs no credentials of the service.
+ * `anonymous`: no credentials, or credentials that are not valid.
+ */
 export const actorKinds = [
   'user',
   'service_account',
   'key',
   'operator',
   'job',
+  'command',
   'anonymous',
 ] as const
 export type ActorKind = (typeof actorKinds)[number]
 
-/** How the call came. `cli` is what the client says of itself, in `User-Agent`. */
+/**
+ * How the call came. `cli` is a command, or what the client says of itself in `User-Agent`.
+ */
 export const callPaths = ['api', 'cli', 'operator', 'job'] as const
 export type CallPath = (typeof callPaths)[number]
 
@@ -24,7 +30,7 @@ export type AuditEntry = {
   project_id: string | null
   /** ISO 8601 UTC: when the call began. */
   recorded_at: string
-  /** The route's id, or `job.<kind>`. */
+  /** The route's id, `job.<kind>`, or `command.<name>`. */
   action: string
   outcome: AuditOutcome
   /** Code of the error; null for a successful call. */

@@ -54,16 +54,31 @@ export function integerParameter(definition: {
   default: number
   description: string
 }) {
+  // JSON Schema has no default for a number that is sent as text, so the description names it.
+  const description = `${definition.description} Default: ${definition.default}.`
   const { minimum, maximum } = definition
+  return wholeNumber({ minimum, maximum })
+    .default(definition.default)
+    .meta({ minimum, maximum, description, type: 'integer' })
+}
+
+/** Defines a query parameter that is a whole number, or is left out. */
+export function optionalIntegerParameter(definition: {
+  minimum: number
+  maximum: number
+  description: string
+}) {
+  return wholeNumber(definition)
+    .optional()
+    .meta({ ...definition, type: 'integer' })
+}
+
+function wholeNumber({ minimum, maximum }: { minimum: number; maximum: number }) {
   const read = (text: string) => {
     const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     return value >= minimum && value <= maximum ? value : undefined
   }
-  // JSON Schema has no default for a number that is sent as text, so the description names it.
-  const description = `${definition.description} Default: ${definition.default}.`
   return parameter({ read, expected: `an integer from ${minimum} to ${maximum}` })
-    .default(definition.default)
-    .meta({ minimum, maximum, description, type: 'integer' })
 }
 
 /** Defines a query parameter that is a score: a decimal number from 0 to 1. */

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { authorizer, type BootstrapSecrets } from '../capabilities/access/index.ts'
-import { openAuditTrail } from '../capabilities/audit/index.ts'
 import { markDue } from '../capabilities/detection/index.ts'
 import { settleRequests } from '../capabilities/edge/batches/index.ts'
 import { otlpRoutes } from '../capabilities/edge/otlp/index.ts'
@@ -11,7 +10,7 @@ import { startIngest } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openIdempotencyStore } from '../platform/relational/index.ts'
 import { openControl } from './api.ts'
-import { openAudit } from './audit.ts'
+import { openAudit, openServedTrail } from './audit.ts'
 import { openCertification } from './certification.ts'
 import {
   explainFolder,
@@ -106,7 +105,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
     proxy,
     otlp,
     authorize: authorizer(access),
-    audit: openAuditTrail(db),
+    audit: await openServedTrail(context, config, { db, role: 'all' }),
     idempotency: openIdempotencyStore(db),
   })
   // Print generated secrets only.

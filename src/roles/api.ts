@@ -5,7 +5,6 @@ import {
   IssuerMisconfigured,
   openAccess,
 } from '../capabilities/access/index.ts'
-import { openAuditTrail } from '../capabilities/audit/index.ts'
 import type { ContextJudge, OnFindings } from '../capabilities/detection/index.ts'
 import { deleteExpiredIngestRequests } from '../capabilities/edge/batches/index.ts'
 import { createBrowserLimits, defaultFeedbackLimits } from '../capabilities/feedback/index.ts'
@@ -17,6 +16,7 @@ import type { Route } from '../platform/http/index.ts'
 import type { Mailer } from '../platform/mail/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
 import { deleteExpiredIdempotencyKeys, openIdempotencyStore } from '../platform/relational/index.ts'
+import { openServedTrail } from './audit.ts'
 import { controlRoutes, type ObservabilityParts } from './control-routes.ts'
 import { openJudge } from './detection.ts'
 import { noSender, openFindingRules } from './incidents.ts'
@@ -47,7 +47,7 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
     await listen(context, config, {
       routes,
       authorize: authorizer(access),
-      audit: openAuditTrail(stores.db),
+      audit: await openServedTrail(context, config, { db: stores.db, role: 'api' }),
       idempotency: openIdempotencyStore(stores.db),
     })
   })

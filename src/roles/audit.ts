@@ -1,37 +1,64 @@
+import { join } from 'node:path'
 import {
   type AuditChoreOptions,
   auditChores,
   type CheckpointSink,
   openAuditErasure,
+  openAuditTrail,
+  openRefusalSpool,
 } from '../capabilities/audit/index.ts'
 import type { Chore } from '../capabilities/jobs/index.ts'
 import type { ErasureTarget } from '../capabilities/storage/index.ts'
+import type { AuditTrail } from '../platform/audit/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { Outbound } from '../platform/outbound/index.ts'
+import { openSqliteQueue } from '../platform/queue/index.ts'
+import { openAuditStreams } from './audit-streams.ts'
 import { type BlobsConfig, openBlobsAt } from './jobs.ts'
 import { openReceivers } from './notifications.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 
 type AuditConfig = BlobsConfig &
-  Pick<
-    RoleConfig<'worker'>,
-    'audit_checkpoint_sinks' | 'audit_days' | 'secret_key' | 'outbound_allowed'
-  >
+  Parameters<typeof openAuditStreams>[1] &
+  Pick<RoleConfig<'worker'>, 'audit_checkpoint_sinks' | 'audit_days' | 'secret_key'>
 
-/** Opens the worker's part of the audit trail: sealed reads, checkpoints, retention, erasure. */
+/** Opens the worker's part of the audit trail: seals, checkpoints, streams, retention, erasure. */
 export function openAudit(
-  context: Pick<RoleContext, 'clock' | 'parts'>,
+  context: Pick<RoleContext, 'clock' | 'parts' | 'logger' | 'metrics'>,
   config: AuditConfig,
   { db }: Pick<Stores, 'db'>,
 ): { handlers: []; chores: Chore[]; erasure: ErasureTarget } {
   const { secret_key, audit_days: kept_days } = config
+  const streams = openAuditStreams(context, config, { db })
   const options: AuditChoreOptions = {
-    ...{ db, clock: context.clock, secret_key, kept_days },
+    ...{ db, clock: context.clock, secret_key, kept_days, streams: streams.names },
     sinks: openSinks(context, config),
   }
-  return { handlers: [], chores: auditChores(options), erasure: openAuditErasure({ db }) }
+  const chores = [...auditChores(options), ...streams.chores]
+  return { handlers: [], chores, erasure: openAuditErasure({ db }) }
 }
+
+/**
+ * Opens the audit trail of a role that serves routes. While PostgreSQL is unavailable, refused
+ * calls are kept in a file of the data folder, which is named after the role.
+ */
+export async function openServedTrail(
+  { logger, metrics, parts }: Pick<RoleContext, 'logger' | 'metrics' | 'parts'>,
+  { data_directory }: Pick<RoleConfig<'api'>, 'data_directory'>,
+  { db, role }: Pick<Stores, 'db'> & { role: 'api' | 'all' },
+): Promise<AuditTrail> {
+  const trail = openAuditTrail(db)
+  const path = join(data_directory, 'spool', `audit-${role}.sqlite`)
+  const queue = await openSqliteQueue({ path, bytes_max: spoolBytes_max, logger })
+  parts.defer(() => queue.close())
+  const spool = await openRefusalSpool({ db, trail, queue, metrics })
+  parts.defer(() => spool.stop())
+  return { ...trail, keep: (entry) => spool.keep(entry) }
+}
+
+/** Disk space for refused calls, whose number is limited too. */
+const spoolBytes_max = 64 * 1_048_576
 
 function openSinks(context: Pick<RoleContext, 'parts'>, config: AuditConfig): CheckpointSink[] {
   const places = (config.audit_checkpoint_sinks ?? '').split(',').map((place) => place.trim())

@@ -1,4 +1,5 @@
 import type { Access } from '../capabilities/access/index.ts'
+import { refusalSpoolGauge } from '../capabilities/audit/index.ts'
 import { type OtlpReceiver, otlpRoutes } from '../capabilities/edge/otlp/index.ts'
 import { type CompletionProxy, proxyRoutes } from '../capabilities/edge/proxy/index.ts'
 import { startIngest } from '../capabilities/ingest/index.ts'
@@ -13,6 +14,7 @@ import {
   type Route,
 } from '../platform/http/index.ts'
 import { createLogger, createMetrics, type Metrics } from '../platform/telemetry/index.ts'
+import { openAuditStreams } from './audit-streams.ts'
 import { controlRoutes } from './control-routes.ts'
 import { restartCounter } from './data-folder.ts'
 import { openDetection, openJudge } from './detection.ts'
@@ -121,6 +123,9 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   })
   const mailer = openConfiguredMailer(context, config)
   openNotifications(context, config, { db: absent, mailer })
+  const audit_stream_otlp_url = 'http://unused.invalid/'
+  openAuditStreams(context, { ...config, audit_stream_otlp_url }, { db: absent })
+  refusalSpoolGauge(metrics)
   apiAnswerCounter(metrics)
   createOperatorMetrics(metrics, { clock: systemClock, sleep, random: () => 0 })
   watchQueue(context, absent)

@@ -27,6 +27,7 @@ import {
   migrateRelational,
   type Relational,
 } from '../platform/relational/index.ts'
+import { runAudited } from './audited-command.ts'
 import { explainFolder } from './data-folder.ts'
 import { openArchiveBlobs } from './jobs.ts'
 import { assertSecretKey, type EmbeddedStores, MoveRefused, openEmbedded } from './move-source.ts'
@@ -179,8 +180,28 @@ async function move(context: RoleContext, config: Config, about: Move): Promise<
     print({ moved: 'archives', ...(await moveFiles(blobs, signal)) })
   }
   print({ moved: 'messages', messages: await moveQueue(context, config, source) })
+  await recordMove(context, target, source)
   await target.progress.finish()
   print({ moved: 'all', seconds: Math.round((performance.now() - began_ms) / 1_000) })
+}
+
+/**
+ * Records the move in the audit trail of the target, which has the records of the source by now. A
+ * move that is killed before its end is recorded by the call that ends it.
+ */
+async function recordMove(
+  { clock }: RoleContext,
+  { relational: { db } }: Target,
+  { identity }: EmbeddedStores,
+): Promise<void> {
+  await runAudited(
+    { clock, db },
+    {
+      ...{ name: 'move', resource_type: 'installation', resource_id: identity.id },
+      work: async () => undefined,
+      outcomeOf: () => ({ outcome: 'succeeded' }),
+    },
+  )
 }
 
 /** A batch is in memory once here, and for its insert once in ClickHouse. */

@@ -1,5 +1,6 @@
 import { createPasswordResets, findLogin } from '../capabilities/access/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
+import { runAudited } from './audited-command.ts'
 import { startServers, takeDataFolder } from './data-folder.ts'
 import { oneShotContext, print, type RoleContext } from './running.ts'
 import { openPostgres } from './stores.ts'
@@ -17,7 +18,14 @@ export async function resetPassword(config: RoleConfig<'all'>, email: string): P
   const login = await findLogin(db, email.trim().toLowerCase())
   const { public_url } = config
   const resets = createPasswordResets({ db, clock, logger, public_url })
-  const link = login && (await resets.create({ user_id: login.id, created_by: null }))
+  const link = await runAudited(
+    { clock, db },
+    {
+      ...{ name: 'reset-password', resource_type: 'access/users', resource_id: login?.id ?? null },
+      work: async () => login && (await resets.create({ user_id: login.id, created_by: null })),
+      outcomeOf: () => ({ outcome: 'refused', code: 'user_not_found' }),
+    },
+  )
   if (link === undefined) {
     print({ email, error: 'no account has this e-mail' })
     return 1

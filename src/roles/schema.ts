@@ -24,6 +24,7 @@ import {
   type Relational,
   relationalSchemaStatus,
 } from '../platform/relational/index.ts'
+import { runAudited } from './audited-command.ts'
 import type { RoleContext } from './running.ts'
 import { oneShotContext } from './running.ts'
 import {
@@ -54,21 +55,52 @@ export async function migrateStores(
   context: Pick<RoleContext, 'logger' | 'clock' | 'stop'>,
   config: SchemaConfig,
   stores: { relational: Relational<Tables>; columnar: Columnar },
-  deliver: (secrets: BootstrapSecrets) => Promise<void>,
+  deliver: Deliver,
 ): Promise<void> {
   const { logger, clock, stop } = context
+  const { relational, columnar } = stores
   stop.throwIfAborted()
-  await assertMoveFinished(stores.relational)
-  await migrateRelational({ url: postgresUrl(config), logger }).catch(explainPostgres)
+  await assertMoveFinished(relational)
+  const migrations = new Set<string>()
+  await migrateRelational({
+    url: postgresUrl(config),
+    logger,
+    after_statement: ({ migration }) => void migrations.add(migration),
+  }).catch(explainPostgres)
   stop.throwIfAborted()
+  const { pending } = await columnarSchemaStatus({ columnar })
   await migrateColumnar({
-    columnar: stores.columnar,
+    columnar,
     ...(config.clickhouse_cluster !== undefined && { cluster: config.clickhouse_cluster }),
     logger,
   })
   stop.throwIfAborted()
+  const changed = { postgres: [...migrations], clickhouse: pending }
+  const { db } = relational
+  await runAudited(
+    { clock, db },
+    {
+      ...{ name: 'migrate', resource_type: 'schema', resource_id: null },
+      work: async (call) => {
+        call.noteChange({ after: { migrations: changed } })
+        await bootstrapStores(context, config, { db, deliver })
+      },
+      // Before the first migration there is no table for the record, so it follows them.
+      outcomeOf: () =>
+        migrations.size + pending.length > 0 ? { outcome: 'succeeded' } : undefined,
+    },
+  )
+  await reportLockedUsers(db, logger)
+}
+
+/** Creates the first login, and adds given secrets that the store does not know. */
+async function bootstrapStores(
+  { logger, clock }: Pick<RoleContext, 'logger' | 'clock'>,
+  config: SchemaConfig,
+  { db, deliver }: Pick<Relational<Tables>, 'db'> & { deliver: Deliver },
+): Promise<void> {
   await bootstrap({
-    db: stores.relational.db,
+    db,
     clock,
     admin_email: config.bootstrap_email,
     admin_password: config.bootstrap_password,
@@ -80,8 +112,10 @@ export async function migrateStores(
       if (config.bootstrap_password !== undefined) await warnOfWeakness(logger, secrets)
     },
   })
-  await reportLockedUsers(stores.relational.db, logger)
 }
+
+/** Takes the secrets of the first login. */
+type Deliver = (secrets: BootstrapSecrets) => Promise<void>
 
 /** Throws MigrationRefused during a move into these stores, so that no role starts on half of the data. */
 async function assertMoveFinished({ pool }: Relational<Tables>): Promise<void> {

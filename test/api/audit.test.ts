@@ -281,6 +281,26 @@ describe('tampering in the store', () => {
   })
 })
 
+test('a second check of a chain at the same time is refused, and not recorded as a fault', async () => {
+  const url = '/api/v2/audit/verify'
+  const answers = await Promise.all([get(url), get(url), get(url)])
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 429, 429])
+  const refused = answers.find(({ status }) => status === 429)
+  expect(refused?.body).toMatchObject({ code: 'rate_limited' })
+  expect(refused?.headers['retry-after']).toBe('5')
+  expect((await get(url)).status).toBe(200)
+})
+
+test('a check from a given record on starts there, and names what it checked', async () => {
+  const whole = (await get('/api/v2/audit/verify?after=0')).body
+  expect(whole).toMatchObject({ valid: true, next_after: null, from_seq: 1 })
+  const rest = (await get('/api/v2/audit/verify?after=4')).body
+  expect(rest).toMatchObject({ valid: true, from_seq: 5 })
+  expect(rest.records).toBeGreaterThanOrEqual(whole.records - 4)
+  const wrong = await get('/api/v2/audit/verify?after=x')
+  expect(wrong).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
+})
+
 test('an erased person leaves a chain that verifies', async () => {
   const token = await app.signIn('erika@example.com', 'correct horse battery')
   await app.call('POST', keys, { token, body: { name: 'hers' }, ...withId('hers') })
@@ -338,7 +358,14 @@ test('retention deletes a prefix with a signed statement, and the rest verifies'
   const now = new Date(app.clock.now_ms())
   const key = await openSigningKey(db(), { secret_key, clock: app.clock })
   const { signal } = new AbortController()
-  const deleted = await pruneChains(db(), { key, now, before: now, hasSinks: false, signal })
+  const deleted = await pruneChains(db(), {
+    key,
+    now,
+    before: now,
+    hasSinks: false,
+    streams: [],
+    signal,
+  })
   expect(deleted).toBeGreaterThan(10)
   const report = await verify()
   expect(report).toMatchObject({ valid: true })
@@ -422,7 +449,7 @@ test('checkpoints reach every sink, also after one was unavailable', async () =>
   const published = new Map<string, string>()
   let isAway = true
   const [, sign] = auditChores({
-    ...{ db: db(), clock: app.clock, secret_key, kept_days: 0 },
+    ...{ db: db(), clock: app.clock, secret_key, kept_days: 0, streams: [] },
     sinks: [
       async ({ name, envelope }) => {
         if (isAway) throw new Error('away')

@@ -337,6 +337,46 @@ test('a signing key of your own is a file of the worker alone', async () => {
   expect(await readers({ certification: { existingSecret: '' } })).toEqual([])
 })
 
+test('streams of the audit trail, with their secrets, are settings of the worker alone', async () => {
+  const audit = {
+    checkpointSinks: ['s3://checkpoints/looptrace', 'stdout'],
+    stream: {
+      webhook: {
+        ...{ url: 'https://siem.example.com/hook', existingSecret: 'siem' },
+        headersKey: 'headers',
+      },
+      otlp: { url: 'https://collector:4318/v1/logs', existingSecret: 'collector' },
+    },
+  }
+  const readers = async (values: object) => {
+    const pods = await podsOf(values)
+    return pods.flatMap((pod) =>
+      containersOf(pod).flatMap((container) => {
+        const environment = environmentOf(pod, container)
+        if (environment['LOOPTRACE_AUDIT_STREAM_OTLP_URL'] === undefined) return []
+        expect(environment).toMatchObject({
+          LOOPTRACE_AUDIT_CHECKPOINT_SINKS: 's3://checkpoints/looptrace,stdout',
+          LOOPTRACE_AUDIT_STREAM_WEBHOOK_URL: 'https://siem.example.com/hook',
+        })
+        const files = [...mountedSecrets(pod, container).values()]
+        for (const file of [
+          { secret: 'siem', key: 'signing-secret' },
+          { secret: 'siem', key: 'headers' },
+          { secret: 'collector', key: 'headers' },
+        ]) {
+          expect(files).toContainEqual(expect.objectContaining(file))
+        }
+        return [container.args[0]]
+      }),
+    )
+  }
+  expect(await readers({ ...fullValues, audit })).toEqual(['worker'])
+  expect(await readers({ audit })).toEqual(['all'])
+  expect(await readers({})).toEqual([])
+  const unsigned = { stream: { webhook: { url: 'https://siem.example.com/hook' } } }
+  await expect(podsOf({ audit: unsigned })).rejects.toThrow('existingSecret')
+})
+
 describe('the grants of the installation', () => {
   const grantsIn = async (operator: object) => {
     const texts = (await podsOf({ operator })).flatMap((pod) =>

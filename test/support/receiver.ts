@@ -2,7 +2,13 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 
 /** A request as a receiver got it. */
-export type Received = { path: string; headers: IncomingHttpHeaders; body: string }
+export type Received = {
+  path: string
+  headers: IncomingHttpHeaders
+  /** The body as UTF-8, and as bytes. */
+  body: string
+  bytes: Buffer
+}
 
 /** A server that receives notifications, and answers as a test says. */
 export type Receiver = {
@@ -21,7 +27,8 @@ export async function startReceiver(): Promise<Receiver> {
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const { url = '', headers } = request
-      const received = { path: url, headers, body: Buffer.concat(chunks).toString() }
+      const bytes = Buffer.concat(chunks)
+      const received = { path: url, headers, body: bytes.toString(), bytes }
       receiver.received.push(received)
       receiver.answer(response, received)
     })

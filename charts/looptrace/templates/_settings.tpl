@@ -6,10 +6,10 @@ override the others: null removes the other variable of a setting. Takes root an
 {{- define "looptrace.settings" -}}
 {{- $login := ternary "login" "bootstrap" (ne .root.Values.bootstrap.existingSecret "") }}
 {{- $groups := dict
-  "all" (list "serving" "providers" "s3" "login" "demo" "verification" "certification")
+  "all" (list "serving" "providers" "s3" "login" "demo" "verification" "certification" "audit")
   "proxy" (list "serving" "providers" "postgres" "nats")
   "api" (list "serving" "postgres" "clickhouse" "nats" "s3" "secretKey" "verification")
-  "worker" (list "postgres" "clickhouse" "nats" "s3" "secretKey" "verification" "certification")
+  "worker" (list "postgres" "clickhouse" "nats" "s3" "secretKey" "verification" "certification" "audit")
   "migrate" (list "postgres" "clickhouse" $login)
   "secret" (list "bootstrap" "bootstrapFiles")
   "move" (list "postgres" "clickhouse" "nats" "s3" "move")
@@ -161,6 +161,30 @@ LOOPTRACE_VERIFICATION_MODELS: {{ toJson . | quote }}
 {{- with .Values.certification }}
 {{- if .existingSecret }}
 LOOPTRACE_CERTIFICATION_KEY_FILE: {secret: {{ quote .existingSecret }}, key: {{ quote .signingKey }}}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Sinks of checkpoints, and receivers of audit records. Their secrets are files. */}}
+{{- define "looptrace.settings.audit" }}
+{{- with .Values.audit.checkpointSinks }}
+LOOPTRACE_AUDIT_CHECKPOINT_SINKS: {{ join "," . | quote }}
+{{- end }}
+{{- with .Values.audit.stream.webhook }}
+{{- if .url }}
+LOOPTRACE_AUDIT_STREAM_WEBHOOK_URL: {{ quote .url }}
+LOOPTRACE_AUDIT_STREAM_WEBHOOK_SECRET_FILE: {secret: {{ quote .existingSecret }}, key: {{ quote .secretKey }}}
+{{- if .headersKey }}
+LOOPTRACE_AUDIT_STREAM_WEBHOOK_HEADERS_FILE: {secret: {{ quote .existingSecret }}, key: {{ quote .headersKey }}}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- with .Values.audit.stream.otlp }}
+{{- if .url }}
+LOOPTRACE_AUDIT_STREAM_OTLP_URL: {{ quote .url }}
+{{- if .existingSecret }}
+LOOPTRACE_AUDIT_STREAM_OTLP_HEADERS_FILE: {secret: {{ quote .existingSecret }}, key: {{ quote .headersKey }}}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}

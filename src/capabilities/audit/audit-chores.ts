@@ -17,6 +17,8 @@ export type AuditChoreOptions = {
   sinks: readonly CheckpointSink[]
   /** Days for which records are kept; 0: for ever. */
   kept_days: number
+  /** Names of the streams. Records that a stream has not sent yet are not deleted. */
+  streams: readonly string[]
 }
 
 const second_ms = 1_000
@@ -25,7 +27,7 @@ const day_ms = 24 * hour_ms
 
 /** Returns the periodic work of the audit trail, which each worker does. */
 export function auditChores(options: AuditChoreOptions): Chore[] {
-  const { db, clock, secret_key, sinks, kept_days } = options
+  const { db, clock, secret_key, sinks, kept_days, streams } = options
   const chores: Chore[] = [
     {
       name: 'seal audited reads',
@@ -61,7 +63,7 @@ export function auditChores(options: AuditChoreOptions): Chore[] {
       const now = new Date(clock.now_ms())
       const before = new Date(now.getTime() - kept_days * day_ms)
       const hasSinks = sinks.length > 0
-      await pruneChains(db, { key: await openKey(), now, before, hasSinks, signal })
+      await pruneChains(db, { key: await openKey(), now, before, hasSinks, streams, signal })
     },
   })
   return chores

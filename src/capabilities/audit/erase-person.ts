@@ -1,5 +1,6 @@
 import { sql } from '../../platform/relational/index.ts'
 import type { ErasureTarget } from '../storage/index.ts'
+import { waitForStreams } from './stream/store.ts'
 import type { AuditDb } from './trail/open-trail.ts'
 
 /** Counts of erased details. */
@@ -9,9 +10,18 @@ type ErasedDetails = { origins: number; changes: number }
  * Erases the details of a person from a chain: address and client of the person's calls, the values
  * of changes of the person's account, and the values of changes that name the person by id or
  * e-mail. The chain still verifies, because it contains only hashes of the details. The salts are
- * erased too.
+ * erased too. No stream sends an erased detail after this resolves.
  */
-export function erasePerson(
+export async function erasePerson(
+  db: AuditDb,
+  person: { chain_id: string; user_id: string },
+): Promise<ErasedDetails> {
+  const erased = await eraseStored(db, person)
+  await waitForStreams(db)
+  return erased
+}
+
+function eraseStored(
   db: AuditDb,
   { chain_id, user_id }: { chain_id: string; user_id: string },
 ): Promise<ErasedDetails> {
@@ -56,6 +66,7 @@ export function openAuditErasure({ db }: { db: AuditDb }): ErasureTarget {
   return {
     eraseUser: async ({ project_id, user_id }) => {
       await eraseChanges(db, sql<boolean>`project_id = ${project_id}::uuid`, { id: user_id })
+      await waitForStreams(db)
     },
   }
 }

@@ -15,7 +15,12 @@ export { type ContentRead, hashSegment } from './chain/segment.ts'
 export { type ChainFault, ChainVerifier, type RecordWithDetails } from './chain/verify-chain.ts'
 export type { CheckpointSink } from './checkpoints/publish-checkpoints.ts'
 export { openAuditErasure } from './erase-person.ts'
+export { otlpReceiver } from './stream/otlp-receiver.ts'
+export type { StreamReceiver } from './stream/receiver.ts'
+export { type StreamOptions, streamChores } from './stream/stream-chore.ts'
+export { webhookReceiver } from './stream/webhook-receiver.ts'
 export { openAuditTrail } from './trail/open-trail.ts'
+export { openRefusalSpool, refusalSpoolGauge } from './trail/refusal-spool.ts'
 
 /** The routes under `/api/v2/audit`. */
 export function auditRoutes(deps: AuditDeps): Route[] {

@@ -14,6 +14,11 @@ export type AuditTrail = {
   append(entry: AuditEntry): Promise<void>
   /** Stores a read of content by a person. Resolves when it is stored. */
   storeRead(entry: AuditEntry): Promise<void>
+  /**
+   * Keeps the entry of a refused call on disk, to append it when the store is available again. It
+   * may lack its organization. Without this, such an entry is lost.
+   */
+  keep?(entry: AuditEntry): Promise<void>
 }
 
 /** The part of an entry that is known before the caller is authenticated. */
@@ -124,6 +129,11 @@ export class AuditedCall {
     this.#state = 'recorded'
   }
 
+  /** Keeps the call on disk after `record` failed. Rejects if the trail can not keep it. */
+  async keep(outcome: AuditOutcome, code: string | null, suppressed: number): Promise<void> {
+    await this.#trail.keep?.(this.#entry(outcome, code, suppressed))
+  }
+
   /** Stores the call as a read of content. Reads by keys and operators are not stored. */
   async storeRead(): Promise<void> {
     if (!this.isByPerson) return
@@ -171,6 +181,7 @@ export class AuditedCall {
 
 function viaOf(kind: ActorKind, user_agent: string | null): AuditEntry['via'] {
   if (kind === 'operator' || kind === 'job') return kind
+  if (kind === 'command') return 'cli'
   return user_agent?.startsWith('looptrace-cli') ? 'cli' : 'api'
 }
 

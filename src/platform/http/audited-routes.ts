@@ -99,7 +99,13 @@ function auditRoutes(options: Options): AuditedRoutes {
     const { allowed, suppressed } = take(call)
     // If a change has a record and then fails, the failure is always recorded.
     if (!allowed && !call.isRecorded) return
-    await call.record(fault.status >= 500 ? 'failed' : 'refused', fault.code, suppressed)
+    const outcome = fault.status >= 500 ? 'failed' : 'refused'
+    try {
+      await call.record(outcome, fault.code, suppressed)
+    } catch (error) {
+      if (trail.keep === undefined) throw error
+      await call.keep(outcome, fault.code, suppressed)
+    }
   }
   return {
     run: async (route, request, work) => {

@@ -7,3 +7,4 @@ export {
 } from './outbound.ts'
 export { OutboundFailed, type OutboundFailure } from './outbound-failed.ts'
 export type { Address } from './reachable-addresses.ts'
+export { signingBytes, signWebhook } from './webhook-signature.ts'

@@ -19,7 +19,7 @@ export type OutboundRequest = {
   url: string
   method: 'GET' | 'POST' | 'PUT'
   headers?: Readonly<Record<string, string>>
-  body?: string
+  body?: string | Uint8Array
   /** Redirects that are followed, at most 5, for GET. Default 0: a redirect is the reply. */
   redirects?: number
   /** Time for everything, from resolving the name to the last byte. Default 5,000. */

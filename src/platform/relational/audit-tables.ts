@@ -8,6 +8,8 @@ export interface AuditTables {
   audit_reads: AuditReadsTable
   audit_checkpoints: AuditCheckpointsTable
   audit_keys: AuditKeysTable
+  audit_streams: AuditStreamsTable
+  audit_stream_cursors: AuditStreamCursorsTable
 }
 
 /** The position of a chain's last record, of its deleted prefix and of its last checkpoint. */
@@ -88,4 +90,19 @@ interface AuditKeysTable {
   public_key: string
   private_key_encrypted: Buffer
   created_at: Instant
+}
+
+/** A stream of records to a receiver, and its failed attempts since the last success. */
+interface AuditStreamsTable {
+  name: string
+  attempts: CountByDefault
+  next_attempt_at: InstantOrNull
+}
+
+/** The last record of a chain that the receiver of a stream accepted. */
+interface AuditStreamCursorsTable {
+  stream: string
+  chain_id: string
+  seq: number
+  sent_at: Instant
 }

@@ -12,6 +12,8 @@ export type AuditDeps = {
   clock: Clock
   /** Whether a user administers the installation. */
   isInstallationAdmin(user_id: string): Promise<boolean>
+  /** Time after which a check of a chain ends with a report of its part. Default 10,000. */
+  verify_ms_max?: number
 }
 
 /** Administrators of the organization of the call's project. */

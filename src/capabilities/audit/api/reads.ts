@@ -54,16 +54,20 @@ export function getReads(deps: AuditDeps): Route {
       const rows = await selectReads(deps.db, { chain_id, ...query }, { before, limit: limit + 1 })
       const { items, last } = cutPage(rows, limit)
       return {
-        reads: items.map(toReply),
+        reads: items.map(toAuditedRead),
         next_cursor: last === undefined ? null : encodeCursor(list, [last.id]),
       }
     },
   })
 }
 
-function toReply(row: ReadRow): z.input<typeof readSchema> {
+/** A read of content, as replies and streams show it. */
+export type AuditedRead = z.input<typeof readSchema>
+
+/** Returns a stored read without its salt. */
+export function toAuditedRead(row: ReadRow): AuditedRead {
   const { id: _id, chain_id: _chain, origin_hash: _hash, origin_salt: _salt, ...read } = row
   const { origin_value, ...shown } = read
   const origin = origin_value === null ? null : parsedJson(origin_value)
-  return { ...shown, origin: origin as z.input<typeof readSchema>['origin'] }
+  return { ...shown, origin: origin as AuditedRead['origin'] }
 }

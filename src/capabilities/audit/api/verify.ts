@@ -1,11 +1,22 @@
 import { z } from 'zod'
+import { problem } from '../../../kernel/problem.ts'
+import { Semaphore } from '../../../kernel/semaphore.ts'
+import { optionalIntegerParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { verifyStoredChain } from '../checkpoints/verify-stored-chain.ts'
 import { type AuditDeps, auditScope, chainErrors, chainQuery, findChainId } from './contract.ts'
 
+/** Time after which a check ends with a report of its part. */
+const verify_ms_max = 10_000
+
+/** Checks of a process at one time. A chain is checked once at a time. */
+const checks_max = 2
+
 /** GET /api/v2/audit/verify: checks the chain against its checkpoints. */
 export function verifyChain(deps: AuditDeps): Route {
+  const inSlot = createSlots()
+  const { db, clock, verify_ms_max: time_ms_max = verify_ms_max } = deps
   return defineRoute({
     method: 'GET',
     url: '/api/v2/audit/verify',
@@ -13,13 +24,27 @@ export function verifyChain(deps: AuditDeps): Route {
     summary: 'Check the chain against the checkpoints in the store',
     auth: 'jwt',
     scope: auditScope,
-    query: z.strictObject(chainQuery),
+    query: z.strictObject({
+      ...chainQuery,
+      after: optionalIntegerParameter({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description:
+          'Checks only the records after this number, which an earlier call has checked. 0: from the first record on. Default: about the newest 100,000 records.',
+      }),
+    }),
     reply: record('AuditVerification', {
       chain_id: z.uuid(),
-      valid: z.boolean().describe('Whether there are no faults.'),
+      valid: z.boolean().describe('Whether there are no faults in the checked records.'),
+      next_after: z
+        .int()
+        .nullable()
+        .describe(
+          '`after` of the next call, if the time limit of 10 s ended this one. null: the check reached the end of the chain.',
+        ),
       from_seq: z.int().describe('The first record that was checked.'),
       seq: z.int().describe('The last record that was checked.'),
-      records: z.int().describe('Checked records, at most the newest 100,000 or so.'),
+      records: z.int().describe('Checked records.'),
       pruned_seq: z.int().describe('Records up to this one were deleted by retention. 0: none.'),
       protected_seq: z
         .int()
@@ -34,11 +59,39 @@ export function verifyChain(deps: AuditDeps): Route {
         }),
       ),
     }),
-    errors: [...chainErrors, 'store_unavailable'],
-    handle: async ({ query: { chain }, caller, signal }) => {
+    errors: [...chainErrors, 'rate_limited', 'store_unavailable'],
+    handle: async ({ query: { chain, after }, caller, signal }) => {
       const chain_id = await findChainId(deps, { chain, caller })
-      const { head, faults, ...report } = await verifyStoredChain(deps.db, { chain_id, signal })
+      const end_ms = clock.now_ms() + time_ms_max
+      const isOver = () => clock.now_ms() >= end_ms
+      const { head, faults, ...report } = await inSlot(chain_id, () =>
+        verifyStoredChain(db, { chain_id, after, signal, isOver }),
+      )
       return { ...report, chain_id, valid: faults.length === 0, seq: head.seq, faults: [...faults] }
     },
   })
 }
+
+/** Returns a function that runs a check in a slot. It throws `rate_limited` without a free one. */
+function createSlots() {
+  const slots = new Semaphore({ permits_max: checks_max })
+  const chains = new Set<string>()
+  return async <T>(chain_id: string, check: () => Promise<T>): Promise<T> => {
+    if (chains.has(chain_id)) throw refusal('checks of a chain at one time: 1')
+    if (!slots.tryAcquire()) throw refusal(`checks at one time: ${checks_max}`)
+    chains.add(chain_id)
+    try {
+      return await check()
+    } finally {
+      chains.delete(chain_id)
+      slots.release()
+    }
+  }
+}
+
+function refusal(limit: string) {
+  const detail = `Limit reached: ${limit}. Try again shortly.`
+  return problem('rate_limited', { detail, retry_after_s: retryAfter_s })
+}
+
+const retryAfter_s = 5

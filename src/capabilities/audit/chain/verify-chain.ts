@@ -77,10 +77,10 @@ export class ChainVerifier {
     this.#head = { seq: record.seq, hash: record.hash }
   }
 
-  /** Returns the report, after the last record. */
-  finish(): ChainReport {
+  /** Returns the report, after the last record, or after the last one that there was time for. */
+  finish({ isPartial = false }: { isPartial?: boolean } = {}): ChainReport {
     for (const [seq] of this.#heads) {
-      if (seq <= this.#head.seq) continue
+      if (isPartial || seq <= this.#head.seq) continue
       this.#fault(
         'truncated',
         seq,

@@ -10,11 +10,12 @@ const batch_max = 5_000
 /**
  * Deletes records older than a time: the prefix of a chain up to a checkpoint that was signed
  * before that time. A signed statement names the last deleted record, so the rest still verifies.
- * With sinks, only a published checkpoint counts. Returns the number of deleted records.
+ * With sinks, only a published checkpoint counts; with streams, only a checkpoint whose record all
+ * of them have sent. Returns the number of deleted records.
  */
 export async function pruneChains(
   db: Db,
-  pruning: { key: KeyObject; now: Date; before: Date; hasSinks: boolean; signal: AbortSignal },
+  pruning: Cut & { key: KeyObject; now: Date; signal: AbortSignal },
 ): Promise<number> {
   let deleted = 0
   const chains = await db.selectFrom('audit_chains').selectAll().execute()
@@ -31,10 +32,13 @@ export async function pruneChains(
   return deleted
 }
 
+/** Which records may be deleted. */
+type Cut = { before: Date; hasSinks: boolean; streams: readonly string[] }
+
 function findCut(
   db: Db,
   { chain_id, pruned_seq }: ChainRow,
-  { before, hasSinks }: { before: Date; hasSinks: boolean },
+  { before, hasSinks, streams }: Cut,
 ): Promise<{ seq: number; hash: Buffer } | undefined> {
   return db
     .selectFrom('audit_checkpoints')
@@ -49,6 +53,19 @@ function findCut(
     .where('audit_checkpoints.seq', '>', pruned_seq)
     .where('audit_checkpoints.created_at', '<', before.toISOString())
     .$if(hasSinks, (query) => query.where('audit_checkpoints.published_at', 'is not', null))
+    .where(({ and, exists, selectFrom }) =>
+      and(
+        streams.map((stream) =>
+          exists(
+            selectFrom('audit_stream_cursors as cursor')
+              .select('cursor.seq')
+              .where('cursor.stream', '=', stream)
+              .where('cursor.chain_id', '=', chain_id)
+              .whereRef('cursor.seq', '>=', 'audit_checkpoints.seq'),
+          ),
+        ),
+      ),
+    )
     .orderBy('audit_checkpoints.seq', 'desc')
     .limit(1)
     .executeTakeFirst()

@@ -17,47 +17,102 @@ import { readCheckpointKeys } from './signing-key.ts'
 
 type Db = Kysely<AuditTables>
 
-/** Maximum checked records. A longer chain is checked from a checkpoint among its newest ones. */
-const records_max = 100_000
+/**
+ * Records that are checked without a given start, if there is a checkpoint to start from: about the
+ * newest 100,000.
+ */
+const newest_max = 100_000
 const checkpoints_max = 10_000
-const page_max = 1_000
+/** Records in memory at one time. Each has up to 32 KiB, and seals up to 1,000 reads. */
+const page_max = 200
 
-/** A report with the first record that was checked, and the deleted prefix. */
-type StoredChainReport = ChainReport & { from_seq: number; pruned_seq: number }
+/** A report of the checked part of a chain. */
+export type StoredChainReport = ChainReport & {
+  from_seq: number
+  /** Records up to this one were deleted by retention. 0: none. */
+  pruned_seq: number
+  /** The last checked record, if there was no time for the rest; null if all were checked. */
+  next_after: number | null
+}
+
+type Verification = {
+  chain_id: string
+  /** Number of the record before the first one to check. Undefined: about the newest 100,000. */
+  after: number | undefined
+  /** Aborts the check. */
+  signal: AbortSignal
+  /** Ends the check after the current page, with a report of its part. */
+  isOver: () => boolean
+}
 
 /**
  * Checks a chain in the store against the checkpoints in the store. Detects changes by a person
  * without the signing key. To detect a chain that was replaced with its checkpoints and keys, use
  * `looptrace audit verify` with published copies.
  */
-export async function verifyStoredChain(
-  db: Db,
-  { chain_id, signal }: { chain_id: string; signal: AbortSignal },
-): Promise<StoredChainReport> {
+export async function verifyStoredChain(db: Db, asked: Verification): Promise<StoredChainReport> {
+  const { chain_id, signal, isOver } = asked
   const chain = await findChain(db, chain_id)
   const { seq: last = 0, pruned_seq = 0 } = chain ?? {}
-  const from = Math.max(pruned_seq, last - records_max)
+  const from = Math.max(pruned_seq, asked.after ?? last - newest_max)
   const page = { chain_id, from, limit: checkpoints_max, pruned: true } as const
   const rows = await selectCheckpoints(db, page)
   const faults: ChainFault[] = []
   const checkpoints = openAll(rows, await readCheckpointKeys(db), faults)
-  const start = startOf(checkpoints, from)
+  const start = await findStart(db, { ...asked, from, pruned_seq }, checkpoints)
   const verifier = new ChainVerifier(checkpoints, start)
-  let after = start?.seq ?? pruned_seq
-  const from_seq = after + 1
+  // The checkpoints after the last one that was read follow in the next call.
+  const end = rows.length < checkpoints_max ? Number.MAX_SAFE_INTEGER : (rows.at(-1)?.seq ?? 0)
+  const first = start?.seq ?? pruned_seq
+  const reading = { chain_id, after: first, end, signal, isOver }
+  const { after, isPartial } = await checkRecords(db, reading, async (row) => {
+    verifier.add(toRecordWithDetails(row))
+    if (row.segment_hash !== null) await checkSegment(db, row, faults)
+  })
+  const report = verifier.finish({ isPartial })
+  const position = { last, pruned_seq, hash: chain?.hash }
+  if (!isPartial) faults.push(...checkPosition(position, report, checkpoints))
+  const next_after = isPartial ? after : null
+  const from_seq = first + 1
+  return { ...report, from_seq, pruned_seq, next_after, faults: [...faults, ...report.faults] }
+}
+
+type Reading = Pick<Verification, 'chain_id' | 'signal' | 'isOver'> & {
+  after: number
+  /** Number of the last record for which checkpoints were read. */
+  end: number
+}
+
+/** Checks records page by page. Returns the last one, and whether others are left. */
+async function checkRecords(
+  db: Db,
+  { chain_id, signal, isOver, end, ...reading }: Reading,
+  check: (row: RecordRow) => Promise<void>,
+): Promise<{ after: number; isPartial: boolean }> {
+  let { after } = reading
   for (;;) {
     signal.throwIfAborted()
     const records = await selectChain(db, { chain_id, after, limit: page_max })
-    for (const row of records) {
-      verifier.add(toRecordWithDetails(row))
-      if (row.segment_hash !== null) await checkSegment(db, row, faults)
-    }
+    for (const row of records) await check(row)
     after = records.at(-1)?.seq ?? after
-    if (records.length < page_max) break
+    if (records.length < page_max) return { after, isPartial: false }
+    if (isOver() || after >= end) return { after, isPartial: true }
   }
-  const report = verifier.finish()
-  faults.push(...checkPosition({ last, pruned_seq, hash: chain?.hash }, report, checkpoints))
-  return { ...report, from_seq, pruned_seq, faults: [...faults, ...report.faults] }
+}
+
+/**
+ * Returns the position from which the chain is checked: that of a checkpoint, or that of the record
+ * that was asked for, which an earlier call has checked. Undefined: the first record.
+ */
+async function findStart(
+  db: Db,
+  { chain_id, after, from, pruned_seq }: Verification & { from: number; pruned_seq: number },
+  checkpoints: readonly SignedCheckpoint[],
+): Promise<ChainHead | undefined> {
+  if (after === undefined) return startOf(checkpoints, from)
+  if (after <= pruned_seq) return undefined
+  const [record] = await selectChain(db, { chain_id, after: after - 1, limit: 1 })
+  return record?.seq === after ? { seq: after, hash: record.hash.toString('hex') } : undefined
 }
 
 type Position = { last: number; pruned_seq: number; hash: Buffer | undefined }

@@ -25,14 +25,16 @@ export const eventSchema = record('AuditEvent', {
   chain_id: z.uuid().describe('The organization; all zeros: the installation.'),
   seq: z.int().positive().describe('Number of the record in its chain, without gaps.'),
   recorded_at: z.iso.datetime().describe('When the call began.'),
-  action: z.string().describe('The operationId of the route, `job.<kind>`, or `sealReads`.'),
+  action: z
+    .string()
+    .describe('The operationId of the route, `job.<kind>`, `command.<name>`, or `sealReads`.'),
   outcome: outcomeSchema.describe(
     '`replayed`: the first reply of an `Idempotency-Key` was returned again.',
   ),
   code: z.string().nullable().describe('Code of the error; null for a successful call.'),
   actor_kind: actorKind,
   actor_id: z.string().nullable().describe('Id of the user, key, account, operator key or job.'),
-  via: callPath.describe('`cli` is what the client says of itself.'),
+  via: callPath.describe('`cli` is a command, or what the client says of itself.'),
   resource_type: z.string().describe('Words of the path: `access/projects/api-keys`.'),
   resource_id: z.string().nullable(),
   project_id: z.uuid().nullable(),

@@ -10,7 +10,7 @@ export type AuditDb = Kysely<AccessTables & AuditTables>
 const projects_max = 10_000
 
 /** Opens the audit trail of a process. */
-export function openAuditTrail(db: AuditDb): AuditTrail {
+export function openAuditTrail(db: AuditDb): Omit<AuditTrail, 'keep'> {
   // A project never moves to another organization.
   const organizations = new BoundedCache<string, string>(projects_max)
   const storeRead = storeReads(db)

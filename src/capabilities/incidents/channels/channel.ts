@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { expected, isStorable } from '../../../model/list-query.ts'
 import { labelPattern, managedByField } from '../../../model/managed-by.ts'
 import { record } from '../../../model/named-schemas.ts'
+import { signingBytes } from '../../../platform/outbound/index.ts'
 import { templateFault } from './templates.ts'
 
 /** Types of channels: the section of the body that is set. */
@@ -34,11 +35,6 @@ const signingSecret = z
   .refine((text) => signingBytes(text).length >= 24 && signingBytes(text).length <= 64, {
     error: 'expected `whsec_` and 24 to 64 bytes as base64',
   })
-
-/** Returns the bytes of a signing secret. */
-export function signingBytes(secret: string): Buffer {
-  return Buffer.from(secret.slice('whsec_'.length), 'base64')
-}
 
 /** Name of a channel. Rules, and the field `fallback`, use it. */
 export const channelName = z

@@ -201,6 +201,51 @@ export const auditSettings = {
     default: 0,
     min: 0,
     max: 36_500,
-    reason: 'Days for which audit records are kept. 0: for ever.',
+    reason:
+      'Days for which audit records are kept. 0: for ever. Records that a stream has not sent yet are kept longer.',
+  }),
+  audit_stream_webhook_url: url(['https', 'http'], {
+    unit: 'URL',
+    reason:
+      'Receiver to which audit records are streamed as signed webhooks. Requires `audit_stream_webhook_secret`. Private networks need `outbound_allowed`.',
+  }),
+  audit_stream_webhook_secret: secret({
+    reason: 'Signs the webhooks: `whsec_` and 24 to 64 bytes as base64.',
+  }),
+  audit_stream_webhook_headers: secret({
+    reason:
+      'Further headers of the webhooks, separated by commas: `Authorization=Splunk%20…`. Values are URL-encoded.',
+  }),
+  audit_stream_otlp_url: url(['https', 'http'], {
+    unit: 'URL',
+    reason:
+      'Endpoint to which audit records are streamed as OTLP logs over HTTP in protobuf, with its path: `https://collector.example.com:4318/v1/logs`. Private networks need `outbound_allowed`.',
+  }),
+  audit_stream_otlp_headers: secret({
+    reason:
+      'Headers of the OTLP requests, as in `OTEL_EXPORTER_OTLP_HEADERS`: `api-key=…,tenant=…`. Values are URL-encoded.',
+  }),
+  audit_stream_records_max: integer({
+    unit: 'records',
+    default: 500,
+    min: 1,
+    max: 5_000,
+    reason: 'Maximum audit records in a request of a stream.',
+  }),
+  audit_stream_body_bytes_max: integer({
+    unit: 'bytes',
+    default: mib,
+    min: 64 * 1024,
+    max: 16 * mib,
+    reason:
+      'Maximum size of a request of a stream. Only a single record with the reads that it seals may be larger.',
+  }),
+  audit_stream_timeout_ms: integer({
+    unit: 'ms',
+    default: 10 * seconds,
+    min: 100,
+    max: 20 * seconds,
+    reason:
+      'Maximum time of a request of a stream. An erasure of personal data waits for a request that is under way.',
   }),
 }

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { adminCalls, withDatabase } from '../support/audit-shapes.ts'
+import { type Cluster, startCluster } from '../support/cluster.ts'
+import { eventually } from '../support/eventually.ts'
+import { runRole } from '../support/service.ts'
+
+/** Refused calls during an outage of PostgreSQL, and commands on the machine. */
+let cluster: Cluster
+
+beforeAll(async () => {
+  cluster = await startCluster({ env: { LOOPTRACE_HTTP_RATE_PER_MINUTE_MAX: '0' } })
+}, 240_000)
+afterAll(() => cluster?.stop())
+
+const query = async (text: string) =>
+  (await withDatabase(cluster.postgres.server().url, (client) => client.query(text))).rows
+
+test('migrate and reset-password have records', async () => {
+  const [migrated] = await query(`select * from audit_records where action = 'command.migrate'`)
+  expect(migrated).toMatchObject({ actor_kind: 'command', actor_id: 'migrate', via: 'cli' })
+  expect(JSON.parse(migrated?.['change_value']).after.migrations.postgres).toContain('0034_audit')
+  await runRole('migrate', cluster.env)
+  const again = await query(`select seq from audit_records where action = 'command.migrate'`)
+  expect(again).toHaveLength(1)
+
+  const { admin_email } = cluster.login
+  expect(await runRole(`reset-password ${admin_email}`, cluster.env)).toMatchObject({ status: 0 })
+  expect(await runRole('reset-password nobody@example.com', cluster.env)).toMatchObject({
+    status: 1,
+  })
+  const resets = await query(`select outcome, code, resource_id, origin_value from audit_records
+    where action = 'command.reset-password' order by seq`)
+  const [user] = await query(`select id from users where email = '${admin_email}'`)
+  expect(resets).toMatchObject([
+    { outcome: 'succeeded', resource_id: user?.['id'] },
+    { outcome: 'refused', code: 'user_not_found', resource_id: null },
+  ])
+  expect(resets[0]?.['origin_value']).toContain('looptrace reset-password (user ')
+}, 120_000)
+
+test('calls that were refused during an outage have records after it, also after a kill', async () => {
+  const { api, login } = cluster
+  const call = await adminCalls({ api, login })
+  const keys = `/api/v2/access/projects/${login.project_id}/api-keys`
+  await cluster.postgres.stop()
+  const began_ms = Date.now()
+  const ids = Array.from({ length: 5 }, (_, at) => `during-outage-${at}`)
+  for (const id of ids) {
+    const { status } = await call('POST', keys, { name: id }, id)
+    expect(status).toBe(503)
+  }
+  const ended_ms = Date.now()
+  await api.kill()
+  await cluster.postgres.start()
+  await api.start()
+  const recorded = () =>
+    query(`select request_id, recorded_at, outcome, code, action from audit_records
+      where request_id like 'during-outage-%' order by request_id`)
+  await eventually('the records are written', async () => (await recorded()).length >= ids.length, {
+    timeout_ms: 30_000,
+  })
+  const records = await recorded()
+  expect(records.map(({ request_id }) => request_id)).toEqual(ids)
+  for (const { recorded_at, outcome, code, action } of records) {
+    expect([outcome, code, action]).toEqual(['failed', 'store_unavailable', 'createApiKey'])
+    expect(recorded_at.getTime()).toBeGreaterThanOrEqual(began_ms)
+    expect(recorded_at.getTime()).toBeLessThanOrEqual(ended_ms)
+  }
+  expect(await query(`select 1 from api_keys where name like 'during-outage-%'`)).toEqual([])
+  const again = await adminCalls({ api, login })
+  const { json } = await again('GET', '/api/v2/audit/verify?after=0&chain=installation')
+  expect(json()).toMatchObject({ valid: true })
+}, 180_000)
