@@ -107,14 +107,17 @@ function auditRoutes(options: Options): AuditedRoutes {
       if (kind === 'none') return unaudited.run(route, request, work)
       const call = open(route, request)
       const answer = await runInCall(call, () => work(stepsOf(call, route, request)))
-      if (kind === 'content') await call.storeRead()
+      await call.whenReadStored()
       if (recordsChange(kind, call) && !call.isRecorded) await call.record('replayed')
       return answer
     },
     refuse: async (route, request, fault) => {
-      if (route === undefined || !isRecorded(route, fault)) return
+      if (route === undefined) return
+      const call = calls.get(request)
+      // A failed read is in the list of reads, so the chain says that it failed.
+      if (call?.isRead !== true && !isRecorded(route, fault)) return
       try {
-        await record(calls.get(request) ?? open(route, request), fault)
+        await record(call ?? open(route, request), fault)
       } catch (error) {
         unrecorded.inc({})
         const { id: request_id } = request
@@ -134,6 +137,7 @@ function stepsOf(call: AuditedCall, route: Route, request: FastifyRequest): Call
       if (caller === null) return
       call.noteActor(caller.kind, caller.id)
       if (caller.project_id !== '') call.noteProject(caller.project_id)
+      if (kind === 'content') call.beginRead()
     },
     change: async (run) => {
       if (!recordsChange(kind, call)) return run()
