@@ -177,13 +177,22 @@ function describe(route: Route, request: FastifyRequest, clock: Clock) {
   return {
     recorded_at: new Date(clock.now_ms()).toISOString(),
     action: route.id,
-    resource_type: resourceTypeOf(route.url),
+    resource_type: cachedTypeOf(route.url),
     resource_id: resource_id?.slice(0, textLength_max) ?? null,
     request_id: request.id,
     origin: { address: toClientNetwork(request.ip), user_agent },
     user_agent,
     is_collection: !isOfPeople && !route.url.endsWith('}'),
   }
+}
+
+/** Resource types by the URL of the route: there are as many as routes. */
+const resourceTypes = new Map<string, string>()
+
+function cachedTypeOf(url: string): string {
+  const known = resourceTypes.get(url) ?? resourceTypeOf(url)
+  resourceTypes.set(url, known)
+  return known
 }
 
 const textLength_max = 256

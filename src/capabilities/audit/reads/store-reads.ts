@@ -84,18 +84,24 @@ async function insertBatch(
     chains.set(chain_id, reads)
     reads.push(toUnsealed(read.entry))
   }
-  const counts = [...chains.values()].map(({ length }) => length)
-  const texts = [...chains.values()].map((reads) => JSON.stringify(reads))
+  const rows = [...chains].map(([chain_id, reads]) => [
+    ...[chain_id, reads.length, JSON.stringify(reads)],
+  ])
   try {
-    await db.executeQuery(CompiledQuery.raw(insertText, [[...chains.keys()], counts, texts]))
+    await db.executeQuery(CompiledQuery.raw(insertText(rows.length), rows.flat()))
     return undefined
   } catch (error) {
     return { error }
   }
 }
 
-const insertText = `insert into audit_read_batches (chain_id, read_count, reads)
-  select * from unnest($1::uuid[], $2::integer[], $3::text[])`
+function insertText(rows: number): string {
+  const calls = Array.from({ length: rows }, (_, at) => {
+    const first = at * 3 + 1
+    return `store_audit_reads($${first}, $${first + 1}, $${first + 2})`
+  })
+  return `select ${calls.join(', ')}`
+}
 
 function toUnsealed(entry: AuditEntry): UnsealedRead {
   const origin = detailOf(entry.origin ?? {}) ?? { salt: '', value: '' }

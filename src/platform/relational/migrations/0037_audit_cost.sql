@@ -24,8 +24,15 @@ delete from audit_reads where segment_seq is null
 -- statement
 drop index audit_reads_unsealed
 -- statement
--- Appends a record to its chain, and returns its number. PostgreSQL keeps the plans of a function,
--- so a call costs less than the statements. The caller prepares the bytes of the record without
+-- Stores reads of a chain. PostgreSQL keeps the plans of a function, so that a call costs less than
+-- its statements.
+create function store_audit_reads(chain uuid, count integer, reads_json text) returns void
+language plpgsql as $$
+begin
+  insert into audit_read_batches (chain_id, read_count, reads) values (chain, count, reads_json);
+end $$
+-- statement
+-- Appends a record to its chain, and returns its number. The caller prepares the bytes of the record without
 -- its position; the row of the chain is locked from here to the end of the transaction.
 create function append_audit_record(
   body bytea, chain uuid, recorded_at timestamptz, action text, outcome text, code text, actor_kind text,
