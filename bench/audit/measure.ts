@@ -1,10 +1,16 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { sleep } from '../../src/kernel/time.ts'
 import type { HttpServer } from '../../src/platform/http/index.ts'
 import type { BenchService, Call } from './service.ts'
 
 /** What a slice of calls took: latencies in ms, processor time of a call in µs. */
-export type Slice = { p50_ms: number; p95_ms: number; service_us: number; postgres_us: number }
+export type Slice = {
+  p50_ms: number
+  p95_ms: number
+  service_us: number
+  postgres_us: number
+  clickhouse_us: number
+}
 
 /** Slices without and with the trail, in pairs of adjacent ones. */
 export type Pair = { none: Slice; audited: Slice }
@@ -12,20 +18,21 @@ export type Pair = { none: Slice; audited: Slice }
 /** Median, and the middle half of the values. */
 export type Spread = { median: number; low: number; high: number }
 
-const per_second = 10_000 / 60
+/** Calls of a measurement: their rate, whatever the answers, and the number and time of slices. */
+type Offered = { per_minute: number; pairs: number; slice_ms: number }
 
 /**
- * Runs slices without and with the trail in turn, at 10,000 calls a minute whatever the answers, so
- * that other work of the machine meets both alike. Sealing counts to the audited ones.
+ * Runs slices without and with the trail in turn, so that other work of the machine meets both
+ * alike. Sealing counts to the audited ones.
  */
 export async function measurePairs(
   service: BenchService,
   next: () => Call,
-  { pairs, slice_ms }: { pairs: number; slice_ms: number },
+  { pairs, ...offered }: Offered,
 ): Promise<Pair[]> {
   const { none, audited } = service.servers
   const run = (server: HttpServer) =>
-    slice(service, { server, next, slice_ms, isAudited: server === audited })
+    slice(service, { ...offered, server, next, isAudited: server === audited })
   for (const server of [none, audited]) await run(server)
   const measured: Pair[] = []
   for (let at = 0; at < pairs; at += 1) {
@@ -40,14 +47,19 @@ export async function measurePairs(
   return measured
 }
 
-type SliceOf = { server: HttpServer; next: () => Call; slice_ms: number; isAudited: boolean }
+type SliceOf = Omit<Offered, 'pairs'> & {
+  server: HttpServer
+  next: () => Call
+  isAudited: boolean
+}
 
 async function slice(
   service: BenchService,
-  { server, next, slice_ms, isAudited }: SliceOf,
+  { server, next, per_minute, slice_ms, isAudited }: SliceOf,
 ): Promise<Slice> {
   const cpu = process.cpuUsage()
-  const postgres_before = await postgresTime_us(service.postgres_pid)
+  const postgres_before = await postgresTimes_us(service.postgres_pid)
+  const clickhouse_before = await service.clickhouse_ms()
   const started = performance.now()
   const pending: Promise<number>[] = []
   let sealed_ms = 0
@@ -55,7 +67,7 @@ async function slice(
   for (;;) {
     const at = performance.now() - started
     if (at >= slice_ms) break
-    while (pending.length < (at / 1_000) * per_second) {
+    while (pending.length < (at / 60_000) * per_minute) {
       const answered = service.call(server, next())
       answered.catch(() => undefined)
       pending.push(answered)
@@ -70,20 +82,28 @@ async function slice(
   await sealing
   if (isAudited) await service.seal()
   const { user, system } = process.cpuUsage(cpu)
-  const postgres_us = (await postgresTime_us(service.postgres_pid)) - postgres_before
+  const postgres_after = await postgresTimes_us(service.postgres_pid)
+  const postgres_us = usedBetween(postgres_before, postgres_after)
+  const clickhouse_us = ((await service.clickhouse_ms()) - clickhouse_before) * 1_000
   const sorted = latencies.toSorted((a, b) => a - b)
   return {
     p50_ms: quantile(sorted, 0.5),
     p95_ms: quantile(sorted, 0.95),
     service_us: (user + system) / latencies.length,
     postgres_us: postgres_us / latencies.length,
+    clickhouse_us: clickhouse_us / latencies.length,
   }
 }
 
 /** Calls a second of a number of callers, each of which waits for its answer. */
 export async function rateOf(
   service: BenchService,
-  { server, next, callers, slice_ms }: Omit<SliceOf, 'isAudited'> & { callers: number },
+  {
+    server,
+    next,
+    callers,
+    slice_ms,
+  }: Pick<SliceOf, 'server' | 'next' | 'slice_ms'> & { callers: number },
 ): Promise<number> {
   const until = performance.now() + slice_ms
   let done = 0
@@ -98,17 +118,26 @@ export async function rateOf(
   return done / (slice_ms / 1_000)
 }
 
-/** Processor time of a PostgreSQL server and its connections so far. */
-async function postgresTime_us(pid: number): Promise<number> {
-  const tasks = await readdir(`/proc/${pid}/task`)
-  const children = await Promise.all(
-    tasks.map((task) => readFile(`/proc/${pid}/task/${task}/children`, 'latin1')),
-  )
-  const pids = [String(pid), ...children.join(' ').split(' ')].filter((text) => text !== '')
-  const times = await Promise.all(
-    pids.map((each) => readFile(`/proc/${each}/schedstat`, 'latin1').catch(() => '0')),
-  )
-  return times.reduce((sum, text) => sum + Number(text.split(' ')[0]) / 1_000, 0)
+/** Processor time of a PostgreSQL server and its connections so far, by process. */
+async function postgresTimes_us(pid: number): Promise<Map<string, number>> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'latin1')
+  const pids = [String(pid), ...children.split(' ')].filter((text) => text !== '')
+  return new Map(await Promise.all(pids.map(timeOf)))
+}
+
+async function timeOf(pid: string): Promise<[pid: string, us: number]> {
+  const text = await readFile(`/proc/${pid}/schedstat`, 'latin1').catch(() => '0')
+  return [pid, Number(text.split(' ')[0]) / 1_000]
+}
+
+/** Returns the time between two readings. Processes that ended between them do not count. */
+function usedBetween(
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>,
+): number {
+  let used = 0
+  for (const [pid, us] of after) used += Math.max(0, us - (before.get(pid) ?? 0))
+  return used
 }
 
 /** The median of values, and the bounds of their middle half. */

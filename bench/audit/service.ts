@@ -48,7 +48,8 @@ export type Call = { method: 'GET' | 'PUT' | 'POST'; url: string; payload?: obje
 /** Two servers of the same routes on the same stores, without and with the trail. */
 export type BenchService = {
   servers: { none: HttpServer; audited: HttpServer }
-  project_id: string
+  /** Projects of one organization; the first has the contents. */
+  project_ids: string[]
   /** Tasks with content; the trace of a task has the same position. */
   task_ids: string[]
   trace_ids: string[]
@@ -57,11 +58,14 @@ export type BenchService = {
   /** Seals the stored reads, as a worker does each second. */
   seal(): Promise<void>
   postgres_pid: number
+  /** Processor time of ClickHouse so far. */
+  clickhouse_ms(): Promise<number>
   stop(): Promise<void>
 }
 
 const logger = createLogger({ role: 'bench', level: 'silent' })
 const clock = systemClock
+const projects = 20
 
 export async function startBenchService(): Promise<BenchService> {
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-bench-audit-'))
@@ -115,8 +119,21 @@ export async function startBenchService(): Promise<BenchService> {
   })
   const authorization = `Bearer ${signedIn.json().access_token}`
   const headers = { authorization, 'x-project-id': project_id }
+  const project_ids = [project_id]
+  for (let at = 1; at < projects; at += 1) {
+    const made = await servers.none.inject({
+      ...{
+        method: 'POST',
+        url: `/api/v2/access/organizations/${first.organization_id}/projects`,
+        headers,
+      },
+      payload: { name: `project ${at}` },
+    })
+    if (made.statusCode !== 201) throw new Error(made.payload)
+    project_ids.push(made.json().id)
+  }
   return {
-    ...{ servers, project_id, ...contents },
+    ...{ servers, project_ids, ...contents },
     call: async (server, call) => {
       const started = performance.now()
       const reply = await server.inject({ ...call, headers })
@@ -127,6 +144,7 @@ export async function startBenchService(): Promise<BenchService> {
       await sealReads(db, clock)
     },
     postgres_pid: postgres.pid,
+    clickhouse_ms: () => engine.cpu_ms(),
     stop: async () => {
       await Promise.all([servers.none.close(), servers.audited.close()])
       await access.close()
