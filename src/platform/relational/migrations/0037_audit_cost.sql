@@ -9,6 +9,7 @@ create table audit_read_batches (
   reads text not null
 )
 -- statement
+with unsealed as (delete from audit_reads where segment_seq is null returning *)
 insert into audit_read_batches (chain_id, read_count, reads)
 select chain_id, 1, json_build_array(json_build_object(
   'id', id,
@@ -18,9 +19,7 @@ select chain_id, 1, json_build_array(json_build_object(
   'request_id', request_id, 'origin_hash', encode(origin_hash, 'hex'),
   'origin_salt', encode(origin_salt, 'hex'), 'origin_value', origin_value
 ))::text
-from audit_reads where segment_seq is null order by id
--- statement
-delete from audit_reads where segment_seq is null
+from unsealed order by id
 -- statement
 drop index audit_reads_unsealed
 -- statement
@@ -32,10 +31,11 @@ begin
   insert into audit_read_batches (chain_id, read_count, reads) values (chain, count, reads_json);
 end $$
 -- statement
--- Appends a record to its chain, and returns its number. The caller prepares the bytes of the record without
--- its position; the row of the chain is locked from here to the end of the transaction.
+-- Appends a record to its chain, and returns its number. The caller prepares the bytes of the
+-- record without its position. The row of the chain is locked until the end of the transaction.
 create function append_audit_record(
-  body bytea, chain uuid, recorded_at timestamptz, action text, outcome text, code text, actor_kind text,
+  body bytea, chain uuid, recorded_at timestamptz, action text, outcome text, code text,
+  actor_kind text,
   actor_id text, via text, resource_type text, resource_id text, project_id uuid, request_id text,
   suppressed integer, segment_count integer, segment_hash bytea,
   origin_hash bytea, origin_salt bytea, origin_value text,
