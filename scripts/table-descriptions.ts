@@ -13,6 +13,8 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
     'The position of each audit chain: an organization, or all zeros for the installation.',
   audit_checkpoints: 'Signed checkpoints of audit chains.',
   audit_keys: 'Keys that sign checkpoints; the private part is encrypted.',
+  audit_read_batches:
+    'Reads of content by people that are not sealed yet: one row for the reads of a few milliseconds.',
   audit_reads: 'Reads of content by people. `segment_seq` is the record that seals a read.',
   audit_records:
     'Audited calls. `origin_hash` and `change_hash` are commitments to the values beside them, which can be erased.',
