@@ -15,6 +15,8 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
   audit_keys: 'Keys that sign checkpoints; the private part is encrypted.',
   audit_streams: 'Streams of audit records to receivers, with their failed attempts.',
   audit_stream_cursors: 'The last record of each chain that the receiver of a stream accepted.',
+  audit_read_batches:
+    'Reads of content by people that are not sealed yet: one row for the reads of a few milliseconds.',
   audit_reads: 'Reads of content by people. `segment_seq` is the record that seals a read.',
   audit_records:
     'Audited calls. `origin_hash` and `change_hash` are commitments to the values beside them, which can be erased.',

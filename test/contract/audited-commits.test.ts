@@ -37,12 +37,16 @@ const outcomes = async () =>
   )
 
 /** Runs the change of a call as a server does, up to the reply. */
-async function call(change: () => Promise<unknown>): Promise<AuditedCall> {
+async function call(
+  change: () => Promise<unknown>,
+  organization_id?: string,
+): Promise<AuditedCall> {
   const audited = new AuditedCall(openAuditTrail(db()), {
     ...{ recorded_at: new Date().toISOString(), action: 'test', request_id: newId() },
     ...{ resource_type: 'organizations', resource_id: null, origin: null, user_agent: null },
     is_collection: true,
   })
+  if (organization_id !== undefined) audited.noteOrganization(organization_id)
   await runInCall(audited, () => audited.change(change))
   return audited
 }
@@ -109,6 +113,22 @@ describe('the record of a call', () => {
     await call(() => Promise.all(['a', 'b', 'c'].map(insert)))
     expect(await names()).toEqual(['a', 'b', 'c'])
     expect(await outcomes()).toEqual(['succeeded'])
+  })
+
+  test('waits for its own chain only', async () => {
+    const [busy, free] = [newId(), newId()]
+    await call(() => insert('first'), busy)
+    let waiting: Promise<AuditedCall> | undefined
+    await db()
+      .transaction()
+      .execute(async (trx) => {
+        await sql`select 1 from audit_chains where chain_id = ${busy}::uuid for update`.execute(trx)
+        waiting = call(() => insert('busy'), busy)
+        await call(() => insert('free'), free)
+        expect(await names()).toEqual(['first', 'free'])
+      })
+    await waiting
+    expect(await names()).toEqual(['busy', 'first', 'free'])
   })
 
   test('is not taken by work that goes on after the call', async () => {

@@ -1,5 +1,6 @@
 import { sql } from '../../platform/relational/index.ts'
 import type { ErasureTarget } from '../storage/index.ts'
+import { parseReads } from './reads/unsealed-reads.ts'
 import { waitForStreams } from './stream/store.ts'
 import type { AuditDb } from './trail/open-trail.ts'
 
@@ -39,7 +40,8 @@ function eraseStored(
       .where('actor_id', '=', user_id)
       .where('origin_value', 'is not', null)
       .executeTakeFirst()
-    const reads = await trx
+    const unsealed = await eraseUnsealed(trx, { chain_id, actor_id: user_id })
+    const sealed = await trx
       .updateTable('audit_reads')
       .set(noOrigin)
       .where('chain_id', '=', chain_id)
@@ -57,8 +59,40 @@ function eraseStored(
       .executeTakeFirst()
     const others = await eraseChanges(trx, sql<boolean>`chain_id = ${chain_id}::uuid`, named)
     const changes = Number(own.numUpdatedRows) + others
-    return { origins: Number(records.numUpdatedRows + reads.numUpdatedRows), changes }
+    const origins = unsealed + Number(records.numUpdatedRows + sealed.numUpdatedRows)
+    return { origins, changes }
   })
+}
+
+/**
+ * Erases the origins of a person's unsealed reads, and returns their number. If a worker is sealing
+ * them, waits for it, so erase those in `audit_reads` afterwards.
+ */
+async function eraseUnsealed(
+  db: AuditDb,
+  { chain_id, actor_id }: { chain_id: string; actor_id: string },
+): Promise<number> {
+  const rows = await db
+    .selectFrom('audit_read_batches')
+    .select(['id', 'reads'])
+    .where('chain_id', '=', chain_id)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  let erased = 0
+  for (const row of rows) {
+    const reads = parseReads([row])
+    const own = reads.filter((read) => read.actor_id === actor_id && read.origin_value !== null)
+    if (own.length === 0) continue
+    erased += own.length
+    for (const read of own) Object.assign(read, { origin_salt: null, origin_value: null })
+    await db
+      .updateTable('audit_read_batches')
+      .set({ reads: JSON.stringify(reads) })
+      .where('id', '=', row.id)
+      .execute()
+  }
+  return erased
 }
 
 /** Erases the values of changes of a project that name end users, such as in legal holds. */

@@ -12,13 +12,19 @@ export type AuditTrail = {
   toStatement(entry: AuditEntry): AuditStatement
   /** Appends an entry in a transaction of its own. */
   append(entry: AuditEntry): Promise<void>
-  /** Stores a read of content by a person. Resolves when it is stored. */
-  storeRead(entry: AuditEntry): Promise<void>
+  /** Begins to store a read of content by a person. */
+  storeRead(entry: AuditEntry): StoredRead
   /**
    * Keeps the entry of a refused call on disk, to append it when the store is available again. It
    * may lack its organization. Without this, such an entry is lost.
    */
   keep?(entry: AuditEntry): Promise<void>
+}
+
+/** A read of content that is being stored. */
+export type StoredRead = {
+  /** Resolves when the read is stored. Call it when the answer is ready: it ends the wait for others. */
+  whenStored(): Promise<void>
 }
 
 /** The part of an entry that is known before the caller is authenticated. */
@@ -46,6 +52,7 @@ export class AuditedCall {
   #resource_id: string | null
   #hasCreated = false
   #outcome: AuditOutcome = 'succeeded'
+  #read: Promise<StoredRead> | undefined
   #phase: 'before' | 'changing' | 'over' = 'before'
   #state: 'open' | 'taken' | 'recorded' = 'open'
 
@@ -134,12 +141,27 @@ export class AuditedCall {
     await this.#trail.keep?.(this.#entry(outcome, code, suppressed))
   }
 
-  /** Stores the call as a read of content. Reads by keys and operators are not stored. */
-  async storeRead(): Promise<void> {
+  /**
+   * Begins to store the call as a read of content, beside its work. Reads by keys and operators are
+   * not stored.
+   */
+  beginRead(): void {
     if (!this.isByPerson) return
-    await this.#findOrganization()
-    await this.#trail.storeRead(this.#entry('succeeded', null, 0))
-    this.#state = 'recorded'
+    this.#read = this.#findOrganization().then(() =>
+      this.#trail.storeRead(this.#entry('succeeded', null, 0)),
+    )
+    // If the work of the call fails, nothing waits for the read.
+    this.#read.catch(() => undefined)
+  }
+
+  /** Whether the call is stored as a read, or will be. */
+  get isRead(): boolean {
+    return this.#read !== undefined
+  }
+
+  /** Resolves when the read is stored, at once if there is none. */
+  async whenReadStored(): Promise<void> {
+    await (await this.#read)?.whenStored()
   }
 
   /** Whether the caller gave no valid credentials. */

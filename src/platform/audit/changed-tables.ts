@@ -10,6 +10,7 @@ const bookkeeping = new Set([
   'used_sign_ins',
   'audit_keys',
   'audit_reads',
+  'audit_read_batches',
 ])
 
 /**

@@ -7,5 +7,6 @@ export {
   noteAfter,
   noteBefore,
   runInCall,
+  type StoredRead,
 } from './audited-call.ts'
 export { isChange } from './changed-tables.ts'

@@ -113,14 +113,17 @@ function auditRoutes(options: Options): AuditedRoutes {
       if (kind === 'none') return unaudited.run(route, request, work)
       const call = open(route, request)
       const answer = await runInCall(call, () => work(stepsOf(call, route, request)))
-      if (kind === 'content') await call.storeRead()
+      await call.whenReadStored()
       if (recordsChange(kind, call) && !call.isRecorded) await call.record('replayed')
       return answer
     },
     refuse: async (route, request, fault) => {
-      if (route === undefined || !isRecorded(route, fault)) return
+      if (route === undefined) return
+      const call = calls.get(request)
+      // A failed read is in the list of reads, so the chain says that it failed.
+      if (call?.isRead !== true && !isRecorded(route, fault)) return
       try {
-        await record(calls.get(request) ?? open(route, request), fault)
+        await record(call ?? open(route, request), fault)
       } catch (error) {
         unrecorded.inc({})
         const { id: request_id } = request
@@ -140,6 +143,7 @@ function stepsOf(call: AuditedCall, route: Route, request: FastifyRequest): Call
       if (caller === null) return
       call.noteActor(caller.kind, caller.id)
       if (caller.project_id !== '') call.noteProject(caller.project_id)
+      if (kind === 'content') call.beginRead()
     },
     change: async (run) => {
       if (!recordsChange(kind, call)) return run()
@@ -179,13 +183,22 @@ function describe(route: Route, request: FastifyRequest, clock: Clock) {
   return {
     recorded_at: new Date(clock.now_ms()).toISOString(),
     action: route.id,
-    resource_type: resourceTypeOf(route.url),
+    resource_type: cachedTypeOf(route.url),
     resource_id: resource_id?.slice(0, textLength_max) ?? null,
     request_id: request.id,
     origin: { address: toClientNetwork(request.ip), user_agent },
     user_agent,
     is_collection: !isOfPeople && !route.url.endsWith('}'),
   }
+}
+
+/** Resource types by the URL of the route: there are as many as routes. */
+const resourceTypes = new Map<string, string>()
+
+function cachedTypeOf(url: string): string {
+  const known = resourceTypes.get(url) ?? resourceTypeOf(url)
+  resourceTypes.set(url, known)
+  return known
 }
 
 const textLength_max = 256

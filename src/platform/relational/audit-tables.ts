@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely'
 import type { ActorKind, AuditOutcome, CallPath } from '../../model/audit-entry.ts'
 import type { CountByDefault, Instant, InstantOrNull, OrNull } from './column-types.ts'
 
@@ -6,6 +7,7 @@ export interface AuditTables {
   audit_chains: AuditChainsTable
   audit_records: AuditRecordsTable
   audit_reads: AuditReadsTable
+  audit_read_batches: AuditReadBatchesTable
   audit_checkpoints: AuditCheckpointsTable
   audit_keys: AuditKeysTable
   audit_streams: AuditStreamsTable
@@ -51,7 +53,7 @@ interface AuditRecordsTable {
   hash: Buffer
 }
 
-/** A read of content by a person; `segment_seq` is null until it is sealed. */
+/** A read of content by a person. `segment_seq` is the record that seals it. */
 interface AuditReadsTable {
   /** Sorts by time. */
   id: string
@@ -69,6 +71,15 @@ interface AuditReadsTable {
   origin_salt: OrNull<Buffer>
   origin_value: OrNull<string>
   segment_seq: OrNull<number>
+}
+
+/** Reads of a chain that are stored, but not sealed. */
+interface AuditReadBatchesTable {
+  id: Generated<number>
+  chain_id: string
+  read_count: number
+  /** A JSON array of `UnsealedRead`. */
+  reads: string
 }
 
 /** A signed checkpoint; `envelope` is DSSE as JSON text. */

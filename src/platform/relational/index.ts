@@ -1,4 +1,5 @@
 export {
+  CompiledQuery,
   type Kysely,
   type Selectable,
   type SelectQueryBuilder,

@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto'
+import { hash, randomFillSync } from 'node:crypto'
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import { encodeFields } from './record.ts'
 
@@ -12,8 +12,21 @@ export type Detail = { salt: string; value: string }
 const saltBytes = 32
 
 /** Returns the value as canonical JSON with a random salt (64 hex digits). */
-export function createDetail(value: unknown, salt = randomBytes(saltBytes)): Detail {
+export function createDetail(value: unknown, salt = newSalt()): Detail {
   return { salt: salt.toString('hex'), value: canonicalJson(value) }
+}
+
+/** Random bytes of coming salts: one call for many of them takes a tenth of the time. */
+const pool = Buffer.alloc(128 * saltBytes)
+let used = pool.length
+
+function newSalt(): Buffer {
+  if (used === pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  used += saltBytes
+  return pool.subarray(used - saltBytes, used)
 }
 
 /** Returns the hash of a detail. The chain contains the hash instead of the detail. */

@@ -86,15 +86,25 @@ export function linkRecord(fields: RecordFields, previous: ChainHead): ChainReco
 
 /** Returns domain, version and values, each value with its length in 4 bytes. */
 export function encodeFields(domain: string, values: readonly (string | number | null)[]): Buffer {
-  const parts = [encodeText(domain), Buffer.of(version)]
-  for (const value of values) parts.push(encodeText(value === null ? null : String(value)))
-  return Buffer.concat(parts)
+  const texts = values.map((value) => (value === null ? null : String(value)))
+  const size = texts.reduce((sum, text) => sum + sizeOf(text), sizeOf(domain) + 1)
+  const encoded = Buffer.allocUnsafe(size)
+  let at = encoded.writeUInt8(version, writeText(encoded, domain, 0))
+  for (const text of texts) at = writeText(encoded, text, at)
+  return encoded
 }
 
-function encodeText(text: string | null): Buffer {
-  if (text === null) return Buffer.alloc(4, 0xff)
-  const bytes = Buffer.from(text)
-  const length = Buffer.alloc(4)
-  length.writeUInt32BE(bytes.length)
-  return Buffer.concat([length, bytes])
+function sizeOf(text: string | null): number {
+  return 4 + (text === null ? 0 : Buffer.byteLength(text))
 }
+
+/** Writes a text with its length, and returns the position after it. */
+function writeText(target: Buffer, text: string | null, at: number): number {
+  if (text === null) return target.writeUInt32BE(noText, at)
+  const length = target.write(text, at + 4)
+  target.writeUInt32BE(length, at)
+  return at + 4 + length
+}
+
+/** The length of null. */
+const noText = 0xff_ff_ff_ff

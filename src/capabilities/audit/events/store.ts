@@ -5,6 +5,7 @@ import {
   type Selectable,
   sql,
 } from '../../../platform/relational/index.ts'
+import { selectUnsealed } from '../reads/unsealed-reads.ts'
 import type { RecordRow } from './event.ts'
 
 type Db = Kysely<AuditTables>
@@ -130,22 +131,38 @@ export function selectSegment(
     .execute()
 }
 
-/** Returns reads of content in a chain, newest first. */
-export function selectReads(
+/** Filters of the reads of a chain. */
+type ReadFilter = {
+  chain_id: string
+  actor_id?: string | undefined
+  resource_id?: string | undefined
+}
+
+/** Returns reads of content in a chain, newest first, with those that are not sealed yet. */
+export async function selectReads(
   db: Db,
-  filter: { chain_id: string; actor_id?: string | undefined; resource_id?: string | undefined },
+  filter: ReadFilter,
   page: { before: string | undefined; limit: number },
 ): Promise<ReadRow[]> {
-  const { actor_id, resource_id } = filter
+  const { chain_id, actor_id, resource_id } = filter
   const { before } = page
-  return db
+  // Sealing may move reads between the two statements: then they are in both results.
+  const unsealed = (await selectUnsealed(db, chain_id)).filter(
+    (read) =>
+      (actor_id === undefined || read.actor_id === actor_id) &&
+      (resource_id === undefined || read.resource_id === resource_id) &&
+      (before === undefined || read.id < before),
+  )
+  const sealed = await db
     .selectFrom('audit_reads')
     .selectAll()
-    .where('chain_id', '=', filter.chain_id)
+    .where('chain_id', '=', chain_id)
     .$if(actor_id !== undefined, (query) => query.where('actor_id', '=', actor_id ?? ''))
     .$if(resource_id !== undefined, (query) => query.where('resource_id', '=', resource_id ?? ''))
     .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
     .orderBy('id', 'desc')
     .limit(page.limit)
     .execute()
+  const rows = new Map([...unsealed, ...sealed].map((row) => [row.id, row]))
+  return [...rows.values()].toSorted((a, b) => (a.id > b.id ? -1 : 1)).slice(0, page.limit)
 }

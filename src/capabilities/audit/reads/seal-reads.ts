@@ -8,12 +8,10 @@ import {
 import { type ContentRead, hashSegment } from '../chain/segment.ts'
 import { appendEntry } from '../trail/append.ts'
 import { installationChain } from '../trail/chain-id.ts'
+import { insertSealed, takeUnsealed } from './unsealed-reads.ts'
 
 type Db = Kysely<AuditTables>
 type ReadRow = Selectable<AuditTables['audit_reads']>
-
-/** Most reads of a segment. */
-const segment_max = 1_000
 
 /**
  * Age of a read from which its sealing was interrupted, by stopped workers or an unavailable store.
@@ -29,12 +27,7 @@ const lateSealAction = 'sealReadsLate'
  * chain are sealed by one worker at a time. Returns the number of sealed reads.
  */
 export async function sealReads(db: Db, clock: Clock): Promise<number> {
-  const chains = await db
-    .selectFrom('audit_reads')
-    .select('chain_id')
-    .distinct()
-    .where('segment_seq', 'is', null)
-    .execute()
+  const chains = await db.selectFrom('audit_read_batches').select('chain_id').distinct().execute()
   let sealed = 0
   for (const { chain_id } of chains) {
     sealed += await db
@@ -49,26 +42,13 @@ async function sealChain(
   { chain_id, now_ms }: { chain_id: string; now_ms: number },
 ): Promise<number> {
   if (!(await isMine(trx, chain_id))) return 0
-  const reads = await trx
-    .selectFrom('audit_reads')
-    .selectAll()
-    .where('chain_id', '=', chain_id)
-    .where('segment_seq', 'is', null)
-    .orderBy('id')
-    .limit(segment_max)
-    .execute()
+  const reads = await takeUnsealed(trx, chain_id)
   const [first] = reads
   if (first === undefined) return 0
   const isLate = now_ms - Date.parse(first.read_at) > late_ms
-  const segment = { count: reads.length, hash: hashSegment(reads.map(toRead)) }
+  const segment = { count: reads.length, hash: hashSegment(reads) }
   const seq = await appendEntry(trx, sealEntry({ chain_id, isLate, now_ms }), segment)
-  const ids = reads.map(({ id }) => id)
-  await trx
-    .updateTable('audit_reads')
-    .set({ segment_seq: seq })
-    .where('chain_id', '=', chain_id)
-    .where('id', 'in', ids)
-    .execute()
+  await insertSealed(trx, reads, { chain_id, seq })
   return reads.length
 }
 

@@ -2,8 +2,8 @@ import type { AuditEntry } from '../../../model/audit-entry.ts'
 import type { AuditStatement } from '../../../platform/audit/index.ts'
 import {
   type AuditTables,
+  CompiledQuery,
   type Kysely,
-  sql,
   storableText,
 } from '../../../platform/relational/index.ts'
 import { commitTo, createDetail, type Detail, type DetailPart } from '../chain/commitment.ts'
@@ -16,51 +16,34 @@ type Db = Kysely<AuditTables>
 export type Segment = { count: number; hash: string }
 
 /**
- * Returns the one statement that advances the chain and inserts the record. PostgreSQL computes the
- * hash from the bytes of the record and the position that it locks, so the lock on the chain is
- * held for this statement and the commit only.
+ * Returns the statement that advances the chain and inserts the record. A function of the database
+ * runs both, so the row of the chain is locked for one round trip and the commit only. The function
+ * computes the hash from the bytes of the record and the position that it locks.
  */
-export function toAppendStatement(db: Db, entry: AuditEntry, segment?: Segment): AuditStatement {
+export function toAppendStatement(entry: AuditEntry, segment?: Segment): AuditStatement {
   const origin = detailOf(entry.origin)
   const change = detailOf(entry.change)
   const fields = toFields(entry, { origin, change, segment })
-  const body = encodeRecord(fields)
-  const hash = (seq: ReturnType<typeof sql>, previous: ReturnType<typeof sql>) =>
-    sql`sha256(${body}::bytea || int8send(${seq}) || ${previous})`
-  const first = hash(sql`1::bigint`, sql`decode(repeat('00', 32), 'hex')`)
-  const next = hash(sql`chain.seq + 1`, sql`chain.hash`)
-  const { sql: text, parameters } = sql`
-    with head as (
-      insert into audit_chains as chain (chain_id, seq, hash)
-      values (${fields.chain_id}::uuid, 1, ${first})
-      on conflict (chain_id) do update set seq = chain.seq + 1, hash = ${next}
-      returning seq, hash
-    )
-    insert into audit_records (
-      chain_id, recorded_at, action, outcome, code, actor_kind, actor_id, via, resource_type,
-      resource_id, project_id, request_id, suppressed, segment_count, segment_hash,
-      origin_hash, origin_salt, origin_value, change_hash, change_salt, change_value, seq, hash
-    )
-    select ${fields.chain_id}::uuid, ${fields.recorded_at}::timestamptz, ${fields.action},
-      ${fields.outcome}, ${fields.code}::text, ${fields.actor_kind}, ${fields.actor_id}::text,
-      ${fields.via}, ${fields.resource_type}, ${fields.resource_id}::text,
-      ${fields.project_id}::uuid, ${fields.request_id}, ${fields.suppressed}::integer,
-      ${fields.segment_count}::integer, ${bytes(fields.segment_hash)}::bytea,
-      ${bytes(fields.origin_hash)}::bytea, ${bytes(origin?.salt)}::bytea, ${origin?.value ?? null}::text,
-      ${bytes(fields.change_hash)}::bytea, ${bytes(change?.salt)}::bytea, ${change?.value ?? null}::text,
-      seq, hash
-    from head
-    returning seq`.compile(db)
-  return { sql: text, parameters }
+  const parameters = [
+    ...[encodeRecord(fields), fields.chain_id, fields.recorded_at, fields.action, fields.outcome],
+    ...[fields.code, fields.actor_kind, fields.actor_id, fields.via, fields.resource_type],
+    ...[fields.resource_id, fields.project_id, fields.request_id, fields.suppressed],
+    ...[fields.segment_count, bytes(fields.segment_hash)],
+    ...[bytes(fields.origin_hash), bytes(origin?.salt), origin?.value ?? null],
+    ...[bytes(fields.change_hash), bytes(change?.salt), change?.value ?? null],
+  ]
+  return { sql: appendText, parameters }
 }
+
+const appendText = `select append_audit_record(${Array.from(
+  { length: 22 },
+  (_, at) => `$${at + 1}`,
+).join(', ')}) as seq`
 
 /** Appends an entry in a transaction of its own, and returns its number. */
 export async function appendEntry(db: Db, entry: AuditEntry, segment?: Segment): Promise<number> {
-  const { sql: text, parameters } = toAppendStatement(db, entry, segment)
-  const { rows } = await db.executeQuery<{ seq: number }>({
-    ...sql.raw(text).compile(db),
-    parameters,
-  })
+  const { sql: text, parameters } = toAppendStatement(entry, segment)
+  const { rows } = await db.executeQuery<{ seq: number }>(CompiledQuery.raw(text, [...parameters]))
   return rows[0]?.seq ?? 0
 }
 

@@ -26,7 +26,7 @@ export function openAuditTrail(db: AuditDb): Omit<AuditTrail, 'keep'> {
       if (row !== undefined) organizations.set(project_id, row.organization_id)
       return row?.organization_id
     },
-    toStatement: (entry) => toAppendStatement(db, entry),
+    toStatement: (entry) => toAppendStatement(entry),
     append: async (entry) => {
       await appendEntry(db, entry)
     },

@@ -1,0 +1,157 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  accessRoutes,
+  authorizer,
+  bootstrap,
+  createPasswordHasher,
+  openAccess,
+} from '../../src/capabilities/access/index.ts'
+import { openAuditTrail } from '../../src/capabilities/audit/index.ts'
+import { sealReads } from '../../src/capabilities/audit/reads/seal-reads.ts'
+import {
+  chooseByEntity,
+  openClickHouseRunner,
+  openPostgresRunner,
+  openQueries,
+  queryRoutes,
+} from '../../src/capabilities/query/index.ts'
+import {
+  openClickHouseRecordStore,
+  openClickHouseStore,
+} from '../../src/capabilities/storage/index.ts'
+import { taskRoutes } from '../../src/capabilities/tasks/index.ts'
+import { traceRoutes } from '../../src/capabilities/traces/index.ts'
+import { systemClock } from '../../src/kernel/time.ts'
+import { createHttpServer, type HttpServer } from '../../src/platform/http/index.ts'
+import {
+  type AccessTables,
+  type AuditTables,
+  type DetectionTables,
+  migrateRelational,
+  openIdempotencyStore,
+  openRelational,
+  startEmbeddedPostgres,
+  type TaskTables,
+} from '../../src/platform/relational/index.ts'
+import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { querySettings } from '../../test/support/query-api.ts'
+import { startBenchEngine } from '../store/engine.ts'
+import { insertContents } from './contents.ts'
+
+type Tables = AccessTables & AuditTables & TaskTables & DetectionTables
+
+/** A call of the product API. */
+export type Call = { method: 'GET' | 'PUT' | 'POST'; url: string; payload?: object }
+
+/** Two servers of the same routes on the same stores, without and with the trail. */
+export type BenchService = {
+  servers: { none: HttpServer; audited: HttpServer }
+  /** Projects of one organization; the first has the contents. */
+  project_ids: string[]
+  /** Tasks with content; the trace of a task has the same position. */
+  task_ids: string[]
+  trace_ids: string[]
+  /** Sends a call as a signed-in person; resolves with its time in ms. */
+  call(server: HttpServer, call: Call): Promise<number>
+  /** Seals the stored reads, as a worker does each second. */
+  seal(): Promise<void>
+  postgres_pid: number
+  /** Processor time of ClickHouse so far. */
+  clickhouse_ms(): Promise<number>
+  stop(): Promise<void>
+}
+
+const logger = createLogger({ role: 'bench', level: 'silent' })
+const clock = systemClock
+const projects = 20
+
+export async function startBenchService(): Promise<BenchService> {
+  const directory = await mkdtemp(join(tmpdir(), 'looptrace-bench-audit-'))
+  // Under root, PostgreSQL runs as another user, who needs access to this folder.
+  await chmod(directory, 0o711)
+  const postgres = await startEmbeddedPostgres({ directory: join(directory, 'postgres'), logger })
+  await migrateRelational({ url: postgres.url, logger })
+  const engine = await startBenchEngine()
+  const limits = { pool_max: 16, connect_timeout_ms: 5_000, statement_timeout_ms: 10_000 }
+  const relational = openRelational<Tables>({ url: postgres.url, ...limits, logger })
+  const { db } = relational
+  const passwords = createPasswordHasher({ cost_log2: 4 })
+  const first = await bootstrap({ db, clock, passwords })
+  if (first === null) throw new Error('the database is not empty')
+  const access = openAccess({
+    ...{ db, clock, logger, passwords, token_issuer: 'looptrace', token_ttl_ms: 3_600_000 },
+    secret_key: 'a secret of at least 32 characters',
+  })
+  const store = openClickHouseStore({ columnar: engine.columnar })
+  const { project_id } = first
+  const contents = await insertContents({ db, store, project_id })
+  const queries = openQueries({
+    runners: {
+      clickhouse: openClickHouseRunner({ columnar: engine.columnar, logger }),
+      postgres: openPostgresRunner(relational),
+    },
+    ...{ chooseStore: chooseByEntity, onServed: () => undefined, logger },
+    metrics: createMetrics(),
+    settings: { ...querySettings, query_running_max: 100, query_waiting_max: 200 },
+  })
+  const routes = [
+    ...accessRoutes(access),
+    ...taskRoutes({ db, store, clock, settings: { stalled_after_ms: 1_800_000 } }),
+    ...traceRoutes({ records: openClickHouseRecordStore({ columnar: engine.columnar }), queries }),
+    ...queryRoutes(queries),
+  ]
+  const open = (isAudited: boolean): Promise<HttpServer> =>
+    createHttpServer({
+      ...{ routes, authorize: authorizer(access), idempotency: openIdempotencyStore(db) },
+      ...(isAudited && { audit: openAuditTrail(db) }),
+      ...{ logger, metrics: createMetrics(), clock, body_bytes_max: 1_000_000 },
+      ...{ header_bytes_max: 16_384, rate_per_minute_max: 0, request_timeout_ms: 5_000 },
+      keep_alive_ms: 1_000,
+    })
+  const servers = { none: await open(false), audited: await open(true) }
+  const signedIn = await servers.none.inject({
+    ...{ method: 'POST', url: '/api/v1/auth/token' },
+    payload: {
+      ...{ grant_type: 'password', username: first.admin_email, password: first.admin_password },
+    },
+  })
+  const authorization = `Bearer ${signedIn.json().access_token}`
+  const headers = { authorization, 'x-project-id': project_id }
+  const project_ids = [project_id]
+  for (let at = 1; at < projects; at += 1) {
+    const made = await servers.none.inject({
+      ...{
+        method: 'POST',
+        url: `/api/v2/access/organizations/${first.organization_id}/projects`,
+        headers,
+      },
+      payload: { name: `project ${at}` },
+    })
+    if (made.statusCode !== 201) throw new Error(made.payload)
+    project_ids.push(made.json().id)
+  }
+  return {
+    ...{ servers, project_ids, ...contents },
+    call: async (server, call) => {
+      const started = performance.now()
+      const reply = await server.inject({ ...call, headers })
+      if (reply.statusCode !== 200) throw new Error(`${call.url}: ${reply.payload}`)
+      return performance.now() - started
+    },
+    seal: async () => {
+      await sealReads(db, clock)
+    },
+    postgres_pid: postgres.pid,
+    clickhouse_ms: () => engine.cpu_ms(),
+    stop: async () => {
+      await Promise.all([servers.none.close(), servers.audited.close()])
+      await access.close()
+      await relational.close()
+      await postgres.stop()
+      await engine.stop()
+      await rm(directory, { recursive: true })
+    },
+  }
+}
