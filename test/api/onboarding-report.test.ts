@@ -3,7 +3,7 @@ import { checkIds } from '../../src/capabilities/onboarding/report/check-ids.ts'
 import { summarize, toChecks } from '../../src/capabilities/onboarding/report/checks.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { scenarioEnvironment } from '../../src/model/reserved-environment.ts'
-import { ColumnarUnavailable } from '../../src/platform/columnar/index.ts'
+import { ColumnarUnavailable, type ProjectColumnar } from '../../src/platform/columnar/index.ts'
 import { agentRun } from '../corpus/agent-run.ts'
 import { type OnboardingApi, openOnboardingApi } from '../support/onboarding-api.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
@@ -139,7 +139,10 @@ describe('the report', () => {
     const sums = async () => {
       throw new ColumnarUnavailable('no answer')
     }
-    await using lame = await openOnboardingApi({ columnar: { read }, ledger: { sums } })
+    await using lame = await openOnboardingApi({
+      columnar: { ofProject: () => ({ read }) as ProjectColumnar },
+      ledger: { sums },
+    })
     const project_id = await lame.bench.newProject()
     const { status, body } = await lame.call('GET', '/report', { project_id })
     expect(status).toBe(200)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../src/kernel/ids.ts'
-import { type Columnar, openColumnar } from '../../src/platform/columnar/index.ts'
+import { type ColumnarServer, openColumnar } from '../../src/platform/columnar/index.ts'
 import { columnarOptions, migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
 import { eventually } from '../support/eventually.ts'
 import { insertMany } from '../support/many-observations.ts'
@@ -25,7 +25,7 @@ afterAll(() => Promise.all(opened.map((api) => api[Symbol.asyncDispose]())))
 /**
  * A ClickHouse that takes eight seconds for 40,000 rows; when `late`, it ignores time limits too.
  */
-function slowClickHouse(url: string, { late = false } = {}): Columnar {
+function slowClickHouse(url: string, { late = false } = {}): ColumnarServer {
   const columnar = openColumnar({ ...columnarOptions(database), url })
   return {
     ...columnar,
@@ -199,7 +199,7 @@ async function backendOf({ relational }: QueryApi): Promise<number | undefined> 
   return rows[0]?.pid
 }
 
-async function statementsOf(columnar: Columnar): Promise<number> {
+async function statementsOf(columnar: ColumnarServer): Promise<number> {
   const found = await columnar.query<{ n: string }>(
     `SELECT count() AS n FROM system.processes
     WHERE query LIKE '%sleepEachRow%' AND query NOT LIKE '%system.processes%'`,
