@@ -6,9 +6,9 @@ export type TenantTable = { name: string; columns: readonly string[] }
 /** Lists what the catalogue says has rows of projects: tables and views. */
 export async function listTenantTables(columnar: ColumnarServer): Promise<TenantTable[]> {
   return columnar.query<TenantTable>(
-    `SELECT table AS name, groupArray(name) AS columns FROM system.columns
-     WHERE database = {database:String} GROUP BY table HAVING has(columns, 'project_id')
-     ORDER BY table`,
+    `SELECT c.table AS name, groupArray(c.name) AS columns FROM system.columns AS c
+     WHERE c.database = {database:String} GROUP BY c.table HAVING has(columns, 'project_id')
+     ORDER BY c.table`,
     { database: columnar.database },
   )
 }
@@ -27,7 +27,7 @@ export async function fillTable(
   )
   const typeOf = new Map(types.map((column) => [column.name, column.type]))
   // Times of today, so that a TTL drops no row.
-  const valueOf = (column: string) => {
+  const generated = (column: string) => {
     const type = typeOf.get(column) ?? ''
     return type.startsWith('DateTime')
       ? `now64(3) - INTERVAL n SECOND`
@@ -35,7 +35,7 @@ export async function fillTable(
   }
   const key = names.find((column) => typeOf.get(column) === 'UUID' && column !== 'slice_id')
   for (const [project, count] of Object.entries(rows)) {
-    const values = names.map((column) => (column === key ? 'generateUUIDv4(n)' : valueOf(column)))
+    const values = names.map((column) => (column === key ? 'generateUUIDv4(n)' : generated(column)))
     await columnar.command(
       `INSERT INTO ${name} (project_id, ${names.map((column) => `\`${column}\``).join(', ')})
        SELECT {project:UUID}, ${values.join(', ')} FROM (SELECT number AS n FROM numbers({count:UInt64}))`,

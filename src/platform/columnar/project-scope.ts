@@ -94,10 +94,10 @@ const literals =
 /**
  * Ways around the filters. A subquery may set settings, in spite of `readonly`; the functions read
  * tables without filters or on other servers; tables of `system` describe the rows of all projects;
- * and text between `$` signs, or the name of a function in quotes, could hide any of these.
+ * and text between `$` signs, or a quoted name of a function or database, could hide any of these.
  */
 const unfiltered =
-  /\bSETTINGS\b|\b(?:merge(?:Tree\w*)?|remote\w*|cluster\w*|loop|dictionary)\s*\(|\bsystem\s*\.|\$|_quoted_\s*\(/i
+  /\bSETTINGS\b|\b(?:merge(?:Tree\w*)?|remote\w*|cluster\w*|loop|dictionary)\s*\(|\b(?:system|information_schema)\s*\.|\$|_quoted_\s*[.(]/i
 
 /** Throws TypeError for a statement that could read rows without the filters of its project. */
 export function refuseUnfiltered(sql: string): void {
