@@ -42,6 +42,8 @@ test('a statement without any filter reads only rows of its project, in every ta
     const one = columnar.ofProject(own)
     expect([name, await one.query<Counted>(statement)]).toEqual([name, countedBy([own])])
     expect([name, (await one.read<Counted>(statement)).rows]).toEqual([name, countedBy([own])])
+    const next = await columnar.ofProject(other).query<Counted>(statement)
+    expect([name, next]).toEqual([name, countedBy([other])])
     const two = columnar.ofProjects([own, third])
     expect([name, await two.query<Counted>(statement)]).toEqual([name, countedBy([own, third])])
     expect(await columnar.ofProjects([]).query(statement)).toEqual([])
@@ -186,6 +188,7 @@ describe('a statement that could avoid the filter is refused', () => {
     "SELECT 1 # '\n FROM (SELECT * FROM observations SETTINGS additional_table_filters = {}) # '",
     "SELECT 1 /* ' */ FROM (SELECT * FROM observations/**/SETTINGS max_threads = 1) -- '",
     "SELECT $$'$$ FROM (SELECT * FROM observations SETTINGS additional_table_filters = {}) --'",
+    "SELECT ‘ ' ’ FROM (SELECT * FROM observations SETTINGS max_threads = 1) WHERE '' != ‘ ' ’",
     "SELECT count() FROM merge(currentDatabase(), '^observations$')",
     "SELECT count() FROM `merge`(currentDatabase(), '^observations$')",
     "SELECT count() FROM mergeTreeIndex(currentDatabase(), 'observations')",
