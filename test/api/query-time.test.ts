@@ -27,19 +27,23 @@ afterAll(() => Promise.all(opened.map((api) => api[Symbol.asyncDispose]())))
  */
 function slowClickHouse(url: string, { late = false } = {}): ColumnarServer {
   const columnar = openColumnar({ ...columnarOptions(database), url })
-  return {
-    ...columnar,
-    read: (sql, params, about = {}) => {
-      const settings = {
-        ...about.settings,
-        max_threads: 1,
-        max_block_size: 500,
-        ...(late && endless),
-      }
-      const slow = sql.replace('count(*)', 'sum(1 + sleepEachRow(0.0002))')
-      return columnar.read(slow, params, { ...about, settings })
-    },
+  const ofProject: ColumnarServer['ofProject'] = (project) => {
+    const scoped = columnar.ofProject(project)
+    return {
+      ...scoped,
+      read: (sql, params, about = {}) => {
+        const settings = {
+          ...about.settings,
+          max_threads: 1,
+          max_block_size: 500,
+          ...(late && endless),
+        }
+        const slow = sql.replace('count(*)', 'sum(1 + sleepEachRow(0.0002))')
+        return scoped.read(slow, params, { ...about, settings })
+      },
+    }
   }
+  return { ...columnar, ofProject }
 }
 
 const endless = { max_execution_time: 60 }

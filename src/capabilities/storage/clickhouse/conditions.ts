@@ -39,8 +39,8 @@ export function ofProject(
   ...conditions: readonly (Condition | undefined)[]
 ): ProjectCondition {
   const project = parseProjectId(project_id)
-  const own = { sql: 'project_id = {project:UUID}', params: { project } }
-  return restrict([project], allOf([...conditions, own]))
+  const { sql, params } = allOf([{ sql: 'project_id = {project:UUID}', params: {} }, ...conditions])
+  return restrict([project], { sql, params: { ...params, project } })
 }
 
 /** Joins conditions with OR and renames their parameters, so that names are unique. */
