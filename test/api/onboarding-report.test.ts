@@ -3,7 +3,7 @@ import { checkIds } from '../../src/capabilities/onboarding/report/check-ids.ts'
 import { summarize, toChecks } from '../../src/capabilities/onboarding/report/checks.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { scenarioEnvironment } from '../../src/model/reserved-environment.ts'
-import { ColumnarUnavailable, type ProjectColumnar } from '../../src/platform/columnar/index.ts'
+import { ColumnarUnavailable } from '../../src/platform/columnar/index.ts'
 import { agentRun } from '../corpus/agent-run.ts'
 import { type OnboardingApi, openOnboardingApi } from '../support/onboarding-api.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
@@ -140,7 +140,7 @@ describe('the report', () => {
       throw new ColumnarUnavailable('no answer')
     }
     await using lame = await openOnboardingApi({
-      columnar: { ofProject: () => ({ read }) as ProjectColumnar },
+      columnar: { ofProject: () => ({ read }) },
       ledger: { sums },
     })
     const project_id = await lame.bench.newProject()

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { compileAggregate } from '../../src/capabilities/query/compile/compile-aggregate.ts'
 import { compileQuery } from '../../src/capabilities/query/compile/compile-query.ts'
+import type { Dialect } from '../../src/capabilities/query/compile/dialect.ts'
 import { clickhouse } from '../../src/capabilities/query/compile/dialects/clickhouse.ts'
 import { namedParams, type Statement } from '../../src/capabilities/query/compile/statement.ts'
 import { openClickHouseRunner } from '../../src/capabilities/query/index.ts'
@@ -24,7 +25,11 @@ import {
 } from '../support/query-records.ts'
 
 /** The dialect without its filter by project: the placeholder is the column itself. */
-const forgetful = { ...clickhouse, project: () => 'project_id' }
+const forgetful: Dialect = {
+  ...clickhouse,
+  forSource: () => forgetful,
+  project: () => 'project_id',
+}
 
 const [own, other] = [newId(), newId()]
 const window = { from: '2026-09-21T14:00:00Z', to: '2026-09-21T16:00:00Z' }

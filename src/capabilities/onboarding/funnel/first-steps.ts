@@ -1,11 +1,11 @@
 import { Problem } from '../../../kernel/problem.ts'
 import type { Semaphore } from '../../../kernel/semaphore.ts'
-import { parseProjectId } from '../../../model/project-id.ts'
+import { type ProjectId, parseProjectId } from '../../../model/project-id.ts'
 import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import {
-  type Columnar,
   ColumnarError,
   ColumnarUnavailable,
+  type ProjectColumnar,
 } from '../../../platform/columnar/index.ts'
 import { isRelationalUnavailable, sql } from '../../../platform/relational/index.ts'
 import type { OnboardingDeps } from '../contract.ts'
@@ -14,7 +14,7 @@ import { type FunnelStep, funnelStepNames } from './steps.ts'
 
 /** Dependencies of `findFirstSteps`. */
 export type FirstStepsDeps = OnboardingDeps & {
-  columnar: Pick<Columnar, 'ofProject'>
+  columnar: { ofProject(project: ProjectId): Pick<ProjectColumnar, 'read'> }
   /** Statements over all rows of a project that this process runs at a time. */
   scans: Semaphore
 }
