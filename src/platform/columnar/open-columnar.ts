@@ -48,16 +48,13 @@ export function openColumnar(options: ColumnarOptions): ColumnarServer {
     database,
   )
   const requests = trackRequests(options.request_timeout_ms)
-  const statements: ColumnarStatements = {
+  const server: ColumnarServer = {
+    database,
     ...openReads(client, requests),
     ...openChanges(client, requests),
-  }
-  return {
-    database,
-    ...statements,
-    ofProject: (project) => scopeToProject(statements, database, project),
-    ofProjects: (projects) => scopeToProjects(statements, database, projects),
-    acrossProjects: () => statements,
+    ofProject: (project) => scopeToProject(server, database, project),
+    ofProjects: (projects) => scopeToProjects(server, database, projects),
+    acrossProjects: () => server,
     kill: (query_id) =>
       requests.run({ timeout_ms: control_ms_max }, async (limits) => {
         const query = 'KILL QUERY WHERE query_id = {id:String} ASYNC'
@@ -85,6 +82,7 @@ export function openColumnar(options: ColumnarOptions): ColumnarServer {
       await Promise.all([client.close(), control.close()])
     },
   }
+  return server
 }
 
 type Requests = ReturnType<typeof trackRequests>
