@@ -93,14 +93,11 @@ export function openClickHouseStore({ columnar }: { columnar: Columnar }): Obser
 
 async function insert(columnar: Columnar, observations: readonly Observation[], token: string) {
   if (observations.length === 0) return
+  const ofAll = columnar.acrossProjects('ingest')
   for (const [at, batch] of splitByDays(observations).entries()) {
     const rows = encodeObservations(batch)
     const options = { deduplication_token: at === 0 ? token : `${token} ${at}` }
-    await asStoreFailure(
-      columnar
-        .acrossProjects('ingest')
-        .insertRowBinary('observations', observationColumns, rows, options),
-    )
+    await asStoreFailure(ofAll.insertRowBinary('observations', observationColumns, rows, options))
   }
 }
 
