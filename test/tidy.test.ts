@@ -176,6 +176,41 @@ test.each(['docs/internals/threat-model.md', 'docs/internals/tenancy.md'])(
   },
 )
 
+test('statements across projects stand where this list says, each with its reason', () => {
+  const uses = [...sources].flatMap(([name, source]) =>
+    [...source.matchAll(/\.acrossProjects\((?:'([^']*)')?/g)].map(
+      ([, reason]) => `${reason}: ${name}`,
+    ),
+  )
+  expect([...new Set(uses)].toSorted()).toEqual(acrossProjects)
+})
+
+/** Reasons and files. A new line here needs a reason why `ofProject` does not do. */
+const acrossProjects = [
+  'catalogue: capabilities/incidents/signals/minutes.ts',
+  'catalogue: capabilities/lifecycle/archive/archive-store.ts',
+  'catalogue: capabilities/lifecycle/archive/restore/restored-store.ts',
+  'catalogue: capabilities/query/run/clickhouse-plan.ts',
+  'catalogue: capabilities/storage/clickhouse/change-rows.ts',
+  'catalogue: capabilities/storage/clickhouse/table-target.ts',
+  'changes of rows: capabilities/storage/clickhouse/change-rows.ts',
+  'ingest: capabilities/storage/clickhouse/ledger-hours.ts',
+  'ingest: capabilities/storage/clickhouse/ledger-store.ts',
+  'ingest: capabilities/storage/clickhouse/record-store.ts',
+  'ingest: capabilities/storage/clickhouse/store.ts',
+  'ledger hours: capabilities/storage/clickhouse/ledger-hours.ts',
+  'move: capabilities/move/rows-store.ts',
+  'whole parts: capabilities/lifecycle/archive/restore/restored-store.ts',
+  'whole parts: capabilities/storage/clickhouse/change-rows.ts',
+]
+
+test('no capability opens the columnar store with all rights', () => {
+  for (const [name, source] of sources) {
+    if (!name.startsWith('capabilities/')) continue
+    expect(source, name).not.toMatch(/\b(ColumnarServer|ColumnarStatements|openColumnar)\b/)
+  }
+})
+
 test('no file of the product is longer than 300 lines, and none has a catch-all name', () => {
   for (const [name, source] of sources) {
     expect(name).toMatch(/^[a-z0-9-/.]+$/)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import {
-  type Columnar,
+  type ColumnarServer,
   type EmbeddedClickHouse,
   migrateColumnar,
   openColumnar,
@@ -18,7 +18,7 @@ const run = promisify(execFile)
 
 /** A ClickHouse in a separate process and folder, migrated. */
 export type BenchEngine = {
-  readonly columnar: Columnar
+  readonly columnar: ColumnarServer
   readonly directory: string
   /** The settings of a role that uses it; they change after `forget`. */
   settings(): Record<string, string>
@@ -69,7 +69,7 @@ export async function startBenchEngine(): Promise<BenchEngine> {
 
 const database = 'bench'
 
-function open({ url, username, password }: EmbeddedClickHouse): Columnar {
+function open({ url, username, password }: EmbeddedClickHouse): ColumnarServer {
   return openColumnar({
     url,
     username,
@@ -92,13 +92,17 @@ function settingsFor({ url, username, password }: EmbeddedClickHouse): Record<st
 }
 
 /** The library reports the rows of the answer; the engine counts all rows that were read. */
-async function rowsRead(columnar: Columnar, sql: string, params: QueryParams): Promise<number> {
+async function rowsRead(
+  columnar: ColumnarServer,
+  sql: string,
+  params: QueryParams,
+): Promise<number> {
   const before = await selectedRows(columnar)
   await columnar.query(sql, params)
   return (await selectedRows(columnar)) - before
 }
 
-async function selectedRows(columnar: Columnar): Promise<number> {
+async function selectedRows(columnar: ColumnarServer): Promise<number> {
   const [row] = await columnar.query<{ value: string }>(
     "SELECT value FROM system.events WHERE event = 'SelectedRows'",
   )

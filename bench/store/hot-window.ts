@@ -99,7 +99,10 @@ async function askStore(
   const { signal } = new AbortController()
   const start_ms = performance.now()
   const statement = statementOf(question, moment, dialects[store])
-  const found = await run(statement, { signal, limits, query_id: newId() })
+  const found = await run(statement, {
+    ...{ project_id: question.project_id, signal, limits },
+    query_id: newId(),
+  })
   const rows = found.rows.map((row) => toJsonRow(row, statement.columns))
   return { took_ms: performance.now() - start_ms, rows }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Columnar } from '../../src/platform/columnar/index.ts'
+import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
 import { readCorpus } from './corpus.ts'
 import type { BenchEngine } from './engine.ts'
 import { insertGenerated, span, traceRows } from './generated-rows.ts'
@@ -61,7 +61,7 @@ const oneInHundred = `cityHash64(number, 'again') % 100 = 0`
 
 type Share = { from: number; count: number; message: string; condition?: string }
 
-function inserter(columnar: Columnar, rows: number) {
+function inserter(columnar: ColumnarServer, rows: number) {
   const step_ns = BigInt(Math.floor(((span.to_ms - span.from_ms) * 1e6) / (rows / traceRows)))
   return ({ condition, ...share }: Share) =>
     columnar.command(
@@ -71,7 +71,7 @@ function inserter(columnar: Columnar, rows: number) {
     )
 }
 
-async function storeCorpus(columnar: Columnar): Promise<void> {
+async function storeCorpus(columnar: ColumnarServer): Promise<void> {
   await columnar.command(
     'CREATE TABLE corpus (text String) ENGINE = MergeTree ORDER BY tuple() AS SELECT {text:String}',
     { text: '' },
@@ -89,7 +89,7 @@ function varint(value: number): Buffer {
   }
 }
 
-async function mergesAreDone(columnar: Columnar): Promise<void> {
+async function mergesAreDone(columnar: ColumnarServer): Promise<void> {
   const deadline_ms = performance.now() + mergeWait_ms_max
   for (let quiet = 0; quiet < 4 && performance.now() < deadline_ms; ) {
     const [row] = await columnar.query<{ n: string }>(
@@ -101,7 +101,7 @@ async function mergesAreDone(columnar: Columnar): Promise<void> {
 }
 
 /** The engine's own merge of a finished day (migration 7), without waiting for it. */
-async function mergeDays(columnar: Columnar): Promise<void> {
+async function mergeDays(columnar: ColumnarServer): Promise<void> {
   const wait = (s: number) =>
     columnar.command(
       `ALTER TABLE observations MODIFY SETTING min_age_to_force_merge_seconds = ${s}`,
@@ -123,7 +123,7 @@ async function mergeDays(columnar: Columnar): Promise<void> {
 /** As in migration 7. */
 const forceMerge_s = 7_200
 
-async function stored(columnar: Columnar, rows: number) {
+async function stored(columnar: ColumnarServer, rows: number) {
   const [row] = await columnar.query<Record<string, string>>(
     `SELECT sum(rows) AS stored, sum(bytes_on_disk) AS bytes, count() AS parts,
       sum(data_uncompressed_bytes) AS raw, uniqExact(partition) AS partitions

@@ -103,7 +103,7 @@ async function explainTime(
   for (const moment of moments) {
     const statement = statementOf(question, moment, clickhouse, { to_plan: true })
     const start_ms = performance.now()
-    await plan(statement, { signal })
+    await plan(statement, { project_id: question.project_id, signal })
     times.push(performance.now() - start_ms)
   }
   return median(times.slice(warmUps))

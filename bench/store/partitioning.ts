@@ -1,7 +1,7 @@
-import type { Columnar } from '../../src/platform/columnar/index.ts'
+import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
 
 /** Recreates the empty table of observations, partitioned by another expression. */
-export async function partitionBy(columnar: Columnar, expression: string): Promise<void> {
+export async function partitionBy(columnar: ColumnarServer, expression: string): Promise<void> {
   const [row] = await columnar.query<{ statement: string }>('SHOW CREATE TABLE observations')
   const text = row?.statement ?? ''
   const changed = text.replace(/PARTITION BY .+/, `PARTITION BY ${expression}`)

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { mayReadSigningKeys } from '../capabilities/access/index.ts'
 import type { MoveSource } from '../capabilities/move/index.ts'
 import type { Blobs } from '../platform/blobs/index.ts'
-import { type Columnar, columnarSchemaStatus } from '../platform/columnar/index.ts'
+import { type ColumnarServer, columnarSchemaStatus } from '../platform/columnar/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { assertSchemaCurrent, MigrationRefused } from '../platform/migrations/index.ts'
 import { type Relational, relationalSchemaStatus } from '../platform/relational/index.ts'
@@ -25,7 +25,7 @@ export type EmbeddedStores = {
   identity: MoveSource
   postgres_url: string
   relational: Relational<Tables>
-  columnar: Columnar
+  columnar: ColumnarServer
   archives: Blobs
   queue_file: string
 }
@@ -81,7 +81,10 @@ async function assertInstallation(folder: string): Promise<void> {
   }
 }
 
-async function assertCurrent(relational: Relational<Tables>, columnar: Columnar): Promise<void> {
+async function assertCurrent(
+  relational: Relational<Tables>,
+  columnar: ColumnarServer,
+): Promise<void> {
   try {
     assertSchemaCurrent(await relationalSchemaStatus(relational))
     assertSchemaCurrent(await columnarSchemaStatus({ columnar }))

@@ -16,7 +16,11 @@ import {
 } from '../capabilities/move/index.ts'
 import { NoAnswer } from '../cli/index.ts'
 import type { Blobs } from '../platform/blobs/index.ts'
-import { type Columnar, columnarSchemaStatus, migrateColumnar } from '../platform/columnar/index.ts'
+import {
+  type ColumnarServer,
+  columnarSchemaStatus,
+  migrateColumnar,
+} from '../platform/columnar/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import { openSqliteQueue } from '../platform/queue/index.ts'
 import {
@@ -82,7 +86,7 @@ function assertTarget({ postgres_url, clickhouse_url, nats_url }: Config): void 
 
 type Target = {
   relational: Relational<Tables>
-  columnar: Columnar
+  columnar: ColumnarServer
   archives: Blobs | undefined
   progress: MoveProgress
 }

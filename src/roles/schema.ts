@@ -8,7 +8,7 @@ import { isMoveUnfinished } from '../capabilities/move/index.ts'
 import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from '../cli/index.ts'
 import { render, tableOf } from '../cli/output.ts'
 import {
-  type Columnar,
+  type ColumnarServer,
   ColumnarUnavailable,
   columnarSchemaStatus,
   migrateColumnar,
@@ -54,7 +54,7 @@ type SchemaConfig = Pick<
 export async function migrateStores(
   context: Pick<RoleContext, 'logger' | 'clock' | 'stop'>,
   config: SchemaConfig,
-  stores: { relational: Relational<Tables>; columnar: Columnar },
+  stores: { relational: Relational<Tables>; columnar: ColumnarServer },
   deliver: Deliver,
 ): Promise<void> {
   const { logger, clock, stop } = context

@@ -8,7 +8,11 @@ import {
   type RecordStore,
   type RetentionStore,
 } from '../capabilities/storage/index.ts'
-import { type Columnar, columnarSchemaStatus, openColumnar } from '../platform/columnar/index.ts'
+import {
+  type ColumnarServer,
+  columnarSchemaStatus,
+  openColumnar,
+} from '../platform/columnar/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { HealthCheck } from '../platform/http/index.ts'
 import {
@@ -89,7 +93,7 @@ export function openPostgres(context: RoleContext, config: RelationalConfig): Re
 }
 
 /** Opens ClickHouse. Closed when the role ends. */
-export function openClickHouse(context: RoleContext, config: ColumnarConfig): Columnar {
+export function openClickHouse(context: RoleContext, config: ColumnarConfig): ColumnarServer {
   const columnar = openColumnar({
     url: clickHouseUrl(config),
     username: config.clickhouse_username,
@@ -128,7 +132,10 @@ export function openStores(
 }
 
 /** Returns a check that both stores are migrated. A newer schema is valid during a roll-out. */
-function schemaCheck(relational: Relational<Tables>, columnar: Columnar): HealthCheck['check'] {
+function schemaCheck(
+  relational: Relational<Tables>,
+  columnar: ColumnarServer,
+): HealthCheck['check'] {
   let isCurrent = false
   return async () => {
     if (isCurrent) return null
@@ -144,7 +151,7 @@ function schemaCheck(relational: Relational<Tables>, columnar: Columnar): Health
 export type Stores = {
   relational: Relational<Tables>
   db: Relational<Tables>['db']
-  columnar: Columnar
+  columnar: ColumnarServer
   store: ObservationStore
   records: RecordStore
   ledger: LedgerStore

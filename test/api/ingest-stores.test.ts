@@ -12,7 +12,7 @@ import {
 import { nanoDollarsFrom } from '../../src/kernel/dollars.ts'
 import { conversationIdFrom } from '../../src/kernel/ids.ts'
 import type { Observation } from '../../src/model/observation.ts'
-import type { Columnar } from '../../src/platform/columnar/index.ts'
+import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
 import { migratedClickHouse } from '../support/clickhouse.ts'
 import { openIngestBench, start_ms, type ToldCall, type WorkerStore } from '../support/ingest.ts'
 import { observationOf } from '../support/observations.ts'
@@ -22,7 +22,7 @@ import { observationRow, rowFrame } from '../support/row-frames.ts'
 /** When the requests of row frames arrived. */
 const received_at_ms = start_ms
 
-let columnar: Columnar
+let columnar: ColumnarServer
 let store: WorkerStore
 const url = await testPostgres()
 

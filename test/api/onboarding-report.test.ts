@@ -139,7 +139,10 @@ describe('the report', () => {
     const sums = async () => {
       throw new ColumnarUnavailable('no answer')
     }
-    await using lame = await openOnboardingApi({ columnar: { read }, ledger: { sums } })
+    await using lame = await openOnboardingApi({
+      columnar: { ofProject: () => ({ read }) },
+      ledger: { sums },
+    })
     const project_id = await lame.bench.newProject()
     const { status, body } = await lame.call('GET', '/report', { project_id })
     expect(status).toBe(200)

@@ -10,7 +10,7 @@ import {
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts'
-import type { Columnar } from '../../src/platform/columnar/index.ts'
+import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import { migratedClickHouse } from '../support/clickhouse.ts'
 import { type IngestBench, openIngestBench } from '../support/ingest.ts'
@@ -23,7 +23,7 @@ import {
 import { otlpProject, type TestReceiver, testReceiver } from '../support/otlp-receiver.ts'
 import { testPostgres } from '../support/postgres.ts'
 
-let columnar: Columnar
+let columnar: ColumnarServer
 let bench: IngestBench
 let receiver: TestReceiver
 let ledger: ReturnType<typeof openClickHouseLedgerStore>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Columnar, openColumnar } from '../../src/platform/columnar/index.ts'
+import { type ColumnarServer, openColumnar } from '../../src/platform/columnar/index.ts'
 import { columnarOptions, migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
 import { eventually } from '../support/eventually.ts'
 import { insertMany } from '../support/many-observations.ts'
@@ -230,7 +230,7 @@ async function withLockedTasks(api: QueryApi, work: () => Promise<void>): Promis
   }
 }
 
-async function runningInClickHouse(columnar: Columnar): Promise<number> {
+async function runningInClickHouse(columnar: ColumnarServer): Promise<number> {
   const found = await columnar.query<{ n: string }>(
     `SELECT count() AS n FROM system.processes
     WHERE query LIKE '%quantileExact%' AND query NOT LIKE '%system.processes%'`,

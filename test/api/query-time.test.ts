@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../src/kernel/ids.ts'
-import { type Columnar, openColumnar } from '../../src/platform/columnar/index.ts'
+import { type ColumnarServer, openColumnar } from '../../src/platform/columnar/index.ts'
 import { columnarOptions, migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
 import { eventually } from '../support/eventually.ts'
 import { insertMany } from '../support/many-observations.ts'
@@ -25,21 +25,25 @@ afterAll(() => Promise.all(opened.map((api) => api[Symbol.asyncDispose]())))
 /**
  * A ClickHouse that takes eight seconds for 40,000 rows; when `late`, it ignores time limits too.
  */
-function slowClickHouse(url: string, { late = false } = {}): Columnar {
+function slowClickHouse(url: string, { late = false } = {}): ColumnarServer {
   const columnar = openColumnar({ ...columnarOptions(database), url })
-  return {
-    ...columnar,
-    read: (sql, params, about = {}) => {
-      const settings = {
-        ...about.settings,
-        max_threads: 1,
-        max_block_size: 500,
-        ...(late && endless),
-      }
-      const slow = sql.replace('count(*)', 'sum(1 + sleepEachRow(0.0002))')
-      return columnar.read(slow, params, { ...about, settings })
-    },
+  const ofProject: ColumnarServer['ofProject'] = (project) => {
+    const scoped = columnar.ofProject(project)
+    return {
+      ...scoped,
+      read: (sql, params, about = {}) => {
+        const settings = {
+          ...about.settings,
+          max_threads: 1,
+          max_block_size: 500,
+          ...(late && endless),
+        }
+        const slow = sql.replace('count(*)', 'sum(1 + sleepEachRow(0.0002))')
+        return scoped.read(slow, params, { ...about, settings })
+      },
+    }
   }
+  return { ...columnar, ofProject }
 }
 
 const endless = { max_execution_time: 60 }
@@ -199,7 +203,7 @@ async function backendOf({ relational }: QueryApi): Promise<number | undefined> 
   return rows[0]?.pid
 }
 
-async function statementsOf(columnar: Columnar): Promise<number> {
+async function statementsOf(columnar: ColumnarServer): Promise<number> {
   const found = await columnar.query<{ n: string }>(
     `SELECT count() AS n FROM system.processes
     WHERE query LIKE '%sleepEachRow%' AND query NOT LIKE '%system.processes%'`,

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
-  type Columnar,
+  type ColumnarServer,
   ColumnarUnavailable,
   type EmbeddedClickHouse,
   openColumnar,
@@ -150,7 +150,7 @@ test('it runs as a separate process too', async () => {
 
 type Login = Pick<EmbeddedClickHouse, 'url' | 'username' | 'password'>
 
-function opened({ url, username, password }: Login): Columnar {
+function opened({ url, username, password }: Login): ColumnarServer {
   const columnar = openColumnar(columnarOptions({ url, username, password, database: 'default' }))
   parts.defer(() => columnar.close())
   return columnar

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { observationColumnTypes } from '../../src/capabilities/storage/row-format/columns.ts'
 import {
-  type Columnar,
+  type ColumnarServer,
   columnarSchemaStatus,
   migrateColumnar,
   openColumnar,
@@ -17,7 +17,7 @@ import { columnarOptions, migratedClickHouse, testClickHouse } from '../support/
 
 const logger = createLogger({ role: 'test', level: 'silent' })
 let parts: AsyncDisposableStack
-let columnar: Columnar
+let columnar: ColumnarServer
 let directory: string
 
 const first = `create table if not exists {{table:a}} {{on_cluster}} (n UInt8)

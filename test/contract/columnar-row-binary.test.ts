@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '../../src/kernel/ids.ts'
 import {
-  type Columnar,
+  type ColumnarServer,
   compileRowBinary,
   openColumnar,
   RowBinaryError,
@@ -95,7 +95,7 @@ const rows = fc.array(
   { minLength: 1, maxLength: 30 },
 ) as fc.Arbitrary<Row[]>
 
-let columnar: Columnar
+let columnar: ColumnarServer
 
 beforeAll(async () => {
   columnar = openColumnar(columnarOptions(await testClickHouse('empty')))

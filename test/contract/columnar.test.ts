@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sleep } from '../../src/kernel/time.ts'
 import {
-  type Columnar,
+  type ColumnarServer,
   ColumnarError,
   ColumnarUnavailable,
   compileRowBinary,
@@ -14,7 +14,7 @@ import type { TestDatabase } from '../support/clickhouse-broker.ts'
 import { eventually } from '../support/eventually.ts'
 
 let database: TestDatabase
-let columnar: Columnar
+let columnar: ColumnarServer
 
 beforeAll(async () => {
   database = await testClickHouse('empty')

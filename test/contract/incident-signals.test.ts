@@ -10,8 +10,9 @@ import { slotReading } from '../../src/capabilities/incidents/signals/slot-readi
 import { durationMs } from '../../src/kernel/duration.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { Observation } from '../../src/model/observation.ts'
+import { parseProjectId } from '../../src/model/project-id.ts'
 import {
-  type Columnar,
+  type ColumnarServer,
   ColumnarUnavailable,
   openColumnar,
 } from '../../src/platform/columnar/index.ts'
@@ -57,7 +58,7 @@ async function compare(
 }
 
 type Rows = readonly object[]
-type ReadArguments = Parameters<Columnar['read']>
+type ReadArguments = Parameters<ColumnarServer['read']>
 
 type Samples = ReadonlyMap<string, Sample>
 
@@ -314,13 +315,20 @@ describe('rules with different filters', () => {
   /** Opens the signals over a store that answers some statements in its own way. */
   function signalsWith(answer: (params: string, rows: Rows) => Rows) {
     const statements: string[] = []
-    const read: Columnar['read'] = async <Row>(...[sql, params, options]: ReadArguments) => {
+    const ofProject = stores.columnar.ofProject(parseProjectId(project_id))
+    const read: ColumnarServer['read'] = async <Row>(...[sql, params, options]: ReadArguments) => {
       const text = JSON.stringify(params, (_, value) => (typeof value === 'bigint' ? 0 : value))
       statements.push(text)
-      const result = await stores.options.columnar.read<Row & object>(sql, params, options)
+      const result = await ofProject.read<Row & object>(sql, params, options)
       return { ...result, rows: answer(text, result.rows) as Row[] }
     }
-    return { statements, signals: openSignals({ ...stores.options, columnar: { read } }) }
+    return {
+      statements,
+      signals: openSignals({
+        ...stores.options,
+        columnar: { ofProject: () => ({ ...ofProject, read }) },
+      }),
+    }
   }
 
   test('share a statement for sums and one for percentiles', async () => {

@@ -9,11 +9,11 @@ import {
 import { newId } from '../../src/kernel/ids.ts'
 import { ingestPaths } from '../../src/model/ingest-records.ts'
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts'
-import { type Columnar, openColumnar } from '../../src/platform/columnar/index.ts'
+import { type ColumnarServer, openColumnar } from '../../src/platform/columnar/index.ts'
 import { columnarOptions, migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
 import { entryOf, start } from '../support/records.ts'
 
-let columnar: Columnar
+let columnar: ColumnarServer
 let store: LedgerStore
 /** The same, with a clock that a test sets; each reading takes a millisecond. */
 let timed: LedgerStore

@@ -15,7 +15,7 @@ import {
 } from '../../src/capabilities/move/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { openDirectoryBlobs } from '../../src/platform/blobs/directory-blobs.ts'
-import type { Columnar } from '../../src/platform/columnar/index.ts'
+import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
 import { openSqliteQueue, type Queue } from '../../src/platform/queue/index.ts'
 import {
   copyDatabase,
@@ -36,9 +36,9 @@ const logger = createLogger({ role: 'test', level: 'fatal' })
 class Killed extends Error {}
 
 describe('rows', () => {
-  let source: Columnar
+  let source: ColumnarServer
   let relational: Relational<unknown>
-  const opened: Columnar[] = []
+  const opened: ColumnarServer[] = []
 
   beforeAll(async () => {
     relational = openRelational({
@@ -56,7 +56,7 @@ describe('rows', () => {
     await relational.close()
   })
 
-  async function open(): Promise<Columnar> {
+  async function open(): Promise<ColumnarServer> {
     const columnar = await migratedClickHouse()
     opened.push(columnar)
     return columnar
@@ -133,7 +133,7 @@ describe('rows', () => {
 /** Texts that separators, escapes and JSON could change. */
 const hostile = ['', 'tab\tline\n', "quote'\\", '{x:String}', 'ü', 'null', '\u0000']
 
-async function fill(columnar: Columnar): Promise<void> {
+async function fill(columnar: ColumnarServer): Promise<void> {
   await insertMany(columnar, { project_id: newId(), rows: 30 })
   const project_id = newId()
   await insertMany(columnar, { project_id, rows: 31 })
@@ -162,7 +162,7 @@ async function fill(columnar: Columnar): Promise<void> {
   )
 }
 
-async function readTable(columnar: Columnar, table: string): Promise<string[]> {
+async function readTable(columnar: ColumnarServer, table: string): Promise<string[]> {
   const columns = await columnar.query<{ name: string }>(
     `SELECT name FROM system.columns WHERE database = currentDatabase() AND table = {table:String}`,
     { table },

@@ -9,7 +9,7 @@ import { querySchema } from '../../src/capabilities/query/language/page-query.ts
 import { toJsonRow } from '../../src/capabilities/query/run/run-query.ts'
 import { openClickHouseRecordStore } from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import type { Columnar } from '../../src/platform/columnar/index.ts'
+import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
 import { migratedClickHouse } from '../support/clickhouse.ts'
 import { expectedGroups, expectedPage, expectedSums } from '../support/query-evaluation.ts'
 import {
@@ -287,7 +287,7 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
 })
 
 describe('entities that only ClickHouse has', () => {
-  let columnar: Columnar
+  let columnar: ColumnarServer
   beforeAll(async () => {
     columnar = await migratedClickHouse()
     await columnar.command('SYSTEM STOP MERGES correlations')

@@ -6,7 +6,7 @@ import {
   type RecordStore,
 } from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { type Columnar, openColumnar } from '../../src/platform/columnar/index.ts'
+import { type ColumnarServer, openColumnar } from '../../src/platform/columnar/index.ts'
 import { columnarOptions, migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
 import { observationOf } from '../support/observations.ts'
 import {
@@ -19,7 +19,7 @@ import {
   traceOf,
 } from '../support/records.ts'
 
-let columnar: Columnar
+let columnar: ColumnarServer
 let store: RecordStore
 
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Job } from '../../src/capabilities/jobs/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { type Blobs, openBlobs } from '../../src/platform/blobs/index.ts'
-import { type Columnar, openColumnar } from '../../src/platform/columnar/index.ts'
+import { type ColumnarServer, openColumnar } from '../../src/platform/columnar/index.ts'
 import {
   type Kysely,
   openRelational,
@@ -32,7 +32,7 @@ import { type S3Server, startS3Server } from '../support/s3-server.ts'
 const logger = createLogger({ role: 'test', level: 'silent' })
 let directory = ''
 let s3: S3Server
-let columnar: Columnar
+let columnar: ColumnarServer
 let relational: Relational<ArchiveTestTables>
 let db: Kysely<ArchiveTestTables>
 let options: ArchiveProcessOptions

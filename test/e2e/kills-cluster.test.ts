@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sleep } from '../../src/kernel/time.ts'
-import type { Columnar } from '../../src/platform/columnar/index.ts'
+import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
 import { type Cluster, startCluster } from '../support/cluster.ts'
 import { eventually } from '../support/eventually.ts'
 import { type IngestRun, type IngestRunOptions, startIngestRun } from '../support/ingest-run.ts'
@@ -24,7 +24,7 @@ const youngDeaths_max = 10
 const grownUp_ms = 11_000
 
 let cluster: Cluster
-let columnar: Columnar
+let columnar: ColumnarServer
 /** In the network tests edges reach the queue through this gate; the worker never does. */
 let gate: TcpGate
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Columnar } from '../../src/platform/columnar/index.ts'
+import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
 import { accountOf, expectFaithfulRows, recordedOf } from '../support/bookkeeping.ts'
 import { type Cluster, startCluster } from '../support/cluster.ts'
 import { eventually } from '../support/eventually.ts'
@@ -18,7 +18,7 @@ const enoughCalls = 80
 const spool_bytes_min = 1_048_576
 
 let cluster: Cluster
-let columnar: Columnar
+let columnar: ColumnarServer
 
 beforeAll(async () => {
   cluster = await startCluster({

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Columnar } from '../../src/platform/columnar/index.ts'
+import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
 import { type Api, apiByToken } from '../support/clients/api-reader.ts'
 import { type Cluster, startCluster } from '../support/cluster.ts'
 import { eventually } from '../support/eventually.ts'
@@ -28,7 +28,7 @@ const bounds = {
 }
 
 let cluster: Cluster
-let columnar: Columnar
+let columnar: ColumnarServer
 let admin: Api
 
 beforeAll(async () => {
@@ -67,7 +67,7 @@ const processes = () => ({
 })
 
 function start(options: IngestRunOptions): IngestRun {
-  const withColumnar = <T>(work: (of: Columnar) => Promise<T>) => work(columnar)
+  const withColumnar = <T>(work: (of: ColumnarServer) => Promise<T>) => work(columnar)
   return startIngestRun({ ...targets(), processes, reader, withColumnar }, options)
 }
 

@@ -23,7 +23,7 @@ import {
 import { newId } from '../../src/kernel/ids.ts'
 import { type Clock, systemClock } from '../../src/kernel/time.ts'
 import { type Blobs, openBlobs } from '../../src/platform/blobs/index.ts'
-import type { Columnar } from '../../src/platform/columnar/index.ts'
+import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
 import {
   type ArchiveTables,
   type JobTables,
@@ -63,7 +63,7 @@ export async function folderBlobs(): Promise<Blobs> {
  * values, so that versions exist side by side. Users alternate: user-0 to user-4.
  */
 export async function writeRecords(
-  columnar: Columnar,
+  columnar: ColumnarServer,
   { project_id, days, each }: { project_id: string; days: number; each: number },
 ): Promise<void> {
   const store = openClickHouseStore({ columnar })
@@ -120,7 +120,7 @@ export type ArchiveTestTables = ArchiveTables & JobTables & RetentionTables
 
 /** Archive and restore runs as a worker does them, with the test's own stores. */
 export type ArchiveDesk = {
-  columnar: Columnar
+  columnar: ColumnarServer
   db: Kysely<ArchiveTestTables>
   restored: RestoredStore
   /** Columns that archives lack, as in an earlier version. */
@@ -141,7 +141,7 @@ export async function openArchiveDesk(
     database_url?: string
     clock?: Clock
     /** Tables that the test has opened and closes itself. */
-    columnar?: Columnar
+    columnar?: ColumnarServer
   } = {},
 ): Promise<ArchiveDesk> {
   const { database_url, clock = systemClock, columnar: given, ...others } = more

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Columnar } from '../../src/platform/columnar/index.ts'
+import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
 import type { ClientCall } from './load.ts'
 
 /** One observation of a load's run, as ClickHouse stores it. 64-bit numbers are decimal text. */
@@ -22,7 +22,7 @@ export type RecordedRow = {
 export type Recorded = { rows: readonly RecordedRow[]; raw_rows: number }
 
 /** Reads all observations of the tasks whose names begin with the run's. */
-export async function recordedOf(columnar: Columnar, run: string): Promise<Recorded> {
+export async function recordedOf(columnar: ColumnarServer, run: string): Promise<Recorded> {
   const rows = await columnar.query<RecordedRow>(
     `select toString(trace_id) as trace_id, observation_id, name, type, task_id,
        conversation_external_id as external_id, outcome, status, input, output,

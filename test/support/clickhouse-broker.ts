@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
-  type Columnar,
+  type ColumnarServer,
   migrateColumnar,
   openColumnar,
   startEmbeddedClickHouse,
@@ -45,7 +45,7 @@ export async function startClickHouseBroker(): Promise<ClickHouseBroker> {
 }
 
 type SharedServer = {
-  columnar: Columnar
+  columnar: ColumnarServer
   access: Omit<TestDatabase, 'database'>
   /** Statements that create the tables of the current schema in the database `template`. */
   schema: readonly string[]
@@ -81,7 +81,7 @@ async function startSharedServer(): Promise<SharedServer> {
 }
 
 /** Reads the statement that creates each table; views come last because they need the tables. */
-async function statementsOf(columnar: Columnar): Promise<string[]> {
+async function statementsOf(columnar: ColumnarServer): Promise<string[]> {
   const tables = await columnar.query<{ create_table_query: string }>(
     `SELECT create_table_query FROM system.tables WHERE database = {database:String}
      ORDER BY engine LIKE '%View', name`,

@@ -1,7 +1,7 @@
 import { inject } from 'vitest'
 import {
-  type Columnar,
   type ColumnarOptions,
+  type ColumnarServer,
   openColumnar,
 } from '../../src/platform/columnar/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
@@ -29,7 +29,7 @@ export async function testClickHouse(
 }
 
 /** Opens a migrated database, a new one by default. Close it after the tests. */
-export async function migratedClickHouse(given?: TestDatabase): Promise<Columnar> {
+export async function migratedClickHouse(given?: TestDatabase): Promise<ColumnarServer> {
   return openColumnar(columnarOptions(given ?? (await testClickHouse())))
 }
 

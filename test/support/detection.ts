@@ -14,7 +14,7 @@ import { taskRoutes } from '../../src/capabilities/tasks/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import type { Observation } from '../../src/model/observation.ts'
-import type { Columnar } from '../../src/platform/columnar/index.ts'
+import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
 import { createHttpServer } from '../../src/platform/http/index.ts'
 import {
   type AccessTables,
@@ -36,7 +36,7 @@ export type DetectionBench = AsyncDisposable & {
   clickhouse: TestDatabase
   db: DetectionDb
   relational: Relational<Tables>
-  columnar: Columnar
+  columnar: ColumnarServer
   store: ObservationStore
   newProject(): Promise<string>
   /** Stores observations and rolls them up, like a batch of the queue. */

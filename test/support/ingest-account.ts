@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Columnar } from '../../src/platform/columnar/index.ts'
+import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
 import { accountOf, expectFaithfulRows, type Recorded, recordedOf } from './bookkeeping.ts'
 import { isTaken, type SentParcel } from './ingest-load.ts'
 import { type ParcelRecords, recordKey } from './ingest-parcels.ts'
@@ -45,7 +45,10 @@ export type PathAccount = {
 }
 
 /** Reads the tables' data of a run after everything has settled. */
-export async function storedOf(columnar: Columnar, { run }: Sent): Promise<Omit<Held, 'ledger'>> {
+export async function storedOf(
+  columnar: ColumnarServer,
+  { run }: Sent,
+): Promise<Omit<Held, 'ledger'>> {
   const [recorded, events, links, traces] = await Promise.all([
     recordedOf(columnar, `${run}-`),
     keysIn(columnar, run, eventsSql),
@@ -65,7 +68,7 @@ const linksSql = `select toString(trace_id) as trace_id, toString(linked_trace_i
 const tracesSql = `select toString(trace_id) as trace_id, '' as id from traces final
   where metadata['run'] = {run: String}`
 
-async function keysIn(columnar: Columnar, run: string, sql: string): Promise<string[]> {
+async function keysIn(columnar: ColumnarServer, run: string, sql: string): Promise<string[]> {
   const rows = await columnar.query<{ trace_id: string; id: string }>(sql, { run })
   return rows.map(({ trace_id, id }) => recordKey(trace_id, id))
 }

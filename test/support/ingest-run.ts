@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Columnar } from '../../src/platform/columnar/index.ts'
+import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
 import { eventually } from './eventually.ts'
 import {
   expectBalanced,
@@ -24,7 +24,7 @@ export type IngestShape = IngestTargets & {
   processes: () => IngestProcesses
   reader: () => Reader
   /** Opens the tables; the service may be down while the test reads them. */
-  withColumnar<T>(work: (columnar: Columnar) => Promise<T>): Promise<T>
+  withColumnar<T>(work: (columnar: ColumnarServer) => Promise<T>): Promise<T>
 }
 
 /** Running clients of every ingest path. */

@@ -19,7 +19,7 @@ import {
 } from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { Observation } from '../../src/model/observation.ts'
-import type { Columnar } from '../../src/platform/columnar/index.ts'
+import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
 import { createHttpServer, type Route } from '../../src/platform/http/index.ts'
 import {
   openRelational,
@@ -50,7 +50,7 @@ export const querySettings: QuerySettings = {
 export type QueryApi = AsyncDisposable & {
   url: string
   project_id: string
-  columnar: Columnar
+  columnar: ColumnarServer
   relational: Relational<TaskTables>
   records: RecordStore
   metrics: Metrics
@@ -71,7 +71,7 @@ type CallAbout = {
 export type QueryApiOptions = {
   settings?: Partial<QuerySettings>
   chooseStore?: QueriesOptions['chooseStore']
-  columnar?: Columnar
+  columnar?: ColumnarServer
   /** URL of PostgreSQL; a new database by default. */
   postgres_url?: string
   project_id?: string

@@ -11,7 +11,7 @@ import type {
   LinkDraft,
   TextPairs,
 } from '../../src/model/ingest-records.ts'
-import type { Columnar } from '../../src/platform/columnar/index.ts'
+import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
 import type {
   DetectionTables,
   Relational,
@@ -30,7 +30,7 @@ import { correlationOf, eventOf, linkOf, rowsOf } from './records.ts'
 
 /** Stores of entities that only one store holds. */
 export type Stores = {
-  columnar: Columnar
+  columnar: ColumnarServer
   records: RecordStore
   relational: Relational<TaskTables & DetectionTables>
 }

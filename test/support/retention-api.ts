@@ -23,7 +23,7 @@ import type {
   TraceDraft,
 } from '../../src/model/ingest-records.ts'
 import type { Observation } from '../../src/model/observation.ts'
-import type { Columnar } from '../../src/platform/columnar/index.ts'
+import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
 import { createHttpServer } from '../../src/platform/http/index.ts'
 import {
   type AccessTables,
@@ -83,7 +83,7 @@ export type DryRunRecord = Record<string, unknown> & {
 export type RetentionApi = AsyncDisposable & {
   routes: ReturnType<typeof retentionRoutes>
   db: RetentionDb
-  columnar: Columnar
+  columnar: ColumnarServer
   records: RecordStore
   store: RetentionStore
   postgres_url: string

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ScriptInput } from '../../src/capabilities/onboarding/index.ts'
 import {
-  type Columnar,
+  type ColumnarServer,
   openColumnar,
   startEmbeddedClickHouse,
 } from '../../src/platform/columnar/index.ts'
@@ -61,7 +61,7 @@ export async function startSingleMachine(
 }
 
 /** The observations of a data directory that no service uses. */
-export async function columnarAtRest(directory: string): Promise<Columnar & AsyncDisposable> {
+export async function columnarAtRest(directory: string): Promise<ColumnarServer & AsyncDisposable> {
   const logger = createLogger({ role: 'test', level: 'fatal' })
   const server = await startEmbeddedClickHouse({ directory: join(directory, 'clickhouse'), logger })
   const columnar = openTestColumnar(server)
@@ -79,7 +79,7 @@ export function openTestColumnar(server: {
   url: string
   username: string
   password: string
-}): Columnar {
+}): ColumnarServer {
   const { url, username, password } = server
   return openColumnar({
     url,

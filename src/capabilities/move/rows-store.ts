@@ -1,4 +1,9 @@
-import { type Columnar, ColumnarError, ColumnarUnavailable } from '../../platform/columnar/index.ts'
+import {
+  type Columnar,
+  ColumnarError,
+  type ColumnarReads,
+  ColumnarUnavailable,
+} from '../../platform/columnar/index.ts'
 import {
   behind,
   type Condition,
@@ -62,8 +67,9 @@ const readSettings = {
 
 /** Opens the store of one side. Rejects with ColumnarUnavailable or ColumnarError. */
 export function openRowsStore(columnar: Columnar): RowsStore {
+  const statements = columnar.acrossProjects('move')
   const query = <T>(sql: string, { params }: Pick<Condition, 'params'> = { params: {} }) =>
-    columnar.query<T>(sql, params, { timeout_ms: statement_ms_max, settings: readSettings })
+    statements.query<T>(sql, params, { timeout_ms: statement_ms_max, settings: readSettings })
   const findKey = async (sql: string, about: { key: readonly KeyPart[] } & Condition) => {
     const [row] = await query<Record<string, string>>(sql, about)
     return row && about.key.map((_, at) => row[`key_${at}`] ?? '')
@@ -95,9 +101,9 @@ export function openRowsStore(columnar: Columnar): RowsStore {
       const sql = `${keySql(division, where)} ORDER BY ${orderOf(key, ' DESC')} LIMIT 1`
       return findKey(sql, { key, ...where })
     },
-    readRows: (division, range, bytes_max) => readRows(columnar, division, range, bytes_max),
+    readRows: (division, range, bytes_max) => readRows(statements, division, range, bytes_max),
     insertRows: ({ name, columns }, rows) =>
-      columnar.insertRowBinary(name, columns, rows, { timeout_ms: statement_ms_max }),
+      statements.insertRowBinary(name, columns, rows, { timeout_ms: statement_ms_max }),
     sumRows: async (division, range) => {
       const where = conditionOf(division, range)
       const columns = division.table.columns.map(quote).join(', ')
@@ -173,7 +179,7 @@ function conditionOf({ table, value }: Division, { after, until }: Range): Condi
 const tooManyBytes = 396
 
 async function readRows(
-  columnar: Columnar,
+  statements: ColumnarReads,
   division: Division,
   range: Range,
   bytes_max: number,
@@ -183,7 +189,7 @@ async function readRows(
   const text = `SELECT ${columns} FROM ${division.table.name} FINAL WHERE ${sql}`
   const settings = { ...readSettings, max_result_bytes: bytes_max, result_overflow_mode: 'throw' }
   try {
-    return await columnar.queryRowBinary(text, params, { timeout_ms: statement_ms_max, settings })
+    return await statements.queryRowBinary(text, params, { timeout_ms: statement_ms_max, settings })
   } catch (error) {
     if (error instanceof ColumnarError && error.code === tooManyBytes) return undefined
     // The embedded engine may use 2 GiB.

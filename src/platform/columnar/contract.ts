@@ -1,6 +1,58 @@
-/** A client of ClickHouse over HTTP. Methods reject with ColumnarUnavailable or ColumnarError. */
+import type { ProjectId } from '../../model/project-id.ts'
+
+/**
+ * ClickHouse, as capabilities use it: statements are those of a project, or say why they work across
+ * projects. Methods reject with ColumnarUnavailable or ColumnarError, and with TypeError for a
+ * statement that could avoid the filter of its project.
+ */
 export type Columnar = {
   readonly database: string
+  /**
+   * Returns statements that read only rows of this project, also when they forget to filter by it.
+   * `{project:UUID}` is bound in each of them.
+   */
+  ofProject(project: ProjectId): ProjectColumnar
+  /** Returns reads of the rows of at most 100 projects. */
+  ofProjects(projects: readonly ProjectId[]): ColumnarReads
+  /** Returns statements without a filter, for one of a closed list of reasons. */
+  acrossProjects(reason: AcrossProjects): ColumnarStatements
+  /** Stops a statement of `read` by its `query_id`. */
+  kill(query_id: string): Promise<void>
+  /**
+   * Returns the elapsed time of a running statement of `read`, or undefined when it is not running.
+   * This method and `kill` have their own connections, so they never wait for statements.
+   */
+  findElapsed_ms(query_id: string): Promise<number | undefined>
+}
+
+/** The reasons for statements that are not limited to one project. Each has few uses: search them. */
+export type AcrossProjects =
+  /** The clock of the server, and names of tables, columns, parts and mutations. No rows. */
+  | 'catalogue'
+  /** A batch of the queue has rows of several projects. */
+  | 'ingest'
+  /** The ledger closes the hours of all projects. */
+  | 'ledger hours'
+  /** DELETE and ALTER TABLE, to which filters do not apply: their conditions name the projects. */
+  | 'changes of rows'
+  /** Drops what is a partition or a part as a whole, and finds the parts. */
+  | 'whole parts'
+  /** Moves an installation to other stores. */
+  | 'move'
+
+/** A client of ClickHouse over HTTP, with all rights. Only for roles, migrations and tests. */
+export type ColumnarServer = Columnar &
+  ColumnarStatements & {
+    /** Creates `database` if it is missing, on every server of the cluster if one is named. */
+    createDatabase(cluster?: string): Promise<void>
+    /** Resolves with whether the server answers a SELECT with these credentials. Never rejects. */
+    ping(): Promise<boolean>
+    /** Waits for running requests, then closes the connections. */
+    close(): Promise<void>
+  }
+
+/** Statements that read. */
+export type ColumnarReads = {
   /**
    * Runs one SELECT and reads all its rows. `params` fill `{name: Type}`, the only way to pass
    * values. 64-bit integers are returned as decimal text, so that no digits are lost.
@@ -11,25 +63,6 @@ export type Columnar = {
    * and the server stops it when the connection closes.
    */
   read<T>(sql: string, params?: QueryParams, options?: ReadOptions): Promise<ReadResult<T>>
-  /** Stops a statement of `read` by its `query_id`. */
-  kill(query_id: string): Promise<void>
-  /**
-   * Returns the elapsed time of a running statement of `read`, or undefined when it is not running.
-   * This method and `kill` have their own connections, so they never wait for statements.
-   */
-  findElapsed_ms(query_id: string): Promise<number | undefined>
-  /**
-   * Appends rows that `compileRowBinary` encoded for these columns. A table that remembers tokens
-   * stores each token once, but only a replicated table does so safely (see render-statement.ts).
-   */
-  insertRowBinary(
-    table: string,
-    columns: readonly string[],
-    rows: Uint8Array,
-    options?: InsertOptions,
-  ): Promise<void>
-  /** Runs one statement that returns no rows. */
-  command(sql: string, params?: QueryParams, options?: QueryOptions): Promise<void>
   /**
    * Runs one SELECT and returns its rows as one Parquet file. Server and client hold the whole file
    * in memory: bound it with LIMIT and the setting `max_result_bytes`.
@@ -37,6 +70,9 @@ export type Columnar = {
   queryParquet(sql: string, params?: QueryParams, options?: QueryOptions): Promise<Buffer>
   /** Runs one SELECT like `queryParquet`, and returns its rows as RowBinary: `insertRowBinary` takes them. */
   queryRowBinary(sql: string, params?: QueryParams, options?: QueryOptions): Promise<Buffer>
+}
+
+type InsertParquet = {
   /**
    * Runs `INSERT INTO … SELECT … FROM input('…')` with the rows of a Parquet file as input. See
    * `insertRowBinary` for the effects of a failed insert.
@@ -46,13 +82,31 @@ export type Columnar = {
     file: Uint8Array,
     options?: QueryOptions & { params?: QueryParams },
   ): Promise<void>
-  /** Creates `database` if it is missing, on every server of the cluster if one is named. */
-  createDatabase(cluster?: string): Promise<void>
-  /** Resolves with whether the server answers a SELECT with these credentials. Never rejects. */
-  ping(): Promise<boolean>
-  /** Waits for running requests, then closes the connections. */
-  close(): Promise<void>
 }
+
+/** Statements of one project. */
+export type ProjectColumnar = ColumnarReads &
+  InsertParquet & {
+    /** Runs one INSERT INTO … SELECT. The SELECT reads only rows of the project. */
+    insertSelect(sql: string, params?: QueryParams, options?: QueryOptions): Promise<void>
+  }
+
+/** All statements, without a filter. */
+export type ColumnarStatements = ColumnarReads &
+  InsertParquet & {
+    /**
+     * Appends rows that `compileRowBinary` encoded for these columns. A table that remembers tokens
+     * stores each token once, but only a replicated table does so safely (see render-statement.ts).
+     */
+    insertRowBinary(
+      table: string,
+      columns: readonly string[],
+      rows: Uint8Array,
+      options?: InsertOptions,
+    ): Promise<void>
+    /** Runs one statement that returns no rows. */
+    command(sql: string, params?: QueryParams, options?: QueryOptions): Promise<void>
+  }
 
 export type QueryParams = Record<string, QueryParam>
 /** A parameter. Arrays fill `Array(T)`; a bigint is sent as decimal digits. */

@@ -1,9 +1,14 @@
 export type { ColumnarOptions } from './columnar-client.ts'
 export {
+  type AcrossProjects,
   type Columnar,
   ColumnarError,
+  type ColumnarReads,
+  type ColumnarServer,
+  type ColumnarStatements,
   ColumnarUnavailable,
   type InsertOptions,
+  type ProjectColumnar,
   type QueryOptions,
   type QueryParam,
   type QueryParams,

@@ -8,11 +8,11 @@ import {
   type SchemaStatus,
 } from '../migrations/index.ts'
 import type { Logger } from '../telemetry/index.ts'
-import { type Columnar, ColumnarError } from './contract.ts'
+import { ColumnarError, type ColumnarServer } from './contract.ts'
 import { renderStatement, type SchemaTarget } from './render-statement.ts'
 
 export type ColumnarMigrateOptions = {
-  columnar: Columnar
+  columnar: ColumnarServer
   /** Cluster for replicated and distributed tables; a single server without it. */
   cluster?: string
   logger: Logger
@@ -67,7 +67,7 @@ const noteTables = [
  */
 const firstOfAll: ReadonlySet<string> = new Set(['0007_observations_by_day'])
 
-async function readTableSettings(columnar: Columnar): Promise<ReadonlySet<string>> {
+async function readTableSettings(columnar: ColumnarServer): Promise<ReadonlySet<string>> {
   const rows = await columnar.query<{ name: string }>('SELECT name FROM system.merge_tree_settings')
   return new Set(rows.map(({ name }) => name))
 }
@@ -93,7 +93,11 @@ async function apply(
   logger.debug({ migration: name }, 'migrated')
 }
 
-async function run(columnar: Columnar, template: string, target: SchemaTarget): Promise<void> {
+async function run(
+  columnar: ColumnarServer,
+  template: string,
+  target: SchemaTarget,
+): Promise<void> {
   const statement = renderStatement(template, target)
   if (statement !== '') await columnar.command(statement, {}, { timeout_ms: statement_ms_max })
 }
@@ -111,7 +115,7 @@ export async function columnarSchemaStatus({
   columnar,
   directory = columnarMigrationsDirectory,
 }: {
-  columnar: Columnar
+  columnar: ColumnarServer
   directory?: string
 }): Promise<SchemaStatus> {
   const migrations = await readMigrations(directory)
@@ -122,7 +126,7 @@ const unknownTable = 60
 const unknownDatabase = 81
 
 /** Reads the recorded migrations; an empty list before the first run. */
-async function readApplied(columnar: Columnar): Promise<AppliedMigration[]> {
+async function readApplied(columnar: ColumnarServer): Promise<AppliedMigration[]> {
   try {
     const notes = await columnar.query<Omit<AppliedMigration, 'finished'>>(
       'SELECT DISTINCT version, name, checksum FROM schema_migrations ORDER BY version LIMIT 10000',

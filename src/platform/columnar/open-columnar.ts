@@ -8,13 +8,16 @@ import {
   trackRequests,
 } from './columnar-client.ts'
 import type {
-  Columnar,
+  ColumnarReads,
+  ColumnarServer,
+  ColumnarStatements,
   InsertOptions,
   QueryOptions,
   QueryParams,
   ReadOptions,
   ReadResult,
 } from './contract.ts'
+import { scopeToProject, scopeToProjects } from './project-scope.ts'
 
 const settingsOfEveryRead: Record<string, string | number> = {
   // 2: read-only, but settings are allowed.
@@ -37,20 +40,60 @@ const settingsOfEveryInsert: Record<string, string | number> = {
 }
 
 /** Opens a pool of connections to ClickHouse. It connects on first use. */
-export function openColumnar(options: ColumnarOptions): Columnar {
-  const client = createClickHouse(options, options.database)
+export function openColumnar(options: ColumnarOptions): ColumnarServer {
+  const { database } = options
+  const client = createClickHouse(options, database)
   const control = createClickHouse(
     { ...options, connections_max: controlConnections_max },
-    options.database,
+    database,
   )
   const requests = trackRequests(options.request_timeout_ms)
+  const server: ColumnarServer = {
+    database,
+    ...openReads(client, requests),
+    ...openChanges(client, requests),
+    ofProject: (project) => scopeToProject(server, database, project),
+    ofProjects: (projects) => scopeToProjects(server, database, projects),
+    acrossProjects: () => server,
+    kill: (query_id) =>
+      requests.run({ timeout_ms: control_ms_max }, async (limits) => {
+        const query = 'KILL QUERY WHERE query_id = {id:String} ASYNC'
+        await control.command({ query, query_params: { id: query_id }, ...limits })
+      }),
+    findElapsed_ms: (query_id) =>
+      requests.run({ timeout_ms: control_ms_max }, async (limits) => {
+        const query = 'SELECT elapsed FROM system.processes WHERE query_id = {id:String}'
+        const asked = { query, query_params: { id: query_id }, ...limits }
+        const rows = await control.query({ ...asked, format: 'JSONEachRow' })
+        const [running] = await rows.json<{ elapsed: number }>()
+        return running && running.elapsed * 1_000
+      }),
+    createDatabase: (cluster) =>
+      requests.run(undefined, (limits) => createDatabase(options, cluster, limits)),
+    ping: () =>
+      requests
+        .run(undefined, ({ abort_signal }) => client.ping({ select: true, abort_signal }))
+        .then(
+          (answer) => answer.success,
+          () => false,
+        ),
+    close: async () => {
+      await requests.idle()
+      await Promise.all([client.close(), control.close()])
+    },
+  }
+  return server
+}
+
+type Requests = ReturnType<typeof trackRequests>
+
+function openReads(client: ClickHouseClient, requests: Requests): ColumnarReads {
   const queryBytes = (query: string, params?: QueryParams, queryOptions?: QueryOptions) =>
     requests.run(queryOptions, async (limits) => {
       const { stream } = await client.exec({ query, ...toQueryParams(params), ...limits })
       return buffer(stream)
     })
   return {
-    database: options.database,
     query: (sql, params, queryOptions) =>
       requests.run(queryOptions, async (limits) => {
         const rows = await client.query({
@@ -70,27 +113,22 @@ export function openColumnar(options: ColumnarOptions): Columnar {
           return readResult<T>(await client.query({ ...given, format: 'JSONCompact' }))
         },
       ),
-    kill: (query_id) =>
-      requests.run({ timeout_ms: control_ms_max }, async (limits) => {
-        const query = 'KILL QUERY WHERE query_id = {id:String} ASYNC'
-        await control.command({ query, query_params: { id: query_id }, ...limits })
-      }),
-    findElapsed_ms: (query_id) =>
-      requests.run({ timeout_ms: control_ms_max }, async (limits) => {
-        const query = 'SELECT elapsed FROM system.processes WHERE query_id = {id:String}'
-        const asked = { query, query_params: { id: query_id }, ...limits }
-        const rows = await control.query({ ...asked, format: 'JSONEachRow' })
-        const [running] = await rows.json<{ elapsed: number }>()
-        return running && running.elapsed * 1_000
-      }),
-    insertRowBinary: (table, columns, rows, queryOptions) =>
-      requests.run(insertSettings(queryOptions), (limits) =>
-        insert(client, { statement: insertStatement(table, columns), rows, limits }),
-      ),
     queryParquet: (sql, params, queryOptions) =>
       queryBytes(`${sql}\nFORMAT Parquet`, params, queryOptions),
     queryRowBinary: (sql, params, queryOptions) =>
       queryBytes(`${sql}\nFORMAT RowBinary`, params, queryOptions),
+  }
+}
+
+function openChanges(
+  client: ClickHouseClient,
+  requests: Requests,
+): Pick<ColumnarStatements, 'insertRowBinary' | 'insertParquet' | 'command'> {
+  return {
+    insertRowBinary: (table, columns, rows, queryOptions) =>
+      requests.run(insertSettings(queryOptions), (limits) =>
+        insert(client, { statement: insertStatement(table, columns), rows, limits }),
+      ),
     insertParquet: (statement, file, { params, ...queryOptions } = {}) => {
       const settings = { ...settingsOfEveryInsert, ...queryOptions.settings }
       return requests.run({ ...queryOptions, settings }, (limits) => {
@@ -106,19 +144,6 @@ export function openColumnar(options: ColumnarOptions): Columnar {
       requests.run(queryOptions, async (limits) => {
         await client.command({ query: sql, ...toQueryParams(params), ...limits })
       }),
-    createDatabase: (cluster) =>
-      requests.run(undefined, (limits) => createDatabase(options, cluster, limits)),
-    ping: () =>
-      requests
-        .run(undefined, ({ abort_signal }) => client.ping({ select: true, abort_signal }))
-        .then(
-          (answer) => answer.success,
-          () => false,
-        ),
-    close: async () => {
-      await requests.idle()
-      await Promise.all([client.close(), control.close()])
-    },
   }
 }
 

@@ -1,9 +1,8 @@
 import type { Parameters } from './grouped-statement.ts'
 import type { Window } from './reading.ts'
 
-/** Which observations are read. Tags are in large maps, which are read for rules that name tags. */
+/** Which observations of a project are read. Tags are in large maps, which are read for rules that name tags. */
 export type CallRowsRequest = {
-  project_id: string
   ranges: readonly Window[]
   readsTags: boolean
   /** More columns of observations. */
@@ -12,7 +11,7 @@ export type CallRowsRequest = {
 
 /** Makes the SELECT of observations in any of the ranges, each in its latest version. */
 export function callRows(
-  { project_id, ranges, readsTags, columns = [] }: CallRowsRequest,
+  { ranges, readsTags, columns = [] }: CallRowsRequest,
   parameters: Parameters,
 ): string {
   const times = ranges.map(
@@ -22,7 +21,7 @@ export function callRows(
   return `SELECT ${[callColumns, ...columns].join(', ')}, ${readsTags ? tagsColumn : '[]::Array(String) AS tags'}
   FROM (
     SELECT * FROM observations
-    WHERE project_id = ${parameters.project(project_id)} AND ((${times.join(') OR (')}))
+    WHERE project_id = {project:UUID} AND ((${times.join(') OR (')}))
     ORDER BY ingested_at DESC, message_id DESC
     LIMIT 1 BY start_time, trace_id, observation_id
   )`

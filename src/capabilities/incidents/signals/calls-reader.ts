@@ -4,12 +4,11 @@ import { type Aggregate, groupedStatement, Parameters, readGroups } from './grou
 import { mergeWindows, type ReadRequest, type SourceReader, windowsOf } from './reading.ts'
 
 /** Opens the source `calls`: observations, each in its latest version, by their start. */
-export function callsReader(columnar: Pick<Columnar, 'read'>): SourceReader {
+export function callsReader(columnar: Pick<Columnar, 'ofProject'>): SourceReader {
   return (request) => {
     const parameters = new Parameters()
-    const { project_id } = request
     const ranges = mergeWindows(windowsOf(request))
-    const rows = callRows({ project_id, ranges, readsTags: readsTags(request) }, parameters)
+    const rows = callRows({ ranges, readsTags: readsTags(request) }, parameters)
     const text = groupedStatement(request, { parameters, rows, aggregate })
     return readGroups(columnar, request, { text, params: parameters.values })
   }

@@ -1,5 +1,6 @@
 import { durationMs } from '../../../kernel/duration.ts'
 import type { FindingKind } from '../../../model/finding-kind.ts'
+import { parseProjectId } from '../../../model/project-id.ts'
 import type { Columnar } from '../../../platform/columnar/index.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
 import { groupKey } from '../evaluation/groups.ts'
@@ -14,7 +15,11 @@ import { Parameters, rowsOfGroup } from './grouped-statement.ts'
 import { measurementTime_ms_max } from './measurement-error.ts'
 import type { TaskStore } from './tasks-reader.ts'
 
-type ExampleStores = { columnar: Pick<Columnar, 'read'>; relational: TaskStore; logger: Logger }
+type ExampleStores = {
+  columnar: Pick<Columnar, 'ofProject'>
+  relational: TaskStore
+  logger: Logger
+}
 
 /** Examples of one incident. */
 const examples_max = 5
@@ -85,19 +90,20 @@ function windowOf({ rule, at_ms }: ExamplesRequest): { from_ms: number; to_ms: n
 type CallRow = { trace_id: string; task_id: string; at_ms: number; value: number }
 
 async function readCalls(
-  columnar: Pick<Columnar, 'read'>,
+  columnar: Pick<Columnar, 'ofProject'>,
   asked: ExamplesRequest,
   { value, when, unit }: CallExample,
 ): Promise<Evidence[]> {
   const { project_id, rule, group, signal } = asked
   const parameters = new Parameters()
   const readsTags = rule.selector.tag !== undefined || group.tag !== undefined
-  const given = { project_id, ranges: [windowOf(asked)], readsTags, columns: ['trace_id'] }
+  const given = { ranges: [windowOf(asked)], readsTags, columns: ['trace_id'] }
   const text = `SELECT toString(trace_id) AS trace_id, task_id, toFloat64(t) AS at_ms, ${value} AS value
 FROM (${callRows(given, parameters)})
 WHERE ${when} AND ${rowsOfGroup(rule.selector, group, parameters)}
 ORDER BY value DESC, trace_id LIMIT 1 BY trace_id LIMIT ${examples_max}`
-  const { rows } = await columnar.read<CallRow>(text, parameters.values, {
+  const ofProject = columnar.ofProject(parseProjectId(project_id))
+  const { rows } = await ofProject.read<CallRow>(text, parameters.values, {
     timeout_ms: measurementTime_ms_max,
     settings: { max_memory_usage: memory_bytes_max, max_threads: 2 },
     ...(signal && { signal }),

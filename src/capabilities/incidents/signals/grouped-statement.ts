@@ -1,3 +1,4 @@
+import { parseProjectId } from '../../../model/project-id.ts'
 import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import type { Columnar, QueryParam } from '../../../platform/columnar/index.ts'
 import type { Group } from '../evaluation/groups.ts'
@@ -34,11 +35,6 @@ export class Parameters {
   /** Adds an instant in ms since 1970, to compare with times of any precision. */
   instant(at_ms: number): string {
     return `fromUnixTimestamp64Milli(${this.add(BigInt(at_ms), 'Int64')}, 'UTC')`
-  }
-
-  /** Adds a project, whose rows alone a statement reads. */
-  project(project_id: string): string {
-    return this.add(project_id, 'UUID')
   }
 }
 
@@ -206,11 +202,12 @@ type GroupRow = {
 
 /** Runs a statement of `groupedStatement`. */
 export async function readGroups(
-  columnar: Pick<Columnar, 'read'>,
-  { filters, signal }: ReadRequest,
+  columnar: Pick<Columnar, 'ofProject'>,
+  { project_id, filters, signal }: ReadRequest,
   { text, params }: { text: string; params: Parameters['values'] },
 ): Promise<ReadResult> {
-  const { rows } = await columnar.read<GroupRow>(text, params, {
+  const ofProject = columnar.ofProject(parseProjectId(project_id))
+  const { rows } = await ofProject.read<GroupRow>(text, params, {
     timeout_ms: measurementTime_ms_max,
     settings: { max_memory_usage: memory_bytes_max, max_threads: 2 },
     signal,

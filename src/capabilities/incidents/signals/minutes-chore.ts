@@ -8,7 +8,7 @@ import { refreshDefaults, refreshMinutes } from './minutes.ts'
 
 type ChoreOptions = {
   db: IncidentDb
-  columnar: Pick<Columnar, 'read' | 'command'>
+  columnar: Pick<Columnar, 'ofProject' | 'acrossProjects'>
   logger: Logger
 }
 

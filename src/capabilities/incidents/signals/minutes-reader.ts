@@ -1,5 +1,6 @@
 import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import type { Clock } from '../../../kernel/time.ts'
+import { parseProjectId } from '../../../model/project-id.ts'
 import type { Columnar } from '../../../platform/columnar/index.ts'
 import { countOf, readsTags } from './calls-reader.ts'
 import { type Aggregate, groupedStatement, Parameters, readGroups } from './grouped-statement.ts'
@@ -20,7 +21,7 @@ const settled_ms = 5 * minute_ms
 const fresh_ms = 10_000
 const projects_max = 10_000
 
-type MinutesParts = { columnar: Pick<Columnar, 'read'>; clock: Clock }
+type MinutesParts = { columnar: Pick<Columnar, 'ofProject'>; clock: Clock }
 
 /**
  * Opens the source `minutes`: the same calls as the source `calls`, from the sums of whole minutes,
@@ -33,7 +34,7 @@ export function minutesReader({ columnar, clock }: MinutesParts): SourceReader {
     const now_ms = clock.now_ms()
     const cached = known.get(project_id)
     if (cached !== undefined && Math.abs(now_ms - cached.at_ms) < fresh_ms) return cached.until_ms
-    const done = await readDone(columnar, project_id, signal)
+    const done = await readDone(columnar.ofProject(parseProjectId(project_id)), signal)
     const until_ms = done === undefined ? 0 : floorMinute(done.until_ms - settled_ms)
     known.set(project_id, { at_ms: now_ms, until_ms })
     return until_ms
@@ -98,23 +99,19 @@ function intersect(some: readonly Window[], others: readonly Window[]): Window[]
 function minuteRows(request: ReadRequest, complete: Window, parameters: Parameters): string {
   const windows = windowsOf(request)
   const { minutes, rows } = splitRanges(windows, complete)
-  const about = { project_id: request.project_id, readsTags: readsTags(request) }
+  const about = { readsTags: readsTags(request) }
   return [
-    ...(minutes.length > 0 ? [storedMinutes(request.project_id, minutes, parameters)] : []),
+    ...(minutes.length > 0 ? [storedMinutes(minutes, parameters)] : []),
     ...(rows.length > 0 ? [rowsAsMinutes({ ...about, ranges: rows }, parameters)] : []),
   ].join('\n  UNION ALL\n  ')
 }
 
-function storedMinutes(
-  project_id: string,
-  ranges: readonly Window[],
-  parameters: Parameters,
-): string {
+function storedMinutes(ranges: readonly Window[], parameters: Parameters): string {
   const second = (at_ms: number) => parameters.add(at_ms / 1_000, "DateTime('UTC')")
   const times = ranges.map(
     ({ from_ms, to_ms }) => `minute >= ${second(from_ms)} AND minute < ${second(to_ms)}`,
   )
-  const where = `project_id = ${parameters.project(project_id)} AND ((${times.join(') OR (')}))`
+  const where = `project_id = {project:UUID} AND ((${times.join(') OR (')}))`
   return `SELECT model AS model_name, toString(provider) AS provider, environment, task_name, release,
     tags, toInt64(toUnixTimestamp(minute)) * 1000 AS t, observations, calls, errors, cost, tokens,
     task_cost, task_tokens, tasks, latency AS latency_buckets, ttft AS ttft_buckets

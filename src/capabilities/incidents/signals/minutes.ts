@@ -1,4 +1,5 @@
-import type { Columnar } from '../../../platform/columnar/index.ts'
+import { parseProjectId } from '../../../model/project-id.ts'
+import type { Columnar, ProjectColumnar } from '../../../platform/columnar/index.ts'
 import { type CallRowsRequest, callRows } from './call-rows.ts'
 import { Parameters } from './grouped-statement.ts'
 import { bucketOf } from './latency-buckets.ts'
@@ -17,15 +18,14 @@ export type Done = { until_ms: number; late_until_ms: number }
 
 /** Reads up to when the minutes of a project are complete; undefined before they are filled. */
 export async function readDone(
-  columnar: Pick<Columnar, 'read'>,
-  project_id: string,
+  ofProject: Pick<ProjectColumnar, 'read'>,
   signal: AbortSignal,
 ): Promise<Done | undefined> {
-  const { rows } = await columnar.read<{ done: string; late: string }>(
+  const { rows } = await ofProject.read<{ done: string; late: string }>(
     `SELECT toUnixTimestamp64Milli(max(until)) AS done,
        toUnixTimestamp64Milli(argMax(late_until, until)) AS late
      FROM signal_minutes_done WHERE project_id = {project:UUID} GROUP BY project_id`,
-    { project: project_id },
+    {},
     { timeout_ms: measurementTime_ms_max, signal },
   )
   const [row] = rows
@@ -59,54 +59,59 @@ const ranges_max = 50
  * with the number of recomputed minutes.
  */
 export async function refreshMinutes(
-  columnar: Pick<Columnar, 'read' | 'command'>,
+  columnar: Pick<Columnar, 'ofProject' | 'acrossProjects'>,
   project_id: string,
   { signal, overlap_ms, late_every_ms }: RefreshSettings & { signal: AbortSignal },
 ): Promise<number> {
+  const ofProject = columnar.ofProject(parseProjectId(project_id))
   const now_ms = await serverTime(columnar, signal)
-  const done = await readDone(columnar, project_id, signal)
+  const done = await readDone(ofProject, signal)
   const isLate = done === undefined || now_ms - done.late_until_ms >= late_every_ms
   const known_ms = isLate ? done?.late_until_ms : done.until_ms
   const stored_from_ms = known_ms === undefined ? 0 : known_ms - overlap_ms
   const from_ms = Math.floor((now_ms - (isLate ? minutesKept_ms : recent_ms)) / day_ms) * day_ms
   const window = { from_ms, to_ms: now_ms + ahead_ms }
-  const changed = await changedMinutes(columnar, { project_id, window, stored_from_ms }, signal)
+  const changed = await changedMinutes(ofProject, { window, stored_from_ms }, signal)
   const ranges = mergeWindows(
     changed.map((at_ms) => ({ from_ms: at_ms, to_ms: at_ms + minute_ms })),
   )
   for (const some of inStatements(ranges)) {
     signal.throwIfAborted()
-    await recompute(columnar, { project_id, ranges: some, readsTags: true }, signal)
+    await recompute(ofProject, { ranges: some, readsTags: true }, signal)
   }
-  await writeDone(columnar, project_id, {
+  await writeDone(ofProject, {
     until_ms: now_ms,
     late_until_ms: isLate ? now_ms : done.late_until_ms,
   })
   return changed.length
 }
 
-async function serverTime(columnar: Pick<Columnar, 'read'>, signal: AbortSignal): Promise<number> {
+async function serverTime(
+  columnar: Pick<Columnar, 'acrossProjects'>,
+  signal: AbortSignal,
+): Promise<number> {
   const sql = 'SELECT toUnixTimestamp64Milli(now64(3)) AS now'
-  const { rows } = await columnar.read<{ now: string }>(sql, {}, { signal })
+  const { rows } = await columnar
+    .acrossProjects('catalogue')
+    .read<{ now: string }>(sql, {}, { signal })
   return Number(rows[0]?.now)
 }
 
 /** Finds the minutes with rows that were stored at or after an instant, in order. */
 async function changedMinutes(
-  columnar: Pick<Columnar, 'read'>,
-  asked: { project_id: string; window: Window; stored_from_ms: number },
+  ofProject: Pick<ProjectColumnar, 'read'>,
+  { window, stored_from_ms }: { window: Window; stored_from_ms: number },
   signal: AbortSignal,
 ): Promise<number[]> {
-  const { project_id, window, stored_from_ms } = asked
   const parameters = new Parameters()
   const text = `SELECT DISTINCT toUnixTimestamp(toStartOfMinute(start_time)) AS minute
     FROM observations
-    WHERE project_id = ${parameters.project(project_id)}
+    WHERE project_id = {project:UUID}
       AND start_time >= ${parameters.instant(window.from_ms)}
       AND start_time < ${parameters.instant(window.to_ms)}
       AND ingested_at >= ${parameters.instant(stored_from_ms)}
     ORDER BY minute`
-  const { rows } = await columnar.read<{ minute: number }>(text, parameters.values, {
+  const { rows } = await ofProject.read<{ minute: number }>(text, parameters.values, {
     timeout_ms: refresh_ms_max,
     settings: { max_threads: 1 },
     signal,
@@ -141,21 +146,20 @@ function splitByDays({ from_ms, to_ms }: Window): Window[] {
 }
 
 async function recompute(
-  columnar: Pick<Columnar, 'command'>,
+  ofProject: Pick<ProjectColumnar, 'insertSelect'>,
   request: CallRowsRequest,
   signal: AbortSignal,
 ): Promise<void> {
   const parameters = new Parameters()
-  const project = parameters.project(request.project_id)
   const dimensions = `model_name, ${plainDimensions}, tags`
   const text = `INSERT INTO signal_minutes (project_id, minute, model, ${plainDimensions}, tags,
     observations, calls, errors, cost, tokens, task_cost, task_tokens, tasks, latency, ttft, version)
-  SELECT ${project}, toDateTime(intDiv(t, ${minute_ms}) * 60, 'UTC') AS start, ${dimensions},
+  SELECT {project:UUID}, toDateTime(intDiv(t, ${minute_ms}) * 60, 'UTC') AS start, ${dimensions},
     sum(observations), sum(calls), sum(errors), sum(cost), sum(tokens), sum(task_cost),
     sum(task_tokens), groupUniqArrayArray(tasks), sumMap(latency_buckets), sumMap(ttft_buckets), now64(3)
   FROM (${rowsAsMinutes(request, parameters)})
   GROUP BY start, ${dimensions}`
-  await columnar.command(text, parameters.values, {
+  await ofProject.insertSelect(text, parameters.values, {
     timeout_ms: refresh_ms_max,
     settings: { max_threads: 1, insert_distributed_sync: 1 },
     signal,
@@ -180,15 +184,14 @@ export function rowsAsMinutes(request: CallRowsRequest, parameters: Parameters):
 const noBuckets = 'map()::Map(UInt8, UInt64)'
 
 async function writeDone(
-  columnar: Pick<Columnar, 'command'>,
-  project_id: string,
+  ofProject: Pick<ProjectColumnar, 'insertSelect'>,
   { until_ms, late_until_ms }: Done,
 ): Promise<void> {
   const parameters = new Parameters()
   const times = [until_ms, late_until_ms].map((at_ms) => parameters.instant(at_ms))
-  await columnar.command(
+  await ofProject.insertSelect(
     `INSERT INTO signal_minutes_done (project_id, until, late_until)
-     SELECT ${parameters.project(project_id)}, ${times.join(', ')}`,
+     SELECT {project:UUID}, ${times.join(', ')}`,
     parameters.values,
     { settings: { insert_distributed_sync: 1 } },
   )

@@ -1,11 +1,12 @@
 import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import type { Clock } from '../../../kernel/time.ts'
+import { parseProjectId } from '../../../model/project-id.ts'
 import type { Columnar } from '../../../platform/columnar/index.ts'
 import { measurementTime_ms_max } from './measurement-error.ts'
 import type { SignalSource } from './reading.ts'
 import type { TaskStore } from './tasks-reader.ts'
 
-type OldestParts = { relational: TaskStore; columnar: Pick<Columnar, 'read'>; clock: Clock }
+type OldestParts = { relational: TaskStore; columnar: Pick<Columnar, 'ofProject'>; clock: Clock }
 
 /** Time for which an answer is used again. It changes by retention, once a day. */
 const fresh_ms = 60_000
@@ -37,14 +38,15 @@ export function openOldest({ relational, columnar, clock }: OldestParts) {
 }
 
 async function oldestCall(
-  columnar: Pick<Columnar, 'read'>,
+  columnar: Pick<Columnar, 'ofProject'>,
   project_id: string,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const { rows } = await columnar.read<{ at: string }>(
+  const ofProject = columnar.ofProject(parseProjectId(project_id))
+  const { rows } = await ofProject.read<{ at: string }>(
     `SELECT toUnixTimestamp64Milli(start_time) AS at FROM observations
      WHERE project_id = {project:UUID} ORDER BY start_time LIMIT 1`,
-    { project: project_id },
+    {},
     { timeout_ms: measurementTime_ms_max, signal },
   )
   return rows[0] && Number(rows[0].at)

@@ -27,7 +27,7 @@ import {
 export type SignalOptions = Omit<LedgerParts, 'queue'> & {
   queue: Pick<Queue, 'stats' | 'oldestAge_ms'>
   relational: TaskStore
-  columnar: Pick<Columnar, 'read'>
+  columnar: Pick<Columnar, 'ofProject'>
   logger: Logger
   /** Time without activity after which a task that was not ended counts as ended. */
   idle_ms: number

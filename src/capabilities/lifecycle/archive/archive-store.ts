@@ -1,6 +1,8 @@
+import { parseProjectId } from '../../../model/project-id.ts'
 import {
   type Columnar,
   ColumnarUnavailable,
+  type ProjectColumnar,
   type QueryParams,
 } from '../../../platform/columnar/index.ts'
 import type { RecordKind } from '../../storage/index.ts'
@@ -52,24 +54,26 @@ export type ArchiveStore = {
 
 /** Opens the columnar store for reading archives. */
 export function openArchiveStore({ columnar }: { columnar: Columnar }): ArchiveStore {
+  const catalogue = columnar.acrossProjects('catalogue')
+  const ofProject = ({ project_id }: ArchivedRows) => columnar.ofProject(parseProjectId(project_id))
   return {
     now_ms: async () => {
       const [row] = await asArchiveFailure(
-        columnar.query<{ now_ms: string }>('SELECT toUnixTimestamp64Milli(now64(3)) AS now_ms'),
+        catalogue.query<{ now_ms: string }>('SELECT toUnixTimestamp64Milli(now64(3)) AS now_ms'),
       )
       return Number(row?.now_ms)
     },
-    columnsOf: (kind) => asArchiveFailure(columnar.query(columnsSql, { table: kind })),
-    readPiece: (rows, piece) => readPiece(columnar, rows, piece),
+    columnsOf: (kind) => asArchiveFailure(catalogue.query(columnsSql, { table: kind })),
+    readPiece: (rows, piece) => readPiece(ofProject(rows), rows, piece),
     daysWithRows: async (rows, signal) => {
       const options = { signal, timeout_ms: piece_ms_max }
-      const found = columnar.query<{ day: number }>(daysSql(rows), paramsOf(rows), options)
+      const found = ofProject(rows).query<{ day: number }>(daysSql(rows), paramsOf(rows), options)
       return (await asArchiveFailure(found)).map(({ day }) => day)
     },
     countRows: async (rows, signal) => {
       const options = { signal, timeout_ms: piece_ms_max }
       const sql = `SELECT count() AS rows FROM (${recordsSql(rows, undefined)})`
-      const found = columnar.query<{ rows: string }>(sql, paramsOf(rows), options)
+      const found = ofProject(rows).query<{ rows: string }>(sql, paramsOf(rows), options)
       return Number((await asArchiveFailure(found))[0]?.rows)
     },
   }
@@ -98,14 +102,18 @@ const pieceSettings = {
 /** Divisor of the rows of a piece that did not fit in the engine's memory. */
 const shrink = 8
 
-async function readPiece(columnar: Columnar, rows: ArchivedRows, piece: Piece): Promise<Buffer> {
+async function readPiece(
+  ofProject: ProjectColumnar,
+  rows: ArchivedRows,
+  piece: Piece,
+): Promise<Buffer> {
   const { signal, bytes_max: max_result_bytes } = piece
   const settings = { ...pieceSettings, max_result_bytes }
   const options = { signal, timeout_ms: piece_ms_max, settings }
   const sql = pieceSql(rows, piece.after)
   const params = paramsOf(rows, piece.after)
   const read = (more: { rows_max: number }) =>
-    asArchiveFailure(columnar.queryParquet(sql, { ...params, ...more }, options))
+    asArchiveFailure(ofProject.queryParquet(sql, { ...params, ...more }, options))
   const { rows_max } = piece
   return read({ rows_max }).catch((error: unknown) => {
     if (!isMemoryLimit(error) || rows_max < shrink) throw error
@@ -201,7 +209,6 @@ function placeholder({ type }: PositionColumn, at: number): string {
 
 function paramsOf(rows: ArchivedRows, after: readonly string[] = []): QueryParams {
   return {
-    project: rows.project_id,
     from: rows.window.from,
     to: rows.window.to,
     stored_before: rows.stored_before_ms,

@@ -1,10 +1,11 @@
 import { Problem } from '../../../kernel/problem.ts'
 import type { Semaphore } from '../../../kernel/semaphore.ts'
+import { type ProjectId, parseProjectId } from '../../../model/project-id.ts'
 import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import {
-  type Columnar,
   ColumnarError,
   ColumnarUnavailable,
+  type ProjectColumnar,
 } from '../../../platform/columnar/index.ts'
 import { isRelationalUnavailable, sql } from '../../../platform/relational/index.ts'
 import type { OnboardingDeps } from '../contract.ts'
@@ -13,7 +14,7 @@ import { type FunnelStep, funnelStepNames } from './steps.ts'
 
 /** Dependencies of `findFirstSteps`. */
 export type FirstStepsDeps = OnboardingDeps & {
-  columnar: Pick<Columnar, 'read'>
+  columnar: { ofProject(project: ProjectId): Pick<ProjectColumnar, 'read'> }
   /** Statements over all rows of a project that this process runs at a time. */
   scans: Semaphore
 }
@@ -138,11 +139,12 @@ async function oldestObservation(
   source: 'proxy' | 'otlp',
 ): Promise<string | null> {
   return scans.run(async () => {
-    const { rows } = await columnar.read<{ at: string; n: string }>(
+    const ofProject = columnar.ofProject(parseProjectId(project_id))
+    const { rows } = await ofProject.read<{ at: string; n: string }>(
       `SELECT toUnixTimestamp64Milli(min(ingested_at)) AS at, count() AS n FROM observations
        WHERE project_id = {project:UUID} AND source = {source:String}
          AND environment != {scenario:String}`,
-      { project: project_id, source, scenario: scenarioEnvironment },
+      { source, scenario: scenarioEnvironment },
       { timeout_ms: search_ms_max, settings: { max_threads: 2 } },
     )
     const [row] = rows

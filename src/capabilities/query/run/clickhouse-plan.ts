@@ -1,3 +1,4 @@
+import type { ProjectId } from '../../../model/project-id.ts'
 import type { Columnar, ReadOptions } from '../../../platform/columnar/index.ts'
 import { namedParams, type Statement } from '../compile/statement.ts'
 import type { ReadEstimate, Selected, StorePlan } from './contract.ts'
@@ -11,15 +12,19 @@ const sizes_ttl_ms = 60_000
 /** Plans statements on ClickHouse: reads estimate, plan and column sizes concurrently. */
 export function openClickHousePlanner(
   columnar: Columnar,
-): (statement: Statement, signal: AbortSignal) => Promise<StorePlan> {
+): (
+  statement: Statement,
+  about: { project: ProjectId; signal: AbortSignal },
+) => Promise<StorePlan> {
   const sizesOf = openColumnSizes(columnar)
-  return async (statement, signal) => {
+  return async (statement, { project, signal }) => {
+    const ofProject = columnar.ofProject(project)
     const params = namedParams(statement)
     const options: ReadOptions = { timeout_ms: plan_ms_max, settings: planSettings, signal }
     const explain = (what: string) => `EXPLAIN ${what} ${statement.text}`
     const [estimates, plan, sizes] = await Promise.all([
-      columnar.read<EstimateRow>(explain('ESTIMATE'), params, options),
-      columnar.read<{ explain: string }>(
+      ofProject.read<EstimateRow>(explain('ESTIMATE'), params, options),
+      ofProject.read<{ explain: string }>(
         explain('json = 1, indexes = 1, header = 1'),
         params,
         options,
@@ -152,12 +157,11 @@ function openColumnSizes(columnar: Columnar): () => Promise<Sizes> {
   let read_at_ms = Number.NEGATIVE_INFINITY
   return async () => {
     if (performance.now() - read_at_ms < sizes_ttl_ms) return known
-    const { rows } = await columnar.read<{ table: string; column: string; bytes: number }>(
-      sizesSql,
-      {
+    const { rows } = await columnar
+      .acrossProjects('catalogue')
+      .read<{ table: string; column: string; bytes: number }>(sizesSql, {
         database: columnar.database,
-      },
-    )
+      })
     known = new Map(rows.map(({ table, column, bytes }) => [`${table}.${column}`, Number(bytes)]))
     read_at_ms = performance.now()
     return known

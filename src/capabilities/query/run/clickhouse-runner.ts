@@ -1,4 +1,5 @@
 import { sleep } from '../../../kernel/time.ts'
+import { parseProjectId } from '../../../model/project-id.ts'
 import {
   type Columnar,
   ColumnarError,
@@ -30,12 +31,12 @@ export function openClickHouseRunner({ columnar, logger }: ClickHouseRunnerOptio
   }
   return {
     store: 'clickhouse',
-    plan: (statement, { signal }) =>
-      plan(statement, signal).catch((error: unknown) => {
+    plan: (statement, { project_id, signal }) =>
+      plan(statement, { project: parseProjectId(project_id), signal }).catch((error: unknown) => {
         signal.throwIfAborted()
         throw toPlanFailure(error)
       }),
-    run: async (statement, { signal, limits, query_id }) => {
+    run: async (statement, { project_id, signal, limits, query_id }) => {
       const started_ms = performance.now()
       const { time_ms_max } = limits
       const findElapsed_ms = () => columnar.findElapsed_ms(query_id)
@@ -43,7 +44,8 @@ export function openClickHouseRunner({ columnar, logger }: ClickHouseRunnerOptio
       const stop = () => kill(query_id)
       watch.signal.addEventListener('abort', stop, { once: true })
       try {
-        const { rows, rows_read, bytes_read } = await columnar.read<Record<string, unknown>>(
+        const ofProject = columnar.ofProject(parseProjectId(project_id))
+        const { rows, rows_read, bytes_read } = await ofProject.read<Record<string, unknown>>(
           statement.text,
           namedParams(statement),
           {

@@ -49,16 +49,16 @@ export type StorePlan = {
 export type QueryRunner = {
   readonly store: StoreName
   /**
-   * Runs a statement and returns all of its rows. Rejects with `QueryTooExpensive` above a limit,
+   * Runs a statement of a project and returns all of its rows. Rejects with `QueryTooExpensive` above a limit,
    * and with `store_unavailable` when the store is unavailable. When the signal aborts, stops the
    * statement in the store and rejects with the signal's reason.
    */
   run(
     statement: Statement,
-    about: { signal: AbortSignal; limits: QueryLimits; query_id: string },
+    about: { project_id: string; signal: AbortSignal; limits: QueryLimits; query_id: string },
   ): Promise<{ rows: Record<string, unknown>[]; stats: QueryStats }>
   /** Returns the store's plan, without running the statement. */
-  plan(statement: Statement, about: { signal: AbortSignal }): Promise<StorePlan>
+  plan(statement: Statement, about: { project_id: string; signal: AbortSignal }): Promise<StorePlan>
 }
 
 /** The name of a limit: its setting without the prefix `query_`. */

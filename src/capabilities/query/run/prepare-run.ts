@@ -221,7 +221,10 @@ export function readReplay(
     ...{ project_id, query_class, entity, window },
     runOn: async (runner, { signal, limits }) => {
       const statement = prepared.compile(dialects[runner.store])
-      const result = await runner.run(statement, { signal, limits, query_id: newId() })
+      const result = await runner.run(statement, {
+        ...{ project_id, signal, limits },
+        query_id: newId(),
+      })
       return {
         rows: result.rows.map((row) => toJsonRow(row, statement.columns)),
         stats: result.stats,

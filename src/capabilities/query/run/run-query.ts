@@ -122,6 +122,7 @@ async function runOn(
   try {
     const query_id = newId()
     const result = await deps.runners[store].run(statement, {
+      project_id: run.project_id,
       signal,
       limits: deps.limits,
       query_id,
@@ -134,6 +135,7 @@ async function runOn(
         ? await tooExpensive(cause, deps.limits, {
             runner: deps.runners[store],
             statement: run.compile(dialects[store], { to_plan: true }),
+            project_id: run.project_id,
             signal,
           })
         : cause
@@ -169,11 +171,11 @@ const estimate_ms_max = 3_000
 async function tooExpensive(
   error: QueryTooExpensive,
   limits: QueryLimits,
-  about: { runner: QueryRunner; statement: Statement; signal: AbortSignal },
+  about: { runner: QueryRunner; statement: Statement; project_id: string; signal: AbortSignal },
 ): Promise<Problem> {
   const signal = AbortSignal.any([about.signal, AbortSignal.timeout(estimate_ms_max)])
   const estimate = await about.runner
-    .plan(about.statement, { signal })
+    .plan(about.statement, { project_id: about.project_id, signal })
     .then((plan) => plan.estimate)
     .catch(() => undefined)
   const { rows = null, bytes = null, rows_at_most = null } = estimate ?? {}

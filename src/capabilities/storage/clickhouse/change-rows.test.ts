@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Columnar, QueryParams } from '../../../platform/columnar/index.ts'
+import type { Columnar, ColumnarStatements, QueryParams } from '../../../platform/columnar/index.ts'
 import { rowChanges } from './change-rows.ts'
+import { ofProject } from './conditions.ts'
 import { type TableTarget, targetFrom } from './table-target.ts'
 
 const inCluster = targetFrom('lt', 'observations', {
@@ -22,18 +23,23 @@ function noting(rows: object[]) {
   const note = (sql: string, params?: QueryParams) => {
     asked.push({ sql: sql.replace(/\s+/g, ' ').trim(), params })
   }
-  const columnar = {
-    database: 'lt',
+  const statements = {
     query: async (sql: string, params?: QueryParams) => {
       note(sql, params)
       return rows
     },
     command: async (sql: string, params?: QueryParams) => note(sql, params),
-  } as unknown as Columnar
-  return { columnar, asked }
+  } as unknown as ColumnarStatements
+  return { columnar: columnarOf(statements), asked }
 }
 
-const condition = { sql: 'project_id = {project:UUID}', params: { project: 'p' } }
+function columnarOf(statements: ColumnarStatements): Columnar {
+  const scopes = { ofProjects: () => statements, acrossProjects: () => statements }
+  return { database: 'lt', ...scopes } as unknown as Columnar
+}
+
+const condition = ofProject('00000000-0000-4000-8000-000000000001')
+const ofOne = '(project_id = {project:UUID})'
 
 async function statementsOf(
   target: TableTarget,
@@ -52,14 +58,14 @@ test('a change of a distributed table applies to its local tables on every serve
     has_patches: false,
   })
   expect(await statementsOf(inCluster, (one) => one.deleteIn('202601', condition))).toEqual([
-    'SELECT 1 AS found FROM observations WHERE project_id = {project:UUID} LIMIT 1',
-    "DELETE FROM observations_local ON CLUSTER `prod` IN PARTITION ID '202601' WHERE project_id = {project:UUID}",
+    `SELECT 1 AS found FROM observations WHERE ${ofOne} LIMIT 1`,
+    `DELETE FROM observations_local ON CLUSTER \`prod\` IN PARTITION ID '202601' WHERE ${ofOne}`,
   ])
   expect(
     await statementsOf(inCluster, (one) => one.updateIn('202601', "input = ''", condition)),
   ).toEqual([
-    'SELECT 1 AS found FROM observations WHERE project_id = {project:UUID} LIMIT 1',
-    "ALTER TABLE observations_local ON CLUSTER `prod` UPDATE input = '' IN PARTITION ID '202601' WHERE project_id = {project:UUID}",
+    `SELECT 1 AS found FROM observations WHERE ${ofOne} LIMIT 1`,
+    `ALTER TABLE observations_local ON CLUSTER \`prod\` UPDATE input = '' IN PARTITION ID '202601' WHERE ${ofOne}`,
   ])
   expect(await statementsOf(inCluster, (one) => one.purge('202601'))).toEqual([
     "ALTER TABLE observations_local ON CLUSTER `prod` APPLY DELETED MASK IN PARTITION ID '202601'",
@@ -73,12 +79,10 @@ test('on one server whole parts are dropped first, by name', async () => {
   const [parts, drop, left, rest] = await statementsOf(onOne, (one) =>
     one.deleteIn('202601', condition),
   )
-  expect(parts).toContain('HAVING count() = countIf(project_id = {project:UUID})')
+  expect(parts).toContain(`HAVING count() = countIf(${ofOne})`)
   expect(drop).toBe('ALTER TABLE observations DROP PART {part:String}')
   expect(left).toContain('SELECT 1 AS found FROM observations')
-  expect(rest).toBe(
-    "DELETE FROM observations IN PARTITION ID '202601' WHERE project_id = {project:UUID}",
-  )
+  expect(rest).toBe(`DELETE FROM observations IN PARTITION ID '202601' WHERE ${ofOne}`)
 })
 
 test('patches are applied before deleted rows are purged', async () => {
@@ -103,11 +107,13 @@ test('an aborted signal prevents further statements and ends the wait for the ru
   const stop = new AbortController()
   const { columnar, asked } = noting([{ found: 1 }])
   const given: unknown[] = []
-  const stoppable: Columnar = {
-    ...columnar,
+  const stoppable: ColumnarStatements = {
+    ...columnar.acrossProjects('changes of rows'),
     command: async (_sql, _params, options) => void given.push(options?.signal),
   }
-  const changes = rowChanges(stoppable, inCluster, 'observations', { signal: stop.signal })
+  const changes = rowChanges(columnarOf(stoppable), inCluster, 'observations', {
+    signal: stop.signal,
+  })
   await changes.purge('202601')
   expect(given).toEqual([stop.signal])
   stop.abort(new Error('the worker stops'))

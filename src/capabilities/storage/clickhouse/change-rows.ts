@@ -1,7 +1,7 @@
 import { problem } from '../../../kernel/problem.ts'
 import { type Columnar, ColumnarError, type QueryParams } from '../../../platform/columnar/index.ts'
 import type { RecordKind } from '../record-contract.ts'
-import type { Condition } from './conditions.ts'
+import type { ProjectCondition } from './conditions.ts'
 import type { ConditionWork, SharedChanges } from './shared-changes.ts'
 import { asStoreFailure } from './store-failure.ts'
 import type { TableTarget } from './table-target.ts'
@@ -58,17 +58,17 @@ export type RowChanges = {
   /** Lists the partitions that may have rows in a window of seconds since 1970. */
   parts(window: { from: number; to: number }): Promise<PartStats[]>
   /** Lists the partitions with rows of a condition. */
-  holding(condition: Condition): Promise<string[]>
+  holding(condition: ProjectCondition): Promise<string[]>
   /** Lists the partitions that store rows of a condition, including rows marked as deleted. */
-  storing(condition: Condition): Promise<string[]>
+  storing(condition: ProjectCondition): Promise<string[]>
   /**
    * Deletes the rows of a condition in a partition, combined with concurrent requests where changes
    * are shared. Drops whole parts where all rows match. Returns false if no rows are left that are
    * only marked as deleted.
    */
-  deleteIn(partition_id: string, condition: Condition): Promise<boolean>
+  deleteIn(partition_id: string, condition: ProjectCondition): Promise<boolean>
   /** Updates columns of the rows of a condition in a partition. */
-  updateIn(partition_id: string, set: string, condition: Condition): Promise<void>
+  updateIn(partition_id: string, set: string, condition: ProjectCondition): Promise<void>
   /** Drops a partition with all of its rows. */
   dropPartition(partition_id: string): Promise<void>
   /** Removes the bytes of deleted rows from disk, without waiting for merges. */
@@ -93,20 +93,25 @@ export function rowChanges(
     signal?.throwIfAborted()
     await refuseWhenBehind(columnar, target)
     await asStoreFailure(
-      columnar.command(sql, params, {
+      columnar.acrossProjects('changes of rows').command(sql, params, {
         timeout_ms: statement_ms_max,
         settings: has_patches ? settingsWithPatches : settings,
         ...(signal !== undefined && { signal }),
       }),
     )
   }
-  const hasRows = async ({ sql, params }: Condition) => {
+  const hasRows = async ({ sql, params, projects }: ProjectCondition) => {
     const found = `SELECT 1 AS found FROM ${readFrom} WHERE ${sql} LIMIT 1`
-    return (await asStoreFailure(columnar.query(found, params))).length > 0
+    const rows = columnar.ofProjects(projects).query(found, params)
+    return (await asStoreFailure(rows)).length > 0
   }
   const alter = (change: string, params: QueryParams = {}) =>
     run(`ALTER TABLE ${table} ${on_cluster} ${change}`, params, given)
-  const deleteIn = async (partition_id: string, condition: Condition, signal?: AbortSignal) => {
+  const deleteIn = async (
+    partition_id: string,
+    condition: ProjectCondition,
+    signal?: AbortSignal,
+  ) => {
     // Names of parts are per server, so a cluster has to delete rows.
     if (target.cluster === undefined) await dropWholeParts(columnar, table, partition_id, condition)
     if (!(await hasRows(condition))) return false
@@ -114,10 +119,13 @@ export function rowChanges(
     await run(`${statement} WHERE ${condition.sql}`, condition.params, signal)
     return true
   }
-  const partitionsWith = async ({ sql, params }: Condition, settings: object = {}) => {
+  const partitionsWith = async (
+    { sql, params, projects }: ProjectCondition,
+    settings: Record<string, number> = {},
+  ) => {
     const found = `SELECT _partition_id AS id FROM ${readFrom}
       WHERE ${sql} GROUP BY id ORDER BY id LIMIT ${partitions_max}`
-    const rows = columnar.query<{ id: string }>(found, params, { settings: { ...settings } })
+    const rows = columnar.ofProjects(projects).query<{ id: string }>(found, params, { settings })
     return (await asStoreFailure(rows)).map(({ id }) => id)
   }
   return {
@@ -150,7 +158,7 @@ async function refuseWhenBehind(
   { mutations, database, table }: TableTarget,
 ): Promise<void> {
   const [row] = await asStoreFailure(
-    columnar.query<{ waiting: string }>(
+    columnar.acrossProjects('catalogue').query<{ waiting: string }>(
       `SELECT count() AS waiting FROM ${mutations}
        WHERE database = {database:String} AND table = {table:String} AND NOT is_done`,
       { database, table },
@@ -183,7 +191,7 @@ async function readParts(
 ): Promise<PartStats[]> {
   type Row = Record<'partition_id' | 'rows' | 'bytes' | 'from' | 'to', string>
   const rows = await asStoreFailure(
-    columnar.query<Row>(
+    columnar.acrossProjects('catalogue').query<Row>(
       `SELECT partition_id, toString(sum(rows)) AS rows, toString(sum(bytes_on_disk)) AS bytes,
          toString(min(toInt64(toUnixTimestamp(min_time)))) AS from,
          toString(max(toInt64(toUnixTimestamp(max_time)))) AS to
@@ -213,10 +221,12 @@ async function dropWholeParts(
   columnar: Columnar,
   table: string,
   partition: string,
-  { sql, params }: Condition,
+  { sql, params }: ProjectCondition,
 ): Promise<void> {
+  // Must see the rows of other projects, which keep a part.
+  const statements = columnar.acrossProjects('whole parts')
   const parts = await asStoreFailure(
-    columnar.query<{ part: string }>(
+    statements.query<{ part: string }>(
       `SELECT _part AS part FROM ${table} WHERE _partition_id = {partition:String}
        GROUP BY part HAVING count() = countIf(${sql})`,
       { ...params, partition },
@@ -225,7 +235,7 @@ async function dropWholeParts(
   for (const { part } of parts) {
     try {
       await asStoreFailure(
-        columnar.command(`ALTER TABLE ${table} DROP PART {part:String}`, { part }),
+        statements.command(`ALTER TABLE ${table} DROP PART {part:String}`, { part }),
       )
     } catch (error) {
       if (!(error instanceof ColumnarError && error.code === noSuchPart)) throw error

@@ -1,4 +1,5 @@
-import type { QueryParams } from '../../../platform/columnar/index.ts'
+import { type ProjectId, parseProjectId } from '../../../model/project-id.ts'
+import type { QueryParam, QueryParams } from '../../../platform/columnar/index.ts'
 import type { TimeWindow } from '../contract.ts'
 
 /** A WHERE condition and its parameters. */
@@ -19,6 +20,44 @@ export function when<Value extends string>(
   condition: (value: Value) => Condition,
 ): Condition | undefined {
   return value === undefined ? undefined : condition(value)
+}
+
+declare const restricted: unique symbol
+
+/**
+ * A condition that selects only rows of these projects. Only `ofProject` and `anyOf` make one, and
+ * changes of rows take no other: a DELETE without its project is a type error.
+ */
+export type ProjectCondition = Condition & {
+  readonly projects: readonly ProjectId[]
+  readonly [restricted]: true
+}
+
+/** Selects the rows of a project that match all of these conditions. */
+export function ofProject(
+  project_id: string,
+  ...conditions: readonly (Condition | undefined)[]
+): ProjectCondition {
+  const project = parseProjectId(project_id)
+  const { sql, params } = allOf([{ sql: 'project_id = {project:UUID}', params: {} }, ...conditions])
+  return restrict([project], { sql, params: { ...params, project } })
+}
+
+/** Joins conditions with OR and renames their parameters, so that names are unique. */
+export function anyOf(conditions: readonly ProjectCondition[]): ProjectCondition {
+  const [first] = conditions
+  if (conditions.length === 1 && first !== undefined) return first
+  const params: Record<string, QueryParam> = {}
+  const sql = conditions.map((condition, at) => {
+    for (const [name, value] of Object.entries(condition.params)) params[`c${at}_${name}`] = value
+    return `(${condition.sql.replace(/\{(\w+):/g, `{c${at}_$1:`)})`
+  })
+  const projects = new Set(conditions.flatMap((condition) => condition.projects))
+  return restrict([...projects], { sql: sql.join(' OR '), params })
+}
+
+function restrict(projects: readonly ProjectId[], condition: Condition): ProjectCondition {
+  return { ...condition, projects } as ProjectCondition
 }
 
 /** Selects rows of one project and trace. */

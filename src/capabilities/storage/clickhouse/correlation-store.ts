@@ -32,11 +32,14 @@ export function correlationReads(read: Read): CorrelationReads {
       const sorted = orderBy(['time', ...Object.keys(traceColumns)], order)
       const sql = `${latestSql(wanted, position)} ORDER BY ${sorted} LIMIT {limit:UInt32}`
       const params = { ...wanted.params, ...position.params, limit: Math.min(limit, rows_max) }
-      return (await read<JsonRow>(sql, params)).map(correlationFrom)
+      return (await read<JsonRow>(projectId, sql, params)).map(correlationFrom)
     },
     countTraceCorrelations: (projectId, traceId, { limit, ...filter }) => {
       const wanted = traceConditions(projectId, traceId, filter)
-      return readCount(read, ofTraceCountSql(wanted), { ...wanted.params, limit })
+      return readCount(read, projectId, {
+        sql: ofTraceCountSql(wanted),
+        params: { ...wanted.params, limit },
+      })
     },
     searchCorrelations: async (projectId, { after, order, limit, ...search }) => {
       const versions = searchConditions(projectId, search)
@@ -44,14 +47,15 @@ export function correlationReads(read: Read): CorrelationReads {
       const sorted = orderBy(['time', ...Object.keys(searchColumns)], order)
       const sql = `${latestSql(versions, position)} ORDER BY ${sorted} LIMIT {limit:UInt32}`
       const params = { ...versions.params, ...position.params, limit: Math.min(limit, rows_max) }
-      return (await read<JsonRow>(sql, params)).map(correlationFrom)
+      return (await read<JsonRow>(projectId, sql, params)).map(correlationFrom)
     },
     countCorrelations: (projectId, { limit, ...search }) => {
       const versions = searchConditions(projectId, search)
       const within = inWindow(search)
       const sql = `SELECT count() AS correlations FROM (
         ${latestSql(versions, within)} LIMIT {limit:UInt32})`
-      return readCount(read, sql, { ...versions.params, ...within.params, limit })
+      const params = { ...versions.params, ...within.params, limit }
+      return readCount(read, projectId, { sql, params })
     },
   }
 }
@@ -62,8 +66,8 @@ function correlationFrom({ time_ns, ...row }: JsonRow): CorrelationRow {
   return { ...row, time: BigInt(time_ns) }
 }
 
-async function readCount(read: Read, sql: string, params: Condition['params']): Promise<number> {
-  const [row] = await read<{ correlations: string }>(sql, params)
+async function readCount(read: Read, projectId: string, { sql, params }: Condition) {
+  const [row] = await read<{ correlations: string }>(projectId, sql, params)
   return Number(row?.correlations ?? 0)
 }
 

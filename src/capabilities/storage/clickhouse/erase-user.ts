@@ -8,8 +8,8 @@ import {
   type UserErasure,
 } from '../retention-contract.ts'
 import { type ChangesOf, rowChanges } from './change-rows.ts'
-import { allOf, type Condition } from './conditions.ts'
-import { heldTracesSql, ofProject, retainedTables } from './retention-conditions.ts'
+import { ofProject, type ProjectCondition } from './conditions.ts'
+import { heldTracesSql, retainedTables } from './retention-conditions.ts'
 import { type Read, reader } from './store-failure.ts'
 import { tableTargets } from './table-target.ts'
 
@@ -72,13 +72,13 @@ export function createErasure(options: {
 function ofUser(
   kind: RecordKind,
   { project_id, user_id, trace_ids }: Omit<UserErasure, 'held_trace_ids'>,
-): Condition {
+): ProjectCondition {
   const hasUser = (withUser as readonly RecordKind[]).includes(kind)
-  return allOf([
-    ofProject(project_id),
+  return ofProject(
+    project_id,
     { sql: 'trace_id IN {traces:Array(UUID)}', params: { traces: trace_ids } },
     hasUser ? { sql: "user_id IN ({user:String}, '')", params: { user: user_id } } : undefined,
-  ])
+  )
 }
 
 async function tracesOfUser(
@@ -90,11 +90,12 @@ async function tracesOfUser(
     (kind) => `SELECT trace_id FROM ${tableOf(kind)}
     WHERE project_id = {project:UUID} AND user_id = {user:String}`,
   )
-  const { project_id: project, user_id: user, after } = about
+  const { project_id, user_id: user, after } = about
   const rows = await read<{ id: string }>(
+    project_id,
     `SELECT toString(trace_id) AS id FROM (${each.join(' UNION DISTINCT ')})
      WHERE id > {after:String} ORDER BY id LIMIT ${retentionIds_max}`,
-    { project, user, after },
+    { user, after },
   )
   return rows.map(({ id }) => id)
 }
@@ -107,9 +108,10 @@ export async function heldAmong(
 ): Promise<string[]> {
   const held = heldTracesSql(holds)
   const rows = await read<{ id: string }>(
+    about.project_id,
     `SELECT DISTINCT toString(trace_id) AS id FROM (${held.sql})
      WHERE trace_id IN {traces:Array(UUID)}`,
-    { project: about.project_id, traces: about.trace_ids, ...held.params },
+    { traces: about.trace_ids, ...held.params },
   )
   return rows.map(({ id }) => id)
 }
@@ -123,6 +125,7 @@ export async function countUser(
   for (const kind of kinds) {
     const { sql, params } = ofUser(kind, about)
     const [row] = await read<{ records: string }>(
+      about.project_id,
       `SELECT uniqExact(${retainedTables[kind].identity}) AS records FROM ${kind} WHERE ${sql}`,
       params,
     )

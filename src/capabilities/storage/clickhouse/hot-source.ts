@@ -29,7 +29,7 @@ export function openHotSource({ columnar }: { columnar: Columnar }): HotSource {
   return {
     observations: (slice) =>
       pages(async (after: Observation | undefined) => {
-        const rows = await read<ObservationRow & Stored>(observationsSql, {
+        const rows = await read<ObservationRow & Stored>(slice.project_id, observationsSql, {
           ...edges(slice),
           after_time: after?.start_time ?? before,
           after_trace: after?.trace_id ?? nilUuid,
@@ -42,7 +42,7 @@ export function openHotSource({ columnar }: { columnar: Columnar }): HotSource {
       }),
     traces: (slice) =>
       pages(async (after: StoredTrace | undefined) => {
-        const rows = await read<TraceRow & Stored>(tracesSql, {
+        const rows = await read<TraceRow & Stored>(slice.project_id, tracesSql, {
           ...edges(slice),
           after_time: after?.time ?? before,
           after_trace: after?.trace_id ?? nilUuid,
@@ -76,8 +76,8 @@ const before = -2_208_988_800_000_000_000n
 
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
-function edges({ project_id, from, to }: HotSlice) {
-  return { project: project_id, from, to }
+function edges({ from, to }: HotSlice) {
+  return { from, to }
 }
 
 const instant = (name: string) => `fromUnixTimestamp64Nano({${name}:Int64}, 'UTC')`

@@ -56,7 +56,11 @@ export function createLedgerHours(options: LedgerHoursOptions): LedgerHours {
   const read = reader(columnar)
   const insert = (names: readonly string[], rows: Uint8Array, token: string) => {
     const options = { deduplication_token: `${token}-hours` }
-    return asStoreFailure(columnar.insertRowBinary('ingest_ledger_hours', names, rows, options))
+    return asStoreFailure(
+      columnar
+        .acrossProjects('ingest')
+        .insertRowBinary('ingest_ledger_hours', names, rows, options),
+    )
   }
   return {
     noteLate: async (entries, token) => {
@@ -66,7 +70,7 @@ export function createLedgerHours(options: LedgerHoursOptions): LedgerHours {
     closedIn: (projectId, query) => closedIn(read, projectId, query),
     close: async ({ hours_max }) => {
       let closed = 0
-      for (const { project_id, hour } of await openHours(read, clock.now_ms(), hours_max)) {
+      for (const { project_id, hour } of await openHours(columnar, clock.now_ms(), hours_max)) {
         const as_of = clock.now_ms() - lag_ms_max
         const window = { from_ms: hour, to_ms: hour + hour_ms, lost_before_ms: undefined }
         const sums = await readSums(read, project_id, window)
@@ -128,8 +132,8 @@ async function closedIn(read: Read, projectId: string, query: LedgerQuery) {
   const from_ms = Math.ceil(query.from_ms / hour_ms) * hour_ms
   const to_ms = Math.floor(query.to_ms / hour_ms) * hour_ms
   if (from_ms >= to_ms) return { hours: [], sums: [] }
-  const params = { project: projectId, from_ms: BigInt(from_ms), to_ms: BigInt(to_ms) }
-  const rows = await read<SumsRow>(closedSql, params)
+  const params = { from_ms: BigInt(from_ms), to_ms: BigInt(to_ms) }
+  const rows = await read<SumsRow>(projectId, closedSql, params)
   const byHour = Map.groupBy(rows, ({ hour }) => hour)
   const hours: number[] = []
   const sums: LedgerSums[] = []
@@ -189,13 +193,13 @@ function sumsFrom(row: SumsRow): LedgerSums {
 }
 
 /** Finds past hours without valid sums, latest first. */
-async function openHours(read: Read, now_ms: number, limit: number): Promise<Hour[]> {
+async function openHours(columnar: Columnar, now_ms: number, limit: number): Promise<Hour[]> {
   const to_ms = Math.floor((now_ms - closedAfter_ms) / hour_ms) * hour_ms
-  const rows = await read<{ project_id: string; at: string }>(openSql, {
-    from_ms: BigInt(to_ms - lookBack_ms),
-    to_ms: BigInt(to_ms),
-    limit,
-  })
+  const params = { from_ms: BigInt(to_ms - lookBack_ms), to_ms: BigInt(to_ms), limit }
+  const ofAll = columnar.acrossProjects('ledger hours')
+  const rows = await asStoreFailure(
+    ofAll.query<{ project_id: string; at: string }>(openSql, params),
+  )
   return rows.map(({ project_id, at }) => ({ project_id, hour: Number(at) }))
 }
 

@@ -22,7 +22,11 @@ export function openClickHouseLedgerStore(options: LedgerHoursOptions): LedgerSt
       if (entries.length === 0) return
       const rows = encodeEntries(entries)
       const options = { deduplication_token: token }
-      await asStoreFailure(columnar.insertRowBinary('ingest_ledger', columnNames, rows, options))
+      await asStoreFailure(
+        columnar
+          .acrossProjects('ingest')
+          .insertRowBinary('ingest_ledger', columnNames, rows, options),
+      )
       await hours.noteLate(entries, token)
     },
     sums: async (projectId, query) => {
@@ -32,8 +36,8 @@ export function openClickHouseLedgerStore(options: LedgerHoursOptions): LedgerSt
     closeHours: (limits) => hours.close(limits),
     dropMonthsBefore: (instant_ms) => dropMonths(columnar, targetOf, instant_ms),
     receipt: async (projectId, ingestRequestId) => {
-      const params = { project: projectId, request: ingestRequestId }
-      return (await read<EntryRow>(receiptSql, params)).map(entryFrom)
+      const params = { request: ingestRequestId }
+      return (await read<EntryRow>(projectId, receiptSql, params)).map(entryFrom)
     },
   }
 }

@@ -9,8 +9,8 @@ export async function readSums(
   query: LedgerQuery,
   without: readonly number[] = [],
 ): Promise<LedgerSums[]> {
-  const params = sumsParams(projectId, query, without)
-  return (await read<SumsRow>(sumsSql(query, without), params)).map(sumsFrom)
+  const params = sumsParams(query, without)
+  return (await read<SumsRow>(projectId, sumsSql(query, without), params)).map(sumsFrom)
 }
 
 /** Adds the sums of disjoint parts of a window, by path. */
@@ -48,14 +48,9 @@ function addCounts(parts: readonly Record<string, number>[]): Record<string, num
  */
 export const winnerFirst = "side = 'settled' DESC, settled_at DESC, ingested_at DESC"
 
-function sumsParams(
-  projectId: string,
-  query: LedgerQuery,
-  without: readonly number[],
-): QueryParams {
+function sumsParams(query: LedgerQuery, without: readonly number[]): QueryParams {
   const { from_ms, to_ms, path = '', reason = '', lost_before_ms = 0 } = query
   return {
-    project: projectId,
     from_ms: BigInt(from_ms),
     to_ms: BigInt(to_ms),
     path,

@@ -119,8 +119,7 @@ export async function taskVersions(
   if (tasks.length > tasks_max) {
     throw new RangeError(`got ${tasks.length} tasks, expected at most ${tasks_max}`)
   }
-  const rows = await read<VersionRow>(versionsSql(after !== undefined), {
-    project: projectId,
+  const rows = await read<VersionRow>(projectId, versionsSql(after !== undefined), {
     ids: tasks.map(({ task_id }) => task_id),
     from: ascending(tasks.map(({ from }) => from))[0] ?? 0n,
     stored_from: stored_from_ms ?? 0,
@@ -152,8 +151,7 @@ export async function observationsAt(
   }
   const starts = ids.map(({ start_time }) => start_time)
   const inOrder = ascending(starts)
-  const rows = await read<ObservationRow>(identitiesSql, {
-    project: projectId,
+  const rows = await read<ObservationRow>(projectId, identitiesSql, {
     starts,
     traces: ids.map(({ trace_id }) => trace_id),
     ids: ids.map(({ observation_id }) => observation_id),

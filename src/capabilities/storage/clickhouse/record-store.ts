@@ -43,7 +43,9 @@ async function insertRows(columnar: Columnar, { kind, rows, token }: Batch): Pro
   if (first === undefined) return
   const bytes = others.length === 0 ? first : Buffer.concat(rows)
   const options = { deduplication_token: token }
-  await asStoreFailure(columnar.insertRowBinary(kind, columnNames[kind], bytes, options))
+  await asStoreFailure(
+    columnar.acrossProjects('ingest').insertRowBinary(kind, columnNames[kind], bytes, options),
+  )
 }
 
 const columnNames: Record<RecordKind, readonly string[]> = {
@@ -58,7 +60,10 @@ async function traceExists(read: Read, projectId: string, traceId: string): Prom
   const { sql, params } = ofTrace(projectId, traceId)
   const kinds = Object.keys(columnNames)
   const each = kinds.map((kind) => `SELECT 1 FROM ${kind} WHERE ${sql} LIMIT 1`)
-  return (await read(`SELECT 1 FROM (${each.join(' UNION ALL ')}) LIMIT 1`, params)).length > 0
+  return (
+    (await read(projectId, `SELECT 1 FROM (${each.join(' UNION ALL ')}) LIMIT 1`, params)).length >
+    0
+  )
 }
 
 /** Returns the reads of table `events`. */
@@ -66,7 +71,7 @@ function eventReads(read: Read): Pick<RecordStore, 'traceEvents' | 'countTraceEv
   return {
     traceEvents: async (projectId, traceId, page) => {
       const wanted = eventConditions(projectId, traceId, page)
-      const rows = await read<EventJsonRow>(eventsSql(wanted, page.order), {
+      const rows = await read<EventJsonRow>(projectId, eventsSql(wanted, page.order), {
         ...wanted.identity.params,
         ...wanted.content.params,
         limit: Math.min(page.limit, rows_max),
@@ -77,7 +82,11 @@ function eventReads(read: Read): Pick<RecordStore, 'traceEvents' | 'countTraceEv
     countTraceEvents: async (projectId, traceId, { limit, ...filter }) => {
       const { identity, content } = eventConditions(projectId, traceId, filter)
       const params = { ...identity.params, ...content.params, limit }
-      const [row] = await read<{ events: string }>(countEventsSql({ identity, content }), params)
+      const [row] = await read<{ events: string }>(
+        projectId,
+        countEventsSql({ identity, content }),
+        params,
+      )
       return Number(row?.events ?? 0)
     },
   }
@@ -164,12 +173,12 @@ function linkReads(read: Read): Pick<RecordStore, 'traceLinks' | 'countTraceLink
     traceLinks: async (projectId, traceId, page) => {
       const sides = sideConditions(projectId, traceId, page)
       const params = { ...allOf(sides).params, limit: Math.min(page.limit, rows_max) }
-      return (await read<LinkJsonRow>(linksSql(sides, page.order), params)).map(linkFrom)
+      return (await read<LinkJsonRow>(projectId, linksSql(sides, page.order), params)).map(linkFrom)
     },
     countTraceLinks: async (projectId, traceId, { limit, ...filter }) => {
       const sides = sideConditions(projectId, traceId, filter)
       const params = { ...allOf(sides).params, limit }
-      const [row] = await read<{ links: string }>(countLinksSql(sides), params)
+      const [row] = await read<{ links: string }>(projectId, countLinksSql(sides), params)
       return Number(row?.links ?? 0)
     },
   }

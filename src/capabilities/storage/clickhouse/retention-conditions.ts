@@ -2,7 +2,7 @@ import { contentAttributes } from '../../../model/content-attributes.ts'
 import type { QueryParams } from '../../../platform/columnar/index.ts'
 import type { RecordKind } from '../record-contract.ts'
 import type { HeldBy, OpenSlice } from '../retention-contract.ts'
-import { allOf, type Condition, nanoParameter } from './conditions.ts'
+import { type Condition, nanoParameter, ofProject, type ProjectCondition } from './conditions.ts'
 import { milliParameter } from './ledger-sums.ts'
 
 /** The columns of a table that retention uses: its time, identity and environment. */
@@ -33,12 +33,14 @@ export const retainedTables: Record<RecordKind, RetainedTable> = {
 }
 
 /** Selects the rows of a slice, except those of its held traces. */
-export function inSlice(slice: OpenSlice & { held_trace_ids?: readonly string[] }): Condition {
+export function inSlice(
+  slice: OpenSlice & { held_trace_ids?: readonly string[] },
+): ProjectCondition {
   const { kind, environments, trace_ids, held_trace_ids = [], stored_before_ms } = slice
   const { where, params } = contentMasks[kind]
   const { time, has_environment } = retainedTables[kind]
-  return allOf([
-    ofProject(slice.project_id),
+  return ofProject(
+    slice.project_id,
     {
       sql: `${time} >= ${nanoParameter('from')} AND ${time} < ${nanoParameter('to')}`,
       params: { from: slice.from, to: slice.to },
@@ -55,11 +57,7 @@ export function inSlice(slice: OpenSlice & { held_trace_ids?: readonly string[] 
           params: { stored_before: BigInt(stored_before_ms) },
         },
     slice.with_content ? { sql: where, params } : undefined,
-  ])
-}
-
-export function ofProject(project: string): Condition {
-  return { sql: 'project_id = {project:UUID}', params: { project } }
+  )
 }
 
 function list(

@@ -20,7 +20,7 @@ import {
   rowChanges,
   toSeconds,
 } from './change-rows.ts'
-import { allOf, type Condition, nanoParameter } from './conditions.ts'
+import { type Condition, nanoParameter, ofProject, type ProjectCondition } from './conditions.ts'
 import { countUser, createErasure, heldAmong } from './erase-user.ts'
 import {
   contentMasks,
@@ -29,7 +29,6 @@ import {
   environmentOf,
   heldTracesSql,
   inSlice,
-  ofProject,
   retainedTables,
 } from './retention-conditions.ts'
 import { shareChanges } from './shared-changes.ts'
@@ -69,7 +68,7 @@ export function openClickHouseRetentionStore({ columnar }: { columnar: Columnar 
 async function changePartitions(
   changes: RowChanges,
   slice: RetentionSlice,
-  condition: Condition,
+  condition: ProjectCondition,
   set?: string,
 ): Promise<void> {
   for (const { partition_id } of await changes.parts(toSeconds(slice))) {
@@ -92,16 +91,17 @@ async function census(
   const { time } = retainedTables[kind]
   const environment = environmentOf(kind, environments)
   const { where, params } = contentMasks[kind]
-  const wanted = allOf([
-    ofProject(project_id),
+  const wanted = ofProject(
+    project_id,
     { sql: `${time} < ${nanoParameter('before')}`, params: { before } },
     from === undefined
       ? undefined
       : { sql: `${time} >= ${nanoParameter('from')}`, params: { from } },
     with_content ? { sql: where, params } : undefined,
-  ])
+  )
   type Row = { day: string; env: string; records: string }
   const rows = await read<Row>(
+    project_id,
     `SELECT toString(${dayOf(kind)}) AS day,
        ${environment.sql} AS env, count() AS records
      FROM ${kind} WHERE ${wanted.sql}
@@ -140,6 +140,7 @@ async function heldTraces(
   for (const group of groupHolds(holds)) {
     const held = heldTracesSql(group)
     const rows = await read<{ id: string }>(
+      slice.project_id,
       `SELECT DISTINCT toString(trace_id) AS id FROM ${slice.kind}
        WHERE ${sql} AND trace_id GLOBAL IN (${held.sql})
        ORDER BY id LIMIT ${retentionIds_max + 1}`,
@@ -155,6 +156,7 @@ async function findTraces(read: Read, slice: OpenSlice, asked: TracesQuery): Pro
   const { sql, params } = inSlice(slice)
   const environment = environmentOf(slice.kind, environments)
   const rows = await read<{ id: string }>(
+    slice.project_id,
     `SELECT DISTINCT toString(trace_id) AS id FROM ${slice.kind}
      WHERE ${sql} AND ${environment.sql} = {wanted:String} AND toString(trace_id) > {after:String}
      ORDER BY id LIMIT ${retentionIds_max}`,
@@ -163,15 +165,16 @@ async function findTraces(read: Read, slice: OpenSlice, asked: TracesQuery): Pro
   return rows.map(({ id }) => id)
 }
 
-async function heldOwners(read: Read, project: string, holds: readonly HeldBy[]) {
+async function heldOwners(read: Read, project_id: string, holds: readonly HeldBy[]) {
   const owners = { task_ids: new Set<string>(), conversation_ids: new Set<string>() }
   for (const group of groupHolds(holds)) {
     const held = heldTracesSql(group)
     const rows = await read<{ task_id: string; conversation_id: string }>(
+      project_id,
       `SELECT DISTINCT task_id, conversation_id FROM observations
        WHERE project_id = {project:UUID} AND trace_id GLOBAL IN (${held.sql})
        LIMIT ${retentionIds_max}`,
-      { project, ...held.params },
+      held.params,
     )
     for (const { task_id, conversation_id } of rows) {
       if (task_id !== '') owners.task_ids.add(task_id)
@@ -198,6 +201,7 @@ async function countBuckets(
   const records = (condition: string) => `uniqExactIf((${identity}), ${condition})`
   const going = records(`${free.sql} AND ${early.sql}`)
   const rows = await read<BucketRow>(
+    slice.project_id,
     `SELECT toString(${dayOf(kind)}) AS day, ${environment.sql} AS env,
        ${going} AS going,
        ${asked.bounds.length === 0 ? 'going' : records(free.sql)} AS free,

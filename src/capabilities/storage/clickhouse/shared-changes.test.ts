@@ -1,14 +1,10 @@
 import { expect, test } from 'vitest'
-import type { Condition } from './conditions.ts'
+import { ofProject, type ProjectCondition } from './conditions.ts'
 import { type ConditionWork, shareChanges } from './shared-changes.ts'
-
-function ofProject(project: string): Condition {
-  return { sql: 'project_id = {project:UUID}', params: { project } }
-}
 
 /** Work that records its condition and ends on demand. */
 function noting() {
-  const seen: { condition: Condition; signal: AbortSignal | undefined }[] = []
+  const seen: { condition: ProjectCondition; signal: AbortSignal | undefined }[] = []
   const ends: PromiseWithResolvers<boolean>[] = []
   const work: ConditionWork = (condition, signal) => {
     seen.push({ condition, signal })
@@ -23,20 +19,23 @@ function noting() {
   return { seen, ends, work, begun }
 }
 
+const idOf = (digit: string) => `00000000-0000-4000-8000-00000000000${digit}`
+
 test('concurrent conditions of a key are one statement', async () => {
   const { seen, ends, work, begun } = noting()
   const share = shareChanges()
   const asked = ['a', 'b'].map((project) =>
-    share('day', { condition: ofProject(project), signal: undefined, work }),
+    share('day', { condition: ofProject(idOf(project)), signal: undefined, work }),
   )
-  const apart = share('other day', { condition: ofProject('c'), signal: undefined, work })
+  const apart = share('other day', { condition: ofProject(idOf('c')), signal: undefined, work })
   await begun(2)
   expect(seen.map(({ condition }) => condition)).toEqual([
     {
-      sql: '(project_id = {c0_project:UUID}) OR (project_id = {c1_project:UUID})',
-      params: { c0_project: 'a', c1_project: 'b' },
+      sql: '((project_id = {c0_project:UUID})) OR ((project_id = {c1_project:UUID}))',
+      params: { c0_project: idOf('a'), c1_project: idOf('b') },
+      projects: [idOf('a'), idOf('b')],
     },
-    ofProject('c'),
+    ofProject(idOf('c')),
   ])
   ends[0]?.resolve(true)
   ends[1]?.resolve(false)
@@ -47,15 +46,15 @@ test('concurrent conditions of a key are one statement', async () => {
 test('conditions that arrive during a statement join the next one; a failure rejects all of its callers', async () => {
   const { seen, ends, work, begun } = noting()
   const share = shareChanges()
-  const first = share('day', { condition: ofProject('a'), signal: undefined, work })
+  const first = share('day', { condition: ofProject(idOf('a')), signal: undefined, work })
   await begun(1)
   const later = ['b', 'c'].map((project) =>
-    share('day', { condition: ofProject(project), signal: undefined, work }),
+    share('day', { condition: ofProject(idOf(project)), signal: undefined, work }),
   )
   ends[0]?.reject(new Error('away'))
   await expect(first).rejects.toThrow('away')
   await begun(2)
-  expect(seen[1]?.condition.params).toEqual({ c0_project: 'b', c1_project: 'c' })
+  expect(seen[1]?.condition.params).toEqual({ c0_project: idOf('b'), c1_project: idOf('c') })
   ends[1]?.resolve(true)
   expect(await Promise.all(later)).toEqual([true, true])
 })
@@ -66,11 +65,11 @@ test('an aborted caller is rejected at once; the statement continues while anoth
   const [one, other, early] = [1, 2, 3].map(() => new AbortController())
   early?.abort(new Error('early'))
   const asked = [one, other, early].map((stop, at) =>
-    share('day', { condition: ofProject(`${at}`), signal: stop?.signal, work }),
+    share('day', { condition: ofProject(idOf(`${at}`)), signal: stop?.signal, work }),
   )
   await expect(asked[2]).rejects.toThrow('early')
   await begun(1)
-  expect(seen[0]?.condition.params).toEqual({ c0_project: '0', c1_project: '1' })
+  expect(seen[0]?.condition.params).toEqual({ c0_project: idOf('0'), c1_project: idOf('1') })
   one?.abort(new Error('first'))
   await expect(asked[0]).rejects.toThrow('first')
   expect(seen[0]?.signal?.aborted).toBe(false)
@@ -84,7 +83,10 @@ test('the parameters of a statement fit into its URL', async () => {
   const { seen, ends, work, begun } = noting()
   const share = shareChanges()
   const held = Array.from({ length: 3_000 }, () => '0198c0de-0000-7000-8000-0000000000aa')
-  const condition = { sql: 'trace_id NOT IN {held:Array(UUID)}', params: { held } }
+  const condition = ofProject(idOf('a'), {
+    sql: 'trace_id NOT IN {held:Array(UUID)}',
+    params: { held },
+  })
   const asked = [1, 2].map(() => share('day', { condition, signal: undefined, work }))
   await begun(1)
   expect(seen[0]?.condition).toBe(condition)

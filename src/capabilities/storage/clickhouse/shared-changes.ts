@@ -1,9 +1,9 @@
 import { sleep } from '../../../kernel/time.ts'
 import type { QueryParam } from '../../../platform/columnar/index.ts'
-import type { Condition } from './conditions.ts'
+import { anyOf, type ProjectCondition } from './conditions.ts'
 
 /** Runs one statement for a condition. Returns whether it changed rows. */
-export type ConditionWork = (condition: Condition, signal?: AbortSignal) => Promise<boolean>
+export type ConditionWork = (condition: ProjectCondition, signal?: AbortSignal) => Promise<boolean>
 
 /**
  * Combines concurrent conditions with the same `key` into one statement. The cost of deletions
@@ -13,7 +13,7 @@ export type ConditionWork = (condition: Condition, signal?: AbortSignal) => Prom
  */
 export type SharedChanges = (
   key: string,
-  asked: { condition: Condition; signal: AbortSignal | undefined; work: ConditionWork },
+  asked: { condition: ProjectCondition; signal: AbortSignal | undefined; work: ConditionWork },
 ) => Promise<boolean>
 
 /** Time for which the first condition of a key waits for others. */
@@ -27,7 +27,7 @@ const conditions_max = 50
 const params_bytes_max = 500_000
 
 type Waiting = {
-  condition: Condition
+  condition: ProjectCondition
   work: ConditionWork
   signal: AbortSignal | undefined
   end: PromiseWithResolvers<boolean>
@@ -103,19 +103,7 @@ function combineSignals(group: readonly Waiting[]): AbortSignal | undefined {
   return all.signal
 }
 
-/** Joins conditions with OR and renames their parameters, so that names are unique. */
-function anyOf(conditions: readonly Condition[]): Condition {
-  const [first] = conditions
-  if (conditions.length === 1 && first !== undefined) return first
-  const params: Record<string, QueryParam> = {}
-  const sql = conditions.map((condition, at) => {
-    for (const [name, value] of Object.entries(condition.params)) params[`c${at}_${name}`] = value
-    return `(${condition.sql.replace(/\{(\w+):/g, `{c${at}_$1:`)})`
-  })
-  return { sql: sql.join(' OR '), params }
-}
-
-function paramBytes({ params }: Condition): number {
+function paramBytes({ params }: ProjectCondition): number {
   return Object.values(params).reduce<number>((bytes, value) => bytes + valueBytes(value), 0)
 }
 

@@ -1,4 +1,5 @@
 import { problem } from '../../../kernel/problem.ts'
+import { parseProjectId } from '../../../model/project-id.ts'
 import {
   type Columnar,
   ColumnarUnavailable,
@@ -23,10 +24,11 @@ export async function asStoreFailure<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Runs one SELECT. Rejects like the ports of the stores. */
-export type Read = <Row>(sql: string, params: QueryParams) => Promise<Row[]>
+/** Runs one SELECT over the rows of a project, with `project` bound. Rejects like the ports of the stores. */
+export type Read = <Row>(project_id: string, sql: string, params: QueryParams) => Promise<Row[]>
 
 /** Opens the reads of a store. */
-export function reader(columnar: Columnar): Read {
-  return (sql, params) => asStoreFailure(columnar.query(sql, params))
+export function reader(columnar: Pick<Columnar, 'ofProject'>): Read {
+  return (project_id, sql, params) =>
+    asStoreFailure(columnar.ofProject(parseProjectId(project_id)).query(sql, params))
 }

@@ -51,37 +51,40 @@ export function openClickHouseStore({ columnar }: { columnar: Columnar }): Obser
     insert: (observations, { token }) => insert(columnar, observations, token),
     taskRollups: (projectId, tasks) =>
       inGroups(tasks, async (group) => {
-        const rows = await read<TaskRollupRow>(taskRollupsSql, taskIds(projectId, group))
+        const rows = await read<TaskRollupRow>(projectId, taskRollupsSql, taskIds(group))
         return rows.map(taskRollupFrom)
       }),
     conversationRollups: (projectId, conversations) =>
       inGroups(conversations, async (group) => {
-        const params = conversationIds(projectId, group)
-        return (await read<ConversationRollupRow>(conversationRollupsSql, params)).map(
-          conversationRollupFrom,
-        )
+        const params = conversationIds(group)
+        const rows = await read<ConversationRollupRow>(projectId, conversationRollupsSql, params)
+        return rows.map(conversationRollupFrom)
       }),
     taskObservations: async (projectId, taskId, page) => {
-      const params = { project: projectId, task: taskId, ...taskPageParams(page) }
-      return (await read<TimelineJsonRow>(taskObservationsSql, params)).map(timelineRowFrom)
+      const params = { task: taskId, ...taskPageParams(page) }
+      return (await read<TimelineJsonRow>(projectId, taskObservationsSql, params)).map(
+        timelineRowFrom,
+      )
     },
     conversationTraces: async (projectId, conversationId, page) => {
-      const params = { project: projectId, conversation: conversationId, ...tracePageParams(page) }
+      const params = { conversation: conversationId, ...tracePageParams(page) }
       const sql = conversationTracesSql(page.order)
-      return (await read<TraceSummaryRow>(sql, params)).map(traceSummaryFrom)
+      return (await read<TraceSummaryRow>(projectId, sql, params)).map(traceSummaryFrom)
     },
     countConversationTraces: async (projectId, conversationId, { limit, ...window }) => {
-      const params = { project: projectId, conversation: conversationId, limit, ...edges(window) }
-      const [row] = await read<{ traces: string }>(countConversationTracesSql, params)
+      const params = { conversation: conversationId, limit, ...edges(window) }
+      const [row] = await read<{ traces: string }>(projectId, countConversationTracesSql, params)
       return Number(row?.traces ?? 0)
     },
     observation: async (projectId, ids) => {
-      const [row] = await read<ObservationRow>(observationSql, observationParams(projectId, ids))
+      const [row] = await read<ObservationRow>(projectId, observationSql, observationParams(ids))
       return row && observationFrom(row)
     },
     traceObservations: async (projectId, trace) => {
-      const params = traceParams(projectId, trace)
-      return (await read<ObservationRow>(traceObservationsSql, params)).map(observationFrom)
+      const params = traceParams(trace)
+      return (await read<ObservationRow>(projectId, traceObservationsSql, params)).map(
+        observationFrom,
+      )
     },
     taskVersions: (projectId, asked) => taskVersions(read, projectId, asked),
     observationsAt: (projectId, ids) => observationsAt(read, projectId, ids),
@@ -90,12 +93,11 @@ export function openClickHouseStore({ columnar }: { columnar: Columnar }): Obser
 
 async function insert(columnar: Columnar, observations: readonly Observation[], token: string) {
   if (observations.length === 0) return
+  const ofAll = columnar.acrossProjects('ingest')
   for (const [at, batch] of splitByDays(observations).entries()) {
     const rows = encodeObservations(batch)
     const options = { deduplication_token: at === 0 ? token : `${token} ${at}` }
-    await asStoreFailure(
-      columnar.insertRowBinary('observations', observationColumns, rows, options),
-    )
+    await asStoreFailure(ofAll.insertRowBinary('observations', observationColumns, rows, options))
   }
 }
 
@@ -110,13 +112,13 @@ async function inGroups<Item, Result>(
   return results
 }
 
-function taskIds(projectId: string, tasks: readonly TaskHint[]): QueryParams {
-  return { project: projectId, ids: tasks.map((task) => task.task_id), from: earliest(tasks) }
+function taskIds(tasks: readonly TaskHint[]): QueryParams {
+  return { ids: tasks.map((task) => task.task_id), from: earliest(tasks) }
 }
 
-function conversationIds(projectId: string, hints: readonly ConversationHint[]): QueryParams {
+function conversationIds(hints: readonly ConversationHint[]): QueryParams {
   const ids = hints.map((hint) => hint.conversation_id)
-  return { project: projectId, ids, from: earliest(hints) }
+  return { ids, from: earliest(hints) }
 }
 
 function earliest(hints: readonly { from: bigint }[]): bigint {
@@ -154,14 +156,14 @@ function tracePageParams({ after, limit, order, ...window }: TracePage): QueryPa
   }
 }
 
-function observationParams(projectId: string, ids: ObservationIds): QueryParams {
+function observationParams(ids: ObservationIds): QueryParams {
   const { trace_id, observation_id, ...window } = ids
-  return { project: projectId, trace: trace_id, observation: observation_id, ...edges(window) }
+  return { trace: trace_id, observation: observation_id, ...edges(window) }
 }
 
-function traceParams(projectId: string, { trace_id, limit, ...window }: TraceLookup): QueryParams {
+function traceParams({ trace_id, limit, ...window }: TraceLookup): QueryParams {
   const bound = Math.min(limit, rows_max)
-  return { project: projectId, trace: trace_id, limit: bound, ...edges(window) }
+  return { trace: trace_id, limit: bound, ...edges(window) }
 }
 
 const inWindow = `start_time >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')

@@ -32,7 +32,7 @@ export function tableTargets(columnar: Columnar): (table: string) => Promise<Tab
 async function readTarget(columnar: Columnar, table: string): Promise<TableTarget> {
   const { database } = columnar
   const [row] = await asStoreFailure(
-    columnar.query<{ engine_full: string; knows_patches: string }>(
+    columnar.acrossProjects('catalogue').query<{ engine_full: string; knows_patches: string }>(
       `SELECT engine_full,
          (SELECT count() FROM system.settings WHERE name = 'enable_lightweight_update') AS knows_patches
        FROM system.tables

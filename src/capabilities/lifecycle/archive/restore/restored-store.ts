@@ -1,6 +1,7 @@
+import { parseProjectId } from '../../../../model/project-id.ts'
 import {
   type Columnar,
-  type QueryParams,
+  type ProjectColumnar,
   renderStatement,
 } from '../../../../platform/columnar/index.ts'
 import { JobRefused } from '../../../jobs/index.ts'
@@ -60,20 +61,26 @@ type RestoredStoreOptions = {
 /** Opens the tables of slices. */
 export function openRestoredStore(options: RestoredStoreOptions): RestoredStore {
   const { columnar } = options
-  const query = <Row>(sql: string, params: QueryParams, signal?: AbortSignal) =>
-    asArchiveFailure(columnar.query<Row>(sql, params, { timeout_ms, ...(signal && { signal }) }))
   return {
     columnsOf: async (kind) => {
-      const columns = await query<ArchivedColumn>(columnsSql, { table: tableOf(kind) })
+      const catalogue = columnar.acrossProjects('catalogue')
+      const columns = await asArchiveFailure(
+        catalogue.query<ArchivedColumn>(columnsSql, { table: tableOf(kind) }, { timeout_ms }),
+      )
       return columns.filter(({ name }) => name !== 'slice_id')
     },
-    insertFile: (file) => asArchiveFailure(insertFile(columnar, file)),
-    sums: async ({ window, slice_id, project_id, ...asked }) => {
-      const params = { slice: slice_id, project: project_id, ...window }
-      const [row] = await query<{ rows: string; row_checksum: string }>(
-        sumsSql(asked),
-        params,
-        asked.signal,
+    insertFile: (file) => {
+      const ofProject = columnar.ofProject(parseProjectId(file.project_id))
+      return asArchiveFailure(insertFile(ofProject, file))
+    },
+    sums: async ({ window, slice_id, project_id, signal, ...asked }) => {
+      const ofProject = columnar.ofProject(parseProjectId(project_id))
+      const [row] = await asArchiveFailure(
+        ofProject.query<{ rows: string; row_checksum: string }>(
+          sumsSql(asked),
+          { slice: slice_id, ...window },
+          { timeout_ms, signal },
+        ),
       )
       return { rows: Number(row?.rows ?? 0), row_checksum: row?.row_checksum ?? '0' }
     },
@@ -93,16 +100,16 @@ function tableOf(kind: RecordKind): string {
 const leftOut_max = 20_000
 
 /** Runs one statement for each group of left-out hashes, for the rows in the group's hash range. */
-async function insertFile(columnar: Columnar, file: FileToInsert): Promise<void> {
-  const { kind, columns, slice_id, project_id, bytes, signal, left_out } = file
+async function insertFile(ofProject: ProjectColumnar, file: FileToInsert): Promise<void> {
+  const { kind, columns, slice_id, bytes, signal, left_out } = file
   const names = columns.map(({ name }) => quoteColumn(name))
   const values = columns.map((column) => insertValueOf(column))
   const structure = [...columns.map(givenColumn), `${rowHashColumn} UInt64`].join(', ')
   const statement = `INSERT INTO ${tableOf(kind)} (\`slice_id\`, ${names.join(', ')})
 SELECT {slice:UUID}, ${values.join(', ')} FROM input('${structure.replaceAll("'", "\\'")}')`
-  const params = { slice: slice_id, project: project_id }
+  const params = { slice: slice_id }
   const about = { signal, timeout_ms, settings }
-  if (left_out.length === 0) return columnar.insertParquet(statement, bytes, { params, ...about })
+  if (left_out.length === 0) return ofProject.insertParquet(statement, bytes, { params, ...about })
   for (let at = 0; at < left_out.length; at += leftOut_max) {
     const group = left_out.slice(at, at + leftOut_max)
     const [from, to] = [at === 0 ? undefined : group[0], left_out[at + leftOut_max]]
@@ -115,7 +122,7 @@ SELECT {slice:UUID}, ${values.join(', ')} FROM input('${structure.replaceAll("'"
       ...(from !== undefined && { hash_from: from }),
       ...(to !== undefined && { hash_to: to }),
     }
-    await columnar.insertParquet(`${statement}\nWHERE ${where.join(' AND ')}`, bytes, {
+    await ofProject.insertParquet(`${statement}\nWHERE ${where.join(' AND ')}`, bytes, {
       params: { ...params, ...bounds, left_out: group },
       ...about,
     })
@@ -134,7 +141,11 @@ function givenColumn({ name, type }: ArchivedColumn): string {
   return `${quoteColumn(name)} ${type === 'UUID' ? 'String' : type}`
 }
 
-function sumsSql({ kind, columns, each_once }: Omit<SumsQuery, keyof SliceKey | 'window'>): string {
+function sumsSql({
+  kind,
+  columns,
+  each_once,
+}: Omit<SumsQuery, keyof SliceKey | 'window' | 'signal'>): string {
   const identity = kind.position.map(({ column }) => quoteColumn(column)).join(', ')
   const order = kind.order_before ? `${kind.order_before}, ${identity}` : identity
   const time = quoteColumn(kind.time)
@@ -154,11 +165,13 @@ async function dropSlice(
 ): Promise<void> {
   for (const { kind } of archivedKinds) {
     const statement = `ALTER TABLE {{table:${tableOf(kind)}}} {{on_cluster}} DROP PARTITION `
-    await columnar.command(
-      `${renderTemplate(statement, columnar, cluster)}{slice:UUID}`,
-      { slice: slice_id },
-      { timeout_ms },
-    )
+    await columnar
+      .acrossProjects('whole parts')
+      .command(
+        `${renderTemplate(statement, columnar, cluster)}{slice:UUID}`,
+        { slice: slice_id },
+        { timeout_ms },
+      )
   }
 }
 
