@@ -35,7 +35,8 @@ test('each row of the threat model names a test that exists, or why there is non
 })
 
 test('a row without a test, with an unknown file or with an unknown name is found', () => {
-  const table = (cell: string) => `| attack | defence | test |\n|---|---|---|\n| a | d | ${cell} |\n`
+  const table = (cell: string) =>
+    `| attack | defence | test |\n|---|---|---|\n| a | d | ${cell} |\n`
   const faults = (cell: string) => threatsIn(table(cell)).flatMap(faultsOf)
   expect(faults('none')).toHaveLength(1)
   expect(faults('no test')).toHaveLength(1)

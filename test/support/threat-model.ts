@@ -30,13 +30,15 @@ function threatIn(row: string, line: number): Threat {
 
 /** Reads a cell such as: `a.test.ts`: one name; another …, `b.test.ts`. */
 function testsIn(cell: string): Threat['tests'] {
-  return [...cell.matchAll(/`([^`]+\.test\.ts)`(?:: ([^`]*))?/g)].map(([, path = '', rest = '']) => ({
-    path,
-    names: rest
-      .split(';')
-      .map((name) => name.replace(/[,\s]+$/, '').trim())
-      .filter((name) => name !== ''),
-  }))
+  return [...cell.matchAll(/`([^`]+\.test\.ts)`(?:: ([^`]*))?/g)].map(
+    ([, path = '', rest = '']) => ({
+      path,
+      names: rest
+        .split(';')
+        .map((name) => name.replace(/[,\s]+$/, '').trim())
+        .filter((name) => name !== ''),
+    }),
+  )
 }
 
 /** Returns the parts of a name that its file must contain: `…` stands for anything. */
