@@ -14,7 +14,7 @@ const upward = layers.slice(1).map((layer, i) => ({
 /** Each of these packages has one home; nobody else imports it. */
 const homes = {
   fastify: '^src/platform/http/',
-  '@fastify/rate-limit': '^src/platform/http/',
+  '@fastify/proxy-addr': '^src/platform/http/',
   pg: '^src/platform/relational/',
   'pg-copy-streams': '^src/platform/relational/',
   kysely: '^src/platform/relational/',

@@ -14,16 +14,18 @@ ARG EMBEDDED_IMAGE=docker.io/library/debian:12.12-slim
 FROM ${NODE_IMAGE} AS cluster-modules
 WORKDIR /app
 COPY package.json package-lock.json ./
-COPY scripts/prune-modules.ts scripts/
+COPY scripts/prune-modules.ts scripts/sbom.ts scripts/
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund --loglevel=error
 RUN node scripts/prune-modules.ts node_modules
+RUN node scripts/sbom.ts sbom.cdx.json --omit=optional
 
 FROM ${NODE_IMAGE} AS embedded-modules
 WORKDIR /app
 COPY package.json package-lock.json ./
-COPY scripts/prune-modules.ts scripts/
+COPY scripts/prune-modules.ts scripts/sbom.ts scripts/
 RUN npm ci --omit=dev --no-audit --no-fund --loglevel=error
 RUN node scripts/prune-modules.ts node_modules
+RUN node scripts/sbom.ts sbom.cdx.json
 
 FROM ${EMBEDDED_IMAGE} AS embedded
 WORKDIR /app
@@ -31,6 +33,7 @@ WORKDIR /app
 RUN echo 'looptrace:x:10001:10001::/tmp:/usr/sbin/nologin' >> /etc/passwd
 COPY --from=embedded-modules /usr/local/bin/node /usr/local/bin/node
 COPY --from=embedded-modules /app/node_modules ./node_modules
+COPY --from=embedded-modules /app/sbom.cdx.json ./
 COPY package.json LICENSE ./
 COPY src ./src
 ENV NODE_ENV=production LOOPTRACE_DATA_DIRECTORY=/data
@@ -42,6 +45,7 @@ FROM ${CLUSTER_IMAGE} AS cluster
 WORKDIR /app
 COPY --from=cluster-modules /usr/local/bin/node /usr/local/bin/node
 COPY --from=cluster-modules /app/node_modules ./node_modules
+COPY --from=cluster-modules /app/sbom.cdx.json ./
 COPY package.json LICENSE ./
 COPY src ./src
 ENV NODE_ENV=production LOOPTRACE_DATA_DIRECTORY=/data

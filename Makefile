@@ -2,7 +2,7 @@
 NODE := node_modules/.bin/node
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: run test test-fast check generate bench verdicts image-check chart
+.PHONY: run test test-fast check generate bench verdicts image-check chart sbom scan
 
 # Starts everything on this machine: PostgreSQL, ClickHouse, the queue and the service.
 # DEMO=0 leaves the sample agents out.
@@ -20,8 +20,9 @@ test: check
 test-fast: node_modules/.installed
 	npm run --silent test:fast
 
-# Types, lint, arrows, unused code, the lock file: two at a time.
-checks := types arrows lint unused lock
+# Types, lint, arrows, unused code, the lock file, licences, secrets, known vulnerabilities: two at a
+# time. Without an answer of the registry, the audit of vulnerabilities says so and passes.
+checks := types arrows lint unused lock licences secrets audit
 .PHONY: $(checks:%=check-%)
 check: node_modules/.installed
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(checks:%=check-%)
@@ -45,6 +46,17 @@ verdicts: node_modules/.installed
 # TARGET=embedded does the same for the image with the embedded servers.
 image-check: node_modules/.installed
 	$(NODE) scripts/image-check.ts $(TARGET)
+
+# Writes the bill of materials of the embedded image: CycloneDX, by npm. Each image has its own, in
+# /app/sbom.cdx.json.
+sbom: node_modules/.installed
+	@mkdir -p dist
+	$(NODE) scripts/sbom.ts dist/looptrace.cdx.json
+
+# Looks for secrets in the history of the branch (gitleaks), and for weaknesses of the chart and of
+# the Dockerfile (checkov). Needs Go and Python; builds both tools once.
+scan: node_modules/.installed
+	$(NODE) scripts/scan.ts
 
 # Packages the chart into CHART_FOLDER, and pushes it if CHART_REGISTRY is set (oci://registry.example.com/charts).
 # CHART_PUSH_FLAGS are flags of `helm push`, such as --ca-file. Needs helm.

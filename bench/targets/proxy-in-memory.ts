@@ -44,6 +44,6 @@ serveTarget(({ upstream }) => {
     logger,
   })
   return createServer({ noDelay: true }, (request, response) =>
-    proxy.handle(request, response, 'chat.completions'),
+    proxy.handle(request, response, { endpoint: 'chat.completions' }),
   )
 })

@@ -1,4 +1,3 @@
-import { isOperatorKey } from '../capabilities/access/index.ts'
 import type { OtlpGrpcServer, OtlpReceiver } from '../capabilities/edge/otlp/index.ts'
 import type { CompletionProxy } from '../capabilities/edge/proxy/index.ts'
 import { problem } from '../kernel/problem.ts'
@@ -24,11 +23,16 @@ type ListenConfig = Pick<
   | 'http_header_bytes_max'
   | 'http_rate_per_minute_max'
   | 'http_operator_rate_per_minute_max'
+  | 'http_anonymous_rate_per_minute_max'
+  | 'http_hsts_max_age_s'
   | 'http_request_timeout_ms'
   | 'http_keep_alive_ms'
   | 'http_trusted_proxies'
   | 'grace_period_ms'
->
+> & {
+  /** Unknown to role `proxy`. */
+  public_url?: string | undefined
+}
 
 /** The OTLP receiver of a role. `grpc` is undefined when it is disabled. */
 export type OtlpService = { receiver: OtlpReceiver; grpc: OtlpGrpcServer | undefined }
@@ -65,11 +69,12 @@ export async function listen(
     body_bytes_max: config.http_body_bytes_max,
     header_bytes_max: config.http_header_bytes_max,
     rate_per_minute_max: config.http_rate_per_minute_max,
-    limitOfKey: (key) =>
-      isOperatorKey(key) ? config.http_operator_rate_per_minute_max : undefined,
+    operator_rate_per_minute_max: config.http_operator_rate_per_minute_max,
+    anonymous_rate_per_minute_max: config.http_anonymous_rate_per_minute_max,
     request_timeout_ms: config.http_request_timeout_ms,
     keep_alive_ms: config.http_keep_alive_ms,
     trusted_proxies: config.http_trusted_proxies,
+    public_address: { public_url: config.public_url, hsts_max_age_s: config.http_hsts_max_age_s },
   })
   const port = await server
     .listen({ host: config.http_host, port: config.http_port })

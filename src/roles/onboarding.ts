@@ -66,6 +66,8 @@ export type OnboardingConfig = Parameters<typeof listen>[1] &
 
 /** Age at which a frame of calls is published. */
 const frame_age_ms = 20
+/** The only client is the scenario itself. */
+const unlimited = { http_rate_per_minute_max: 0, http_anonymous_rate_per_minute_max: 0 }
 /** Time-out of a call of the scenario, whose provider answers at once. */
 const call_ms_max = 15_000
 
@@ -96,7 +98,7 @@ async function playThroughProxy(
     base_urls: { openai, anthropic, gemini },
     settings: defaultProxySettings,
   })
-  const local = { ...config, http_host: '127.0.0.1', http_port: 0, http_rate_per_minute_max: 0 }
+  const local = { ...config, http_host: '127.0.0.1', http_port: 0, ...unlimited }
   const port = await listen(own, local, { routes: proxyRoutes(proxy), proxy })
   const headers = { 'x-api-key': key, authorization: 'Bearer scripted' }
   const target = { url: `http://127.0.0.1:${port}/v1`, headers, fetch: globalThis.fetch }

@@ -85,7 +85,8 @@ test.each(files)('GET %s is typed, public, and cannot be sniffed', async (url) =
       : 'text/javascript; charset=utf-8',
     'cache-control': 'no-cache',
     'x-content-type-options': 'nosniff',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'content-security-policy':
+      "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     'cross-origin-resource-policy': 'same-origin',
   })
   // A sink of markup, of code, or of stored secrets.

@@ -79,7 +79,9 @@ export async function testProxy(options: TestProxyOptions = {}): Promise<TestPro
   })
   const server = createServer({ noDelay: true }, (request, response) => {
     const legacy = request.url?.startsWith('/v1/completions')
-    proxy.handle(request, response, legacy ? 'completions' : 'chat.completions')
+    proxy.handle(request, response, {
+      endpoint: legacy ? 'completions' : 'chat.completions',
+    })
   })
   server.on('clientError', (error, socket) => proxy.onClientError(error, socket as Socket))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

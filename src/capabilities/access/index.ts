@@ -81,7 +81,7 @@ export {
   mintGivenSecrets,
 } from './bootstrap/given-secrets.ts'
 export type { KeyCache, KeyCacheLimits } from './keys/key-cache.ts'
-export { isOperatorKey, type ProjectKey } from './keys/project-key.ts'
+export type { ProjectKey } from './keys/project-key.ts'
 export { IssuerMisconfigured } from './oidc/open-issuer.ts'
 export { createPasswordHasher, type PasswordHasher } from './passwords/password-hasher.ts'
 export { createPasswordStrength } from './passwords/password-strength.ts'

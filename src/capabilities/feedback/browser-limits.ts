@@ -1,4 +1,9 @@
-import { type Caller, createRateLimiter, type RateLimiter } from '../../platform/http/index.ts'
+import {
+  type Caller,
+  createRateLimiter,
+  headersFrom,
+  type RateLimiter,
+} from '../../platform/http/index.ts'
 
 /** A call with a browser key. */
 type BrowserCall = {
@@ -45,15 +50,8 @@ export function createBrowserLimits(): BrowserLimits {
       for (const { name, per_minute } of limits) {
         const id = JSON.stringify([caller.id, ...name])
         const decision = limiterOf(per_minute).take(id, now_ms)
-        if (!decision.allowed) throw decision.fault.withHeaders(pairs(decision.headers))
+        if (!decision.allowed) throw decision.fault.withHeaders(headersFrom(decision.headers))
       }
     },
   }
-}
-
-function pairs(headers: readonly string[]): Record<string, string> {
-  const names = headers.filter((_, at) => at % 2 === 0)
-  return Object.fromEntries(
-    names.map((name, at) => [name.toLowerCase(), headers[2 * at + 1] ?? '']),
-  )
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Answer, defineRoute, type RawRoute, type Route } from './route.ts'
+import { htmlHeaders } from './security-headers.ts'
 
 /** Entry points for clients, in order. A role lists those that it serves. */
 const waysIn = [
@@ -57,7 +58,7 @@ export function frontPageRoute(
         return new Answer(page, { headers: { vary: 'accept' } })
       }
       const content = { media_type: 'text/html', text: renderHtml(page) }
-      return new Answer(page, { headers: htmlHeaders, content })
+      return new Answer(page, { headers: { vary: 'accept', ...htmlHeaders }, content })
     },
   })
 }
@@ -89,15 +90,6 @@ function prefersHtml(accept: string): boolean {
   const weightOf = (...types: string[]) =>
     types.map((type) => weights.get(type)).find((weight) => weight !== undefined) ?? 0
   return weightOf('text/html') > weightOf('application/json', 'application/*', '*/*')
-}
-
-/** Headers of the page. It has no scripts, styles or images, so the policy forbids them. */
-const htmlHeaders = {
-  vary: 'accept',
-  'content-security-policy':
-    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
 }
 
 function renderHtml({ name, description, version, openapi, docs, ways_in }: Page): string {

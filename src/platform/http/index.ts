@@ -7,9 +7,10 @@ export { openapiDocument, openapiRoute } from './openapi.ts'
 export { errorsOf } from './openapi-responses.ts'
 export { definePage } from './page.ts'
 export { answerClientError, discardRest } from './problem-reply.ts'
-export { createRateLimiter, type RateDecision, type RateLimiter } from './rate-limit.ts'
+export { createRateLimiter, headersFrom, type RateLimiter } from './rate-limit.ts'
 export {
   Answer,
+  type Authorised,
   defineRawRoute,
   defineRoute,
   linesMediaType,
@@ -41,6 +42,7 @@ export {
   versionToReplace,
   writeIfMatch,
 } from './safe-writes.ts'
+export { securityHeaderList, securityHeaders } from './security-headers.ts'
 export {
   createHttpServer,
   type HttpServer,

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { Logger, Metrics } from '../telemetry/index.ts'
 import { addressTaken } from './listen-error.ts'
+import { securityHeaders } from './security-headers.ts'
 
 /** A condition of readiness. `check` resolves to null, or to the reason why it fails. */
 export type HealthCheck = { name: string; check: () => Promise<string | null> }
@@ -38,7 +39,7 @@ export async function createManagementServer(options: {
   const server = createServer(async (request, response) => {
     const path = (request.url ?? '').split('?', 1)[0] ?? ''
     const reply = await answer(answers[path], options.logger)
-    response.writeHead(reply.status, { 'content-type': reply.content_type })
+    response.writeHead(reply.status, { ...securityHeaders, 'content-type': reply.content_type })
     response.end(reply.body)
   })
   await new Promise<void>((resolve, reject) => {

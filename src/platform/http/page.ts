@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { Answer, defineRoute, type Route } from './route.ts'
+import { htmlHeaders, securityHeaders } from './security-headers.ts'
 
 /** A page for people in browsers, or a file that the page loads. */
 export type PageDefinition = {
@@ -20,13 +21,12 @@ const kinds: Record<string, { media_type: string; headers: Record<string, string
   html: {
     media_type: 'text/html',
     headers: {
-      'cache-control': 'no-store',
+      ...htmlHeaders,
       'content-security-policy': [
         ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'"],
         ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
         ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
       ].join('; '),
-      'cross-origin-opener-policy': 'same-origin',
     },
   },
   js: { media_type: 'text/javascript', headers: { 'cache-control': 'no-cache' } },
@@ -41,13 +41,7 @@ export function definePage({ url, id, summary, file }: PageDefinition): Route {
   const kind = kinds[file.pathname.split('.').at(-1) ?? '']
   if (kind === undefined) throw new TypeError(`${file.pathname}: expected .html, .js or .css`)
   const content = { media_type: kind.media_type, text: readFileSync(file, 'utf8') }
-  const headers = {
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-    'cross-origin-resource-policy': 'same-origin',
-    'referrer-policy': 'no-referrer',
-    'x-content-type-options': 'nosniff',
-    ...kind.headers,
-  }
+  const headers = { ...securityHeaders, ...kind.headers }
   return defineRoute({
     method: 'GET',
     url,

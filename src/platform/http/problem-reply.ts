@@ -2,6 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net'
 import { newId } from '../../kernel/ids.ts'
 import { Problem, problem } from '../../kernel/problem.ts'
+import { securityHeaders } from './security-headers.ts'
 
 /** The media type of RFC 9457. */
 export const problemMediaType = 'application/problem+json'
@@ -106,6 +107,7 @@ export function answerClientError(error: Error, socket: Socket, format: ErrorFor
       `Content-Type: ${media_type}`,
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-ID: ${newId()}`,
+      ...Object.entries(securityHeaders).map(([name, value]) => `${name}: ${value}`),
       'Connection: close',
       '',
       body,

@@ -43,3 +43,27 @@ test('allows exactly the limit within a minute after an idle minute', () => {
   }
   expect(allowed).toBe(10)
 })
+
+test('counts a bounded number of names, and keeps those that keep calling', () => {
+  const limiter = createRateLimiter(2, { names_max: 100 })
+  const before = process.memoryUsage().heapUsed
+  for (let n = 0; n < 3; n += 1) limiter.take('loud', 0)
+  for (let n = 0; n < 200_000; n += 1) {
+    limiter.take(`name ${n}`, 0)
+    if (n % 50 === 0) expect(limiter.take('loud', 0).allowed).toBe(false)
+  }
+  // The first of the others is forgotten, so its calls count from 0 again.
+  expect(limiter.take('name 0', 0).headers).toContain('1')
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(50_000_000)
+})
+
+test('a call that is given back does not count', () => {
+  const limiter = createRateLimiter(1)
+  for (let n = 0; n < 10; n += 1) {
+    expect(limiter.take('a', 0).allowed).toBe(true)
+    limiter.giveBack('a', 0)
+  }
+  limiter.giveBack('a', 0)
+  expect(limiter.take('a', 0).allowed).toBe(true)
+  expect(limiter.take('a', 0).allowed).toBe(false)
+})

@@ -1,86 +1,91 @@
-import { createHash } from 'node:crypto'
-import type { RateLimitPluginOptions } from '@fastify/rate-limit'
-import { toClientNetwork } from '../../kernel/client-network.ts'
+import { BoundedCache } from '../../kernel/bounded-cache.ts'
 import { type Problem, problem } from '../../kernel/problem.ts'
 
-/** Returns the calls per minute for a key, by its format alone; undefined for the default limit. */
-export type LimitOfKey = (api_key: string) => number | undefined
-
-/** Maximum tracked callers. The oldest is dropped first. */
-const callersMax = 10_000
-
 /**
- * Returns options for a rate limit per credential, or per client network where credentials could be
- * guessed. The limit is per process, so n pods allow up to n times as many calls. `limitOf` sets
- * another limit for some keys. Responses have `RateLimit-*` headers, rejections also `Retry-After`.
- */
-export function limitedBy(
-  per_minute_max: number,
-  by: 'credential' | 'address',
-  limitOf?: LimitOfKey,
-): RateLimitPluginOptions {
-  return {
-    max: (request) => {
-      if (per_minute_max === 0) return Number.MAX_SAFE_INTEGER
-      const key = request.headers['x-api-key']
-      return (typeof key === 'string' ? limitOf?.(key) : undefined) ?? per_minute_max
-    },
-    timeWindow: 60_000,
-    cache: callersMax,
-    enableDraftSpec: true,
-    keyGenerator: (request) => {
-      const credential = request.headers.authorization ?? request.headers['x-api-key']
-      if (by === 'address' || credential === undefined) return toClientNetwork(request.ip)
-      return createHash('sha256').update(String(credential)).digest('base64url')
-    },
-    errorResponseBuilder: (_request, { max, ttl }) =>
-      problem('rate_limited', {
-        detail: `The limit of ${max} requests per minute is exceeded. Retry later.`,
-        retry_after_s: Math.ceil(ttl / 1000),
-      }),
-  }
-}
-
-/**
- * A decision on a call. A rejection has its error with the seconds to wait, and RateLimit headers.
+ * A decision on a call, with its RateLimit headers as name, value, name, value; none without a
+ * limit. A rejection has its error with the seconds to wait.
  */
 export type RateDecision =
-  | { allowed: true }
+  | { allowed: true; headers: readonly string[] }
   | { allowed: false; fault: Problem; headers: readonly string[] }
 
-export type RateLimiter = { take(key_id: string, now_ms: number): RateDecision }
+/** Counts the calls of names: of keys, accounts, networks or end users. */
+export type RateLimiter = {
+  /** Counts a call, unless the name is over its limit. */
+  take(name: string, now_ms: number): RateDecision
+  /** Takes back a call that `take` counted. */
+  giveBack(name: string, now_ms: number): void
+}
+
+/** The options of a limiter. */
+export type RateLimiterOptions = {
+  /** The caller in the error, such as `the key`. */
+  subject?: string
+  /** Maximum names whose calls are counted. The one that called longest ago is forgotten first. */
+  names_max?: number
+}
 
 const window_ms = 60_000
 
+/** Maximum names of a limiter: two counters of about 150 bytes each, so 15 MB at most. */
+const names_max_default = 50_000
+
+const unlimited: RateLimiter = {
+  take: () => ({ allowed: true, headers: [] }),
+  giveBack: () => undefined,
+}
+
 /**
- * Limits each key to `requests_per_minute` calls over a sliding window: calls of the previous
- * minute count by the share of that minute that is still in the window. Keeps two counters per key,
- * for two minutes. 0 sets no limit.
+ * Limits each name to `requests_per_minute` calls over a sliding window: calls of the previous
+ * minute count by the share of that minute that is still in the window. Keeps two counters per
+ * name, for two minutes, in this process: n processes allow up to n times the calls. 0 sets no
+ * limit.
  */
-export function createRateLimiter(requests_per_minute: number): RateLimiter {
-  if (requests_per_minute === 0) return { take: () => ({ allowed: true }) }
+export function createRateLimiter(
+  requests_per_minute: number,
+  { subject = 'the key', names_max = names_max_default }: RateLimiterOptions = {},
+): RateLimiter {
+  if (requests_per_minute === 0) return unlimited
   let minute = 0
-  let current = new Map<string, number>()
-  let before = new Map<string, number>()
+  let current = new BoundedCache<string, number>(names_max)
+  let before = new BoundedCache<string, number>(names_max)
   const turnTo = (now: number) => {
     if (now === minute) return
-    before = now === minute + 1 ? current : new Map()
-    current = new Map()
+    before = now === minute + 1 ? current : new BoundedCache(names_max)
+    current = new BoundedCache(names_max)
     minute = now
   }
   return {
-    take(key_id, now_ms) {
+    giveBack(name, now_ms) {
+      turnTo(Math.floor(now_ms / window_ms))
+      const counted = current.get(name) ?? 0
+      if (counted > 0) current.set(name, counted - 1)
+    },
+    take(name, now_ms) {
       turnTo(Math.floor(now_ms / window_ms))
       const passed_ms = now_ms % window_ms
-      const counted = current.get(key_id) ?? 0
-      const earlier = before.get(key_id) ?? 0
+      const counted = current.get(name) ?? 0
+      const earlier = before.get(name) ?? 0
       const weighed = counted * window_ms + earlier * (window_ms - passed_ms)
       if (weighed >= requests_per_minute * window_ms) {
+        // The count of a name that keeps calling stays among the newest.
+        if (counted > 0) current.set(name, counted)
         const wait_ms = waitFor({ counted, earlier, passed_ms, requests_per_minute })
-        return refusal(requests_per_minute, Math.ceil(wait_ms / 1000))
+        const wait_s = Math.ceil(wait_ms / 1000)
+        const detail = `${subject} exceeded its limit of ${requests_per_minute} calls per minute`
+        return {
+          allowed: false,
+          fault: problem('rate_limited', { detail, retry_after_s: wait_s }),
+          headers: rateHeaders(requests_per_minute, 0, wait_s),
+        }
       }
-      current.set(key_id, counted + 1)
-      return { allowed: true }
+      current.set(name, counted + 1)
+      const left = requests_per_minute - Math.ceil(weighed / window_ms) - 1
+      const reset_s = Math.ceil((window_ms - passed_ms) / 1000)
+      return {
+        allowed: true,
+        headers: rateHeaders(requests_per_minute, Math.max(0, left), reset_s),
+      }
     },
   }
 }
@@ -109,18 +114,17 @@ function firstBelow(free: number, calls: number): number {
   return Math.max(0, Math.floor(window_ms - (free * window_ms) / calls) + 1)
 }
 
-function refusal(requests_per_minute: number, retry_after_s: number): RateDecision {
-  const detail = `the key exceeded its limit of ${requests_per_minute} calls per minute`
-  return {
-    allowed: false,
-    fault: problem('rate_limited', { detail, retry_after_s }),
-    headers: [
-      'RateLimit-Limit',
-      String(requests_per_minute),
-      'RateLimit-Remaining',
-      '0',
-      'RateLimit-Reset',
-      String(retry_after_s),
-    ],
-  }
+/** Headers of draft-ietf-httpapi-ratelimit-headers-03: the field's clients know these names. */
+function rateHeaders(limit: number, remaining: number, reset_s: number): readonly string[] {
+  return [
+    ...['RateLimit-Limit', String(limit)],
+    ...['RateLimit-Remaining', String(remaining)],
+    ...['RateLimit-Reset', String(reset_s)],
+  ]
+}
+
+/** Returns a list of name, value, name, value as an object with names in lower case. */
+export function headersFrom(list: readonly string[]): Record<string, string> {
+  const names = list.filter((_, at) => at % 2 === 0)
+  return Object.fromEntries(names.map((name, at) => [name.toLowerCase(), list[2 * at + 1] ?? '']))
 }

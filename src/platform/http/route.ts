@@ -205,10 +205,13 @@ export type RawRoute = RouteDocs & {
   error_format: RawErrorFormat
   /** The route handles requests of every method, and rejects wrong methods in its own format. */
   every_method?: true
-  handle: (request: IncomingMessage, response: ServerResponse) => void
+  handle: (request: IncomingMessage, response: ServerResponse, authorised: Authorised) => void
   /** Rejects a request beside the route (another method, a path below it) in its format. */
   refuse: (request: IncomingMessage, response: ServerResponse, fault: Problem) => void
 }
+
+/** Notes that the credentials of a call of a raw route are valid. */
+export type Authorised = () => void
 
 export function defineRawRoute(definition: Omit<RawRoute, 'kind'>): RawRoute {
   return { ...definition, kind: 'raw' }

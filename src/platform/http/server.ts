@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net'
-import rateLimit from '@fastify/rate-limit'
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -13,19 +12,21 @@ import type { Clock } from '../../kernel/time.ts'
 import type { AuditTrail } from '../audit/index.ts'
 import { inSpan, type Logger, type Metrics } from '../telemetry/index.ts'
 import { type AuditedRoutes, openAudits } from './audited-routes.ts'
+import { type CallLimitSettings, CallLimits } from './call-limits.ts'
 import { replyChecker, replyCheckHook } from './check-replies.ts'
 import { createCrossOrigin } from './cross-origin.ts'
 import { readJsonBodies } from './json-bodies.ts'
+import { type LimitedRequests, limitRequests } from './limited-requests.ts'
 import { addressTaken } from './listen-error.ts'
 import { nodeServer, requestIdFrom } from './node-server.ts'
 import { answerClientError, asProblem, problemFrom, problemReply } from './problem-reply.ts'
-import { type LimitOfKey, limitedBy } from './rate-limit.ts'
 import type { Answer, RawRoute, Route, UnparsedRequest } from './route.ts'
 import type { Authorize, Caller } from './route-access.ts'
 import { type IdempotencyStore, runOnce } from './safe-writes.ts'
+import { createSecurityHeaders, type PublicAddress } from './security-headers.ts'
 import { createUnroutable, pathOf } from './unroutable.ts'
 
-export type HttpServerOptions = {
+export type HttpServerOptions = CallLimitSettings & {
   routes: readonly (Route | RawRoute)[]
   authorize: Authorize
   idempotency: IdempotencyStore
@@ -40,16 +41,14 @@ export type HttpServerOptions = {
   body_bytes_max: number
   /** Maximum size of all headers of a request. Larger headers get 431. */
   header_bytes_max: number
-  /** Maximum calls per minute and credential (or address). 0 turns the limit off. */
-  rate_per_minute_max: number
-  /** Returns the limit of keys with another limit. */
-  limitOfKey?: LimitOfKey
   /** Maximum time for a request to arrive. */
   request_timeout_ms: number
   /** Time after which an idle connection is closed. */
   keep_alive_ms: number
   /** Addresses and CIDR blocks of proxies whose X-Forwarded-For is believed. None by default. */
   trusted_proxies?: readonly string[]
+  /** Where people reach the server. Without it, there is no Strict-Transport-Security. */
+  public_address?: PublicAddress
   /** Replaces the server's handling of requests that are not valid HTTP, for the proxy. */
   onClientError?: (error: Error & { code?: string }, socket: Socket) => void
   /** Checks each response against the OpenAPI document. For tests only. */
@@ -69,6 +68,9 @@ export type HttpServer = {
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const unroutable = createUnroutable(options.routes)
   const crossOrigin = createCrossOrigin(options.routes)
+  const callLimits = new CallLimits(options, options.metrics)
+  const limits = limitRequests(options.routes, callLimits, options.clock)
+  const headersOf = createSecurityHeaders(options.public_address)
   const app: FastifyInstance = fastify({
     // The role logs better than Fastify at level info, so only Fastify's warnings are logged.
     loggerInstance: options.logger.child(
@@ -82,9 +84,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     requestIdHeader: false,
     trustProxy: [...(options.trusted_proxies ?? [])],
     routerOptions: { maxParamLength: paramLength_max },
-    serverFactory: (handler) => nodeServer(options, unroutable, handler),
+    serverFactory: (handler) => nodeServer(options, { unroutable, limits: callLimits }, handler),
     frameworkErrors: (_error, request, reply) => {
-      reply.header('x-request-id', request.id)
+      reply.headers({ ...headersOf(request), 'x-request-id': request.id })
       sendProblem(unroutable.faultOf(request.method, request.url), request, reply)
     },
     clientErrorHandler: (error, socket) =>
@@ -96,10 +98,16 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     labels: ['route', 'status'],
     buckets: [0.005, 0.02, 0.1, 0.5, 2, 10],
   })
+  const routeAt = new Map(
+    options.routes.map((route) => [`${route.method} ${pathFor(route)}`, route]),
+  )
+  const routeOf = ({ method, routeOptions }: FastifyRequest) =>
+    routeAt.get(`${method === 'HEAD' ? 'GET' : method} ${routeOptions.url}`)
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id)
+    reply.headers({ ...headersOf(request), 'x-request-id': request.id })
     const cors = crossOrigin.headersFor(request.method, pathOf(request.url), request.headers)
     if (cors !== undefined) reply.headers(cors)
+    limits.enter(routeOf(request), request, reply)
     if (!request.is404) return undefined
     const allow = unroutable.allowed(pathOf(request.url)).join(', ')
     if (request.method === 'OPTIONS' && allow !== '')
@@ -115,21 +123,16 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     )
   })
   const audits = openAudits(options)
-  const routeAt = new Map(
-    options.routes.map((route) => [`${route.method} ${pathFor(route)}`, route]),
-  )
   app.setErrorHandler(async (error, request, reply) => {
-    const route = routeAt.get(`${request.method} ${request.routeOptions.url}`)
-    if (route?.kind === 'api') await audits.refuse(route, request, problemFrom(error))
+    const route = routeOf(request)
+    const fault = problemFrom(error)
+    limits.fail(request, fault)
+    if (route?.kind === 'api') await audits.refuse(route, request, fault)
     return sendProblem(error, request, reply)
   })
-  await app.register(
-    rateLimit,
-    limitedBy(options.rate_per_minute_max, 'credential', options.limitOfKey),
-  )
   readJsonBodies(app, options.routes)
   const serving: ServeOptions = {
-    ...{ ...options, audits },
+    ...{ ...options, audits, limits },
     ...(options.check_replies && { checkReply: replyChecker(options.routes) }),
   }
   for (const route of options.routes) if (route.kind === 'api') serve(app, route, serving)
@@ -154,6 +157,7 @@ const paramLength_max = 3_200
 
 type ServeOptions = HttpServerOptions & {
   audits: AuditedRoutes
+  limits: LimitedRequests
   checkReply?: ReturnType<typeof replyChecker>
 }
 
@@ -167,12 +171,10 @@ function serve(app: FastifyInstance, route: Route, options: ServeOptions): void 
     method: route.method,
     url: pathFor(route),
     ...(route.body_bytes_max !== undefined && { bodyLimit: route.body_bytes_max }),
-    ...(route.rate_per_minute_max !== undefined && {
-      config: { rateLimit: limitedBy(route.rate_per_minute_max, 'address') },
-    }),
     handler: async (request, reply) => {
       const answer = await options.audits.run(route, request, async ({ authorised, change }) => {
         const caller = await authorizeRequest(route, request, options.authorize)
+        if (caller !== null) options.limits.authorise(request, reply, caller)
         authorised(caller)
         const run = () => route.run(unparsed(request, reply, caller))
         return inSpan(route.id, { 'http.route': route.url }, () =>

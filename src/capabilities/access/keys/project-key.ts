@@ -54,11 +54,6 @@ export function operatorKeyPrefix(key: string): string | undefined {
   return prefixOf('operator', key)
 }
 
-/** Whether a text has the form of an operator's key. The key itself is not checked. */
-export function isOperatorKey(text: string): boolean {
-  return operatorKeyPrefix(text) !== undefined
-}
-
 /**
  * Returns the first 16 hex digits of a key's SHA-256, by which the owner of a key can identify it;
  * it does not help to guess the key.

@@ -54,8 +54,15 @@ export type ProxyDependencies = {
 }
 
 export type CompletionProxy = {
-  /** Serves one request: calls the provider, answers the client, records the call. */
-  handle(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint): void
+  /**
+   * Serves one request: calls the provider, answers the client, records the call. `authorised` is
+   * called when the key is valid.
+   */
+  handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    call: { endpoint: Endpoint; authorised?: () => void },
+  ): void
   /** Answers a request outside the routes of the proxy with an error in the providers' format. */
   refuse(request: IncomingMessage, response: ServerResponse, fault: Problem): void
   /** Answers a request that is not valid HTTP; for the server's `clientError` event. */

@@ -63,9 +63,9 @@ export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
   }
 
   return {
-    handle(request, response, endpoint) {
+    handle(request, response, { endpoint, authorised }) {
       const headers = readHeaders(request.rawHeaders)
-      intake(new Call(services, endpoint, { request, response, headers }))
+      intake(new Call(services, endpoint, { request, response, headers }), authorised)
     },
     onClientError(error, socket) {
       const status = answerClientError(error, socket, toProviderFormat)
@@ -185,7 +185,8 @@ function completionRoute(
       'shutting_down',
       'store_unavailable',
     ],
-    handle: (request, response) => proxy.handle(request, response, endpoint),
+    handle: (request, response, authorised) =>
+      proxy.handle(request, response, { endpoint, authorised }),
     refuse: (request, response, fault) => proxy.refuse(request, response, fault),
   })
 }

@@ -96,7 +96,24 @@ export const httpSettings = {
     default: 1200,
     min: 0,
     max: 1_000_000,
-    reason: 'Maximum product API calls per credential and process. 0 turns the limit off.',
+    reason:
+      'Maximum product API calls of a user, service account or key, per process. 0 turns the limit off.',
+  }),
+  http_anonymous_rate_per_minute_max: integer({
+    unit: 'requests/minute',
+    default: 1200,
+    min: 0,
+    max: 1_000_000,
+    reason:
+      'Maximum calls without valid credentials of a network, which is an IPv4 address or an IPv6 /64, per process: to the product API, for completions, and for OTLP over HTTP. Credentials that were valid in the last 10 minutes are not affected. 0 turns the limit off.',
+  }),
+  http_hsts_max_age_s: integer({
+    unit: 's',
+    default: 31_536_000,
+    min: 0,
+    max: 63_072_000,
+    reason:
+      'Time for which browsers use HTTPS only, in `Strict-Transport-Security`. Sent when LOOPTRACE_PUBLIC_URL is HTTPS. 0 sends no header.',
   }),
   http_operator_rate_per_minute_max: integer({
     unit: 'requests/minute',

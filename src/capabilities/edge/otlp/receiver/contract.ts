@@ -58,8 +58,15 @@ export type OtlpDependencies = {
 
 /** Receives exports over both transports. */
 export type OtlpReceiver = {
-  /** Answers one HTTP request to the path of a signal, with any method. */
-  handle(request: IncomingMessage, response: ServerResponse, signal: OtlpSignal): void
+  /**
+   * Answers one HTTP request to the path of a signal, with any method. `authorised` is called when
+   * the key is valid.
+   */
+  handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    call: { signal: OtlpSignal; authorised?: () => void },
+  ): void
   /** Answers a request with metrics, which are not supported. */
   refuseMetrics(request: IncomingMessage, response: ServerResponse): void
   /** Answers a request outside the paths of signals with an error. */

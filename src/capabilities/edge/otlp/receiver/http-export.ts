@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Problem, problem } from '../../../../kernel/problem.ts'
-import { discardRest, requestIdFrom } from '../../../../platform/http/index.ts'
+import { discardRest, requestIdFrom, securityHeaderList } from '../../../../platform/http/index.ts'
 import {
   encodeExportResponse,
   encodeStatus,
@@ -26,13 +26,17 @@ type HttpExport = {
   encoding: OtlpEncoding
   request_id: string
   held: BodyBytes
+  authorised?: () => void
 }
+
+/** The signal of the path, and what is called when the key is valid. */
+type Asked = Pick<HttpExport, 'signal' | 'authorised'>
 
 /** Makes the handler of HTTP requests to the path of a signal. It never throws. */
 export function createHttpExport(
   services: ReceiverServices,
-): (request: IncomingMessage, response: ServerResponse, signal: HttpExport['signal']) => void {
-  return (request, response, signal) => {
+): (request: IncomingMessage, response: ServerResponse, asked: Asked) => void {
+  return (request, response, { signal, authorised }) => {
     const encoding = encodingOf(request)
     const request_id = requestIdFrom(request.headers['x-request-id'])
     const held = new BodyBytes(services.inflight)
@@ -43,6 +47,7 @@ export function createHttpExport(
       encoding: encoding ?? 'json',
       request_id,
       held,
+      ...(authorised !== undefined && { authorised }),
     }
     services.began()
     serve(call, services)
@@ -75,6 +80,7 @@ async function serve(call: HttpExport, services: ReceiverServices): Promise<stri
   const asked = services.admit(credentialsOf(request))
   const admission = asked instanceof Promise ? await asked : asked
   if (admission.fault) return refuse(call, services, admission)
+  call.authorised?.()
   checkHead(request, services)
   const body = await bodyOf(call, services)
   const { baggage } = request.headers
@@ -242,6 +248,7 @@ function headersOf(encoding: OtlpEncoding, body: Buffer, request_id: string): st
     String(body.length),
     'X-Request-ID',
     request_id,
+    ...securityHeaderList,
   ]
 }
 

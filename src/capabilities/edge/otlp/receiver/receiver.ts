@@ -46,7 +46,7 @@ export function createOtlpReceiver(dependencies: OtlpDependencies): OtlpReceiver
   const answer = createHttpExport(services)
   return {
     handle: answer,
-    refuseMetrics: (request, response) => answer(request, response, 'metrics'),
+    refuseMetrics: (request, response) => answer(request, response, { signal: 'metrics' }),
     refuse: refuseRequest,
     listenGrpc: (options) => startGrpc(services, options),
     drain: () => {
@@ -66,7 +66,8 @@ export function otlpRoutes(receiver: OtlpReceiver): RawRoute[] {
       id: 'exportTraces',
       summary: 'Receive spans by OTLP, as protobuf or JSON, optionally compressed with gzip',
       errors,
-      handle: (request, response) => receiver.handle(request, response, 'traces'),
+      handle: (request, response, authorised) =>
+        receiver.handle(request, response, { signal: 'traces', authorised }),
       refuse: (request, response, fault) => receiver.refuse(request, response, fault),
     }),
     defineRawRoute({
@@ -75,7 +76,8 @@ export function otlpRoutes(receiver: OtlpReceiver): RawRoute[] {
       id: 'exportLogs',
       summary: 'Receive log records with GenAI events by OTLP; others are rejected one by one',
       errors,
-      handle: (request, response) => receiver.handle(request, response, 'logs'),
+      handle: (request, response, authorised) =>
+        receiver.handle(request, response, { signal: 'logs', authorised }),
       refuse: (request, response, fault) => receiver.refuse(request, response, fault),
     }),
     defineRawRoute({

@@ -21,26 +21,33 @@ type IntakeOptions = {
  * Makes the function that admits a call: key, limits, headers and body, then the provider. It
  * refuses a call that fails a check.
  */
-export function createIntake(options: IntakeOptions): (call: Call) => void {
+export function createIntake(
+  options: IntakeOptions,
+): (call: Call, authorised?: () => void) => void {
   const { keys, limiter, upstreams, relays, logger } = options
 
-  function take(call: Call): void {
+  function take(call: Call, authorised?: () => void): void {
     if (options.stopping()) throw problem('shutting_down', { retry_after_s: 1 })
     const key = keys.authenticate(readApiKey(call))
-    if (key instanceof Promise) acceptLater(call, key)
-    else accept(call, key)
+    if (key instanceof Promise) acceptLater(call, key, authorised)
+    else accept(call, key, authorised)
   }
 
-  function acceptLater(call: Call, key: Promise<ProjectKey | undefined>): void {
+  function acceptLater(
+    call: Call,
+    key: Promise<ProjectKey | undefined>,
+    authorised?: () => void,
+  ): void {
     key.then(
-      (found) => guarded(call, () => accept(call, found)),
+      (found) => guarded(call, () => accept(call, found, authorised)),
       (error: unknown) => refuse(call, error),
     )
   }
 
-  function accept(call: Call, found: ProjectKey | undefined): void {
+  function accept(call: Call, found: ProjectKey | undefined, authorised?: () => void): void {
     if (call.isClosed) return
     const key = checkKey(found)
+    authorised?.()
     call.setKey(key)
     const rate = limiter.take(key.key_id, call.start_ms)
     if (!rate.allowed) {
@@ -79,7 +86,7 @@ export function createIntake(options: IntakeOptions): (call: Call) => void {
     call.refuse(problem('internal_error', { cause: error }))
   }
 
-  return (call) => guarded(call, () => take(call))
+  return (call, authorised) => guarded(call, () => take(call, authorised))
 }
 
 /** Returns the value of X-API-Key. Throws `credentials_missing` or `invalid_request`. */

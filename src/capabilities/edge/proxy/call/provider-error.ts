@@ -1,6 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Problem } from '../../../../kernel/problem.ts'
-import { discardRest, requestIdFrom } from '../../../../platform/http/index.ts'
+import {
+  discardRest,
+  requestIdFrom,
+  securityHeaderList,
+  securityHeaders,
+} from '../../../../platform/http/index.ts'
 
 /**
  * Formats an error of ours as the providers do. `param` names the faulty header, if there is one.
@@ -43,6 +48,7 @@ export function writeProviderError(
     media_type,
     'Content-Length',
     String(body.length),
+    ...securityHeaderList,
     ...headers.ids,
     ...(fault.retry_after_s === undefined ? [] : ['Retry-After', String(fault.retry_after_s)]),
     ...headers.more,
@@ -61,10 +67,12 @@ export function refuseRequest(
 ): void {
   const body = formatProviderError(fault)
   response.writeHead(fault.status, {
+    ...securityHeaders,
     ...fault.headers,
     'Content-Type': media_type,
     'Content-Length': Buffer.byteLength(body),
     'X-Request-ID': requestIdFrom(request.headers['x-request-id']),
+    ...(fault.retry_after_s !== undefined && { 'Retry-After': fault.retry_after_s }),
     ...(!request.complete && { Connection: 'close' }),
   })
   response.write(body)
