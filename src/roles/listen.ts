@@ -24,6 +24,7 @@ type ListenConfig = Pick<
   | 'http_header_bytes_max'
   | 'http_rate_per_minute_max'
   | 'http_operator_rate_per_minute_max'
+  | 'audit_refusals_per_minute_max'
   | 'http_request_timeout_ms'
   | 'http_keep_alive_ms'
   | 'http_trusted_proxies'
@@ -65,6 +66,7 @@ export async function listen(
     body_bytes_max: config.http_body_bytes_max,
     header_bytes_max: config.http_header_bytes_max,
     rate_per_minute_max: config.http_rate_per_minute_max,
+    audit_refusals_per_minute_max: config.audit_refusals_per_minute_max,
     limitOfKey: (key) =>
       isOperatorKey(key) ? config.http_operator_rate_per_minute_max : undefined,
     request_timeout_ms: config.http_request_timeout_ms,
