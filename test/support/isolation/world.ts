@@ -16,7 +16,7 @@ import {
   type Relational,
 } from '../../../src/platform/relational/index.ts'
 import { createLogger } from '../../../src/platform/telemetry/index.ts'
-import { columnarOptions, migratedClickHouse, testClickHouse } from '../clickhouse.ts'
+import { migratedClickHouse, testClickHouse } from '../clickhouse.ts'
 import { testPostgres } from '../postgres.ts'
 import { type Service, startService } from '../service.ts'
 
@@ -88,7 +88,7 @@ export async function startWorld(receiver_port: number): Promise<World> {
   const all = parts.move()
   return {
     ...{ service, db: relational.db, columnar, admin, project_id, dead_letter_id, operator_key },
-    call: (method, path, sent = {}) => send(service.base_url, method, path, sent, ++calls),
+    call: (method, path, sent = {}) => send(`${service.base_url}${path}`, method, sent, ++calls),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
 }
@@ -110,12 +110,11 @@ async function publishUnreadable(folder: string, project_id: string): Promise<st
 async function send(
   url: string,
   method: Method,
-  path: string,
   { token, key, project_id, body, headers = {} }: Sent,
   number: number,
 ): Promise<Reply & { request_id: string }> {
   const request_id = `cell-${number}`
-  const answer = await fetch(`${url}${path}`, {
+  const answer = await fetch(url, {
     method,
     redirect: 'manual',
     headers: {
