@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { auditOf, type Route } from '../../../src/platform/http/index.ts'
 import type { Json as Schema } from '../../../src/platform/http/json-schema.ts'
-import type { Attacker } from './attackers.ts'
 import { bodyOf, queryOf } from './bodies.ts'
 import { type IdField, idFields, pointerOf, sampleWith } from './id-fields.ts'
-import { marker, type Victim } from './victim.ts'
+import { marker } from './marker.ts'
+import type { Victim } from './victim.ts'
 import type { Method, Reply, Who, World } from './world.ts'
 
 /** A call that names an object of the victim, in one place of the request. */
@@ -33,7 +33,10 @@ export function cellsOf(route: Route, { ids }: Victim): Cell[] {
   const inQuery = fieldsOf(route.query).map((field) => ({
     ...{ route, where: `query ${field.name}`, id: foreignId(ids, field) },
     ask: (id: string, own: Own) => ({
-      path: `${pathOf(route, { ...all(ids, route), ...own })}${queryOf(route, own, { [field.name]: id })}`,
+      path: [
+        pathOf(route, { ...all(ids, route), ...own }),
+        queryOf(route, own, { [field.name]: id }),
+      ].join(''),
       ...withBody(route, bodyOf(route)),
     }),
   }))
@@ -199,5 +202,3 @@ export function expectedRecords(route: Route, status: number, isPerson: boolean)
   if (kind === 'people') return isPerson ? 1 : 0
   return 0
 }
-
-export type { Attacker }
