@@ -124,7 +124,7 @@ async function makePeople(app: AccessApp, post: Post): Promise<RefusedCredential
     },
     {
       ...{ name: `session cookie, ${state}`, sent: browser(cookie) },
-      unknown: browser(cookie.replace(/=[^;]*/, '=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA')),
+      unknown: browser(cookie.replace(/=lts_[^;]*/, `=lts_${'A'.repeat(43)}`)),
     },
   ])
 }
