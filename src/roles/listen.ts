@@ -25,6 +25,7 @@ type ListenConfig = Pick<
   | 'http_operator_rate_per_minute_max'
   | 'http_anonymous_rate_per_minute_max'
   | 'http_hsts_max_age_s'
+  | 'audit_refusals_per_minute_max'
   | 'http_request_timeout_ms'
   | 'http_keep_alive_ms'
   | 'http_trusted_proxies'
@@ -71,6 +72,7 @@ export async function listen(
     rate_per_minute_max: config.http_rate_per_minute_max,
     operator_rate_per_minute_max: config.http_operator_rate_per_minute_max,
     anonymous_rate_per_minute_max: config.http_anonymous_rate_per_minute_max,
+    audit_refusals_per_minute_max: config.audit_refusals_per_minute_max,
     request_timeout_ms: config.http_request_timeout_ms,
     keep_alive_ms: config.http_keep_alive_ms,
     trusted_proxies: config.http_trusted_proxies,

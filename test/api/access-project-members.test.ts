@@ -57,6 +57,33 @@ test('only members of the organization can be added', async () => {
   }
 })
 
+test('nothing of a person of another organization changes', async () => {
+  const other = await post(`${root}/organizations`, { name: 'untouched people' })
+  const { user_id } = await app.person('untouched@example.com', 'member', other.body.id)
+  const { body: project } = await post(`${root}/organizations/${other.body.id}/projects`, {
+    name: 'theirs',
+  })
+  await put(`${root}/projects/${project.id}/members/${user_id}`, { role: 'viewer' })
+  const user = () =>
+    app.relational.db
+      .selectFrom('users')
+      .selectAll()
+      .where('id', '=', user_id)
+      .executeTakeFirstOrThrow()
+  const before = await user()
+  const url = `${root}/projects/${app.first.project_id}/members/${user_id}`
+  const request_id = 'of-a-foreign-person'
+  const headers = { 'x-request-id': request_id }
+  expect((await put(url, { role: 'viewer' }, { headers })).status).toBe(404)
+  expect(await user()).toEqual(before)
+  const records = await app.relational.db
+    .selectFrom('audit_records')
+    .select('outcome')
+    .where('request_id', '=', request_id)
+    .execute()
+  expect(records).toEqual([{ outcome: 'refused' }])
+})
+
 test('a person who is removed from the organization while being added does not stay in it', async () => {
   const { user_id } = await app.person('racer@example.com', 'member')
   const { db } = app.relational

@@ -207,6 +207,16 @@ describe('the last owner', () => {
     expect((await disable()).status).toBe(200)
   })
 
+  test('is no news to a stranger who tries to disable the account', async () => {
+    const { url, second } = await twoOwners()
+    await call('POST', `${url}/leave`)
+    const { token } = await app.person(`nosy-${people}@example.com`, 'member')
+    for (const id of [second.user_id, stranger_id]) {
+      const reply = await call('POST', `${access}/users/${id}/disable`, undefined, token)
+      expect(outcome(reply)).toEqual([403, 'permission_denied'])
+    }
+  })
+
   test.each<[string, (url: string, second: Person) => Promise<{ status: number }>[]]>([
     [
       'leave',

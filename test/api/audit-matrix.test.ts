@@ -3,6 +3,13 @@ import { keyScopes } from '../../src/kernel/scopes.ts'
 import { auditOf, keyScopesOf, type Route } from '../../src/platform/http/index.ts'
 import { routeCatalogue } from '../../src/roles/catalogues.ts'
 import { type AccessApp, callsAs, startAccessApp } from '../support/access-app.ts'
+import { inParallel } from '../support/isolation/in-parallel.ts'
+import { printCounts } from '../support/print-counts.ts'
+import {
+  makeRefusedCredentials,
+  type RefusedCredential,
+  signedIn_ms,
+} from '../support/refused-credentials.ts'
 
 const root = '/api/v2/access'
 const stranger = '01890000-0000-7000-8000-000000000000'
@@ -17,6 +24,7 @@ const other = guarded.filter(
 
 let app: AccessApp
 let owner: string
+let credentials: RefusedCredential[]
 /** Callers that every route must refuse. */
 let callers: {
   foreign: { token: string; project_id: string; organization_id: string }
@@ -30,7 +38,8 @@ let callers: {
 }
 
 beforeAll(async () => {
-  app = await startAccessApp({ routes: other })
+  app = await startAccessApp({ routes: other, public_url: 'https://looptrace.test' })
+  credentials = await makeRefusedCredentials(app)
   owner = await app.signIn(app.first.admin_email, app.first.admin_password)
   const { organization_id, project_id } = app.first
   const newKey = async (body: object) =>
@@ -61,7 +70,7 @@ afterAll(() => app.close())
 
 const { post, put } = callsAs(() => ({ app, token: owner }))
 
-type Who = { token?: string; key?: string }
+type Who = { token?: string; key?: string; headers?: Record<string, string> }
 let calls = 0
 
 /** Calls a route in the first project, and returns the status and the records of the call. */
@@ -75,7 +84,7 @@ async function ask(route: Route, who: Who) {
   const { status, body } = await app.call(route.method, path, {
     ...who,
     ...(route.body !== undefined && { body: {} }),
-    headers: { 'x-request-id': request_id, 'x-project-id': project_id },
+    headers: { ...who.headers, 'x-request-id': request_id, 'x-project-id': project_id },
     // An address of its own, because some routes limit calls by address.
     from: `10.1.${calls >> 8}.${calls & 255}`,
   })
@@ -84,7 +93,7 @@ async function ask(route: Route, who: Who) {
     .selectAll()
     .where('request_id', '=', request_id)
     .execute()
-  return { status, code: body?.code, records }
+  return { status, code: body?.code, body, records }
 }
 
 /** Expects a refusal with one record, or none on the data plane. */
@@ -168,3 +177,38 @@ test.each(named.filter(([, route]) => takesKeys(route) && !takesEveryScope(route
     if (record) expect(record.chain_id).toBe(app.first.organization_id)
   },
 )
+
+/** Returns what tells the credentials from unknown ones of their kind, over all routes. */
+async function findDifferences(some: readonly RefusedCredential[]): Promise<string[]> {
+  const pairs = guarded.flatMap((route) => some.map((one) => ({ route, ...one })))
+  const faults = await inParallel(pairs, async ({ route, name, sent, unknown }) => {
+    const [seen, other] = [await ask(route, sent), await ask(route, unknown)]
+    const expected = auditOf(route) === 'none' ? 0 : 1
+    const isRefused = seen.status === 401 && seen.records.length === expected
+    // An expired access token says so, because its signature is right.
+    const mayDiffer = name === 'access token, expired'
+    const isSame = JSON.stringify(seen.body) === JSON.stringify(other.body)
+    return isRefused && (isSame || mayDiffer) && other.status === 401
+      ? []
+      : [`${route.id}, ${name}: ${seen.status} ${seen.body?.detail} ≠ ${other.body?.detail}`]
+  })
+  printCounts('refused credentials', { credentials: some.length, cells: pairs.length })
+  return faults.flat()
+}
+
+/** Whether a credential ends with the sign-in. The clock of the last test is beyond that. */
+const endsWithSignIn = ({ name }: RefusedCredential) =>
+  /^(access token|session cookie), expired$/.test(name)
+
+test('expired, revoked and disabled credentials are refused as unknown ones are, by every route', async () => {
+  const some = credentials.filter((one) => !endsWithSignIn(one))
+  expect(some.length).toBe(14)
+  expect(await findDifferences(some)).toEqual([])
+})
+
+test('so are an access token and a session after their time', async () => {
+  app.clock.ahead_ms += signedIn_ms
+  const some = credentials.filter(endsWithSignIn)
+  expect(some.length).toBe(2)
+  expect(await findDifferences(some)).toEqual([])
+})

@@ -83,6 +83,12 @@ describe('versions', () => {
     expect((await api.call('GET', next, project)).body).toMatchObject({
       ...{ versions: [{ version: 1 }], next_cursor: null },
     })
+    const [name] = JSON.parse(Buffer.from(list.body.next_cursor, 'base64url').toString())
+    for (const version of [-1e308, 1.5, 2 ** 31, 0, 'x', null]) {
+      const cursor = Buffer.from(JSON.stringify([name, version])).toString('base64url')
+      const reply = await api.call('GET', `${path('p')}/versions?cursor=${cursor}`, project)
+      expect(codeOf(reply)).toEqual([400, 'invalid_cursor'])
+    }
     const one = await api.call('GET', `${path('p')}/versions/1`, project)
     expect(one.body.policy).toEqual(first.body.policy)
   })

@@ -150,8 +150,8 @@ const measureRange: IncidentRoutesDeps['measureRange'] = () => {
 
 const ranks = { info: 1, low: 2, medium: 3, high: 4, critical: 5 } as const
 
-/** A row of an open incident, whose core agrees with its columns. */
-function incidentRow(
+/** Returns a row of an open incident, whose core agrees with its columns. */
+export function incidentRow(
   project_id: string,
   { core, ...given }: NewIncident & { number: number },
 ): Insertable<IncidentTables['incidents']> {

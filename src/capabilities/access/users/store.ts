@@ -189,6 +189,8 @@ export function setUserDisabled(
 ): Promise<UserRow | 'denied' | undefined> {
   const { user_id, actor_id, disabled, now } = change
   return db.transaction().execute(async (trx) => {
+    // Before `last_owner`, which tells a stranger whose account owns an organization alone.
+    if (!(await isInstallationAdmin(trx, actor_id))) return 'denied'
     // Organizations before users, in the order of every other change.
     if (disabled) await assertNotLastOwner(trx, user_id)
     // Of two administrators who disable each other one remains.

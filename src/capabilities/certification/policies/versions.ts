@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { decodeCursor, totalExactMax } from '../../../kernel/pages.ts'
+import { problem } from '../../../kernel/problem.ts'
 import { keyPage } from '../../../model/id-pages.ts'
 import { cursorParameter, limitParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
@@ -32,19 +33,28 @@ export function listReleasePolicyVersions({ db }: PolicyDeps): Route {
     errors: ['release_policy_not_found', 'invalid_cursor', 'store_unavailable'],
     handle: async ({ params: { policy_id }, query: { limit, cursor }, caller: { project_id } }) => {
       const list = `versions of ${policy_id}`
-      const [before] = cursor === undefined ? [] : decodeCursor(list, cursor, 1)
+      const before = cursor === undefined ? undefined : versionBefore(list, cursor)
       const found = await selectVersions(
         db,
         { project_id, policy_id },
         {
-          before: typeof before === 'number' ? before : undefined,
-          ...{ limit: limit + 1, count_max: totalExactMax + 1 },
+          ...{ before, limit: limit + 1, count_max: totalExactMax + 1 },
         },
       )
       if (found.counted === 0) throw policyNotFound(policy_id)
       const { items, info } = keyPage(found, { list, limit, keyOf: ({ version }) => version })
       return { versions: items.map(toVersionReply), ...info }
     },
+  })
+}
+
+/** Returns the version that the page comes before. Throws `invalid_cursor`. */
+function versionBefore(list: string, cursor: string): number {
+  const [version] = decodeCursor(list, cursor, 1)
+  if (typeof version === 'number' && Number.isInteger(version) && version > 0 && version < 2 ** 31)
+    return version
+  throw problem('invalid_cursor', {
+    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor of this list`,
   })
 }
 

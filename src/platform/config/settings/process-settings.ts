@@ -115,6 +115,14 @@ export const httpSettings = {
     reason:
       'Time for which browsers use HTTPS only, in `Strict-Transport-Security`. Sent when LOOPTRACE_PUBLIC_URL is HTTPS. 0 sends no header.',
   }),
+  audit_refusals_per_minute_max: integer({
+    unit: 'records/minute',
+    default: 60,
+    min: 0,
+    max: 1_000_000,
+    reason:
+      'Maximum audit records of refused calls per caller and process. Further ones are counted in the next record. 0 turns the limit off.',
+  }),
   http_operator_rate_per_minute_max: integer({
     unit: 'requests/minute',
     default: 60_000,

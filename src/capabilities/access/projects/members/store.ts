@@ -65,13 +65,14 @@ export function putProjectMember(
   const { project_id, user_id } = member
   return db.transaction().execute(async (trx) => {
     if ((await lockProjectOrganization(trx, project_id)) === undefined) return undefined
-    await keepOnlyProject(trx, { user_id })
     const person = await people(trx, project_id)
       .select(memberColumns)
       .where('users.id', '=', user_id)
       .executeTakeFirst()
     if (person === undefined) return undefined
     check(person.version)
+    // Only now: nothing of a person of another organization may change.
+    await keepOnlyProject(trx, { user_id })
     await upsertRole(trx, { ...member, created_at: now })
     return findProjectMember(trx, { project_id, user_id })
   })
