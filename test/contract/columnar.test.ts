@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sleep } from '../../src/kernel/time.ts'
 import {
-  type ColumnarServer,
   ColumnarError,
+  type ColumnarServer,
   ColumnarUnavailable,
   compileRowBinary,
   openColumnar,

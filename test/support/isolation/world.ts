@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newId } from '../../../src/kernel/ids.ts'
-import type { Columnar } from '../../../src/platform/columnar/index.ts'
+import type { ColumnarServer } from '../../../src/platform/columnar/index.ts'
 import { openSqliteQueue } from '../../../src/platform/queue/index.ts'
 import {
   type AccessTables,
@@ -39,7 +39,7 @@ type Sent = Who & { body?: unknown; headers?: Record<string, string> }
 export type World = AsyncDisposable & {
   service: Service
   db: Relational<Tables>['db']
-  columnar: Columnar
+  columnar: ColumnarServer
   admin: { email: string; password: string }
   /** The first project, with a dead letter in it. */
   project_id: string

@@ -37,9 +37,7 @@ export function listReleasePolicyVersions({ db }: PolicyDeps): Route {
       const found = await selectVersions(
         db,
         { project_id, policy_id },
-        {
-          ...{ before, limit: limit + 1, count_max: totalExactMax + 1 },
-        },
+        { before, limit: limit + 1, count_max: totalExactMax + 1 },
       )
       if (found.counted === 0) throw policyNotFound(policy_id)
       const { items, info } = keyPage(found, { list, limit, keyOf: ({ version }) => version })
