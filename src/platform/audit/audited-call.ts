@@ -159,7 +159,7 @@ export class AuditedCall {
     return this.#read !== undefined
   }
 
-  /** Resolves when the read is stored, at once if there is none. */
+  /** Resolves when the read is stored; at once for a call that is no read. */
   async whenReadStored(): Promise<void> {
     await (await this.#read)?.whenStored()
   }

@@ -13,7 +13,7 @@ const projects_max = 100
 
 /**
  * Limits statements to one project: each of them gets the parameter `project`, and reads only rows
- * of the project, whatever its text says.
+ * of the project, even if its text names others.
  */
 export function scopeToProject(
   statements: ColumnarStatements,
@@ -99,7 +99,7 @@ const literals =
 const unfiltered =
   /\bSETTINGS\b|\b(?:merge(?:Tree\w*)?|remote\w*|cluster\w*|loop|dictionary)\s*\(|\b(?:system|information_schema)\s*\.|\$|_quoted_\s*[.(]/i
 
-/** ClickHouse takes these as quotes, too. Our statements have none. */
+/** ClickHouse also takes these as quotes. Our statements do not use them. */
 const typographicQuotes = /[‘’“”]/
 
 /** Throws TypeError for a statement that could read rows without the filters of its project. */

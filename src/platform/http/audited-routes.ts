@@ -192,7 +192,7 @@ function describe(route: Route, request: FastifyRequest, clock: Clock) {
   }
 }
 
-/** Resource types by the URL of the route: there are as many as routes. */
+/** Resource types by the URL of the route, one for each route. */
 const resourceTypes = new Map<string, string>()
 
 function cachedTypeOf(url: string): string {

@@ -39,7 +39,7 @@ export type PublicAddress = {
   hsts_max_age_s?: number
 }
 
-/** What of a request says whether its connection was encrypted. */
+/** The part of a request that tells whether its connection was encrypted. */
 type Connection = { protocol: string; headers: Readonly<Record<string, unknown>> }
 
 /**

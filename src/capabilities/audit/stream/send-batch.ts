@@ -45,7 +45,7 @@ export type SendOptions = {
 }
 
 /**
- * What a pass did. `idle`: there is nothing to send now. `busy`: another worker sends. `refused`:
+ * Result of a pass. `idle`: there is nothing to send now. `busy`: another worker sends. `refused`:
  * the receiver refused the content of this many records.
  */
 export type SendResult =
