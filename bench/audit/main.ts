@@ -21,6 +21,7 @@ import {
   startEmbeddedPostgres,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../../test/support/all-tenants.ts'
 
 /**
  * `npm run bench:audit`: what audit records cost. Changes of one organization (the worst case: all
@@ -39,6 +40,7 @@ await chmod(directory, 0o711)
 const postgres = await startEmbeddedPostgres({ directory: join(directory, 'postgres'), logger })
 await migrateRelational({ url: postgres.url, logger })
 const relational = openRelational<AccessTables & AuditTables>({
+  scope: allTenants,
   ...{ url: postgres.url, pool_max: 16, connect_timeout_ms: 5_000, statement_timeout_ms: 10_000 },
   logger,
 })

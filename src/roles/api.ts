@@ -17,6 +17,7 @@ import type { Route } from '../platform/http/index.ts'
 import type { Mailer } from '../platform/mail/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
 import { deleteExpiredIdempotencyKeys, openIdempotencyStore } from '../platform/relational/index.ts'
+import { runInInstallation } from '../platform/tenancy/index.ts'
 import { controlRoutes, type ObservabilityParts } from './control-routes.ts'
 import { openJudge } from './detection.ts'
 import { noSender, openFindingRules } from './incidents.ts'
@@ -38,12 +39,15 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
     const queue = await openClusterQueue(context, config)
     const spooled = await withFileSpool(context, config, { queue, role: 'api' })
     const intake = openIntake(context, config, { queue: spooled, db: stores.db })
-    const { access, routes } = openControl(context, config, {
-      ...{ ...stores, queue, intake, publisher: spooled },
-      mailer: openConfiguredMailer(context, config),
-      judge: openJudge(context, config, stores),
-      onFindings: openFindingRules(context, noSender),
-    })
+    const built = { ...stores, queue, intake, publisher: spooled }
+    const { access, routes } = runInInstallation(controlWork, () =>
+      openControl(context, config, {
+        ...built,
+        mailer: openConfiguredMailer(context, config),
+        judge: openJudge(context, config, stores),
+        onFindings: openFindingRules(context, noSender),
+      }),
+    )
     await listen(context, config, {
       routes,
       authorize: authorizer(access),
@@ -52,6 +56,9 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
     })
   })
 }
+
+/** Why timers of the control plane work in the scope of the installation. */
+const controlWork = 'expired records, keys and ledger hours of all projects'
 
 type ControlConfig = Pick<
   RoleConfig<'api'>,

@@ -1,5 +1,6 @@
 import { createPasswordResets, findLogin } from '../capabilities/access/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
+import { runInInstallation } from '../platform/tenancy/index.ts'
 import { startServers, takeDataFolder } from './data-folder.ts'
 import { oneShotContext, print, type RoleContext } from './running.ts'
 import { openPostgres } from './stores.ts'
@@ -14,10 +15,12 @@ export async function resetPassword(config: RoleConfig<'all'>, email: string): P
   const context = oneShotContext('reset-password', config, parts)
   const { clock, logger } = context
   const { db } = openPostgres(context, await withPostgres(context, config))
-  const login = await findLogin(db, email.trim().toLowerCase())
   const { public_url } = config
   const resets = createPasswordResets({ db, clock, logger, public_url })
-  const link = login && (await resets.create({ user_id: login.id, created_by: null }))
+  const link = await runInInstallation('a person of any organization', async () => {
+    const login = await findLogin(db, email.trim().toLowerCase())
+    return login && (await resets.create({ user_id: login.id, created_by: null }))
+  })
   if (link === undefined) {
     print({ email, error: 'no account has this e-mail' })
     return 1

@@ -24,6 +24,7 @@ import {
   type Relational,
   relationalSchemaStatus,
 } from '../platform/relational/index.ts'
+import { runInInstallation } from '../platform/tenancy/index.ts'
 import type { RoleContext } from './running.ts'
 import { oneShotContext } from './running.ts'
 import {
@@ -56,7 +57,7 @@ export async function migrateStores(
   stores: { relational: Relational<Tables>; columnar: Columnar },
   deliver: (secrets: BootstrapSecrets) => Promise<void>,
 ): Promise<void> {
-  const { logger, clock, stop } = context
+  const { logger, stop } = context
   stop.throwIfAborted()
   await assertMoveFinished(stores.relational)
   await migrateRelational({ url: postgresUrl(config), logger }).catch(explainPostgres)
@@ -67,6 +68,17 @@ export async function migrateStores(
     logger,
   })
   stop.throwIfAborted()
+  await runInInstallation('the first login', () =>
+    createFirstLogin(context, config, stores, deliver),
+  )
+}
+
+async function createFirstLogin(
+  { logger, clock }: Pick<RoleContext, 'logger' | 'clock'>,
+  config: SchemaConfig,
+  stores: { relational: Relational<Tables> },
+  deliver: (secrets: BootstrapSecrets) => Promise<void>,
+): Promise<void> {
   await bootstrap({
     db: stores.relational.db,
     clock,

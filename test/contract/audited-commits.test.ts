@@ -10,11 +10,13 @@ import {
   sql,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { testPostgres } from '../support/postgres.ts'
 
 let relational: Relational<AccessTables & AuditTables>
 beforeAll(async () => {
   relational = openRelational({
+    scope: allTenants,
     ...{ url: await testPostgres(), pool_max: 3, connect_timeout_ms: 2_000 },
     ...{ statement_timeout_ms: 5_000, logger: createLogger({ role: 'test', level: 'silent' }) },
   })

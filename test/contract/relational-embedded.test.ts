@@ -15,6 +15,7 @@ import {
   startEmbeddedPostgres,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { eventually } from '../support/eventually.ts'
 
 const logger = createLogger({ role: 'test', level: 'silent' })
@@ -107,7 +108,12 @@ test('a server that dies in a transaction is store_unavailable; a faulty stateme
 
 test('a pool without a free connection reports store_unavailable', async () => {
   const limits = { pool_max: 1, connect_timeout_ms: 50, statement_timeout_ms: 10_000 }
-  const { pool, ping, close } = openRelational({ url: (await start()).url, ...limits, logger })
+  const { pool, ping, close } = openRelational({
+    scope: allTenants,
+    url: (await start()).url,
+    ...limits,
+    logger,
+  })
   const busy = await pool.connect()
   const error = await ping().catch((error: unknown) => error)
   expect(asStoreProblem(error)).toMatchObject({ code: 'store_unavailable' })
@@ -191,7 +197,7 @@ async function start(on_restart?: (restart: { pid: number; restarts: number }) =
 
 function open({ url }: Pick<EmbeddedPostgres, 'url'>): Relational<unknown> {
   const limits = { pool_max: 3, connect_timeout_ms: 10_000, statement_timeout_ms: 10_000 }
-  const store = openRelational<unknown>({ url, ...limits, logger })
+  const store = openRelational<unknown>({ scope: allTenants, url, ...limits, logger })
   cleanUps.push(store.close)
   return store
 }

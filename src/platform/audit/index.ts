@@ -9,3 +9,4 @@ export {
   runInCall,
 } from './audited-call.ts'
 export { isChange } from './changed-tables.ts'
+export { scopeTrail } from './scoped-trail.ts'

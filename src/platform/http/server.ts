@@ -12,6 +12,7 @@ import { toClientNetwork } from '../../kernel/client-network.ts'
 import type { Clock } from '../../kernel/time.ts'
 import type { AuditTrail } from '../audit/index.ts'
 import { inSpan, type Logger, type Metrics } from '../telemetry/index.ts'
+import { runInInstallation, runInScope } from '../tenancy/index.ts'
 import { type AuditedRoutes, openAudits } from './audited-routes.ts'
 import { replyChecker, replyCheckHook } from './check-replies.ts'
 import { createCrossOrigin } from './cross-origin.ts'
@@ -21,7 +22,7 @@ import { nodeServer, requestIdFrom } from './node-server.ts'
 import { answerClientError, asProblem, problemFrom, problemReply } from './problem-reply.ts'
 import { type LimitOfKey, limitedBy } from './rate-limit.ts'
 import type { Answer, RawRoute, Route, UnparsedRequest } from './route.ts'
-import type { Authorize, Caller } from './route-access.ts'
+import { type Authorize, type Caller, tenantScopeOf } from './route-access.ts'
 import { type IdempotencyStore, runOnce } from './safe-writes.ts'
 import { createUnroutable, pathOf } from './unroutable.ts'
 
@@ -172,11 +173,15 @@ function serve(app: FastifyInstance, route: Route, options: ServeOptions): void 
     }),
     handler: async (request, reply) => {
       const answer = await options.audits.run(route, request, async ({ authorised, change }) => {
-        const caller = await authorizeRequest(route, request, options.authorize)
+        const caller = await runInInstallation('authentication', () =>
+          authorizeRequest(route, request, options.authorize),
+        )
         authorised(caller)
         const run = () => route.run(unparsed(request, reply, caller))
-        return inSpan(route.id, { 'http.route': route.url }, () =>
-          runOnce(route, { request, caller }, options, () => change(run)),
+        return runInScope(tenantScopeOf(route.scope, caller), () =>
+          inSpan(route.id, { 'http.route': route.url }, () =>
+            runOnce(route, { request, caller }, options, () => change(run)),
+          ),
         )
       })
       return send(route, reply, answer)

@@ -1,0 +1,20 @@
+import { runInInstallation, runInOrganization, runInProject } from '../tenancy/index.ts'
+import type { AuditTrail } from './audited-call.ts'
+
+/**
+ * Returns a trail that reads and writes in the scope of each entry's organization, whatever the
+ * scope of the call: a refused call has none.
+ */
+export function scopeTrail(trail: AuditTrail): AuditTrail {
+  return {
+    findOrganization: (project_id) =>
+      runInProject(project_id, () => trail.findOrganization(project_id)),
+    toStatement: (entry) => trail.toStatement(entry),
+    append: (entry) =>
+      entry.organization_id === null
+        ? runInInstallation('the chain of the installation', () => trail.append(entry))
+        : runInOrganization(entry.organization_id, () => trail.append(entry)),
+    storeRead: (entry) =>
+      runInInstallation('reads of all organizations share an insert', () => trail.storeRead(entry)),
+  }
+}
