@@ -10,6 +10,7 @@ import {
   sql,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { runAsOwner } from '../../src/platform/tenancy/index.ts'
 import { allTenants } from '../support/all-tenants.ts'
 import { testPostgres } from '../support/postgres.ts'
 
@@ -23,7 +24,9 @@ beforeAll(async () => {
 })
 afterAll(() => relational.close())
 beforeEach(async () => {
-  await sql`truncate audit_records, audit_chains, organizations cascade`.execute(relational.db)
+  await runAsOwner('a test', () =>
+    sql`truncate audit_records, audit_chains, organizations cascade`.execute(relational.db),
+  )
 })
 
 const db = () => relational.db
@@ -89,7 +92,9 @@ describe('the record of a call', () => {
   })
 
   test('that cannot be written rolls the change back, and leaves a usable connection', async () => {
-    await sql`alter table audit_records add constraint none check (action <> 'test')`.execute(db())
+    await runAsOwner('a test', () =>
+      sql`alter table audit_records add constraint none check (action <> 'test')`.execute(db()),
+    )
     const changes = [
       () => insert('a'),
       () =>
@@ -100,7 +105,9 @@ describe('the record of a call', () => {
           ),
     ]
     for (const change of changes) await expect(call(change)).rejects.toThrow('none')
-    await sql`alter table audit_records drop constraint none`.execute(db())
+    await runAsOwner('a test', () =>
+      sql`alter table audit_records drop constraint none`.execute(db()),
+    )
     expect(await names()).toEqual([])
     await call(() => insert('c'))
     expect(await names()).toEqual(['c'])

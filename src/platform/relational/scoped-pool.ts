@@ -27,7 +27,8 @@ export type ScopedPool = {
 /**
  * Wraps a pool, so that each transaction begins with the role of the service and the scope of the
  * running work, in the round trip of `begin` or of the statement. They end with the transaction,
- * so that the next user of the connection does not have them, also behind a pooler.
+ * so that the next user of the connection does not have them, also behind a pooler. Work inside of
+ * a transaction may run statements in another scope.
  * `fallback` is the scope of work without one, for tests and tools.
  */
 export function scopePool(pool: pg.Pool, fallback?: TenantScope): ScopedPool {
@@ -59,39 +60,54 @@ function scopeClient(
   scopeOf: () => TenantScope | undefined,
   appRole: () => Promise<string>,
 ): ScopedClient {
-  let isOpen = false
+  /** The scope in force in the open transaction; null without one. */
+  let inForce: TenantScope | 'unknown' | null = null
+  const preludeFor = async (scope: TenantScope) =>
+    preludeOf(scope, scope.kind === 'owner' ? 'none' : await appRole())
   const begin = async (statement: Statement) => {
     const scope = demand(scopeOf(), statement)
-    isOpen = true
+    inForce = scope
     if (scope.kind === 'owner') return client.query(statement.text)
-    const prelude = preludeOf(scope, await appRole())
+    const prelude = await preludeFor(scope)
     try {
       return await queryAfter(client, statement, prelude)
     } catch (error) {
       // The server may have begun the transaction, and the caller does not end it.
       await client.query('rollback').catch(() => undefined)
+      inForce = null
       throw error
     }
   }
-  const end = async (statement: Statement) => {
-    isOpen = false
+  const end = (statement: Statement) => {
+    inForce = null
     return client.query(statement.text)
+  }
+  const runInside = async (statement: Statement) => {
+    // A rollback to a savepoint also takes back a scope that was set after it.
+    if (controlPattern.test(statement.text)) {
+      inForce = 'unknown'
+      return client.query(statement.text)
+    }
+    const scope = demand(scopeOf(), statement)
+    if (scope === inForce) return client.query(toConfig(statement))
+    inForce = scope
+    return queryAfter(client, await preludeFor(scope), statement)
   }
   const runAlone = async (statement: Statement) => {
     const scope = demand(scopeOf(), statement)
     if (scope.kind === 'owner') return client.query(toConfig(statement))
-    return queryAfter(client, preludeOf(scope, await appRole()), statement)
+    return queryAfter(client, await preludeFor(scope), statement)
   }
   return {
     query: (asked, values) => {
       const statement = typeof asked === 'string' ? { text: asked, values } : asked
       if (beginPattern.test(statement.text)) return begin(statement)
       if (endPattern.test(statement.text)) return end(statement)
-      return isOpen ? client.query(toConfig(statement)) : runAlone(statement)
+      return inForce === null ? runAlone(statement) : runInside(statement)
     },
     release: (isBroken) => {
-      const wasOpen = isOpen
-      isOpen = false
+      const wasOpen = inForce !== null
+      inForce = null
       client.release(isBroken ?? wasOpen)
     },
     get processID() {
@@ -102,6 +118,7 @@ function scopeClient(
 
 const beginPattern = /^(begin|start transaction)\b/
 const endPattern = /^(commit|rollback)$/
+const controlPattern = /^(savepoint|rollback to|release)\b/
 
 function toConfig({ text, values, query_timeout }: Statement): pg.QueryConfig {
   return {
