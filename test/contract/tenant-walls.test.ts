@@ -220,7 +220,7 @@ describe('a pooled connection', () => {
 
   test('changes the scope for work inside of a transaction, also after a savepoint', async () => {
     const projectOf = async (trx: typeof store.db) =>
-      (await settings().execute(trx)).rows[0]?.project
+      (await settings().execute(trx)).rows[0]?.['project']
     await inOurs(async () => {
       const trx = await store.db.startTransaction().execute()
       const saved = await trx.savepoint('here').execute()

@@ -77,18 +77,22 @@ function valueText(table: string, { name, type }: Column, tenant: Tenant): strin
 function valueFor(
   table: string,
   { name, type }: Pick<Column, 'name' | 'type'>,
-  { name: tenant, organization_id, project_id, row_id }: Tenant,
+  tenant: Tenant,
 ): string {
-  if (type === 'uuid') {
-    if (name === 'organization_id' || name === 'chain_id') return organization_id
-    if (name === 'project_id' || name === 'tenant_id') return project_id
-    if (name === 'id' && table === 'organizations') return organization_id
-    return name === 'id' && table === 'projects' ? project_id : row_id
-  }
-  if (type.endsWith('[]')) return '{}'
-  if (type.startsWith('json')) return '{}'
-  if (type === 'bytea') return `\\x${row_id.replaceAll('-', '')}`
-  if (type === 'boolean') return 'true'
+  if (type === 'uuid') return idFor(table, name, tenant)
+  if (type.endsWith('[]') || type.startsWith('json')) return '{}'
+  if (type === 'bytea') return `\\x${tenant.row_id.replaceAll('-', '')}`
   if (type.startsWith('timestamp') || type === 'date') return '2026-01-01'
-  return type === 'text' ? `text of ${tenant}` : '1'
+  return type === 'text' ? `text of ${tenant.name}` : '1'
+}
+
+function idFor(
+  table: string,
+  column: string,
+  { organization_id, project_id, row_id }: Tenant,
+): string {
+  if (column === 'organization_id' || column === 'chain_id') return organization_id
+  if (column === 'project_id' || column === 'tenant_id') return project_id
+  if (column !== 'id') return row_id
+  return { organizations: organization_id, projects: project_id }[table] ?? row_id
 }
