@@ -2,8 +2,8 @@ import { runInInstallation, runInOrganization, runInProject } from '../tenancy/i
 import type { AuditTrail } from './audited-call.ts'
 
 /**
- * Returns a trail that reads and writes in the scope of each entry's organization, whatever the
- * scope of the call: a refused call has none.
+ * Returns a trail that reads and writes in the scope of each entry's organization instead of the
+ * scope of the call. A refused call is outside of a scope.
  */
 export function scopeTrail(trail: AuditTrail): AuditTrail {
   return {

@@ -16,8 +16,8 @@ export type RelationalOptions = {
   /** Time after which the server cancels a statement (SQLSTATE 57014). */
   statement_timeout_ms: number
   /**
-   * Scope of work that has none, for tests and tools. Without it, such a statement is refused. The
-   * service never sets it.
+   * Scope of work outside of a tenant scope, for tests and tools. Without it, such a statement is
+   * refused. The service never sets it.
    */
   scope?: TenantScope
   logger: Logger

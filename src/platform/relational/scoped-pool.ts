@@ -29,7 +29,7 @@ export type ScopedPool = {
  * running work, in the round trip of `begin` or of the statement. They end with the transaction,
  * so that the next user of the connection does not have them, also behind a pooler. Work inside of
  * a transaction may run statements in another scope.
- * `fallback` is the scope of work without one, for tests and tools.
+ * `fallback` is the scope of other work, for tests and tools.
  */
 export function scopePool(pool: pg.Pool, fallback?: TenantScope): ScopedPool {
   const clients = new WeakMap<pg.PoolClient, ScopedClient>()

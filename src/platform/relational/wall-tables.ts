@@ -94,7 +94,7 @@ export async function raiseWalls(client: pg.Client): Promise<void> {
 /** Returns the condition of a table's policy; undefined for a table without tenants. */
 function conditionFor({ name, is_partition, has_project }: Table): string | undefined {
   if (name in tablesWithoutWall) return undefined
-  // Partitions are read through their table, whose policy applies. Nobody may read them directly.
+  // Partitions are read through their table, whose policy applies. A direct read finds no rows.
   if (is_partition) return 'false'
   return conditions[name] ?? (has_project ? ofProject : undefined)
 }
