@@ -15,8 +15,10 @@ import {
   startEmbeddedPostgres,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
-import { allTenants } from '../support/all-tenants.ts'
 import { eventually } from '../support/eventually.ts'
+
+/** The servers of these tests have no schema and no role of the service. */
+const withoutSchema = { kind: 'owner', reason: 'no schema' } as const
 
 const logger = createLogger({ role: 'test', level: 'silent' })
 const cleanUps: (() => Promise<unknown>)[] = []
@@ -109,7 +111,7 @@ test('a server that dies in a transaction is store_unavailable; a faulty stateme
 test('a pool without a free connection reports store_unavailable', async () => {
   const limits = { pool_max: 1, connect_timeout_ms: 50, statement_timeout_ms: 10_000 }
   const { pool, ping, close } = openRelational({
-    scope: allTenants,
+    scope: withoutSchema,
     url: (await start()).url,
     ...limits,
     logger,
@@ -197,7 +199,7 @@ async function start(on_restart?: (restart: { pid: number; restarts: number }) =
 
 function open({ url }: Pick<EmbeddedPostgres, 'url'>): Relational<unknown> {
   const limits = { pool_max: 3, connect_timeout_ms: 10_000, statement_timeout_ms: 10_000 }
-  const store = openRelational<unknown>({ scope: allTenants, url, ...limits, logger })
+  const store = openRelational<unknown>({ scope: withoutSchema, url, ...limits, logger })
   cleanUps.push(store.close)
   return store
 }
