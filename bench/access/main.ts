@@ -19,6 +19,7 @@ import {
   startEmbeddedPostgres,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../../test/support/all-tenants.ts'
 import { compareTimes, tableOf } from './compare-times.ts'
 
 /**
@@ -37,6 +38,7 @@ await chmod(directory, 0o711)
 const postgres = await startEmbeddedPostgres({ directory: join(directory, 'postgres'), logger })
 await migrateRelational({ url: postgres.url, logger })
 const relational = openRelational<AccessTables>({
+  scope: allTenants,
   ...{ url: postgres.url, pool_max: 4, connect_timeout_ms: 5_000, statement_timeout_ms: 10_000 },
   logger,
 })

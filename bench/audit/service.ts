@@ -36,6 +36,7 @@ import {
   type TaskTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../../test/support/all-tenants.ts'
 import { querySettings } from '../../test/support/query-api.ts'
 import { startBenchEngine } from '../store/engine.ts'
 import { insertContents } from './contents.ts'
@@ -75,7 +76,12 @@ export async function startBenchService(): Promise<BenchService> {
   await migrateRelational({ url: postgres.url, logger })
   const engine = await startBenchEngine()
   const limits = { pool_max: 16, connect_timeout_ms: 5_000, statement_timeout_ms: 10_000 }
-  const relational = openRelational<Tables>({ url: postgres.url, ...limits, logger })
+  const relational = openRelational<Tables>({
+    scope: allTenants,
+    url: postgres.url,
+    ...limits,
+    logger,
+  })
   const { db } = relational
   const passwords = createPasswordHasher({ cost_log2: 4 })
   const first = await bootstrap({ db, clock, passwords })

@@ -16,6 +16,7 @@ import {
   startEmbeddedPostgres,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../../test/support/all-tenants.ts'
 import type { InsightTestTables } from '../../test/support/insight-api.ts'
 
 /**
@@ -39,6 +40,7 @@ const kept = process.env['DATA']
 const directory = kept ?? (await mkdtemp(join(tmpdir(), 'bench-feedback-')))
 const postgres = await startEmbeddedPostgres({ directory, logger })
 const relational = openRelational<InsightTestTables>({
+  scope: allTenants,
   ...{ url: postgres.url, logger, pool_max: 8 },
   connect_timeout_ms: 5_000,
   statement_timeout_ms: 600_000,

@@ -18,6 +18,7 @@ import {
   type TaskTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../../test/support/all-tenants.ts'
 import { usageOf } from '../process-usage.ts'
 import { median } from '../rounds.ts'
 import { type BenchEngine, startBenchEngine } from '../store/engine.ts'
@@ -60,6 +61,7 @@ async function startRelational(parts: AsyncDisposableStack) {
   const postgres = await startEmbeddedPostgres({ directory: data, logger })
   parts.defer(() => postgres.stop())
   const relational = openRelational<Tables>({
+    scope: allTenants,
     url: postgres.url,
     ...{ pool_max: 4, connect_timeout_ms: 5_000, statement_timeout_ms: 60_000, logger },
   })

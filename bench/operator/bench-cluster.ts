@@ -8,6 +8,7 @@ import {
   type RetentionTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../../test/support/all-tenants.ts'
 import { type HttpGate, httpGate } from '../../test/support/http-gate.ts'
 import { type ApiServer, admin, startApiServer } from '../../test/support/kube/api-server.ts'
 import { grantProject } from '../../test/support/kube/grants.ts'
@@ -41,6 +42,7 @@ export async function startBenchCluster(): Promise<BenchCluster> {
   // With all permissions: this API server reads roles again for each request, a real one does not.
   const kubeconfig = await server.kubeconfig(admin, kube.url)
   const relational = openRelational<AccessTables & RetentionTables>({
+    scope: allTenants,
     url: await machine.postgresUrl(),
     logger: createLogger({ role: 'bench', level: 'error' }),
     pool_max: 2,

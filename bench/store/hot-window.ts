@@ -43,7 +43,7 @@ export async function measureHotWindow(
   const load = await loadHotWindow(engine, services)
   const logger = createLogger({ role: 'bench', level: 'error' })
   const runners = [
-    openPostgresRunner({ pool: services.relational.pool }),
+    openPostgresRunner(services.relational),
     openClickHouseRunner({ columnar: engine.columnar, logger }),
   ]
   const facts: HotQuestionFacts[] = []

@@ -11,6 +11,7 @@ import {
   startEmbeddedPostgres,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../../test/support/all-tenants.ts'
 import { startNatsServer } from '../../test/support/nats.ts'
 import { runRole, startService } from '../../test/support/service.ts'
 import type { BenchEngine } from './engine.ts'
@@ -48,6 +49,7 @@ export async function startServices(engine: BenchEngine): Promise<BenchServices>
   }
   const login = firstLoginIn(await runRole('migrate', settings))
   const relational = openRelational<ArchiveTables & HotTables & JobTables & RetentionTables>({
+    scope: allTenants,
     url: postgres.url,
     pool_max: 8,
     connect_timeout_ms: 10_000,

@@ -21,6 +21,7 @@ import {
   type VerificationTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../../test/support/all-tenants.ts'
 import { usageOf } from '../process-usage.ts'
 
 const chunks_min = 10_000
@@ -34,6 +35,7 @@ async function measureKnowledge(): Promise<void> {
   const postgres = await startEmbeddedPostgres({ directory, logger })
   await migrateRelational({ url: postgres.url, logger })
   const relational = openRelational<VerificationTables & AccessTables>({
+    scope: allTenants,
     ...{ url: postgres.url, pool_max: 1, connect_timeout_ms: 5_000, logger },
     statement_timeout_ms: 60_000,
   })

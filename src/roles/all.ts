@@ -9,6 +9,7 @@ import { signalMinutesChore } from '../capabilities/incidents/index.ts'
 import { startIngest } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { openIdempotencyStore } from '../platform/relational/index.ts'
+import { runInInstallation, runInScope } from '../platform/tenancy/index.ts'
 import { openControl } from './api.ts'
 import { openAudit, openServedTrail } from './audit.ts'
 import { openCertification } from './certification.ts'
@@ -44,7 +45,9 @@ import { toIngestSettings } from './worker.ts'
 /** Starts role `all`: every role except the operator in one process, on embedded servers. */
 export function startAll(given: RoleConfig<'all'>, stop: AbortSignal): Promise<Running> {
   return run('all', given, stop, (context) =>
-    start(context, given).catch(explainFolder(given.data_directory)),
+    runInInstallation('records and jobs of all projects', () => start(context, given)).catch(
+      explainFolder(given.data_directory),
+    ),
   )
 }
 
@@ -95,19 +98,21 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   const recorder = openRecorder(context, config, { queue: publisher, intake })
   const proxy = openProxy(context, config, { keys: access.keys, recorder })
   // On a developer's machine, a Collector often uses the port.
-  const otlp = await openOtlp(context, config, {
-    keys: access.keys,
-    intake,
-    grpc_is_optional: true,
-  })
-  const port = await listen(context, config, {
-    routes: [...proxyRoutes(proxy), ...otlpRoutes(otlp.receiver), ...routes],
-    proxy,
-    otlp,
-    authorize: authorizer(access),
-    audit: await openServedTrail(context, config, { db, role: 'all' }),
-    idempotency: openIdempotencyStore(db),
-  })
+  const trail = await openServedTrail(context, config, { db, role: 'all' })
+  const otlp = await runInScope(undefined, () =>
+    openOtlp(context, config, { keys: access.keys, intake, grpc_is_optional: true }),
+  )
+  // Requests bring their own scope.
+  const port = await runInScope(undefined, () =>
+    listen(context, config, {
+      routes: [...proxyRoutes(proxy), ...otlpRoutes(otlp.receiver), ...routes],
+      proxy,
+      otlp,
+      authorize: authorizer(access),
+      audit: trail,
+      idempotency: openIdempotencyStore(db),
+    }),
+  )
   // Print generated secrets only.
   const shown = config.bootstrap_project_key === undefined ? firstLogin : undefined
   const base_url = `http://${config.http_host}:${port}`

@@ -16,6 +16,7 @@ import type { Route } from '../platform/http/index.ts'
 import type { Mailer } from '../platform/mail/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
 import { deleteExpiredIdempotencyKeys, openIdempotencyStore } from '../platform/relational/index.ts'
+import { runInInstallation } from '../platform/tenancy/index.ts'
 import { openServedTrail } from './audit.ts'
 import { controlRoutes, type ObservabilityParts } from './control-routes.ts'
 import { openJudge } from './detection.ts'
@@ -38,20 +39,29 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
     const queue = await openClusterQueue(context, config)
     const spooled = await withFileSpool(context, config, { queue, role: 'api' })
     const intake = openIntake(context, config, { queue: spooled, db: stores.db })
-    const { access, routes } = openControl(context, config, {
-      ...{ ...stores, queue, intake, publisher: spooled },
-      mailer: openConfiguredMailer(context, config),
-      judge: openJudge(context, config, stores),
-      onFindings: openFindingRules(context, noSender),
-    })
+    const built = { ...stores, queue, intake, publisher: spooled }
+    const { access, routes } = runInInstallation(controlWork, () =>
+      openControl(context, config, {
+        ...built,
+        mailer: openConfiguredMailer(context, config),
+        judge: openJudge(context, config, stores),
+        onFindings: openFindingRules(context, noSender),
+      }),
+    )
+    const trail = await runInInstallation(controlWork, () =>
+      openServedTrail(context, config, { db: stores.db, role: 'api' }),
+    )
     await listen(context, config, {
       routes,
       authorize: authorizer(access),
-      audit: await openServedTrail(context, config, { db: stores.db, role: 'api' }),
+      audit: trail,
       idempotency: openIdempotencyStore(stores.db),
     })
   })
 }
+
+/** Why timers of the control plane work in the scope of the installation. */
+const controlWork = 'expired records, keys, ledger hours and audited reads of all projects'
 
 type ControlConfig = Pick<
   RoleConfig<'api'>,

@@ -3,6 +3,7 @@ import { openAuditTrail } from '../capabilities/audit/index.ts'
 import { newId } from '../kernel/ids.ts'
 import type { AuditOutcome } from '../model/audit-entry.ts'
 import { AuditedCall, runInCall } from '../platform/audit/index.ts'
+import { runInInstallation } from '../platform/tenancy/index.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 
@@ -25,8 +26,14 @@ type AuditedCommand<T> = {
  * Runs a command. Its first transaction that changes something takes the audit record, in the chain
  * of the installation.
  */
-export async function runAudited<T>(
-  { clock, db }: Pick<RoleContext, 'clock'> & Pick<Stores, 'db'>,
+export function runAudited<T>(deps: CommandDeps, command: AuditedCommand<T>): Promise<T> {
+  return runInInstallation('a command for the installation', () => run(deps, command))
+}
+
+type CommandDeps = Pick<RoleContext, 'clock'> & Pick<Stores, 'db'>
+
+async function run<T>(
+  { clock, db }: CommandDeps,
   { name, work, outcomeOf, ...resource }: AuditedCommand<T>,
 ): Promise<T> {
   const { resource_type, resource_id } = resource

@@ -31,6 +31,7 @@ import {
   migrateRelational,
   type Relational,
 } from '../platform/relational/index.ts'
+import { runInInstallation } from '../platform/tenancy/index.ts'
 import { runAudited } from './audited-command.ts'
 import { explainFolder } from './data-folder.ts'
 import { openArchiveBlobs } from './jobs.ts'
@@ -57,6 +58,13 @@ export async function moveData(
   { is_dry_run, stop }: { is_dry_run: boolean; stop: AbortSignal },
 ): Promise<number> {
   assertTarget(config)
+  return runInInstallation('data of all projects', () => moveAll(config, { is_dry_run, stop }))
+}
+
+async function moveAll(
+  config: Config,
+  { is_dry_run, stop }: { is_dry_run: boolean; stop: AbortSignal },
+): Promise<number> {
   await using parts = new AsyncDisposableStack()
   const context = { ...oneShotContext('move', config, parts), stop }
   const source = await openEmbedded(context, config).catch(explainFolder(config.data_directory))

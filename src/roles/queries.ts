@@ -24,7 +24,7 @@ export function openQueryRuns(
   settings: QuerySettings,
   ports: Pick<Stores, 'columnar' | 'relational' | 'db'> & {
     /** Connections for queries only, so that slow queries do not delay sign-in. */
-    reads: Pick<Relational<unknown>, 'pool'>
+    reads: Pick<Relational<unknown>, 'pool' | 'scoped'>
     chooseStore: ChooseStore
     onServed: OnServed
   },
@@ -33,7 +33,7 @@ export function openQueryRuns(
   return openQueries({
     runners: {
       clickhouse: openClickHouseRunner({ columnar, logger }),
-      postgres: openPostgresRunner({ pool: reads.pool, cancel_through: relational.pool }),
+      postgres: openPostgresRunner({ ...reads, cancel_through: relational.pool }),
     },
     ...{ chooseStore, onServed },
     restoredSlices: (project_id) => readySlices(db, { project_id, now: new Date(clock.now_ms()) }),

@@ -1,5 +1,6 @@
 import { createPasswordResets, findLogin } from '../capabilities/access/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
+import { runInInstallation } from '../platform/tenancy/index.ts'
 import { runAudited } from './audited-command.ts'
 import { startServers, takeDataFolder } from './data-folder.ts'
 import { oneShotContext, print, type RoleContext } from './running.ts'
@@ -15,9 +16,11 @@ export async function resetPassword(config: RoleConfig<'all'>, email: string): P
   const context = oneShotContext('reset-password', config, parts)
   const { clock, logger } = context
   const { db } = openPostgres(context, await withPostgres(context, config))
-  const login = await findLogin(db, email.trim().toLowerCase())
   const { public_url } = config
   const resets = createPasswordResets({ db, clock, logger, public_url })
+  const login = await runInInstallation('a person of any organization', () =>
+    findLogin(db, email.trim().toLowerCase()),
+  )
   const link = await runAudited(
     { clock, db },
     {

@@ -13,6 +13,7 @@ import {
   type Metrics,
   startTracing,
 } from '../platform/telemetry/index.ts'
+import { runInInstallation } from '../platform/tenancy/index.ts'
 
 /** A running role. */
 export type Running = {
@@ -82,7 +83,11 @@ export async function run(
   logger.info(context.ports, 'ready')
   for (const work of context.whenReady) work()
   const running = parts.move()
-  return { stop: () => running.disposeAsync(), failed: failed.promise }
+  const close = () => running.disposeAsync()
+  return {
+    stop: () => runInInstallation('the last writes of all projects', close),
+    failed: failed.promise,
+  }
 }
 
 async function serveManagement(context: RoleContext, config: ProcessConfig): Promise<void> {

@@ -24,6 +24,7 @@ import {
   type Relational,
   relationalSchemaStatus,
 } from '../platform/relational/index.ts'
+import { runInInstallation } from '../platform/tenancy/index.ts'
 import { runAudited } from './audited-command.ts'
 import type { RoleContext } from './running.ts'
 import { oneShotContext } from './running.ts'
@@ -90,7 +91,7 @@ export async function migrateStores(
         migrations.size + pending.length > 0 ? { outcome: 'succeeded' } : undefined,
     },
   )
-  await reportLockedUsers(db, logger)
+  await runInInstallation('accounts of all organizations', () => reportLockedUsers(db, logger))
 }
 
 /** Creates the first login, and adds given secrets that the store does not know. */

@@ -36,6 +36,7 @@ import {
   type RouteTables,
   relationalSchemaStatus,
   type SavedQueryTables,
+  sql,
   type TaskTables,
   type VerificationTables,
 } from '../platform/relational/index.ts'
@@ -142,8 +143,11 @@ function schemaCheck(
     const postgres = await relationalSchemaStatus(relational)
     const clickhouse = await columnarSchemaStatus({ columnar })
     const pending = [...postgres.pending, ...clickhouse.pending]
-    isCurrent = pending.length === 0
-    return isCurrent ? null : `run migrate for ${pending.join(', ')}`
+    if (pending.length > 0) return `run migrate for ${pending.join(', ')}`
+    // Rejects for a login that bypasses row-level security.
+    await sql`select 1`.execute(relational.db)
+    isCurrent = true
+    return null
   }
 }
 

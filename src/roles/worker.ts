@@ -7,6 +7,7 @@ import {
   startIngest,
 } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
+import { runInInstallation } from '../platform/tenancy/index.ts'
 import { openAudit } from './audit.ts'
 import { openCertification } from './certification.ts'
 import { openDetection, openJudge } from './detection.ts'
@@ -15,41 +16,45 @@ import { openEvaluator, openFindingRules } from './incidents.ts'
 import { openArchives, openHotWindows, openJobs } from './jobs.ts'
 import { openConfiguredMailer, openNotifications } from './notifications.ts'
 import { openClusterQueue } from './queues.ts'
-import { type Running, run } from './running.ts'
+import { type RoleContext, type Running, run } from './running.ts'
 import { openStores } from './stores.ts'
 import { openVerification } from './verification.ts'
 
 /** Starts role `worker`: stores records of the queue, runs detection and jobs. */
 export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Promise<Running> {
-  return run('worker', config, stop, async (context) => {
-    const stores = openStores(context, config)
-    const { db, store, records, ledger } = stores
-    const { second, ...hotWindows } = openHotWindows(context, stores)
-    const archives = openArchives(context, config, stores)
-    const queue = await openClusterQueue(context, config)
-    const ingest = await startIngest({
-      ...context,
-      ...{ db, store, records, ledger, queue, second },
-      settleRequests: (entries) => settleRequests(db, entries),
-      markDue,
-      settings: toIngestSettings(config),
-    })
-    context.parts.defer(() => ingest.stop())
-    const mailer = openConfiguredMailer(context, config)
-    const notifications = openNotifications(context, config, { db, mailer })
-    const onFindings = openFindingRules(context, notifications)
-    const judge = openJudge(context, config, stores)
-    openDetection(context, config, { ...stores, judge, onFindings })
-    openEvaluator(context, config, { ...stores, queue, wakeSender: notifications.wakeSender })
-    const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores })] }
-    const verification = openVerification(context, config, { ...stores, onFindings })
-    const feedback = openFeedback(context, stores)
-    const certification = openCertification(context, config, { ...stores, queue })
-    const audit = openAudit(context, config, stores)
-    const capabilities = [verification, feedback, certification, audit]
-    const others = [hotWindows, archives, minutes, notifications, ...capabilities]
-    openJobs(context, config, stores, others)
+  return run('worker', config, stop, (context) =>
+    runInInstallation('records and jobs of all projects', () => start(context, config)),
+  )
+}
+
+async function start(context: RoleContext, config: RoleConfig<'worker'>): Promise<void> {
+  const stores = openStores(context, config)
+  const { db, store, records, ledger } = stores
+  const { second, ...hotWindows } = openHotWindows(context, stores)
+  const archives = openArchives(context, config, stores)
+  const queue = await openClusterQueue(context, config)
+  const ingest = await startIngest({
+    ...context,
+    ...{ db, store, records, ledger, queue, second },
+    settleRequests: (entries) => settleRequests(db, entries),
+    markDue,
+    settings: toIngestSettings(config),
   })
+  context.parts.defer(() => ingest.stop())
+  const mailer = openConfiguredMailer(context, config)
+  const notifications = openNotifications(context, config, { db, mailer })
+  const onFindings = openFindingRules(context, notifications)
+  const judge = openJudge(context, config, stores)
+  openDetection(context, config, { ...stores, judge, onFindings })
+  openEvaluator(context, config, { ...stores, queue, wakeSender: notifications.wakeSender })
+  const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores })] }
+  const verification = openVerification(context, config, { ...stores, onFindings })
+  const feedback = openFeedback(context, stores)
+  const certification = openCertification(context, config, { ...stores, queue })
+  const audit = openAudit(context, config, stores)
+  const capabilities = [verification, feedback, certification, audit]
+  const others = [hotWindows, archives, minutes, notifications, ...capabilities]
+  openJobs(context, config, stores, others)
 }
 
 /** Returns the settings of the ingest consumer. */

@@ -10,6 +10,7 @@ import {
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { type AccessApp, outcome, startAccessApp } from '../support/access-app.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { testPostgres } from '../support/postgres.ts'
 
 let app: AccessApp
@@ -24,6 +25,7 @@ let retention: Relational<RetentionTables & JobTables & TaskTables>
 beforeAll(async () => {
   const database_url = await testPostgres()
   retention = openRelational({
+    scope: allTenants,
     ...{ url: database_url, pool_max: 2, connect_timeout_ms: 5_000, statement_timeout_ms: 10_000 },
     logger: createLogger({ role: 'test', level: 'silent' }),
   })

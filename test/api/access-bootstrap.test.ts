@@ -9,10 +9,12 @@ import { systemClock } from '../../src/kernel/time.ts'
 import { type AccessTables, openRelational } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { quickPasswords, startAccessApp } from '../support/access-app.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { testPostgres } from '../support/postgres.ts'
 
 function open(url: string) {
   return openRelational<AccessTables>({
+    scope: allTenants,
     url,
     pool_max: 10,
     connect_timeout_ms: 5_000,

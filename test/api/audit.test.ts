@@ -14,6 +14,7 @@ import { commandOf, runCommand } from '../../src/cli/run-command.ts'
 import { problem } from '../../src/kernel/problem.ts'
 import { defineRoute } from '../../src/platform/http/index.ts'
 import { sql } from '../../src/platform/relational/index.ts'
+import { runAsOwner } from '../../src/platform/tenancy/index.ts'
 import { type AccessApp, callsAs, type Json, startAccessApp } from '../support/access-app.ts'
 
 const installation = '00000000-0000-0000-0000-000000000000'
@@ -101,9 +102,13 @@ describe('a change', () => {
 
   test('that cannot be recorded does not happen', async () => {
     const before = (await get(keys)).body.total
-    await sql`alter table audit_records rename to audit_records_away`.execute(db())
+    await runAsOwner('a test', () =>
+      sql`alter table audit_records rename to audit_records_away`.execute(db()),
+    )
     const made = await post(keys, { name: 'unrecorded' })
-    await sql`alter table audit_records_away rename to audit_records`.execute(db())
+    await runAsOwner('a test', () =>
+      sql`alter table audit_records_away rename to audit_records`.execute(db()),
+    )
     expect(made.status).toBe(500)
     expect((await get(keys)).body.total).toBe(before)
   })
@@ -217,16 +222,20 @@ describe('tampering in the store', () => {
   const attack = async (run: () => Promise<unknown>): Promise<Json> => {
     const tables = ['audit_records', 'audit_chains', 'audit_checkpoints']
     for (const table of tables) {
-      await sql`create table ${sql.raw(`kept_${table}`)} as table ${sql.raw(table)}`.execute(db())
+      await runAsOwner('a test', () =>
+        sql`create table ${sql.raw(`kept_${table}`)} as table ${sql.raw(table)}`.execute(db()),
+      )
     }
     try {
       await run()
       return await verify()
     } finally {
       for (const table of tables) {
-        await sql`truncate ${sql.raw(table)}`.execute(db())
-        await sql`insert into ${sql.raw(table)} table ${sql.raw(`kept_${table}`)}`.execute(db())
-        await sql`drop table ${sql.raw(`kept_${table}`)}`.execute(db())
+        await runAsOwner('a test', () => sql`truncate ${sql.raw(table)}`.execute(db()))
+        await runAsOwner('a test', () =>
+          sql`insert into ${sql.raw(table)} table ${sql.raw(`kept_${table}`)}`.execute(db()),
+        )
+        await runAsOwner('a test', () => sql`drop table ${sql.raw(`kept_${table}`)}`.execute(db()))
       }
     }
   }

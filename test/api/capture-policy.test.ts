@@ -14,6 +14,7 @@ import {
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { testPostgres } from '../support/postgres.ts'
 
 const url = '/api/v2/observability/capture-policy'
@@ -26,6 +27,7 @@ let owner: string
 
 const open = (address: string) =>
   openRelational<CaptureTables>({
+    scope: allTenants,
     url: address,
     pool_max: 4,
     connect_timeout_ms: 2_000,

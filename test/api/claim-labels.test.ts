@@ -11,6 +11,7 @@ import { systemClock } from '../../src/kernel/time.ts'
 import { openRelational } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { startAccessApp } from '../support/access-app.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { type SeededClaim, type SeededRun, seedClaims } from '../support/claims-of-task.ts'
 import {
   type InsightApi,
@@ -302,6 +303,7 @@ test('the audit trail records a label with its verdicts, and its removal', async
   const url = await testPostgres()
   const logger = createLogger({ role: 'test', level: 'silent' })
   const relational = openRelational<InsightTestTables>({
+    scope: allTenants,
     ...{ url, logger, pool_max: 4, connect_timeout_ms: 2_000, statement_timeout_ms: 20_000 },
   })
   const { db } = relational

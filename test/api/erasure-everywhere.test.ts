@@ -12,6 +12,7 @@ import type { Observation } from '../../src/model/observation.ts'
 import type { Blobs } from '../../src/platform/blobs/index.ts'
 import { type HotTables, openRelational } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import {
   type ArchiveDesk,
   daysFrom,
@@ -51,6 +52,7 @@ beforeAll(async () => {
   const { postgres_url: database_url, columnar } = api
   desk = await openArchiveDesk(blobs, { database_url, columnar, file_rows_max: 3 })
   hot = openRelational<HotTables>({
+    scope: allTenants,
     ...{ url: database_url, pool_max: 4, connect_timeout_ms: 2_000, statement_timeout_ms: 20_000 },
     logger: createLogger({ role: 'test', level: 'silent' }),
   })

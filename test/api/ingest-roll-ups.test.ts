@@ -11,6 +11,7 @@ import { systemClock } from '../../src/kernel/time.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { openRelational, sql, type TaskTables } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { eventually } from '../support/eventually.ts'
 import { memoryStore } from '../support/memory-store.ts'
 import { observationOf } from '../support/observations.ts'
@@ -19,6 +20,7 @@ import { testPostgres } from '../support/postgres.ts'
 const meters = ingestMeters(createMetrics())
 const logger = createLogger({ role: 'test', level: 'silent' })
 const { db } = openRelational<TaskTables>({
+  scope: allTenants,
   url: await testPostgres(),
   pool_max: 4,
   connect_timeout_ms: 1_000,

@@ -18,6 +18,7 @@ import {
   type RouteTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { columnarOptions, migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
 import { type HotWindow, openHotWindow } from '../support/hot-window.ts'
 import { observationOf } from '../support/observations.ts'
@@ -43,6 +44,7 @@ beforeAll(async () => {
   const direct = await migratedClickHouse(database)
   const columnar = openColumnar(columnarOptions({ ...database, url: gates.clickhouse.url }))
   relational = openRelational({
+    scope: allTenants,
     url: gates.postgres.url,
     pool_max: 4,
     connect_timeout_ms: 1_000,

@@ -74,11 +74,11 @@ async function newProject(name: string): Promise<string> {
 }
 
 async function work(): Promise<void> {
-  const { db, source, writer, routings, columnar, pool } = hot
+  const { db, source, writer, routings, columnar, pool, scoped } = hot
   const clock = systemClock
   const runners = {
     clickhouse: openClickHouseRunner({ columnar, logger }),
-    postgres: openPostgresRunner({ pool }),
+    postgres: openPostgresRunner({ pool, scoped }),
   }
   const jobs = startJobs({
     db,

@@ -22,6 +22,7 @@ import {
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { testPostgres } from '../support/postgres.ts'
 
 const url = '/api/v2/observability/store-routing'
@@ -37,6 +38,7 @@ beforeAll(async () => {
   app = await startAccessApp({ database_url })
   owner = await app.signIn(app.first.admin_email, app.first.admin_password)
   relational = openRelational({
+    scope: allTenants,
     url: database_url,
     pool_max: 6,
     connect_timeout_ms: 2_000,

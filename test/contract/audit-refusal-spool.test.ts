@@ -13,6 +13,7 @@ import {
   sql,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { auditEntry } from '../support/audit-streams.ts'
 import { eventually } from '../support/eventually.ts'
 import { testPostgres } from '../support/postgres.ts'
@@ -41,7 +42,12 @@ beforeEach(async () => {
 
 function open(address: string): Db {
   const limits = { pool_max: 2, connect_timeout_ms: 500, statement_timeout_ms: 2_000 }
-  return openRelational({ url: address, ...limits, logger })
+  return openRelational({
+    scope: allTenants,
+    url: address,
+    ...limits,
+    logger,
+  })
 }
 
 /** An address on which no database answers. */

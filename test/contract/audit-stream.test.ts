@@ -16,6 +16,7 @@ import {
 import { createLogger, createMetrics, type Metrics } from '../../src/platform/telemetry/index.ts'
 import { openAuditStreams } from '../../src/roles/audit-streams.ts'
 import type { Stores } from '../../src/roles/stores.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import {
   attributesIn,
   auditEntry,
@@ -43,6 +44,7 @@ const workers = killableProcesses(new URL('../support/audit-stream-process.ts', 
 beforeAll(async () => {
   url = await testPostgres()
   relational = openRelational({
+    scope: allTenants,
     ...{ url, pool_max: 6, connect_timeout_ms: 2_000, statement_timeout_ms: 10_000 },
     logger: createLogger({ role: 'test', level: 'silent' }),
   })

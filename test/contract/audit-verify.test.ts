@@ -12,6 +12,7 @@ import {
   sql,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { auditEntry } from '../support/audit-streams.ts'
 import { testPostgres } from '../support/postgres.ts'
 
@@ -22,6 +23,7 @@ const db = () => relational.db
 
 beforeAll(async () => {
   relational = openRelational({
+    scope: allTenants,
     ...{ url: await testPostgres(), pool_max: 3, connect_timeout_ms: 2_000 },
     ...{ statement_timeout_ms: 5_000, logger: createLogger({ role: 'test', level: 'silent' }) },
   })

@@ -10,18 +10,23 @@ import {
   sql,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { runAsOwner } from '../../src/platform/tenancy/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { testPostgres } from '../support/postgres.ts'
 
 let relational: Relational<AccessTables & AuditTables>
 beforeAll(async () => {
   relational = openRelational({
+    scope: allTenants,
     ...{ url: await testPostgres(), pool_max: 3, connect_timeout_ms: 2_000 },
     ...{ statement_timeout_ms: 5_000, logger: createLogger({ role: 'test', level: 'silent' }) },
   })
 })
 afterAll(() => relational.close())
 beforeEach(async () => {
-  await sql`truncate audit_records, audit_chains, organizations cascade`.execute(relational.db)
+  await runAsOwner('a test', () =>
+    sql`truncate audit_records, audit_chains, organizations cascade`.execute(relational.db),
+  )
 })
 
 const db = () => relational.db
@@ -91,7 +96,9 @@ describe('the record of a call', () => {
   })
 
   test('that cannot be written rolls the change back, and leaves a usable connection', async () => {
-    await sql`alter table audit_records add constraint none check (action <> 'test')`.execute(db())
+    await runAsOwner('a test', () =>
+      sql`alter table audit_records add constraint none check (action <> 'test')`.execute(db()),
+    )
     const changes = [
       () => insert('a'),
       () =>
@@ -102,7 +109,9 @@ describe('the record of a call', () => {
           ),
     ]
     for (const change of changes) await expect(call(change)).rejects.toThrow('none')
-    await sql`alter table audit_records drop constraint none`.execute(db())
+    await runAsOwner('a test', () =>
+      sql`alter table audit_records drop constraint none`.execute(db()),
+    )
     expect(await names()).toEqual([])
     await call(() => insert('c'))
     expect(await names()).toEqual(['c'])

@@ -4,6 +4,7 @@ import type { IncidentDb } from '../../src/capabilities/incidents/ports.ts'
 import { openIncidents } from '../../src/capabilities/incidents/store/incident-book.ts'
 import type { Evaluator } from '../../src/capabilities/incidents/worker/open-evaluator.ts'
 import { type IncidentTables, openRelational, sql } from '../../src/platform/relational/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { openWorld, spike } from '../support/evaluator-world.ts'
 import { type IncidentBench, openIncidentBench, quietLogger } from '../support/incident-bench.ts'
 import { at, loudRule } from '../support/incident-records.ts'
@@ -176,6 +177,7 @@ describe('an outage of PostgreSQL', () => {
     await using gate = await tcpGate(bench.url)
     const limits = { pool_max: 4, connect_timeout_ms: 500, statement_timeout_ms: 2000 }
     const relational = openRelational<IncidentTables>({
+      scope: allTenants,
       ...{ url: gate.url, logger: quietLogger, ...limits },
     })
     const cut = world.open({ db: relational.db })

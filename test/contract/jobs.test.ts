@@ -22,6 +22,7 @@ import {
   sql,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { eventually } from '../support/eventually.ts'
 import {
   enqueueTestJob,
@@ -356,6 +357,7 @@ test('simultaneous claims get different jobs, oldest first, of all projects alik
 test('each end of a job has one audit record, and a retry has none', async () => {
   const { db } = relational
   const audited = openRelational<AccessTables & AuditTables>({
+    scope: allTenants,
     ...{ url, pool_max: 2, connect_timeout_ms: 2_000, statement_timeout_ms: 5_000 },
     logger: createLogger({ role: 'test', level: 'silent' }),
   })

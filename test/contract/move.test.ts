@@ -23,6 +23,7 @@ import {
   type Relational,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { migratedClickHouse } from '../support/clickhouse.ts'
 import { eventually } from '../support/eventually.ts'
 import { insertMany } from '../support/many-observations.ts'
@@ -42,6 +43,7 @@ describe('rows', () => {
 
   beforeAll(async () => {
     relational = openRelational({
+      scope: allTenants,
       url: await testPostgres('empty'),
       pool_max: 2,
       connect_timeout_ms: 10_000,
@@ -211,7 +213,7 @@ describe('metadata', () => {
   }
 
   async function run(url: string, text: string): Promise<Record<string, unknown>[]> {
-    const relational = openRelational({ url, ...pool, logger })
+    const relational = openRelational({ scope: allTenants, url, ...pool, logger })
     const { rows } = await relational.pool.query(text)
     await relational.close()
     return rows ?? []

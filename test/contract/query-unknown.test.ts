@@ -16,6 +16,7 @@ import {
   type TaskTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { migratedClickHouse } from '../support/clickhouse.ts'
 import { testPostgres } from '../support/postgres.ts'
 import { entityCases, type Stores } from '../support/query-entities.ts'
@@ -113,6 +114,7 @@ describe.each(entityCases)('unknown text of $entity in $dialect.store', (about) 
   beforeAll(async () => {
     const columnar = await migratedClickHouse()
     const relational = openRelational<TaskTables & DetectionTables>({
+      scope: allTenants,
       url: await testPostgres(),
       pool_max: 4,
       connect_timeout_ms: 5_000,

@@ -17,6 +17,9 @@ import {
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { eventually } from '../support/eventually.ts'
 
+/** The servers of these tests have no schema and no role of the service. */
+const withoutSchema = { kind: 'owner', reason: 'no schema' } as const
+
 const logger = createLogger({ role: 'test', level: 'silent' })
 const cleanUps: (() => Promise<unknown>)[] = []
 let directory: string
@@ -107,7 +110,12 @@ test('a server that dies in a transaction is store_unavailable; a faulty stateme
 
 test('a pool without a free connection reports store_unavailable', async () => {
   const limits = { pool_max: 1, connect_timeout_ms: 50, statement_timeout_ms: 10_000 }
-  const { pool, ping, close } = openRelational({ url: (await start()).url, ...limits, logger })
+  const { pool, ping, close } = openRelational({
+    scope: withoutSchema,
+    url: (await start()).url,
+    ...limits,
+    logger,
+  })
   const busy = await pool.connect()
   const error = await ping().catch((error: unknown) => error)
   expect(asStoreProblem(error)).toMatchObject({ code: 'store_unavailable' })
@@ -191,7 +199,7 @@ async function start(on_restart?: (restart: { pid: number; restarts: number }) =
 
 function open({ url }: Pick<EmbeddedPostgres, 'url'>): Relational<unknown> {
   const limits = { pool_max: 3, connect_timeout_ms: 10_000, statement_timeout_ms: 10_000 }
-  const store = openRelational<unknown>({ url, ...limits, logger })
+  const store = openRelational<unknown>({ scope: withoutSchema, url, ...limits, logger })
   cleanUps.push(store.close)
   return store
 }

@@ -8,6 +8,7 @@ import {
   type Relational,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { testPostgres } from '../support/postgres.ts'
 
 let store: Relational<AccessTables>
@@ -15,6 +16,7 @@ let keys: ReturnType<typeof openIdempotencyStore>
 
 beforeAll(async () => {
   store = openRelational({
+    scope: allTenants,
     url: await testPostgres(),
     pool_max: 8,
     connect_timeout_ms: 10_000,

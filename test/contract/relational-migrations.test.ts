@@ -11,6 +11,7 @@ import {
   relationalSchemaStatus,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { testPostgres } from '../support/postgres.ts'
 
 const logger = createLogger({ role: 'test', level: 'silent' })
@@ -187,7 +188,7 @@ async function withPool<T>(
   use: (pool: ReturnType<typeof openRelational>['pool']) => Promise<T>,
 ): Promise<T> {
   const limits = { pool_max: 1, connect_timeout_ms: 10_000, statement_timeout_ms: 10_000 }
-  const store = openRelational({ url, ...limits, logger })
+  const store = openRelational({ scope: allTenants, url, ...limits, logger })
   return use(store.pool).finally(store.close)
 }
 

@@ -6,12 +6,14 @@ import {
   type TaskTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { testPostgres } from '../support/postgres.ts'
 
 let store: Relational<AccessTables & TaskTables>
 
 beforeAll(async () => {
   store = openRelational({
+    scope: allTenants,
     url: await testPostgres(),
     pool_max: 2,
     connect_timeout_ms: 10_000,

@@ -7,11 +7,13 @@ import { newId } from '../../src/kernel/ids.ts'
 import { sleep } from '../../src/kernel/time.ts'
 import { openRelational, type Relational } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { testPostgres } from '../support/postgres.ts'
 
 let store: Relational<object>
 beforeAll(async () => {
   store = openRelational({
+    scope: allTenants,
     ...{ url: await testPostgres('empty'), pool_max: 4, connect_timeout_ms: 2_000 },
     statement_timeout_ms: 20_000,
     logger: createLogger({ role: 'test', level: 'silent' }),

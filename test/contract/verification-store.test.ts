@@ -19,12 +19,14 @@ import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { openRelational, sql } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { testPostgres } from '../support/postgres.ts'
 
 let close: () => Promise<void>
 let db: RunsDb
 beforeAll(async () => {
   const relational = openRelational({
+    scope: allTenants,
     url: await testPostgres(),
     logger: createLogger({ role: 'test', level: 'silent' }),
     pool_max: 8,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { DetectionTables } from '../../src/platform/relational/index.ts'
 import { openRelational } from '../../src/platform/relational/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { apiByToken } from '../support/clients/api-reader.ts'
 import { eventually } from '../support/eventually.ts'
 import { quietLogger as logger } from '../support/incident-bench.ts'
@@ -67,6 +68,7 @@ test('an event rule of role all: from the finding to the receiver within two sec
     timeout_ms: 30_000,
   })
   const relational = openRelational<DetectionTables>({
+    scope: allTenants,
     ...{ url: await machine.postgresUrl(), logger, pool_max: 1 },
     ...{ connect_timeout_ms: 5_000, statement_timeout_ms: 5_000 },
   })

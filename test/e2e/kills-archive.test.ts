@@ -14,6 +14,7 @@ import {
   type Relational,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import type { ArchiveProcessOptions } from '../support/archive-process.ts'
 import {
   type ArchiveTestTables,
@@ -52,6 +53,7 @@ beforeAll(async () => {
   columnar = openColumnar(columnarOptions(clickhouse))
   const postgres_url = await testPostgres()
   relational = openRelational<ArchiveTestTables>({
+    scope: allTenants,
     url: postgres_url,
     pool_max: 4,
     connect_timeout_ms: 2_000,

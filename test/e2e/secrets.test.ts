@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openRelational } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { type Cluster, startCluster } from '../support/cluster.ts'
 import { eventually } from '../support/eventually.ts'
 import { printCounts } from '../support/print-counts.ts'
@@ -155,6 +156,7 @@ async function metricsOf({ proxy, api, worker }: Cluster): Promise<string> {
 /** Every row of every table as text; bytes as hex. */
 async function relationalText(url: string): Promise<string> {
   const relational = openRelational<unknown>({
+    scope: allTenants,
     url,
     pool_max: 1,
     connect_timeout_ms: 10_000,

@@ -32,6 +32,7 @@ import {
   type Relational,
 } from '../../src/platform/relational/index.ts'
 import { createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { testPostgres } from './postgres.ts'
 
 /** Sign-in and access control as a server runs them, on a database of the test's own. */
@@ -117,6 +118,7 @@ export async function startAccessApp(options: AppOptions = {}): Promise<AccessAp
   )
   const clock = { ahead_ms: 0, now_ms: () => systemClock.now_ms() + clock.ahead_ms }
   const relational = openRelational<AccessTables & AuditTables>({
+    scope: allTenants,
     url,
     pool_max: 8,
     connect_timeout_ms: 5_000,

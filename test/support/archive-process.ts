@@ -2,6 +2,7 @@
  * A process that does archive and restore runs until it is killed. It gets its stores as JSON, and
  * prints each step before it does the step.
  */
+
 import {
   archiveHandler,
   defaultArchiveSettings,
@@ -14,6 +15,7 @@ import { type Blobs, type BlobsOptions, openBlobs } from '../../src/platform/blo
 import { openColumnar } from '../../src/platform/columnar/index.ts'
 import { openRelational } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import type { ArchiveTestTables } from './archives.ts'
 import type { TestDatabase } from './clickhouse-broker.ts'
 import { startWorker } from './job-workers.ts'
@@ -29,6 +31,7 @@ export type ArchiveProcessOptions = {
 const options: ArchiveProcessOptions = JSON.parse(process.argv[2] ?? '')
 const logger = createLogger({ role: 'test', level: 'silent' })
 const { db } = openRelational<ArchiveTestTables>({
+  scope: allTenants,
   url: options.postgres_url,
   pool_max: 4,
   connect_timeout_ms: 2_000,

@@ -33,6 +33,7 @@ import {
   type Selectable,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { blobsOptions } from './blobs.ts'
 import { migratedClickHouse } from './clickhouse.ts'
 import { enqueueTestJob, jobIn, startWorker } from './job-workers.ts'
@@ -147,6 +148,7 @@ export async function openArchiveDesk(
   const { database_url, clock = systemClock, columnar: given, ...others } = more
   const columnar = given ?? (await migratedClickHouse())
   const relational = openRelational<ArchiveTestTables>({
+    scope: allTenants,
     url: database_url ?? (await testPostgres()),
     pool_max: 8,
     connect_timeout_ms: 2_000,

@@ -4,6 +4,7 @@ import { openRelational } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import { openAuditStreams } from '../../src/roles/audit-streams.ts'
 import type { Stores } from '../../src/roles/stores.ts'
+import { allTenants } from './all-tenants.ts'
 import { streamConfig } from './audit-streams.ts'
 import { quickJobs } from './job-workers.ts'
 
@@ -18,6 +19,7 @@ const ports = {
   metrics: createMetrics(),
 }
 const { db } = openRelational({
+  scope: allTenants,
   ...{ url: given.postgres, logger: ports.logger },
   ...{ pool_max: 4, connect_timeout_ms: 5_000, statement_timeout_ms: 30_000 },
 })

@@ -10,6 +10,7 @@ import {
   type RouteTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { columnarOptions } from './clickhouse.ts'
 import { startWorker } from './job-workers.ts'
 
@@ -19,6 +20,7 @@ import { startWorker } from './job-workers.ts'
  */
 const [url = '', clickhouse = ''] = process.argv.slice(2)
 const { db } = openRelational<HotTables & JobTables & RouteTables>({
+  scope: allTenants,
   url,
   pool_max: 8,
   connect_timeout_ms: 2_000,

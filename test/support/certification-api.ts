@@ -21,6 +21,7 @@ import {
   type TaskTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { eventually } from './eventually.ts'
 import { startWorker } from './job-workers.ts'
 import { testPostgres } from './postgres.ts'
@@ -79,6 +80,7 @@ export async function openCertificationApi(): Promise<CertificationApi> {
   const logger = createLogger({ role: 'test', level: 'silent' })
   const url = await testPostgres()
   const relational = openRelational<Tables>({
+    scope: allTenants,
     ...{ url, logger, pool_max: 8 },
     connect_timeout_ms: 2_000,
     statement_timeout_ms: 10_000,

@@ -14,6 +14,7 @@ import {
   type TaskTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { quickJobs } from './job-workers.ts'
 
 type Tables = CertificationTables & TaskTables & DetectionTables & JobTables
@@ -25,6 +26,7 @@ type Tables = CertificationTables & TaskTables & DetectionTables & JobTables
 const given = JSON.parse(process.argv[2] ?? '{}')
 const logger = createLogger({ role: 'test', level: 'silent' })
 const { db, close } = openRelational<Tables>({
+  scope: allTenants,
   ...{ url: given.postgres, logger, pool_max: 4 },
   connect_timeout_ms: 5_000,
   statement_timeout_ms: 30_000,

@@ -8,6 +8,7 @@ import {
   type TaskTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { columnarOptions } from './clickhouse.ts'
 
 /**
@@ -17,6 +18,7 @@ import { columnarOptions } from './clickhouse.ts'
 const [url = '', clickhouse = '{}'] = process.argv.slice(2)
 const logger = createLogger({ role: 'test', level: 'silent' })
 const { db } = openRelational<TaskTables & DetectionTables>({
+  scope: allTenants,
   ...{ url, logger },
   pool_max: 4,
   connect_timeout_ms: 5_000,

@@ -24,6 +24,7 @@ import {
   type TaskTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { migratedClickHouse, testClickHouse } from './clickhouse.ts'
 import type { TestDatabase } from './clickhouse-broker.ts'
 import { eventually } from './eventually.ts'
@@ -53,6 +54,7 @@ const logger = createLogger({ role: 'test', level: 'silent' })
 export async function openDetectionBench(): Promise<DetectionBench> {
   const postgres_url = await testPostgres()
   const relational = openRelational<Tables>({
+    scope: allTenants,
     ...{ url: postgres_url, logger },
     pool_max: 8,
     connect_timeout_ms: 5_000,

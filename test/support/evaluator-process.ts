@@ -1,6 +1,7 @@
 import { startEvaluator } from '../../src/capabilities/incidents/worker/open-evaluator.ts'
 import { type IncidentTables, openRelational } from '../../src/platform/relational/index.ts'
 import { createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { edgesOf } from './edge-rules.ts'
 import { FakeSignals } from './fake-signals.ts'
 import { quietLogger as logger } from './incident-bench.ts'
@@ -10,6 +11,7 @@ import { quietLogger as logger } from './incident-bench.ts'
  * of a rule depend on the slot only, so that each process measures the same.
  */
 const { db } = openRelational<IncidentTables>({
+  scope: allTenants,
   ...{ url: process.argv[2] ?? '', logger },
   pool_max: 4,
   connect_timeout_ms: 5_000,

@@ -25,6 +25,7 @@ import {
   type TaskTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { testPostgres } from './postgres.ts'
 import { authorize, keyOf } from './task-api.ts'
 
@@ -69,6 +70,7 @@ export async function openFeedbackApi(
 ): Promise<FeedbackApi> {
   const logger = createLogger({ role: 'test', level: 'silent' })
   const relational = openRelational<Tables>({
+    scope: allTenants,
     ...{ url: await testPostgres(), logger, pool_max: 8 },
     connect_timeout_ms: 5_000,
     statement_timeout_ms: 20_000,

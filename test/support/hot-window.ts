@@ -17,6 +17,7 @@ import {
   type TaskTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { migratedClickHouse, testClickHouse } from './clickhouse.ts'
 import { testPostgres } from './postgres.ts'
 
@@ -36,6 +37,7 @@ export async function openHotWindow(given: { url?: string; now_ms?: number } = {
   const clickhouse = await testClickHouse()
   const columnar = await migratedClickHouse(clickhouse)
   const relational = openRelational<Tables>({
+    scope: allTenants,
     url,
     pool_max: 8,
     connect_timeout_ms: 2_000,
@@ -43,7 +45,7 @@ export async function openHotWindow(given: { url?: string; now_ms?: number } = {
     logger: createLogger({ role: 'test', level: 'silent' }),
   })
   const clock = { at_ms: given.now_ms ?? Date.now(), now_ms: () => clock.at_ms }
-  const { db, pool } = relational
+  const { db, pool, scoped } = relational
   const routings = createRoutingCache({ db, clock })
   const organization_id = newId()
   await pool.query('insert into organizations (id, name) values ($1::uuid, $1::uuid::text)', [
@@ -56,6 +58,7 @@ export async function openHotWindow(given: { url?: string; now_ms?: number } = {
     clock,
     db,
     pool,
+    scoped,
     store: openClickHouseStore({ columnar }),
     records: openClickHouseRecordStore({ columnar }),
     source: openHotSource({ columnar }),

@@ -19,6 +19,7 @@ import {
   openRelational,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { at, ended, fired } from './incident-records.ts'
 import { testPostgres } from './postgres.ts'
 
@@ -36,6 +37,7 @@ export const quietLogger = createLogger({ role: 'test', level: 'silent' })
 export async function openIncidentBench(): Promise<IncidentBench> {
   const url = await testPostgres()
   const { db: all, close } = openRelational<AccessTables & IncidentTables>({
+    scope: allTenants,
     ...{ url, logger: quietLogger },
     pool_max: 8,
     connect_timeout_ms: 5_000,

@@ -13,6 +13,7 @@ import { decodeRowFrame } from '../../src/model/row-frame.ts'
 import { createHttpServer, type HttpServer } from '../../src/platform/http/index.ts'
 import { type IngestTables, openRelational } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { authorize, keyOf } from './task-api.ts'
 
 type Reply = { status: number; body: Record<string, unknown>; headers: Record<string, unknown> }
@@ -44,7 +45,7 @@ export async function openIngestRequestApi(
 ): Promise<IngestRequestApi> {
   const logger = createLogger({ role: 'test', level: 'silent' })
   const limits = { pool_max: 8, connect_timeout_ms: 2000, statement_timeout_ms: 10_000 }
-  const relational = openRelational<IngestTables>({ url, ...limits, logger })
+  const relational = openRelational<IngestTables>({ scope: allTenants, url, ...limits, logger })
   const project_id = randomUUID()
   const api = {
     enqueued: [] as EnqueuedRequest[],

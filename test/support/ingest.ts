@@ -21,6 +21,7 @@ import {
   type TaskTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { eventually } from './eventually.ts'
 
 /** Start of a test's calls, in milliseconds since 1970. */
@@ -125,6 +126,7 @@ export async function openIngestBench(given: {
   })
   const queue = given.wrapQueue ? given.wrapQueue(opened) : opened
   const relational = openRelational<TaskTables>({
+    scope: allTenants,
     url: given.url,
     pool_max: 6,
     connect_timeout_ms: 1_000,

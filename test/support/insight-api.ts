@@ -15,6 +15,7 @@ import {
   type VerificationTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { testPostgres } from './postgres.ts'
 import { authorize, tokenOf } from './task-api.ts'
 
@@ -74,6 +75,7 @@ export async function openInsightApi(
     level: process.env['TEST_LOG'] === undefined ? 'silent' : 'error',
   })
   const relational = openRelational<InsightTestTables>({
+    scope: allTenants,
     ...{ url: await testPostgres(), logger, pool_max: 8 },
     connect_timeout_ms: 2_000,
     statement_timeout_ms: 20_000,

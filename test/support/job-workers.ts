@@ -10,6 +10,7 @@ import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { type JobTables, type Kysely, openRelational } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { eventually } from './eventually.ts'
 
 const logger = createLogger({ role: 'test', level: 'silent' })
@@ -28,6 +29,7 @@ export const quickJobs = {
 
 export function openJobDb(url: string) {
   return openRelational<JobTables>({
+    scope: allTenants,
     ...{ url, logger },
     pool_max: 8,
     connect_timeout_ms: 2_000,

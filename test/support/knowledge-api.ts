@@ -13,6 +13,7 @@ import {
   type VerificationTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { testPostgres } from './postgres.ts'
 import { authorize, tokenOf } from './task-api.ts'
 
@@ -38,6 +39,7 @@ export type KnowledgeApi = AsyncDisposable & {
 export async function openKnowledgeApi(): Promise<KnowledgeApi> {
   const logger = createLogger({ role: 'test', level: 'silent' })
   const relational = openRelational<Tables>({
+    scope: allTenants,
     ...{ url: await testPostgres(), logger, pool_max: 8 },
     connect_timeout_ms: 5_000,
     statement_timeout_ms: 60_000,

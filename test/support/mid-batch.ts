@@ -1,5 +1,6 @@
 import { openRelational } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { eventually } from './eventually.ts'
 
 /** Holds the worker in the middle of its batch until it is released. */
@@ -10,6 +11,7 @@ const reached_ms_max = 20_000
 /** Holds the worker between the insert of a batch and its roll-up; resolves when it is there. */
 export async function holdBeforeRollUp(postgres_url: string): Promise<Held> {
   const relational = openRelational<unknown>({
+    scope: allTenants,
     url: postgres_url,
     pool_max: 2,
     connect_timeout_ms: reached_ms_max,

@@ -13,6 +13,7 @@ import {
   type RelationalOptions,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { columnarOptions, migratedClickHouse, testClickHouse } from './clickhouse.ts'
 import { testPostgres } from './postgres.ts'
 
@@ -67,7 +68,11 @@ async function openPostgres(): Promise<SuiteStore> {
     logger: createLogger({ role: 'test', level: 'silent' }),
   }
   const relational = openRelational<HotTables>(options)
-  const away = openRelational<HotTables>({ ...options, url: 'postgres://a:b@127.0.0.1:1/c' })
+  const away = openRelational<HotTables>({
+    scope: allTenants,
+    ...options,
+    url: 'postgres://a:b@127.0.0.1:1/c',
+  })
   let now_ms = Date.now()
   // Every insert is later than the one before.
   const clock = { now_ms: () => ++now_ms }

@@ -11,6 +11,7 @@ import {
   startEmbeddedPostgres,
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 
 /** Creates databases over HTTP: test files run in separate processes and share a server. */
 export type PostgresBroker = { url: string; close: () => Promise<void> }
@@ -71,7 +72,7 @@ async function startSharedServer(): Promise<SharedServer> {
     },
   )
   const limits = { pool_max: 4, connect_timeout_ms: 30_000, statement_timeout_ms: 30_000 }
-  const admin = openRelational<unknown>({ url: postgres.url, ...limits, logger })
+  const admin = openRelational<unknown>({ scope: allTenants, url: postgres.url, ...limits, logger })
   const close = async () => {
     await admin.close()
     await postgres.stop()

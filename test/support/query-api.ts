@@ -27,6 +27,7 @@ import {
   type TaskTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics, type Metrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { migratedClickHouse } from './clickhouse.ts'
 import { testPostgres } from './postgres.ts'
 import { authorize, keyOf } from './task-api.ts'
@@ -93,6 +94,7 @@ export async function openQueryApi(options: QueryApiOptions = {}): Promise<Query
     }),
   )
   const relational = openRelational<TaskTables>({
+    scope: allTenants,
     url: options.postgres_url ?? (await testPostgres()),
     pool_max: 6,
     connect_timeout_ms: 5_000,

@@ -14,6 +14,7 @@ import type { TraceDraft } from '../../src/model/ingest-records.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { type HotTables, openRelational } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { migratedClickHouse } from './clickhouse.ts'
 import { testPostgres } from './postgres.ts'
 import { rowsOf } from './records.ts'
@@ -47,6 +48,7 @@ async function openClickHouse(): Promise<QueryStore> {
 
 async function openPostgres(): Promise<QueryStore> {
   const { db, pool, close } = openRelational<HotTables>({
+    scope: allTenants,
     url: await testPostgres(),
     pool_max: 4,
     connect_timeout_ms: 5_000,

@@ -9,6 +9,7 @@ import {
   type Relational,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { testPostgres } from './postgres.ts'
 import { authorize, tokenOf } from './task-api.ts'
 
@@ -37,6 +38,7 @@ export type ReleasePolicyApi = AsyncDisposable & {
 export async function openReleasePolicyApi(): Promise<ReleasePolicyApi> {
   const logger = createLogger({ role: 'test', level: 'silent' })
   const relational = openRelational<Tables>({
+    scope: allTenants,
     ...{ url: await testPostgres(), logger, pool_max: 8 },
     connect_timeout_ms: 2_000,
     statement_timeout_ms: 10_000,

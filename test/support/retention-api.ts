@@ -33,6 +33,7 @@ import {
   type TaskTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { migratedClickHouse, testClickHouse } from './clickhouse.ts'
 import type { TestDatabase } from './clickhouse-broker.ts'
 import { jobIn, startWorker } from './job-workers.ts'
@@ -113,6 +114,7 @@ const clock = { now_ms: () => retentionNow_ms }
 export async function openRetentionApi(): Promise<RetentionApi> {
   const postgres_url = await testPostgres()
   const relational = openRelational<JobTables & RetentionTables & TaskTables & AccessTables>({
+    scope: allTenants,
     ...{ url: postgres_url, logger },
     pool_max: 8,
     connect_timeout_ms: 2_000,

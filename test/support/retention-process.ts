@@ -10,6 +10,7 @@ import {
   type TaskTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 import { columnarOptions } from './clickhouse.ts'
 import { startWorker } from './job-workers.ts'
 
@@ -21,6 +22,7 @@ import { startWorker } from './job-workers.ts'
 const [url = '', clickhouse = '{}'] = process.argv.slice(2)
 const logger = createLogger({ role: 'test', level: 'silent' })
 const { db } = openRelational<JobTables & RetentionTables & TaskTables>({
+  scope: allTenants,
   ...{ url, logger },
   pool_max: 4,
   connect_timeout_ms: 2_000,

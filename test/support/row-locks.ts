@@ -1,4 +1,5 @@
 import { type AccessTables, type Kysely, sql } from '../../src/platform/relational/index.ts'
+import { runAsOwner } from '../../src/platform/tenancy/index.ts'
 import { eventually } from './eventually.ts'
 
 type Db = Kysely<AccessTables>
@@ -23,9 +24,10 @@ export function whileLocked<T>(
 /** Resolves when `count` statements in this database wait for a lock. */
 export async function blocked(db: Executor, count: number): Promise<void> {
   await eventually(`${count} statements wait for a lock`, async () => {
-    const { rows } = await sql<{ n: number }>`
+    const statement = sql<{ n: number }>`
       select count(*) as n from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`.execute(db)
+      where datname = current_database() and wait_event_type = 'Lock'`
+    const { rows } = await runAsOwner('activity of all sessions', () => statement.execute(db))
     return (rows[0]?.n ?? 0) >= count
   })
 }

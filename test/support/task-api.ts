@@ -22,6 +22,7 @@ import {
   type TaskTables,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from './all-tenants.ts'
 
 /** The routes' current time by default. */
 export const now_ms = Date.UTC(2026, 5, 1, 12)
@@ -58,6 +59,7 @@ export async function openTaskApi(options: {
   settings?: Partial<TaskSettings>
 }): Promise<TaskApi> {
   const relational = openRelational<TaskTables & DetectionTables>({
+    scope: allTenants,
     url: options.url,
     pool_max: 8,
     connect_timeout_ms: 2000,

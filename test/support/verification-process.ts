@@ -9,6 +9,7 @@ import { openRelational } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import type { Stores } from '../../src/roles/stores.ts'
 import { openVerification } from '../../src/roles/verification.ts'
+import { allTenants } from './all-tenants.ts'
 import { columnarOptions } from './clickhouse.ts'
 import { quickJobs } from './job-workers.ts'
 
@@ -23,6 +24,7 @@ const ports = {
   metrics: createMetrics(),
 }
 const { db } = openRelational({
+  scope: allTenants,
   ...{ url: given.postgres, logger: ports.logger },
   pool_max: 8,
   connect_timeout_ms: 5_000,

@@ -3,6 +3,7 @@ import type { Mailer } from '../../platform/mail/index.ts'
 import type { Outbound } from '../../platform/outbound/index.ts'
 import type { AccessTables, Kysely } from '../../platform/relational/index.ts'
 import type { Logger } from '../../platform/telemetry/index.ts'
+import { runInInstallation } from '../../platform/tenancy/index.ts'
 import { createPasswordResets, type PasswordResets } from './auth/password-reset/password-resets.ts'
 import type { InvitationLinks } from './invitations/link.ts'
 import { createKeyCache, type KeyCache, type KeyCacheLimits } from './keys/key-cache.ts'
@@ -146,10 +147,13 @@ export function openKeys(options: {
   limits?: Partial<KeyCacheLimits>
 }): { keys: KeyCache; close(): Promise<void> } {
   const { db, clock, limits } = options
-  const usage = createKeyUsage({ write: (uses) => writeKeyUses(db, uses), clock })
+  const usage = createKeyUsage({
+    write: (uses) => runInInstallation('keys of all projects', () => writeKeyUses(db, uses)),
+    clock,
+  })
   const keys = createKeyCache({
     ...limits,
-    load: (prefix) => readKey(db, prefix),
+    load: (prefix) => runInInstallation('look-up of a key', () => readKey(db, prefix)),
     prefixOf: keyPrefix,
     clock,
     onUsed: usage.touch,
@@ -160,9 +164,12 @@ export function openKeys(options: {
 /** Creates the cache of operator keys, which refuses all keys while the store is unavailable. */
 function openOperatorKeys(options: { db: Kysely<AccessTables>; clock: Clock }) {
   const { db, clock } = options
-  const usage = createKeyUsage({ write: (uses) => writeOperatorKeyUses(db, uses), clock })
+  const usage = createKeyUsage({
+    write: (uses) => runInInstallation('keys of operators', () => writeOperatorKeyUses(db, uses)),
+    clock,
+  })
   const keys = createKeyCache({
-    load: (prefix) => readOperatorKey(db, prefix),
+    load: (prefix) => runInInstallation('look-up of a key', () => readOperatorKey(db, prefix)),
     prefixOf: operatorKeyPrefix,
     clock,
     onUsed: usage.touch,

@@ -169,7 +169,11 @@ async function permitInOrganization(role: OrganizationRole, question: Question):
       detail: `This requires the organization role ${role}, yours is ${own}`,
     })
   }
-  return { ...person, project_id: selected?.project_id ?? '' }
+  return {
+    ...person,
+    project_id: selected?.project_id ?? '',
+    organization_id: organization_id.toLowerCase(),
+  }
 }
 
 /** Returns the project of the path, header or query, in this order, or else the user's default. */

@@ -1,4 +1,5 @@
 import type { Route } from '../../platform/http/index.ts'
+import { runInInstallation } from '../../platform/tenancy/index.ts'
 import { getCheckpoints } from './api/checkpoints.ts'
 import type { AuditDeps } from './api/contract.ts'
 import { eraseDetails } from './api/erasures.ts'
@@ -32,5 +33,17 @@ export function auditRoutes(deps: AuditDeps): Route[] {
     getCheckpoints,
     getKeys,
     eraseDetails,
-  ].map((route) => route(deps))
+  ].map((route) => inScopeOfChain(route(deps)))
+}
+
+/** Lets a call for the chain of the installation read it. The handler checks the permission first. */
+function inScopeOfChain(route: Route): Route {
+  return {
+    ...route,
+    run: (request) => {
+      const { chain } = request.query as { chain?: unknown }
+      if (chain !== 'installation') return route.run(request)
+      return runInInstallation('the chain of the installation', () => route.run(request))
+    },
+  }
 }

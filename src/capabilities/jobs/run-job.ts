@@ -5,6 +5,7 @@ import { type Clock, sleep } from '../../kernel/time.ts'
 import type { AuditTrail } from '../../platform/audit/index.ts'
 import { isRelationalUnavailable } from '../../platform/relational/index.ts'
 import type { Logger, Metrics } from '../../platform/telemetry/index.ts'
+import { runInProject } from '../../platform/tenancy/index.ts'
 import { writeAuditedEnd } from './audited-end.ts'
 import {
   type Job,
@@ -118,7 +119,8 @@ class Attempt {
     logger.debug(logFields, 'a job begins')
     try {
       const progress = (value: Record<string, unknown>) => this.#progress(value)
-      return await this.#end({ result: await handler.run(this.#job, { progress, signal }) })
+      const work = () => handler.run(this.#job, { progress, signal })
+      return await this.#end({ result: await runInProject(this.#job.project_id, work) })
     } catch (error) {
       if (this.#lost.signal.aborted || error instanceof LeaseLost) return 'lost'
       if (stopping.aborted) return this.#giveBack('given_back', { delay_ms: 0, error: null })

@@ -1,6 +1,7 @@
 import { Problem } from '../../kernel/problem.ts'
 import { type Clock, sleep } from '../../kernel/time.ts'
 import { sql } from '../../platform/relational/index.ts'
+import { runInInstallation } from '../../platform/tenancy/index.ts'
 import {
   type Chore,
   enqueueJob,
@@ -111,7 +112,11 @@ const trimKind = 'hot-window-trim'
  * hot window is shorter or given up. Each step can be repeated.
  */
 export function hotWindowTrim(deps: { db: RoutingDb; clock: Clock }): JobHandler {
-  return { kind: trimKind, run: (job, context) => trim(deps, job, context) }
+  return {
+    kind: trimKind,
+    run: (job, context) =>
+      runInInstallation('rows outside of every hot window', () => trim(deps, job, context)),
+  }
 }
 
 async function trim(

@@ -10,3 +10,4 @@ export {
   type StoredRead,
 } from './audited-call.ts'
 export { isChange } from './changed-tables.ts'
+export { scopeTrail } from './scoped-trail.ts'

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { toClientNetwork } from '../../kernel/client-network.ts'
 import type { Problem } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
-import { AuditedCall, type AuditTrail, runInCall } from '../audit/index.ts'
+import { AuditedCall, type AuditTrail, runInCall, scopeTrail } from '../audit/index.ts'
 import type { Logger, Metrics } from '../telemetry/index.ts'
 import { maskChange } from './mask-change.ts'
 import { createRefusalLimit } from './refusal-limit.ts'
@@ -71,7 +71,7 @@ export function openAudits({
   ...options
 }: AuditOptions): AuditedRoutes {
   if (audit === undefined) return unaudited
-  return auditRoutes({ ...options, trail: audit, refusals_per_minute_max })
+  return auditRoutes({ ...options, trail: scopeTrail(audit), refusals_per_minute_max })
 }
 
 function auditRoutes(options: Options): AuditedRoutes {

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { Logger, Metrics } from '../telemetry/index.ts'
+import { runInInstallation } from '../tenancy/index.ts'
 import { addressTaken } from './listen-error.ts'
 import { securityHeaders } from './security-headers.ts'
 
@@ -38,7 +39,9 @@ export async function createManagementServer(options: {
   }
   const server = createServer(async (request, response) => {
     const path = (request.url ?? '').split('?', 1)[0] ?? ''
-    const reply = await answer(answers[path], options.logger)
+    const reply = await runInInstallation('metrics and health of all projects', () =>
+      answer(answers[path], options.logger),
+    )
     response.writeHead(reply.status, { ...securityHeaders, 'content-type': reply.content_type })
     response.end(reply.body)
   })

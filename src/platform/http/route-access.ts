@@ -1,4 +1,5 @@
 import type { KeyScope, OrganizationRole, ProjectRole } from '../../kernel/scopes.ts'
+import type { TenantScope } from '../tenancy/index.ts'
 
 /** Credentials that a route accepts. `key` is a project's X-API-Key, `jwt` an access token. */
 export type RouteAuth = 'public' | 'key' | 'jwt' | 'jwt_or_key'
@@ -62,6 +63,8 @@ export type Caller = {
   id: string
   /** Project of the call; empty on routes without a project. */
   project_id: string
+  /** Organization of the call; set on routes of an organization. */
+  organization_id?: string
   /** Set for a browser key, which anybody can read: its calls per minute of each end user. */
   browser?: { user_rate_per_minute: number }
 }
@@ -89,4 +92,17 @@ export type Credentials = {
 export type BrowserRequest = {
   method: string
   headers: Readonly<Record<string, string | string[] | undefined>>
+}
+
+/** Returns the rows that the handler of a route may read and change for a caller. */
+export function tenantScopeOf(scope: RouteScope, caller: Caller | null): TenantScope | undefined {
+  if (scope.level === 'public') return { kind: 'installation', reason: 'before sign-in' }
+  if (scope.level === 'user') return { kind: 'installation', reason: 'memberships of the caller' }
+  if (scope.level === 'project' && caller?.project_id) {
+    return { kind: 'project', project_id: caller.project_id }
+  }
+  if (scope.level === 'organization' && caller?.organization_id) {
+    return { kind: 'organization', organization_id: caller.organization_id }
+  }
+  return undefined
 }

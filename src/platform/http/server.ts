@@ -11,6 +11,7 @@ import { toClientNetwork } from '../../kernel/client-network.ts'
 import type { Clock } from '../../kernel/time.ts'
 import type { AuditTrail } from '../audit/index.ts'
 import { inSpan, type Logger, type Metrics } from '../telemetry/index.ts'
+import { runInInstallation, runInScope } from '../tenancy/index.ts'
 import { type AuditedRoutes, openAudits } from './audited-routes.ts'
 import { type CallLimitSettings, CallLimits } from './call-limits.ts'
 import { replyChecker, replyCheckHook } from './check-replies.ts'
@@ -21,7 +22,7 @@ import { addressTaken } from './listen-error.ts'
 import { nodeServer, requestIdFrom } from './node-server.ts'
 import { answerClientError, asProblem, problemFrom, problemReply } from './problem-reply.ts'
 import type { Answer, RawRoute, Route, UnparsedRequest } from './route.ts'
-import type { Authorize, Caller } from './route-access.ts'
+import { type Authorize, type Caller, tenantScopeOf } from './route-access.ts'
 import { type IdempotencyStore, runOnce } from './safe-writes.ts'
 import { createSecurityHeaders, type PublicAddress } from './security-headers.ts'
 import { createUnroutable, pathOf } from './unroutable.ts'
@@ -173,12 +174,16 @@ function serve(app: FastifyInstance, route: Route, options: ServeOptions): void 
     ...(route.body_bytes_max !== undefined && { bodyLimit: route.body_bytes_max }),
     handler: async (request, reply) => {
       const answer = await options.audits.run(route, request, async ({ authorised, change }) => {
-        const caller = await authorizeRequest(route, request, options.authorize)
+        const caller = await runInInstallation('authentication', () =>
+          authorizeRequest(route, request, options.authorize),
+        )
         if (caller !== null) options.limits.authorise(request, reply, caller)
         authorised(caller)
         const run = () => route.run(unparsed(request, reply, caller))
-        return inSpan(route.id, { 'http.route': route.url }, () =>
-          runOnce(route, { request, caller }, options, () => change(run)),
+        return runInScope(tenantScopeOf(route.scope, caller), () =>
+          inSpan(route.id, { 'http.route': route.url }, () =>
+            runOnce(route, { request, caller }, options, () => change(run)),
+          ),
         )
       })
       return send(route, reply, answer)

@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
+import { wallOfPartition } from './wall-tables.ts'
 
 /** Options of a copy. Both databases must be at the same schema. */
 type CopyDatabaseOptions = {
@@ -34,6 +35,7 @@ export async function copyDatabase(options: CopyDatabaseOptions): Promise<TableR
   const tables = await listTables(target.client, options.excluded)
   await assertEmpty(target.client, tables)
   await lockTables(target.client, tables)
+  const lowered = await lowerWalls(target.client, tables)
   const copied: TableRows[] = []
   for (const table of sortByReferences(tables)) {
     options.signal?.throwIfAborted()
@@ -41,6 +43,7 @@ export async function copyDatabase(options: CopyDatabaseOptions): Promise<TableR
     copied.push({ table: table.name, rows })
   }
   await copySequences(source.client, target.client)
+  await setForced(target.client, lowered, 'force')
   await options.complete(target.client)
   await target.client.query('commit')
   return copied
@@ -65,7 +68,7 @@ export async function countRows(url: string, excluded: readonly string[]): Promi
 
 /** Rows are compared and sent as text, so both sessions must format values alike. */
 const sameText = `set timezone to 'UTC'; set datestyle to 'ISO, YMD'; set intervalstyle to 'iso_8601';
-  set bytea_output to 'hex'; set extra_float_digits to 1; set statement_timeout to 0`
+  set bytea_output to 'hex'; set looptrace.scope to 'installation'; set extra_float_digits to 1; set statement_timeout to 0`
 
 const connectTimeout_ms = 10_000
 
@@ -111,6 +114,32 @@ async function assertEmpty(client: pg.Client, tables: readonly Table[]): Promise
     throw new CopyRefused(
       `the PostgreSQL database is not empty: table ${name} has rows. Use an empty database, in which no role has run.`,
     )
+  }
+}
+
+/**
+ * Lifts row-level security from the owner until the commit, if it applies to the login: PostgreSQL
+ * then refuses COPY. Returns the names of the tables.
+ */
+async function lowerWalls(client: pg.Client, tables: readonly Table[]): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select relname as name from pg_class
+     where relnamespace = current_schema()::regnamespace and relname = any($1)
+       and row_security_active(oid)`,
+    [tables.map(({ name }) => name)],
+  )
+  const names = rows.map(({ name }) => name)
+  await setForced(client, names, 'no force')
+  return names
+}
+
+async function setForced(
+  client: pg.Client,
+  names: readonly string[],
+  how: 'force' | 'no force',
+): Promise<void> {
+  for (const name of names) {
+    await client.query(`alter table ${quote(name)} ${how} row level security`)
   }
 }
 
@@ -162,7 +191,8 @@ async function createPartitions(
   const { rows } = await source.query<{ partition: string; bounds: string }>(partitionsText, [name])
   for (const { partition, bounds } of rows) {
     await target.query(
-      `create table if not exists ${quote(partition)} partition of ${quote(name)} ${bounds}`,
+      `create table if not exists ${quote(partition)} partition of ${quote(name)} ${bounds};
+       alter table ${quote(partition)} ${wallOfPartition}`,
     )
   }
 }

@@ -11,6 +11,7 @@ import {
   type SchemaStatus,
 } from '../migrations/index.ts'
 import type { Logger } from '../telemetry/index.ts'
+import { raiseWalls } from './wall-tables.ts'
 
 /** Options of a run of the migrations. */
 export type MigrateOptions = {
@@ -54,7 +55,10 @@ export async function migrateRelational(options: MigrateOptions): Promise<Schema
   try {
     await lock(client, options.lock_timeout_ms ?? lockTimeoutMs)
     await client.query(progressTable)
+    // The owner of the tables is also subject to their policies.
+    await client.query("set looptrace.scope = 'installation'")
     await applyPending({ client, migrations, options })
+    await raiseWalls(client)
     return compareSchema(migrations, await readProgress(client))
   } finally {
     await client.end()

@@ -1,6 +1,8 @@
-import { Kysely, PostgresDialect, type PostgresDriver } from 'kysely'
+import { Kysely, PostgresDialect, type PostgresDriver, type PostgresPool } from 'kysely'
 import pg from 'pg'
 import type { Logger } from '../telemetry/index.ts'
+import type { TenantScope } from '../tenancy/index.ts'
+import { type ScopedPool, scopePool } from './scoped-pool.ts'
 import { StoreDriver } from './store-driver.ts'
 
 /** Address of the relational store, and limits of one process. */
@@ -13,16 +15,25 @@ export type RelationalOptions = {
   connect_timeout_ms: number
   /** Time after which the server cancels a statement (SQLSTATE 57014). */
   statement_timeout_ms: number
+  /**
+   * Scope of work outside of a tenant scope, for tests and tools. Without it, such a statement is
+   * refused. The service never sets it.
+   */
+  scope?: TenantScope
   logger: Logger
 }
 
 /**
  * A connection pool with Kysely. `DB` maps table names to row types. When the store is unavailable,
- * statements of `db` reject with `store_unavailable`, statements of `pool` with the driver's error.
+ * statements of `db` reject with `store_unavailable`, statements of the pools with the driver's
+ * error.
  */
 export type Relational<DB> = {
   db: Kysely<DB>
+  /** Statements as the login, outside of tenant scopes: for health, progress and cancel requests. */
   pool: pg.Pool
+  /** Connections for statements as text. They run in the scope of the work, as those of `db`. */
+  scoped: ScopedPool
   /** Resolves when the store answers. Rejects with the driver's error otherwise. */
   ping(): Promise<void>
   /** Waits for running queries, then closes all connections. May be called twice. */
@@ -38,10 +49,10 @@ export type Relational<DB> = {
 export function openRelational<DB>(options: RelationalOptions): Relational<DB> {
   const pool = new pg.Pool(poolConfig(options))
   surviveBrokenConnections(pool, options.logger)
-  const db = new Kysely<DB>({ dialect: new StoreDialect(pool) })
+  const scoped = scopePool(pool, options.scope)
+  const db = new Kysely<DB>({ dialect: new StoreDialect(scoped as unknown as PostgresPool) })
   return {
-    db,
-    pool,
+    ...{ db, pool, scoped },
     ping: async () => {
       await pool.query('select 1')
     },
@@ -86,9 +97,9 @@ function poolConfig(options: RelationalOptions): pg.PoolConfig {
 
 /** A PostgreSQL dialect of Kysely with the driver of the store. */
 class StoreDialect extends PostgresDialect {
-  readonly #pool: pg.Pool
+  readonly #pool: PostgresPool
 
-  constructor(pool: pg.Pool) {
+  constructor(pool: PostgresPool) {
     super({ pool })
     this.#pool = pool
   }

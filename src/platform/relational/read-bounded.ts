@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { sleep } from '../../kernel/time.ts'
+import type { ScopedClient, ScopedPool } from './scoped-pool.ts'
 
 /** A SELECT with its limits. `name` is its `application_name` in pg_stat_activity. */
 export type BoundedRead = {
@@ -33,7 +34,7 @@ const cancel_ms_max = 2_000
  * otherwise with the driver's error, also when the server gives no answer or the answer is lost.
  */
 export async function readBounded(
-  pool: pg.Pool,
+  pool: Pick<ScopedPool, 'connect'>,
   read: BoundedRead,
 ): Promise<Record<string, unknown>[]> {
   const { name, time_ms_max, signal, cancel_through } = read
@@ -71,7 +72,7 @@ const limitsText = `select set_config('statement_timeout', $1, true),
   set_config('application_name', $2, true), set_config('jit', 'off', true)`
 
 async function readRows(
-  client: pg.PoolClient,
+  client: ScopedClient,
   { text, params, time_ms_max }: BoundedRead,
   cancel: () => Promise<boolean>,
 ): Promise<Record<string, unknown>[]> {
@@ -101,8 +102,8 @@ function isUnanswered(error: unknown): boolean {
 }
 
 /** Cancels the statement with this name. Resolves with whether it was running. Never rejects. */
-async function cancelBackend(pool: pg.Pool, client: pg.PoolClient, name: string): Promise<boolean> {
-  const { processID } = client as pg.PoolClient & { processID?: number }
+async function cancelBackend(pool: pg.Pool, client: ScopedClient, name: string): Promise<boolean> {
+  const { processID } = client
   const given = new AbortController()
   const asked = pool.query(cancelText, [processID, name]).then(({ rows }) => rows.length > 0)
   const waited = sleep(cancel_ms_max, given.signal).then(() => false)

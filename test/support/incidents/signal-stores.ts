@@ -18,6 +18,7 @@ import {
   type VerificationTables,
 } from '../../../src/platform/relational/index.ts'
 import { createLogger } from '../../../src/platform/telemetry/index.ts'
+import { allTenants } from '../all-tenants.ts'
 import { migratedClickHouse } from '../clickhouse.ts'
 import { testPostgres } from '../postgres.ts'
 import { entriesOf, idle_ms, observationsOf, type SignalData, taskRowsOf } from './signal-data.ts'
@@ -30,6 +31,7 @@ export async function openSignalStores() {
   await columnar.command('SYSTEM STOP MERGES observations')
   const logger = createLogger({ role: 'test', level: 'silent' })
   const relational = openRelational<TaskTables & DetectionTables & IncidentTables>({
+    scope: allTenants,
     url: await testPostgres(),
     ...{ pool_max: 6, connect_timeout_ms: 5_000, statement_timeout_ms: 30_000 },
     logger,

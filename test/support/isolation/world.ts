@@ -16,6 +16,7 @@ import {
   type Relational,
 } from '../../../src/platform/relational/index.ts'
 import { createLogger } from '../../../src/platform/telemetry/index.ts'
+import { allTenants } from '../all-tenants.ts'
 import { migratedClickHouse, testClickHouse } from '../clickhouse.ts'
 import { testPostgres } from '../postgres.ts'
 import { type Service, startService } from '../service.ts'
@@ -78,6 +79,7 @@ export async function startWorld(receiver_port: number): Promise<World> {
   })
   parts.defer(async () => void (await service.stop()))
   const relational = openRelational<Tables>({
+    scope: allTenants,
     ...{ url: postgres, logger, pool_max: 4 },
     ...{ connect_timeout_ms: 5_000, statement_timeout_ms: 20_000 },
   })

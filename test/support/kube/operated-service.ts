@@ -28,6 +28,7 @@ import {
 } from '../../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../../src/platform/telemetry/index.ts'
 import { quickPasswords } from '../access-app.ts'
+import { allTenants } from '../all-tenants.ts'
 import { migratedClickHouse } from '../clickhouse.ts'
 import { testPostgres } from '../postgres.ts'
 
@@ -63,6 +64,7 @@ export async function startOperatedService(): Promise<OperatedService> {
   await using parts = new AsyncDisposableStack()
   const logger = createLogger({ role: 'test', level: 'silent' })
   const relational = openRelational<Tables>({
+    scope: allTenants,
     ...{ url: await testPostgres(), logger, pool_max: 16 },
     connect_timeout_ms: 5_000,
     statement_timeout_ms: 10_000,

@@ -2,6 +2,7 @@ import { derivedId, newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { ManagedBy } from '../../../model/managed-by.ts'
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import { runInInstallation } from '../../../platform/tenancy/index.ts'
 import { day_ms, droppedAtOnce_max, mailsPerDay_max } from '../one-time-links.ts'
 import type { NewLink } from './link.ts'
 
@@ -36,7 +37,7 @@ type Sent = {
  * transaction has locked the organization, so that concurrent calls are counted one after the other.
  */
 export async function checkLinkLimits(trx: Db, sent: Sent): Promise<void> {
-  await dropOld(trx, sent.link.now)
+  await runInInstallation('old links of all organizations', () => dropOld(trx, sent.link.now))
   await checkPending(trx, sent)
   const { organization_id, email, link, declared } = sent
   const namespace_id = declared === undefined ? null : namespaceId(declared)
@@ -45,7 +46,7 @@ export async function checkLinkLimits(trx: Db, sent: Sent): Promise<void> {
       trx,
     )
   }
-  const recent = await trx
+  const links = trx
     .selectFrom('invitation_links')
     .select(['organization_id', 'namespace_id', 'email', 'by_email', 'created_at'])
     .where(({ and, eb, or }) =>
@@ -64,7 +65,9 @@ export async function checkLinkLimits(trx: Db, sent: Sent): Promise<void> {
     )
     .orderBy('created_at', 'desc')
     .limit(1_000)
-    .execute()
+  const recent = await runInInstallation('mails to the address from all organizations', () =>
+    links.execute(),
+  )
   const minute = recent.filter(
     (row) =>
       row.organization_id === organization_id &&

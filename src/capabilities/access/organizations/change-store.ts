@@ -1,5 +1,6 @@
 import type { KeyScope } from '../../../kernel/scopes.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
+import { runInInstallation } from '../../../platform/tenancy/index.ts'
 import { isInstallationAdmin } from '../users/store.ts'
 import { lockOrganization, type OrganizationRow, organizationColumns } from './store.ts'
 
@@ -32,12 +33,14 @@ export function replaceOrganization(
     const stored = await findOrganization(trx, which)
     if (stored === undefined) return undefined
     check(stored.version)
-    const twin = await trx
-      .selectFrom('organizations')
-      .select('id')
-      .where('name', '=', name)
-      .where('id', '<>', which.organization_id)
-      .executeTakeFirst()
+    const twin = await runInInstallation('names are unique among all organizations', () =>
+      trx
+        .selectFrom('organizations')
+        .select('id')
+        .where('name', '=', name)
+        .where('id', '<>', which.organization_id)
+        .executeTakeFirst(),
+    )
     if (twin !== undefined) return 'name_taken'
     await trx
       .updateTable('organizations')

@@ -7,6 +7,7 @@ import {
   type Kysely,
   storableText,
 } from '../../../platform/relational/index.ts'
+import { runInInstallation } from '../../../platform/tenancy/index.ts'
 import { commitTo } from '../chain/commitment.ts'
 import { detailOf } from '../trail/append.ts'
 import { chainOf } from '../trail/chain-id.ts'
@@ -88,7 +89,9 @@ async function insertBatch(
     ...[chain_id, reads.length, JSON.stringify(reads)],
   ])
   try {
-    await db.executeQuery(CompiledQuery.raw(insertText(rows.length), rows.flat()))
+    await runInInstallation('reads of all organizations share a statement', () =>
+      db.executeQuery(CompiledQuery.raw(insertText(rows.length), rows.flat())),
+    )
     return undefined
   } catch (error) {
     return { error }

@@ -30,7 +30,7 @@ type Tables = TaskTables & DetectionTables
 type Sql = ReturnType<typeof sql>
 
 /** The relational store of tasks and findings. */
-export type TaskStore = Pick<Relational<Tables>, 'pool'> & { db: Kysely<Tables> }
+export type TaskStore = Pick<Relational<Tables>, 'pool' | 'scoped'> & { db: Kysely<Tables> }
 
 /**
  * Opens the source `tasks`: each task at its end. A task that was not ended counts when it has been
@@ -159,12 +159,12 @@ function within(time: Sql, { from_ms, to_ms }: Window): Sql {
 type GroupRow = { g: string[]; b: number; v: (number | null)[]; n: number[]; total: number }
 
 async function readGroups(
-  { db, pool }: TaskStore,
+  { db, pool, scoped }: TaskStore,
   request: ReadRequest,
   rows: Sql,
 ): Promise<ReadResult> {
   const { sql: text, parameters: params } = groupedStatement(request, rows).compile(db)
-  const found = (await readBounded(pool, {
+  const found = (await readBounded(scoped, {
     ...{ text, params, name: 'looptrace incidents', time_ms_max: measurementTime_ms_max },
     ...{ signal: request.signal, cancel_through: pool },
   })) as GroupRow[]

@@ -14,21 +14,25 @@ import {
 /** Bound of making a plan. */
 const plan_ms_max = 1_000
 
-type Pool = Relational<unknown>['pool']
-
-/** The pool for queries, and a pool with free connections to cancel them. */
-type PostgresPools = { pool: Pool; cancel_through?: Pool }
+/** The pools for queries, and a pool with free connections to cancel them. */
+type PostgresPools = Pick<Relational<unknown>, 'pool' | 'scoped'> & {
+  cancel_through?: Relational<unknown>['pool']
+}
 
 /**
  * Runs statements on PostgreSQL, which can limit their time only. Rows of the answer are limited in
  * the statement. PostgreSQL neither bounds nor reports what a statement reads.
  */
-export function openPostgresRunner({ pool, cancel_through = pool }: PostgresPools): QueryRunner {
+export function openPostgresRunner({
+  scoped,
+  pool,
+  cancel_through = pool,
+}: PostgresPools): QueryRunner {
   return {
     store: 'postgres',
     plan: async ({ text, params }, { signal }) => {
       const read = { params, name: 'looptrace explain', time_ms_max: plan_ms_max }
-      const rows = await readBounded(pool, {
+      const rows = await readBounded(scoped, {
         ...read,
         ...{ signal, cancel_through },
         text: `EXPLAIN (FORMAT JSON) ${text}`,
@@ -37,7 +41,7 @@ export function openPostgresRunner({ pool, cancel_through = pool }: PostgresPool
     },
     run: async ({ text, params }, { signal, limits, query_id }) => {
       const started_ms = performance.now()
-      const rows = await readBounded(pool, {
+      const rows = await readBounded(scoped, {
         ...{ text, params, signal, cancel_through },
         name: `looptrace query ${query_id}`,
         time_ms_max: limits.time_ms_max,

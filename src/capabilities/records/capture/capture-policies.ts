@@ -2,6 +2,7 @@ import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import { type Clock, sleep } from '../../../kernel/time.ts'
 import type { CaptureTables, Kysely } from '../../../platform/relational/index.ts'
 import type { Metrics } from '../../../platform/telemetry/index.ts'
+import { runInProject } from '../../../platform/tenancy/index.ts'
 import { compilePolicy, defaultRules, unknownPolicy } from './compile-policy.ts'
 import type { CapturePolicy } from './contract.ts'
 import { findPolicy } from './store.ts'
@@ -118,7 +119,7 @@ class PolicyCache implements CapturePolicies {
 
   async #load(project_id: string): Promise<Known> {
     const read_at_ms = this.#options.clock.now_ms()
-    const stored = await findPolicy(this.#options.db, project_id)
+    const stored = await runInProject(project_id, () => findPolicy(this.#options.db, project_id))
     return { policy: compilePolicy(stored ?? defaultRules), read_at_ms }
   }
 

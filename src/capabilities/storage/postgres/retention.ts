@@ -1,5 +1,11 @@
 import { contentAttributes } from '../../../model/content-attributes.ts'
-import { type HotTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import {
+  type HotTables,
+  type Kysely,
+  sql,
+  wallOfPartition,
+} from '../../../platform/relational/index.ts'
+import { runAsOwner, runInInstallation } from '../../../platform/tenancy/index.ts'
 import type { RecordKind } from '../record-contract.ts'
 import {
   type RetentionSlice,
@@ -182,21 +188,24 @@ const partitionLock = 7_061_854
 export async function makePartition(db: Db, partition: DayPartition): Promise<void> {
   const { table, day } = partition
   const name = partitionName(partition)
-  await db.transaction().execute(async (trx) => {
+  const transaction = db.transaction()
+  const create = async (trx: Connection) => {
     await sql`select pg_advisory_xact_lock(${partitionLock})`.execute(trx)
     if ((await partitionsOf(trx, table)).some((each) => each.day === day)) return
     // A removal that was cut off may have left the table.
     await sql`drop table if exists ${sql.id(name)}`.execute(trx)
     await sql`create table ${sql.id(name)} (like ${sql.id(table)} including all)`.execute(trx)
+    await sql`alter table ${sql.id(name)} ${sql.raw(wallOfPartition)}`.execute(trx)
     const [from, to] = [BigInt(day) * day_ns, BigInt(day + 1) * day_ns]
     await sql`alter table ${sql.id(table)} attach partition ${sql.id(name)}
       for values from (${sql.lit(`${from}`)}) to (${sql.lit(`${to}`)})`.execute(trx)
-  })
+  }
+  await runAsOwner('partitions of all projects', () => transaction.execute(create))
 }
 
 /** Lists the days with partitions of a table. */
 async function partitionsOf(
-  db: Db,
+  db: Connection,
   table: HotTableName,
 ): Promise<{ day: number; pending: boolean }[]> {
   const { rows } = await sql<{ name: string; pending: boolean }>`
@@ -219,10 +228,12 @@ async function partitionsOf(
  */
 export async function dropPartitions(db: Db, keepFrom: (db: Db) => Promise<number>) {
   const dropped: string[] = []
-  await db.connection().execute(async (connection) => {
+  const drop = async (connection: Db) => {
     await sql`select pg_advisory_lock(${windowLock})`.execute(connection)
     try {
-      const first = await keepFrom(connection)
+      const first = await runInInstallation('hot windows of all projects', () =>
+        keepFrom(connection),
+      )
       for (const table of Object.keys(hotTables) as HotTableName[]) {
         for (const { day, pending } of await partitionsOf(connection, table)) {
           if (day >= first) continue
@@ -233,7 +244,8 @@ export async function dropPartitions(db: Db, keepFrom: (db: Db) => Promise<numbe
     } finally {
       await sql`select pg_advisory_unlock(${windowLock})`.execute(connection)
     }
-  })
+  }
+  await runAsOwner('partitions of all projects', () => db.connection().execute(drop))
   return dropped
 }
 

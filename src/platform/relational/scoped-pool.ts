@@ -1,0 +1,148 @@
+import type pg from 'pg'
+import { currentScope, type TenantScope } from '../tenancy/index.ts'
+import { findAppRole } from './app-role.ts'
+import { queryAfter, type Statement } from './pipelined-query.ts'
+
+/** Work outside of a tenant scope ran a statement. It was not sent to PostgreSQL. */
+export class TenantScopeMissing extends Error {
+  override readonly name = 'TenantScopeMissing'
+}
+
+/** A connection whose transactions and single statements run in the scope of the running work. */
+export type ScopedClient = {
+  query(statement: string | Statement, values?: readonly unknown[]): Promise<pg.QueryResult>
+  /** Returns the connection to the pool, or closes it. */
+  release(isBroken?: boolean | Error): void
+  /** Of the server's process, for cancel requests. */
+  readonly processID: number | undefined
+}
+
+/** Gives connections that run in tenant scopes. */
+export type ScopedPool = {
+  connect(): Promise<ScopedClient>
+  end(): Promise<void>
+  readonly options: pg.PoolConfig
+}
+
+/**
+ * Wraps a pool, so that each transaction begins with the role of the service and the scope of the
+ * running work, in the round trip of `begin` or of the statement. They end with the transaction,
+ * so that the next user of the connection does not have them, also behind a pooler. Work inside of
+ * a transaction may run statements in another scope.
+ * `fallback` is the scope of other work, for tests and tools.
+ */
+export function scopePool(pool: pg.Pool, fallback?: TenantScope): ScopedPool {
+  const clients = new WeakMap<pg.PoolClient, ScopedClient>()
+  let role: Promise<string> | undefined
+  const scopeOf = () => currentScope() ?? fallback
+  return {
+    connect: async () => {
+      const client = await pool.connect()
+      const known = clients.get(client)
+      if (known !== undefined) return known
+      const scoped = scopeClient(client, scopeOf, () => {
+        role ??= findAppRole(client).catch((error: unknown) => {
+          role = undefined
+          throw error
+        })
+        return role
+      })
+      clients.set(client, scoped)
+      return scoped
+    },
+    end: () => pool.end(),
+    options: pool.options,
+  }
+}
+
+function scopeClient(
+  client: pg.PoolClient,
+  scopeOf: () => TenantScope | undefined,
+  appRole: () => Promise<string>,
+): ScopedClient {
+  /** The scope in force in the open transaction; null without one. */
+  let inForce: TenantScope | 'unknown' | null = null
+  const preludeFor = async (scope: TenantScope) =>
+    preludeOf(scope, scope.kind === 'owner' ? 'none' : await appRole())
+  const begin = async (statement: Statement) => {
+    const scope = demand(scopeOf(), statement)
+    inForce = scope
+    if (scope.kind === 'owner') return client.query(statement.text)
+    const prelude = await preludeFor(scope)
+    try {
+      return await queryAfter(client, statement, prelude)
+    } catch (error) {
+      // The server may have begun the transaction, and the caller does not end it.
+      await client.query('rollback').catch(() => undefined)
+      inForce = null
+      throw error
+    }
+  }
+  const end = (statement: Statement) => {
+    inForce = null
+    return client.query(statement.text)
+  }
+  const runInside = async (statement: Statement) => {
+    // A rollback to a savepoint also takes back a scope that was set after it.
+    if (controlPattern.test(statement.text)) {
+      inForce = 'unknown'
+      return client.query(statement.text)
+    }
+    const scope = demand(scopeOf(), statement)
+    if (scope === inForce) return client.query(toConfig(statement))
+    inForce = scope
+    return queryAfter(client, await preludeFor(scope), statement)
+  }
+  const runAlone = async (statement: Statement) => {
+    const scope = demand(scopeOf(), statement)
+    if (scope.kind === 'owner') return client.query(toConfig(statement))
+    return queryAfter(client, await preludeFor(scope), statement)
+  }
+  return {
+    query: (asked, values) => {
+      const statement = typeof asked === 'string' ? { text: asked, values } : asked
+      if (beginPattern.test(statement.text)) return begin(statement)
+      if (endPattern.test(statement.text)) return end(statement)
+      return inForce === null ? runAlone(statement) : runInside(statement)
+    },
+    release: (isBroken) => {
+      const wasOpen = inForce !== null
+      inForce = null
+      client.release(isBroken ?? wasOpen)
+    },
+    get processID() {
+      return (client as pg.PoolClient & { processID?: number }).processID
+    },
+  }
+}
+
+const beginPattern = /^(begin|start transaction)\b/
+const endPattern = /^(commit|rollback)$/
+const controlPattern = /^(savepoint|rollback to|release)\b/
+
+function toConfig({ text, values, query_timeout }: Statement): pg.QueryConfig {
+  return {
+    text,
+    ...(values !== undefined && { values: [...values] }),
+    ...(query_timeout !== undefined && { query_timeout }),
+  }
+}
+
+function demand(scope: TenantScope | undefined, { text }: Statement): TenantScope {
+  if (scope !== undefined) return scope
+  throw new TenantScopeMissing(
+    `a statement outside of a tenant scope was refused; wrap its work in runInProject: ${text.slice(0, 200)}`,
+  )
+}
+
+/** Settings that the policies read; all of them each time, so that none is left from a session. */
+const preludeText = `select set_config('role', $1, true), set_config('looptrace.scope', $2, true),
+  set_config('looptrace.project_id', $3, true), set_config('looptrace.organization_id', $4, true)`
+
+/** Returns the statement that sets the role and the scope until the end of the transaction. */
+export function preludeOf(scope: TenantScope | undefined, role: string): Statement {
+  const kind = scope?.kind === 'owner' ? undefined : scope?.kind
+  const project_id = scope?.kind === 'project' ? scope.project_id : ''
+  const organization_id = scope?.kind === 'organization' ? scope.organization_id : ''
+  return { text: preludeText, values: [role, kind ?? 'none', project_id, organization_id] }
+}

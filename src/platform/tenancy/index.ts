@@ -1,0 +1,9 @@
+export {
+  currentScope,
+  runAsOwner,
+  runInInstallation,
+  runInOrganization,
+  runInProject,
+  runInScope,
+  type TenantScope,
+} from './tenant-scope.ts'
