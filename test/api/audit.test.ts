@@ -184,9 +184,13 @@ describe('a read of content', () => {
   })
 
   test('that cannot be stored is not answered', async () => {
-    await sql`alter table audit_read_batches rename to batches_away`.execute(db())
+    await runAsOwner('a test', () =>
+      sql`alter table audit_read_batches rename to batches_away`.execute(db()),
+    )
     const { status, text } = await read('t-4', 'read-4')
-    await sql`alter table batches_away rename to audit_read_batches`.execute(db())
+    await runAsOwner('a test', () =>
+      sql`alter table batches_away rename to audit_read_batches`.execute(db()),
+    )
     expect(status).toBe(500)
     expect(text).not.toContain('hello')
   })
@@ -313,8 +317,8 @@ describe('tampering in the store', () => {
 
 test('a second check of a chain at the same time is refused, and not recorded as a fault', async () => {
   const url = '/api/v2/audit/verify'
-  const answers = await Promise.all([get(url), get(url), get(url)])
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, 429, 429])
+  const answers = await Promise.all(Array.from({ length: 12 }, () => get(url)))
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]))
   const refused = answers.find(({ status }) => status === 429)
   expect(refused?.body).toMatchObject({ code: 'rate_limited' })
   expect(refused?.headers['retry-after']).toBe('5')

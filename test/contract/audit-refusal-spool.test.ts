@@ -13,6 +13,7 @@ import {
   sql,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { runAsOwner } from '../../src/platform/tenancy/index.ts'
 import { allTenants } from '../support/all-tenants.ts'
 import { auditEntry } from '../support/audit-streams.ts'
 import { eventually } from '../support/eventually.ts'
@@ -37,7 +38,9 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   path = join(folder, `${newId()}.sqlite`)
-  await sql`truncate audit_records, audit_chains, organizations cascade`.execute(relational.db)
+  await runAsOwner('a test', () =>
+    sql`truncate audit_records, audit_chains, organizations cascade`.execute(relational.db),
+  )
 })
 
 function open(address: string): Db {

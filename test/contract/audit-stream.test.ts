@@ -14,6 +14,7 @@ import {
   sql,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics, type Metrics } from '../../src/platform/telemetry/index.ts'
+import { runAsOwner } from '../../src/platform/tenancy/index.ts'
 import { openAuditStreams } from '../../src/roles/audit-streams.ts'
 import type { Stores } from '../../src/roles/stores.ts'
 import { allTenants } from '../support/all-tenants.ts'
@@ -54,8 +55,10 @@ afterAll(async () => {
   await relational.close()
 })
 beforeEach(async () => {
-  await sql`truncate audit_records, audit_chains, audit_reads, audit_streams, audit_stream_cursors,
-    organizations cascade`.execute(db())
+  await runAsOwner('a test', () =>
+    sql`truncate audit_records, audit_chains, audit_reads, audit_read_batches, audit_streams,
+      audit_stream_cursors, organizations cascade`.execute(db()),
+  )
   receiver = await startReceiver()
   clock.ahead_ms = 0
   logged.length = 0

@@ -54,9 +54,7 @@ const conditions: Readonly<Record<string, string>> = {
   audit_read_batches: ofChain,
   audit_stream_cursors: ofChain,
   audit_checkpoints: ofChain,
-  // Replies from before the policies have no tenant. They are found by a digest of caller and key.
-  idempotency_keys: `tenant_id is null
-    or tenant_id = (select coalesce(looptrace_project_id(), looptrace_organization_id()))`,
+  idempotency_keys: `tenant_id = (select coalesce(looptrace_project_id(), looptrace_organization_id()))`,
   archive_files: ofParent('job_runs', 'id', 'job_id'),
   retention_buckets: ofParent('job_runs', 'id', 'job_id'),
   ingest_request_messages: ofParent(

@@ -31,6 +31,11 @@ $$
 
 -- statement
 
+-- The tenant of earlier replies is not known, so that their calls could not read them.
+delete from idempotency_keys
+
+-- statement
+
 -- The kept reply belongs to the tenant of the call, which is not in the statement of the store.
 alter table idempotency_keys add column tenant_id uuid
   default coalesce(looptrace_project_id(), looptrace_organization_id())
