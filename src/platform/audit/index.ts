@@ -7,6 +7,5 @@ export {
   noteAfter,
   noteBefore,
   runInCall,
-  type StoredRead,
 } from './audited-call.ts'
 export { isChange } from './changed-tables.ts'
