@@ -34,7 +34,6 @@ beforeAll(async () => {
 afterAll(() => relational.close())
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'looptrace-audit-journal-'))
-  metrics = createMetrics()
   await sql`truncate audit_records, audit_chains, audit_reads, audit_read_batches`.execute(
     relational.db,
   )
@@ -46,8 +45,11 @@ function open(address: string): Db {
   return openRelational({ url: address, ...limits, logger })
 }
 
-const journalOf = ({ db }: Db, reads_max?: number) =>
-  openReadJournal({ db, folder, logger, metrics, ...(reads_max !== undefined && { reads_max }) })
+/** Opens a journal as a process does; `metrics` are those of the last one. */
+function journalOf({ db }: Db, reads_max = 10_000): Promise<ReadJournal> {
+  metrics = createMetrics()
+  return openReadJournal({ db, folder, logger, metrics, reads_max })
+}
 
 /** A database that no server answers for. */
 async function withoutStore(work: (away: Db) => Promise<void>): Promise<void> {
@@ -77,7 +79,7 @@ const files = () =>
     .filter((name) => name.endsWith('.ndjson'))
     .map((name) => join(folder, name))
 const waiting = async () =>
-  Number(/looptrace_audit_reads_waiting (\d+)/.exec(await metrics.expose()).body)?.[1])
+  Number(/looptrace_audit_reads_waiting (\d+)/.exec((await metrics.expose()).body)?.[1])
 
 test('reads of many chains reach the store within a second, and leave no file', async () => {
   const journal = await journalOf(relational)
