@@ -9,6 +9,7 @@ import { newId } from '../../src/kernel/ids.ts'
 import { sleep } from '../../src/kernel/time.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+import { eventually } from '../support/eventually.ts'
 import { killableProcesses } from '../support/killable-processes.ts'
 import { testPostgres } from '../support/postgres.ts'
 
@@ -32,7 +33,9 @@ test('a process killed between answers and seals loses no answered read', async 
     const reading = Array.from({ length: readers }, (_, at) =>
       readUntilKilled(`${url}/task-${at % 8}${query}`, token, answered),
     )
-    await sleep(150 + 70 * kill)
+    const before = answered.length
+    await eventually('reads are answered', () => answered.length > before + readers)
+    await sleep(20 + 70 * kill)
     await processes.kill(child)
     await Promise.all(reading)
   }
