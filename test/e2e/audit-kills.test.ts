@@ -116,8 +116,7 @@ describe.each(['role all', 'separate processes'] as const)('in %s', (kind) => {
   )
 
   async function expectReads(acknowledged: readonly Call[]): Promise<void> {
-    const sealed = () =>
-      rows(`select request_id from audit_reads where request_id like 'read-%'`)
+    const sealed = () => rows(`select request_id from audit_reads where request_id like 'read-%'`)
     await eventually('all answered reads are sealed', async () => {
       const ids = new Set((await sealed()).map(({ request_id }) => request_id))
       return acknowledged.every(({ request_id }) => ids.has(request_id))

@@ -153,7 +153,7 @@ export class AuditedCall {
     return this.#read !== undefined
   }
 
-  /** Resolves when the read is stored, at once if there is none. */
+  /** Resolves when the read is stored. A call that is no read resolves at once. */
   async whenReadStored(): Promise<void> {
     await this.#read
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { newId } from '../../../kernel/ids.ts'
 import { lockFolder, makeFolder } from '../../../platform/folders/index.ts'
 
-/** A file of reads that wait for PostgreSQL. No process writes to it any more. */
+/** A file of reads that wait for PostgreSQL. Its process has ended, or writes to another one. */
 export type JournalSegment = { id: string; path: string; reads: number; bytes: number }
 
 /** The folder of one process in the folder of all journals. */

@@ -153,7 +153,7 @@ export class ReadJournal {
   async #uploadFinished(): Promise<void> {
     this.#finish()
     for (let segment = this.#finished[0]; segment !== undefined; segment = this.#finished[0]) {
-      const text = await readFile(segment.path, 'utf8')
+      const text = await this.#textOf(segment)
       const { damaged } = await uploadSegment(this.#options.db, { id: segment.id, text })
       if (damaged > 0) {
         this.#options.logger.error({ damaged }, 'damaged reads of content were not recorded')
@@ -161,6 +161,17 @@ export class ReadJournal {
       await rm(segment.path, { force: true })
       this.#finished.shift()
       this.#count(-segment.reads, -segment.bytes)
+    }
+  }
+
+  /** Returns the lines of a segment; none, with a line in the log, if its file is gone. */
+  async #textOf({ path }: JournalSegment): Promise<string> {
+    try {
+      return await readFile(path, 'utf8')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      this.#options.logger.error({ err: error }, 'a file with reads of content was removed')
+      return ''
     }
   }
 
