@@ -12,11 +12,13 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
   audit_chains:
     'The position of each audit chain: an organization, or all zeros for the installation.',
   audit_checkpoints: 'Signed checkpoints of audit chains.',
+  audit_erasures:
+    'The last erasure of each person in a chain, for reads that were not in PostgreSQL at that time.',
   audit_keys: 'Keys that sign checkpoints; the private part is encrypted.',
   audit_streams: 'Streams of audit records to receivers, with their failed attempts.',
   audit_stream_cursors: 'The last record of each chain that the receiver of a stream accepted.',
   audit_read_batches:
-    'Reads of content by people that are not sealed yet: one row for the reads of a few milliseconds.',
+    'Reads of content by people that are not sealed yet: one row for the reads of a chain in a segment of a journal.',
   audit_reads: 'Reads of content by people. `segment_seq` is the record that seals a read.',
   audit_records:
     'Audited calls. `origin_hash` and `change_hash` are commitments to the values beside them, which can be erased.',

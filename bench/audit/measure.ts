@@ -80,7 +80,10 @@ async function slice(
   }
   const latencies = await Promise.all(pending)
   await sealing
-  if (isAudited) await service.seal()
+  if (isAudited) {
+    await service.flush()
+    await service.seal()
+  }
   const { user, system } = process.cpuUsage(cpu)
   const postgres_after = await postgresTimes_us(service.postgres_pid)
   const postgres_us = usedBetween(postgres_before, postgres_after)

@@ -8,7 +8,7 @@ import {
   createPasswordHasher,
   openAccess,
 } from '../../src/capabilities/access/index.ts'
-import { openAuditTrail } from '../../src/capabilities/audit/index.ts'
+import { openAuditTrail, openReadJournal } from '../../src/capabilities/audit/index.ts'
 import { sealReads } from '../../src/capabilities/audit/reads/seal-reads.ts'
 import {
   chooseByEntity,
@@ -56,6 +56,8 @@ export type BenchService = {
   trace_ids: string[]
   /** Sends a call as a signed-in person; resolves with its time in ms. */
   call(server: HttpServer, call: Call): Promise<number>
+  /** Stores the reads of the journal, as the service does twice a second by itself. */
+  flush(): Promise<void>
   /** Seals the stored reads, as a worker does each second. */
   seal(): Promise<void>
   postgres_pid: number
@@ -108,10 +110,12 @@ export async function startBenchService(): Promise<BenchService> {
     ...traceRoutes({ records: openClickHouseRecordStore({ columnar: engine.columnar }), queries }),
     ...queryRoutes(queries),
   ]
+  const folder = join(directory, 'audit-reads')
+  const journal = await openReadJournal({ db, folder, logger, metrics: createMetrics() })
   const open = (isAudited: boolean): Promise<HttpServer> =>
     createHttpServer({
       ...{ routes, authorize: authorizer(access), idempotency: openIdempotencyStore(db) },
-      ...(isAudited && { audit: openAuditTrail(db) }),
+      ...(isAudited && { audit: openAuditTrail(db, journal) }),
       ...{ logger, metrics: createMetrics(), clock, body_bytes_max: 1_000_000 },
       ...{ header_bytes_max: 16_384, rate_per_minute_max: 0, request_timeout_ms: 5_000 },
       keep_alive_ms: 1_000,
@@ -146,6 +150,7 @@ export async function startBenchService(): Promise<BenchService> {
       if (reply.statusCode !== 200) throw new Error(`${call.url}: ${reply.payload}`)
       return performance.now() - started
     },
+    flush: () => journal.flush(),
     seal: async () => {
       await sealReads(db, clock)
     },
@@ -153,6 +158,7 @@ export async function startBenchService(): Promise<BenchService> {
     clickhouse_ms: () => engine.cpu_ms(),
     stop: async () => {
       await Promise.all([servers.none.close(), servers.audited.close()])
+      await journal.close()
       await access.close()
       await relational.close()
       await postgres.stop()

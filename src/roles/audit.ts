@@ -5,6 +5,7 @@ import {
   type CheckpointSink,
   openAuditErasure,
   openAuditTrail,
+  openReadJournal,
   openRefusalSpool,
 } from '../capabilities/audit/index.ts'
 import type { Chore } from '../capabilities/jobs/index.ts'
@@ -41,14 +42,18 @@ export function openAudit(
 
 /**
  * Opens the audit trail of a role that serves routes. While PostgreSQL is unavailable, refused
- * calls are kept in a file of the data folder, which is named after the role.
+ * calls are kept in a file of the data folder, which is named after the role, and reads of content in
+ * the journal of this process.
  */
 export async function openServedTrail(
   { logger, metrics, parts }: Pick<RoleContext, 'logger' | 'metrics' | 'parts'>,
   { data_directory }: Pick<RoleConfig<'api'>, 'data_directory'>,
   { db, role }: Pick<Stores, 'db'> & { role: 'api' | 'all' },
 ): Promise<AuditTrail> {
-  const trail = openAuditTrail(db)
+  const folder = join(data_directory, 'spool', 'audit-reads')
+  const journal = await openReadJournal({ db, folder, logger, metrics })
+  parts.defer(() => journal.close())
+  const trail = openAuditTrail(db, journal)
   const path = join(data_directory, 'spool', `audit-${role}.sqlite`)
   const queue = await openSqliteQueue({ path, bytes_max: spoolBytes_max, logger })
   parts.defer(() => queue.close())

@@ -1,5 +1,5 @@
 import type { Access } from '../capabilities/access/index.ts'
-import { refusalSpoolGauge } from '../capabilities/audit/index.ts'
+import { journalGauge, refusalSpoolGauge } from '../capabilities/audit/index.ts'
 import { type OtlpReceiver, otlpRoutes } from '../capabilities/edge/otlp/index.ts'
 import { type CompletionProxy, proxyRoutes } from '../capabilities/edge/proxy/index.ts'
 import { startIngest } from '../capabilities/ingest/index.ts'
@@ -126,6 +126,7 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   const audit_stream_otlp_url = 'http://unused.invalid/'
   openAuditStreams(context, { ...config, audit_stream_otlp_url }, { db: absent })
   refusalSpoolGauge(metrics)
+  journalGauge(metrics)
   apiAnswerCounter(metrics)
   createOperatorMetrics(metrics, { clock: systemClock, sleep, random: () => 0 })
   watchQueue(context, absent)

@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -16,6 +16,7 @@ import { defineRoute } from '../../src/platform/http/index.ts'
 import { sql } from '../../src/platform/relational/index.ts'
 import { runAsOwner } from '../../src/platform/tenancy/index.ts'
 import { type AccessApp, callsAs, type Json, startAccessApp } from '../support/access-app.ts'
+import { eventually } from '../support/eventually.ts'
 
 const installation = '00000000-0000-0000-0000-000000000000'
 const secret_key = 'a secret of at least 32 characters'
@@ -153,23 +154,29 @@ describe('a read of content', () => {
   const read = (id: string, request_id: string) =>
     get(`/content/${id}?project_id=${app.first.project_id}`, withId(request_id))
 
-  test('by a person is stored at once and sealed; by a key it is not', async () => {
+  const seal = async () => {
+    await app.journal.flush()
+    return sealReads(db(), app.clock)
+  }
+
+  test('by a person is stored and sealed; by a key it is not', async () => {
     await read('t-1', 'read-1')
     await app.call('GET', '/content/t-1', { key: app.first.project_key, ...withId('read-2') })
     const listed = async () => (await get('/api/v2/audit/reads?resource_id=t-1')).body.reads
     const shown = { request_id: 'read-1', action: 'readContent', origin: { address: '127.0.0.1' } }
+    await eventually('the read is listed', async () => (await listed()).length === 1)
     expect(await listed()).toMatchObject([{ ...shown, segment_seq: null }])
     await Promise.all(Array.from({ length: 30 }, (_, at) => read('t-2', `many-${at}`)))
-    expect(await sealReads(db(), app.clock)).toBe(31)
+    expect(await seal()).toBe(31)
     expect(await listed()).toMatchObject([{ ...shown, segment_seq: expect.any(Number) }])
-    expect(await sealReads(db(), app.clock)).toBe(0)
+    expect(await seal()).toBe(0)
     expect(await verify()).toMatchObject({ valid: true })
   })
 
   test('that was left unsealed is sealed later, and marked', async () => {
     await read('t-3', 'read-3')
     app.clock.ahead_ms += 60_000
-    await sealReads(db(), app.clock)
+    await seal()
     const { body } = await get('/api/v2/audit/events?action=sealReadsLate')
     expect(body.events).toMatchObject([{ segment_count: 1 }])
   })
@@ -179,31 +186,43 @@ describe('a read of content', () => {
     expect(await recordsOf('read-none')).toMatchObject([
       { outcome: 'refused', code: 'task_not_found' },
     ])
+    await app.journal.flush()
     const { body } = await get('/api/v2/audit/reads?resource_id=none')
     expect(body.reads).toMatchObject([{ request_id: 'read-none' }])
   })
 
-  test('that cannot be stored is not answered', async () => {
-    await runAsOwner('a test', () =>
-      sql`alter table audit_read_batches rename to batches_away`.execute(db()),
-    )
-    const { status, text } = await read('t-4', 'read-4')
-    await runAsOwner('a test', () =>
-      sql`alter table batches_away rename to audit_read_batches`.execute(db()),
-    )
-    expect(status).toBe(500)
+  test('that cannot be written to the disk is not answered', async () => {
+    await app.journal.flush()
+    const { journals } = app
+    const away = `${journals}-away`
+    await rename(journals, away)
+    const { status, body, text } = await read('t-4', 'read-4')
+    await rename(away, journals)
+    expect([status, body.code]).toEqual([503, 'store_unavailable'])
     expect(text).not.toContain('hello')
+    expect(app.logged()).toContain('reads of content are refused')
+    expect((await read('t-4', 'read-4b')).status).toBe(200)
   })
 
-  test('of an erased person has no origin, also before it is sealed', async () => {
-    const reader = await app.person('reader@example.com', 'admin')
-    await app.call('GET', `/content/t-5?project_id=${app.first.project_id}`, {
+  test.each([
+    ['in the store', true],
+    ['on the disk', false],
+  ])('of an erased person has no origin, also %s before it is sealed', async (where, isStored) => {
+    const reader = await app.person(`reader.${where.at(-1)}@example.com`, 'admin')
+    await app.call('GET', `/content/erased-${where}?project_id=${app.first.project_id}`, {
       token: reader.token,
     })
+    if (isStored) await app.journal.flush()
     await post('/api/v2/audit/erasures', { user_id: reader.user_id })
-    await sealReads(db(), app.clock)
-    const { body } = await get('/api/v2/audit/reads?resource_id=t-5')
-    expect(body.reads).toMatchObject([{ actor_id: reader.user_id, origin: null }])
+    await app.journal.flush()
+    const listed = async () => (await get(`/api/v2/audit/reads?resource_id=erased-${where}`)).body
+    const erased = { reads: [{ actor_id: reader.user_id, origin: null }] }
+    expect(await listed()).toMatchObject(erased)
+    await seal()
+    expect(await listed()).toMatchObject(erased)
+    const rows = await sql`select 1 from audit_reads where actor_id = ${reader.user_id}
+      and origin_salt is not null`.execute(db())
+    expect(rows.rows).toEqual([])
     expect(await verify()).toMatchObject({ valid: true })
   })
 

@@ -1,9 +1,15 @@
 import { once } from 'node:events'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { openReadJournal } from '../../src/capabilities/audit/index.ts'
 import { sealReads } from '../../src/capabilities/audit/reads/seal-reads.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { sleep } from '../../src/kernel/time.ts'
+import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+import { eventually } from '../support/eventually.ts'
 import { killableProcesses } from '../support/killable-processes.ts'
 import { testPostgres } from '../support/postgres.ts'
 
@@ -15,24 +21,34 @@ afterAll(() => processes.killAll())
 
 test('a process killed between answers and seals loses no answered read', async () => {
   const database_url = await testPostgres()
-  await using app = await openApp(database_url)
+  const journals = await mkdtemp(join(tmpdir(), 'looptrace-audit-kills-'))
+  await using app = await openApp(database_url, journals)
   const token = await app.signIn(app.first.admin_email, app.first.admin_password)
   const answered: string[] = []
   for (let kill = 0; kill < kills; kill += 1) {
-    const child = processes.start(database_url)
+    const child = processes.start(`${database_url} ${journals}`)
     const [line] = await once(child.stdout, 'data')
     const url = `http://127.0.0.1:${Number(String(line))}/content`
     const query = `?project_id=${app.first.project_id}`
     const reading = Array.from({ length: readers }, (_, at) =>
       readUntilKilled(`${url}/task-${at % 8}${query}`, token, answered),
     )
-    await sleep(150 + 70 * kill)
+    const before = answered.length
+    await eventually('reads are answered', () => answered.length > before + readers)
+    await sleep(20 + 70 * kill)
     await processes.kill(child)
     await Promise.all(reading)
   }
   expect(answered.length).toBeGreaterThan(kills * readers)
 
   const { db } = app.relational
+  // The app is another process in the same folder: it takes what the last killed one left.
+  const { logger, metrics } = {
+    logger: createLogger({ role: 'test', level: 'silent' }),
+    metrics: createMetrics(),
+  }
+  const journal = await openReadJournal({ db, folder: journals, logger, metrics })
+  await journal.close()
   const tail = await db.selectFrom('audit_read_batches').select('read_count').execute()
   expect(tail.length).toBeGreaterThan(0)
   while ((await sealReads(db, { now_ms: () => Date.now() + 60_000 })) > 0);
@@ -46,8 +62,11 @@ test('a process killed between answers and seals loses no answered read', async 
   expect(body).toMatchObject({ valid: true, faults: [] })
 }, 60_000)
 
-async function openApp(database_url: string): Promise<AccessApp & AsyncDisposable> {
-  const app = await startAccessApp({ database_url })
+async function openApp(
+  database_url: string,
+  journal_folder: string,
+): Promise<AccessApp & AsyncDisposable> {
+  const app = await startAccessApp({ database_url, journal_folder })
   return { ...app, [Symbol.asyncDispose]: () => app.close() }
 }
 

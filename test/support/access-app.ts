@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { z } from 'zod'
@@ -13,7 +16,12 @@ import {
   mintGivenSecrets,
   openAccess,
 } from '../../src/capabilities/access/index.ts'
-import { auditRoutes, openAuditTrail } from '../../src/capabilities/audit/index.ts'
+import {
+  auditRoutes,
+  openAuditTrail,
+  openReadJournal,
+  type ReadJournal,
+} from '../../src/capabilities/audit/index.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import {
   createHttpServer,
@@ -40,6 +48,10 @@ export type AccessApp = {
   server: HttpServer
   access: Access
   relational: Relational<AccessTables & AuditTables>
+  /** Reads of content that are not in PostgreSQL yet. */
+  journal: ReadJournal
+  /** The folder of journals. */
+  journals: string
   /** Results of the first start. */
   first: BootstrapSecrets
   /** The operator's key. */
@@ -99,6 +111,8 @@ export const quickPasswords = createPasswordHasher({ cost_log2: 4 })
 export type AppOptions = Partial<AccessOptions> & {
   database_url?: string
   trusted_proxies?: readonly string[]
+  /** The folder of journals, which outlives the app; by default one of its own. */
+  journal_folder?: string
   /** Further routes of the server. */
   routes?: readonly Route[]
 }
@@ -137,6 +151,10 @@ export async function startAccessApp(options: AppOptions = {}): Promise<AccessAp
     outbound: openOutbound({ allowed: [], trusted_hosts: ['127.0.0.1'] }),
     ...options,
   })
+  const own_folder = await mkdtemp(join(tmpdir(), 'looptrace-access-app-'))
+  const folder = options.journal_folder ?? join(own_folder, 'audit-reads')
+  const metrics = createMetrics()
+  const journal = await openReadJournal({ db, folder, logger, metrics })
   const { operator_key } = mintGivenSecrets()
   const first = await bootstrap({ db, clock, passwords: quickPasswords, operator_key })
   const isAdmin = (user_id: string) => isInstallationAdmin(db, user_id)
@@ -144,11 +162,11 @@ export async function startAccessApp(options: AppOptions = {}): Promise<AccessAp
   const server = await createHttpServer({
     routes: [...accessRoutes(access), ...audited, ...probes, ...(options.routes ?? [])],
     authorize: authorizer(access),
-    audit: openAuditTrail(db),
+    audit: openAuditTrail(db, journal),
     audit_refusals_per_minute_max: 0,
     idempotency: openIdempotencyStore(db),
     logger,
-    metrics: createMetrics(),
+    metrics,
     clock,
     body_bytes_max: 1_000_000,
     header_bytes_max: 16_384,
@@ -160,9 +178,7 @@ export async function startAccessApp(options: AppOptions = {}): Promise<AccessAp
   })
   const nobody = { organization_id: '', project_id: '', admin_email: '', admin_password: '' }
   return driven({
-    server,
-    access,
-    relational,
+    ...{ server, access, relational, journal, own_folder, journals: folder },
     first: first ?? { ...nobody, project_key: '' },
     operator_key,
     clock,
@@ -170,7 +186,7 @@ export async function startAccessApp(options: AppOptions = {}): Promise<AccessAp
   })
 }
 
-type Started = Omit<AccessApp, 'call' | 'signIn' | 'person' | 'close'>
+type Started = Omit<AccessApp, 'call' | 'signIn' | 'person' | 'close'> & { own_folder: string }
 
 function driven(app: Started): AccessApp {
   const call = (method: Method, url: string, more: Call = {}) => send(app.server, method, url, more)
@@ -208,7 +224,9 @@ function driven(app: Started): AccessApp {
     close: async () => {
       await app.server.close()
       await app.access.close()
+      await app.journal.close()
       await app.relational.close()
+      await rm(app.own_folder, { recursive: true })
     },
   }
 }

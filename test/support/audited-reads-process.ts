@@ -6,7 +6,7 @@ import { startAccessApp } from './access-app.ts'
 
 /**
  * A process that answers reads of content, and seals them often, until it is killed. It gets the
- * address of the database, and prints its port.
+ * address of the database and the folder of journals, separated by a space, and prints its port.
  */
 const seal_every_ms = 40
 
@@ -27,7 +27,8 @@ const content = defineRoute({
   },
 })
 
-const app = await startAccessApp({ database_url: process.argv[2] ?? '', routes: [content] })
+const [database_url = '', journal_folder = ''] = (process.argv[2] ?? '').split(' ')
+const app = await startAccessApp({ database_url, journal_folder, routes: [content] })
 const port = await app.server.listen({ host: '127.0.0.1', port: 0 })
 process.stdout.write(`${port}\n`)
 for (;;) {

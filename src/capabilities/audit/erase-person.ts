@@ -1,8 +1,11 @@
 import { sql } from '../../platform/relational/index.ts'
 import type { ErasureTarget } from '../storage/index.ts'
-import { parseReads } from './reads/unsealed-reads.ts'
+import { lockSealing, parseReads } from './reads/unsealed-reads.ts'
 import { waitForStreams } from './stream/store.ts'
 import type { AuditDb } from './trail/open-trail.ts'
+
+/** A person in a chain, and the time of the erasure in ISO 8601. */
+type Erased = { chain_id: string; user_id: string; erased_at: string }
 
 /** Counts of erased details. */
 type ErasedDetails = { origins: number; changes: number }
@@ -13,10 +16,7 @@ type ErasedDetails = { origins: number; changes: number }
  * e-mail. The chain still verifies, because it contains only hashes of the details. The salts are
  * erased too. No stream sends an erased detail after this resolves.
  */
-export async function erasePerson(
-  db: AuditDb,
-  person: { chain_id: string; user_id: string },
-): Promise<ErasedDetails> {
+export async function erasePerson(db: AuditDb, person: Erased): Promise<ErasedDetails> {
   const erased = await eraseStored(db, person)
   await waitForStreams(db)
   return erased
@@ -24,9 +24,11 @@ export async function erasePerson(
 
 function eraseStored(
   db: AuditDb,
-  { chain_id, user_id }: { chain_id: string; user_id: string },
+  { chain_id, user_id, erased_at }: Erased,
 ): Promise<ErasedDetails> {
   return db.transaction().execute(async (trx) => {
+    await lockSealing(trx, chain_id)
+    await noteErasure(trx, { chain_id, user_id, erased_at })
     const user = await trx
       .selectFrom('users')
       .select('email')
@@ -64,10 +66,17 @@ function eraseStored(
   })
 }
 
-/**
- * Erases the origins of a person's unsealed reads, and returns their number. If a worker is sealing
- * them, waits for it, so erase those in `audit_reads` afterwards.
- */
+/** Notes the erasure for reads of the person that are in journals: they are sealed without origin. */
+async function noteErasure(db: AuditDb, erased: Erased): Promise<void> {
+  const { erased_at } = erased
+  await db
+    .insertInto('audit_erasures')
+    .values(erased)
+    .onConflict((conflict) => conflict.columns(['chain_id', 'user_id']).doUpdateSet({ erased_at }))
+    .execute()
+}
+
+/** Erases the origins of a person's unsealed reads, and returns their number. */
 async function eraseUnsealed(
   db: AuditDb,
   { chain_id, actor_id }: { chain_id: string; actor_id: string },

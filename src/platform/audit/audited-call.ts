@@ -12,19 +12,13 @@ export type AuditTrail = {
   toStatement(entry: AuditEntry): AuditStatement
   /** Appends an entry in a transaction of its own. */
   append(entry: AuditEntry): Promise<void>
-  /** Begins to store a read of content by a person. */
-  storeRead(entry: AuditEntry): StoredRead
+  /** Writes a read of content by a person to the disk. Throws if it cannot. */
+  storeRead(entry: AuditEntry): void
   /**
    * Keeps the entry of a refused call on disk, to append it when the store is available again. It
    * may lack its organization. Without this, such an entry is lost.
    */
   keep?(entry: AuditEntry): Promise<void>
-}
-
-/** A read of content that is being stored. */
-export type StoredRead = {
-  /** Resolves when the read is stored. Call it when the answer is ready: it ends the wait for others. */
-  whenStored(): Promise<void>
 }
 
 /** The part of an entry that is known before the caller is authenticated. */
@@ -52,7 +46,7 @@ export class AuditedCall {
   #resource_id: string | null
   #hasCreated = false
   #outcome: AuditOutcome = 'succeeded'
-  #read: Promise<StoredRead> | undefined
+  #read: Promise<void> | undefined
   #phase: 'before' | 'changing' | 'over' = 'before'
   #state: 'open' | 'taken' | 'recorded' = 'open'
 
@@ -142,8 +136,8 @@ export class AuditedCall {
   }
 
   /**
-   * Begins to store the call as a read of content, beside its work. Reads by keys and operators are
-   * not stored.
+   * Stores the call as a read of content, when its organization is known. Reads by keys and
+   * operators are not stored.
    */
   beginRead(): void {
     if (!this.isByPerson) return
@@ -159,9 +153,9 @@ export class AuditedCall {
     return this.#read !== undefined
   }
 
-  /** Resolves when the read is stored; at once for a call that is no read. */
+  /** Resolves when the read is stored. A call that is no read resolves at once. */
   async whenReadStored(): Promise<void> {
-    await (await this.#read)?.whenStored()
+    await this.#read
   }
 
   /** Whether the caller gave no valid credentials. */

@@ -7,7 +7,6 @@ export {
   noteAfter,
   noteBefore,
   runInCall,
-  type StoredRead,
 } from './audited-call.ts'
 export { isChange } from './changed-tables.ts'
 export { scopeTrail } from './scoped-trail.ts'

@@ -8,6 +8,7 @@ export interface AuditTables {
   audit_records: AuditRecordsTable
   audit_reads: AuditReadsTable
   audit_read_batches: AuditReadBatchesTable
+  audit_erasures: AuditErasuresTable
   audit_checkpoints: AuditCheckpointsTable
   audit_keys: AuditKeysTable
   audit_streams: AuditStreamsTable
@@ -76,10 +77,19 @@ interface AuditReadsTable {
 /** Reads of a chain that are stored, but not sealed. */
 interface AuditReadBatchesTable {
   id: Generated<number>
+  /** The segment of a journal that had the reads. */
+  segment_id: string
   chain_id: string
   read_count: number
   /** A JSON array of `UnsealedRead`. */
   reads: string
+}
+
+/** The last erasure of a person in a chain. */
+interface AuditErasuresTable {
+  chain_id: string
+  user_id: string
+  erased_at: Instant
 }
 
 /** A signed checkpoint; `envelope` is DSSE as JSON text. */

@@ -52,6 +52,7 @@ const conditions: Readonly<Record<string, string>> = {
   audit_records: ofChain,
   audit_reads: ofChain,
   audit_read_batches: ofChain,
+  audit_erasures: ofChain,
   audit_stream_cursors: ofChain,
   audit_checkpoints: ofChain,
   idempotency_keys: `tenant_id = (select coalesce(looptrace_project_id(), looptrace_organization_id()))`,

@@ -24,7 +24,8 @@ export function eraseDetails(deps: AuditDeps): Route {
     errors: [...chainErrors, 'store_unavailable'],
     handle: async ({ query: { chain }, body: { user_id }, caller }) => {
       const chain_id = await findChainId(deps, { chain, caller })
-      return erasePerson(deps.db, { chain_id, user_id })
+      const erased_at = new Date(deps.clock.now_ms()).toISOString()
+      return erasePerson(deps.db, { chain_id, user_id, erased_at })
     },
   })
 }

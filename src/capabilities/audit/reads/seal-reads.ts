@@ -1,14 +1,9 @@
 import type { Clock } from '../../../kernel/time.ts'
-import {
-  type AuditTables,
-  type Kysely,
-  type Selectable,
-  sql,
-} from '../../../platform/relational/index.ts'
+import type { AuditTables, Kysely, Selectable } from '../../../platform/relational/index.ts'
 import { type ContentRead, hashSegment } from '../chain/segment.ts'
 import { appendEntry } from '../trail/append.ts'
 import { installationChain } from '../trail/chain-id.ts'
-import { insertSealed, takeUnsealed } from './unsealed-reads.ts'
+import { insertSealed, takeUnsealed, tryLockSealing } from './unsealed-reads.ts'
 
 type Db = Kysely<AuditTables>
 type ReadRow = Selectable<AuditTables['audit_reads']>
@@ -41,7 +36,7 @@ async function sealChain(
   trx: Db,
   { chain_id, now_ms }: { chain_id: string; now_ms: number },
 ): Promise<number> {
-  if (!(await isMine(trx, chain_id))) return 0
+  if (!(await tryLockSealing(trx, chain_id))) return 0
   const reads = await takeUnsealed(trx, chain_id)
   const [first] = reads
   if (first === undefined) return 0
@@ -50,14 +45,6 @@ async function sealChain(
   const seq = await appendEntry(trx, sealEntry({ chain_id, isLate, now_ms }), segment)
   await insertSealed(trx, reads, { chain_id, seq })
   return reads.length
-}
-
-async function isMine(trx: Db, chain_id: string): Promise<boolean> {
-  const { rows } = await sql<{ mine: boolean }>`
-    select pg_try_advisory_xact_lock(hashtextextended(${`looptrace.audit_reads ${chain_id}`}, 0)) as mine`.execute(
-    trx,
-  )
-  return rows[0]?.mine === true
 }
 
 /** Returns the fields of a stored read that a segment protects. */

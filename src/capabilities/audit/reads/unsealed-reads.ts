@@ -1,25 +1,53 @@
+import { newId } from '../../../kernel/ids.ts'
+import type { AuditEntry } from '../../../model/audit-entry.ts'
 import {
   type AuditTables,
   CompiledQuery,
   type Kysely,
   type Selectable,
   sql,
+  storableText,
 } from '../../../platform/relational/index.ts'
+import { commitTo } from '../chain/commitment.ts'
 import type { ContentRead } from '../chain/segment.ts'
+import { detailOf } from '../trail/append.ts'
 
 type Db = Kysely<AuditTables>
 
-/** A read as it is stored before its answer: a row of `audit_reads`, with bytes in hex. */
+/** A read as it is written to the disk before its answer: a row of `audit_reads`, with bytes in hex. */
 export type UnsealedRead = ContentRead & {
   id: string
   origin_salt: string | null
   origin_value: string | null
 }
 
+/** Returns the read of an entry, with a new id. */
+export function toUnsealed(entry: AuditEntry): UnsealedRead {
+  const origin = detailOf(entry.origin ?? {}) ?? { salt: '', value: '' }
+  return {
+    id: newId(),
+    read_at: entry.recorded_at,
+    action: entry.action,
+    actor_kind: entry.actor_kind,
+    actor_id: entry.actor_id ?? '',
+    via: entry.via,
+    resource_type: entry.resource_type,
+    resource_id: entry.resource_id === null ? null : storableText(entry.resource_id),
+    project_id: entry.project_id,
+    request_id: entry.request_id,
+    origin_hash: commitTo('origin', origin),
+    origin_salt: origin.salt,
+    origin_value: origin.value,
+  }
+}
+
 /** Most reads of a segment. */
 const segment_max = 1_000
 
-/** Deletes the oldest batches of a chain, up to 1,000 reads, and returns their reads by id. */
+/**
+ * Deletes the oldest batches of a chain, up to 1,000 reads, and returns their reads by id. Leaves
+ * out reads that are sealed already, which a repeated upload of a journal brings again.
+ */
 export async function takeUnsealed(db: Db, chain_id: string): Promise<UnsealedRead[]> {
   const { rows } = await sql<{ reads: string }>`
     delete from audit_read_batches where id in (
@@ -31,8 +59,55 @@ export async function takeUnsealed(db: Db, chain_id: string): Promise<UnsealedRe
       ) as counted
       where total <= ${segment_max}
     ) returning reads`.execute(db)
-  return parseReads(rows).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const reads = new Map(parseReads(rows).map((read) => [read.id, read]))
+  if (reads.size === 0) return []
+  const sealed = await sql<{ id: string }>`
+    select id from audit_reads where id = any(${[...reads.keys()]}::uuid[])`.execute(db)
+  for (const { id } of sealed.rows) reads.delete(id)
+  const left = [...reads.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  return withoutErased(db, chain_id, left)
 }
+
+/**
+ * Returns the reads without the origins of persons that were erased after the read, while it was in
+ * a journal.
+ */
+async function withoutErased(
+  db: Db,
+  chain_id: string,
+  reads: readonly UnsealedRead[],
+): Promise<UnsealedRead[]> {
+  const actors = [...new Set(reads.map(({ actor_id }) => actor_id))]
+  const { rows } = await sql<{ user_id: string; erased_at: string }>`
+    select user_id, erased_at from audit_erasures
+    where chain_id = ${chain_id}::uuid and user_id = any(${actors}::text[])`.execute(db)
+  const erased = new Map(rows.map(({ user_id, erased_at }) => [user_id, Date.parse(erased_at)]))
+  return reads.map((read) => {
+    const isErased = Date.parse(read.read_at) <= (erased.get(read.actor_id) ?? 0)
+    return isErased ? { ...read, origin_salt: null, origin_value: null } : read
+  })
+}
+
+/**
+ * Waits until no worker seals reads of the chain; none does until the end of the transaction.
+ */
+export async function lockSealing<T extends AuditTables>(
+  db: Kysely<T>,
+  chain_id: string,
+): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${lockName(chain_id)}, 0))`.execute(db)
+}
+
+/** Locks the reads of a chain for sealing. Returns false if they are locked. */
+export async function tryLockSealing(db: Db, chain_id: string): Promise<boolean> {
+  const { rows } = await sql<{ mine: boolean }>`
+    select pg_try_advisory_xact_lock(hashtextextended(${lockName(chain_id)}, 0)) as mine`.execute(
+    db,
+  )
+  return rows[0]?.mine === true
+}
+
+const lockName = (chain_id: string) => `looptrace.audit_reads ${chain_id}`
 
 /** Inserts reads with the number of the record that seals them. */
 export async function insertSealed(
@@ -74,7 +149,8 @@ export async function selectUnsealed(
     .orderBy('id', 'desc')
     .limit(segment_max)
     .execute()
-  return parseReads(rows).map((read) => ({
+  const reads = await withoutErased(db, chain_id, parseReads(rows))
+  return reads.map((read) => ({
     ...read,
     ...{ chain_id, segment_seq: null },
     origin_hash: Buffer.from(read.origin_hash, 'hex'),

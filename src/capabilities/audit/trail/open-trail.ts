@@ -1,19 +1,23 @@
 import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import type { AuditTrail } from '../../../platform/audit/index.ts'
 import type { AccessTables, AuditTables, Kysely } from '../../../platform/relational/index.ts'
-import { storeReads } from '../reads/store-reads.ts'
+import type { ReadJournal } from '../reads/read-journal.ts'
+import { toUnsealed } from '../reads/unsealed-reads.ts'
 import { appendEntry, toAppendStatement } from './append.ts'
+import { chainOf } from './chain-id.ts'
 
 /** The database of the audit trail. */
 export type AuditDb = Kysely<AccessTables & AuditTables>
 
 const projects_max = 10_000
 
-/** Opens the audit trail of a process. */
-export function openAuditTrail(db: AuditDb): Omit<AuditTrail, 'keep'> {
+/** Opens the audit trail of a process. It needs a journal to answer reads of content to people. */
+export function openAuditTrail(
+  db: AuditDb,
+  journal?: Pick<ReadJournal, 'append'>,
+): Omit<AuditTrail, 'keep'> {
   // A project never moves to another organization.
   const organizations = new BoundedCache<string, string>(projects_max)
-  const storeRead = storeReads(db)
   return {
     findOrganization: async (project_id) => {
       const known = organizations.get(project_id)
@@ -30,6 +34,9 @@ export function openAuditTrail(db: AuditDb): Omit<AuditTrail, 'keep'> {
     append: async (entry) => {
       await appendEntry(db, entry)
     },
-    storeRead,
+    storeRead: (entry) => {
+      if (journal === undefined) throw new Error('this process has no journal of reads')
+      journal.append(chainOf(entry.organization_id), toUnsealed(entry))
+    },
   }
 }

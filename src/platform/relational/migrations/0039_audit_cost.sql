@@ -1,12 +1,24 @@
--- Reads of content by people that no record seals yet. A process stores the reads of a few
--- milliseconds as one row, before it sends their answers. A worker moves them to `audit_reads` with
+-- Reads of content by people that no record seals yet. A process writes reads to a journal on its
+-- disk before it sends their answers, and stores a segment of the journal as one row for each
+-- chain. A worker moves them to `audit_reads` with
 -- the record that seals them, so that no row of `audit_reads` is ever updated to seal it.
 create table audit_read_batches (
   id bigint generated always as identity primary key,
+  segment_id uuid not null default gen_random_uuid(),
   chain_id uuid not null,
   read_count integer not null,
   -- A JSON array of rows of `audit_reads` without `chain_id` and `segment_seq`; bytes in hex.
-  reads text not null
+  reads text not null,
+  unique (segment_id, chain_id)
+)
+-- statement
+-- The last erasure of each person in a chain. A read that was in a journal at that time is sealed
+-- without address and client of the person.
+create table audit_erasures (
+  chain_id uuid not null,
+  user_id text not null,
+  erased_at timestamptz(3) not null,
+  primary key (chain_id, user_id)
 )
 -- statement
 with unsealed as (delete from audit_reads where segment_seq is null returning *)
@@ -23,12 +35,15 @@ from unsealed order by id
 -- statement
 drop index audit_reads_unsealed
 -- statement
--- Stores reads of a chain. PostgreSQL keeps the plans of a function, so that a call costs less than
--- its statements.
-create function store_audit_reads(chain uuid, count integer, reads_json text) returns void
+-- Stores reads of a chain from a segment of a journal, once. PostgreSQL keeps the plans of a
+-- function, so that a call costs less than its statements.
+create function store_audit_reads(segment uuid, chain uuid, count integer, reads_json text)
+returns void
 language plpgsql as $$
 begin
-  insert into audit_read_batches (chain_id, read_count, reads) values (chain, count, reads_json);
+  insert into audit_read_batches (segment_id, chain_id, read_count, reads)
+  values (segment, chain, count, reads_json)
+  on conflict (segment_id, chain_id) do nothing;
 end $$
 -- statement
 -- Appends a record to its chain, and returns its number. The caller prepares the bytes of the
