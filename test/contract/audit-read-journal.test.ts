@@ -16,6 +16,8 @@ import {
   sql,
 } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics, type Metrics } from '../../src/platform/telemetry/index.ts'
+import { runAsOwner } from '../../src/platform/tenancy/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
 import { auditEntry } from '../support/audit-streams.ts'
 import { eventually } from '../support/eventually.ts'
 import { testPostgres } from '../support/postgres.ts'
@@ -34,15 +36,17 @@ beforeAll(async () => {
 afterAll(() => relational.close())
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'looptrace-audit-journal-'))
-  await sql`truncate audit_records, audit_chains, audit_reads, audit_read_batches`.execute(
-    relational.db,
+  await runAsOwner('a test', () =>
+    sql`truncate audit_records, audit_chains, audit_reads, audit_read_batches`.execute(
+      relational.db,
+    ),
   )
   return () => rm(folder, { recursive: true })
 })
 
 function open(address: string): Db {
   const limits = { pool_max: 2, connect_timeout_ms: 500, statement_timeout_ms: 2_000 }
-  return openRelational({ url: address, ...limits, logger })
+  return openRelational({ scope: allTenants, url: address, ...limits, logger })
 }
 
 /** Opens a journal as a process does; `metrics` are those of the last one. */
