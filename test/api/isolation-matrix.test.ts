@@ -15,6 +15,7 @@ import {
   type Seen,
 } from '../support/isolation/cells.ts'
 import { inParallel } from '../support/isolation/in-parallel.ts'
+import { storedReads } from '../support/isolation/stored-reads.ts'
 import { settledRows } from '../support/isolation/unchanged.ts'
 import { seedVictim, type Victim } from '../support/isolation/victim.ts'
 import { type Method, startWorld, type World } from '../support/isolation/world.ts'
@@ -220,6 +221,7 @@ test('an Idempotency-Key returns the first answer to its caller in its project o
 })
 
 test('each call has exactly the records that its route declares, in the chain of its caller', async () => {
+  const reads = await storedReads(world)
   const rows = await world.db
     .selectFrom('audit_records')
     .select(['request_id', 'chain_id', 'outcome', 'action'])
@@ -228,7 +230,11 @@ test('each call has exactly the records that its route declares, in the chain of
   const faults = calls.flatMap(({ route, seen, attacker }) => {
     const found = records.get(seen.request_id) ?? []
     const name = `${route.id} ${attacker.name} ${seen.status} ${seen.asked.slice(0, 200)}`
-    const expected = expectedRecords(route, seen.status, attacker.who.token !== undefined)
+    const caller = {
+      isPerson: attacker.who.token !== undefined,
+      isRead: reads.has(seen.request_id),
+    }
+    const expected = expectedRecords(route, seen.status, caller)
     const isOwnChain = attacker.organization_id === victim.organization_id
     return [
       ...(found.length === expected ? [] : [`${name}: ${found.length} records, not ${expected}`]),
