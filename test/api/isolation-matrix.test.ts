@@ -185,12 +185,13 @@ test('ids of another tenant in paths, queries, bodies and headers are as ids of 
   expect(pairs.length).toBeGreaterThan(600)
 })
 
-test('no attack changed a row of the victim', async () => {
+test('no attack changed a row of the victim, or sent something to its receiver', async () => {
   const after = await settledRows(world, victim)
   counts['tables compared'] = Object.keys(before).length
   expect(Object.keys(before).length).toBeGreaterThan(60)
   const changed = Object.keys(after).filter((table) => after[table] !== before[table])
   expect(changed).toEqual([])
+  expect(receiver.received.map(({ path, body }) => `${path} ${body}`)).toEqual([])
 })
 
 test('an Idempotency-Key returns the first answer to its caller in its project only', async () => {
@@ -266,4 +267,6 @@ test('the ids exist: the owner’s calls with them find the objects', async () =
   }
   counts['objects found by their owner'] = own.length
   expect(faults).toEqual([])
+  // The receiver works: the owner's test of a channel has reached it.
+  expect(receiver.received.map(({ path }) => path)).toContain('/victim')
 })

@@ -4,7 +4,12 @@ import {
   retentionChores,
 } from '../../src/capabilities/lifecycle/retention/index.ts'
 import { enqueueTestJob } from '../support/job-workers.ts'
-import { openRetentionApi, type RetentionApi } from '../support/retention-api.ts'
+import {
+  daysAgo,
+  openRetentionApi,
+  type RetentionApi,
+  retentionNow_ms,
+} from '../support/retention-api.ts'
 
 const path = '/retention-policy'
 const body = { days: { observations: 30 } }
@@ -195,4 +200,19 @@ test('a policy of an earlier version, without a stored time, continues by the ho
   for (const project of [old, young, done]) {
     expect(await nextRun(project)).toBe('2026-11-22T03:00:00.000Z')
   }
+})
+
+test('retention goes on in an archived project', async () => {
+  const project = await projectWithPolicy()
+  const old = { observation_id: 'old', start_time: daysAgo(31) }
+  const young = { observation_id: 'young', start_time: daysAgo(1) }
+  await api.seed(project, { observations: [old, young] })
+  const archived_at = new Date(retentionNow_ms)
+  await api.db.updateTable('projects').set({ archived_at }).where('id', '=', project).execute()
+  await workerAt(clockAt('2026-11-22T03:00:00Z'))()
+  const [run, ...more] = await runsOf(project)
+  expect(more).toEqual([])
+  await api.done(String(run?.['job_id']))
+  expect(await runsOf(project)).toMatchObject([{ state: 'succeeded' }])
+  expect(await api.rows(project)).toMatchObject({ observations: 1 })
 })
