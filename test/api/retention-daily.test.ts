@@ -3,13 +3,9 @@ import {
   type RetentionChoresOptions,
   retentionChores,
 } from '../../src/capabilities/lifecycle/retention/index.ts'
+import { sql } from '../../src/platform/relational/index.ts'
 import { enqueueTestJob } from '../support/job-workers.ts'
-import {
-  daysAgo,
-  openRetentionApi,
-  type RetentionApi,
-  retentionNow_ms,
-} from '../support/retention-api.ts'
+import { daysAgo, openRetentionApi, type RetentionApi } from '../support/retention-api.ts'
 
 const path = '/retention-policy'
 const body = { days: { observations: 30 } }
@@ -207,8 +203,7 @@ test('retention goes on in an archived project', async () => {
   const old = { observation_id: 'old', start_time: daysAgo(31) }
   const young = { observation_id: 'young', start_time: daysAgo(1) }
   await api.seed(project, { observations: [old, young] })
-  const archived_at = new Date(retentionNow_ms)
-  await api.db.updateTable('projects').set({ archived_at }).where('id', '=', project).execute()
+  await sql`update projects set archived_at = now() where id = ${project}`.execute(api.db)
   await workerAt(clockAt('2026-11-22T03:00:00Z'))()
   const [run, ...more] = await runsOf(project)
   expect(more).toEqual([])
