@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AccessApp, outcome, type Person, startAccessApp } from '../support/access-app.ts'
+import { openBrowser } from '../support/browser.ts'
 import { blocked, whileLocked } from '../support/row-locks.ts'
 
 const users = '/api/v2/access/users'
@@ -105,6 +106,41 @@ test('a disabled user is out until enabled', async () => {
   expect((await post(`/${user_id}/enable`)).body.disabled_at).toBeNull()
   expect(await app.signIn('away@example.com', 'correct horse battery')).toBeDefined()
   expect(outcome(await post(`/${stranger}/enable`))).toEqual([404, 'user_not_found'])
+})
+
+test('a disabled person is out in every process: sessions at once, access tokens within 30 s', async () => {
+  const elsewhere = await startAccessApp({
+    database_url: app.relational.pool.options.connectionString ?? '',
+  })
+  const { user_id, token } = await app.person('gone@example.com', 'member')
+  const body = { grant_type: 'password', username: 'gone@example.com' }
+  const signedIn = { body: { ...body, password: 'correct horse battery' } }
+  const { refresh_token } = (await app.call('POST', '/api/v1/auth/token', signedIn)).body
+  const browser = openBrowser(app)
+  await browser.call('POST', '/api/v1/auth/session', signedIn)
+  const cookie = [...browser.own].map(([name, value]) => `${name}=${value}`).join('; ')
+  const headers = { cookie, 'sec-fetch-site': 'same-origin', 'x-looptrace-csrf': '1' }
+  const statuses = (at: AccessApp) =>
+    Promise.all([
+      at.call('GET', '/probe/user', { token }),
+      at.call('GET', '/api/v1/auth/session', { headers }),
+    ]).then((replies) => replies.map(({ status }) => status))
+  expect([await statuses(app), await statuses(elsewhere)]).toEqual([
+    [200, 200],
+    [200, 200],
+  ])
+  await post(`/${user_id}/disable`)
+  expect(await statuses(app)).toEqual([401, 401])
+  // The other process may know the role of an access token for 30 s.
+  expect((await statuses(elsewhere))[1]).toBe(401)
+  elsewhere.clock.ahead_ms = 30_000
+  expect(await statuses(elsewhere)).toEqual([401, 401])
+  const renewed = { body: { grant_type: 'refresh_token', refresh_token } }
+  for (const at of [elsewhere, app]) {
+    const { status } = await at.call('POST', '/api/v1/auth/token', renewed)
+    expect(status).toBe(401)
+  }
+  await elsewhere.close()
 })
 
 test('of administrators who disable each other one remains', async () => {

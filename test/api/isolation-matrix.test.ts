@@ -15,6 +15,7 @@ import {
   type Seen,
 } from '../support/isolation/cells.ts'
 import { inParallel } from '../support/isolation/in-parallel.ts'
+import { storedReads } from '../support/isolation/stored-reads.ts'
 import { settledRows } from '../support/isolation/unchanged.ts'
 import { seedVictim, type Victim } from '../support/isolation/victim.ts'
 import { type Method, startWorld, type World } from '../support/isolation/world.ts'
@@ -184,12 +185,17 @@ test('ids of another tenant in paths, queries, bodies and headers are as ids of 
   expect(pairs.length).toBeGreaterThan(600)
 })
 
-test('no attack changed a row of the victim', async () => {
+test('no attack changed a row of the victim, or sent something to its receiver', async () => {
   const after = await settledRows(world, victim)
   counts['tables compared'] = Object.keys(before).length
   expect(Object.keys(before).length).toBeGreaterThan(60)
   const changed = Object.keys(after).filter((table) => after[table] !== before[table])
   expect(changed).toEqual([])
+  expect(receiver.received.map(({ path, body }) => `${path} ${body}`)).toEqual([])
+  // The owner's own test reaches it.
+  const channel = `/api/v2/observability/incidents/channels/${victim.ids['channel_id']}`
+  await world.call('POST', `${channel}/test`, victim.owner)
+  expect(receiver.received.map(({ path }) => path)).toEqual(['/victim'])
 })
 
 test('an Idempotency-Key returns the first answer to its caller in its project only', async () => {
@@ -220,6 +226,7 @@ test('an Idempotency-Key returns the first answer to its caller in its project o
 })
 
 test('each call has exactly the records that its route declares, in the chain of its caller', async () => {
+  const reads = await storedReads(world)
   const rows = await world.db
     .selectFrom('audit_records')
     .select(['request_id', 'chain_id', 'outcome', 'action'])
@@ -228,7 +235,11 @@ test('each call has exactly the records that its route declares, in the chain of
   const faults = calls.flatMap(({ route, seen, attacker }) => {
     const found = records.get(seen.request_id) ?? []
     const name = `${route.id} ${attacker.name} ${seen.status} ${seen.asked.slice(0, 200)}`
-    const expected = expectedRecords(route, seen.status, attacker.who.token !== undefined)
+    const caller = {
+      isPerson: attacker.who.token !== undefined,
+      isRead: reads.has(seen.request_id),
+    }
+    const expected = expectedRecords(route, seen.status, caller)
     const isOwnChain = attacker.organization_id === victim.organization_id
     return [
       ...(found.length === expected ? [] : [`${name}: ${found.length} records, not ${expected}`]),

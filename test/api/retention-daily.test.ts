@@ -3,8 +3,9 @@ import {
   type RetentionChoresOptions,
   retentionChores,
 } from '../../src/capabilities/lifecycle/retention/index.ts'
+import { sql } from '../../src/platform/relational/index.ts'
 import { enqueueTestJob } from '../support/job-workers.ts'
-import { openRetentionApi, type RetentionApi } from '../support/retention-api.ts'
+import { daysAgo, openRetentionApi, type RetentionApi } from '../support/retention-api.ts'
 
 const path = '/retention-policy'
 const body = { days: { observations: 30 } }
@@ -195,4 +196,18 @@ test('a policy of an earlier version, without a stored time, continues by the ho
   for (const project of [old, young, done]) {
     expect(await nextRun(project)).toBe('2026-11-22T03:00:00.000Z')
   }
+})
+
+test('retention goes on in an archived project', async () => {
+  const project = await projectWithPolicy()
+  const old = { observation_id: 'old', start_time: daysAgo(31) }
+  const young = { observation_id: 'young', start_time: daysAgo(1) }
+  await api.seed(project, { observations: [old, young] })
+  await sql`update projects set archived_at = now() where id = ${project}`.execute(api.db)
+  await workerAt(clockAt('2026-11-22T03:00:00Z'))()
+  const [run, ...more] = await runsOf(project)
+  expect(more).toEqual([])
+  await api.done(String(run?.['job_id']))
+  expect(await runsOf(project)).toMatchObject([{ state: 'succeeded' }])
+  expect(await api.rows(project)).toMatchObject({ observations: 1 })
 })

@@ -192,12 +192,19 @@ export function leaks({ ids }: Victim, { text, asked }: { text: string; asked: s
   return secrets.filter((one) => isIn(one, shown) && !isIn(one, asked))
 }
 
-/** Returns how many records a call must leave in the trail; undefined if either is right. */
-export function expectedRecords(route: Route, status: number, isPerson: boolean) {
+/**
+ * Returns how many records a call must leave in the trail. `isRead` says that the call is in the
+ * list of reads: if such a call fails, the trail says so.
+ */
+export function expectedRecords(
+  route: Route,
+  status: number,
+  { isPerson, isRead }: { isPerson: boolean; isRead: boolean },
+): number {
   const kind = auditOf(route)
   if (kind === 'none') return 0
   const isDenied = status === 401 || status === 403 || status === 404
-  if (status >= 400) return kind === 'change' || kind === 'people' || isDenied ? 1 : 0
+  if (status >= 400) return kind === 'change' || kind === 'people' || isDenied || isRead ? 1 : 0
   if (kind === 'change') return 1
   if (kind === 'people') return isPerson ? 1 : 0
   return 0

@@ -233,7 +233,8 @@ async function seedLifecycle(must: Must, { db, project_id }: World) {
   const slices = [slice(1), slice(2)]
   await db.insertInto('restored_slices').values(slices).execute()
   const restores = slices.map(({ job_id: id }) => ({
-    ...{ id, project_id, kind: 'restore', state: 'failed' as const, params: '{}', error: marker },
+    // Slices of a failed restore are dropped by a worker, a minute later.
+    ...{ id, project_id, kind: 'restore', state: 'succeeded' as const, params: '{}' },
     ...{ requested_by: marker, ended_at: now },
   }))
   await db.insertInto('job_runs').values(restores).execute()

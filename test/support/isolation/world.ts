@@ -52,9 +52,12 @@ export type World = AsyncDisposable & {
 
 /**
  * Starts role `all` without rate limits, with every refused call in the audit trail. Notifications
- * reach the port of a receiver on loopback.
+ * reach the port of a receiver on loopback. `more` are further settings.
  */
-export async function startWorld(receiver_port: number): Promise<World> {
+export async function startWorld(
+  receiver_port: number,
+  more: Record<string, string> = {},
+): Promise<World> {
   await using parts = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-isolation-'))
   parts.defer(() => rm(directory, { recursive: true, force: true }))
@@ -76,6 +79,7 @@ export async function startWorld(receiver_port: number): Promise<World> {
     LOOPTRACE_AUDIT_REFUSALS_PER_MINUTE_MAX: '0',
     LOOPTRACE_BLOBS_URL: `file://${join(directory, 'blobs')}`,
     LOOPTRACE_OUTBOUND_ALLOWED: `127.0.0.1/32:${receiver_port}`,
+    ...more,
   })
   parts.defer(async () => void (await service.stop()))
   const relational = openRelational<Tables>({

@@ -1,4 +1,5 @@
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
+import { dropExpired } from '../drop-expired.ts'
 import type { IssuerPerson } from './person.ts'
 
 type Db = Kysely<AccessTables>
@@ -79,14 +80,6 @@ export async function useState(
     .onConflict((conflict) => conflict.doNothing())
     .returning('state_hash')
     .executeTakeFirst()
-  const expired = db
-    .selectFrom('used_sign_ins')
-    .select('state_hash')
-    .where('expires_at', '<', now.toISOString())
-    .orderBy('expires_at')
-    .limit(expiredDropped_max)
-  await db.deleteFrom('used_sign_ins').where('state_hash', 'in', expired).execute()
+  await dropExpired(db, 'used_sign_ins', now)
   return inserted !== undefined
 }
-
-const expiredDropped_max = 20

@@ -1,4 +1,5 @@
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import { dropExpired } from '../drop-expired.ts'
 import { type AttemptCount, addAttempt, findWait, type LimitRule } from './sign-in-limits.ts'
 
 type Db = Kysely<AccessTables>
@@ -42,7 +43,7 @@ export function countAttempt(
         .where('key_hash', '=', key_hash)
         .execute()
     }
-    await deleteExpired(trx, now_ms)
+    await dropExpired(trx, 'sign_in_counts', new Date(now_ms))
   })
 }
 
@@ -76,20 +77,8 @@ async function lockCounts(
   )
 }
 
-/** Deletes a few counts that are forgotten, so that the table does not grow. */
-async function deleteExpired(trx: Db, now_ms: number): Promise<void> {
-  const expired = trx
-    .selectFrom('sign_in_counts')
-    .select('key_hash')
-    .where('clear_at', '<', new Date(now_ms).toISOString())
-    .orderBy('clear_at')
-    .limit(expiredDroppedMax)
-    .forUpdate()
-    .skipLocked()
-  await trx.deleteFrom('sign_in_counts').where('key_hash', 'in', expired).execute()
-}
-
-const expiredDroppedMax = 20
+/** Maximum networks that one sign-in deletes. */
+const surplusDropped_max = 20
 
 /** Takes back one attempt, which is not failed. */
 export async function uncountAttempt(db: Db, { key_hash, rule }: CountedKey): Promise<void> {
@@ -142,7 +131,7 @@ export async function rememberNetwork(
     .where('account_hash', '=', account_hash)
     .orderBy('used_at', 'desc')
     .offset(networksKeptMax)
-    .limit(expiredDroppedMax)
+    .limit(surplusDropped_max)
   await db
     .deleteFrom('sign_in_networks')
     .where('account_hash', '=', account_hash)

@@ -4,6 +4,7 @@ import {
   type Selectable,
   sql,
 } from '../../../platform/relational/index.ts'
+import { dropExpired } from '../drop-expired.ts'
 import type { KeyUse } from '../keys/key-usage.ts'
 
 type Db = Kysely<AccessTables>
@@ -44,17 +45,9 @@ export function insertSession(
       .values({ ...session, renewed_at: now, created_at: now, used_at: now })
       .execute()
     if (earlier_hash !== undefined) await endSession(trx, { token_hash: earlier_hash, now })
-    const expired = trx
-      .selectFrom('browser_sessions')
-      .select('id')
-      .where('expires_at', '<', now.toISOString())
-      .orderBy('expires_at')
-      .limit(expiredDropped_max)
-    await trx.deleteFrom('browser_sessions').where('id', 'in', expired).execute()
+    await dropExpired(trx, 'browser_sessions', now)
   })
 }
-
-const expiredDropped_max = 20
 
 /**
  * Returns the session of a cookie: not ended, expired or idle, of a user who is not disabled, and

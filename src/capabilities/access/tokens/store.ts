@@ -4,6 +4,7 @@ import {
   type Selectable,
   sql,
 } from '../../../platform/relational/index.ts'
+import { dropExpired } from '../drop-expired.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -74,16 +75,8 @@ export async function insertRefreshToken(
   },
 ): Promise<void> {
   await db.insertInto('refresh_tokens').values(token).execute()
-  const expired = db
-    .selectFrom('refresh_tokens')
-    .select('id')
-    .where('expires_at', '<', token.created_at.toISOString())
-    .orderBy('expires_at')
-    .limit(expiredDroppedMax)
-  await db.deleteFrom('refresh_tokens').where('id', 'in', expired).execute()
+  await dropExpired(db, 'refresh_tokens', token.created_at)
 }
-
-const expiredDroppedMax = 20
 
 /**
  * Marks a token as used and inserts its successor, with the expiry of the first token. Undefined

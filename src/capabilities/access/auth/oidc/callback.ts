@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Answer, defineRoute, type Route } from '../../../../platform/http/index.ts'
+import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
-import { signInOf } from './configured.ts'
+import { redirect, signInOf } from './configured.ts'
 
 const parameter = z.string().max(4_096).optional()
 
@@ -33,8 +33,12 @@ export function finishIssuerSignIn(access: Access): Route {
       .catchall(parameter),
     reply: z.undefined(),
     errors: [
-      ...(['credentials_invalid', 'permission_denied', 'account_exists'] as const),
-      ...(['issuer_not_configured', 'issuer_unreachable', 'store_unavailable'] as const),
+      'credentials_invalid',
+      'permission_denied',
+      'account_exists',
+      'issuer_not_configured',
+      'issuer_unreachable',
+      'store_unavailable',
     ],
     rate_per_minute_max: 60,
     handle: async ({ query, headers }) => {
@@ -43,14 +47,7 @@ export function finishIssuerSignIn(access: Access): Route {
       const { person, location, cookie } = await signInOf(access).finish(parameters, headers)
       roles.forget()
       const session = await sessions.start({ ...person, by_issuer: true }, headers)
-      return new Answer(undefined, {
-        headers: {
-          location,
-          'set-cookie': [session, cookie],
-          'cache-control': 'no-store',
-          'referrer-policy': 'no-referrer',
-        },
-      })
+      return redirect(location, [session, cookie])
     },
   })
 }

@@ -1,4 +1,5 @@
 import { problem } from '../../../../kernel/problem.ts'
+import { Answer } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
 import type { IssuerSignIn } from '../../oidc/sign-in.ts'
 
@@ -8,5 +9,15 @@ export function signInOf({ issuer_sign_in }: Access): IssuerSignIn {
   throw problem('issuer_not_configured', {
     detail:
       'Set LOOPTRACE_OIDC_ISSUER and LOOPTRACE_OIDC_CLIENT_ID, or sign in with a password at POST /api/v1/auth/session',
+  })
+}
+
+/** Sends a browser to a URL with cookies. No cache keeps the answer, and the URL gets no Referer. */
+export function redirect(location: string, cookies: string | string[]): Answer<undefined> {
+  return new Answer(undefined, {
+    headers: {
+      ...{ location, 'set-cookie': cookies },
+      ...{ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
+    },
   })
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { Answer, defineRoute, type Route } from '../../../../platform/http/index.ts'
+import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
 import { isOwnPath } from '../../oidc/attempt.ts'
-import { signInOf } from './configured.ts'
+import { redirect, signInOf } from './configured.ts'
 
 /**
  * GET /api/v1/auth/oidc/login: sends a browser to the external issuer. `return_to` is a path of our
@@ -30,8 +30,7 @@ export function startIssuerSignIn(access: Access): Route {
     rate_per_minute_max: 60,
     handle: async ({ query }) => {
       const { location, cookie } = await signInOf(access).start(query.return_to)
-      const headers = { location, 'set-cookie': cookie, 'cache-control': 'no-store' }
-      return new Answer(undefined, { headers: { ...headers, 'referrer-policy': 'no-referrer' } })
+      return redirect(location, cookie)
     },
   })
 }
