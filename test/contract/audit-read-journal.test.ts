@@ -44,6 +44,9 @@ beforeEach(async () => {
   return () => rm(folder, { recursive: true })
 })
 
+const renameTable = (statement: ReturnType<typeof sql>) =>
+  runAsOwner('a test', () => statement.execute(relational.db))
+
 function open(address: string): Db {
   const limits = { pool_max: 2, connect_timeout_ms: 500, statement_timeout_ms: 2_000 }
   return openRelational({ scope: allTenants, url: address, ...limits, logger })
@@ -166,11 +169,11 @@ test('a full journal refuses reads until PostgreSQL is back, and loses none', as
 
 test('an outage of the store keeps reads in order, and they arrive after it', async () => {
   const journal = await journalOf(relational)
-  await sql`alter table audit_read_batches rename to batches_away`.execute(relational.db)
+  await renameTable(sql`alter table audit_read_batches rename to batches_away`)
   const written = append(journal, 1_100)
   await expect(journal.flush()).rejects.toThrow()
   expect(files().length).toBeGreaterThan(1)
-  await sql`alter table batches_away rename to audit_read_batches`.execute(relational.db)
+  await renameTable(sql`alter table batches_away rename to audit_read_batches`)
   await eventually('the reads are uploaded', async () => (await waiting()) === 0)
   expect(await sealed()).toEqual(written.toSorted())
   await journal.close()
