@@ -10,7 +10,7 @@ const install = `apt-get install -y --no-install-recommends ${packages.join(' ')
 const installTimeout_ms = 240_000
 
 /** Why a test of pages was skipped, and what to do. */
-export const noChromium = `no Chromium; install it with "${install}", or set LOOPTRACE_TEST_CHROMIUM to its path`
+export const noChromium = `no Chromium; install it with "${install}", or set TEST_CHROMIUM to its path`
 
 /** Starts Chromium without a window; undefined on a machine without it. */
 export async function openChromium(): Promise<Browser | undefined> {
@@ -21,11 +21,11 @@ export async function openChromium(): Promise<Browser | undefined> {
 }
 
 /**
- * Returns the path of Chromium: LOOPTRACE_TEST_CHROMIUM, else the first one on the PATH. With
- * LOOPTRACE_TEST_INSTALL=1, as CI sets it, root installs a missing one from the packages of Debian.
+ * Returns the path of Chromium: TEST_CHROMIUM, else the first one on the PATH. With
+ * TEST_INSTALL=1, as CI sets it, root installs a missing one from the packages of Debian.
  */
 export async function chromiumPath(): Promise<string | undefined> {
-  const given = process.env['LOOPTRACE_TEST_CHROMIUM']
+  const given = process.env['TEST_CHROMIUM']
   if (given !== undefined) return given
   const found = await findOnPath()
   if (found !== undefined || !mayInstall()) return found
@@ -34,7 +34,7 @@ export async function chromiumPath(): Promise<string | undefined> {
 }
 
 function mayInstall(): boolean {
-  return process.env['LOOPTRACE_TEST_INSTALL'] === '1' && process.getuid?.() === 0
+  return process.env['TEST_INSTALL'] === '1' && process.getuid?.() === 0
 }
 
 async function findOnPath(): Promise<string | undefined> {
