@@ -8,10 +8,10 @@ import {
 } from '../../src/capabilities/feedback/index.ts'
 import { createItem } from '../../src/capabilities/feedback/items/change-items.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { sql } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { type FeedbackApi, openFeedbackApi } from '../support/feedback-api.ts'
+import { countBlocked } from '../support/row-locks.ts'
 
 let api: FeedbackApi
 beforeAll(async () => {
@@ -281,12 +281,10 @@ async function endedOrBlocked(work: Promise<unknown>): Promise<void> {
   work.finally(() => {
     ended = true
   })
-  await eventually('the erasure ends or waits for a lock', async () => {
-    const { rows } = await sql`
-      select from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`.execute(api.db)
-    return ended || rows.length > 0
-  })
+  await eventually(
+    'the erasure ends or waits for a lock',
+    async () => ended || (await countBlocked(api.db)) > 0,
+  )
 }
 
 test('an erasure at any statement of a new vote of the user leaves counts that add up', async () => {

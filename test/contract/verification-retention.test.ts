@@ -18,10 +18,10 @@ import {
 import { toVerifiedAnswer } from '../../src/capabilities/verification/runs/verified-answer.ts'
 import { computeTrust } from '../../src/capabilities/verification/trust/fuse.ts'
 import type { Observation } from '../../src/model/observation.ts'
-import { sql } from '../../src/platform/relational/index.ts'
 import { agentRun } from '../corpus/agent-run.ts'
 import { type DetectionBench, openDetectionBench } from '../support/detection.ts'
 import { eventually } from '../support/eventually.ts'
+import { countBlocked } from '../support/row-locks.ts'
 import {
   byProvenance,
   endOf,
@@ -252,13 +252,11 @@ test('a person’s verdict waits for an erasure in progress', async () => {
   const putting = await db.transaction().execute(async (trx) => {
     await trx.deleteFrom('verification_runs').where('id', '=', run.id).execute()
     const put = overrideClaim({ ...said, claim, trace_start, created_at: new Date() })
-    const isWaiting = sql<{ waits: boolean }>`
-      select exists (select from pg_stat_activity where wait_event_type = 'Lock') as waits`
     const ended = put.then(() => true)
-    await eventually('the verdict waits or is stored', async () => {
-      const { rows } = await isWaiting.execute(db)
-      return rows[0]?.waits === true || Promise.race([ended, false])
-    })
+    await eventually(
+      'the verdict waits or is stored',
+      async () => (await countBlocked(db)) > 0 || Promise.race([ended, false]),
+    )
     await trx.deleteFrom('verification_overrides').where('project_id', '=', project).execute()
     return { put }
   })

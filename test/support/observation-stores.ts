@@ -61,6 +61,7 @@ async function openClickHouse(): Promise<SuiteStore> {
 
 async function openPostgres(): Promise<SuiteStore> {
   const options: RelationalOptions = {
+    scope: allTenants,
     url: await testPostgres(),
     pool_max: 4,
     connect_timeout_ms: 5_000,
@@ -69,7 +70,6 @@ async function openPostgres(): Promise<SuiteStore> {
   }
   const relational = openRelational<HotTables>(options)
   const away = openRelational<HotTables>({
-    scope: allTenants,
     ...options,
     url: 'postgres://a:b@127.0.0.1:1/c',
   })

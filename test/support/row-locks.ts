@@ -23,11 +23,17 @@ export function whileLocked<T>(
 
 /** Resolves when `count` statements in this database wait for a lock. */
 export async function blocked(db: Executor, count: number): Promise<void> {
-  await eventually(`${count} statements wait for a lock`, async () => {
-    const statement = sql<{ n: number }>`
-      select count(*) as n from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`
-    const { rows } = await runAsOwner('activity of all sessions', () => statement.execute(db))
-    return (rows[0]?.n ?? 0) >= count
-  })
+  await eventually(
+    `${count} statements wait for a lock`,
+    async () => (await countBlocked(db)) >= count,
+  )
+}
+
+/** Returns the number of statements in this database that wait for a lock. */
+export async function countBlocked(db: Executor): Promise<number> {
+  const statement = sql<{ n: number }>`
+    select count(*)::int as n from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`
+  const { rows } = await runAsOwner('activity of all sessions', () => statement.execute(db))
+  return rows[0]?.n ?? 0
 }
