@@ -3,7 +3,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take longest on a machine with two cores, and whose size does not show it. */
 const longest = [
-  ...['kills-cluster', 'stalled-clickhouse', 'clients-single-machine', 'kills-archive'],
+  ...['audit-sinks', 'kills-cluster', 'clients-single-machine', 'operator-kills'],
+  ...['stalled-clickhouse', 'kills-archive', 'audit-kills', 'operator-rights'],
   ...['clients-cluster', 'kills-single-machine', 'start-stopped', 'secrets'],
   ...['erasure-everywhere', 'query-time', 'retention-run', 'retention-dry-run-property'],
 ]
