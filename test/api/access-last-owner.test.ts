@@ -66,7 +66,7 @@ const step = fc.record<Step>({
 /** Steps of one batch run at once. */
 const batches = fc.array(fc.array(step, { minLength: 2, maxLength: 5 }), { maxLength: 4 })
 
-test('an organization has an owner who can sign in, whatever owners and groups do at once', async () => {
+test('an organization keeps an owner who can sign in, while owners and groups change roles at once', async () => {
   await fc.assert(
     fc.asyncProperty(batches, fc.array(fc.boolean()), async (all, by_group) => {
       const organization_id = await ownedByAll(by_group)

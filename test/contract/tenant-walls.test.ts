@@ -199,7 +199,7 @@ describe('a pooled connection', () => {
     expect(await left()).toEqual(clean)
   })
 
-  test('has it no more after an error, a rollback, a savepoint or a cancelled statement', async () => {
+  test('loses it after an error, a rollback, a savepoint or a cancelled statement', async () => {
     const broken = sql`select 1 / 0`
     await expect(inOurs(() => broken.execute(store.db))).rejects.toMatchObject({ code: '22012' })
     expect(await left()).toEqual(clean)

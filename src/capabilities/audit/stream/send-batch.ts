@@ -9,11 +9,11 @@ import {
 import type { AuditTables, Kysely } from '../../../platform/relational/index.ts'
 import { toAuditedRead } from '../api/reads.ts'
 import { type RecordRow, toEvent } from '../events/event.ts'
+import { selectSegment } from '../events/store.ts'
 import { type StreamedRecord, type StreamReceiver, withoutDetails } from './receiver.ts'
 import {
   lockStream,
   readNext,
-  readSegments,
   type StreamPosition,
   type StreamState,
   writeCursors,
@@ -93,17 +93,15 @@ type Batch = {
 async function readBatch(trx: Db, { receiver, limits, forced }: SendOptions): Promise<Batch> {
   const records_max = Math.min(limits.records_max, forced.records_max)
   const rows = await readNext(trx, { name: receiver.name, records_max })
-  const taken = takeSegments(rows)
-  const segments = await readSegments(
-    trx,
-    taken.filter(({ segment_count }) => segment_count !== null),
-  )
   const batch: Batch = { encoded: [], positions: new Map(), id: '' }
   let bytes = 0
-  for (const row of taken) {
-    const { chain_id, seq } = row
-    const reads = segments.get(`${chain_id}/${seq}`)?.map(toAuditedRead)
-    const record: StreamedRecord = { ...toEvent(row), ...(reads && { reads }) }
+  for (const row of takeSegments(rows)) {
+    const { chain_id, seq, segment_count } = row
+    const reads = segment_count === null ? undefined : await selectSegment(trx, { chain_id, seq })
+    const record: StreamedRecord = {
+      ...toEvent(row),
+      ...(reads && { reads: reads.map(toAuditedRead) }),
+    }
     const encoded = receiver.encode(forced.leavesOut ? withoutDetails(record) : record)
     bytes += Buffer.byteLength(encoded)
     if (bytes > limits.body_bytes_max && batch.encoded.length > 0) break

@@ -1,6 +1,5 @@
 import { type AuditTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 import type { RecordRow } from '../events/event.ts'
-import type { ReadRow } from '../events/store.ts'
 
 type Db = Kysely<AuditTables>
 
@@ -95,25 +94,6 @@ export async function readNext(
     ) as record
     order by record.chain_id, record.seq`.execute(trx)
   return rows
-}
-
-/** Returns the reads that records seal, by chain and number: `<chain_id>/<seq>`. */
-export async function readSegments(
-  trx: Db,
-  sealing: readonly StreamPosition[],
-): Promise<Map<string, ReadRow[]>> {
-  const segments = new Map<string, ReadRow[]>()
-  for (const { chain_id, seq } of sealing) {
-    const rows = await trx
-      .selectFrom('audit_reads')
-      .selectAll()
-      .where('chain_id', '=', chain_id)
-      .where('segment_seq', '=', seq)
-      .orderBy('id')
-      .execute()
-    segments.set(`${chain_id}/${seq}`, rows)
-  }
-  return segments
 }
 
 /** Moves the cursors of a stream to the last accepted records. */
