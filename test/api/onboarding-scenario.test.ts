@@ -10,6 +10,7 @@ import { compareFindings } from '../../src/capabilities/onboarding/scenario/comp
 import { buildScenarioRule } from '../../src/capabilities/onboarding/scenario/scenario-rule.ts'
 import { heartbeat_ms_max } from '../../src/capabilities/onboarding/scenario/store.ts'
 import { newId } from '../../src/kernel/ids.ts'
+import { Semaphore } from '../../src/kernel/semaphore.ts'
 import { scenarioEnvironment } from '../../src/model/reserved-environment.ts'
 import { agentRun } from '../corpus/agent-run.ts'
 import { eventually } from '../support/eventually.ts'
@@ -53,7 +54,7 @@ describe('one at a time', () => {
   })
 
   test('a process plays two; a third project has to wait, and its run is not stored', async () => {
-    await using small = await openOnboardingApi()
+    await using small = await openOnboardingApi({ slots: new Semaphore({ permits_max: 2 }) })
     const projects = [1, 2, 3].map(() => small.bench.newProject())
     const statuses: number[] = []
     for (const project_id of await Promise.all(projects)) {
@@ -125,10 +126,9 @@ describe('the end of a run', () => {
     await end(project_id)
     const kept = await start(project_id)
     expect(kept).toMatchObject({ status: 200, body: { scenario_id: body.scenario_id } })
-    await eventually('a slot is free', async () => {
-      const forced = await start(project_id, { force_rerun: true })
-      return forced.status === 202 && forced.body.scenario_id !== body.scenario_id
-    })
+    const forced = await start(project_id, { force_rerun: true })
+    expect(forced.status).toBe(202)
+    expect(forced.body.scenario_id).not.toBe(body.scenario_id)
     await end(project_id)
   })
 })

@@ -47,9 +47,10 @@ export async function openOnboardingApi(
     verification: {} as OnboardingRoutesDeps['verification'],
     retention: { db, clock } as unknown as OnboardingRoutesDeps['retention'],
     scans: new Semaphore({ permits_max: 4 }),
-    slots: new Semaphore({ permits_max: 2 }),
+    slots: new Semaphore({ permits_max: 100 }),
     play: ({ signal }) =>
       new Promise((_, reject) => {
+        signal.throwIfAborted()
         signal.addEventListener('abort', () => reject(signal.reason), { once: true })
       }),
     ...change,

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { type Problem, problem } from '../../kernel/problem.ts'
-import type { Clock } from '../../kernel/time.ts'
 import { currentCall } from '../audit/index.ts'
 import { maskChange } from './mask-change.ts'
 import { Answer, type HeaderDocs, type RequestHeaders, type Route } from './route.ts'
 import type { Caller } from './route-access.ts'
 
 /** Time for which an idempotency key returns the first reply. */
-export const idempotencyKept_ms = 24 * 60 * 60 * 1000
+const kept_ms = 24 * 60 * 60 * 1000
 
 /** A store of replies to calls with an idempotency key: one row per caller, project, URL and key. */
 export type IdempotencyStore = {
@@ -16,7 +15,8 @@ export type IdempotencyStore = {
   claim(call: {
     scope_hash: Buffer
     request_hash: Buffer
-    expires_at: Date
+    /** Time after which the key is free again, by the clock of the store. */
+    kept_ms: number
   }): Promise<{ state: 'new' } | { state: 'known'; request_hash: Buffer; reply: KeptReply | null }>
   keep(scope_hash: Buffer, reply: KeptReply): Promise<void>
   /** Frees the key after a failure, so that the client can retry. */
@@ -30,7 +30,7 @@ const keyPattern = /^[\x21-\x7e]{1,255}$/
 export async function runOnce(
   route: Route,
   { request, caller }: { request: FastifyRequest; caller: Caller | null },
-  { idempotency, clock }: { idempotency: IdempotencyStore; clock: Clock },
+  idempotency: IdempotencyStore,
   run: () => Promise<Answer<unknown>>,
 ): Promise<Answer<unknown>> {
   const key = request.headers['idempotency-key']
@@ -44,8 +44,7 @@ export async function runOnce(
   const whose = [caller?.kind, caller?.id, caller?.project_id]
   const scope_hash = hashOf([...whose, route.id, request.url, key])
   const request_hash = hashOf([request.body ?? null])
-  const expires_at = new Date(clock.now_ms() + idempotencyKept_ms)
-  const claim = await idempotency.claim({ scope_hash, request_hash, expires_at })
+  const claim = await idempotency.claim({ scope_hash, request_hash, kept_ms })
   if (claim.state === 'known') return replay(route, claim, request_hash)
   try {
     const answer = await run()

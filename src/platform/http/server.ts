@@ -182,7 +182,7 @@ function serve(app: FastifyInstance, route: Route, options: ServeOptions): void 
         const run = () => route.run(unparsed(request, reply, caller))
         return runInScope(tenantScopeOf(route.scope, caller), () =>
           inSpan(route.id, { 'http.route': route.url }, () =>
-            runOnce(route, { request, caller }, options, () => change(run)),
+            runOnce(route, { request, caller }, options.idempotency, () => change(run)),
           ),
         )
       })

@@ -36,7 +36,7 @@ async function claim(
 ): ReturnType<IdempotencyStore['claim']> {
   const won = await sql`
     insert into idempotency_keys (scope_hash, request_hash, created_at, expires_at)
-    values (${call.scope_hash}, ${call.request_hash}, now(), ${call.expires_at})
+    values (${call.scope_hash}, ${call.request_hash}, now(), now() + ${`${call.kept_ms} ms`}::interval)
     on conflict (scope_hash) do update
       set request_hash = excluded.request_hash, status = null, reply = null,
           created_at = now(), expires_at = excluded.expires_at
