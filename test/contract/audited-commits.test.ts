@@ -118,6 +118,19 @@ describe('the record of a call', () => {
     expect(await outcomes()).toEqual(['succeeded'])
   })
 
+  test('is not written if a value of the change cannot be sent', async () => {
+    const name = {
+      toPostgres: () => {
+        throw new TypeError('not a name')
+      },
+    }
+    const change = () => sql`insert into organizations values (${newId()}, ${name})`.execute(db())
+    await expect(call(change)).rejects.toThrow('not a name')
+    expect([await names(), await outcomes()]).toEqual([[], []])
+    await call(() => insert('next'))
+    expect([await names(), await outcomes()]).toEqual([['next'], ['succeeded']])
+  })
+
   test('is written once for several transactions, also side by side', async () => {
     await call(() => Promise.all(['a', 'b', 'c'].map(insert)))
     expect(await names()).toEqual(['a', 'b', 'c'])

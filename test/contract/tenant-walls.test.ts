@@ -221,15 +221,15 @@ describe('a pooled connection', () => {
   test('changes the scope for work inside of a transaction, also after a savepoint', async () => {
     const projectOf = async (trx: typeof store.db) =>
       (await settings().execute(trx)).rows[0]?.['project']
-    await inOurs(async () => {
-      const trx = await store.db.startTransaction().execute()
-      const saved = await trx.savepoint('here').execute()
-      expect(await runInProject(theirs.project_id, () => projectOf(saved))).toBe(theirs.project_id)
-      await saved.rollbackToSavepoint('here').execute()
-      expect(await runInProject(theirs.project_id, () => projectOf(trx))).toBe(theirs.project_id)
-      expect(await projectOf(trx)).toBe(ours.project_id)
-      await trx.rollback().execute()
-    })
+    await inOurs(() =>
+      store.db.transaction().execute(async (trx) => {
+        await sql`savepoint here`.execute(trx)
+        expect(await runInProject(theirs.project_id, () => projectOf(trx))).toBe(theirs.project_id)
+        await sql`rollback to here`.execute(trx)
+        expect(await runInProject(theirs.project_id, () => projectOf(trx))).toBe(theirs.project_id)
+        expect(await projectOf(trx)).toBe(ours.project_id)
+      }),
+    )
     expect(await left()).toEqual(clean)
   })
 

@@ -1,8 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { ActorKind, AuditChange, AuditEntry, AuditOutcome } from '../../model/audit-entry.ts'
 
-/** A statement that appends a record. The store runs it in the transaction of the change. */
-export type AuditStatement = { sql: string; parameters: readonly unknown[] }
+/**
+ * A statement that appends a record if its transaction wrote anything. The store runs it in the
+ * transaction of the change. It returns the number of the record.
+ */
+export type AuditStatement = { text: string; values: (string | number | Buffer | null)[] }
+
+/** The first row that a statement inserts. */
+export type CreatedRow = { table: string; id: string }
 
 /** Where calls are recorded. */
 export type AuditTrail = {
@@ -89,7 +95,7 @@ export class AuditedCall {
   }
 
   /** Notes the id of a new row, if its table has the name of the collection in the path. */
-  noteCreated(table: string, id: string): void {
+  noteCreated({ table, id }: CreatedRow): void {
     const { resource_type, is_collection } = this.#details
     const name = resource_type.split('/').at(-1)?.replaceAll('-', '_') ?? ''
     if (!is_collection || this.#hasCreated || !table.endsWith(name)) return
@@ -109,17 +115,28 @@ export class AuditedCall {
   }
 
   /**
-   * Commits a transaction with the record of the call. `commit` runs the statement and commits. If
-   * it fails, a later commit can take the record.
+   * Commits a change with the record of the call. `commit` runs the statement of the record, and
+   * resolves with whether there is a record now. Otherwise a later commit can take it. `created` is
+   * the row that the change inserts, if the commit includes the change.
    */
-  async commitWith(commit: (statement: AuditStatement) => Promise<void>): Promise<void> {
+  async commitWith(
+    commit: (statement: AuditStatement) => Promise<boolean>,
+    created?: CreatedRow,
+  ): Promise<void> {
+    const before = { resource_id: this.#resource_id, hasCreated: this.#hasCreated }
+    if (created !== undefined) this.noteCreated(created)
     this.#state = 'taken'
     try {
-      await commit(this.#trail.toStatement(this.#entry(this.#outcome, null, 0)))
-      this.#state = 'recorded'
+      const isRecorded = await commit(this.#trail.toStatement(this.#entry(this.#outcome, null, 0)))
+      this.#state = isRecorded ? 'recorded' : 'open'
     } catch (error) {
       this.#state = 'open'
       throw error
+    } finally {
+      if (this.#state === 'open') {
+        this.#resource_id = before.resource_id
+        this.#hasCreated = before.hasCreated
+      }
     }
   }
 

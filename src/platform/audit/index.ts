@@ -3,6 +3,7 @@ export {
   type AuditStatement,
   type AuditTrail,
   type CallDetails,
+  type CreatedRow,
   currentCall,
   noteAfter,
   noteBefore,

@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect, type PostgresDriver, type PostgresPool } from 'kysely'
+import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
 import pg from 'pg'
 import type { Logger } from '../telemetry/index.ts'
 import type { TenantScope } from '../tenancy/index.ts'
@@ -50,7 +50,14 @@ export function openRelational<DB>(options: RelationalOptions): Relational<DB> {
   const pool = new pg.Pool(poolConfig(options))
   surviveBrokenConnections(pool, options.logger)
   const scoped = scopePool(pool, options.scope)
-  const db = new Kysely<DB>({ dialect: new StoreDialect(scoped as unknown as PostgresPool) })
+  const db = new Kysely<DB>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new StoreDriver(scoped),
+      createIntrospector: (any) => new PostgresIntrospector(any),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  })
   return {
     ...{ db, pool, scoped },
     ping: async () => {
@@ -92,20 +99,6 @@ function poolConfig(options: RelationalOptions): pg.PoolConfig {
     keepAlive: true,
     application_name: 'looptrace',
     types: relationalValueParsers,
-  }
-}
-
-/** A PostgreSQL dialect of Kysely with the driver of the store. */
-class StoreDialect extends PostgresDialect {
-  readonly #pool: PostgresPool
-
-  constructor(pool: PostgresPool) {
-    super({ pool })
-    this.#pool = pool
-  }
-
-  override createDriver(): PostgresDriver {
-    return new StoreDriver({ pool: this.#pool })
   }
 }
 

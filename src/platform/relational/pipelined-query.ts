@@ -8,19 +8,34 @@ export type Statement = {
   query_timeout?: number | undefined
 }
 
-/** Runs two statements in one round trip. The result is that of the second. */
-export function queryAfter(
-  client: pg.ClientBase,
-  first: Statement,
-  second: Statement,
-): Promise<pg.QueryResult> {
+/** Statements that are sent in one round trip. */
+export type Pipeline = {
+  before?: readonly SideStatement[]
+  /** The statement whose result is read. */
+  statement: Statement
+  after?: SideStatement | undefined
+}
+
+/** A statement whose rows are not read. */
+export type SideStatement = {
+  text: string
+  values?: readonly (string | number | Buffer | null)[]
+}
+
+/** The result of the statement, and the number of rows of the one after it. */
+export type PipelineResult = { result: pg.QueryResult; rows_after: number }
+
+/**
+ * Runs statements one after the other in one round trip. After a statement that fails, the server
+ * skips the others.
+ */
+export function runPipeline(client: pg.ClientBase, pipeline: Pipeline): Promise<PipelineResult> {
   return new Promise((resolve, reject) => {
-    client.query(
-      new PipelinedQuery(first, second, (error, result) => {
-        if (error === null) resolve(result)
-        else reject(error)
-      }) as unknown as pg.Submittable,
-    )
+    const query: PipelinedQuery = new PipelinedQuery(pipeline, (error, result) => {
+      if (error === null) resolve({ result, rows_after: query.rows_after })
+      else reject(error)
+    })
+    client.query(query as unknown as pg.Submittable)
   })
 }
 
@@ -30,6 +45,7 @@ type ServerConnection = {
   parse(message: { text: string; name: string }): void
   bind(message: { values: readonly unknown[]; valueMapper?: (value: unknown) => unknown }): void
   execute(message: { portal: string; rows: number }): void
+  sync(): void
 }
 
 /** The methods of pg's Query that its client calls; the types of pg leave them out. */
@@ -46,35 +62,60 @@ const ProtocolQuery = pg.Query as unknown as new (
 ) => ProtocolQuery
 
 /**
- * A query that sends another statement before its own, and one Sync after both. Without an open
- * transaction the server runs both in one: what the first sets for the transaction counts for the
- * second and ends with it. If the first fails, the second does not run.
+ * A query that sends other statements before and after its own, and one Sync after all of them.
+ * Without an open transaction the server runs them in one: what the first sets for the transaction
+ * counts for the next and ends with it.
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING
  */
 class PipelinedQuery extends ProtocolQuery {
-  readonly #first: Statement
+  readonly #before: readonly SideStatement[]
+  readonly #after: SideStatement | undefined
   readonly query_timeout: number | undefined
-  #isFirst = true
+  rows_after = 0
+  /** Statements that the server completed. */
+  #completed = 0
 
-  constructor(first: Statement, { text, values, query_timeout }: Statement, callback: Callback) {
-    super({ text, values: values ?? [], queryMode: 'extended' }, undefined, callback)
-    this.#first = first
+  constructor({ before = [], statement, after }: Pipeline, callback: Callback) {
+    const { text, values = [], query_timeout } = statement
+    super({ text, values, queryMode: 'extended' }, undefined, callback)
+    this.#before = before
+    this.#after = after
     this.query_timeout = query_timeout
   }
 
   override prepare(connection: ServerConnection): void {
-    connection.parse({ text: this.#first.text, name: '' })
-    connection.bind({ values: this.#first.values ?? [] })
-    connection.execute({ portal: '', rows: 0 })
-    super.prepare(connection)
+    for (const statement of this.#before) submit(connection, statement)
+    // A value that cannot be written fails before it is sent. Then nothing may follow.
+    let isSent = false
+    const own: ServerConnection = Object.assign(Object.create(connection), {
+      execute: (message: { portal: string; rows: number }) => {
+        isSent = true
+        connection.execute(message)
+      },
+      sync: () => undefined,
+    })
+    super.prepare(own)
+    if (isSent && this.#after !== undefined) submit(connection, this.#after)
+    connection.sync()
   }
 
   override handleDataRow(message: unknown): void {
-    if (!this.#isFirst) super.handleDataRow(message)
+    if (this.#completed === this.#before.length) super.handleDataRow(message)
   }
 
   override handleCommandComplete(message: CommandMessage, connection: ServerConnection): void {
-    if (this.#isFirst) this.#isFirst = false
-    else super.handleCommandComplete(message, connection)
+    const at = this.#completed - this.#before.length
+    this.#completed += 1
+    if (at === 0) super.handleCommandComplete(message, connection)
+    if (at > 0) this.rows_after = Number(/\d+$/.exec(message.text)?.[0] ?? 0)
   }
 }
+
+function submit(connection: ServerConnection, { text, values = [] }: SideStatement): void {
+  connection.parse({ text, name: '' })
+  connection.bind({ values: values.map((value) => toParameter(value)) })
+  connection.execute({ portal: '', rows: 0 })
+}
+
+const toParameter = (value: string | number | Buffer | null) =>
+  typeof value === 'number' ? String(value) : value

@@ -49,10 +49,10 @@ export async function readBounded(
   let isClean = false
   try {
     signal.throwIfAborted()
-    await client.query('begin read only')
-    await client.query(limitsText, [String(time_ms_max), name])
+    client.begin('begin read only')
+    await client.query({ text: limitsText, values: [String(time_ms_max), name] })
     const rows = await readRows(client, read, cancel)
-    await client.query('commit')
+    await client.commit()
     signal.throwIfAborted()
     isClean = true
     return rows

@@ -1,7 +1,12 @@
 import type pg from 'pg'
 import { currentScope, type TenantScope } from '../tenancy/index.ts'
 import { findAppRole } from './app-role.ts'
-import { queryAfter, type Statement } from './pipelined-query.ts'
+import {
+  type PipelineResult,
+  runPipeline,
+  type SideStatement,
+  type Statement,
+} from './pipelined-query.ts'
 
 /** Work outside of a tenant scope ran a statement. It was not sent to PostgreSQL. */
 export class TenantScopeMissing extends Error {
@@ -10,7 +15,21 @@ export class TenantScopeMissing extends Error {
 
 /** A connection whose transactions and single statements run in the scope of the running work. */
 export type ScopedClient = {
-  query(statement: string | Statement, values?: readonly unknown[]): Promise<pg.QueryResult>
+  query(statement: Statement): Promise<pg.QueryResult>
+  /** Begins a transaction with the next statement, in its round trip. */
+  begin(text: string): void
+  /**
+   * Commits, after a last statement in the same round trip. If that fails, the transaction stays
+   * open, to be rolled back. Resolves to false if PostgreSQL rolled back, because an earlier
+   * statement failed.
+   */
+  commit(last?: Statement): Promise<boolean>
+  rollback(): Promise<void>
+  /**
+   * Runs two statements in one transaction and one round trip, without an open transaction. If one
+   * of them fails, neither has an effect.
+   */
+  queryBoth(first: Statement, second: SideStatement): Promise<PipelineResult>
   /** Returns the connection to the pool, or closes it. */
   release(isBroken?: boolean | Error): void
   /** Of the server's process, for cancel requests. */
@@ -21,94 +40,107 @@ export type ScopedClient = {
 export type ScopedPool = {
   connect(): Promise<ScopedClient>
   end(): Promise<void>
-  readonly options: pg.PoolConfig
 }
 
 /**
  * Wraps a pool, so that each transaction begins with the role of the service and the scope of the
- * running work, in the round trip of `begin` or of the statement. They end with the transaction,
- * so that the next user of the connection does not have them, also behind a pooler. Work inside of
- * a transaction may run statements in another scope.
+ * running work, in the round trip of its first statement. They end with the transaction, so that
+ * the next user of the connection does not have them, also behind a pooler. Work inside of a
+ * transaction may run statements in another scope.
  * `fallback` is the scope of other work, for tests and tools.
  */
 export function scopePool(pool: pg.Pool, fallback?: TenantScope): ScopedPool {
   const clients = new WeakMap<pg.PoolClient, ScopedClient>()
-  let role: Promise<string> | undefined
+  const appRole = new AppRole()
   const scopeOf = () => currentScope() ?? fallback
   return {
     connect: async () => {
       const client = await pool.connect()
-      const known = clients.get(client)
-      if (known !== undefined) return known
-      const scoped = scopeClient(client, scopeOf, () => {
-        role ??= findAppRole(client).catch((error: unknown) => {
-          role = undefined
-          throw error
-        })
-        return role
-      })
+      const scoped = clients.get(client) ?? scopeClient(client, scopeOf, appRole)
       clients.set(client, scoped)
       return scoped
     },
     end: () => pool.end(),
-    options: pool.options,
+  }
+}
+
+/** The role of the service. It is read once, because it does not change. */
+class AppRole {
+  name: string | undefined
+  #found: Promise<string> | undefined
+
+  async find(client: pg.ClientBase): Promise<string> {
+    this.#found ??= findAppRole(client).catch((error: unknown) => {
+      this.#found = undefined
+      throw error
+    })
+    this.name = await this.#found
+    return this.name
   }
 }
 
 function scopeClient(
   client: pg.PoolClient,
   scopeOf: () => TenantScope | undefined,
-  appRole: () => Promise<string>,
+  appRole: AppRole,
 ): ScopedClient {
   /** The scope in force in the open transaction; null without one. */
-  let inForce: TenantScope | 'unknown' | null = null
-  const preludeFor = async (scope: TenantScope) =>
-    preludeOf(scope, scope.kind === 'owner' ? 'none' : await appRole())
-  const begin = async (statement: Statement) => {
-    const scope = demand(scopeOf(), statement)
-    inForce = scope
-    if (scope.kind === 'owner') return client.query(statement.text)
-    const prelude = await preludeFor(scope)
-    try {
-      return await queryAfter(client, statement, prelude)
-    } catch (error) {
-      // The server may have begun the transaction, and the caller does not end it.
-      await client.query('rollback').catch(() => undefined)
-      inForce = null
-      throw error
-    }
+  let inForce: TenantScope | 'unset' | null = null
+  /** The `begin` of a transaction that has run no statement. */
+  let unsent: SideStatement | null = null
+  const takeUnsent = () => {
+    const taken = unsent === null ? [] : [unsent]
+    unsent = null
+    return taken
   }
-  const end = (statement: Statement) => {
+  const run = async (statement: Statement, after?: SideStatement): Promise<PipelineResult> => {
+    const scope = demand(scopeOf(), statement)
+    const isOwner = scope.kind === 'owner'
+    const role = isOwner ? 'none' : (appRole.name ?? (await appRole.find(client)))
+    const isSet = inForce === null ? isOwner : inForce === scope
+    if (unsent !== null || inForce !== null) inForce = scope
+    const before = [...takeUnsent(), ...(isSet ? [] : [preludeOf(scope, role)])]
+    if (before.length > 0 || after !== undefined) {
+      return runPipeline(client, { before, statement, after })
+    }
+    return { result: await client.query(toConfig(statement)), rows_after: 0 }
+  }
+  /** A rollback to a savepoint also takes back a scope that was set after it. */
+  const runControl = async (statement: Statement) => {
+    inForce = 'unset'
+    return (await runPipeline(client, { before: takeUnsent(), statement })).result
+  }
+  const end = async (text: string) => {
+    const isSent = inForce !== null
     inForce = null
-    return client.query(statement.text)
-  }
-  const runInside = async (statement: Statement) => {
-    // A rollback to a savepoint also takes back a scope that was set after it.
-    if (controlPattern.test(statement.text)) {
-      inForce = 'unknown'
-      return client.query(statement.text)
-    }
-    const scope = demand(scopeOf(), statement)
-    if (scope === inForce) return client.query(toConfig(statement))
-    inForce = scope
-    return queryAfter(client, await preludeFor(scope), statement)
-  }
-  const runAlone = async (statement: Statement) => {
-    const scope = demand(scopeOf(), statement)
-    if (scope.kind === 'owner') return client.query(toConfig(statement))
-    return queryAfter(client, await preludeFor(scope), statement)
+    unsent = null
+    return isSent ? (await client.query(text)).command : undefined
   }
   return {
-    query: (asked, values) => {
-      const statement = typeof asked === 'string' ? { text: asked, values } : asked
-      if (beginPattern.test(statement.text)) return begin(statement)
-      if (endPattern.test(statement.text)) return end(statement)
-      return inForce === null ? runAlone(statement) : runInside(statement)
+    query: async (statement) => {
+      if (controlPattern.test(statement.text)) return runControl(statement)
+      return (await run(statement)).result
     },
-    release: (isBroken) => {
-      const wasOpen = inForce !== null
+    begin: (text) => {
+      demand(scopeOf(), { text })
+      unsent = { text }
+    },
+    commit: async (last) => {
+      if (last === undefined) return (await end('commit')) !== 'ROLLBACK'
+      // In a failed transaction this statement fails too.
+      await run(last, { text: 'commit' })
       inForce = null
-      client.release(isBroken ?? wasOpen)
+      return true
+    },
+    rollback: async () => {
+      await end('rollback')
+    },
+    queryBoth: run,
+    release: (isBroken) => {
+      const isOpen = inForce !== null
+      inForce = null
+      unsent = null
+      client.release(isBroken ?? isOpen)
     },
     get processID() {
       return (client as pg.PoolClient & { processID?: number }).processID
@@ -116,8 +148,6 @@ function scopeClient(
   }
 }
 
-const beginPattern = /^(begin|start transaction)\b/
-const endPattern = /^(commit|rollback)$/
 const controlPattern = /^(savepoint|rollback to|release)\b/
 
 function toConfig({ text, values, query_timeout }: Statement): pg.QueryConfig {
@@ -140,7 +170,7 @@ const preludeText = `select set_config('role', $1, true), set_config('looptrace.
   set_config('looptrace.project_id', $3, true), set_config('looptrace.organization_id', $4, true)`
 
 /** Returns the statement that sets the role and the scope until the end of the transaction. */
-export function preludeOf(scope: TenantScope | undefined, role: string): Statement {
+export function preludeOf(scope: TenantScope | undefined, role: string) {
   const kind = scope?.kind === 'owner' ? undefined : scope?.kind
   const project_id = scope?.kind === 'project' ? scope.project_id : ''
   const organization_id = scope?.kind === 'organization' ? scope.organization_id : ''

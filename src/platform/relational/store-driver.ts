@@ -1,104 +1,144 @@
-import { CompiledQuery, type DatabaseConnection, PostgresDriver, type QueryResult } from 'kysely'
-import { type AuditedCall, currentCall, isChange } from '../audit/index.ts'
+import {
+  AbortedTransactionError,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  type QueryResult,
+  type TransactionSettings,
+} from 'kysely'
+import { type AuditedCall, type CreatedRow, currentCall, isChange } from '../audit/index.ts'
+import type { ScopedClient, ScopedPool } from './scoped-pool.ts'
 import { asStoreProblem } from './unavailable.ts'
 
-/** A connection of the PostgreSQL driver. */
-type OwnConnection = Parameters<PostgresDriver['rollbackTransaction']>[0]
-type RunQuery = (query: CompiledQuery) => Promise<QueryResult<never>>
+/**
+ * A PostgreSQL driver that runs statements in tenant scopes, translates errors of an unavailable
+ * store, and writes the audit record of a call in the transaction of its change.
+ */
+export class StoreDriver implements Driver {
+  readonly #pool: ScopedPool
+
+  constructor(pool: ScopedPool) {
+    this.#pool = pool
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<StoreConnection> {
+    const client = await this.#pool.connect().catch(throwStoreProblem)
+    return new StoreConnection(client)
+  }
+
+  async beginTransaction(
+    connection: StoreConnection,
+    settings: TransactionSettings,
+  ): Promise<void> {
+    connection.begin(settings)
+  }
+
+  async commitTransaction(connection: StoreConnection): Promise<void> {
+    await connection.commit().catch(throwStoreProblem)
+  }
+
+  async rollbackTransaction(connection: StoreConnection): Promise<void> {
+    await connection.rollback().catch(throwStoreProblem)
+  }
+
+  async releaseConnection(connection: StoreConnection): Promise<void> {
+    connection.release()
+  }
+
+  /** Ends the pool. */
+  async destroy(): Promise<void> {
+    await this.#pool.end()
+  }
+}
 
 /**
- * A PostgreSQL driver that translates errors of an unavailable store, and writes the audit record
- * of a call in the transaction of its change. The record is the last statement before the commit,
- * because it locks the chain of the organization. A single statement that changes something gets a
- * transaction.
+ * A connection while it is taken from the pool. The record of a call is the last statement before
+ * the commit, because it locks the chain of the organization, and is sent with it.
  */
-export class StoreDriver extends PostgresDriver {
-  readonly #wrapped = new WeakSet<DatabaseConnection>()
-  /** Open transactions, and whether they changed anything. */
-  readonly #open = new WeakMap<DatabaseConnection, { isChanged: boolean }>()
+class StoreConnection implements DatabaseConnection {
+  readonly #client: ScopedClient
+  /** Whether the open transaction changed anything; undefined without one. */
+  #isChanged: boolean | undefined
+  #isBroken = false
 
-  override async acquireConnection(
-    ...asked: Parameters<PostgresDriver['acquireConnection']>
-  ): Promise<DatabaseConnection> {
-    const connection = await super.acquireConnection(...asked).catch(throwStoreProblem)
-    if (!this.#wrapped.has(connection)) {
-      this.#wrapped.add(connection)
-      const run: RunQuery = connection.executeQuery.bind(connection)
-      connection.executeQuery = (query) =>
-        this.#run(connection, run, query).catch(throwStoreProblem)
-    }
-    return connection
+  constructor(client: ScopedClient) {
+    this.#client = client
   }
 
-  override async beginTransaction(
-    ...[connection, settings]: Parameters<PostgresDriver['beginTransaction']>
-  ): Promise<void> {
-    await super.beginTransaction(connection, settings)
-    this.#open.set(connection, { isChanged: false })
-  }
-
-  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    const isChanged = this.#open.get(connection)?.isChanged === true
-    this.#open.delete(connection)
-    const call = isChanged ? changingCall() : undefined
-    if (call === undefined) return super.commitTransaction(connection)
-    await call.commitWith(async ({ sql, parameters }) => {
-      await connection.executeQuery(CompiledQuery.raw(sql, [...parameters]))
-      await super.commitTransaction(connection)
-    })
-  }
-
-  override async rollbackTransaction(connection: OwnConnection): Promise<void> {
-    this.#open.delete(connection)
-    await super.rollbackTransaction(connection)
-  }
-
-  async #run(
-    connection: DatabaseConnection,
-    run: RunQuery,
-    query: CompiledQuery,
-  ): Promise<QueryResult<never>> {
-    const call = changingCall()
-    if (call === undefined || !isChange(query.sql)) return run(query)
-    if (!this.#open.has(connection)) return this.#runAlone(connection, () => run(query), query)
-    const result = await run(query)
-    this.#noteChange(connection, { call, query, result })
-    return result
-  }
-
-  /** Runs a single statement in a transaction with the record. */
-  async #runAlone(
-    connection: DatabaseConnection,
-    run: () => Promise<QueryResult<never>>,
-    query: CompiledQuery,
-  ): Promise<QueryResult<never>> {
-    await this.beginTransaction(connection, {})
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     try {
-      const result = await run()
-      const call = changingCall()
-      if (call !== undefined) this.#noteChange(connection, { call, query, result })
-      await this.commitTransaction(connection)
-      return result
+      return await this.#run(query)
     } catch (error) {
-      await this.rollbackTransaction(connection as OwnConnection).catch(() => undefined)
+      throw asStoreProblem(error)
+    }
+  }
+
+  // biome-ignore lint/correctness/useYield: nothing reads in chunks.
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('this store does not read in chunks')
+  }
+
+  begin({ isolationLevel, accessMode }: TransactionSettings): void {
+    const isolation = isolationLevel === undefined ? '' : ` isolation level ${isolationLevel}`
+    this.#client.begin(`begin${isolation}${accessMode === undefined ? '' : ` ${accessMode}`}`)
+    this.#isChanged = false
+  }
+
+  async commit(): Promise<void> {
+    const call = this.#isChanged === true ? changingCall() : undefined
+    this.#isChanged = undefined
+    if (call === undefined) {
+      if (!(await this.#client.commit())) throw new AbortedTransactionError()
+    } else {
+      await call.commitWith(async (record) => {
+        await this.#client.commit(record)
+        return true
+      })
+    }
+  }
+
+  async rollback(): Promise<void> {
+    this.#isChanged = undefined
+    try {
+      await this.#client.rollback()
+    } catch (error) {
+      this.#isBroken = true
       throw error
     }
   }
 
-  #noteChange(
-    connection: DatabaseConnection,
-    {
-      call,
-      query,
-      result,
-    }: { call: AuditedCall; query: CompiledQuery; result: QueryResult<never> },
-  ): void {
-    const open = this.#open.get(connection)
+  release(): void {
+    this.#client.release(this.#isBroken || undefined)
+  }
+
+  async #run<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const call = changingCall()
+    const statement = toStatement(query)
+    if (call === undefined || !isChange(query.sql)) {
+      return toResult(await this.#client.query(statement))
+    }
+    if (this.#isChanged === undefined) return this.#runWithRecord(call, query)
+    const result = toResult<R>(await this.#client.query(statement))
     // A statement without affected rows changed nothing.
-    if (open === undefined || result.numAffectedRows === 0n) return
-    open.isChanged = true
-    const created = findCreated(query)
-    if (created !== undefined) call.noteCreated(created.table, created.id)
+    if (result.numAffectedRows !== 0n) {
+      this.#isChanged = true
+      const created = findCreated(query)
+      if (created !== undefined) call.noteCreated(created)
+    }
+    return result
+  }
+
+  /** Runs a single statement, and the record if it changed anything, in one transaction. */
+  async #runWithRecord<R>(call: AuditedCall, query: CompiledQuery): Promise<QueryResult<R>> {
+    let result: QueryResult<R> = { rows: [] }
+    await call.commitWith(async (record) => {
+      const both = await this.#client.queryBoth(toStatement(query), record)
+      result = toResult(both.result)
+      return both.rows_after > 0
+    }, findCreated(query))
+    return result
   }
 }
 
@@ -107,8 +147,23 @@ function changingCall(): AuditedCall | undefined {
   return call?.isChanging === true ? call : undefined
 }
 
+function toStatement({ sql, parameters }: CompiledQuery): { text: string; values: unknown[] } {
+  return { text: sql, values: [...parameters] }
+}
+
+const changes = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE'])
+
+function toResult<R>(result: {
+  command: string
+  rowCount: number | null
+  rows: R[]
+}): QueryResult<R> {
+  const { command, rowCount, rows } = result
+  return changes.has(command) ? { numAffectedRows: BigInt(rowCount ?? 0), rows } : { rows }
+}
+
 /** Returns the table and id of the first row that a statement inserts; undefined without an id. */
-function findCreated({ query }: CompiledQuery): { table: string; id: string } | undefined {
+function findCreated({ query }: CompiledQuery): CreatedRow | undefined {
   if (query.kind !== 'InsertQueryNode' || query.values?.kind !== 'ValuesNode') return undefined
   const { columns = [], into, values } = query
   const at = columns.findIndex(({ column }) => column.name === 'id')

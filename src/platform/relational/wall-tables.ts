@@ -25,8 +25,12 @@ export const tablesWithoutWall: Readonly<Record<string, string>> = {
 
 const project = '(select looptrace_project_id())'
 const organization = '(select looptrace_organization_id())'
-/** The organization of the scope, also of a project's scope. */
-const ownOrganization = '(select looptrace_own_organization_id())'
+/**
+ * The organization of the scope, also of a project's scope. It is written out, because PostgreSQL
+ * keeps no plan for a function with a statement of its own.
+ */
+const ownOrganization = `(select coalesce(looptrace_organization_id(),
+  (select organization_id from projects where id = looptrace_project_id())))`
 
 const ofProject = `project_id = ${project}`
 /** Also for the scope of the organization, whose routes change the access to its projects. */

@@ -16,23 +16,21 @@ type Db = Kysely<AuditTables>
 export type Segment = { count: number; hash: string }
 
 /**
- * Returns the statement that advances the chain and inserts the record. A function of the database
- * runs both, so the row of the chain is locked for one round trip and the commit only. The function
- * computes the hash from the bytes of the record and the position that it locks.
+ * Returns the statement that advances the chain and inserts the record, if its transaction wrote
+ * anything. A function of the database runs both, so the row of the chain is locked for one round
+ * trip and the commit only. The function computes the hash from the bytes of the record and the
+ * position that it locks.
  */
-export function toAppendStatement(entry: AuditEntry, segment?: Segment): AuditStatement {
-  const origin = detailOf(entry.origin)
-  const change = detailOf(entry.change)
-  const fields = toFields(entry, { origin, change, segment })
-  const parameters = [
-    ...[encodeRecord(fields), fields.chain_id, fields.recorded_at, fields.action, fields.outcome],
-    ...[fields.code, fields.actor_kind, fields.actor_id, fields.via, fields.resource_type],
-    ...[fields.resource_id, fields.project_id, fields.request_id, fields.suppressed],
-    ...[fields.segment_count, bytes(fields.segment_hash)],
-    ...[bytes(fields.origin_hash), bytes(origin?.salt), origin?.value ?? null],
-    ...[bytes(fields.change_hash), bytes(change?.salt), change?.value ?? null],
-  ]
-  return { sql: appendText, parameters }
+export function toAppendStatement(entry: AuditEntry): AuditStatement {
+  const text = `${appendText} where pg_current_xact_id_if_assigned() is not null`
+  return { text, values: toParameters(entry) }
+}
+
+/** Appends an entry in a transaction of its own, and returns its number. */
+export async function appendEntry(db: Db, entry: AuditEntry, segment?: Segment): Promise<number> {
+  const query = CompiledQuery.raw(appendText, toParameters(entry, segment))
+  const { rows } = await db.executeQuery<{ seq: number }>(query)
+  return rows[0]?.seq ?? 0
 }
 
 const appendText = `select append_audit_record(${Array.from(
@@ -40,11 +38,18 @@ const appendText = `select append_audit_record(${Array.from(
   (_, at) => `$${at + 1}`,
 ).join(', ')}) as seq`
 
-/** Appends an entry in a transaction of its own, and returns its number. */
-export async function appendEntry(db: Db, entry: AuditEntry, segment?: Segment): Promise<number> {
-  const { sql: text, parameters } = toAppendStatement(entry, segment)
-  const { rows } = await db.executeQuery<{ seq: number }>(CompiledQuery.raw(text, [...parameters]))
-  return rows[0]?.seq ?? 0
+function toParameters(entry: AuditEntry, segment?: Segment): AuditStatement['values'] {
+  const origin = detailOf(entry.origin)
+  const change = detailOf(entry.change)
+  const fields = toFields(entry, { origin, change, segment })
+  return [
+    ...[encodeRecord(fields), fields.chain_id, fields.recorded_at, fields.action, fields.outcome],
+    ...[fields.code, fields.actor_kind, fields.actor_id, fields.via, fields.resource_type],
+    ...[fields.resource_id, fields.project_id, fields.request_id, fields.suppressed],
+    ...[fields.segment_count, bytes(fields.segment_hash)],
+    ...[bytes(fields.origin_hash), bytes(origin?.salt), origin?.value ?? null],
+    ...[bytes(fields.change_hash), bytes(change?.salt), change?.value ?? null],
+  ]
 }
 
 function toFields(
