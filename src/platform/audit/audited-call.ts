@@ -5,7 +5,11 @@ import type { ActorKind, AuditChange, AuditEntry, AuditOutcome } from '../../mod
  * A statement that appends a record if its transaction wrote anything. The store runs it in the
  * transaction of the change. It returns the number of the record.
  */
-export type AuditStatement = { text: string; values: (string | number | Buffer | null)[] }
+export type AuditStatement = {
+  name: string
+  text: string
+  values: (string | number | Buffer | null)[]
+}
 
 /** The first row that a statement inserts. */
 export type CreatedRow = { table: string; id: string }

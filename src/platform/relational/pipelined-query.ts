@@ -20,6 +20,8 @@ export type Pipeline = {
 export type SideStatement = {
   text: string
   values?: readonly (string | number | Buffer | null)[]
+  /** Name under which the session keeps the statement, so that it is parsed once. */
+  name?: string | undefined
 }
 
 /** The result of the statement, and the number of rows of the one after it. */
@@ -42,9 +44,12 @@ export function runPipeline(client: pg.ClientBase, pipeline: Pipeline): Promise<
 type Callback = (error: Error | null, result: pg.QueryResult) => void
 type CommandMessage = { text: string }
 type ServerConnection = {
+  /** Texts of the statements that the session keeps, by name. */
+  readonly parsedStatements: Record<string, string>
   parse(message: { text: string; name: string }): void
-  bind(message: { values: readonly unknown[]; valueMapper?: (value: unknown) => unknown }): void
+  bind(message: { statement: string; values: readonly unknown[] }): void
   execute(message: { portal: string; rows: number }): void
+  close(message: { type: 'S'; name: string }): void
   sync(): void
 }
 
@@ -84,7 +89,7 @@ class PipelinedQuery extends ProtocolQuery {
   }
 
   override prepare(connection: ServerConnection): void {
-    for (const statement of this.#before) submit(connection, statement)
+    for (const statement of this.#before) this.#submit(connection, statement)
     // A value that cannot be written fails before it is sent. Then nothing may follow.
     let isSent = false
     const own: ServerConnection = Object.assign(Object.create(connection), {
@@ -95,7 +100,7 @@ class PipelinedQuery extends ProtocolQuery {
       sync: () => undefined,
     })
     super.prepare(own)
-    if (isSent && this.#after !== undefined) submit(connection, this.#after)
+    if (isSent && this.#after !== undefined) this.#submit(connection, this.#after)
     connection.sync()
   }
 
@@ -107,14 +112,21 @@ class PipelinedQuery extends ProtocolQuery {
     const at = this.#completed - this.#before.length
     this.#completed += 1
     if (at === 0) super.handleCommandComplete(message, connection)
+    const side = at < 0 ? this.#before.at(at) : at > 0 ? this.#after : undefined
+    if (side?.name !== undefined) connection.parsedStatements[side.name] = side.text
     if (at > 0) this.rows_after = Number(/\d+$/.exec(message.text)?.[0] ?? 0)
   }
-}
 
-function submit(connection: ServerConnection, { text, values = [] }: SideStatement): void {
-  connection.parse({ text, name: '' })
-  connection.bind({ values: values.map((value) => toParameter(value)) })
-  connection.execute({ portal: '', rows: 0 })
+  #submit(connection: ServerConnection, statement: SideStatement): void {
+    const { name = '', text, values = [] } = statement
+    if (name === '' || connection.parsedStatements[name] !== text) {
+      // It may be there, from a query that failed after it was parsed.
+      if (name !== '') connection.close({ type: 'S', name })
+      connection.parse({ text, name })
+    }
+    connection.bind({ statement: name, values: values.map((value) => toParameter(value)) })
+    connection.execute({ portal: '', rows: 0 })
+  }
 }
 
 const toParameter = (value: string | number | Buffer | null) =>

@@ -23,7 +23,7 @@ export type ScopedClient = {
    * open, to be rolled back. Resolves to false if PostgreSQL rolled back, because an earlier
    * statement failed.
    */
-  commit(last?: Statement): Promise<boolean>
+  commit(last?: SideStatement): Promise<boolean>
   rollback(): Promise<void>
   /**
    * Runs two statements in one transaction and one round trip, without an open transaction. If one
@@ -56,7 +56,10 @@ export function scopePool(pool: pg.Pool, fallback?: TenantScope): ScopedPool {
   return {
     connect: async () => {
       const client = await pool.connect()
-      const scoped = clients.get(client) ?? scopeClient(client, scopeOf, appRole)
+      const known = clients.get(client)
+      if (known !== undefined) return known
+      const isDirect = await isDirectSession(client)
+      const scoped = scopeClient(client, scopeOf, { appRole, isDirect })
       clients.set(client, scoped)
       return scoped
     },
@@ -79,27 +82,57 @@ class AppRole {
   }
 }
 
+/**
+ * Returns whether the connection has a session of the server to itself, which can keep statements.
+ * A pooler reports a process of its own.
+ */
+async function isDirectSession(client: pg.PoolClient): Promise<boolean> {
+  try {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+    return rows[0]?.pid === processIdOf(client)
+  } catch (error) {
+    client.release(true)
+    throw error
+  }
+}
+
+/** The types of pg leave it out. */
+function processIdOf(client: pg.PoolClient): number | undefined {
+  return (client as pg.PoolClient & { processID?: number }).processID
+}
+
 function scopeClient(
   client: pg.PoolClient,
   scopeOf: () => TenantScope | undefined,
-  appRole: AppRole,
+  { appRole, isDirect }: { appRole: AppRole; isDirect: boolean },
 ): ScopedClient {
   /** The scope in force in the open transaction; null without one. */
   let inForce: TenantScope | 'unset' | null = null
   /** The `begin` of a transaction that has run no statement. */
   let unsent: SideStatement | null = null
+  /** Takes the name from a statement that the session cannot keep. */
+  const keep = (statement: SideStatement): SideStatement =>
+    isDirect ? statement : { ...statement, name: undefined }
   const takeUnsent = () => {
     const taken = unsent === null ? [] : [unsent]
     unsent = null
     return taken
   }
-  const run = async (statement: Statement, after?: SideStatement): Promise<PipelineResult> => {
-    const scope = demand(scopeOf(), statement)
+  /** Returns the statements before one of the scope, which is in force after them. */
+  const enter = async (scope: TenantScope): Promise<SideStatement[]> => {
     const isOwner = scope.kind === 'owner'
     const role = isOwner ? 'none' : (appRole.name ?? (await appRole.find(client)))
     const isSet = inForce === null ? isOwner : inForce === scope
     if (unsent !== null || inForce !== null) inForce = scope
-    const before = [...takeUnsent(), ...(isSet ? [] : [preludeOf(scope, role)])]
+    return [...takeUnsent(), ...(isSet ? [] : [keep(preludeOf(scope, role))])]
+  }
+  const run = async (
+    statement: Statement,
+    sides: { before?: SideStatement; after?: SideStatement } = {},
+  ): Promise<PipelineResult> => {
+    const before = await enter(demand(scopeOf(), statement))
+    if (sides.before !== undefined) before.push(keep(sides.before))
+    const after = sides.after && keep(sides.after)
     if (before.length > 0 || after !== undefined) {
       return runPipeline(client, { before, statement, after })
     }
@@ -128,14 +161,14 @@ function scopeClient(
     commit: async (last) => {
       if (last === undefined) return (await end('commit')) !== 'ROLLBACK'
       // In a failed transaction this statement fails too.
-      await run(last, { text: 'commit' })
+      await run({ text: 'commit' }, { before: last })
       inForce = null
       return true
     },
     rollback: async () => {
       await end('rollback')
     },
-    queryBoth: run,
+    queryBoth: (first, second) => run(first, { after: second }),
     release: (isBroken) => {
       const isOpen = inForce !== null
       inForce = null
@@ -143,7 +176,7 @@ function scopeClient(
       client.release(isBroken ?? isOpen)
     },
     get processID() {
-      return (client as pg.PoolClient & { processID?: number }).processID
+      return processIdOf(client)
     },
   }
 }
@@ -174,5 +207,6 @@ export function preludeOf(scope: TenantScope | undefined, role: string) {
   const kind = scope?.kind === 'owner' ? undefined : scope?.kind
   const project_id = scope?.kind === 'project' ? scope.project_id : ''
   const organization_id = scope?.kind === 'organization' ? scope.organization_id : ''
-  return { text: preludeText, values: [role, kind ?? 'none', project_id, organization_id] }
+  const values = [role, kind ?? 'none', project_id, organization_id]
+  return { name: 'looptrace_scope', text: preludeText, values }
 }
