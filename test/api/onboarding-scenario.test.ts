@@ -87,7 +87,7 @@ describe('the end of a run', () => {
     expect(status).toBe(200)
     expect(body).toMatchObject({
       ...{ state: 'ended', outcome: 'failed', step: 'playing', steps_done: 1 },
-      error: 'playing: it failed; the log of the API says why.',
+      error: 'playing: The run failed. See the log of the API for the reason.',
     })
     const again = await broken.call('POST', `${path}?wait=true`, { project_id })
     expect(again.body.scenario_id).not.toBe(body.scenario_id)

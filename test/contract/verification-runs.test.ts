@@ -182,7 +182,7 @@ test('a run beyond its time keeps what is done, and fails without it', async () 
     state: 'verified',
     verifier_runs: [
       { state: 'done' },
-      { state: 'failed', reason: 'The time of the run was over.' },
+      { state: 'failed', reason: 'The run reached its time limit.' },
     ],
   })
   const only = { verifiers: [{ name: 'web', options: {} }] }
