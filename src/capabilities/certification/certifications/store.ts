@@ -139,7 +139,7 @@ async function checkNotEarlier(
     .executeTakeFirst()
   if (last === undefined) return
   throw problem('certification_plan_conflict', {
-    detail: `window.to: got ${key.window_to}, but an earlier look at this release ended at ${last.window_to}. Leave the field out, or give no earlier time.`,
+    detail: `window.to: got ${key.window_to}, but an earlier look at this release ended at ${last.window_to}. Omit the field, or give a later time.`,
   })
 }
 

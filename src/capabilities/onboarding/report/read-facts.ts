@@ -57,7 +57,7 @@ function factsOfStores(
     project_key: detailed(
       stored.call_key_at,
       stored.any_key_at !== null &&
-        'No key is live and has the scope proxy:write: keys are revoked, expired or have other scopes.',
+        'No live key has the scope proxy:write: all keys are revoked, expired or lack it. Create one.',
     ),
     incident_rule: detailed(
       stored.live_rule_at,

@@ -17,8 +17,8 @@ const wordShare_min = 0.3
 const texts_max = 10
 
 /**
- * Checks what a claim cites. A quote decides: it is in the cited source, or, if the source is whole,
- * it is not. Words only find evidence. A reference that cannot exist contradicts the claim.
+ * Checks what a claim cites. A quote decides: it is in the cited source, or, if the source is
+ * whole, it is not. Words only find evidence. A reference that cannot exist contradicts the claim.
  */
 export function checkCitations(citations: Citations, all: readonly CitedText[]): Result {
   const { impossible, texts, quotes, unseen } = citations
@@ -69,7 +69,7 @@ function checkQuotes(citations: Citations, all: readonly CitedText[]): Result {
   if (!isCertain)
     return notFound('quote', 'the quote is not in the part of the cited source that the agent saw')
   const shown = texts.slice(0, 1).flatMap((text) => text.judge({ text: missing[0] ?? '' }).evidence)
-  const note = 'the cited source does not have the quote'
+  const note = 'the cited source does not contain the quote'
   return { verdict: 'contradicted', confidence: 0.9, method: 'quote', evidence: shown, note }
 }
 
@@ -129,7 +129,7 @@ function checkRest(
   const words = checkWords({ ...citations, texts })
   if (words.verdict === 'supported') return words
   const note = hasValues
-    ? 'the quote is in the source, but the claim says more than the quote'
+    ? 'the quote is in the source, but the claim states more than the quote'
     : 'the quote is in the source, but not every value of the claim'
   return unverifiable('quote', evidence, note)
 }
@@ -160,13 +160,13 @@ function checkWords({ texts, statement, claim }: Citations): Result {
         confidence,
         method,
         evidence: found.evidence,
-        note: 'the cited source says it',
+        note: 'the cited source states the claim',
       }
     }
     return unverifiable(
       'words',
       found.evidence,
-      'the cited source has some of its words, which is not enough to support it',
+      'the cited source has some words of the claim, too few to support it',
     )
   }
   return notFound('words', 'not found in the cited source')

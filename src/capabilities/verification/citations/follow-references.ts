@@ -30,7 +30,9 @@ export type Citations = {
 
 export type CitationReader = {
   seen: SeenTexts
-  /** Returns undefined for a claim without references and quotes, and for a line of a bibliography. */
+  /**
+   * Returns undefined for a claim without references and quotes, and for a line of a bibliography.
+   */
   read(claim: ClaimToCheck): Citations | undefined
 }
 
@@ -116,7 +118,7 @@ function followNumber(
   if (texts.length > 0) return followed(texts, '')
   if (entries.length === 0 && seen.highest === 0) {
     // `[1, 2, 3]` is more likely a list of values when there are no sources.
-    const unseen = `[${label}] leads to no source: the agent saw no list of sources`
+    const unseen = `[${label}] has no source: the agent saw no list of sources`
     return isList ? undefined : { texts, urls: [], unseen }
   }
   const canExist = Number(label) <= seen.highest

@@ -30,7 +30,9 @@ export type KnowledgeDeps = {
 
 /** Splits documents in a thread. */
 export type DocumentIndexer = {
-  /** Throws `rate_limited` when many documents wait, and `invalid_request` when it takes too long. */
+  /**
+   * Throws `rate_limited` when many documents wait, and `invalid_request` when it takes too long.
+   */
   index(project_id: string, text: TextToIndex): Promise<IndexedText>
   close(): Promise<void>
 }
@@ -67,7 +69,7 @@ export function createIndexer(): DocumentIndexer {
 }
 
 function tooMany() {
-  const detail = 'Too many documents at once. Wait for the earlier ones.'
+  const detail = 'Too many documents at once. Retry when earlier ones are indexed.'
   return problem('rate_limited', { detail, retry_after_s: 2 })
 }
 
@@ -82,5 +84,5 @@ function tooLong(cause: unknown) {
 /** Returns an id of a path; throws the error of a missing object when it is no UUID. */
 export function checkId(id: string, code: ProblemCode, name: string): string {
   if (isUuid(id)) return id
-  throw problem(code, { detail: `${name}: got "${id.slice(0, 80)}", expected an id of a list` })
+  throw problem(code, { detail: `${name}: got "${id.slice(0, 80)}", expected an id from a list` })
 }

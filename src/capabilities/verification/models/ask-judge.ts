@@ -136,7 +136,7 @@ function checkAnswerOf(
   const quoted = { claim, quote: text.slice(...found.at), passage: `${source}\n${text}` }
   const counts = stated === 'supported' ? canSupport(quoted) : canContradict(quoted)
   if (counts) return { stated, quote: found, fault: undefined }
-  const fault = 'the quote of the judge does not have the numbers or names of the claim'
+  const fault = 'the quote of the judge lacks numbers or names of the claim'
   return { stated, quote: null, fault }
 }
 

@@ -39,7 +39,9 @@ export type ChatModel = {
 const requests_max = 4
 const content_chars_max = 32_000
 
-/** Opens a model of the chat completions format. https://platform.openai.com/docs/api-reference/chat */
+/**
+ * Opens a model of the chat completions format. https://platform.openai.com/docs/api-reference/chat
+ */
 export function openChatModel(settings: ChatSettings, outbound: Outbound): ChatModel {
   const { name, model } = settings
   const permits = new Semaphore({ permits_max: requests_max })
@@ -146,7 +148,7 @@ const completionSchema = z.object({
 function toPaidReply(settings: ChatSettings, question: ChatQuestion, reply: ModelReply): PaidReply {
   const { data } = completionSchema.safeParse(successOf(settings, reply))
   if (data === undefined) {
-    const message = `model ${settings.name}: the reply is no chat completion`
+    const message = `model ${settings.name}: the reply is not a chat completion`
     throw new ModelFailed(message, { isCharged: true })
   }
   const bounds = boundsOf(question)

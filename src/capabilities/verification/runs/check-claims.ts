@@ -43,7 +43,7 @@ export async function checkClaims(asked: ClaimsToCheck): Promise<VerifierEnd> {
   const results: VerifierEnd['results'] = claims.map(() => undefined)
   const end = await runVerifier(asked, results).catch((error: unknown) => ({
     state: 'failed' as const,
-    reason: asked.signal.aborted ? 'The time of the run was over.' : 'The verifier failed.',
+    reason: asked.signal.aborted ? 'The run reached its time limit.' : 'The verifier failed.',
     error,
   }))
   const duration_ms = Math.round(performance.now() - started_ms)

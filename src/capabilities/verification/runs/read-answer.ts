@@ -235,7 +235,7 @@ async function findRootOutput(
   if (!hasContent) throw notStored()
   throw new RunRefused(
     'no_answer',
-    'The trace has no answer: no model call ended with a text. Verify it again when it has.',
+    'The trace has no answer: no model call ended with a text. Verify it again after the answer.',
   )
 }
 

@@ -31,7 +31,10 @@ export function createValueReader({ answer_ms_max = answer_ms_max_default } = {}
   const thread: AnsweringThread<SeenAnswer, AnswerParts> = createAnsweringThread({
     file: new URL('./value-thread.ts', import.meta.url),
     ...{ answer_ms_max, memory },
-    waiting: { max: waiting_max, refusal: () => new Error('too many answers wait') },
+    waiting: {
+      max: waiting_max,
+      refusal: () => new Error('too many answers wait for the value reader'),
+    },
     failed: () => new RunRefused('timed_out', tooLarge),
   })
   return {
@@ -41,5 +44,4 @@ export function createValueReader({ answer_ms_max = answer_ms_max_default } = {}
   }
 }
 
-const tooLarge =
-  'The answer and what the agent saw before it take too much time or memory to compare.'
+const tooLarge = 'The answer and its context take too much time or memory to compare.'

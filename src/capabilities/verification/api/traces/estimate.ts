@@ -23,15 +23,18 @@ const count = z.int().nonnegative()
 const verifierEstimate = record('VerifierEstimate', {
   name: z.enum(verifierNames),
   available: z.boolean(),
-  reason: z.string().nullable().describe('Why it would be skipped; null if it is available.'),
-  claims: count.describe('Claims that it would check at most.'),
-  calls: count.describe('Maximum priced calls.'),
+  reason: z
+    .string()
+    .nullable()
+    .describe('Reason why the verifier would be skipped; null if it is available.'),
+  claims: count.describe('Maximum claims that the verifier would check.'),
+  calls: count.describe('Maximum priced calls of the verifier.'),
   cost_usd_max: dollarsSchema,
 })
 
 const estimateSchema = record('VerificationEstimate', {
   trace_id: z.guid(),
-  claims: count.describe('Claims of the answer, found by rules.'),
+  claims: count.describe('Claims that rules find in the answer.'),
   calls: count.describe('Maximum priced calls of all verifiers.'),
   cost_usd_max: dollarsSchema.describe('Maximum cost of all verifiers.'),
   verifiers: z.array(verifierEstimate),

@@ -39,7 +39,7 @@ const { trust_score, interval, coverage, counts } = runFields
 
 const summarySchema = record('VerificationSummary', {
   trace_id: z.guid(),
-  run_id: z.uuid().nullable().describe('Newest verified run; null without any.'),
+  run_id: z.uuid().nullable().describe('Id of the newest verified run; null without one.'),
   status: statusSchema.describe('Status of the newest run. The result may be of an earlier run.'),
   message: z.string(),
   ...{ trust_score, interval, coverage, counts },
@@ -62,7 +62,7 @@ export function getVerificationSummary(deps: VerificationRoutesDeps): Route {
     method: 'GET',
     url: '/api/v1/verification/traces/{trace_id}/summary',
     id: 'getVerificationSummary',
-    summary: 'Verification of a trace in short, with its worst claims',
+    summary: 'Summary of the verification of a trace, with its worst claims',
     audit: 'content',
     auth: 'jwt',
     scope: readScope,
