@@ -152,7 +152,7 @@ const eventsReply = record('OnboardingEventsReply', {
 })
 
 /**
- * POST /api/v1/onboarding/events: stores events of setting Looptrace up, all or none. 201 with a
+ * POST /api/v1/onboarding/events: stores onboarding events, all or none. 201 with a
  * new event, 200 when all were stored before.
  */
 export function postOnboardingEvents({ db, clock }: OnboardingDeps): Route {

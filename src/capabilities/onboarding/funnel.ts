@@ -79,7 +79,7 @@ const query = z.strictObject({
 const week_ms = 7 * 86_400_000
 
 /**
- * GET /api/v1/onboarding/funnel: how far the project, its installations and its people have come.
+ * GET /api/v1/onboarding/funnel: onboarding steps of the project, its installations and its people.
  */
 export function getOnboardingFunnel(deps: FirstStepsDeps): Route {
   return defineRoute({

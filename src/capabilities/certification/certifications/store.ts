@@ -125,7 +125,7 @@ function sameRequest(open: Certification, request: CertificationRequest): Certif
   })
 }
 
-/** Evidence accumulates: a look that ended earlier than a known one would be a choice. */
+/** Refuses a look that ends before an earlier one, because evidence must accumulate. */
 async function checkNotEarlier(
   trx: CertificationDb,
   key: PlanKey & { window_to: string },

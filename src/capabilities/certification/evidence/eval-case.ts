@@ -9,7 +9,7 @@ export const imageDigest = z
   .regex(/^sha256:[0-9a-f]{64}$/, { error: expected('sha256: and 64 hex digits') })
   .meta({ id: 'ImageDigest', description: 'Digest of an image: `sha256:` and 64 hex digits.' })
 
-/** Most cases (repeats included) of one eval run. */
+/** Maximum cases of one eval run, repeats included. */
 export const evalCases_max = 20_000
 
 const text = z.string().min(1).max(256)

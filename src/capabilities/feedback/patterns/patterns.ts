@@ -57,14 +57,16 @@ const patternSchema = record('FeedbackPattern', {
   since: z.iso
     .datetime()
     .nullable()
-    .describe('Start of the first task in the window that has the feature.'),
+    .describe(
+      'Earliest time of a last vote, among tasks of the window with the feature and negative feedback. The start of its day if `clustered_by` is `user_group`.',
+    ),
   examples: z
     .array(exampleSchema)
     .max(3)
     .describe('Newest tasks that have the feature and negative feedback.'),
 })
 
-/** GET /api/v1/feedback/patterns: features of tasks that come with negative feedback. */
+/** GET /api/v1/feedback/patterns: features of tasks with more negative feedback. */
 export function listFeedbackPatterns({ db, clock }: InsightDeps): Route {
   return defineRoute({
     method: 'GET',

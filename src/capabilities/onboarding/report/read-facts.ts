@@ -90,7 +90,7 @@ function factOfScenario(scenario: StoredScenario | undefined): Fact {
 
 const day_ms = 86_400_000
 
-/** Whether nothing of the last day was lost, as the ledger says without the age of the queue. */
+/** Whether no item of the last day was lost, by the ledger without the age of the queue. */
 async function countLost(
   { ledger }: Pick<ReportDeps, 'ledger'>,
   project_id: string,

@@ -61,7 +61,7 @@ const configSchema = record('VerificationConfig', {
   policy: policySchema,
 })
 
-/** GET /api/v1/verification/config: what this installation and project can verify with. */
+/** GET /api/v1/verification/config: verifiers, models, limits and policy of the project. */
 export function getVerificationConfig(deps: VerificationRoutesDeps): Route {
   const { db, verifiers } = deps
   return defineRoute({

@@ -5,7 +5,7 @@ import { record } from '../../../model/named-schemas.ts'
 import { refuseUnstorable } from '../../../model/storable.ts'
 import { type Verifier, type VerifierName, verifierNames } from '../contract.ts'
 
-/** Characters of a verifier's name that an error quotes. */
+/** Maximum characters of a verifier's name in an error. */
 const name_chars_max = 80
 
 const verifierName = z

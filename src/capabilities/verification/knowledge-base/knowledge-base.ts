@@ -39,7 +39,7 @@ export type DocumentIndexer = {
 
 const index_ms_max = 60_000
 const waitingDocuments_max = 20
-/** Documents of a project that wait at one time, so that the others get their turn. */
+/** Maximum waiting documents of a project, so that one project does not delay the others. */
 const waitingOfProject_max = 3
 
 /** Creates the thread that splits documents: a document of 8 MiB takes seconds. */

@@ -22,7 +22,7 @@ export type Vote = {
   model: string
   /** The verdict as the judge stated it; undefined when it gave no usable answer. */
   stated: Opinion['verdict'] | undefined
-  /** Place of the quote; null when the judge quoted nothing that counts. */
+  /** Location of the quote; null without a valid quote. */
   quote: Opinion['quote']
   confidence: number
   method: Opinion['method']

@@ -18,7 +18,7 @@ import { type ModelReply, postJson } from './post-json.ts'
 /** A question whose answer is JSON. */
 export type ChatQuestion = {
   verifier: PaidCall['verifier']
-  /** Never has text of a trace. */
+  /** Fixed instructions, without text of a trace. */
   instructions: string
   /** Texts of a trace, sent as JSON, whose syntax delimits them. */
   data: Record<string, unknown>
@@ -45,7 +45,7 @@ const content_chars_max = 32_000
 export function openChatModel(settings: ChatSettings, outbound: Outbound): ChatModel {
   const { name, model } = settings
   const permits = new Semaphore({ permits_max: requests_max })
-  // Parameters that the model refused, so that the next request lacks them.
+  // Parameters that the model refused. Later requests omit them.
   const refused = new Set<Quirk>()
   return {
     name,
@@ -154,7 +154,8 @@ function toPaidReply(settings: ChatSettings, question: ChatQuestion, reply: Mode
   const bounds = boundsOf(question)
   const { usage } = data
   const content = data.choices[0]?.message.content
-  // No text has more tokens than bytes: an endpoint that counts more cannot empty the budget.
+  // Tokens are capped at the bytes of the text, so that an endpoint cannot report more and use up
+  // the budget.
   const tokens = usage
     ? {
         input: Math.min(usage.prompt_tokens, bounds.input * 2),

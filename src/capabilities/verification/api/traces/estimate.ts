@@ -15,7 +15,7 @@ import { chooseVerifiers, estimateBody, type RequestedVerifier } from '../verify
 
 /** An estimate reads up to 8 MiB and splits the answer into claims, in the thread of the API. */
 const slotLimits = { work: 'estimates', running_max: 1, waiting_max: 4, wait_ms_max: 5_000 }
-/** Maximum estimates of all projects that run at one time in a process. */
+/** Maximum concurrent estimates of all projects in a process. */
 const running_max = 2
 
 const count = z.int().nonnegative()
@@ -43,7 +43,7 @@ const estimateSchema = record('VerificationEstimate', {
 })
 
 /**
- * POST /api/v1/verification/traces/{trace_id}/estimate: the greatest cost of a verification. Starts
+ * POST /api/v1/verification/traces/{trace_id}/estimate: the maximum cost of a verification. Starts
  * no run and calls no model.
  */
 export function estimateVerification(deps: VerificationRoutesDeps): Route {

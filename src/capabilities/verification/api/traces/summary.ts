@@ -53,8 +53,8 @@ const summarySchema = record('VerificationSummary', {
 })
 
 /**
- * GET /api/v1/verification/traces/{trace_id}/summary: the newest result of a trace in short, with
- * the claims that most need a reader, and with the verdicts of people.
+ * GET /api/v1/verification/traces/{trace_id}/summary: a summary of the newest result of a trace,
+ * with the claims that most need a review, and with the verdicts of people.
  */
 export function getVerificationSummary(deps: VerificationRoutesDeps): Route {
   const { db } = deps
@@ -84,7 +84,7 @@ export function getVerificationSummary(deps: VerificationRoutesDeps): Route {
   })
 }
 
-/** Above the limit of claims of a run. */
+/** Maximum claims read: more than a run can have. */
 const claims_max = 10_000
 
 function describeNewest(trace_id: string, newest: Awaited<ReturnType<typeof newestRun>>) {
