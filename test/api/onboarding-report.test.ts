@@ -52,7 +52,7 @@ async function addKey(project_id: string, scopes: string[], more: object = {}): 
 }
 
 describe('the report', () => {
-  test('of an empty project misses all but the ledger, in the order to do it', async () => {
+  test('of an empty project lists all checks but the ledger as missing, in order', async () => {
     const project_id = await api.bench.newProject()
     const body = await report(project_id)
     expect(body.checks.map(({ id }: Json) => id)).toEqual(checkIds)

@@ -163,7 +163,7 @@ describe('attacks', () => {
     expect(await tried('DELETE', keyOf(project_id, 'ingest:write'))).toBe(202)
   })
 
-  test('removal deletes the rule of the run and its user’s tasks, and no look-alike', async () => {
+  test('removal deletes the rule of the run and its user’s tasks, and nothing similar', async () => {
     const project_id = await api.bench.newProject()
     const { body } = await start(project_id)
     const { scenario_id } = body
@@ -236,7 +236,7 @@ describe('the script', () => {
     },
   )
 
-  test('what is missing and what is too much is named', () => {
+  test('missing and unexpected findings are named', () => {
     const findings = [{ finding_id: '1', type: 'cycle', severity: 'high' }]
     const [loop, , , , healthy] = compareFindings({ loop: findings, healthy: findings })
     expect(loop).toMatchObject({ missing: ['repeat_call'], unexpected: ['cycle'] })
