@@ -107,7 +107,7 @@ describe('the report', () => {
     await addKey(project_id, ['tasks:read'])
     const detail = (body: Json, id: string) => body.checks.find((one: Json) => one.id === id).detail
     const body = await report(project_id)
-    expect(detail(body, 'project_key')).toContain('revoked, expired or have other scopes')
+    expect(detail(body, 'project_key')).toContain('revoked, expired or lack it')
     await addKey(project_id, ['proxy:write', 'tasks:read'])
     expect(stateOf(await report(project_id), 'project_key')).toBe('done')
   })

@@ -25,7 +25,7 @@ export function openWaitSlots(): ProjectSlots {
 
 function refusal(work: string) {
   return problem('rate_limited', {
-    detail: `Limit reached: ${processWaits_max} ${work} of all projects at one time. Retry shortly.`,
+    detail: `Limit reached: ${work} of all projects at one time: ${processWaits_max}. Try again shortly.`,
     retry_after_s: 1,
   })
 }
