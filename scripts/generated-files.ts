@@ -3,7 +3,7 @@ import { currentContract, mappingPage } from '../src/capabilities/edge/otlp/inde
 import { problemCatalogue } from '../src/kernel/problem.ts'
 import { chartSettings, configurationPage } from '../src/platform/config/index.ts'
 import {
-  letsOperatorIn,
+  admitsOperator,
   neededFor,
   openapiDocument,
   type RawRoute,
@@ -94,7 +94,7 @@ function routesPage(routes: readonly (Route | RawRoute)[]): string {
       const cells = [
         `${route.method} ${route.url}`,
         route.summary,
-        letsOperatorIn(route.scope) ? `${route.auth}, operator` : route.auth,
+        admitsOperator(route.scope) ? `${route.auth}, operator` : route.auth,
         neededFor(route.scope),
       ]
       return `| ${cells.join(' | ')} |`

@@ -52,7 +52,7 @@ const explainCommand: Command = {
       'bounds and rules are those of the CRD of this version.',
   ],
   options: {
-    recursive: { about: 'All nested fields, without descriptions.' },
+    recursive: { about: 'Print all nested fields, without descriptions.' },
     output: outputOption,
   },
   words_min: 1,
@@ -101,7 +101,7 @@ const lintCommand: Command = {
   statuses: {
     0: 'No findings.',
     1: 'Findings were reported.',
-    2: 'The command line is invalid, or a file can not be read.',
+    2: 'The command line is invalid, or a file cannot be read.',
   },
   load: async () => (await import('./lint/lint.ts')).lint,
 }

@@ -104,7 +104,7 @@ async function askReport(
   }
   const read = reportSchema.safeParse(parseJson(text))
   if (status === 200 && read.success) return { report: read.data }
-  const detail = `${asked} answers with status ${status}, expected a report. Is LOOPTRACE_URL the URL of the API, and of this version?`
+  const detail = `${asked} answers with status ${status}, expected a report. Set LOOPTRACE_URL to the URL of an API of this version.`
   return { fault: [missing('api_answers', 'The API answers', detail)] }
 }
 
@@ -125,7 +125,7 @@ async function checkProxy({ proxy_url }: Settings, io: CommandIo): Promise<Check
   const answer = await ask(asked, {}, io)
   const title = 'The proxy answers'
   if ('status' in answer && answer.status === methodRefused) {
-    return done('proxy_answers', title, `${proxy_url} takes completions.`)
+    return done('proxy_answers', title, `${proxy_url} accepts completions.`)
   }
   const found = 'status' in answer ? `answers with status ${answer.status}` : answer.unreachable
   const detail = `${asked}: ${found}. Set LOOPTRACE_PROXY_URL to the URL of the proxy, and check that it runs.`

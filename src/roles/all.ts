@@ -97,12 +97,12 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   const { access, routes } = openControl(context, config, { ...parts, publisher })
   const recorder = openRecorder(context, config, { queue: publisher, intake })
   const proxy = openProxy(context, config, { keys: access.keys, recorder })
-  // On a developer's machine, a Collector often uses the port.
   const trail = await openServedTrail(context, config, { db, role: 'all' })
+  // The gRPC port is optional, because a Collector on a developer's machine often uses it.
   const otlp = await runInScope(undefined, () =>
     openOtlp(context, config, { keys: access.keys, intake, grpc_is_optional: true }),
   )
-  // Requests bring their own scope.
+  // Each request sets its own scope.
   const port = await runInScope(undefined, () =>
     listen(context, config, {
       routes: [...proxyRoutes(proxy), ...otlpRoutes(otlp.receiver), ...routes],

@@ -60,7 +60,7 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
   })
 }
 
-/** Why timers of the control plane work in the scope of the installation. */
+/** Reason for the installation scope of periodic work in the control plane. */
 const controlWork = 'expired records, keys, ledger hours and audited reads of all projects'
 
 type ControlConfig = Pick<
@@ -112,7 +112,7 @@ export function openControl(
   config: ControlConfig,
   built: Stores & {
     intake: Intake
-    /** Takes records, and keeps them while the queue is unavailable. */
+    /** Publishes records, and spools them while the queue is unavailable. */
     publisher: Pick<Queue, 'publish' | 'message_bytes_max'>
     queue: ObservabilityParts['queue']
     judge: ContextJudge | undefined

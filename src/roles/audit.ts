@@ -42,8 +42,8 @@ export function openAudit(
 
 /**
  * Opens the audit trail of a role that serves routes. While PostgreSQL is unavailable, refused
- * calls are kept in a file of the data folder, which is named after the role, and reads of content in
- * the journal of this process.
+ * calls are kept in a file of the data folder, which is named after the role, and reads of content
+ * in the journal of this process.
  */
 export async function openServedTrail(
   { logger, metrics, parts }: Pick<RoleContext, 'logger' | 'metrics' | 'parts'>,
@@ -88,7 +88,7 @@ function openSink(
     case 'http:':
       return toReceiver(openReceivers(config), place)
     default:
-      // The place is not quoted, because it may contain credentials.
+      // The URL of the sink is not quoted, because it may contain credentials.
       throw new ConfigError(
         'LOOPTRACE_AUDIT_CHECKPOINT_SINKS: expected file:///folder, s3://bucket/prefix, https://receiver or stdout, separated by commas',
       )
@@ -102,7 +102,7 @@ function toBlobs(
 ): CheckpointSink {
   const blobs = openBlobsAt(context, { ...config, blobs_url })
   return async ({ name, envelope }) => {
-    // A checkpoint is never replaced: the first copy counts, also where an object lock is missing.
+    // A checkpoint is never replaced, even in a bucket without object lock.
     if ((await blobs.stat(name)) === undefined) await blobs.put(name, [Buffer.from(envelope)])
   }
 }

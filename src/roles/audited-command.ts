@@ -23,7 +23,7 @@ type AuditedCommand<T> = {
 }
 
 /**
- * Runs a command. Its first transaction that changes something takes the audit record, in the chain
+ * Runs a command. The first transaction with a change also writes the audit record, in the chain
  * of the installation.
  */
 export function runAudited<T>(deps: CommandDeps, command: AuditedCommand<T>): Promise<T> {

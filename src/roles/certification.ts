@@ -22,7 +22,7 @@ type CertificationConfig = Pick<
 
 type Ports = Pick<Stores, 'db' | 'ledger'> & { queue: Pick<Queue, 'stats'> }
 
-/** Opens the worker's part of certification: it does certifications, and signs their statements. */
+/** Opens the worker's part of certification: runs certifications, and signs their statements. */
 export function openCertification(
   { clock }: Pick<RoleContext, 'clock'>,
   config: CertificationConfig,

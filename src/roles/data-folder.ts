@@ -21,7 +21,7 @@ import {
 import { startEmbeddedPostgres } from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
 
-/** The data folder can't be used. The message has the reason and what to do. */
+/** The data folder cannot be used. The message says why, and what to do. */
 class DataFolderRefused extends Error {
   override readonly name = 'DataFolderRefused'
 }

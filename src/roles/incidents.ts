@@ -16,7 +16,7 @@ type IncidentConfig = Pick<RoleConfig<'worker'>, 'incident_forget_ms' | 'task_st
 /** Wakes the sender of notifications after messages were stored. */
 type WakeSender = { wakeSender: () => void }
 
-/** Senders of other processes look for messages by themselves. */
+/** Wakes no sender: senders in other processes poll for messages. */
 export const noSender: WakeSender = { wakeSender: () => undefined }
 
 /**

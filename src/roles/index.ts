@@ -66,7 +66,7 @@ const maintenance = {
 }
 
 const aboutDeadLetters =
-  'The queue is found by the settings of role `all`. With a queue in a file, stop the service first,\n' +
+  'Reads the queue that the settings of role `all` name. With a queue in a file, stop the service first,\n' +
   'because it locks the file.'
 
 /**
@@ -153,9 +153,9 @@ export const roleCommands: readonly Command[] = [
     summary: 'Print a link with which a person sets a new password',
     synopsis: '<email>',
     about: [
-      'For the owner of the machine who can not sign in. The link works once, for 30 minutes. Stop a\n' +
+      'For the owner of the machine who cannot sign in. The link works once, for 30 minutes. Stop a\n' +
         'service with embedded servers first, because it locks the data folder. PostgreSQL and the\n' +
-        'public URL are found by the settings of role `all`.',
+        'public URL are those of the settings of role `all`.',
     ],
     words_min: 1,
     words_max: 1,

@@ -60,7 +60,7 @@ type JobParts = {
   chores: readonly Chore[]
   /** Erases data of a user in the capability. */
   erasure?: ErasureTarget
-  /** Deletes and erases what the capability stores of observations. */
+  /** Deletes and erases the capability's data about observations. */
   retention?: RetentionTarget
 }
 

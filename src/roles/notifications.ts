@@ -16,8 +16,8 @@ type NotificationConfig = Pick<RoleConfig<'worker'>, 'secret_key' | 'outbound_al
 const hour_ms = 3_600_000
 
 /**
- * Starts delivering messages about incidents, until the role ends. `wakeSender` delivers the messages
- * of a transaction that just ended; without it they wait for at most a second.
+ * Starts delivering messages about incidents, until the role ends. `wakeSender` delivers the
+ * messages of a transaction that just ended; without it they wait for at most a second.
  */
 export function openNotifications(
   context: Pick<RoleContext, 'logger' | 'metrics' | 'parts'>,
@@ -44,14 +44,14 @@ export function openNotifications(
   }
 }
 
-/** Opens the way to receivers: public addresses, and the networks of LOOPTRACE_OUTBOUND_ALLOWED. */
+/** Opens the client of receivers: public addresses, and networks of LOOPTRACE_OUTBOUND_ALLOWED. */
 export function openReceivers(config: Pick<NotificationConfig, 'outbound_allowed'>): Outbound {
   return openAllowed(config, [])
 }
 
 /**
- * Opens the way to the external issuer: its own host in any network, as the configuration names it,
- * and otherwise what receivers may be. Undefined without an issuer.
+ * Opens the client of the external issuer. It allows the configured host in any network, and
+ * otherwise the addresses of receivers. Returns undefined without an issuer.
  */
 export function openIssuerOutbound(
   config: Pick<NotificationConfig, 'outbound_allowed'> & { oidc_issuer?: string | undefined },

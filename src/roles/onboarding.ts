@@ -27,9 +27,9 @@ import { listen } from './listen.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 
-/** Runs of the scenario that a process plays at a time: each holds a proxy for a few seconds. */
+/** Maximum concurrent runs of the scenario in a process. Each needs a proxy for a few seconds. */
 const scenarios_max = 2
-/** Searches of the report and the funnel over all rows of a project, at a time. */
+/** Maximum concurrent searches over all rows of a project, for the report and the funnel. */
 const scans_max = 4
 
 type OnboardingParts = Pick<Stores, 'db' | 'columnar' | 'ledger'> & {
@@ -72,11 +72,11 @@ const unlimited = { http_rate_per_minute_max: 0, http_anonymous_rate_per_minute_
 const call_ms_max = 15_000
 
 /**
- * Plays the agents through a proxy of their own, which runs in this process for as long as they do:
- * on a free port of the loopback address, with the scripted provider as its only provider, and with
- * a random key that it alone knows. So no installation has to point its proxy at a scripted
- * provider, and no caller can reach an address through it. Its recorder writes to the queue of the
- * service, under the capture policy of the project, as that of every proxy does.
+ * Plays the agents through a temporary proxy in this process: on a free port of the loopback
+ * address, with the scripted provider as its only provider, and with a random key that is not
+ * stored. So the proxy of the installation needs no scripted provider, and callers cannot reach it.
+ * The recorder writes to the queue of the service under the capture policy of the project, as in
+ * every proxy.
  */
 async function playThroughProxy(
   context: RoleContext,
@@ -127,7 +127,7 @@ function openScenarioRecorder(
   return recorder
 }
 
-/** Knows one key, which may only send calls, for the environment of the scenario. */
+/** Accepts one key, which can only send calls, in the environment of the scenario. */
 function onlyKey(key: string, about: { key_id: string; project_id: string }): ProjectKeys {
   const known = Buffer.from(key)
   const owner = {

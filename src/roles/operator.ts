@@ -65,7 +65,9 @@ function keyReader(config: RoleConfig<'operator'>): () => Promise<string> {
   return async () => (await readFile(operator_key_file, 'utf8')).trim()
 }
 
-/** Converts the settings of the environment; throws `ConfigError` for those that exclude each other. */
+/**
+ * Converts the settings of the environment; throws `ConfigError` for those that exclude each other.
+ */
 export function toOperatorSettings(config: RoleConfig<'operator'>): OperatorSettings {
   if (config.operator_renew_deadline_ms >= config.operator_lease_ms) {
     throw new ConfigError(
@@ -124,7 +126,7 @@ function parseSelector(config: RoleConfig<'operator'>): OperatorSettings['namesp
   return data
 }
 
-/** No value of a template may contain a quote or `$`, which a host may; 200 bound a Secret's size. */
+/** Parses the URL, a value in templates: quotes and `$` are refused, and the length is bounded. */
 function parseProxyUrl(url = defaultOperatorSettings.proxy_url): string {
   if (/^[A-Za-z0-9.:/[\]_-]{1,190}$/.test(url)) return url
   throw new ConfigError(

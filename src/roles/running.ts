@@ -19,7 +19,7 @@ import { runInInstallation } from '../platform/tenancy/index.ts'
 export type Running = {
   /** Stops the role cleanly: not ready, drain, close, flush, in that order. */
   stop(): Promise<void>
-  /** Resolves with the reason when the role can't continue. */
+  /** Resolves with the reason when the role cannot continue. */
   failed: Promise<Error>
 }
 
@@ -104,9 +104,9 @@ async function serveManagement(context: RoleContext, config: ProcessConfig): Pro
   context.ports['management_port'] = management.port
 }
 
-/** Time for a stopped start to end by itself. */
+/** Time for an interrupted start to end. */
 const settle_ms_max = 2_000
-/** Time for its parts to close after that. The exit of the process ends the rest. */
+/** Time for its parts to close after that. The exit of the process closes the others. */
 const close_ms_max = 5_000
 
 /**

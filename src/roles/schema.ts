@@ -86,7 +86,7 @@ export async function migrateStores(
         call.noteChange({ after: { migrations: changed } })
         await bootstrapStores(context, config, { db, deliver })
       },
-      // Before the first migration there is no table for the record, so it follows them.
+      // The first migration creates the table of the record, so the record is written afterwards.
       outcomeOf: () =>
         migrations.size + pending.length > 0 ? { outcome: 'succeeded' } : undefined,
     },
@@ -118,7 +118,10 @@ async function bootstrapStores(
 /** Takes the secrets of the first login. */
 type Deliver = (secrets: BootstrapSecrets) => Promise<void>
 
-/** Throws MigrationRefused during a move into these stores, so that no role starts on half of the data. */
+/**
+ * Throws MigrationRefused during a move into these stores, so that no role starts on half of the
+ * data.
+ */
 async function assertMoveFinished({ pool }: Relational<Tables>): Promise<void> {
   if (!(await isMoveUnfinished(pool).catch(explainPostgres))) return
   throw new MigrationRefused(
@@ -126,7 +129,7 @@ async function assertMoveFinished({ pool }: Relational<Tables>): Promise<void> {
   )
 }
 
-/** Logs the accounts whose password ended with the migration to invitations, at each migration. */
+/** Logs the accounts whose password the migration to invitations removed, at each migration. */
 async function reportLockedUsers(
   db: Relational<Tables>['db'],
   logger: RoleContext['logger'],
@@ -139,7 +142,7 @@ async function reportLockedUsers(
   )
 }
 
-/** Warns of a given password that is easy to guess. It is not refused, so that the start succeeds. */
+/** Warns of a configured password that is easy to guess. The start continues. */
 async function warnOfWeakness(
   logger: RoleContext['logger'],
   { admin_email, admin_password }: BootstrapSecrets,

@@ -41,7 +41,7 @@ export type VerificationApi = { runs: VerificationRoutesDeps; knowledge: Knowled
 
 const nanoDollarsPerCent = 10_000_000n
 
-/** Opens the API's part of verification: its runs are done by workers. */
+/** Opens the API's part of verification. Workers execute its runs. */
 export function openVerificationApi(
   { clock, parts }: Pick<RoleContext, 'clock' | 'parts'>,
   config: VerificationApiConfig,

@@ -90,7 +90,7 @@ test('changes are refused with a clear error, by people, keys, accounts and thei
   expect((await app.call('GET', '/probe/either', { token })).status).toBe(200)
 })
 
-test('what only takes access or data away works, and so do legal holds', async () => {
+test('calls that remove access or data still work, and so do legal holds', async () => {
   const { organization_id } = app.first
   const member = await app.person('gone@example.com', 'member')
   const asOwner = (method: 'POST' | 'PUT' | 'DELETE', url: string, body?: unknown) =>
@@ -131,7 +131,7 @@ test('what only takes access or data away works, and so do legal holds', async (
   expect(outcome(run)).toEqual(archived)
 })
 
-test('it is in no list of projects but the one of archived projects, and is no default', async () => {
+test('it is listed only among archived projects, and is never the default', async () => {
   const listed = async (query: string) => {
     const { body } = await app.call('GET', `/api/v2/access/projects${query}`, { token: owner })
     return body.projects.map(({ name }: { name: string }) => name)

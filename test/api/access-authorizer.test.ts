@@ -149,7 +149,7 @@ describe('the project', () => {
     }
   })
 
-  test('of several at once one must be named, or chosen as the default', async () => {
+  test('of several projects, one must be named or be the default', async () => {
     const required = [400, 'project_required']
     expect(await codeOf('/probe/jwt', { token: outsider.token })).toEqual(required)
     const { project_id, organization_id } = app.first
@@ -169,7 +169,7 @@ describe('the project', () => {
     expect((await get('/probe/jwt', { token })).body.project_id).toBe(project_id)
   })
 
-  test('the only one stays the default when the person sees more, whoever adds them', async () => {
+  test('the only one stays the default when the person gets access to others', async () => {
     const { project_id } = app.first
     const mine = (token: string) => get('/probe/jwt', { token }).then(({ body }) => body.project_id)
     expect(await mine(owner)).toBe(project_id)

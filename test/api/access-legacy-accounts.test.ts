@@ -82,7 +82,7 @@ test('only the person of the first start is an administrator of the installation
   expect(other.status).toBe(403)
 })
 
-test('a password that may open the organization of somebody else ends, and no other one', async () => {
+test('only passwords that may give access to the organization of another person are removed', async () => {
   expect(await liveTokens()).toEqual(
     (['boss', 'single', 'external', 'second'] as const).map(idOf).toSorted(),
   )

@@ -139,7 +139,7 @@ describe('a person of a group in the mapping', () => {
     await browser.signIn()
     await others.set({ disabled_at: null }).execute()
     expect((await members())['boss@example.com']).toMatchObject({ organization_role: 'owner' })
-    expect(app.logged()).toContain('groups would have removed the last owner')
+    expect(app.logged()).toContain('the last owner keeps the role')
     await browser.signIn()
     expect((await members())['boss@example.com']).toMatchObject({ organization_role: 'member' })
   })
@@ -150,7 +150,7 @@ describe('a person without a group in the mapping', () => {
     provider.person = ada({ sub: 'eve', email: 'eve@example.com', groups: ['others', 'lost'] })
     const back = await browser.signIn()
     expect(outcome(back)).toEqual([403, 'permission_denied'])
-    expect(back.body.detail).toContain('no group of yours gives a role')
+    expect(back.body.detail).toContain('none of your groups grants a role')
     expect(browser.own.has('__Host-looptrace_session')).toBe(false)
     const users = await app.call('GET', '/api/v2/access/users', { token: owner })
     expect(users.text).not.toContain('eve@example.com')
@@ -263,7 +263,7 @@ describe('a redirect that comes back is refused', () => {
     expect(outcome(await browser.comeBack(back))).toEqual([401, 'credentials_invalid'])
     browser.own.set('__Host-looptrace_sign_in', cookie)
     const replayed = await browser.comeBack(back)
-    expect(replayed.body.detail).toContain('has ended already')
+    expect(replayed.body.detail).toContain('was already completed')
     // The provider refuses the code too, in a sign-in with another state.
     const second = await browser.start()
     const mixed = new URL(back)
@@ -289,7 +289,7 @@ describe('a redirect that comes back is refused', () => {
     app.clock.ahead_ms = 10 * 60_000
     const late = await browser.comeBack(back)
     app.clock.ahead_ms = 0
-    expect(late.body.detail).toContain('no sign-in within ten minutes')
+    expect(late.body.detail).toContain('no sign-in in the last ten minutes')
   })
 
   test('with the name of another issuer (mix-up), or without the name', async () => {

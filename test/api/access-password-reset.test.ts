@@ -232,7 +232,7 @@ describe('a link by an administrator', () => {
     expect(app.logged()).toContain('a reset link was made')
   })
 
-  test('is refused to everyone else, and for nobody', async () => {
+  test('is refused to everyone else, and for an unknown user', async () => {
     const victim = await plain.person('victim@example.com', 'member')
     const other = await plain.person('administrator@example.com', 'admin')
     const made = await app.call('POST', '/api/v2/access/organizations', {

@@ -207,7 +207,7 @@ describe('the last owner', () => {
     expect((await disable()).status).toBe(200)
   })
 
-  test('is no news to a stranger who tries to disable the account', async () => {
+  test('is not revealed to a stranger who tries to disable the account', async () => {
     const { url, second } = await twoOwners()
     await call('POST', `${url}/leave`)
     const { token } = await app.person(`nosy-${people}@example.com`, 'member')
@@ -291,7 +291,7 @@ describe('limits of keys', () => {
     expect((await call('PUT', own, account)).status).toBe(200)
   })
 
-  test('a key loses what a later limit takes, within 30 s, and gets it back without the limit', async () => {
+  test('a key loses scopes beyond a later limit within 30 s, and gets them back without the limit', async () => {
     const { key } = (await makeKey({ scopes: ['tasks:read', 'ingest:write'] })).body
     const can = async () => (await app.call('GET', '/probe/either', { key })).status
     expect(await can()).toBe(200)

@@ -206,7 +206,7 @@ test('expired, revoked and disabled credentials are refused as unknown ones are,
   expect(await findDifferences(some)).toEqual([])
 })
 
-test('so are an access token and a session after their time', async () => {
+test('expired access tokens and sessions are refused as unknown ones are', async () => {
   app.clock.ahead_ms += signedIn_ms
   const some = credentials.filter(endsWithSignIn)
   expect(some.length).toBe(2)

@@ -101,7 +101,7 @@ describe('a change', () => {
     ])
   })
 
-  test('that cannot be recorded does not happen', async () => {
+  test('that cannot be recorded is rolled back', async () => {
     const before = (await get(keys)).body.total
     await runAsOwner('a test', () =>
       sql`alter table audit_records rename to audit_records_away`.execute(db()),

@@ -168,7 +168,7 @@ describe('calls of a network without valid credentials', () => {
     expect(reply.json().detail).toMatch(/^your network, without valid credentials, exceeded/)
   })
 
-  test('leave a caller alone who was authorised before, and delay a new one', async () => {
+  test('do not delay a caller who was authorised before, and delay a new one', async () => {
     const { ask, statuses, clock } = await serve(limit)
     expect((await ask({ key: 'user:known' })).statusCode).toBe(200)
     expect(await statuses(5, (n) => ({ key: `guess-${n}` }))).toEqual(over)

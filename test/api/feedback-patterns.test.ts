@@ -46,7 +46,7 @@ test('viewers and keys that read tasks read it, others do not', async () => {
   expect(await call({})).toBe(401)
 })
 
-test('few users are said to be few', async () => {
+test('the note says that there are too few users', async () => {
   const project = await api.newProject()
   expect(await patterns(project)).toMatchObject({
     ...{ patterns: [], total: 0, tasks: 0, users: 0, tested: 0 },
@@ -114,7 +114,7 @@ test('labels are features only for other sources than their own', async () => {
   expect(found.map((one: Json) => one.feature)).toEqual(['tool:refund'])
 })
 
-test('other sources, other projects and other windows have no part in it', async () => {
+test('feedback of other sources, projects and windows is excluded', async () => {
   const [project, neighbour] = [await api.newProject(), await api.newProject()]
   await api.vote(neighbour, angryTool({ angry: 6 }))
   expect((await patterns(project)).tasks).toBe(0)

@@ -124,7 +124,7 @@ describe('the queue', () => {
     }
   })
 
-  test('two reviewers of a task label it apart', async () => {
+  test('two reviewers label a task independently', async () => {
     const { project } = await seedQueue()
     await act('severe/labels', project, 'anna', { label: 'correct' })
     expect(idsOf(await queue(project, '', 'bert'))).not.toContain('severe')
@@ -228,7 +228,7 @@ test('agreement: κ of each two reviewers and of all', async () => {
   ])
 })
 
-test('precision of detectors: by findings, too few without a number, disputed apart', async () => {
+test('precision of detectors is null for too few findings, and ties are counted separately', async () => {
   const project = await api.newProject()
   for (let task = 0; task < 12; task += 1) {
     await api.seedTask(project, `t${task}`, { user_id: `u${task % 6}` })

@@ -45,7 +45,7 @@ test('without feedback every source is there, with empty buckets', async () => {
   expect(body).toMatchObject({ pending: 0, dropped: [], uncounted: 0, response: { rate: null } })
 })
 
-test('sources are counted apart, and the sample runs of onboarding not at all', async () => {
+test('sources are counted separately, and the sample runs of onboarding not at all', async () => {
   const project = await api.newProject()
   await api.vote(project, [
     { task_id: 'a', user: 'u1' },
@@ -91,7 +91,7 @@ test('groups by tool, model, name and release, each with its response rate', asy
   ])
 })
 
-test('votes of one user say little: the interval is wider than that of independent votes', async () => {
+test('votes of one user have a wider interval than independent votes', async () => {
   const project = await api.newProject()
   await api.vote(
     project,
@@ -205,7 +205,7 @@ test('wrong windows, units and limits are refused', async () => {
   }
 })
 
-test('another project has no part in it', async () => {
+test('feedback of another project is excluded', async () => {
   const [project, neighbour] = [await api.newProject(), await api.newProject()]
   await api.vote(neighbour, [{ task_id: 'a', user: 'u1', tools: ['pay'] }])
   await stats(neighbour)

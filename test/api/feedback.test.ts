@@ -135,7 +135,7 @@ describe('the same call again', () => {
     expect([late.status, late.body.thumbs, late.body.version]).toEqual([200, 'down', 2])
   })
 
-  test('is no news: the time of the last feedback stays', async () => {
+  test('does not change the time of the last feedback', async () => {
     const mine = await api.newTask(project)
     const body = { ...up, feedback_id: newId() }
     const { at } = (await api.give(project, mine, body)).body

@@ -168,7 +168,7 @@ test('cursors of another tenant, changed and hostile ones, lead to own data or t
   expect(cursors.size).toBeGreaterThan(25)
 })
 
-test('ids of another tenant in paths, queries, bodies and headers are as ids of nothing', async () => {
+test('ids of another tenant in paths, queries, bodies and headers are answered as unknown ids', async () => {
   const cells = routes.flatMap((route) => cellsOf(route, victim))
   const pairs = pairsOf(
     cells,

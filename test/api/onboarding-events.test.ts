@@ -37,7 +37,7 @@ const day_ms = 86_400_000
 const iso = (ms: number) => new Date(ms).toISOString()
 
 describe('posting', () => {
-  test('an event of its own, and a list; a repetition stores nothing', async () => {
+  test('a single event and a list are stored; a repetition stores nothing', async () => {
     await newProject()
     const occurred_at = iso(Date.now() - 5_000)
     const event = { event_id: 'e-1', name: 'installed', occurred_at, metadata: { version: '1.2' } }
@@ -320,7 +320,7 @@ describe('metadata', () => {
     expect(maskMetadata(harmless)).toEqual({ metadata: harmless, masked: [] })
   })
 
-  test('names are few and have meanings', () => {
+  test('the list of names is closed, and each name has a meaning', () => {
     expect(eventNameList.length).toBeLessThan(30)
     expect(eventNameList).toContain('first_incident_rule')
   })

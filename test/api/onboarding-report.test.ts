@@ -52,7 +52,7 @@ async function addKey(project_id: string, scopes: string[], more: object = {}): 
 }
 
 describe('the report', () => {
-  test('of an empty project misses all but the ledger, in the order to do it', async () => {
+  test('of an empty project lists all checks but the ledger as missing, in order', async () => {
     const project_id = await api.bench.newProject()
     const body = await report(project_id)
     expect(body.checks.map(({ id }: Json) => id)).toEqual(checkIds)
@@ -107,7 +107,7 @@ describe('the report', () => {
     await addKey(project_id, ['tasks:read'])
     const detail = (body: Json, id: string) => body.checks.find((one: Json) => one.id === id).detail
     const body = await report(project_id)
-    expect(detail(body, 'project_key')).toContain('revoked, expired or have other scopes')
+    expect(detail(body, 'project_key')).toContain('revoked, expired or lack it')
     await addKey(project_id, ['proxy:write', 'tasks:read'])
     expect(stateOf(await report(project_id), 'project_key')).toBe('done')
   })

@@ -87,7 +87,7 @@ describe('the end of a run', () => {
     expect(status).toBe(200)
     expect(body).toMatchObject({
       ...{ state: 'ended', outcome: 'failed', step: 'playing', steps_done: 1 },
-      error: 'playing: it failed; the log of the API says why.',
+      error: 'playing: The run failed. See the log of the API for the reason.',
     })
     const again = await broken.call('POST', `${path}?wait=true`, { project_id })
     expect(again.body.scenario_id).not.toBe(body.scenario_id)
@@ -163,7 +163,7 @@ describe('attacks', () => {
     expect(await tried('DELETE', keyOf(project_id, 'ingest:write'))).toBe(202)
   })
 
-  test('removal deletes the rule of the run and its user’s tasks, and no look-alike', async () => {
+  test('removal deletes the rule of the run and its user’s tasks, and nothing similar', async () => {
     const project_id = await api.bench.newProject()
     const { body } = await start(project_id)
     const { scenario_id } = body
@@ -236,7 +236,7 @@ describe('the script', () => {
     },
   )
 
-  test('what is missing and what is too much is named', () => {
+  test('missing and unexpected findings are named', () => {
     const findings = [{ finding_id: '1', type: 'cycle', severity: 'high' }]
     const [loop, , , , healthy] = compareFindings({ loop: findings, healthy: findings })
     expect(loop).toMatchObject({ missing: ['repeat_call'], unexpected: ['cycle'] })

@@ -286,7 +286,7 @@ describe('automatic verification', () => {
     expect(await tasksOf(project)).toEqual(['task 0', 'task 1', 'task 2', 'task 3', 'while away'])
   })
 
-  test('what one pass leaves out, the next one starts', async () => {
+  test('the next pass starts runs that a pass left out', async () => {
     const project = await newProject()
     for (const at of [0, 1, 2]) await bringTask(project, `task ${at}`)
     const worker = newWorker({ starts_max: 1 })

@@ -115,7 +115,7 @@ describe('start', () => {
     [
       { verifiers: [{ name: 'web', options: { rings: 1 } }] },
       '/verifiers/0/options/rings',
-      /"rings" is no option of web/,
+      /"rings" is not an option of web/,
     ],
     [
       { verifiers: [{ name: 'web', options: { domains_min: 1 } }] },

@@ -121,7 +121,7 @@ describe('recompute', () => {
     expect([checked >= 40, wrong]).toEqual([true, []])
   })
 
-  test('a changed score, verdict or result is noticed, and another formula refused', async () => {
+  test('a changed score, verdict or result is detected, and another formula refused', async () => {
     const { project, run_id } = await newRun()
     await sql`update verification_runs set trust_score = trust_score + 0.000001
       where id = ${run_id}`.execute(api.db)

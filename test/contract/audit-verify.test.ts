@@ -49,7 +49,7 @@ async function checkInParts() {
   return reports
 }
 
-test('a check that runs out of time says how far it came, and goes on from there', async () => {
+test('a check that reaches its time limit reports the checked part, and continues from there', async () => {
   const reports = await checkInParts()
   expect(reports.map(({ from_seq, head, next_after }) => [from_seq, head.seq, next_after])).toEqual(
     [

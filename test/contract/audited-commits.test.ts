@@ -65,7 +65,7 @@ describe('the record of a call', () => {
     expect(record).toMatchObject({ outcome: 'succeeded', resource_id: row?.id })
   })
 
-  test('is not taken by a statement that changes no row, a lock, or bookkeeping', async () => {
+  test('is not written by a statement that changes no row, a lock, or bookkeeping', async () => {
     const { isRecorded } = await call(async () => {
       await db().updateTable('organizations').set({ name: 'x' }).where('id', '=', newId()).execute()
       await sql`select 1 from organizations for update`.execute(db())
@@ -79,7 +79,7 @@ describe('the record of a call', () => {
     expect(await outcomes()).toEqual([])
   })
 
-  test('goes away with a transaction that is rolled back, and comes with the next one', async () => {
+  test('is rolled back with its transaction, and written by the next one', async () => {
     await call(async () => {
       const rolledBack = db()
         .transaction()
@@ -153,7 +153,7 @@ describe('the record of a call', () => {
     expect(await names()).toEqual(['busy', 'first', 'free'])
   })
 
-  test('is not taken by work that goes on after the call', async () => {
+  test('is not written by work that continues after the call', async () => {
     let later: Promise<unknown> = Promise.resolve()
     const audited = await call(async () => {
       later = new Promise((resolve) => setTimeout(resolve, 50)).then(() => insert('later'))

@@ -159,7 +159,7 @@ test('expired content takes the texts of feedback, also of earlier versions; vot
   expect(await api.counted(project_id)).toEqual(['end_user  3 0 0'])
 })
 
-test('an erased user leaves votes that nobody can be found by', async () => {
+test('votes of an erased user do not identify the user', async () => {
   const retention = openFeedbackRetention({ db: api.db as never })
   const project_id = await api.newProject()
   const task_id = await api.newTask(project_id)

@@ -148,7 +148,7 @@ test('a service that just exits stops its server', async () => {
   await eventually('the server ends', async () => !(await isRunning(pid)))
 })
 
-test('a pid file that names another program harms neither', async () => {
+test('a pid file that names another program affects neither that program nor the start', async () => {
   await (await start()).stop()
   const stranger = spawn('sleep', ['60'])
   cleanUps.push(async () => stranger.kill('SIGKILL'))

@@ -108,7 +108,7 @@ test('a resource whose finalizer is removed by hand leaves no key after the grac
   expect(await revokedCount()).toBeGreaterThan(before)
 })
 
-test('nor does one that a foreign finalizer keeps, although the grant ended', async () => {
+test('a resource that a foreign finalizer keeps leaves no key after its grant ended', async () => {
   const own = await evesPlace()
   await own.accounts.apply('robot', account(own.project))
   await own.accounts.ready('robot')
@@ -118,7 +118,7 @@ test('nor does one that a foreign finalizer keeps, although the grant ended', as
   await noKeys(own)
 })
 
-test('nor does one that is made again, suspended and without a grant', async () => {
+test('a resource that is made again, suspended and without a grant, leaves no key', async () => {
   const own = await orphaned()
   const { project } = await productPlace(cluster)
   await eve.apply(own.accounts, robot(account(project, { suspend: true })))
@@ -244,7 +244,7 @@ test('a Secret that is made before, with every mark of the operator, gives no ke
   expect((await victim.secrets()).get('robot-key').metadata.uid).toBe(stolen.metadata.uid)
 })
 
-test('names that look like those of a grant are others', async () => {
+test('names that resemble those of a grant are not granted', async () => {
   const own = await productPlace(cluster, { isGranted: false })
   await eve.letEdit(own.namespace)
   const name = `shop-${own.namespace}`

@@ -182,7 +182,7 @@ describe('words', () => {
     expect(result.verdict).toBe('supported')
   })
 
-  test('a document that says otherwise takes the support of another source', async () => {
+  test('a document with another value cancels the support of another source', async () => {
     const project_id = await api.newProject()
     await api.add(project_id, {
       name: 'new terms',
@@ -240,7 +240,7 @@ describe('the judge', () => {
     expect(asked).toEqual(['kb'])
   })
 
-  test('it is not asked about a value that nothing has, and without its verdict words stay', async () => {
+  test('it is not asked about a value without a source; without its verdict the words decide', async () => {
     const project_id = await project()
     let asked = 0
     const judge: Judge = async () => {
@@ -273,7 +273,7 @@ describe('embeddings', () => {
     }),
   }
 
-  test('a chore makes vectors; a project above its budget does not hold up others', async () => {
+  test('a chore makes vectors; a project above its budget does not delay others', async () => {
     const [poor, rich] = [await api.newProject(), await api.newProject()]
     for (const project_id of [poor, rich]) {
       await api.add(project_id, { name: 'd', content: 'One boat.\nTwo.\nThree.\nFour.\nFive.\n' })

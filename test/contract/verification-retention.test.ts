@@ -175,7 +175,7 @@ test('an environment of its own keeps its runs', async () => {
   expect((await stored(live)).claims).toHaveLength(1)
 })
 
-test('when content expires its quotes go, and a score can be computed from what stays', async () => {
+test('when content expires its quotes are removed, and the score can still be computed', async () => {
   const project = await bench.newProject()
   const [old, held] = await verified(await story(project, 'old'), await story(project, 'held'))
   if (!(old && held)) throw new Error('no runs')
@@ -192,7 +192,7 @@ test('when content expires its quotes go, and a score can be computed from what 
   expect(JSON.stringify(await stored(held))).toContain('blue house')
 })
 
-test('an erasure deletes the runs that read the user, and those of nobody else', async () => {
+test('an erasure deletes the runs that read data of the user, and no others', async () => {
   const project = await bench.newProject()
   const hers = await story(project, 'hers', { user_id: 'ada' })
   const mine = await story(project, 'mine', { user_id: 'ada' })

@@ -165,7 +165,7 @@ test('a verifier that fails, hangs or lacks its model does not lose the others',
   expect(JSON.stringify(run)).not.toContain('secret')
 })
 
-test('a run beyond its time keeps what is done, and fails without it', async () => {
+test('a run over its time limit keeps the results so far, and fails without any', async () => {
   const rows = await answered('It is 1,250.50.')
   const hang = verifierOf(() => new Promise(() => undefined), { name: 'web' })
   const limits = { run_ms: 1_500, check_ms: 60_000, cancel_poll_ms: 50 }
@@ -182,7 +182,7 @@ test('a run beyond its time keeps what is done, and fails without it', async () 
     state: 'verified',
     verifier_runs: [
       { state: 'done' },
-      { state: 'failed', reason: 'The time of the run was over.' },
+      { state: 'failed', reason: 'The run reached its time limit.' },
     ],
   })
   const only = { verifiers: [{ name: 'web', options: {} }] }
@@ -240,7 +240,7 @@ test('a run that is deleted meanwhile leaves nothing', async () => {
   expect(await listRuns(deps.db, run, { limit: 5 })).toEqual([])
 })
 
-test('two workers do each of many runs once', async () => {
+test('two workers execute each of many runs once', async () => {
   const project_id = await bench.newProject()
   let checks = 0
   const counting = verifierOf(async (claim, signal) => {

@@ -8,11 +8,11 @@ import { problem } from '../../src/kernel/problem.ts'
 import { projectRoles } from '../../src/kernel/scopes.ts'
 import {
   type Authorize,
+  admitsOperator,
   type Caller,
   createHttpServer,
   type HttpServer,
   keyScopesOf,
-  letsOperatorIn,
   type RouteScope,
 } from '../../src/platform/http/index.ts'
 import {
@@ -142,7 +142,7 @@ export const authorize: Authorize = async (
 }
 
 function operatorIn(scope: RouteScope, project_id: string | undefined): Caller {
-  if (!letsOperatorIn(scope)) throw problem('permission_denied')
+  if (!admitsOperator(scope)) throw problem('permission_denied')
   if (project_id === undefined) throw problem('project_required')
   return { kind: 'operator', id: 'operator-1', project_id }
 }

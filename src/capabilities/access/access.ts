@@ -33,7 +33,7 @@ export type Access = {
   db: Kysely<AccessTables>
   clock: Clock
   keys: KeyCache
-  /** Keys of the operators of clusters. */
+  /** Keys of Kubernetes operators. */
   operators: KeyCache<OperatorKey>
   roles: RoleReader
   tokens: AccessTokens
@@ -42,7 +42,7 @@ export type Access = {
   external: ExternalTokens | undefined
   /** Sign-in of browsers at the external issuer, if it is configured. */
   issuer_sign_in: IssuerSignIn | undefined
-  /** Origin of our pages, if it is set. */
+  /** Origin of the pages of Looptrace, if it is configured. */
   public_url: string | undefined
   sessions: BrowserSessions
   passwords: PasswordHasher
@@ -63,7 +63,8 @@ export type AccessOptions = IssuerSettings &
     clock: Clock
     logger: Logger
     /**
-     * Encrypts the private signing keys in the store; at least 32 characters, the same in every pod.
+     * Encrypts the private signing keys in the store; at least 32 characters, the same in every
+     * pod.
      */
     secret_key: string
     /** `iss` of our access tokens. */
@@ -72,19 +73,19 @@ export type AccessOptions = IssuerSettings &
     token_ttl_ms: number
     /** Lifetime of an invitation's link; 7 days by default. */
     invitation_ttl_ms?: number
-    /** Most open invitations of an organization; 200 by default. */
+    /** Maximum open invitations of an organization; 200 by default. */
     invitations_pending_max?: number
     /** Sends invitations and reset links. Without a configured mailer the inviter gets the link. */
     mailer?: Mailer | undefined
     /** Origin of links in mails. */
     public_url?: string | undefined
-    /** The way to the external issuer; required with `oidc_issuer`. */
+    /** HTTP client of the external issuer; required with `oidc_issuer`. */
     outbound?: Outbound | undefined
-    /** Tests use cheaper hashes. */
+    /** Cost of password hashes. Tests lower it. */
     passwords?: PasswordHasher
   }
 
-/** Creates the parts of sign-in, without reading from the store. */
+/** Creates the parts of sign-in. Reads nothing from the store. */
 export function openAccess(options: AccessOptions): Access {
   const { db, clock } = options
   const { keys, close } = openKeys({ db, clock })

@@ -4,10 +4,10 @@ import { type OrganizationRole, organizationRoles, projectRoles } from '../../ke
 import { currentCall } from '../../platform/audit/index.ts'
 import {
   type Authorize,
+  admitsBrowsers,
   type Caller,
   type Credentials,
   keyScopesOf,
-  letsBrowsersIn,
   type RouteScope,
 } from '../../platform/http/index.ts'
 import { type Identity, type IdentityDeps, identify } from './identify.ts'
@@ -17,8 +17,8 @@ type AuthorizerDeps = IdentityDeps & { roles: RoleReader }
 
 /**
  * Creates the function that authenticates and authorises each request. Order of refusals: 401 for
- * the credentials, 404 for an organization or project that the caller can not see, 403 for an
- * insufficient role or scope, 409 for a change of an archived project; 503 when the store is
+ * the credentials, 404 for an organization or project that the caller cannot see, 403 for an
+ * insufficient role or scope, 409 for a change of an archived project. 503 when the store is
  * unavailable.
  */
 export function authorizer(deps: AuthorizerDeps): Authorize {
@@ -37,7 +37,9 @@ function noteIdentity(identity: Identity): void {
   if ('project_id' in identity) call?.noteProject(identity.project_id)
 }
 
-/** Throws `password_change_required` until the user has replaced a password that others know. */
+/**
+ * Throws `password_change_required` until the user has replaced a password set by another person.
+ */
 export function checkPasswordChange(scope: RouteScope, identity: Identity): void {
   if (identity.kind !== 'user' || !identity.must_change_password) return
   if (scope.level === 'user' && scope.before_password_change) return
@@ -78,7 +80,9 @@ function permitInProject(scope: ProjectScope, question: Question): Promise<Calle
   }
 }
 
-/** An operator may work in any project. `identify` has already checked that the route admits it. */
+/**
+ * Authorises an operator in any project. `identify` has checked that the route admits operators.
+ */
 async function permitOperator(id: string, { credentials, roles }: Question): Promise<Caller> {
   const named = credentials.params['project_id'] ?? credentials.project
   if (named === undefined) throw projectRequired()
@@ -87,7 +91,7 @@ async function permitOperator(id: string, { credentials, roles }: Question): Pro
   return { kind: 'operator', id, project_id }
 }
 
-/** A key or service account works in its own project, within its scopes. */
+/** Authorises a key or service account in its own project, within its scopes. */
 async function permitScopes(scope: ProjectScope, question: Question): Promise<Caller> {
   const { identity, credentials } = question
   if (!('scopes' in identity)) throw problem('permission_denied')
@@ -115,7 +119,7 @@ function checkOrigin(
   scope: ProjectScope,
   { origins, origin }: { origins: readonly string[]; origin: string | undefined },
 ): void {
-  if (!letsBrowsersIn(scope)) {
+  if (!admitsBrowsers(scope)) {
     throw problem('permission_denied', { detail: 'A browser key can only send feedback' })
   }
   if (origin !== undefined && origins.includes(origin)) return
@@ -139,7 +143,7 @@ async function permitUserInProject(scope: ProjectScope, question: Question): Pro
   return { ...person, project_id }
 }
 
-/** Throws `project_archived` for a call that is not a read. Calls for viewers are reads. */
+/** Throws `project_archived` for a change. Routes for viewers count as reads. */
 function refuseChange({ role, in_archived }: ProjectScope, { method }: Question): void {
   if (method === 'GET' || role === 'viewer' || in_archived === true) return
   throw problem('project_archived', {

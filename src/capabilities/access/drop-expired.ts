@@ -1,6 +1,6 @@
 import { type AccessTables, type Kysely, sql } from '../../platform/relational/index.ts'
 
-/** Tables whose rows are worthless after a time, and the column with that time. */
+/** Tables with rows that expire, and the column with the time. */
 const expiresIn = {
   browser_sessions: 'expires_at',
   refresh_tokens: 'expires_at',

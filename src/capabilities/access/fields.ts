@@ -5,7 +5,7 @@ import { Answer, etagOf } from '../../platform/http/index.ts'
 /** An id in a path. */
 export const idField = z.uuid().toLowerCase()
 
-/** A display name; without control characters, because terminals show it too. */
+/** A display name. No control characters, because terminals show it. */
 export const nameField = z
   .string()
   .trim()
@@ -32,7 +32,7 @@ export const environmentField = nameField
   .nullable()
   .optional()
   .describe(
-    'Environment of data sent with the key, unless the data names one. If the project lists `environments`, one of them. null: none.',
+    'Default environment of data sent with the key. Must be one of `environments` of the project, if it lists any. null: no default.',
   )
 
 /** The environments of a project, each different; null allows keys of any environment. */
@@ -43,7 +43,7 @@ export const environmentsField = z
   .meta({ uniqueItems: true })
   .nullable()
   .describe(
-    'Names that the environment of a new key can have. A key without an environment is always allowed. null: any name. An empty list: no name.',
+    'Environments that new keys can have. A key without an environment is always allowed. null: any environment. An empty list: none.',
   )
 
 /** Expiry of a key; null or left out: never. */
@@ -51,7 +51,7 @@ export const expiryField = z.iso.datetime({ offset: true }).nullable().optional(
 export const projectRoleField = z.enum(projectRoles).meta({ id: 'ProjectRole' })
 export const organizationRoleField = z.enum(organizationRoles).meta({ id: 'OrganizationRole' })
 
-/** A reason that stays on record; without control characters, because terminals show it too. */
+/** A reason that is stored permanently. No control characters, because terminals show it. */
 export const reasonField = z
   .string()
   .trim()
@@ -60,11 +60,11 @@ export const reasonField = z
   .regex(/^\P{Cc}*$/u, 'expected text without control characters')
   .meta({ id: 'RecordedReason', pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' })
 
-/** The most that keys may do; null sets no limit. */
+/** Limit of the scopes of keys; null sets no limit. */
 export const keyScopesLimitField = scopesField
   .nullable()
   .describe(
-    'Most scopes that keys may have. Keys with more keep only these. null: no limit. An empty list: no scope.',
+    'Scopes that keys can have at most. Other scopes of a key have no effect. null: no limit. An empty list: no scope.',
   )
 
 /** Answers a versioned object with its ETag. */

@@ -1,9 +1,9 @@
 import { problem } from '../../kernel/problem.ts'
 import type { KeyScope } from '../../kernel/scopes.ts'
 import {
+  admitsOperator,
   type BrowserRequest,
   type Credentials,
-  letsOperatorIn,
   type RouteAccess,
   type RouteAuth,
 } from '../../platform/http/index.ts'
@@ -17,8 +17,8 @@ import type { AccessTokens } from './tokens/access-tokens.ts'
 import type { ExternalTokens } from './tokens/external-tokens.ts'
 
 /**
- * The owner of the credentials. A user has roles, a key or service account has scopes, and an
- * operator has the routes that admit it.
+ * The owner of the credentials. A user has roles. A key or service account has scopes. An
+ * operator can call the routes that admit it.
  */
 export type Identity =
   | { kind: 'user'; id: string; must_change_password: boolean }
@@ -49,10 +49,11 @@ export type IdentityDeps = {
 }
 
 /**
- * Authenticates a request by its one credential; both a key and a bearer token are refused. A session
- * cookie, which browsers add to every request, counts only without them. Throws
+ * Authenticates a request by its credential. A request with both a key and a bearer token is
+ * refused. A session cookie, which browsers add to every request, is used only without them. Throws
  * `credentials_missing`, `credentials_invalid`, and `credentials_unsupported` for a key, valid or
- * not, on a route that accepts only tokens; `permission_denied` for a cookie that another site sent.
+ * not, on a route that accepts only tokens; `permission_denied` for a cookie that another site
+ * sent.
  */
 export async function identify(
   { auth, scope }: RouteAccess,
@@ -64,7 +65,7 @@ export async function identify(
       detail: 'The request has both Authorization and X-API-Key, expected one of them',
     })
   }
-  if (api_key !== undefined && letsOperatorIn(scope) && operatorKeyPrefix(api_key) !== undefined) {
+  if (api_key !== undefined && admitsOperator(scope) && operatorKeyPrefix(api_key) !== undefined) {
     return byOperatorKey(api_key, deps)
   }
   if (api_key !== undefined && auth !== 'jwt') return byKey(api_key, deps)

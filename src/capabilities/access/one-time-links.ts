@@ -12,13 +12,15 @@ export type OneTimeLink = {
 /** Time in which `mailsPerDay_max` counts. */
 export const day_ms = 24 * 60 * 60 * 1000
 
-/** Mails with links of one kind that an address gets within a day. */
+/** Maximum mails with links of one kind to an address within a day. */
 export const mailsPerDay_max = 3
 
 /** Ended links that are deleted with each new one, so that the tables do not grow. */
 export const droppedAtOnce_max = 20
 
-/** Mints a link: a prefix and 43 base62 characters (256 bits), of which only the SHA-256 is stored. */
+/**
+ * Mints a link: a prefix and 43 base62 characters (256 bits), of which only the SHA-256 is stored.
+ */
 export function mintLink(
   clock: Clock,
   { prefix, ttl_ms }: { prefix: 'lti_' | 'lt_reset_'; ttl_ms: number },
@@ -34,8 +36,8 @@ export function mintLink(
 }
 
 /**
- * Returns the URL of a link; null without `LOOPTRACE_PUBLIC_URL`. The part after # is not sent to
- * servers, so that no log of a proxy has the token.
+ * Returns the URL of a link; null without `LOOPTRACE_PUBLIC_URL`. The token is in the fragment,
+ * which browsers do not send to servers, so that proxies do not log it.
  */
 export function linkUrl(
   public_url: string | undefined,

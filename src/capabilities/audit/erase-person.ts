@@ -66,7 +66,9 @@ function eraseStored(
   })
 }
 
-/** Notes the erasure for reads of the person that are in journals: they are sealed without origin. */
+/**
+ * Notes the erasure for reads of the person that are in journals: they are sealed without origin.
+ */
 async function noteErasure(db: AuditDb, erased: Erased): Promise<void> {
   const { erased_at } = erased
   await db
@@ -117,13 +119,13 @@ export function openAuditErasure({ db }: { db: AuditDb }): ErasureTarget {
 /** Records read at a time: a value has at most 16 KiB. */
 const page_records = 500
 
-/** Erases the changes that have a name as a whole value. A part of a value is not a name. */
+/** Erases the changes with a value that equals a name. A name within a longer value stays. */
 async function eraseChanges(
   db: AuditDb,
   where: ReturnType<typeof sql<boolean>>,
   named: Names,
 ): Promise<number> {
-  // PostgreSQL finds records that may have a name in quotes, and JSON tells values from the rest.
+  // PostgreSQL finds records with a quoted name; parsing the JSON excludes keys and parts of texts.
   const has = (value: string) =>
     sql`strpos(lower(change_value), lower(${JSON.stringify(value)})) > 0`
   const values = [named.id, ...(named.email === undefined ? [] : [named.email])]

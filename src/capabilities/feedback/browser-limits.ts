@@ -21,7 +21,7 @@ export type BrowserLimits = {
   take(call: BrowserCall): void
 }
 
-/** Assumed users of one network, such as an office. The limit of a network has their calls. */
+/** Assumed users of one network, such as an office. They multiply the limit of a network. */
 const usersOfNetwork = 10
 
 /**

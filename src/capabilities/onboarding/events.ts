@@ -51,22 +51,26 @@ const metadata = z
     error: `expected at most ${metadataNames_max} values`,
   })
   .default({})
-  .describe('Small facts, such as a version. Values that may be secrets are masked.')
+  .describe('Metadata of the event, such as a version. Values that may be secrets are masked.')
 
 const nameMeanings = eventNameList.map((name) => `\`${name}\`: ${eventNames[name]}`).join(' ')
 
 const eventFields = {
-  event_id: id.describe('Id of the event, chosen by the client: a repeated id stores it once.'),
+  event_id: id.describe(
+    'Id of the event, chosen by the client. An event with a repeated id is stored once.',
+  ),
   name: z
     .enum(eventNameList, { error: expected(`one of ${eventNameList.join(', ')}`) })
     .meta({ id: 'OnboardingEventName' })
     .describe(nameMeanings),
   occurred_at: instant
     .optional()
-    .describe('When it happened, by the clock of the client. Default: the time of receipt.'),
+    .describe('Time of the event, by the clock of the client. Default: the time of receipt.'),
   installation_id: id
     .optional()
-    .describe('Installation to which it happened. Default: it happened to the caller.'),
+    .describe(
+      'Id of the installation that the event is about. Default: the event is about the caller.',
+    ),
   metadata,
 }
 
@@ -74,7 +78,9 @@ const eventSchema = record('OnboardingEventRequest', eventFields)
 
 const sentAt = instant
   .optional()
-  .describe('When the request was sent, by the clock of the client: corrects `occurred_at`.')
+  .describe(
+    'Time when the request was sent, by the clock of the client. Used to correct `occurred_at`.',
+  )
 
 const batchBody = record('OnboardingEventsRequest', {
   events: z
@@ -107,7 +113,7 @@ const eventsBody = documentedAs(
 function addFault(issue: z.core.$ZodIssue, context: z.core.$RefinementCtx): void {
   const faults =
     issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => [[...issue.path, key], 'expected no such field'] as const)
+      ? issue.keys.map((key) => [[...issue.path, key], 'unknown field'] as const)
       : [[issue.path, issue.message] as const]
   for (const [path, message] of faults) {
     context.addIssue({ code: 'custom', path: [...path], message, input: undefined })
@@ -118,15 +124,22 @@ const eventReply = record('OnboardingEvent', {
   event_id: z.string(),
   name: eventFields.name,
   subject: z.string().describe('`installation:<id>`, `user:<id>`, `key:<id>` and so on.'),
-  occurred_at: z.iso.datetime().describe('When it happened, corrected.'),
-  received_at: z.iso.datetime().describe('When it was first received, by the clock of the server.'),
+  occurred_at: z.iso.datetime().describe('Time of the event, corrected by `skew_ms`.'),
+  received_at: z.iso
+    .datetime()
+    .describe('Time when the event was first received, by the clock of the server.'),
   clock: z
     .enum(['client', 'corrected', 'server'])
     .meta({ id: 'OnboardingEventClock' })
     .describe(
       'Clock of `occurred_at`. `corrected`: moved by `skew_ms`. `server`: the time of receipt, because the time of the client was missing or impossible.',
     ),
-  skew_ms: z.int().nullable().describe('Clock of the server minus clock of the client.'),
+  skew_ms: z
+    .int()
+    .nullable()
+    .describe(
+      'Clock of the server minus clock of the client, in milliseconds; null without `sent_at`.',
+    ),
   metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
   masked: z.array(z.string()).describe('Names of masked values.'),
   replayed: z.boolean().describe('Whether the event was stored before.'),
@@ -139,15 +152,15 @@ const eventsReply = record('OnboardingEventsReply', {
 })
 
 /**
- * POST /api/v1/onboarding/events: stores events of setting Looptrace up, all or none. 201 with a new
- * event, 200 when all were stored before.
+ * POST /api/v1/onboarding/events: stores onboarding events, all or none. 201 with a
+ * new event, 200 when all were stored before.
  */
 export function postOnboardingEvents({ db, clock }: OnboardingDeps): Route {
   return defineRoute({
     method: 'POST',
     url: '/api/v1/onboarding/events',
     id: 'postOnboardingEvents',
-    summary: 'Record steps of setting Looptrace up',
+    summary: 'Record onboarding events, such as an installation or a first call',
     audit: 'people',
     status: 201,
     auth: 'jwt_or_key',

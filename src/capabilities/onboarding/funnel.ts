@@ -22,17 +22,21 @@ const step = z.enum(funnelStepNames).meta({ id: 'OnboardingStep' })
 const funnelReply = record('OnboardingFunnel', {
   subjects: count.describe('Projects, installations and people in the funnel.'),
   subject_kinds: z.array(z.enum(subjectKinds).meta({ id: 'OnboardingSubjectKind' })),
-  weeks: z.int().describe('Weeks of first steps that are read, the current one included.'),
+  weeks: z
+    .int()
+    .describe(
+      'Number of weeks, the current one included. Subjects count by the week of their first step.',
+    ),
   steps: z.array(
     record('OnboardingFunnelStep', {
       step,
       meaning: z.string(),
-      events: z.array(z.string()).describe('Posted events that mean the step.'),
+      events: z.array(z.string()).describe('Names of posted events that count as the step.'),
       done: count.describe('Subjects that took the step itself.'),
       reached: count.describe('Subjects that took the step or a later one.'),
       of_all: share.describe('`reached` as a share of all subjects.'),
       of_previous: share.describe('`reached` as a share of `reached` of the step before.'),
-      timed: count.describe('Subjects with a time since the nearest earlier step that they took.'),
+      timed: count.describe('Subjects with a time since the nearest earlier step.'),
       median_s: seconds.describe('Median of those times, by nearest rank, in seconds.'),
       p90_s: seconds.describe('90th percentile of those times, by nearest rank, in seconds.'),
       out_of_order: count.describe('Subjects that took the step before the nearest earlier one.'),
@@ -49,10 +53,14 @@ const funnelReply = record('OnboardingFunnel', {
     .describe('Subjects by the week of their first step, oldest first.'),
   unknown_steps: z
     .array(step)
-    .describe('Steps of the project that a store did not answer in time; they count as not taken.'),
+    .describe(
+      'Steps of the project for which a store gave no answer in time. They count as not taken.',
+    ),
   truncated: z
     .boolean()
-    .describe(`Whether there were more than ${subjectEvents_max} first times; the newest count.`),
+    .describe(
+      `Whether more than ${subjectEvents_max} first steps were found. Then only the newest count.`,
+    ),
 })
 
 const query = z.strictObject({
@@ -70,13 +78,15 @@ const query = z.strictObject({
 
 const week_ms = 7 * 86_400_000
 
-/** GET /api/v1/onboarding/funnel: how far the project, its installations and its people have come. */
+/**
+ * GET /api/v1/onboarding/funnel: onboarding steps of the project, its installations and its people.
+ */
 export function getOnboardingFunnel(deps: FirstStepsDeps): Route {
   return defineRoute({
     method: 'GET',
     url: '/api/v1/onboarding/funnel',
     id: 'getOnboardingFunnel',
-    summary: 'Steps of setting Looptrace up, with times between them',
+    summary: 'Funnel of onboarding steps, with times between them',
     auth: 'jwt_or_key',
     scope: readScope,
     query,

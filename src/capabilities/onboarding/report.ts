@@ -18,9 +18,12 @@ const checkSchema = record('OnboardingCheck', {
   state: z
     .enum(['done', 'missing', 'unknown'])
     .meta({ id: 'OnboardingCheckState' })
-    .describe('`unknown`: a store gave no answer in time.'),
-  required: z.boolean().describe('Whether `ready` needs it.'),
-  since: z.iso.datetime().nullable().describe('When it was done first, where that is known.'),
+    .describe('State of the check. `unknown`: a store gave no answer in time.'),
+  required: z.boolean().describe('Whether `ready` requires the check.'),
+  since: z.iso
+    .datetime()
+    .nullable()
+    .describe('Time when the check was first done; null if unknown.'),
   detail: z.string(),
   commands: z
     .array(
@@ -29,7 +32,9 @@ const checkSchema = record('OnboardingCheck', {
         text: z.string().describe('Command for a POSIX shell that uses `variables`.'),
       }),
     )
-    .describe('Commands that do it; the first one does it alone. Empty for a check that is done.'),
+    .describe(
+      'Commands that complete the check. The first one is sufficient. Empty for a completed check.',
+    ),
 })
 
 const reportReply = record('OnboardingReport', {
@@ -39,7 +44,7 @@ const reportReply = record('OnboardingReport', {
   done: count.describe('Number of checks that are done.'),
   missing: count,
   unknown: count,
-  checks: z.array(checkSchema).describe('In the order in which to do them.'),
+  checks: z.array(checkSchema).describe('Checks, in the recommended order.'),
   variables: z
     .array(record('OnboardingVariable', { name: z.string(), meaning: z.string() }))
     .describe('Variables of the commands.'),
@@ -68,7 +73,7 @@ export function getOnboardingReport(deps: ReportDeps): Route {
     method: 'GET',
     url: '/api/v1/onboarding/report',
     id: 'getOnboardingReport',
-    summary: 'Report of what is set up and what is missing, with commands',
+    summary: 'Onboarding report: completed and missing checks, with commands',
     auth: 'jwt_or_key',
     scope: readScope,
     reply: reportReply,

@@ -93,7 +93,7 @@ function unlessLate(error: unknown): undefined {
 /** Time-out of a call, which takes a second; a proxy that is still starting may take longer. */
 const callTimeout_ms = 30_000
 
-/** Most model calls of an agent, more than any sample needs, for a model that never stops. */
+/** Maximum model calls of an agent, in case the model never answers. */
 const rounds_max = 12
 
 /**

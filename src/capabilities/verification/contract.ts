@@ -26,7 +26,7 @@ export type SeenSource = {
   digest: string
 }
 
-/** The answer that a run verifies, with everything that the agent saw before it. */
+/** The answer that a run verifies, with the texts that the agent saw before it. */
 export type AnswerContext = {
   project_id: string
   trace_id: string
@@ -50,17 +50,17 @@ export type AnswerContext = {
   gaps: readonly string[]
 }
 
-/** A place that a verdict rests on. */
+/** A location in a source that a verdict relies on. */
 export type StoredEvidence = {
-  /** `trace`: what the agent saw. */
+  /** Kind of the source. `trace`: a text that the agent saw. */
   kind: 'trace' | 'document' | 'fact' | 'web' | 'model'
-  /** Name of the text, URL, or name of the model. */
+  /** Name of the text, its URL, or the name of the model. */
   source: string
   /** Verbatim text of the source; at most `quote_chars_max`. */
   quote: string
   /** UTF-16 offsets of the quote in the source; null for facts and models. */
   at: readonly [start: number, end: number] | null
-  /** SHA-256 of the source, in hexadecimal; null likewise. */
+  /** SHA-256 of the source, in hexadecimal; null for facts and models. */
   digest: string | null
   /** Where to open the source again. */
   place?: ObservationPlace
@@ -75,20 +75,22 @@ export type StoredResult = {
   verdict: Verdict
   /** Stated probability that the verdict is right, 0–1, before calibration. */
   confidence: number
-  /** How it was reached: `provenance`, `words`, `quote`, `facts`, `judge`, `grounding`, `agreement`. */
+  /**
+   * How it was reached: `provenance`, `words`, `quote`, `facts`, `judge`, `grounding`, `agreement`.
+   */
   method: string
   evidence: readonly StoredEvidence[]
   /** One sentence for a reader, such as `not found in what the agent saw`. */
   note: string
 }
 
-/** A value of a claim, with where the agent saw it. Offsets are those of the answer. */
+/** A value of a claim, with its sources. Offsets are those of the answer. */
 export type StoredValue = {
   value: string
   kind: string
   at: readonly [start: number, end: number]
   verdict: 'seen' | 'derived' | 'exempt' | 'unsupported' | 'not_checked'
-  /** Such as `12 + 30 = 42`; null unless derived. */
+  /** Calculation of a derived value, such as `12 + 30 = 42`; null for other values. */
   derivation: string | null
   evidence: readonly StoredEvidence[]
 }
@@ -103,13 +105,13 @@ export type ClaimToCheck = {
 
 /** A priced call of a run. The reply of a call is JSON. */
 export type PaidCall = {
-  /** Which question of the run; the same step has the same key when the run is repeated. */
+  /** Identifies the question within the run. A repeated run uses the same key. */
   key: string
   /** `extraction`: a model lists the claims of the answer. */
   verifier: VerifierName | 'extraction'
   /** Name of the model or search endpoint. */
   model: string
-  /** Booked before the call; the difference to the real cost is given back. */
+  /** Maximum cost, booked before the call. The difference to the actual cost is refunded. */
   nano_dollars_max: bigint
   send(signal: AbortSignal): Promise<PaidReply>
 }
@@ -152,7 +154,9 @@ export type PaidCalls = (
 /** A passage that a judge reads. */
 export type Passage = { source: string; text: string }
 
-/** The opinion of a model on a claim. The quote is verbatim in one passage, or there is no verdict. */
+/**
+ * The opinion of a model on a claim. The quote is verbatim in one passage, or there is no verdict.
+ */
 export type Opinion = {
   verdict: Extract<Verdict, 'supported' | 'contradicted' | 'unverifiable'>
   confidence: number
@@ -175,7 +179,7 @@ export type Judge = (
   signal: AbortSignal,
 ) => Promise<Opinion>
 
-/** Everything that a verifier works with in one run. */
+/** The input of a verifier in one run. */
 export type VerifierContext = {
   run_id: string
   answer: AnswerContext
@@ -184,13 +188,13 @@ export type VerifierContext = {
   judge: Judge | undefined
 }
 
-/** Checks one claim. Rejects only when the run should be tried again. */
+/** Checks one claim. Rejects only if the run should be retried. */
 export type CheckClaim = (
   claim: ClaimToCheck,
   signal: AbortSignal,
 ) => Promise<Omit<StoredResult, 'verifier'>>
 
-/** A verifier of the registry. Absent models and endpoints make it skip, never guess. */
+/** A verifier of the registry. It is skipped without its models and endpoints. */
 export type Verifier<Options extends z.ZodObject = z.ZodObject> = {
   name: VerifierName
   /** One sentence for `GET /api/v1/verification/config`. */
@@ -199,9 +203,9 @@ export type Verifier<Options extends z.ZodObject = z.ZodObject> = {
   options: Options
   /** Returns why it cannot work in this installation; undefined when it can. */
   unavailable(): string | undefined
-  /** Returns the greatest cost of a run. */
+  /** Returns the maximum cost of a run. */
   estimate(claims: number, options: z.output<Options>): { calls: number; nano_dollars: bigint }
-  /** Prepares a run: what is read or indexed once for all claims. */
+  /** Prepares a run: reads and indexes once for all claims. */
   open(
     context: VerifierContext,
     options: z.output<Options>,

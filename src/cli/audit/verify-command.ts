@@ -8,7 +8,7 @@ export const auditVerifyCommand: Command = {
   about: [
     'Needs no service. Reads the lines of GET /api/v2/audit/export from the first record on, and the\n' +
       'checkpoints that the service published: *.json files in a folder, in which chains may be mixed. Keep both\n' +
-      'in a place that writers of the database can not change. Finds edited, inserted and deleted records, a\n' +
+      'where users with write access to the database cannot change them. Finds edited, inserted and deleted records, a\n' +
       'truncated, deleted or rewritten chain, and edited details. Records after the newest checkpoint are not\n' +
       'protected yet.',
   ],
@@ -29,9 +29,9 @@ export const auditVerifyCommand: Command = {
     },
   ],
   statuses: {
-    0: 'The records are those that the checkpoints were signed for.',
+    0: 'The records match the signed checkpoints.',
     1: 'Faults were found.',
-    2: 'The command line is invalid, or a file can not be read.',
+    2: 'The command line is invalid, or a file cannot be read.',
   },
   load: async () => (await import('./verify.ts')).verifyAudit,
 }

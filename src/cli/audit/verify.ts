@@ -43,7 +43,8 @@ async function verifyLines(
     found.verifier.add(record)
     found.faults.push(...faultsOf(record, found.chain))
   }
-  if (found === undefined) throw new UsageError('there are no records: name the chain with --chain')
+  if (found === undefined)
+    throw new UsageError('the file has no records: name the chain with --chain')
   return found
 }
 
@@ -98,13 +99,13 @@ async function readCheckpoints(folder: string, keys: string): Promise<SignedChec
   } catch (error) {
     if (error instanceof StatementFault)
       throw new UsageError(`--checkpoints, --keys: ${error.message}`)
-    throw new UsageError(`--checkpoints ${printable(folder)}: the folder can not be read`)
+    throw new UsageError(`--checkpoints ${printable(folder)}: the folder cannot be read`)
   }
 }
 
 async function readText(path: string): Promise<string> {
   return readFile(path, 'utf8').catch(() => {
-    throw new UsageError(`${printable(path)}: the file can not be read`)
+    throw new UsageError(`${printable(path)}: the file cannot be read`)
   })
 }
 
@@ -113,6 +114,6 @@ async function* linesOf(path: string): AsyncIterable<string> {
   try {
     yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
   } catch {
-    throw new UsageError(`${printable(path)}: the file can not be read`)
+    throw new UsageError(`${printable(path)}: the file cannot be read`)
   }
 }

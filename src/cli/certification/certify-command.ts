@@ -3,7 +3,7 @@ import { type Command, exitStatus, outputOption } from '../command.ts'
 /** `looptrace certify`: certifies a release in a pipeline. */
 export const certifyCommand: Command = {
   words: 'certify',
-  summary: 'Certifies a release: compares what it did with a policy',
+  summary: 'Certifies a release: compares its tasks and eval runs with a policy',
   synopsis: '--release <name@version> --environment <name> [options]',
   about: [
     'Uploads eval runs, asks the API at LOOPTRACE_URL for a certification, waits for the verdict and writes\n' +
@@ -63,7 +63,7 @@ export const certifyCommand: Command = {
     0: 'The release is certified.',
     1: 'The release is rejected.',
     2: 'The certification is inconclusive.',
-    3: 'No verdict: the command line or a file is invalid, the API refuses, or the time is over.',
+    3: 'No verdict: the command line or a file is invalid, the API refuses, or --timeout is over.',
   },
   usage_status: exitStatus.no_answer,
   load: async () => (await import('./certify.ts')).certify,

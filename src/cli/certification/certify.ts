@@ -164,7 +164,7 @@ async function waitForEnd(
     said = state
     if (io.now_ms() >= end_ms) {
       const more = 'Run the same command to continue, or give a longer --timeout'
-      throw new NoAnswer(`no verdict in time, the certification is ${last.state}. ${more}`)
+      throw new NoAnswer(`no verdict within --timeout: the certification is ${last.state}. ${more}`)
     }
     await sleep(poll_ms, undefined, { signal: io.stop })
     try {

@@ -33,7 +33,7 @@ export const verifyCommand: Command = {
     0: 'The statement is valid, certified and not expired.',
     1: 'The statement is valid; the release was rejected.',
     2: 'The statement is inconclusive or expired, or the command line is invalid.',
-    3: 'The statement is not valid, or a file can not be read.',
+    3: 'The statement is not valid, or a file cannot be read.',
   },
   load: async () => (await import('./verify-statement.ts')).verifyStatement,
 }

@@ -73,7 +73,7 @@ function checkExpected(
 
 function checkIssued({ predicate }: Statement, nowMs: number): void {
   if (Date.parse(predicate.issued_at) <= nowMs + clockSkewMs) return
-  throw new StatementFault('not_a_statement', 'issued_at: expected a time that is not ahead')
+  throw new StatementFault('not_a_statement', 'issued_at: expected a time in the past')
 }
 
 /** Prints the statement and returns the exit status of its verdict. */

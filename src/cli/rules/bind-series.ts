@@ -97,7 +97,7 @@ function bindTo(rule: Rule, one: WrittenSeries, groups: Map<string, MutableGroup
   const labels = one.name.labels as Group
   const missing = rule.group_by.find((dimension) => labels[dimension] === undefined)
   if (missing !== undefined) {
-    const message = `the rule ${rule.name} groups by \`${missing}\`, which the series has no label for`
+    const message = `the rule ${rule.name} groups by \`${missing}\`, but the series has no such label`
     return [faultAt(one.path, message)]
   }
   if (!isSelected(rule, labels)) return []

@@ -71,7 +71,9 @@ function mutualFaults(rules: readonly PlacedRule[]): LocatedFault[] {
   const path = mutualInhibition(rules.map(({ rule }) => rule))
   const [first] = rules.filter(({ rule }) => path?.includes(rule.name))
   if (path === undefined || first === undefined) return []
-  return [first.place(`rules that inhibit each other remain silent: ${path.join(' → ')}`)]
+  return [
+    first.place(`these rules inhibit each other, so none of them notifies: ${path.join(' → ')}`),
+  ]
 }
 
 /** Returns the faults of a document that is no valid YAML. */

@@ -48,7 +48,7 @@ const late = z.strictObject({
   at: time.describe('Time at which the rows arrive.'),
   series: text.describe('A series of `input_series`, written in the same way.'),
   from: time.describe('Time of the first value that the rows change.'),
-  values: values.describe('The values from then on, in place of those of the series.'),
+  values: values.describe('Values from then on, which replace those of the series.'),
 })
 
 const period = z.strictObject({
@@ -57,10 +57,10 @@ const period = z.strictObject({
 })
 
 const move = z.strictObject({
-  at: time.describe('Time of the move, after the evaluation of that time.'),
+  at: time.describe('Time of the action, after the evaluation of that time.'),
   type: z
     .enum(['ack', 'resolve', 'reopen', 'suppress', 'unsuppress'])
-    .describe('The move of a person.'),
+    .describe('Action of a person.'),
   rule: text.describe('Name of the rule.'),
   group: group.default({}).describe('Group of the incident.'),
 })
@@ -111,7 +111,7 @@ const testCase = z.strictObject({
     .describe('Time of 0m, for recurrences and baselines.'),
   stored_for: duration('0s', '366d')
     .default('30d')
-    .describe('Age of the oldest stored row at 0m. Windows that reach further back wait.'),
+    .describe('Age of the oldest stored row at 0m. Windows that begin earlier are not evaluated.'),
   input_series: z.array(inputSeries).max(1_000).default([]).describe('Values of signals.'),
   events: z.array(event).max(10_000).default([]).describe('Records for event rules.'),
   late: z.array(late).max(1_000).default([]).describe('Rows that arrive late.'),
@@ -121,7 +121,7 @@ const testCase = z.strictObject({
     .max(1_000)
     .default([])
     .describe('Times at which the evaluator restarts with the stored state.'),
-  moves: z.array(move).max(1_000).default([]).describe('Moves of people.'),
+  moves: z.array(move).max(1_000).default([]).describe('Actions of people.'),
   suppressions: z.array(suppression).max(100).default([]).describe('Suppressions.'),
   delete_rules: z
     .array(
@@ -146,7 +146,7 @@ export const testFileSchema = z.strictObject({
   evaluation_interval: duration('1s', '1h')
     .default('1m')
     .describe('Time between two evaluations. A slot is evaluated once its `delay` has passed.'),
-  tests: z.array(testCase).min(1).max(1_000).describe('The tests, each with a state of its own.'),
+  tests: z.array(testCase).min(1).max(1_000).describe('Tests, each with its own state.'),
 })
 
 export type TestFile = z.output<typeof testFileSchema>

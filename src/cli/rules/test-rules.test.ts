@@ -484,7 +484,7 @@ describe('an invalid file has status 2 and says where', () => {
       inhibitedBy: [{ rule, equal: ['model'] }],
     })
     expect((await run(await write({ a: mute('b'), b: mute('a') }, valid))).err).toContain(
-      'rules that inhibit each other remain silent: a → b → a',
+      'these rules inhibit each other, so none of them notifies: a → b → a',
     )
   })
 })

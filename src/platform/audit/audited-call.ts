@@ -42,9 +42,9 @@ export type CallDetails = Pick<
 }
 
 /**
- * A call that is audited. It is bound to the asynchronous work of the call, so that the relational
- * store finds it at the commit of the change, and no capability has to pass it on. Only commits
- * inside `change` take the record; writes of sign-in and background work do not.
+ * A call that is audited. It is bound to the asynchronous context of the call, so that the
+ * relational store finds it at the commit of the change without a parameter. Only commits inside
+ * `change` write the record; writes of sign-in and background work do not.
  */
 export class AuditedCall {
   readonly #details: CallDetails
@@ -71,7 +71,7 @@ export class AuditedCall {
     return this.#state === 'recorded'
   }
 
-  /** Whether the next commit of a change takes the record. */
+  /** Whether the next commit of a change writes the record. */
   get isChanging(): boolean {
     return this.#phase === 'changing' && this.#state === 'open'
   }
@@ -107,7 +107,7 @@ export class AuditedCall {
     this.#resource_id = id
   }
 
-  /** Runs the change: the first commit in it takes the record. */
+  /** Runs the change. Its first commit writes the record. */
   async change<T>(run: () => Promise<T>): Promise<T> {
     await this.#findOrganization()
     this.#phase = 'changing'
@@ -120,7 +120,7 @@ export class AuditedCall {
 
   /**
    * Commits a change with the record of the call. `commit` runs the statement of the record, and
-   * resolves with whether there is a record now. Otherwise a later commit can take it. `created` is
+   * resolves with whether there is a record now. Otherwise a later commit can write one. `created` is
    * the row that the change inserts, if the commit includes the change.
    */
   async commitWith(
@@ -151,7 +151,7 @@ export class AuditedCall {
     this.#state = 'recorded'
   }
 
-  /** Keeps the call on disk after `record` failed. Rejects if the trail can not keep it. */
+  /** Keeps the call on disk after `record` failed. Rejects if the trail cannot keep it. */
   async keep(outcome: AuditOutcome, code: string | null, suppressed: number): Promise<void> {
     await this.#trail.keep?.(this.#entry(outcome, code, suppressed))
   }
@@ -165,7 +165,7 @@ export class AuditedCall {
     this.#read = this.#findOrganization().then(() =>
       this.#trail.storeRead(this.#entry('succeeded', null, 0)),
     )
-    // If the work of the call fails, nothing waits for the read.
+    // If the call fails, no code awaits this promise.
     this.#read.catch(() => undefined)
   }
 
@@ -189,7 +189,7 @@ export class AuditedCall {
     return this.#actor.kind === 'user'
   }
 
-  /** By whom refused calls are counted: the actor, or the address of an anonymous one. */
+  /** Key of the limit of refused calls: the actor, or the address of an anonymous caller. */
   get countedBy(): string {
     const { kind, id } = this.#actor
     return id === null ? `address ${this.#details.origin?.address ?? ''}` : `${kind} ${id}`
@@ -239,7 +239,7 @@ export function noteBefore(before: unknown): void {
   currentCall()?.noteChange({ before })
 }
 
-/** Notes the values after the change, for a call that does not ask for them in its body. */
+/** Notes the values after the change, for a call whose body does not have them. */
 export function noteAfter(after: unknown): void {
   currentCall()?.noteChange({ after })
 }

@@ -1,6 +1,6 @@
 /**
  * Tables whose rows are bookkeeping of the service. A call that writes only to them changes
- * nothing, and its commits do not take the record of the call.
+ * nothing, and its commits do not write the record of the call.
  */
 const bookkeeping = new Set([
   'idempotency_keys',

@@ -3,7 +3,7 @@ import type { AuditTrail } from './audited-call.ts'
 
 /**
  * Returns a trail that reads and writes in the scope of each entry's organization instead of the
- * scope of the call. A refused call is outside of a scope.
+ * scope of the call. A refused call has no scope.
  */
 export function scopeTrail(trail: AuditTrail): AuditTrail {
   return {

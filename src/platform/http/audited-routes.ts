@@ -120,7 +120,7 @@ function auditRoutes(options: Options): AuditedRoutes {
     refuse: async (route, request, fault) => {
       if (route === undefined) return
       const call = calls.get(request)
-      // A failed read is in the list of reads, so the chain says that it failed.
+      // A failed read is already in the list of reads, so its failure is recorded too.
       if (call?.isRead !== true && !isRecorded(route, fault)) return
       try {
         await record(call ?? open(route, request), fault)
@@ -152,19 +152,19 @@ function stepsOf(call: AuditedCall, route: Route, request: FastifyRequest): Call
         call.noteChange({ after: maskChange(body, route.shown_once) })
       }
       const answer = await call.change(run)
-      // Nothing was committed in PostgreSQL: the change is elsewhere, or nothing changed.
+      // No commit in PostgreSQL wrote the record: another store changed, or nothing did.
       if (!call.isRecorded) await call.record('succeeded')
       return answer
     },
   }
 }
 
-/** Whether the change of a call that was not refused is recorded. */
+/** Returns whether a successful or failed call is recorded as a change. */
 function recordsChange(kind: RouteAudit, call: AuditedCall): boolean {
   return kind === 'change' || (kind === 'people' && call.isByPerson)
 }
 
-/** Reads are recorded when access was denied, or when the object is not there or is another's. */
+/** Returns whether a refused call is recorded. Of reads: answers 401, 403 and 404. */
 function isRecorded(route: Route, { status }: Problem): boolean {
   const kind = auditOf(route)
   if (kind === 'none') return false
@@ -174,8 +174,8 @@ function isRecorded(route: Route, { status }: Problem): boolean {
 
 function describe(route: Route, request: FastifyRequest, clock: Clock) {
   const params = Object.values((request.params ?? {}) as Record<string, string>)
-  // Applications choose the ids of their data, and the chain cannot forget one: only the object
-  // that the data is about is named.
+  // The chain cannot erase an id, and applications may put personal data into ids of their data.
+  // So the record names only the object that the data is about.
   const isOfPeople = auditOf(route) === 'people'
   const resource_id = isOfPeople ? params[0] : params.at(-1)
   const header = request.headers['user-agent']

@@ -4,7 +4,7 @@ import type { Metrics } from '../telemetry/index.ts'
 import { createRateLimiter, type RateDecision, type RateLimiter } from './rate-limit.ts'
 import type { Caller } from './route-access.ts'
 
-/** Calls per minute and process; 0 turns a limit off. */
+/** Limits in calls per minute and process; 0 turns a limit off. */
 export type CallLimitSettings = {
   /** Maximum API calls of a user, service account or key. */
   rate_per_minute_max: number
@@ -14,7 +14,7 @@ export type CallLimitSettings = {
   anonymous_rate_per_minute_max?: number
 }
 
-/** A call before anything is checked: its network, and the text of its credentials, if any. */
+/** A call before any check: its network, and its credentials as sent, if any. */
 export type EnteringCall = { network: string; credentials: string | undefined }
 
 /** A call that was counted. `caller` is empty until a caller of the API is known. */
@@ -33,10 +33,11 @@ const credentials_max = 10_000
 const remembered_ms = 10 * 60_000
 
 /**
- * Limits the calls of a server: those of each authorised caller, and those of each client network
- * that were not authorised. An unknown call counts for its network before it is checked, so that
- * many guesses at once count too, and is given back when it is authorised. Credentials that were
- * authorised before are not refused for what others in their network do.
+ * Limits the calls of a server: the calls of each authorised caller, and the unauthorised calls of
+ * each client network. A call with unknown credentials counts for its network before the
+ * credentials are checked, so that concurrent guesses count. An authorised call is then subtracted.
+ * Credentials that were authorised before are not refused because of other clients in their
+ * network.
  */
 export class CallLimits {
   readonly #callers: RateLimiter
@@ -74,7 +75,7 @@ export class CallLimits {
     return { network: call.network, credential, caller, is_counted_by_network: false, decision }
   }
 
-  /** Counts a call of a raw route, which has limits of callers of its own. */
+  /** Counts a call of a raw route, which limits its callers itself. */
   enterRaw(call: EnteringCall, now_ms: number): CountedCall {
     const credential = hashOf(call)
     const isKnown = this.#callerOf(credential, now_ms) !== undefined
@@ -96,7 +97,7 @@ export class CallLimits {
     return call.decision
   }
 
-  /** Counts a call for its network whose credentials were valid before and are no longer. */
+  /** Counts a call for its network when its credentials are no longer valid. */
   refuse(call: CountedCall, now_ms: number): void {
     if (call.credential !== undefined) this.#authorised.delete(call.credential)
     if (call.is_counted_by_network) return

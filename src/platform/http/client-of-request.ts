@@ -3,9 +3,9 @@ import proxyAddress from '@fastify/proxy-addr'
 import { toClientNetwork } from '../../kernel/client-network.ts'
 
 /**
- * Creates a function that returns the network of the client of a request: of the peer, or of the
- * last address in `X-Forwarded-For` that no trusted proxy has. The API's requests use the same
- * rule, by Fastify.
+ * Creates a function that returns the client network of a request: the network of the peer, or of
+ * the last address in `X-Forwarded-For` that is no trusted proxy. Requests of the API use the same
+ * rule, in Fastify.
  */
 export function createClientNetworks(
   trusted_proxies: readonly string[] = [],
@@ -17,7 +17,7 @@ export function createClientNetworks(
   return (request) => toClientNetwork(proxyAddress(request, isTrusted))
 }
 
-/** Returns all that may authorise a call of the API, as one text; undefined without credentials. */
+/** Returns all credentials of an API call as one text; undefined without credentials. */
 export function credentialsOf(headers: IncomingHttpHeaders): string | undefined {
   const { authorization, cookie } = headers
   const key = headers['x-api-key']

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { RawRoute, Route } from './route.ts'
-import { letsBrowsersIn } from './route-access.ts'
+import { admitsBrowsers } from './route-access.ts'
 import { patternOf } from './unroutable.ts'
 
 /**
@@ -23,13 +23,13 @@ const readHeaders =
   'ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-ID'
 
 /**
- * Prepares the headers for the routes that admit browser keys. The origin is `*`, because a
- * preflight request has no key: the authorizer compares the origin with those of the key. Browsers
- * send no cookies with `*`, and `Authorization` is not allowed, so a page can use only a key that
- * it has. Replies of other methods of the same paths, such as a list, cannot be read.
+ * Prepares the headers for the routes that admit browser keys. The allowed origin is `*`, because a
+ * preflight request has no key; the authorizer compares the origin with the origins of the key.
+ * Browsers send no cookies with `*`, and `Authorization` is not allowed, so a browser key is the
+ * only usable credential. Pages cannot read replies of other methods of the same paths.
  */
 export function createCrossOrigin(routes: readonly (Route | RawRoute)[]): CrossOrigin {
-  const admitting = routes.filter(({ scope }) => letsBrowsersIn(scope))
+  const admitting = routes.filter(({ scope }) => admitsBrowsers(scope))
   const paths = [...Map.groupBy(admitting, ({ url }) => url)].map(([url, same]) => ({
     pattern: patternOf(url),
     methods: same.map(({ method }): string => method),

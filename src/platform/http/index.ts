@@ -20,12 +20,12 @@ export {
 } from './route.ts'
 export {
   type Authorize,
+  admitsBrowsers,
+  admitsOperator,
   type BrowserRequest,
   type Caller,
   type Credentials,
   keyScopesOf,
-  letsBrowsersIn,
-  letsOperatorIn,
   neededFor,
   type RouteAccess,
   type RouteAuth,

@@ -15,7 +15,7 @@ import type { Caller } from './route-access.ts'
 
 /** Applies the limits to requests of the API. `enter` and `authorise` throw `rate_limited`. */
 export type LimitedRequests = {
-  /** Counts a request before anything of it is checked. `route` is undefined for unknown paths. */
+  /** Counts a request before any check. `route` is undefined for unknown paths. */
   enter(route: Route | RawRoute | undefined, request: FastifyRequest, reply: FastifyReply): void
   /** Counts a request for its caller. */
   authorise(request: FastifyRequest, reply: FastifyReply, caller: Caller): void

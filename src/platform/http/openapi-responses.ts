@@ -86,7 +86,7 @@ export const headerComponents: Record<string, Json> = {
     schema: { type: 'integer', minimum: 0 },
   },
   Location: {
-    description: 'Where the browser goes next.',
+    description: 'URL that the browser opens next.',
     schema: { type: 'string' },
   },
   ETag: {

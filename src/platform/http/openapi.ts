@@ -10,7 +10,7 @@ import {
 } from './openapi-responses.ts'
 import { type NamedSchemas, namedSchemas, type SchemaUse } from './openapi-schemas.ts'
 import { defineRoute, type HeaderDocs, type RawRoute, type Route } from './route.ts'
-import { letsOperatorIn, neededFor } from './route-access.ts'
+import { admitsOperator, neededFor } from './route-access.ts'
 
 /** Builds the OpenAPI 3.1 document of these routes, without pages. */
 export function openapiDocument(
@@ -201,13 +201,13 @@ const projectParameter: Json = {
   name: 'X-Project-ID',
   in: 'header',
   description:
-    'Id of the project. Required for bearer tokens with more than one project, and for operators.',
+    'Id of the project. Default: the default project of the user. Required for operators, and for users without a default.',
   schema: { type: 'string', format: 'uuid' },
 }
 
 function securityOf({ auth, scope, headers }: Route | RawRoute): Json[] {
   if (auth === 'public') return []
-  const operator = letsOperatorIn(scope) ? [{ operator: [] }] : []
+  const operator = admitsOperator(scope) ? [{ operator: [] }] : []
   if (auth === 'jwt_or_key') return [{ jwt: [] }, { key: [] }, { session: [] }, ...operator]
   const authorization = headers?.find(({ name }) => name === 'Authorization')
   if (authorization?.required) return [{ key: [], provider_key: [] }]
@@ -228,7 +228,7 @@ const descriptions: Record<string, string> = {
   observability:
     'Canonical ingest, traces, queries, incidents, retention, archives, stores and the completeness ledger.',
   onboarding:
-    'Steps of setting Looptrace up: events, a funnel, a report with commands, and the seeded scenario.',
+    'Onboarding: recorded steps, a funnel of them, a report with commands, and the seeded scenario.',
   proxy: 'The data plane: completions and OTLP.',
   reliability: 'Release certification: policies, eval runs, certifications and their statements.',
   service: 'The server itself: this document and the keys that sign tokens.',

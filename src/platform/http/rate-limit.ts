@@ -21,7 +21,7 @@ export type RateLimiter = {
 export type RateLimiterOptions = {
   /** The caller in the error, such as `the key`. */
   subject?: string
-  /** Maximum names whose calls are counted. The one that called longest ago is forgotten first. */
+  /** Maximum names whose calls are counted. The least recent caller is dropped first. */
   names_max?: number
 }
 
@@ -68,7 +68,7 @@ export function createRateLimiter(
       const earlier = before.get(name) ?? 0
       const weighed = counted * window_ms + earlier * (window_ms - passed_ms)
       if (weighed >= requests_per_minute * window_ms) {
-        // The count of a name that keeps calling stays among the newest.
+        // Re-inserting the name makes it the most recent caller.
         if (counted > 0) current.set(name, counted)
         const wait_ms = waitFor({ counted, earlier, passed_ms, requests_per_minute })
         const wait_s = Math.ceil(wait_ms / 1000)

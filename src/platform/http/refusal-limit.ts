@@ -1,6 +1,6 @@
 import { BoundedCache } from '../../kernel/bounded-cache.ts'
 
-/** Decides which refused calls are recorded, so that a flood does not fill the store. */
+/** Limits how many refused calls are recorded, so that a flood does not fill the store. */
 export type RefusalLimit = {
   /**
    * `suppressed` is the number of calls that were only counted since the last recorded call,

@@ -8,9 +8,10 @@ export type RouteAuth = 'public' | 'key' | 'jwt' | 'jwt_or_key'
  * Required permission of the caller. `project`: a role in the project, or a key with the scope.
  * `organization`: a role in the organization of the path. `user`: signed in. `operator: true` also
  * admits a Kubernetes operator, with its own key in X-API-Key regardless of `auth`, in any project
- * that X-Project-ID names. `browser: true` admits browser keys from the origins of the key. `before_password_change: true` also admits a user who must first replace
- * their password. `in_archived: true` also admits the call in an archived project, which otherwise can
- * only be read: calls that restore it, only take access or data away, or place and release holds.
+ * that X-Project-ID names. `browser: true` also admits browser keys, from the origins of the key.
+ * `before_password_change: true` also admits a user who must first replace their password.
+ * `in_archived: true` also admits the call in an archived project, which is otherwise read-only:
+ * calls that restore the project, remove access or data, or place and release legal holds.
  */
 export type RouteScope =
   | { level: 'public' }
@@ -44,12 +45,12 @@ export function neededFor(scope: RouteScope): string {
 }
 
 /** Returns whether a Kubernetes operator may call a route of this scope. */
-export function letsOperatorIn(scope: RouteScope): boolean {
+export function admitsOperator(scope: RouteScope): boolean {
   return 'operator' in scope && scope.operator === true
 }
 
 /** Returns whether pages of other origins may call a route, with a browser key. */
-export function letsBrowsersIn(scope: RouteScope): boolean {
+export function admitsBrowsers(scope: RouteScope): boolean {
   return 'browser' in scope && scope.browser === true
 }
 

@@ -54,11 +54,10 @@ export type RequestHeaders = Readonly<Record<string, string | string[] | undefin
 export type HeaderDocs = { name: string; required: boolean; description: string }
 
 /**
- * The calls of a route that are recorded. `change`: each call. `content`: reads by people, which
- * return what users and agents wrote. `people`: changes by people, without what they sent, because
- * applications send the same data, which has its own history and erasure. `none`: the data plane,
- * whose items the ledger counts. Refused calls are recorded on all routes but those of the data
- * plane.
+ * The calls of a route that are recorded in the audit trail. `change`: each call. `content`: reads
+ * by people of texts that users and agents wrote. `people`: changes by people, without the request
+ * body, because the data has its own history and erasure. `none`: calls of the data plane, whose
+ * items the ledger counts. Refused calls are recorded for all values except `none`.
  */
 export type RouteAudit = 'change' | 'people' | 'content' | 'refusals' | 'none'
 

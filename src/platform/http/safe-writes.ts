@@ -9,7 +9,9 @@ import type { Caller } from './route-access.ts'
 /** Time for which an idempotency key returns the first reply. */
 const kept_ms = 24 * 60 * 60 * 1000
 
-/** A store of replies to calls with an idempotency key: one row per caller, project, URL and key. */
+/**
+ * A store of replies to calls with an idempotency key: one row per caller, project, URL and key.
+ */
 export type IdempotencyStore = {
   /** Claims the key. Returns `new` for the first call, otherwise its request hash and reply. */
   claim(call: {
@@ -40,7 +42,7 @@ export async function runOnce(
       detail: 'Idempotency-Key: expected 1 to 255 printable ASCII characters without spaces',
     })
   }
-  // A person names the project in a header, so the URL alone does not tell projects apart.
+  // A person names the project in a header, so the URL does not identify the project.
   const whose = [caller?.kind, caller?.id, caller?.project_id]
   const scope_hash = hashOf([...whose, route.id, request.url, key])
   const request_hash = hashOf([request.body ?? null])
@@ -101,7 +103,7 @@ function hashOf(parts: readonly unknown[]): Buffer {
 export const ifMatchHeader: HeaderDocs = {
   name: 'If-Match',
   required: false,
-  description: 'ETag of the version to replace. Another current version answers 412.',
+  description: 'ETag of the version to replace. The answer is 412 if the current version differs.',
 }
 
 /** Returns the ETag of a version. */

@@ -1,7 +1,7 @@
 /**
- * Headers of every response that is ours. A page of another site gets nothing of a response: no
- * type sniffing, no Referer, no embedding, no window handle, no cached copy. A response may replace
- * a header: pages have a policy of their own, and static files may be cached.
+ * Headers of every response that the service itself writes. They forbid type sniffing, Referer,
+ * embedding, window handles and caching. A response may replace a header: pages have their own
+ * policy, and static files may be cached.
  */
 export const securityHeaders = {
   'cache-control': 'no-store',
@@ -16,7 +16,7 @@ export const securityHeaders = {
 /** The same headers as name, value, name, value, for responses that are written to the socket. */
 export const securityHeaderList: readonly string[] = Object.entries(securityHeaders).flat()
 
-/** Browser features that HTML pages do without: all that a policy can name and a page could use. */
+/** Browser features that HTML pages must not use. */
 const unusedFeatures = [
   ...['accelerometer', 'autoplay', 'bluetooth', 'browsing-topics', 'camera', 'display-capture'],
   ...['encrypted-media', 'fullscreen', 'gamepad', 'geolocation', 'gyroscope', 'hid'],

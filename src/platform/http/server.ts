@@ -31,9 +31,9 @@ export type HttpServerOptions = CallLimitSettings & {
   routes: readonly (Route | RawRoute)[]
   authorize: Authorize
   idempotency: IdempotencyStore
-  /** Where calls are recorded. Without it, none is. */
+  /** The trail in which calls are recorded. Without it, no call is recorded. */
   audit?: AuditTrail
-  /** Refused calls of one actor that are recorded in a minute; 60 by default, 0: all. */
+  /** Maximum recorded refused calls of one actor per minute; 60 by default. 0: no limit. */
   audit_refusals_per_minute_max?: number
   logger: Logger
   metrics: Metrics

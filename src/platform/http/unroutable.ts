@@ -7,7 +7,7 @@ export type Unroutable = {
   faultOf(method: string | undefined, url: string): Problem
   /** Returns the methods of a path with `OPTIONS`, for `Allow`; empty for an unknown path. */
   allowed(path: string): readonly string[]
-  /** Returns the raw route that formats errors of a path beside it, if any. */
+  /** Returns the raw route whose error format applies to an unknown path, if any. */
   rawBeside(path: string): RawRoute | undefined
 }
 

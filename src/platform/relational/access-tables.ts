@@ -46,7 +46,7 @@ interface UsersTable {
   display_name: string
   disabled_at: InstantOrNull
   created_at: InstantByDefault
-  /** When the person proved to own the mailbox; null: not yet. */
+  /** When the e-mail address was verified; null if it is not verified. */
   email_verified_at: InstantOrNull
   must_change_password: ByDefault<boolean>
   /** Who chose the password; null without one. `legacy`: unknown. */
@@ -54,7 +54,7 @@ interface UsersTable {
   /** Access tokens with an earlier number are invalid. */
   session_number: ByDefault<number>
   installation_admin: ByDefault<boolean>
-  /** The project of calls that name none. */
+  /** The user's default project, for calls that name no project. */
   default_project_id: OrNull<string>
 }
 
@@ -119,7 +119,7 @@ interface InvitationsTable {
   role: 'owner' | 'admin' | 'member'
   /** SHA-256 of the link's token, 32 bytes. The token itself is not stored. */
   token_hash: Buffer
-  /** Whether the link went only to the address, so that its use proves the address. */
+  /** Whether the link was sent only by mail, so that its use verifies the address. */
   by_email: boolean
   invited_by: OrNull<string>
   created_at: Instant
@@ -132,7 +132,7 @@ interface InvitationsTable {
   delivered_at: InstantOrNull
   /** The person who accepted the invitation of a declared member. */
   accepted_by: OrNull<string>
-  /** When its resource was deleted with `Retain`; the role that it gave stays. */
+  /** When its resource was deleted with `Retain`, which keeps the role. */
   released_at: InstantOrNull
 }
 

@@ -4,13 +4,13 @@ import type pg from 'pg'
 export const appRole = 'looptrace_app'
 
 /** The login bypasses row-level security, so that PostgreSQL would not separate tenants. */
-export class TenantWallRefused extends Error {
-  override readonly name = 'TenantWallRefused'
+export class TenantPolicyBypassed extends Error {
+  override readonly name = 'TenantPolicyBypassed'
 }
 
 /**
  * Returns the role that statements switch to: `looptrace_app` if the login may, otherwise `none`
- * for a login to which row-level security applies. Throws TenantWallRefused for a login that
+ * for a login to which row-level security applies. Throws TenantPolicyBypassed for a login that
  * bypasses it and cannot switch.
  */
 export async function findAppRole(client: Pick<pg.ClientBase, 'query'>): Promise<string> {
@@ -21,14 +21,14 @@ export async function findAppRole(client: Pick<pg.ClientBase, 'query'>): Promise
   )
   if (rows[0]?.bypasses === false) return 'none'
   const login = rows[0]?.login ?? ''
-  throw new TenantWallRefused(
+  throw new TenantPolicyBypassed(
     `the PostgreSQL login "${login}" bypasses row-level security and cannot switch to the role ${appRole}. ` +
       `Run looptrace migrate; if the role is still missing, run as an administrator: ` +
       `create role ${appRole} nologin; grant ${appRole} to "${login}"; and run looptrace migrate again`,
   )
 }
 
-/** Tries the switch, because what allows it differs between versions of PostgreSQL. */
+/** Tries the switch, because the required privilege differs between versions of PostgreSQL. */
 async function canSwitch(client: Pick<pg.ClientBase, 'query'>): Promise<boolean> {
   try {
     await client.query(`select set_config('role', '${appRole}', true)`)

@@ -77,7 +77,7 @@ interface AuditReadsTable {
 /** Reads of a chain that are stored, but not sealed. */
 interface AuditReadBatchesTable {
   id: Generated<number>
-  /** The segment of a journal that had the reads. */
+  /** The journal segment that contained the reads. */
   segment_id: string
   chain_id: string
   read_count: number

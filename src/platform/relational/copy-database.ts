@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
-import { wallOfPartition } from './wall-tables.ts'
+import { partitionSecurity } from './tenant-policies.ts'
 
 /** Options of a copy. Both databases must be at the same schema. */
 type CopyDatabaseOptions = {
@@ -35,7 +35,7 @@ export async function copyDatabase(options: CopyDatabaseOptions): Promise<TableR
   const tables = await listTables(target.client, options.excluded)
   await assertEmpty(target.client, tables)
   await lockTables(target.client, tables)
-  const lowered = await lowerWalls(target.client, tables)
+  const lowered = await suspendPolicies(target.client, tables)
   const copied: TableRows[] = []
   for (const table of sortByReferences(tables)) {
     options.signal?.throwIfAborted()
@@ -79,7 +79,7 @@ async function connect(url: string): Promise<AsyncDisposable & { client: pg.Clie
     keepAlive: true,
     application_name: 'looptrace move',
   })
-  // The statement that runs rejects too. Without a handler the process would end.
+  // The running statement rejects as well. Without a handler, the process would exit.
   client.on('error', () => undefined)
   await client.connect()
   await client.query(sameText)
@@ -118,10 +118,10 @@ async function assertEmpty(client: pg.Client, tables: readonly Table[]): Promise
 }
 
 /**
- * Lifts row-level security from the owner until the commit, if it applies to the login: PostgreSQL
- * then refuses COPY. Returns the names of the tables.
+ * Exempts the owner from row-level security until the commit, because PostgreSQL refuses COPY into
+ * a table with a policy. Returns the names of the changed tables.
  */
-async function lowerWalls(client: pg.Client, tables: readonly Table[]): Promise<string[]> {
+async function suspendPolicies(client: pg.Client, tables: readonly Table[]): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_class
      where relnamespace = current_schema()::regnamespace and relname = any($1)
@@ -143,14 +143,14 @@ async function setForced(
   }
 }
 
-/** Locks the tables, so that no role can write into them before the commit. Readers may read. */
+/** Locks the tables against writes until the commit. Reads stay possible. */
 async function lockTables(client: pg.Client, tables: readonly Table[]): Promise<void> {
   const names = tables.map(({ name }) => quote(name)).join(', ')
   await client.query(`lock table ${names} in exclusive mode`)
   await assertEmpty(client, tables)
 }
 
-/** Sorts tables so that each is behind the tables that it refers to. */
+/** Sorts tables so that each follows the tables that it refers to. */
 function sortByReferences<T extends Pick<Table, 'name' | 'references'>>(tables: readonly T[]): T[] {
   const sorted: T[] = []
   const placed = new Set<string>()
@@ -179,7 +179,9 @@ async function copyTable(source: pg.Client, target: pg.Client, table: Table): Pr
   await pipeline(reader, writer)
   const [given, stored] = [await checksum(source, table), await checksum(target, table)]
   if (given.rows === stored.rows && given.sum === stored.sum) return Number(given.rows)
-  throw new Error(`${table.name}: copied ${given.rows} rows, and read back ${stored.rows} others`)
+  throw new Error(
+    `${table.name}: copied ${given.rows} rows, but the read-back differs: ${stored.rows} rows`,
+  )
 }
 
 /** Creates the partitions of a partitioned table that the target does not have. */
@@ -192,7 +194,7 @@ async function createPartitions(
   for (const { partition, bounds } of rows) {
     await target.query(
       `create table if not exists ${quote(partition)} partition of ${quote(name)} ${bounds};
-       alter table ${quote(partition)} ${wallOfPartition}`,
+       alter table ${quote(partition)} ${partitionSecurity}`,
     )
   }
 }

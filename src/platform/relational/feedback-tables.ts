@@ -33,19 +33,19 @@ interface FeedbackTasksTable {
   negative: CountByDefault
   neutral: CountByDefault
   positive: CountByDefault
-  /** Of the task when it was attached, like the columns up to `task_started_at`. */
+  /** Copied from the task when it was attached, as are the columns up to `task_started_at`. */
   task_name: OrNull<string>
   environment: OrNull<string>
   release: OrNull<string>
   models: ByDefault<string[]>
-  /** Whose mood the votes share: `user:<id>`, `conversation:<id>` or `task:<id>`. */
+  /** Group of correlated votes: `user:<id>`, `conversation:<id>` or `task:<id>`. */
   cluster: OrNull<string>
   task_started_at: InstantOrNull
   /** Times of the first and the last vote or comment. */
   first_at: Instant
   last_at: Instant
   created_at: Instant
-  /** When to look for the task next; null once it is attached. */
+  /** Time of the next look-up of the task; null once it is attached. */
   look_at: InstantOrNull
   /** When waiting items are dropped; null once the task is attached. */
   expires_at: InstantOrNull
@@ -57,7 +57,7 @@ interface FeedbackTable {
   task_id: string
   feedback_id: string
   source: Source
-  /** Whose opinion it is: `user:<id>`, `by:<actor>`, or empty for anonymous end users. */
+  /** Author of the opinion: `user:<id>`, `by:<actor>`, or empty for an anonymous end user. */
   subject: string
   /** The end user. */
   user_id: OrNull<string>
@@ -72,9 +72,9 @@ interface FeedbackTable {
   metadata: Json<Record<string, string>>
   /** Null for an item that judges nothing, such as a comment alone. */
   sentiment: OrNull<'negative' | 'neutral' | 'positive'>
-  /** True for the one item of a subject that is in rates. */
+  /** Whether rates count it. True for at most one item of a subject and task. */
   counts: ByDefault<boolean>
-  /** Time under which it counts. */
+  /** Time of the feedback, by which rates count it. */
   at: Instant
   /** Whether the client's time was replaced by the time of receipt. */
   time_adjusted: ByDefault<boolean>
@@ -119,7 +119,7 @@ interface FeedbackHoursTable {
   positive: CountByDefault
 }
 
-/** Items that were not stored, or were dropped because their task did not come. */
+/** Number of items that were refused, or dropped because their task never arrived. */
 interface FeedbackDropsTable {
   project_id: string
   hour: Instant

@@ -22,7 +22,7 @@ interface RatedTasksTable {
   task_ref: string
   /** Time of its last vote. */
   at: Instant
-  /** Whose mood the votes share: `user:<id>`, `conversation:<id>` or `task:<id>`. */
+  /** Group of correlated votes: `user:<id>`, `conversation:<id>` or `task:<id>`. */
   cluster: string
   /** 0–63, by a hash of the cluster. */
   bucket: number
@@ -30,7 +30,7 @@ interface RatedTasksTable {
   is_negative: boolean
   votes: number
   negative_votes: number
-  /** Such as `tool:search`, at most 64. */
+  /** At most 64 features, such as `tool:search`. */
   features: string[]
 }
 

@@ -11,7 +11,7 @@ import {
   type SchemaStatus,
 } from '../migrations/index.ts'
 import type { Logger } from '../telemetry/index.ts'
-import { raiseWalls } from './wall-tables.ts'
+import { createTenantPolicies } from './tenant-policies.ts'
 
 /** Options of a run of the migrations. */
 export type MigrateOptions = {
@@ -58,7 +58,7 @@ export async function migrateRelational(options: MigrateOptions): Promise<Schema
     // The owner of the tables is also subject to their policies.
     await client.query("set looptrace.scope = 'installation'")
     await applyPending({ client, migrations, options })
-    await raiseWalls(client)
+    await createTenantPolicies(client)
     return compareSchema(migrations, await readProgress(client))
   } finally {
     await client.end()
@@ -147,7 +147,7 @@ async function inTransaction(client: pg.Client, text: string, note: Note): Promi
     await note()
     await client.query('commit')
   } catch (error) {
-    // If the connection broke, the server rolls back by itself.
+    // After a broken connection, the server rolls back.
     await client.query('rollback').catch(() => undefined)
     throw error
   }

@@ -16,8 +16,8 @@ export type RelationalOptions = {
   /** Time after which the server cancels a statement (SQLSTATE 57014). */
   statement_timeout_ms: number
   /**
-   * Scope of work outside of a tenant scope, for tests and tools. Without it, such a statement is
-   * refused. The service never sets it.
+   * Default scope of statements outside of a tenant scope, for tests and tools. Without it, such a
+   * statement is refused. The service never sets it.
    */
   scope?: TenantScope
   logger: Logger
@@ -30,7 +30,9 @@ export type RelationalOptions = {
  */
 export type Relational<DB> = {
   db: Kysely<DB>
-  /** Statements as the login, outside of tenant scopes: for health, progress and cancel requests. */
+  /**
+   * Statements as the login, outside of tenant scopes: for health, progress and cancel requests.
+   */
   pool: pg.Pool
   /** Connections for statements as text. They run in the scope of the work, as those of `db`. */
   scoped: ScopedPool

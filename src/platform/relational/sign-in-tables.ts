@@ -56,13 +56,13 @@ interface BrowserSessionsTable {
   previous_hash: OrNull<Buffer>
   renewed_at: Instant
   created_at: Instant
-  /** Last use, with a delay of up to two minutes. */
+  /** Time of the last use, updated within two minutes. */
   used_at: Instant
   expires_at: Instant
   ended_at: InstantOrNull
 }
 
-/** A sign-in at the external issuer that came back. */
+/** A completed sign-in at the external issuer, which cannot be used again. */
 interface UsedSignInsTable {
   state_hash: Buffer
   expires_at: Instant

@@ -1,6 +1,6 @@
 /**
  * Returns a text as PostgreSQL can store it: U+0000 and lone surrogates, which cut texts have, are
- * replaced by U+FFFD. The length in UTF-16 units stays, so offsets in the text do too.
+ * replaced by U+FFFD. The length in UTF-16 units does not change, so offsets remain valid.
  */
 export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\u0000', '\ufffd')

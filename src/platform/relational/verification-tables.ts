@@ -86,7 +86,7 @@ interface VerificationClaimsTable {
   probability: OrNull<number>
   weight: number
   results: Json<readonly JsonRecord[]>
-  /** Values of the claim with what the agent saw of them. */
+  /** Values of the claim, with their sources among the texts that the agent saw. */
   checked_values: Json<readonly JsonRecord[]>
 }
 
@@ -127,7 +127,7 @@ interface VerificationCallsTable {
   id: string
   run_id: string
   project_id: string
-  /** Which question of the run: a repeated step finds its reply here. */
+  /** Identifies the call within the run, so that a repeated step finds the stored reply. */
   key: string
   verifier: string
   model: string

@@ -6,13 +6,13 @@ import type { Access } from '../access.ts'
 import { idField } from '../fields.ts'
 import { setDefaultProject } from './store.ts'
 
-/** PUT /api/v1/auth/default-project: sets the project of the caller's calls that name none. */
+/** PUT /api/v1/auth/default-project: sets the caller's default project. */
 export function putDefaultProject({ db, roles }: Access): Route {
   return defineRoute({
     method: 'PUT',
     url: '/api/v1/auth/default-project',
     id: 'setDefaultProject',
-    summary: 'Set the project of your calls that name none',
+    summary: 'Set your default project, for calls that name no project',
     auth: 'jwt',
     scope: { level: 'user' },
     body: record('SetDefaultProjectRequest', { project_id: idField }),

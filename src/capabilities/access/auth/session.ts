@@ -17,7 +17,11 @@ const headersOfRead = [
 ]
 const headersOfWrite = [
   ...headersOfRead,
-  { name: 'X-Looptrace-CSRF', required: true, description: '`1`: the request is of our own page.' },
+  {
+    name: 'X-Looptrace-CSRF',
+    required: true,
+    description: 'Always `1`. Pages of other sites cannot send this header.',
+  },
 ]
 
 const sessionSchema = record('Session', {
@@ -27,14 +31,14 @@ const sessionSchema = record('Session', {
   installation_admin: z.boolean(),
   must_change_password: z
     .boolean()
-    .describe('Whether you must replace your password before anything else.'),
+    .describe('Whether you must replace your password before other calls.'),
   by_issuer: z.boolean().describe('Whether you signed in at the external issuer.'),
-  idle_expires_at: instantField.describe('End of the session without further requests.'),
-  expires_at: instantField.describe('End of the session in any case.'),
+  idle_expires_at: instantField.describe('Time when the session ends if no further request comes.'),
+  expires_at: instantField.describe('Latest time when the session ends.'),
 })
 
 /**
- * POST /api/v1/auth/session: starts a session of a browser by a password, or renews its cookie. The
+ * POST /api/v1/auth/session: starts a browser session with a password, or renews its cookie. The
  * reply has no token: scripts cannot read the cookie.
  */
 export function startSession(access: Access): Route {

@@ -25,8 +25,8 @@ export function findLoginById(db: Db, user_id: string): Promise<Login | undefine
 }
 
 /**
- * Replaces the known password hash and revokes the user's refresh tokens and links. Returns false and changes
- * nothing when the stored hash differs (two changes at once).
+ * Replaces the known password hash and revokes the user's refresh tokens and links. Returns false
+ * and changes nothing when the stored hash differs (two changes at once).
  */
 export function replacePassword(
   db: Db,
@@ -53,7 +53,7 @@ function logins(db: Db) {
     .select(['id', 'email', 'password_hash', 'disabled_at', 'password_origin', 'session_number'])
 }
 
-/** Sets a user's default project; false when the user can not see the project. */
+/** Sets a user's default project; false when the user cannot see the project. */
 export async function setDefaultProject(
   db: Db,
   { user_id, project_id }: { user_id: string; project_id: string },

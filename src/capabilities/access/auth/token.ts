@@ -56,7 +56,7 @@ export const accessTokenSchema = record('AccessToken', {
   refresh_token: z
     .string()
     .optional()
-    .describe('Valid for one use. Left out for service accounts.'),
+    .describe('Refresh token, valid for one use. Absent for service accounts.'),
 })
 
 type Body = z.output<typeof bodySchema>
@@ -96,7 +96,7 @@ export async function signInAs(
   return { ...(await bearer({ kind: 'user', ...user }, access)), refresh_token }
 }
 
-/** Returns the login with this password, after the same time for any e-mail. */
+/** Returns the login with this password. Takes the same time for known and unknown e-mails. */
 export async function findByPassword(
   email: string,
   password: string,
@@ -125,7 +125,7 @@ async function byRefreshToken(token: string, network: string, access: Access): P
   if (exchanged === undefined || state === undefined) throw refused()
   const { user_id, refresh_token } = exchanged
   currentCall()?.noteActor('user', user_id)
-  // The network stays known while it is in use, so that attempts from elsewhere do not delay it.
+  // The network stays known while it is used, so that attempts from other networks cause no delay.
   const login = await findLoginById(access.db, user_id)
   if (login !== undefined) await access.guard.remember({ account: login.email, network })
   const { session_number } = state

@@ -8,7 +8,7 @@ import { checkSecrets, type GivenSecrets, registerGiven } from './given-secrets.
 import { insertFirst, installationAdmin } from './store.ts'
 
 /**
- * Results of the first start. The password and key are not stored in plain text: show them once.
+ * Secrets of the first start. The store has only hashes of them: show them once.
  */
 export type BootstrapSecrets = {
   organization_id: string
@@ -27,8 +27,8 @@ export type BootstrapOptions = GivenSecrets & {
   organization?: string
   project?: string
   /**
-   * Saves the secrets (to a file, to a Secret) before they take effect. When it fails nothing is
-   * created, so that a crash in between can not lose them.
+   * Saves the secrets (to a file or a Secret) before they take effect. If it fails, nothing is
+   * created, so that a crash cannot lose them.
    */
   deliver?: (secrets: BootstrapSecrets) => Promise<void>
   passwords?: PasswordHasher

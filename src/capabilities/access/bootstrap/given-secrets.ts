@@ -7,7 +7,7 @@ import { registerOperatorKey } from '../operator-keys/store.ts'
 import { keepOnlyProject } from '../roles/store.ts'
 import { installationAdmin, lockBootstrap } from './store.ts'
 
-/** Secrets that a start may be given, for example by a Kubernetes Secret. */
+/** Configured secrets of the first start, for example from a Kubernetes Secret. */
 export type GivenSecrets = {
   /** Id of the first project. */
   project_id?: string | undefined
@@ -19,7 +19,7 @@ export type GivenSecrets = {
   admin_password?: string | undefined
 }
 
-/** A given value is refused. The message says why and quotes no secret. */
+/** A configured value is refused. The message says why, and quotes no secret. */
 export class GivenSecretRefused extends Error {
   override readonly name = 'GivenSecretRefused'
 }
@@ -78,12 +78,12 @@ type Given = {
   now: Date
 }
 
-/** Most operator keys that are valid at once: more than a cluster and its successor need. */
+/** Maximum valid operator keys: more than a cluster and its successor need. */
 const operatorKeysActive_max = 8
 
 /**
  * Adds the given values that the store does not know. It changes nothing that exists and restores
- * nothing that was revoked. Throws `GivenSecretRefused` for a value that can't be added.
+ * nothing that was revoked. Throws `GivenSecretRefused` for a value that cannot be added.
  */
 export async function registerGiven(db: Db, given: Given): Promise<void> {
   const { operator_key, project_id, project_key, login } = given
@@ -143,7 +143,7 @@ async function addProjectKey(
 
 function prefixTaken(kind: string, { prefix }: NewKey): Error {
   return new GivenSecretRefused(
-    `the ${kind} ${prefix}_… can not be used: a key of another project or with another secret has its prefix`,
+    `the ${kind} ${prefix}_… cannot be used: a key with another secret or of another project has the same prefix`,
   )
 }
 

@@ -10,8 +10,8 @@ import { listLiveAccounts } from './store.ts'
 
 /**
  * GET /api/v2/access/installations/{installation_id}/service-accounts: the accounts with a live key
- * that resources of an operator's installation declare, in all projects. Only for operators, which
- * look for accounts whose resource is gone.
+ * that resources of an installation declare, in all projects. Only for operators, which use it to
+ * find accounts whose resource was deleted.
  */
 export function getInstallationAccounts({ db, clock }: Access): Route {
   return defineRoute({

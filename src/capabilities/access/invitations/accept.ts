@@ -30,7 +30,7 @@ export type Accepting =
   | { kind: 'user'; id: string }
   | { kind: 'issuer'; email: string }
 
-/** A new membership, of a new account, of one with another owner until now, or of a known one. */
+/** A new membership. `account`: created, claimed from an unverified owner, or known before. */
 export type Accepted = OpenInvitation & {
   user_id: string
   session_number: number
@@ -38,9 +38,9 @@ export type Accepted = OpenInvitation & {
 }
 
 /**
- * Returns the invitation of a link that can be accepted: not used, revoked or expired, and its
- * inviter could still make the change. An invitation of a resource has no inviter: it ends with the
- * resource, or with its project.
+ * Returns the invitation of a link that can be accepted: it is not used, revoked or expired, and
+ * its inviter still has the right to invite. An invitation by a resource has no inviter: it ends
+ * with the resource or its project.
  */
 export async function findByLink(
   db: Db,
@@ -95,7 +95,7 @@ function mayInvite(actor: OrganizationRole, next: OrganizationRole): boolean {
 
 /**
  * Accepts an invitation: makes the person a member, and creates an account for a new person.
- * Of two calls with one link, one wins. Throws `invitation_not_found`, `account_exists`,
+ * Of two calls with one link, one succeeds. Throws `invitation_not_found`, `account_exists`,
  * `password_change_required`, and `permission_denied` for another person.
  */
 export function acceptInvitation(
@@ -126,7 +126,7 @@ export function acceptInvitation(
   })
 }
 
-/** The answer to every link that can not be accepted, for whichever reason. */
+/** Returns the error for a link that cannot be accepted, the same for every reason. */
 export function invitationNotFound(): Error {
   return problem('invitation_not_found', {
     detail: 'The invitation does not exist, has ended or was used. Ask for a new one.',
@@ -183,7 +183,9 @@ async function newAccount(
   return { user_id: known.id, session_number: known.session_number + 1, account: 'claimed' }
 }
 
-/** Checks that the signed-in user is the invited person, and that no other person set the password. */
+/**
+ * Checks that the signed-in user is the invited person, and that no other person set the password.
+ */
 async function ownAccount(trx: Db, about: Acceptance & { user_id: string }): Promise<Account> {
   const { invitation, now, user_id } = about
   const user = await lockUser(trx, { id: user_id })

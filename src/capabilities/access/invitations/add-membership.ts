@@ -13,8 +13,8 @@ type AcceptedRoles = {
 }
 
 /**
- * Adds the roles of an invitation. A higher role that a person gave stays. A role from a resource is
- * replaced by that of a person's invitation, and so is one from groups.
+ * Adds the roles of an invitation. A higher role that a person gave stays. A role from a resource
+ * or from groups is replaced by the role of a person's invitation.
  */
 export async function addMembership(
   trx: Kysely<AccessTables>,
@@ -61,8 +61,8 @@ export async function addMembership(
 }
 
 /**
- * Builds the higher of the stored and the new role, or the new one in place of one by a resource or
- * by groups; `roles` begins with the weakest.
+ * Builds the SQL of the role to store: the higher of the stored and the new one, or the new one if
+ * the stored one is from a resource or from groups. `roles` begins with the weakest.
  */
 function higher<Role extends string>(table: string, roles: readonly Role[]) {
   const order = sql.lit(roles.join(' '))

@@ -7,9 +7,9 @@ type Db = Kysely<AccessTables>
 export type ProjectPerson = { organization_id: string; project_id: string; user_id: string }
 
 /**
- * Gives a person the highest role of their accepted declarations in a project, released ones
- * included. Without a declaration the membership ends. A role that a person gave is left alone. The
- * transaction has locked the organization.
+ * Sets a person's role in a project to the highest one of their accepted declarations, released
+ * ones included. Without a declaration, the membership ends. A role that a person gave does not
+ * change. The transaction has locked the organization.
  */
 export async function settleMembership(trx: Db, person: ProjectPerson, now: Date): Promise<void> {
   const { project_id, user_id } = person
@@ -31,8 +31,8 @@ export async function settleMembership(trx: Db, person: ProjectPerson, now: Date
 }
 
 /**
- * Ends the declarations that a person accepted, in one project or in all of an organization, so that
- * no resource gives the person a role again after a person removed it.
+ * Ends the declarations that a member accepted, in one project or in all projects of an
+ * organization, so that no resource restores a role that an administrator removed.
  */
 export async function endDeclarations(
   trx: Db,

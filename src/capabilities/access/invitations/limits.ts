@@ -10,7 +10,7 @@ type Db = Kysely<AccessTables>
 
 /** Links that an organization may send within a minute. */
 const linksPerMinute_max = 20
-/** Mails of resources within a day, so that a person can invite an address that resources invited. */
+/** Mails of resources to an address within a day: fewer, so that people can still invite it. */
 const mailsOfResourcesPerDay_max = 2
 /** Invitations that ended are kept for 90 days. */
 const endedKept_ms = 90 * day_ms
@@ -34,7 +34,8 @@ type Sent = {
 /**
  * Counts a link. Throws `limit_reached` for too many open invitations of the organization or the
  * namespace, and `rate_limited` for too many links of it or too many mails to the address. The
- * transaction has locked the organization, so that concurrent calls are counted one after the other.
+ * transaction has locked the organization, so that concurrent calls are counted one after the
+ * other.
  */
 export async function checkLinkLimits(trx: Db, sent: Sent): Promise<void> {
   await runInInstallation('old links of all organizations', () => dropOld(trx, sent.link.now))

@@ -10,7 +10,7 @@ import { type InvitationRow, invitationReply, type newInvitationSchema } from '.
 export type InvitationLinks = {
   /** Lifetime of a link. */
   ttl_ms: number
-  /** Most open invitations of an organization. */
+  /** Maximum open invitations of an organization. */
   pending_max: number
   /** Without a configured mailer the inviter passes the link on. */
   mailer: Mailer | undefined

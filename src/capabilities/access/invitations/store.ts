@@ -19,7 +19,7 @@ export type NewInvitation = {
   projects: readonly { project_id: string; role: ProjectRole }[]
   invited_by: string
   link: NewLink
-  /** Most open invitations of the organization. */
+  /** Maximum open invitations of the organization. */
   pending_max: number
 }
 
@@ -28,8 +28,8 @@ export type StoredInvitation = { row: InvitationRow; organization: string }
 
 /**
  * Stores an invitation in place of an open one to the same address. Run it in a transaction that
- * has locked the organization. Throws `project_not_found`, `limit_reached` and `rate_limited`. No
- * statement depends on whether the address has an account.
+ * has locked the organization. Throws `project_not_found`, `limit_reached` and `rate_limited`. The
+ * statements are the same for addresses with and without an account.
  */
 export async function insertInvitation(trx: Db, given: NewInvitation): Promise<StoredInvitation> {
   const { organization_id, project_id, email, role, projects, invited_by, link } = given

@@ -5,10 +5,10 @@ import type { BrowserKey } from './project-key.ts'
 
 const origins_max = 20
 
-/** Calls per minute of each end user of a browser key, if it has no other number. */
+/** Default calls per minute of each end user of a browser key. */
 const userRate_default = 20
 
-/** Fields of a request for a new key, by which it is a browser key. */
+/** Fields of a request that make the new key a browser key. */
 export const browserKeyFields = {
   origins: z
     .array(
@@ -22,7 +22,7 @@ export const browserKeyFields = {
     .transform((origins) => [...new Set(origins)])
     .optional()
     .describe(
-      'Makes a browser key: exact origins of the pages that may use it. Its only scope is `feedback:write`. Anybody can read it.',
+      'Exact origins of the pages that can use the key. A key with origins is a browser key: its only scope is `feedback:write`, and visitors of the pages can read it.',
     ),
   user_rate_per_minute: z
     .int()
@@ -59,7 +59,7 @@ export function refuseBrowserFaults(spec: Spec, context: z.core.$RefinementCtx):
   }
 }
 
-/** The columns of a browser key, both null for another key. */
+/** The columns of a browser key, both null for other keys. */
 export type BrowserColumns = {
   origins: readonly string[] | null
   user_rate_per_minute: number | null

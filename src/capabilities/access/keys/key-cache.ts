@@ -21,7 +21,7 @@ export type KeyCacheOptions<K extends KeyOwner = ProjectKey> = {
   /** The public prefix of a well-formed key; undefined for any other text. */
   prefixOf: (key: string) => string | undefined
   clock: Clock
-  /** Called for every use of a valid key. It is on the hot path, so it must be quick. */
+  /** Called for every use of a valid key, on the hot path: it must be fast. */
   onUsed?: (key_id: string) => void
 } & Partial<KeyCacheLimits>
 
@@ -35,13 +35,13 @@ export type KeyCacheLimits = {
   stale_ms: number
   /** Lifetime of the answer that a key does not exist. */
   negative_ttl_ms: number
-  /** Most known keys kept, and most unknown ones; the least recently renewed is evicted first. */
+  /** Maximum known keys, and unknown ones, in the cache. The least recently renewed is evicted. */
   entries_max: number
   /** How long a request waits for the store before an outdated answer is used. */
   load_wait_ms: number
   /** Wait after a failed load before the next one. */
   retry_ms: number
-  /** Most loads at once, so that the hot path does not use up the store's connections. */
+  /** Maximum concurrent loads, so that the hot path does not use up the store's connections. */
   loads_max: number
 }
 
@@ -141,7 +141,7 @@ class LoadingKeyCache<K extends KeyOwner> implements KeyCache<K> {
     return entry && this.#compare(entry, key)
   }
 
-  /** Waits for the store, which answered last time, but only up to `load_wait_ms`. */
+  /** Waits up to `load_wait_ms` for the store. Called if its last load succeeded. */
   async #askAgain(prefix: string, key: string): Promise<K | undefined> {
     const waited = new AbortController()
     const answered = this.#mayNotLoad(prefix)
@@ -208,7 +208,8 @@ class LoadingKeyCache<K extends KeyOwner> implements KeyCache<K> {
 
 function unavailable(cause?: unknown): Error {
   return problem('store_unavailable', {
-    detail: 'The key can not be checked while the relational store is unavailable',
+    detail:
+      'The key cannot be checked while the relational store is unavailable. Retry the request',
     retry_after_s: 1,
     cause,
   })

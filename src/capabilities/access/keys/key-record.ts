@@ -26,11 +26,11 @@ export const keySchema = record('ApiKey', {
   environment: z
     .string()
     .nullable()
-    .describe('Environment of data sent with the key, unless the data names one.'),
+    .describe('Default environment of data sent with the key; null: no default.'),
   origins: z
     .array(z.string())
     .nullable()
-    .describe('Origins of the pages that may use the key; null for a key that is kept secret.'),
+    .describe('Origins of the pages that can use the key; null for a key that is no browser key.'),
   user_rate_per_minute: z
     .int()
     .nullable()

@@ -15,7 +15,7 @@ export function createKeyUsage(options: {
   write: (uses: readonly KeyUse[]) => Promise<void>
   clock: Clock
   flush_ms?: number
-  /** Most keys recorded between two writes; uses of further keys are dropped. */
+  /** Maximum keys recorded between two writes. Uses of further keys are dropped. */
   keys_max?: number
 }): KeyUsage {
   const { write, clock, flush_ms = 60_000, keys_max = 10_000 } = options

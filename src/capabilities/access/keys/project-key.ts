@@ -8,11 +8,11 @@ export type ProjectKey = {
   scopes: ReadonlySet<KeyScope>
   /** Set when the key is a service account's. */
   service_account_id: string | null
-  /** Environment of data sent with the key, unless the data names one. */
+  /** Default environment of data sent with the key. */
   environment?: string
-  /** Set for a key that pages use: anybody can read it. */
+  /** Set for a browser key, which visitors of its pages can read. */
   browser?: BrowserKey
-  /** Set when the project is archived: the key only reads. */
+  /** Set when the project is archived: the key can only read. */
   is_archived?: true
 }
 
@@ -62,7 +62,7 @@ export function fingerprintOf(secret_hash: Buffer): string {
   return secret_hash.toString('hex', 0, 8)
 }
 
-/** Returns the SHA-256: sufficient for random secrets of over 128 bits, which can't be guessed. */
+/** Returns the SHA-256, which is sufficient for random secrets of over 128 bits. */
 export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer')
 }

@@ -183,15 +183,15 @@ function keyRow<R extends { scopes: string[] }>(row: R): R & { scopes: KeyScope[
 }
 
 /**
- * Maximum live keys of one name in a service account: the current key, and the one before it during
- * a rotation. It bounds a caller in a loop, for example an operator whose writes of a Secret fail.
+ * Maximum live keys of one name in a service account: the current key, and during a rotation the
+ * previous one. It bounds a caller in a loop, such as an operator whose writes of a Secret fail.
  */
 const liveKeys_max = 2
 
 /**
- * Locks the account of a new key, if it has one, and checks that it may have the key. Call it in the
- * transaction that inserts the key. Throws `service_account_not_found`, `service_account_suspended`,
- * `key_limit_reached`.
+ * Locks the account of a new key, if it has one, and checks that it may have the key. Call it in
+ * the transaction that inserts the key. Throws `service_account_not_found`,
+ * `service_account_suspended`, `key_limit_reached`.
  */
 async function admitAccountKey(trx: Db, key: KeyInsert): Promise<void> {
   const { project_id, service_account_id, name, created_at } = key

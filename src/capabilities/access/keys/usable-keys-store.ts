@@ -67,7 +67,7 @@ type UsableKey = BrowserColumns & {
   archived_at: string | null
 }
 
-/** A key has its scopes that its service account, project and organization also allow. */
+/** Returns the scopes of a key that its service account, project and organization also allow. */
 function toStoredKey(row: UsableKey): StoredKey {
   const limits = [row.account_scopes, row.project_scopes, row.organization_scopes]
   const isAllowed = (scope: string) => limits.every((limit) => limit?.includes(scope) ?? true)

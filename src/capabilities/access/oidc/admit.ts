@@ -16,7 +16,7 @@ export type Admitted = {
   is_new: boolean
   /** Entries of the mapping whose organization or project does not exist. */
   unknown: NamedGroupRole[]
-  /** Organizations whose last owner stayed owner although no group gives the role. */
+  /** Organizations whose last owner kept the role although no group grants it. */
   kept_owner_of: string[]
 }
 
@@ -48,7 +48,7 @@ export async function admit(
     const { groups } = person
     const applied = { user_id, groups, mapping: resolved, now }
     const { kept_owner_of, ...roles } = await applyGroups(trx, applied)
-    // The last statement before the commit, which takes the record of the call.
+    // Noted before the commit, which writes the record of the call.
     noteBefore({ roles: roles.before })
     noteAfter({ account: accountNote(known, linked), roles: roles.after })
     return { user_id, session_number, is_new: known === undefined, unknown, kept_owner_of }
@@ -100,6 +100,6 @@ async function link(trx: Db, person: ArrivingPerson, about: { user_id: string; n
 function notAdmitted(): Error {
   return problem('permission_denied', {
     detail:
-      'You have no account here: no group of yours gives a role, and no invitation waits for your verified e-mail',
+      'You have no account here: none of your groups grants a role, and your verified e-mail has no open invitation. Ask for an invitation',
   })
 }

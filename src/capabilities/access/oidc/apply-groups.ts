@@ -79,7 +79,7 @@ export async function applyGroups(
   const given = rolesOfGroups(mapping, groups)
   const touched = new Set([...given.keys(), ...(await organizationsByGroup(trx, user_id))])
   const applied: Applied = { before: [], after: [], kept_owner_of: [] }
-  // In the order of ids, so that two sign-ins do not block each other.
+  // In the order of ids, so that two sign-ins do not deadlock.
   for (const organization_id of [...touched].toSorted()) {
     await lockOrganization(trx, organization_id)
     const which = { user_id, organization_id }

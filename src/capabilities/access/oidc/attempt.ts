@@ -13,7 +13,7 @@ const attemptSchema = z.strictObject({
   state: z.string(),
   /** Returned in the ID token. Proves that the token is for this sign-in. */
   nonce: z.string(),
-  /** Proves to the issuer that the code comes back from the client that asked for it (PKCE). */
+  /** Proves to the issuer that the client that returns the code also requested it (PKCE). */
   verifier: z.string(),
   /** Path of our pages that the browser opens after the sign-in. */
   return_to: z.string(),
@@ -33,7 +33,9 @@ export type Attempts = {
   removed: string
 }
 
-/** Creates the keeper of attempts. Nothing is stored, so that unfinished sign-ins cost nothing. */
+/**
+ * Creates the store of attempts. All state is in cookies, so unfinished sign-ins use no storage.
+ */
 export function createAttempts(options: {
   secret_key: string
   public_url: string | undefined

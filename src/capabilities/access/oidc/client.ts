@@ -6,7 +6,7 @@ import type { Attempt } from './attempt.ts'
 import { clockTolerance_s, type Issuer, type IssuerMetadata, issuerUnreachable } from './issuer.ts'
 import { type ArrivingPerson, personFrom } from './person.ts'
 
-/** Our client at the external issuer: authorization code with PKCE, state and nonce. */
+/** The client of the external issuer: authorization code with PKCE, state and nonce. */
 export type IssuerClient = {
   /** Returns the URL at the issuer to open, and the values that the issuer must return. */
   start(): Promise<{ url: string } & Pick<Attempt, 'state' | 'nonce' | 'verifier'>>
@@ -27,14 +27,14 @@ export type IssuerClientOptions = {
   client_secret: string | undefined
   scopes: string
   groups_claim: string
-  /** Origin of our pages, to which the issuer sends browsers back. */
+  /** Origin of the pages of Looptrace, to which the issuer sends browsers back. */
   public_url: string
 }
 
-/** Path of the redirect URI, which the issuer must allow for our client. */
+/** Path of the redirect URI, which the issuer must allow for the client. */
 export const callbackPath = '/api/v1/auth/oidc/callback'
 
-/** Creates our client without a request. */
+/** Creates the client. Sends no request. */
 export function createIssuerClient(options: IssuerClientOptions): IssuerClient {
   const { issuer, client_id, groups_claim, public_url, scopes } = options
   const redirect_uri = `${public_url}${callbackPath}`
@@ -121,7 +121,7 @@ function authentication(secret: string | undefined, methods: readonly string[]):
   return isBasic ? openid.ClientSecretBasic(secret) : openid.ClientSecretPost(secret)
 }
 
-/** The error names of RFC 6749 that may be quoted. */
+/** Error codes of RFC 6749 that messages may quote. */
 const errorName = /^[a-z_]{1,40}$/
 
 function refusal(error: unknown): unknown {
@@ -133,7 +133,7 @@ function refusal(error: unknown): unknown {
       cause: error,
     })
   }
-  return signInRefused('The answer of the external issuer is not valid', error)
+  return signInRefused('The external issuer sent an invalid answer', error)
 }
 
 /** Returns whether the issuer did not answer, or answered with a server error. */

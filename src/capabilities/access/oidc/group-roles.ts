@@ -68,7 +68,7 @@ export type RoleChanges = {
 /**
  * Decides how the groups of a person change the roles in one organization. Roles that a person gave
  * and project roles that a resource declares stay. Roles from groups follow the groups, but the
- * last owner stays owner. A person with other project roles stays a member.
+ * last owner remains owner. A person with other project roles remains a member.
  */
 export function planRoles(stored: StoredRoles, given: GivenRoles | undefined): RoleChanges {
   const projects = planProjects(stored.projects, given?.projects ?? new Map())

@@ -21,10 +21,10 @@ export type Issuer = {
   metadata(): Promise<IssuerMetadata>
   /**
    * Verifies signature, issuer, audience and times of a token. Rejects with `credentials_invalid`,
-   * or with `issuer_unreachable` when keys are missing and can not be fetched.
+   * or with `issuer_unreachable` when keys are missing and cannot be fetched.
    */
   verify(token: string, rules: TokenRules): Promise<JWTPayload>
-  /** `fetch` by the guard of outbound requests. */
+  /** `fetch` through the guard of outbound requests. */
   fetch: IssuerFetch
 }
 
@@ -54,7 +54,7 @@ export type IssuerOptions = {
   unknown_kid_refresh_ms?: number
 }
 
-/** Creates an issuer without a request. */
+/** Creates an issuer. Sends no request. */
 export function createIssuer(options: IssuerOptions): Issuer {
   const { issuer, outbound, clock, timeout_ms = 5_000 } = options
   const { unknown_kid_refresh_ms = 10_000 } = options
@@ -153,7 +153,7 @@ const retryAfter_ms = 1_000
 
 /**
  * OpenID Connect Discovery 1.0, section 4: the document must name the requested issuer. An outdated
- * document is used while a newer one can not be fetched.
+ * document is used while a newer one cannot be fetched.
  */
 function createMetadata(options: {
   issuer: string
@@ -200,7 +200,7 @@ function refusal(error: unknown): unknown {
   return problem('credentials_invalid', { detail: 'The token of the external issuer is not valid' })
 }
 
-/** If the key set cannot be fetched, jose throws its base class, and fetch its own errors. */
+/** Recognises the errors of jose and fetch for a key set that cannot be fetched. */
 function isAboutToken(error: unknown): boolean {
   if (!(error instanceof errors.JOSEError)) return false
   return ![errors.JOSEError.code, errors.JWKSTimeout.code, errors.JWKSInvalid.code].includes(

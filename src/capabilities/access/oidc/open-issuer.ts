@@ -18,7 +18,7 @@ export type IssuerSettings = {
   oidc_issuer?: string | undefined
   /** Required `aud` of access tokens; when unset, no external access token is accepted. */
   oidc_audience?: string | undefined
-  /** When unset, browsers do not sign in there. */
+  /** When unset, browsers cannot sign in at the issuer. */
   oidc_client_id?: string | undefined
   oidc_client_secret?: string | undefined
   oidc_scopes?: string

@@ -4,7 +4,7 @@ import { problem } from '../../../kernel/problem.ts'
 /** A person at the external issuer. */
 export type IssuerPerson = {
   issuer: string
-  /** Client or audience of the token: some issuers give a person a subject for each. */
+  /** Client or audience of the token. Some issuers give a person one subject for each client. */
   client_id: string
   subject: string
   /** Lower case. Undefined unless the issuer has verified it. */

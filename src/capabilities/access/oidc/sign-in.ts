@@ -47,7 +47,7 @@ export function createIssuerSignIn(options: {
       const now = new Date(now_ms)
       const attempt = attempts.read(headers, now_ms)
       if (attempt === undefined) {
-        throw signInRefused('This browser has started no sign-in within ten minutes')
+        throw signInRefused('This browser started no sign-in in the last ten minutes')
       }
       const state = new URLSearchParams(parameters).get('state') ?? ''
       if (!isEqual(state, attempt.state)) {
@@ -55,7 +55,7 @@ export function createIssuerSignIn(options: {
       }
       const expires_at = new Date(now_ms + attempt_ms_max)
       if (!(await useState(db, { state_hash: hashSecret(state), now, expires_at }))) {
-        throw signInRefused('This sign-in has ended already')
+        throw signInRefused('This sign-in was already completed')
       }
       const arrived = await client.finish(parameters, attempt).catch((error: unknown) => {
         logger.warn(reasonOf(error), 'a sign-in at the external issuer failed')
@@ -65,10 +65,16 @@ export function createIssuerSignIn(options: {
       const { user_id, is_new, unknown, kept_owner_of } = person
       logger.info({ user_id, is_new }, 'signed in at the external issuer')
       if (kept_owner_of.length > 0) {
-        logger.warn({ user_id, kept_owner_of }, 'groups would have removed the last owner')
+        logger.warn(
+          { user_id, kept_owner_of },
+          'the last owner keeps the role that no group grants any longer',
+        )
       }
       if (unknown.length > 0) {
-        logger.warn({ unknown }, 'LOOPTRACE_OIDC_GROUP_ROLES names unknown organizations, projects')
+        logger.warn(
+          { unknown },
+          'LOOPTRACE_OIDC_GROUP_ROLES names unknown organizations or projects',
+        )
       }
       return { person, location: `${public_url}${attempt.return_to}`, cookie: attempts.removed }
     },

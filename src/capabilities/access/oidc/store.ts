@@ -67,7 +67,7 @@ export async function hasOpenInvitation(
 }
 
 /**
- * Records that a sign-in returned from the issuer. Returns false if it returned before. Deletes a
+ * Records a completed sign-in. Returns false if it was already completed. Deletes a
  * few expired records, so that the table does not grow.
  */
 export async function useState(

@@ -27,7 +27,7 @@ export function getOperatorKeys({ db }: Access): Route {
     method: 'GET',
     url: '/api/v2/access/operator-keys',
     id: 'listOperatorKeys',
-    summary: 'Keys of the operators of clusters',
+    summary: 'Keys of Kubernetes operators',
     auth: 'jwt',
     scope: { level: 'user' },
     query: z.strictObject(idPageQuery),
@@ -48,7 +48,7 @@ export function getOperatorKeys({ db }: Access): Route {
 
 /**
  * DELETE /api/v2/access/operator-keys/{operator_key_id}: revokes the key, at once in this process
- * and within 30 s in others. The record is kept, so that the key can not be registered again.
+ * and within 30 s in others. The record is kept, so that the key cannot be registered again.
  */
 export function removeOperatorKey({ db, clock, operators }: Access): Route {
   return defineRoute({

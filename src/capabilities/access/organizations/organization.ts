@@ -86,7 +86,7 @@ export function removeOrganization({ db, roles }: Access): Route {
     handle: async ({ params: { organization_id } }) => {
       if (!(await deleteOrganization(db, organization_id))) {
         throw problem('organization_not_empty', {
-          detail: 'The organization has projects, which may be archived. Their data is kept',
+          detail: 'An organization with projects cannot be deleted, also if they are archived',
         })
       }
       roles.forget()

@@ -40,8 +40,8 @@ export function getOrganizations({ db }: Access): Route {
 }
 
 /**
- * POST /api/v2/access/organizations: creates an organization, of which the caller becomes the
- * owner. Only for owners and admins of some organization, and administrators of the installation.
+ * POST /api/v2/access/organizations: creates an organization. The caller becomes its owner. Only
+ * for owners and admins of another organization, and administrators of the installation.
  */
 export function createOrganization({ db, clock, roles }: Access): Route {
   return defineRoute({
@@ -89,6 +89,6 @@ export const organizationSchema = record('Organization', {
   key_scopes: z
     .array(z.enum(keyScopes))
     .nullable()
-    .describe('Most scopes that keys of its projects may have; null: no limit.'),
+    .describe('Scopes that keys of its projects can have at most; null: no limit.'),
   version: z.int().describe('Version of the organization, also in `ETag`.'),
 })

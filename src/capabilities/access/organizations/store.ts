@@ -10,7 +10,7 @@ export type OrganizationRow = {
   name: string
   created_at: string
   role: OrganizationRole
-  /** The most that keys of its projects may do; null sets no limit. */
+  /** Limit of the scopes of keys of its projects; null sets no limit. */
   key_scopes: KeyScope[] | null
   version: number
 }

@@ -47,9 +47,9 @@ export function createPasswordHasher(options: Partial<HasherOptions> = {}): Pass
 type HasherOptions = {
   /** Base-2 logarithm of scrypt's N. Memory is 2^N KiB, since r is 8. */
   cost_log2: number
-  /** Hashes computed at once; each takes one of libuv's four threads. */
+  /** Maximum concurrent hashes. Each uses one of libuv's four threads. */
   parallel_max: number
-  /** Most hashes that wait. */
+  /** Maximum waiting hashes. */
   waiting_max: number
 }
 
@@ -108,5 +108,8 @@ class PasswordHashError extends Error {
 }
 
 function tooManySignIns(): Error {
-  return problem('rate_limited', { detail: 'Too many sign-ins at once', retry_after_s: 1 })
+  return problem('rate_limited', {
+    detail: 'Too many sign-ins at once. Retry shortly',
+    retry_after_s: 1,
+  })
 }

@@ -28,7 +28,9 @@ const estimated_max = 40
 const answer_ms_max = 15_000
 const advice = 'Use a longer phrase, such as four words that do not belong together.'
 
-/** Creates the check. Its thread starts with the first password and ends a minute after the last. */
+/**
+ * Creates the check. Its thread starts with the first password and ends a minute after the last.
+ */
 export function createPasswordStrength(): PasswordStrength {
   const thread = createAnsweringThread<StrengthQuestion, StrengthAnswer>({
     file: new URL('./strength-thread.ts', import.meta.url),
@@ -82,5 +84,8 @@ function unavailable(cause: unknown): Error {
 }
 
 function tooMany(): Error {
-  return problem('rate_limited', { detail: 'Too many new passwords at once', retry_after_s: 1 })
+  return problem('rate_limited', {
+    detail: 'Too many new passwords at once. Retry shortly',
+    retry_after_s: 1,
+  })
 }

@@ -17,7 +17,7 @@ import {
 /** The account that is signed in to (a lower-case e-mail), and the network of the client. */
 export type Attempt = { account: string; network: string }
 
-/** Slows down guessing, without locking the owners of accounts out. */
+/** Slows down guesses of passwords, without locking the owners of accounts out. */
 export type SignInGuard = {
   /**
    * Counts an attempt and runs `check`, which returns undefined for wrong credentials. Throws
@@ -35,9 +35,9 @@ export type SignInGuard = {
 
 /** Time for which an account is known at a network after its last use. */
 const known_ms = 90 * 24 * 60 * 60 * 1000
-/** Time for which a refusal is repeated without a question to the store. */
+/** Time for which a refusal is repeated without a read of the store. */
 const recheck_ms = 5_000
-/** Refusals remembered. */
+/** Maximum remembered refusals. */
 const refusals_max = 10_000
 
 /**
@@ -125,7 +125,7 @@ function toHashes({ account, network }: Attempt) {
   return { account_hash: digest('account', account), network_hash: digest('network', network) }
 }
 
-/** Hashes a list of texts. JSON keeps them apart. */
+/** Hashes a list of texts, as JSON, so that different lists have different hashes. */
 function digest(...parts: readonly string[]): Buffer {
   return hash('sha256', JSON.stringify(parts), 'buffer')
 }

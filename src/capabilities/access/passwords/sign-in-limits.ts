@@ -42,8 +42,8 @@ const seconds = 1_000
 const minutes = 60 * seconds
 
 /**
- * Attempts on one account from one network: who guesses here waits up to 15 minutes, and makes at
- * most about 100 guesses a day.
+ * Attempts on one account from one network. The wait grows to 15 minutes, which allows about 100
+ * guesses a day.
  */
 const pair: LimitRule = {
   free: 10,

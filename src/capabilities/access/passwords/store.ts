@@ -16,8 +16,8 @@ export type CountedKey = {
 export type AccountAt = { account_hash: Buffer; network_hash: Buffer }
 
 /**
- * Counts an attempt under every key, or under none: throws the error of `refuse` when one of the
- * keys has to wait. Concurrent attempts in all processes are counted one after the other.
+ * Counts an attempt under every key. Throws the error of `refuse`, and counts nothing, when one of
+ * the keys has to wait. Concurrent attempts of all processes are counted one after the other.
  */
 export function countAttempt(
   db: Db,
@@ -25,7 +25,7 @@ export function countAttempt(
   at: { now_ms: number; refuse: (wait_ms: number) => Error },
 ): Promise<void> {
   const { now_ms, refuse } = at
-  // The same order in every transaction, so that two never wait for each other.
+  // The same order in every transaction, so that two transactions cannot deadlock.
   const sorted = keys.toSorted((a, b) => Buffer.compare(a.key_hash, b.key_hash))
   return db.transaction().execute(async (trx) => {
     const counts = await lockCounts(trx, sorted, now_ms)
@@ -80,7 +80,7 @@ async function lockCounts(
 /** Maximum networks that one sign-in deletes. */
 const surplusDropped_max = 20
 
-/** Takes back one attempt, which is not failed. */
+/** Subtracts a successful attempt, which was counted before its check. */
 export async function uncountAttempt(db: Db, { key_hash, rule }: CountedKey): Promise<void> {
   await db
     .updateTable('sign_in_counts')

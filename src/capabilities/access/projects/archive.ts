@@ -7,16 +7,16 @@ import { setArchived } from './change-store.ts'
 import { seenProjectSchema } from './projects.ts'
 
 /**
- * POST /api/v2/access/projects/{project_id}/archive: from now on the project can only be read:
- * changes and ingest are refused, by other processes within 30 s. Its data is kept, and retention
- * goes on. Repeating it changes nothing.
+ * POST /api/v2/access/projects/{project_id}/archive: makes a project read-only. Changes and ingest
+ * are refused, by other processes within 30 s. Its data is kept, and retention continues. A
+ * repeated call changes nothing.
  */
 export function archiveProject(access: Access): Route {
   return defineRoute({
     ...archiveRoute,
     url: '/api/v2/access/projects/{project_id}/archive',
     id: 'archiveProject',
-    summary: 'Archive a project: it can only be read',
+    summary: 'Archive a project: its data can be read, and changes are refused',
     handle: ({ params }) => switchArchived(access, { ...params, archived: true }),
   })
 }

@@ -76,7 +76,7 @@ export function declareProject(
 
 /**
  * Ends the declaration of a project by a resource, and archives the project at the given time, if
- * any. A project that no resource declares is left alone. Throws `managed_by_kubernetes`.
+ * any. A project that no resource declares does not change. Throws `managed_by_kubernetes`.
  */
 export function endDeclaration(
   db: Db,

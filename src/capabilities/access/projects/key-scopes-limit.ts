@@ -21,7 +21,7 @@ export async function allowedScopes(
 
 /**
  * Throws `invalid_request` for scopes that the project or its organization does not allow for keys.
- * A later change of the limit needs no such check: a key has the scopes that are allowed when it is
+ * A later change of the limit needs no check: a key has only the scopes that are allowed when it is
  * used.
  */
 export async function admitScopes(

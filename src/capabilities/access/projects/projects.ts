@@ -29,7 +29,7 @@ import { findAnyProject, listAllProjects, listProjects } from './store.ts'
 const environmentsReply = z
   .array(z.string())
   .nullable()
-  .describe('Names that the environment of a new key can have; null: any name.')
+  .describe('Environments that new keys can have; null: any environment.')
 
 /** A project in a reply. */
 const projectSchema = z.strictObject({
@@ -43,11 +43,11 @@ const projectSchema = z.strictObject({
     .describe('Kubernetes resource that declares the project; null without one.'),
   archived_at: instantField
     .nullable()
-    .describe('Time since which the project can only be read; null when it is not archived.'),
+    .describe('Time when the project was archived; null when it is not archived.'),
   key_scopes: z
     .array(z.enum(keyScopes))
     .nullable()
-    .describe('Most scopes that its keys may have; null: no limit of the project.'),
+    .describe('Scopes that its keys can have at most; null: the project sets no limit.'),
   version: z.int().describe('Version of the project, also in `ETag`.'),
 })
 
@@ -168,7 +168,8 @@ export function putProject({ db, clock, roles }: Access): Route {
 
 /**
  * DELETE /api/v2/access/projects/{project_id}: archives a project that a resource declares: changes
- * and ingest are refused within 30 s, and its data is kept. With `retain` only the declaration ends.
+ * and ingest are refused within 30 s, and its data is kept. With `retain` only the declaration
+ * ends.
  */
 export function removeProject({ db, clock, roles }: Access): Route {
   return defineRoute({

@@ -14,12 +14,12 @@ export type ProjectRow = {
   organization_id: string
   name: string
   created_at: string
-  /** Names that the environment of a new key can have; null allows any name. */
+  /** Environments that new keys can have; null allows any. */
   environments: string[] | null
   /** The custom resource that declares it. */
   managed_by: ManagedBy | null
   archived_at: string | null
-  /** The most that its keys may do; null sets no limit. */
+  /** Limit of the scopes of its keys; null sets no limit. */
   key_scopes: KeyScope[] | null
   version: number
 }
@@ -78,7 +78,9 @@ function organizationNamed(db: Db, name: string) {
   return db.selectFrom('organizations').select('id').where('name', '=', name)
 }
 
-/** Returns projects as an operator sees them, oldest first, optionally of one organization or name. */
+/**
+ * Returns projects as an operator sees them, oldest first, optionally of one organization or name.
+ */
 export async function listAllProjects(
   db: Db,
   { name, organization, after, limit, count_max }: ProjectPage,
@@ -175,7 +177,8 @@ export function replaceEnvironments(
 
 /**
  * Throws `invalid_request` unless a new key of the project can have its environment. Call it first
- * in the transaction that inserts the key: a change of the list waits for the end of the transaction.
+ * in the transaction that inserts the key: a change of the list waits for the end of the
+ * transaction.
  */
 export async function admitEnvironment(
   trx: Db,
@@ -203,8 +206,8 @@ export async function admitEnvironment(
 
 /**
  * Locks the organization of a project and returns its id; undefined for an archived project, unless
- * `in_archived`. Every change of memberships begins with it, so that two changes neither overwrite nor
- * block each other.
+ * `in_archived`. Every change of memberships begins with it, so that two changes neither overwrite
+ * nor block each other.
  */
 export async function lockProjectOrganization(
   trx: Db,

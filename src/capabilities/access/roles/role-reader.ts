@@ -25,9 +25,9 @@ export type RoleReader = {
   organizationRole(user_id: string, organization_id: string): Promise<OrganizationRole | undefined>
   /** Whether the project exists and is not archived. Only a positive answer is cached. */
   isProject(project_id: string): Promise<boolean>
-  /** Returns the user's role; undefined when the user can not see the project. */
+  /** Returns the user's role; undefined when the user cannot see the project. */
   projectRole(user_id: string, project_id: string): Promise<SeenProject | undefined>
-  /** Returns the project of a user's calls that name none; undefined when there is no such one. */
+  /** Returns the default project of a user; undefined without one. */
   defaultProject(user_id: string): Promise<string | undefined>
   /** Returns a service account and its scopes by the key for which its token was issued. */
   serviceAccount(key_id: string): Promise<SeenServiceAccount | undefined>
@@ -93,7 +93,7 @@ export function createRoleReader(options: {
   }
 }
 
-/** Keeps a negative answer out of the cache, which does not keep failures. */
+/** Marks a negative answer. It is thrown, because the cache does not keep failures. */
 class NoSuchProject extends Error {
   override readonly name = 'NoSuchProject'
 }
@@ -113,7 +113,7 @@ async function serviceAccountOf(
 /** Caches reads for some time. Concurrent readers of one key share a read. */
 type ReadCache<T> = {
   get(key: string, read: () => Promise<T>): Promise<T>
-  /** Clears the cache; the result of a read under way is returned but not kept. */
+  /** Clears the cache. A read in progress returns its result without caching it. */
   clear(): void
 }
 

@@ -101,8 +101,9 @@ export async function readProjectRole(
 }
 
 /**
- * Returns the project of calls that name none: the user's default project, or else the only project
- * that the user can see. Undefined when the default is not visible and there is not exactly one.
+ * Returns the project for calls without a project: the user's default project, or else the only
+ * project that the user can see. Undefined when the default is not visible, or when there is no
+ * default and the user can see several projects or none.
  */
 export async function readDefaultProject(db: Db, user_id: string): Promise<string | undefined> {
   const [first, second] = await visibleProjects(db, user_id)
@@ -119,8 +120,8 @@ export async function readDefaultProject(db: Db, user_id: string): Promise<strin
 }
 
 /**
- * Makes the only project that a user sees their default project. Call it before a change that shows
- * further projects to these users, so that their calls without a project stay where they were.
+ * Stores the only project that a user can see as their default. Call it before a change that lets
+ * these users see further projects, so that their calls without a project keep their project.
  */
 export async function keepOnlyProject(
   db: Db,

@@ -16,7 +16,7 @@ export type AccountChange = {
   name: string
   scopes: KeyScope[]
   disabled: boolean
-  /** Resource that declares the account from now on; null for a change by a user. */
+  /** The resource that declares the account after the change; null for a change by a user. */
   by: ManagedBy | null
   /** Whether to replace another resource that declares it. */
   take_over: boolean
@@ -32,7 +32,8 @@ export type ChangedAccount = { account: ServiceAccountRow; prefixes: string[] }
 
 /**
  * Changes an account and removes scopes that it no longer has from its keys, in one transaction.
- * Throws `service_account_not_found`, and `managed_by_kubernetes` when another resource declares it.
+ * Throws `service_account_not_found`, and `managed_by_kubernetes` when another resource declares
+ * it.
  */
 export async function changeAccount(
   db: Db,

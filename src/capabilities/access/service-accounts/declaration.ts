@@ -14,15 +14,15 @@ import type { Caller } from '../../../platform/http/index.ts'
 export const declaredBy = managedByField
   .optional()
   .describe(
-    'Resource that declares it. Required for the operator of a cluster, refused for others.',
+    'Kubernetes resource that declares the object. Required from an operator, refused from other callers.',
   )
 
-/** The same field as a query parameter of a deletion. */
+/** The field `managed_by` as a query parameter of a deletion. */
 export const declaredByParameter = managedByParameter
   .optional()
   .describe(
-    'Resource that declares it, as `Kind/namespace/name` or `Kind/namespace/name/installation`. Required for the operator of a cluster, ' +
-      'refused for others.',
+    'Kubernetes resource that declares the object, as `Kind/namespace/name` or `Kind/namespace/name/installation`. Required from an operator, ' +
+      'refused from other callers.',
   )
 
 /**
@@ -31,7 +31,7 @@ export const declaredByParameter = managedByParameter
 export const takeOver = z
   .boolean()
   .default(false)
-  .describe('Replace another resource that declares it and no longer exists. Requires managed_by.')
+  .describe('Take over an object whose declaring resource no longer exists. Requires managed_by.')
 
 /**
  * Returns the resource for which an operator calls; null for other callers. Throws
@@ -78,11 +78,11 @@ export function refuseChange(
   refuseUnlessOwner(owner, by)
   if (caller.kind !== 'operator' || owner !== null) return
   throw problem('permission_denied', {
-    detail: 'No resource declares this account, so an operator can not change it',
+    detail: 'No resource declares this account, so an operator cannot change it',
   })
 }
 
-/** Throws `invalid_request` for the name of a declared key that a resource can't have. */
+/** Throws `invalid_request` for a name of a declared key that is no valid resource name. */
 export function checkDeclaredName(name: string): void {
   if (name.length <= 63 && labelPattern.test(name)) return
   const detail = `got "${name}", expected up to 63 lower-case letters, digits and - (RFC 1123)`

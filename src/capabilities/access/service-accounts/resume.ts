@@ -21,7 +21,7 @@ export function resumeServiceAccount({ db, clock }: Access): Route {
     scope: { level: 'project', role: 'admin', key: null, operator: true },
     params: accountParams,
     body: record('ResumeServiceAccountRequest', {
-      reason: reasonField.describe('Reason why keys can be minted again. Stays on record.'),
+      reason: reasonField.describe('Reason why keys can be created again. Stored permanently.'),
       managed_by: declaredBy,
     }),
     reply: accountSchema,

@@ -224,7 +224,9 @@ export const accountSchema = record('ServiceAccount', {
   scopes: z.array(z.enum(keyScopes)).describe('Scopes that its keys may have.'),
   disabled_at: instantField
     .nullable()
-    .describe('Time since which its keys are refused; null when enabled.'),
+    .describe(
+      'Time when the account was disabled. Its keys are refused from then on. null when enabled.',
+    ),
   created_at: instantField,
   created_by: z.uuid().nullable(),
   managed_by: managedByField
@@ -232,8 +234,10 @@ export const accountSchema = record('ServiceAccount', {
     .describe('Kubernetes resource that declares the account; only that resource may change it.'),
   suspended_at: instantField
     .nullable()
-    .describe('Time since which no key can be minted or changed; null when not suspended.'),
-  suspended_by: z.uuid().nullable().describe('User who revoked a key in an emergency.'),
+    .describe(
+      'Time when the account was suspended: its keys cannot be created or changed. null when not suspended.',
+    ),
+  suspended_by: z.uuid().nullable().describe('Id of the user who revoked a key in an emergency.'),
   suspended_reason: z.string().nullable(),
   version: z.int().describe('Version of the account, also in `ETag`.'),
 })

@@ -5,7 +5,7 @@ import { accountRow, type ServiceAccountRow, type WhichAccount } from './store.t
 
 type Db = Kysely<AccessTables>
 
-/** Who suspended or resumed something, when and why. */
+/** A decision to suspend or resume: its author, time and reason. */
 export type Decision = { actor: string; reason: string; at: Date }
 
 /** Locks an account until the end of the transaction. Throws `service_account_not_found`. */
@@ -63,8 +63,8 @@ export async function suspendAccount(
 }
 
 /**
- * Resumes a suspended account and records the decision; an account that is not suspended stays as it
- * is. `check` may refuse by the locked account.
+ * Resumes a suspended account and records the decision; an account that is not suspended stays as
+ * it is. `check` may refuse by the locked account.
  */
 export function resumeAccount(
   db: Db,

@@ -4,7 +4,7 @@ import type { RequestHeaders } from '../../../platform/http/index.ts'
 export type Cookie = {
   /** Name without prefix. */
   id: string
-  /** Lax: also sent when another site opens a page of ours, as the issuer does after a sign-in. */
+  /** `Lax` also sends it when another site opens a page, as the issuer does after a sign-in. */
   same_site: 'Strict' | 'Lax'
   /** Whether browsers send it over HTTPS only. */
   is_secure: boolean

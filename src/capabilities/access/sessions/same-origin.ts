@@ -1,14 +1,14 @@
 import { problem } from '../../../kernel/problem.ts'
 import type { BrowserRequest } from '../../../platform/http/index.ts'
 
-/** The header that our pages send with each request that changes something. */
+/** The header that pages of this server send with each change. */
 export const csrfHeader = 'x-looptrace-csrf'
 
 /**
- * Throws `permission_denied` unless a request with our cookie came from one of our pages. Browsers
- * send the origin of a request (`Sec-Fetch-Site`, `Origin`), and let another site add a custom
- * header only with our consent, which we never give. A person may also open a read in the address
- * bar.
+ * Throws `permission_denied` unless a request with a session cookie came from a page of this
+ * server. Browsers send the origin of a request (`Sec-Fetch-Site`, `Origin`). They let another site
+ * add a custom header only if the server allows it by CORS, which this server never does. A read
+ * may also come from the address bar.
  */
 export function assertSameOrigin(
   { method, headers }: BrowserRequest,
@@ -35,6 +35,6 @@ function isOurs(
 
 function refusal(reason: string): Error {
   return problem('permission_denied', {
-    detail: `A session cookie counts only in requests of our own pages: ${reason}`,
+    detail: `A session cookie is accepted only from pages of this server: ${reason}`,
   })
 }

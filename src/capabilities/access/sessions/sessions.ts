@@ -15,7 +15,7 @@ import {
   writeSessionUses,
 } from './store.ts'
 
-/** A session of a browser, with the instant at which it ends without further requests. */
+/** A browser session, with the time at which it ends if no further request comes. */
 export type BrowserSession = SessionRow & { idle_expires_at: string }
 
 /** Browser sessions: a cookie that scripts cannot read, and a row that can be ended at once. */
@@ -27,7 +27,7 @@ export type BrowserSessions = {
    * request that another site made the browser send.
    */
   find(request: BrowserRequest): Promise<BrowserSession | undefined>
-  /** Returns whether a request has our cookie, which may be outdated. */
+  /** Returns whether a request has a session cookie, which may be expired. */
   has(headers: RequestHeaders): boolean
   /** Replaces the cookie of a session; undefined when another request has just done so. */
   renew(request: BrowserRequest): Promise<string | undefined>

@@ -14,8 +14,8 @@ export type ExternalTokens = {
 
 /**
  * Accepts tokens of an external OpenID Connect issuer that are signed by a key of its published
- * set, for our audience, with a verified e-mail. Rejects with `credentials_invalid`, or with
- * `issuer_unreachable` when the issuer's keys can not be fetched.
+ * set, for the configured audience, with a verified e-mail. Rejects with `credentials_invalid`, or
+ * with `issuer_unreachable` when the issuer's keys cannot be fetched.
  */
 export function createExternalTokens(issuer: Issuer, audience: string): ExternalTokens {
   return {

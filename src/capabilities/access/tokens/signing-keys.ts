@@ -141,7 +141,7 @@ class StoredSigningKeys implements SigningKeys {
   }
 }
 
-/** Cause of an internal error: a new key can not be used. Not expected to happen. */
+/** Cause of an internal error: a new key cannot be used. Not expected to happen. */
 class NoSigningKeyError extends Error {
   override readonly name = 'NoSigningKeyError'
   override readonly message = 'no signing key is usable after a rotation'
@@ -188,7 +188,7 @@ type RotationRules = {
 
 /**
  * Whether a key signs now. In the last token lifetime before it retires, a key only verifies. A key
- * that a pod with a fast clock made signs here at once.
+ * whose activation is in the future only because of another pod's fast clock signs at once.
  */
 export function maySign(
   row: Pick<SigningKeyRow, 'activates_at' | 'retires_at'>,

@@ -4,9 +4,9 @@ import { findUser, isInstallationAdmin, lockAdministrators, type UserRow } from 
 type Db = Kysely<AccessTables>
 
 /**
- * Grants or ends the administration of the installation. Returns `denied` when the actor is no
- * longer an active administrator, `last` when no other administrator could sign in, and undefined
- * for an unknown user.
+ * Grants or revokes the administrator role of the installation. Returns `denied` when the actor is
+ * no longer an active administrator, `last` when no other administrator could sign in, and
+ * undefined for an unknown user.
  */
 export function setInstallationAdmin(
   db: Db,

@@ -7,21 +7,23 @@ import { setInstallationAdmin } from './administrator-store.ts'
 import { adminRequired, userNotFound, userParams, userSchema } from './users.ts'
 
 /**
- * PUT /api/v2/access/users/{user_id}/administrator: makes a person an administrator of the
- * installation, or ends it. Administrators manage accounts; they see no project by it, because roles
- * in organizations are separate. The last one who can sign in stays.
+ * PUT /api/v2/access/users/{user_id}/administrator: grants or revokes the administrator role of the
+ * installation. Administrators manage accounts. The role gives no access to projects, because roles
+ * in organizations are separate. The last administrator who can sign in keeps the role.
  */
 export function putAdministrator({ db, roles, logger }: Access): Route {
   return defineRoute({
     method: 'PUT',
     url: '/api/v2/access/users/{user_id}/administrator',
     id: 'putAdministrator',
-    summary: 'Grant or end the administration of the installation',
+    summary: 'Grant or revoke the administrator role of the installation',
     auth: 'jwt',
     scope: { level: 'user' },
     params: userParams,
     body: record('PutAdministratorRequest', {
-      installation_admin: z.boolean().describe('Whether the person manages the installation.'),
+      installation_admin: z
+        .boolean()
+        .describe('Whether the person is an administrator of the installation.'),
     }),
     reply: userSchema,
     errors: ['user_not_found', 'last_administrator'],

@@ -108,14 +108,15 @@ export type PasswordReset = {
   password_hash: string | null
   password_origin: PasswordOrigin | null
   must_change_password: boolean
-  /** Whether the reset proves that the person owns the mailbox. */
+  /** Whether the reset verifies the e-mail address. */
   proves_email: boolean
   now: Date
 }
 
 /**
- * Replaces a password and ends all sessions of the account. If the address was not proven before,
- * the account may have had another owner, so its default project goes too. Run it in a transaction.
+ * Replaces a password and ends all sessions of the account. If the address was not verified before,
+ * another person may have used the account, so its default project is removed. Run it in a
+ * transaction.
  */
 export async function resetPassword(trx: Db, reset: PasswordReset): Promise<UserRow | undefined> {
   const { user_id, proves_email, now, ...password } = reset
@@ -180,8 +181,8 @@ export function endSessions(
 
 /**
  * Disables or enables a user; a disabled user's sessions end. Returns undefined for an unknown
- * user, and `denied` when the actor is no longer an active administrator of the installation. Throws
- * `last_owner` when an organization would have no owner who can sign in.
+ * user, and `denied` when the actor is no longer an active administrator of the installation.
+ * Throws `last_owner` when an organization would have no owner who can sign in.
  */
 export function setUserDisabled(
   db: Db,
@@ -189,11 +190,11 @@ export function setUserDisabled(
 ): Promise<UserRow | 'denied' | undefined> {
   const { user_id, actor_id, disabled, now } = change
   return db.transaction().execute(async (trx) => {
-    // Before `last_owner`, which tells a stranger whose account owns an organization alone.
+    // Checked before `last_owner`, which would reveal who is the only owner of an organization.
     if (!(await isInstallationAdmin(trx, actor_id))) return 'denied'
-    // Organizations before users, in the order of every other change.
+    // Locks organizations before users, as every other change does.
     if (disabled) await assertNotLastOwner(trx, user_id)
-    // Of two administrators who disable each other one remains.
+    // If two administrators disable each other at once, one remains.
     await lockAdministrators(trx)
     if (!(await isInstallationAdmin(trx, actor_id))) return 'denied'
     if (disabled) await revokeSignIns(trx, { user_id, now })

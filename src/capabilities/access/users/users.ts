@@ -29,13 +29,15 @@ export const userSchema = record('User', {
   disabled_at: instantField.nullable(),
   email_verified_at: instantField
     .nullable()
-    .describe('Time when the person proved to own the mailbox; null if not yet.'),
+    .describe('Time when the e-mail address was verified; null if it is not verified.'),
   installation_admin: z.boolean(),
   must_change_password: z.boolean(),
   has_password: z.boolean(),
   password_origin: originField
     .nullable()
-    .describe('Who chose the password. `legacy`: unknown, because it is older than invitations.'),
+    .describe(
+      'Who chose the password. `legacy`: unknown, because the account is older than invitations.',
+    ),
 })
 
 /** GET /api/v2/access/users: all users, for administrators of the installation. */

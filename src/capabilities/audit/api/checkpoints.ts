@@ -43,7 +43,7 @@ export function getCheckpoints(deps: AuditDeps): Route {
           published_at: z.iso
             .datetime()
             .nullable()
-            .describe('When all sinks had it. null: not yet, or no sink is set.'),
+            .describe('Time when all sinks had received it. null: not yet, or no sink is set.'),
           envelope: envelopeSchema,
         }),
       ),

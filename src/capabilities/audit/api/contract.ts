@@ -12,7 +12,7 @@ export type AuditDeps = {
   clock: Clock
   /** Whether a user administers the installation. */
   isInstallationAdmin(user_id: string): Promise<boolean>
-  /** Time after which a check of a chain ends with a report of its part. Default 10,000. */
+  /** Time after which a check of a chain ends and reports the checked part. Default: 10,000. */
   verify_ms_max?: number
 }
 

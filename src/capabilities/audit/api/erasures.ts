@@ -18,8 +18,10 @@ export function eraseDetails(deps: AuditDeps): Route {
       user_id: z.uuid().toLowerCase().describe('The account. It may be deleted already.'),
     }),
     reply: record('AuditErasure', {
-      origins: z.int().describe('Records and reads that lost address and client.'),
-      changes: z.int().describe('Records that lost their values, because these name the person.'),
+      origins: z.int().describe('Records and reads whose address and client were erased.'),
+      changes: z
+        .int()
+        .describe('Records whose values were erased, because the values name the person.'),
     }),
     errors: [...chainErrors, 'store_unavailable'],
     handle: async ({ query: { chain }, body: { user_id }, caller }) => {

@@ -7,7 +7,7 @@ import { toRead } from '../reads/seal-reads.ts'
 import { type AuditDeps, auditScope, chainErrors, chainQuery, findChainId } from './contract.ts'
 
 /**
- * GET /api/v2/audit/export: records in the order of the chain as NDJSON, with all that
+ * GET /api/v2/audit/export: records in the order of the chain as NDJSON, with all data that
  * `looptrace audit verify` needs: salts of the details, and the reads that a record seals.
  */
 export function exportRecords(deps: AuditDeps): Route {
@@ -59,5 +59,5 @@ export function exportRecords(deps: AuditDeps): Route {
   })
 }
 
-/** Most reads in a page. At least one segment, which has up to 1,000 reads, fits. */
+/** Maximum reads in a page. A segment has at most 1,000 reads, so at least one fits. */
 const reads_max = 5_000

@@ -7,10 +7,10 @@ import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { verifyStoredChain } from '../checkpoints/verify-stored-chain.ts'
 import { type AuditDeps, auditScope, chainErrors, chainQuery, findChainId } from './contract.ts'
 
-/** Time after which a check ends with a report of its part. */
+/** Time after which a check ends and reports the checked part. */
 const verify_ms_max = 10_000
 
-/** Checks of a process at one time. A chain is checked once at a time. */
+/** Maximum concurrent checks of a process. Each chain has at most one. */
 const checks_max = 2
 
 /** GET /api/v2/audit/verify: checks the chain against its checkpoints. */

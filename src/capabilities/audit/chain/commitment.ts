@@ -6,7 +6,7 @@ import { encodeFields } from './record.ts'
 export const detailParts = ['origin', 'change'] as const
 export type DetailPart = (typeof detailParts)[number]
 
-/** A value outside the chain. Without its salt, the value cannot be guessed from the hash. */
+/** A value outside the chain. The salt prevents guessing the value from its hash. */
 export type Detail = { salt: string; value: string }
 
 const saltBytes = 32
@@ -16,7 +16,7 @@ export function createDetail(value: unknown, salt = newSalt()): Detail {
   return { salt: salt.toString('hex'), value: canonicalJson(value) }
 }
 
-/** Random bytes of coming salts: one call for many of them takes a tenth of the time. */
+/** Random bytes for the next salts: one call for many salts takes a tenth of the time. */
 const pool = Buffer.alloc(128 * saltBytes)
 let used = pool.length
 

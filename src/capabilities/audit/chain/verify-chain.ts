@@ -77,7 +77,7 @@ export class ChainVerifier {
     this.#head = { seq: record.seq, hash: record.hash }
   }
 
-  /** Returns the report, after the last record, or after the last one that there was time for. */
+  /** Returns the report. `isPartial`: the time limit ended the check before the last record. */
   finish({ isPartial = false }: { isPartial?: boolean } = {}): ChainReport {
     for (const [seq] of this.#heads) {
       if (isPartial || seq <= this.#head.seq) continue

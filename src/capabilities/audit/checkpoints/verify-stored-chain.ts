@@ -31,7 +31,7 @@ export type StoredChainReport = ChainReport & {
   from_seq: number
   /** Records up to this one were deleted by retention. 0: none. */
   pruned_seq: number
-  /** The last checked record, if there was no time for the rest; null if all were checked. */
+  /** The last checked record, if the time limit ended the check; null if all were checked. */
   next_after: number | null
 }
 
@@ -41,7 +41,7 @@ type Verification = {
   after: number | undefined
   /** Aborts the check. */
   signal: AbortSignal
-  /** Ends the check after the current page, with a report of its part. */
+  /** Ends the check after the current page, with a report of the checked part. */
   isOver: () => boolean
 }
 
@@ -101,8 +101,8 @@ async function checkRecords(
 }
 
 /**
- * Returns the position from which the chain is checked: that of a checkpoint, or that of the record
- * that was asked for, which an earlier call has checked. Undefined: the first record.
+ * Returns the position after which the chain is checked: a checkpoint, or the requested record,
+ * which an earlier call has checked. Undefined: check from the first record.
  */
 async function findStart(
   db: Db,
@@ -127,7 +127,7 @@ function checkPosition(
   const pruned = checkpoints.filter(({ kind }) => kind === 'pruned').map(({ seq }) => seq)
   const signed_seq = Math.max(0, ...pruned)
   if (pruned_seq !== signed_seq) {
-    const detail = `records up to ${pruned_seq} are marked as deleted, signed is ${signed_seq}`
+    const detail = `records up to ${pruned_seq} are marked as deleted, but the signed checkpoint says up to ${signed_seq}`
     faults.push({ kind: 'prefix_missing', seq: pruned_seq, detail })
   }
   const isHead = head.seq === last && (hash === undefined || hash.toString('hex') === head.hash)

@@ -24,7 +24,7 @@ const callPath = z.enum(callPaths).meta({ id: 'AuditCallPath' })
 export const eventSchema = record('AuditEvent', {
   chain_id: z.uuid().describe('The organization; all zeros: the installation.'),
   seq: z.int().positive().describe('Number of the record in its chain, without gaps.'),
-  recorded_at: z.iso.datetime().describe('When the call began.'),
+  recorded_at: z.iso.datetime().describe('Time when the call began.'),
   action: z
     .string()
     .describe('The operationId of the route, `job.<kind>`, `command.<name>`, or `sealReads`.'),
@@ -34,12 +34,16 @@ export const eventSchema = record('AuditEvent', {
   code: z.string().nullable().describe('Code of the error; null for a successful call.'),
   actor_kind: actorKind,
   actor_id: z.string().nullable().describe('Id of the user, key, account, operator key or job.'),
-  via: callPath.describe('`cli` is a command, or what the client says of itself.'),
+  via: callPath.describe(
+    '`cli`: a command on the server, or a client whose `User-Agent` begins with `looptrace-cli`.',
+  ),
   resource_type: z.string().describe('Words of the path: `access/projects/api-keys`.'),
   resource_id: z.string().nullable(),
   project_id: z.uuid().nullable(),
   request_id: z.string(),
-  suppressed: z.int().describe('Refused calls of the actor that were counted, not recorded.'),
+  suppressed: z
+    .int()
+    .describe('Earlier refused calls of the actor that have no record of their own.'),
   segment_count: z.int().nullable().describe('Reads of content that the record seals.'),
   segment_hash: hash.nullable(),
   origin_hash: hash.nullable().describe('Commitment to `origin`. It stays when that is erased.'),

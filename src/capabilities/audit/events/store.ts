@@ -146,7 +146,7 @@ export async function selectReads(
 ): Promise<ReadRow[]> {
   const { chain_id, actor_id, resource_id } = filter
   const { before } = page
-  // Sealing may move reads between the two statements: then they are in both results.
+  // Reads that are sealed between the two statements are in both results.
   const unsealed = (await selectUnsealed(db, chain_id)).filter(
     (read) =>
       (actor_id === undefined || read.actor_id === actor_id) &&

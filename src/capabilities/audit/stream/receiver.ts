@@ -26,8 +26,8 @@ export type StreamReceiver = {
 }
 
 /**
- * Returns a record without values that callers chose: neither its size nor its content can be a
- * reason to refuse it. Its hashes name the complete record in the store.
+ * Returns a record without values that callers chose, so that a receiver cannot refuse it for its
+ * size or content. Its hashes identify the complete record in the store.
  */
 export function withoutDetails(record: StreamedRecord): StreamedRecord {
   const { reads: _reads, ...kept } = record

@@ -30,7 +30,7 @@ export type StreamLimits = {
   timeout_ms: number
 }
 
-/** Limits that a receiver forced by refusing a body. */
+/** Reduced limits after a receiver refused a body. */
 export type ForcedLimits = { records_max: number; leavesOut: boolean }
 
 export type SendOptions = {
@@ -111,7 +111,7 @@ async function readBatch(trx: Db, { receiver, limits, forced }: SendOptions): Pr
   return { ...batch, id: idOf(batch.positions) }
 }
 
-/** Returns the first records whose segments have few enough reads together. */
+/** Returns the first records whose segments together have at most `reads_max` reads. */
 function takeSegments(rows: readonly RecordRow[]): readonly RecordRow[] {
   let reads = 0
   const end = rows.findIndex(({ segment_count }, at) => {
@@ -171,7 +171,7 @@ const retryAfter_ms_max = 10 * 60_000
 
 const answer_bytes_max = 64 * 1024
 
-/** Statuses that refuse what was sent: less is sent at once. */
+/** Statuses that refuse the content of a body: the next body is smaller. */
 const contentStatuses = [400, 413, 422]
 
 /** A page in HTML is the answer of a proxy or a sign-in page, not of a receiver. */

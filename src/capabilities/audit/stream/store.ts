@@ -96,7 +96,7 @@ export async function readNext(
   return rows
 }
 
-/** Moves the cursors of a stream to the last accepted records. */
+/** Advances the cursors of a stream to the last accepted records. */
 export async function writeCursors(
   trx: Db,
   name: string,

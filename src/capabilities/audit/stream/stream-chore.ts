@@ -83,7 +83,7 @@ function streamMeters({ db, metrics, clock, receivers, logger }: StreamOptions) 
   }
 }
 
-/** A stream of a process. It remembers which limits the receiver forced. */
+/** A stream in this process. It keeps the limits that apply since a refused body. */
 class Stream {
   readonly #receiver: StreamReceiver
   readonly #options: StreamOptions
@@ -112,7 +112,7 @@ class Stream {
     }
   }
 
-  /** Notes a result. Returns whether there may be more to send now. */
+  /** Logs and counts a result. Returns whether to send another batch now. */
   #goesOn(result: SendResult): boolean {
     const { name: stream } = this.#receiver
     const { logger } = this.#options

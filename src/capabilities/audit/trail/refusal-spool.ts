@@ -79,7 +79,7 @@ export function refusalSpoolGauge(metrics: Metrics) {
   })
 }
 
-/** A failed batch comes again after a while, for as long as the outage lasts. */
+/** Back-off of failed batches. They are retried until PostgreSQL is available. */
 const replaying = {
   kind,
   ...{ batch_messages_max: 100, batch_bytes_max: 4 * 1_048_576, batch_wait_ms: 0 },

@@ -17,23 +17,33 @@ export const gateResultSchema = record('GateResult', {
   kind: z.string(),
   tier: gateTier,
   direction: gateDirection,
-  limit: z.number().describe('`threshold`, `max_drop` or `max_rate` of the policy.'),
-  group: z.string().nullable().describe('The worst group of `worst_group`.'),
+  limit: z
+    .number()
+    .describe('Limit of the gate: `threshold`, `max_drop` or `max_rate` of the policy.'),
+  group: z
+    .string()
+    .nullable()
+    .describe('Name of the worst group, for `worst_group`; null for other kinds.'),
   n: count.describe('Samples.'),
-  k: count.nullable().describe('Samples that count, for rates.'),
-  clusters: count.describe('Users, else conversations, or cases.'),
+  k: count.nullable().describe('Samples with the event, for rates; null for means.'),
+  clusters: count.describe(
+    'Independent groups of samples: users (conversations without a user), or cases.',
+  ),
   baseline_n: count.nullable().describe('Samples of the baseline, for `regression`.'),
   estimate: z.number().nullable().describe('Rate or mean; the drop for `regression`.'),
   interval: z
     .array(z.number())
     .length(2)
     .nullable()
-    .describe('Lowest and highest plausible value at this look.'),
+    .describe('Confidence interval of the estimate at this look: low, high.'),
   verdict: z.enum(['passed', 'failed', 'inconclusive']),
-  reason: z.string().nullable().describe('Why it is inconclusive, one word.'),
+  reason: z
+    .string()
+    .nullable()
+    .describe('Code of the reason why the gate is inconclusive; null otherwise.'),
   warnings: z.array(z.string()),
   evidence: record('GateEvidence', {
-    root: z.string().describe('Root of the Merkle tree of its samples, in hex.'),
+    root: z.string().describe('Root of the Merkle tree of the samples, in hex.'),
     leaves: count,
   }),
 })
@@ -53,7 +63,7 @@ export const certificationSchema = record('ReleaseCertification', {
     .meta({ id: 'CertificationState' }),
   result: z
     .enum(['pending', 'certified', 'rejected', 'inconclusive', 'cancelled', 'failed'])
-    .describe('The verdict to act on: `inconclusive` also for a certification that has expired.'),
+    .describe('Verdict to act on. An expired `certified` is `inconclusive`.'),
   verdict: certificationVerdict.nullable(),
   policy: record('CertificationPolicy', {
     id: z.string(),
@@ -73,9 +83,14 @@ export const certificationSchema = record('ReleaseCertification', {
     eval_run_ids: z.array(z.string()),
   }).nullable(),
   eval_run_ids: z.array(z.string()),
-  attempt: z.int().nullable().describe('Which look at the release it is; null before it reads.'),
+  attempt: z
+    .int()
+    .nullable()
+    .describe('Number of this look at the release, from 1; null before it reads evidence.'),
   max_attempts: z.int(),
-  obstacles: z.array(z.string()).describe('Why it is not certified, beside its gates.'),
+  obstacles: z
+    .array(z.string())
+    .describe('Reasons, besides the gates, why the release is not certified.'),
   warnings: z.array(z.string()),
   gates: z.array(gateResultSchema),
   ledger: record('CertificationLedger', {
@@ -84,7 +99,7 @@ export const certificationSchema = record('ReleaseCertification', {
     lost: count,
     pending: count,
   }).nullable(),
-  declared_at: z.iso.datetime().describe('When the window was declared, by the first look.'),
+  declared_at: z.iso.datetime().describe('Time when the first look declared the window.'),
   requested_by: z.string(),
   created_at: z.iso.datetime(),
   started_at: z.iso.datetime().nullable(),

@@ -19,7 +19,7 @@ const tags = z
   .max(10)
   .nullable()
   .default(null)
-  .describe('`release` of its tasks. Left out: the version, and `name@version`.')
+  .describe('Values of `release` on its tasks. Default: the version, and `name@version`.')
 const evalRunIds = z
   .array(z.uuid())
   .max(evalRuns_max)
@@ -39,29 +39,43 @@ export const certificationBody = record('ReleaseCertificationRequest', {
   window: record('CertificationWindow', {
     from: instant
       .optional()
-      .describe('Start of the first task. Left out: as declared, else `max_age` before `to`.'),
+      .describe(
+        'Earliest start of a task. Default: the declared start, or else `max_age` before `to`.',
+      ),
     to: instant
       .optional()
-      .describe('Exclusive, by default now. The certification waits for a time that is ahead.'),
+      .describe(
+        'End of the window, exclusive. Default: now. The certification waits for a time in the future.',
+      ),
   })
     .nullable()
     .default(null)
     .describe('Window of the tasks. The first certification of a release declares its start.'),
   baseline: record('BaselineToCompare', {
-    name: lineOfText.nullable().default(null).describe('By default the name of the release.'),
+    name: lineOfText
+      .nullable()
+      .default(null)
+      .describe('Name of the baseline release. Default: the name of the release.'),
     version: lineOfText,
     tags,
-    environment: environment.nullable().default(null).describe('By default that of the release.'),
+    environment: environment
+      .nullable()
+      .default(null)
+      .describe('Environment of the baseline. Default: the environment of the release.'),
     window: record('BaselineWindow', { from: instant, to: instant })
       .nullable()
       .default(null)
-      .describe('By default from 30 days before the window of the release to its end.'),
+      .describe(
+        'Window of the baseline. Default: from 30 days before the window of the release to its end.',
+      ),
     eval_run_ids: evalRunIds,
   })
     .nullable()
     .default(null)
     .describe('Release that gates of the kind `regression` compare with.'),
-  eval_run_ids: evalRunIds.describe('Eval runs of the release. Those of earlier looks count too.'),
+  eval_run_ids: evalRunIds.describe(
+    'Ids of eval runs of the release. Eval runs of earlier looks count too.',
+  ),
 }).superRefine(refuseUnstorable)
 
 /** Returns a body as a request to plan. */

@@ -43,7 +43,9 @@ export function recomputeReleaseCertification(deps: CertificationRoutesDeps): Ro
       certification_id: z.uuid(),
       result: z
         .enum(['equal', 'different', 'inconclusive'])
-        .describe('Whether the same bytes were computed. `inconclusive`: the evidence is gone.'),
+        .describe(
+          'Whether the computed statement has the same bytes. `inconclusive`: the evidence was deleted.',
+        ),
       verdict: certificationVerdict,
       reason: z.string().nullable(),
       payload_digest: z

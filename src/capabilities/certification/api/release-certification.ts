@@ -37,13 +37,14 @@ export function postReleaseCertification(deps: CertificationRoutesDeps): Route {
     method: 'POST',
     url,
     id: 'certifyRelease',
-    summary: 'Certify a release: compare what it did with a policy, and sign the result',
+    summary:
+      'Certify a release: compare its tasks and eval runs with a policy, and sign the result',
     status: 202,
     auth: 'jwt_or_key',
     scope: runScope,
     idempotent: true,
     query: z.strictObject({
-      wait: flagParameter('Waits for the end. Answers 202 when it takes too long.'),
+      wait: flagParameter('`true`: waits for the end, and answers 202 if it takes too long.'),
     }),
     body: certificationBody,
     reply: certificationSchema,

@@ -141,7 +141,7 @@ async function readAll(
   const withGroup = gates.some(({ kind }) => kind === 'worst_group')
   const limits = { salt, withGroup, tasks_max: deps.tasks_max, signal }
   const asked = { project_id, tags, environment, window }
-  // Read before the tasks, because items that are settled at that time are stored.
+  // Read before the tasks: items that are settled in the ledger are already stored.
   const ledger = readsTasks ? await readWindow(deps, project_id, window) : null
   const tasks = readsTasks ? await readTasks(deps, asked, limits) : noTasks
   const cases = await readEvalCases(db, { project_id, salt, run_ids: eval_run_ids })
@@ -197,7 +197,8 @@ async function findObstacles(
 const openShare_max = 0.05
 
 /**
- * Warns of tasks that run or are not analysed yet: they are not samples, and often the bad ones.
+ * Warns of tasks that still run or are not analysed. They are no samples, and often the failing
+ * ones.
  */
 function findWarnings({ items, running, unanalysed }: TasksRead): string[] {
   const isMany = (tasks: number) => tasks > openShare_max * items.length

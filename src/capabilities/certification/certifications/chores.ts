@@ -9,7 +9,7 @@ type Deps = { db: CertificationDb; clock: Clock }
 const tend_ms = 5_000
 const expire_ms = 600_000
 const evalRuns_ms = 3_600_000
-/** Certifications, or eval runs, of one pass. */
+/** Maximum certifications, or eval runs, of one pass. */
 const rows_max = 100
 
 /** Age at which eval runs are deleted with their cases: longer than a certification is valid. */
@@ -17,8 +17,8 @@ const evalRuns_days = 400
 const day_ms = 86_400_000
 
 /**
- * Returns the chores of certifications: they start those whose window has ended, end those whose job
- * was lost, and delete evidence that has expired and eval runs that are old.
+ * Returns the chores of certifications: they start those whose window has ended, end those whose
+ * job was lost, and delete evidence that has expired and eval runs that are old.
  */
 export function certificationChores(deps: Deps): Chore[] {
   return [

@@ -125,7 +125,7 @@ function sameRequest(open: Certification, request: CertificationRequest): Certif
   })
 }
 
-/** Evidence accumulates: a look that ended earlier than a known one would be a choice. */
+/** Refuses a look that ends before an earlier one, because evidence must accumulate. */
 async function checkNotEarlier(
   trx: CertificationDb,
   key: PlanKey & { window_to: string },
@@ -139,7 +139,7 @@ async function checkNotEarlier(
     .executeTakeFirst()
   if (last === undefined) return
   throw problem('certification_plan_conflict', {
-    detail: `window.to: got ${key.window_to}, but an earlier look at this release ended at ${last.window_to}. Leave the field out, or give no earlier time.`,
+    detail: `window.to: got ${key.window_to}, but an earlier look at this release ended at ${last.window_to}. Omit the field, or give a later time.`,
   })
 }
 

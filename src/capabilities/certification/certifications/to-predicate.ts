@@ -59,7 +59,7 @@ export async function toPredicate(source: PredicateSource): Promise<Predicate> {
   }
 }
 
-/** A window that ended before the plan was declared may have been chosen by its outcome. */
+/** Warns of a window that ended before the plan was declared: its outcome may have been known. */
 function declarationWarnings({ window_to, declared_at }: Certification): string[] {
   return Date.parse(window_to) < Date.parse(declared_at) ? ['declared_after_window'] : []
 }

@@ -164,8 +164,8 @@ export function getEvalRun({ db }: EvalRunDeps): Route {
 }
 
 /**
- * DELETE /api/v1/reliability/phase10/eval-runs/{eval_run_id}: deletes an eval run with its cases. One that a
- * declared certification names stays, for its further looks.
+ * DELETE /api/v1/reliability/phase10/eval-runs/{eval_run_id}: deletes an eval run with its cases.
+ * One that a declared certification names stays, for its further looks.
  */
 export function removeEvalRun({ db }: EvalRunDeps): Route {
   return defineRoute({
@@ -190,7 +190,7 @@ export function removeEvalRun({ db }: EvalRunDeps): Route {
 
 function evalRunInUse(run_id: string): Problem {
   return problem('eval_run_in_use', {
-    detail: `A declared certification names the eval run ${run_id}, so its further looks need it.`,
+    detail: `A declared certification names the eval run ${run_id}, so later looks need it.`,
   })
 }
 

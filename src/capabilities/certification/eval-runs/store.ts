@@ -136,7 +136,7 @@ export function findEvalRun(
 
 /**
  * Deletes an eval run with its cases, unless a plan names it, for the release or the baseline:
- * without a bad run, a chosen one would decide.
+ * otherwise the runs of a certification could be chosen by their results.
  */
 export async function deleteEvalRun(
   db: EvalRunDb,

@@ -9,7 +9,7 @@ export const imageDigest = z
   .regex(/^sha256:[0-9a-f]{64}$/, { error: expected('sha256: and 64 hex digits') })
   .meta({ id: 'ImageDigest', description: 'Digest of an image: `sha256:` and 64 hex digits.' })
 
-/** Most cases (repeats included) of one eval run. */
+/** Maximum cases of one eval run, repeats included. */
 export const evalCases_max = 20_000
 
 const text = z.string().min(1).max(256)
@@ -17,13 +17,21 @@ const text = z.string().min(1).max(256)
 /** One repeat of one case of an eval run. */
 export const evalCase = record('EvalCase', {
   case_id: text.describe('Id of the case: the same in every run and release. 1–256 characters.'),
-  repeat: z.int().min(0).max(9_999).default(0).describe('Which repeat of the case, from 0.'),
+  repeat: z
+    .int()
+    .min(0)
+    .max(9_999)
+    .default(0)
+    .describe('Number of the repeat of the case, 0–9,999.'),
   cluster: text
     .nullable()
     .default(null)
     .describe('User or scenario of the case. Cases of one cluster are not independent.'),
   name: text.nullable().default(null).describe('Group of the case, for `worst_group`.'),
-  passed: z.boolean().nullable().describe('Null for a skipped case, which is no sample.'),
+  passed: z
+    .boolean()
+    .nullable()
+    .describe('Whether the case passed; null for a skipped case, which is no sample.'),
   score: z.number().min(0).max(1).nullable().default(null),
   duration_ms: z.number().min(0).max(1e12).nullable().default(null),
   cost_usd: z.number().min(0).max(1e6).nullable().default(null),

@@ -3,14 +3,14 @@ import type { CertificationDb } from './contract.ts'
 import { type EvalCase, evalCaseId } from './eval-case.ts'
 import { pseudonym } from './task-item.ts'
 
-/** Most eval runs of one certification, those of earlier looks included. */
+/** Maximum eval runs of one certification, including those of earlier looks. */
 export const evalRuns_max = 50
 
 /** The cases of eval runs as evidence, and the runs that count. */
 export type EvalCasesRead = {
   items: EvidenceItem[]
   runs: { digest: string; cases: number }[]
-  /** Whether a run is gone: what is left may be a choice of the good ones. */
+  /** Whether a run was deleted, so that the others may have been selected by their results. */
   isMissing: boolean
 }
 

@@ -25,7 +25,7 @@ type SigningKeyOptions = {
   secret_key: string | undefined
 }
 
-/** A configured key that can not sign. */
+/** A configured key that cannot sign. */
 export class BadSigningKey extends Error {
   override readonly name = 'BadSigningKey'
 }

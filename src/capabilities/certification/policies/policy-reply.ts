@@ -20,7 +20,7 @@ export const policySchema = record('ReleasePolicy', {
   policy: documentSchema,
   built_in: z
     .boolean()
-    .describe('Whether it is the policy of the service for a project that has set none.'),
+    .describe('Whether it is the built-in policy, for projects that have set none.'),
   version: z
     .int()
     .describe('Version, incremented by each change of the rules; also the ETag. 0: built in.'),

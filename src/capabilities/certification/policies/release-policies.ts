@@ -55,7 +55,7 @@ export function listReleasePolicies({ db }: PolicyDeps): Route {
     query: z.strictObject({
       managed_by: managedByParameter
         .optional()
-        .describe('Only the policies that this resource declares.'),
+        .describe('Only policies that this resource declares.'),
       limit: limitParameter,
       cursor: cursorParameter,
     }),
@@ -104,8 +104,8 @@ export function getReleasePolicy({ db }: PolicyDeps): Route {
 }
 
 /**
- * PUT /api/v1/reliability/phase10/release-policies/{policy_id}: creates a policy or its next version. Equal
- * rules change nothing. Certifications that have started keep their version.
+ * PUT /api/v1/reliability/phase10/release-policies/{policy_id}: creates a policy or its next
+ * version. Equal rules change nothing. Certifications that have started keep their version.
  */
 export function putReleasePolicy(deps: PolicyDeps): Route {
   return defineRoute({
@@ -136,8 +136,9 @@ export function putReleasePolicy(deps: PolicyDeps): Route {
 }
 
 /**
- * DELETE /api/v1/reliability/phase10/release-policies/{policy_id}: deletes a policy. Its versions remain,
- * because statements name them. With `retain` the policy is kept, and only its declaration is removed.
+ * DELETE /api/v1/reliability/phase10/release-policies/{policy_id}: deletes a policy. Its versions
+ * remain, because statements name them. With `retain` the policy is kept, and only its declaration
+ * is removed.
  */
 export function deleteReleasePolicy(deps: PolicyDeps): Route {
   return defineRoute({

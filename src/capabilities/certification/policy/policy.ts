@@ -53,24 +53,29 @@ const gateRecord = record('ReleaseGate', {
     .describe('`critical` and `supporting` gates decide the verdict; `advisory` is only reported.'),
   direction: gateDirection
     .optional()
-    .describe('Which values are better. Left out: as the metric says.'),
+    .describe('Which values are better. Default: the direction of the metric.'),
   threshold: limit
     .optional()
     .describe('Limit of `absolute`, `worst_group` and `pass_k`; above 0 and below 1 for a rate.'),
   max_drop: limit
     .min(0)
     .optional()
-    .describe('How much worse than the baseline the release may be, for `regression`.'),
+    .describe('Maximum drop against the baseline, for `regression`.'),
   max_rate: z
     .number()
     .gt(0)
     .lt(1)
     .optional()
     .describe(
-      'Highest rate of events for `zero_tolerance`. Passing takes 3.69 / max_rate samples.',
+      'Maximum rate of events, for `zero_tolerance`. A gate passes with at least 3.69 / max_rate samples without an event.',
     ),
   k: z.int().min(2).max(100).optional().describe('Repeats of each case, for `pass_k`.'),
-  min_samples: z.int().min(1).max(1_000_000).default(1).describe('Fewer samples are inconclusive.'),
+  min_samples: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(1)
+    .describe('Minimum samples. With fewer, the gate is inconclusive.'),
 })
 
 const gateSchema = gateRecord.superRefine((gate, context) => {
@@ -132,11 +137,13 @@ export const policyFields = {
     .min(0.8)
     .max(0.999)
     .default(0.95)
-    .describe('Two-sided confidence of the intervals, 0.8–0.999. Each look uses its share.'),
+    .describe(
+      'Two-sided confidence of the intervals over all looks, 0.8–0.999. Each look uses a share of the error.',
+    ),
   gates: z.array(gateSchema).min(1).max(gates_max),
   max_age: duration(90)
     .default('7d')
-    .describe('Greatest age of the evidence: the time since the end of the window, up to 90 days.'),
+    .describe('Maximum age of the evidence, measured from the end of the window, up to 90 days.'),
   valid_for: duration(365)
     .default('30d')
     .describe('How long a certification is valid, up to 365 days. Its evidence is kept as long.'),
@@ -145,17 +152,21 @@ export const policyFields = {
     .min(1)
     .max(20)
     .default(5)
-    .describe('Looks at the evidence of one release (image digest), 1–20. They share the error.'),
+    .describe(
+      'Maximum looks at the evidence of one release (image digest), 1–20. They share the error.',
+    ),
   multiple_testing: z
     .literal('holm')
     .default('holm')
-    .describe('How the error of failing gates is shared. Passing needs no correction.'),
+    .describe('Correction for multiple failing gates. Passing gates need none.'),
   min_clusters: z
     .int()
     .min(5)
     .max(10_000)
     .default(20)
-    .describe('Users (else conversations, or cases) below which a gate is inconclusive, from 5.'),
+    .describe(
+      'Minimum users (conversations without a user, or cases), at least 5. With fewer, a gate is inconclusive.',
+    ),
 }
 
 /** The body of a policy. */

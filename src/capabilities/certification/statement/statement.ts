@@ -53,7 +53,7 @@ const predicateFields = z.strictObject({
   baseline: baseline.nullable(),
   environment: name,
   verdict: z.enum(['certified', 'rejected', 'inconclusive']),
-  /** Why it is not certified, beside its gates. */
+  /** Reasons, besides the gates, why the release is not certified. */
   obstacles: z.array(z.string().max(100)).max(20),
   warnings: z.array(z.string().max(100)).max(20),
   gates: z.array(gate).max(1_000),

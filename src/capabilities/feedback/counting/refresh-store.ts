@@ -32,7 +32,7 @@ export function refreshRatedTasks(
         select task_id from rated_tasks_due
         where project_id = ${project_id} and task_id = any(${ids}) for update skip locked)
       returning task_id`.execute(trx)
-    // A later statement than the delete, so that it sees every change that the marks announced.
+    // A separate statement after the delete, so that it sees every change behind the deleted marks.
     const deleted = rows.map(({ task_id }) => task_id)
     if (deleted.length > 0) await computeTasks(trx, project_id, deleted)
     return deleted.length
@@ -129,8 +129,8 @@ async function computeTasks(trx: InsightDb, project_id: string, ids: string[]): 
 }
 
 /**
- * Builds the features of a task, without the labels of the same source: a label is the reason of
- * its vote, so every label would be a pattern.
+ * Builds the features of a task, without labels of the same source: a label is the reason for
+ * a vote, so every negative label would be a pattern.
  */
 function featuresOf(project_id: string) {
   const same = (table: string) =>

@@ -10,7 +10,7 @@ export type RespondedTasks = { feature: string; tasks: number; rated: number }
 const fewTasks_max = 2_000
 
 /**
- * Counts the tasks that started on the days (UTC) of a window, by feature; the empty feature counts
+ * Counts the tasks that started on the days (UTC) of a window, by feature. The empty feature counts
  * all tasks. Reads stored counts. Counts a day now if it has no stored count, or if it had few
  * tasks and had not ended when it was counted.
  */

@@ -63,7 +63,7 @@ const exportedTask = record('ExportedTask', {
       }),
     )
     .max(items_max)
-    .describe('The newest items, oldest first.'),
+    .describe('The newest 100 items, oldest first.'),
   labels: z.array(labelSchema).describe('Labels of reviewers.'),
 })
 

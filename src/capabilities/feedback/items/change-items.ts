@@ -108,7 +108,7 @@ async function admit(
   const pending_max = by_browser ? limits.browser_pending_max : limits.pending_max
   const counted = { project_id: item.project_id, by_browser, count_max: pending_max }
   if ((await countPending(trx, counted)) < pending_max) return
-  const detail = `${pending_max} items of the project wait for tasks that were not seen yet, the maximum. Send feedback after the calls of its task.`
+  const detail = `${pending_max} items of feedback wait for tasks without calls, the maximum of a project. Send feedback after the first call of its task.`
   const full = problem('feedback_queue_full', { detail, retry_after_s: 60 })
   throw new NotAdmitted('pending_limit', full)
 }

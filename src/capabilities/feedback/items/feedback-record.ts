@@ -61,12 +61,12 @@ const valueFields = {
     .optional()
     .describe('At most 20 labels of at most 64 characters, such as `incorrect`.'),
   comment: longText.optional().describe('Text of at most 10,000 characters.'),
-  correction: longText
-    .optional()
-    .describe('The answer that would have been right, at most 10,000 characters.'),
+  correction: longText.optional().describe('The correct answer, at most 10,000 characters.'),
   sentiment: sentimentField
     .optional()
-    .describe('Of annotators and rules only. Left out: derived from the other fields.'),
+    .describe(
+      'Sentiment. Only annotators and rules can set it. Default: derived from the other fields.',
+    ),
   metadata: metadataField
     .optional()
     .describe('At most 20 texts of at most 256 characters, by names of at most 64.'),
@@ -112,7 +112,7 @@ export const createFeedbackBody = z
       .datetime({ offset: true })
       .optional()
       .describe(
-        'When it was given. A time over 30 days back (24 hours with a browser key) or over 5 minutes ahead is replaced by the time of receipt; see `time_adjusted`.',
+        'Time of the feedback. Default: the time of receipt, which also replaces a time more than 30 days in the past (24 hours with a browser key) or more than 5 minutes in the future; see `time_adjusted`.',
       ),
     ...valueFields,
   })
@@ -139,7 +139,7 @@ const shownValue = {
   metadata: z.record(z.string(), z.string()),
   sentiment: sentimentField
     .nullable()
-    .describe('Given, or derived. null: it judges nothing, such as a comment alone.'),
+    .describe('Sentiment, set or derived. null: the item rates nothing, such as a comment alone.'),
 }
 
 const instantField = z.iso.datetime()
@@ -158,10 +158,10 @@ export const feedbackSchema = record('Feedback', {
   state: z
     .enum(['pending', 'attached', 'withdrawn'])
     .meta({ id: 'FeedbackState' })
-    .describe('`pending`: the task was not seen yet; after 24 hours the item is dropped.'),
+    .describe('`pending`: the task has no calls yet; the item is dropped after 24 hours.'),
   ...shownValue,
-  counts: z.boolean().describe('Whether it is the vote of its user or author in rates.'),
-  at: instantField.describe('Time under which it counts.'),
+  counts: z.boolean().describe('Whether rates count the item as the vote of its user or author.'),
+  at: instantField.describe('Time of the feedback, by which rates count it.'),
   time_adjusted: z.boolean().describe('Whether the time of receipt replaced `at` of the request.'),
   version: z.int().positive(),
   created_at: instantField,

@@ -133,8 +133,8 @@ async function forgetUser(
 }
 
 /**
- * Forgets items of the user, and returns how many it found. Votes lock the row of their task before
- * they read items, so it locks the tasks first, in one order, and then reads their items.
+ * Removes the user from items, and returns their number. Votes lock the row of their task before
+ * they read items, so the tasks are locked first, in one order, and then their items are read.
  */
 async function forgetSome(trx: FeedbackDb, erasure: UserErasure): Promise<number> {
   const { project_id, held_trace_ids } = erasure

@@ -126,7 +126,7 @@ const back_ms_max = { server: 30 * day_ms, browser: day_ms }
 /** Maximum time by which the clock of a client may be ahead. */
 const ahead_ms_max = 5 * 60 * 1000
 
-/** Returns the time under which an item counts: the client's if plausible, otherwise now. */
+/** Returns the time of an item: the client's time if plausible, otherwise now. */
 function timeOf(
   at: string | undefined,
   { now_ms, by_browser }: { now_ms: number; by_browser: boolean },

@@ -24,9 +24,9 @@ export const judgingLabels: Readonly<Record<'negative' | 'positive', readonly st
 
 /**
  * Derives the sentiment of an item; null for an item without one, such as a comment alone. A given
- * sentiment wins. Otherwise thumbs, rating (1–2 negative, 3 neutral, 4–5 positive) and labels each
- * have a sentiment, and the worst one counts: thumbs up with a rating of 1 is negative. An item
- * with only a correction is negative, because the answer was wrong.
+ * sentiment takes precedence. Otherwise thumbs, rating (1–2 negative, 3 neutral, 4–5 positive) and
+ * labels each have a sentiment, and the worst one counts: thumbs up with a rating of 1 is negative.
+ * An item with only a correction is negative, because the answer was wrong.
  */
 export function deriveSentiment(item: Judgement): Sentiment | null {
   if (item.sentiment != null) return item.sentiment

@@ -5,10 +5,12 @@ import { buckets } from '../counting/refresh-store.ts'
 import { daysOf } from '../counting/window.ts'
 import type { InsightDb } from '../insight-db.ts'
 
-/** Details of a found feature, beside its counts. */
+/** Details of a found feature, in addition to its counts. */
 export type FeatureDetails = {
   feature: string
-  /** First task of the window with the feature and negative feedback; ISO 8601. */
+  /**
+   * Earliest last vote of a task in the window with the feature and negative feedback; ISO 8601.
+   */
   since: string
 }
 

@@ -44,9 +44,9 @@ export type Pattern = {
 }
 
 /**
- * Finds the features that come with negative feedback, smallest p first. Users have features and
- * moods, so tasks of one user are no independent samples: the variance is summed by user. With x the
- * feature, y negative feedback and means over all N tasks,
+ * Finds the features with more negative feedback, smallest p first. Tasks of one user are no
+ * independent samples, because users differ in features and mood: the variance is summed by user.
+ * With x the feature, y negative feedback and means over all N tasks,
  * T = Σ (x − x̄)(y − ȳ) and V = Σ over users (Σ over tasks of the user (x − x̄)(y − ȳ))².
  * T/√V is compared with Student's t with (users having the feature − 1) degrees, one-sided. Both
  * need counts only: for a user with n tasks, k negative, of which m and j have the feature, the
@@ -61,7 +61,7 @@ export function findPatterns(
     const found = testFeature(all, counts, settings)
     return found === undefined ? [] : [found]
   })
-  // The effect is no condition of the family: a family chosen by its effects finds too much.
+  // The family is not filtered by effect size, which would raise the false discovery rate.
   return adjust(tested).filter(({ q, difference }) => {
     return q <= settings.q_max && difference >= settings.effect_min
   })
@@ -92,7 +92,9 @@ function sumUsers(users: readonly UserCounts[]): AllUsers {
   return { byUser, tasks, negative, mean: negative / tasks, squares }
 }
 
-/** Returns undefined for a feature with too few tasks or users, or without tasks to compare with. */
+/**
+ * Returns undefined for a feature with too few tasks or users, or without tasks to compare with.
+ */
 function testFeature(
   all: AllUsers,
   { feature, users }: FeatureCounts,
@@ -121,7 +123,7 @@ function sumSquares(
 ): { covariance: number; spread: number } {
   const share = tasks / all.tasks
   const others = all.tasks - tasks
-  // All users as if they had no task with the feature; those who have are replaced below.
+  // Sums over all users as if they had no task with the feature; users with one are replaced below.
   let covariance = share * share * squaresAround(all.squares, all.mean)
   let spread = squaresAround(all.squares, rate_without) / (others * others)
   for (const { user, tasks: m, negative: j } of users) {

@@ -42,9 +42,9 @@ const patternSchema = record('FeedbackPattern', {
   kind: z.string().describe('Kind of the feature, such as `tool`.'),
   value: z.string(),
   tasks: count.describe('Tasks with the feature and with feedback.'),
-  negative: count.describe('Those of them with negative feedback.'),
+  negative: count.describe('Tasks of `tasks` with negative feedback.'),
   users: count.describe(
-    'Users, else conversations, of these tasks; an estimate with groups of users.',
+    'Users of these tasks (or conversations, for tasks without a user). An estimate if `clustered_by` is `user_group`.',
   ),
   rate: share.describe('Share of negative feedback with the feature.'),
   rate_without: share.describe('Share of negative feedback of the other tasks.'),
@@ -54,17 +54,25 @@ const patternSchema = record('FeedbackPattern', {
     .describe('95 % interval of the difference, over users.'),
   p: share.describe('One-sided p value of the test by user.'),
   q: share.describe('p adjusted by Benjamini and Hochberg over all tested features.'),
-  since: z.iso.datetime().nullable().describe('First task of the window that shows it.'),
-  examples: z.array(exampleSchema).max(3).describe('Newest tasks that show it.'),
+  since: z.iso
+    .datetime()
+    .nullable()
+    .describe(
+      'Earliest time of a last vote, among tasks of the window with the feature and negative feedback. The start of its day if `clustered_by` is `user_group`.',
+    ),
+  examples: z
+    .array(exampleSchema)
+    .max(3)
+    .describe('Newest tasks that have the feature and negative feedback.'),
 })
 
-/** GET /api/v1/feedback/patterns: features of tasks that come with negative feedback. */
+/** GET /api/v1/feedback/patterns: features of tasks with more negative feedback. */
 export function listFeedbackPatterns({ db, clock }: InsightDeps): Route {
   return defineRoute({
     method: 'GET',
     url: '/api/v1/feedback/patterns',
     id: 'listFeedbackPatterns',
-    summary: 'Features of tasks that come with negative feedback, tested by user',
+    summary: 'Features of tasks with more negative feedback than other tasks, tested by user',
     auth: 'jwt_or_key',
     scope: readScope,
     query: z.strictObject({
@@ -79,16 +87,16 @@ export function listFeedbackPatterns({ db, clock }: InsightDeps): Route {
       window: windowSchema,
       source: sourceSchema,
       patterns: z.array(patternSchema).describe('Smallest p first.'),
-      total: count.describe('Patterns that were found.'),
+      total: count.describe('Patterns found, before `limit`.'),
       next_cursor: z.null(),
       note: z.string().nullable().describe('Why there are no patterns; null if there are some.'),
       tasks: count.describe('Tasks with feedback in the window.'),
-      negative: count.describe('Those of them with negative feedback.'),
+      negative: count.describe('Tasks of `tasks` with negative feedback.'),
       users: count.describe(
-        'Users, else conversations, of these tasks; an estimate with groups of users.',
+        'Users of these tasks (or conversations, for tasks without a user). An estimate if `clustered_by` is `user_group`.',
       ),
-      tested: count.describe('Features that were tested: the family of the adjustment.'),
-      left_out: count.describe('Features beyond the limit of 1,000, the rarest, not tested.'),
+      tested: count.describe('Features that were tested. `q` is adjusted for this number.'),
+      left_out: count.describe('Features not tested, because 1,000 are more frequent.'),
       minimums: record('PatternMinimums', {
         tasks: count.describe('Tasks with the feature.'),
         users: count.describe('Users with the feature.'),

@@ -28,7 +28,7 @@ export function claimReviews({ db, clock }: InsightDeps): Route {
         .min(1, { error: 'expected a number of tasks, 1–20' })
         .max(claims_max, { error: 'expected a number of tasks, 1–20' })
         .default(1)
-        .describe('Tasks to take, 1–20, those that the caller has included.'),
+        .describe('Tasks that the caller then has, 1–20. Earlier claims of the caller count.'),
     }),
     reply: record('ReviewClaims', {
       tasks: z.array(reviewTask).describe('The tasks that the caller has, highest risk first.'),

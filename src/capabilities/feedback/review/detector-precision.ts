@@ -15,7 +15,9 @@ const tail = 0.025
 const count = z.int().nonnegative()
 const share = z.number().min(0).max(1)
 
-/** GET /api/v1/feedback/detector-precision: how many findings of each detector reviewers confirm. */
+/**
+ * GET /api/v1/feedback/detector-precision: how many findings of each detector reviewers confirm.
+ */
 export function getDetectorPrecision({ db, clock }: InsightDeps): Route {
   return defineRoute({
     method: 'GET',
@@ -28,20 +30,24 @@ export function getDetectorPrecision({ db, clock }: InsightDeps): Route {
     reply: record('DetectorPrecisionList', {
       window: windowSchema.describe('Verdicts that were last changed in it.'),
       reviewed_min: count.describe('Reviewed findings that a precision needs.'),
-      note: z.string().describe('Tasks that the precision is about.'),
+      note: z.string().describe('Population that the precision describes.'),
       detectors: z
         .array(
           record('DetectorPrecision', {
             detector: z.string(),
             type: z.string().describe('Type of the findings.'),
-            reviewed: count.describe('Findings with a verdict of most of their reviewers.'),
+            reviewed: count.describe('Findings with a majority verdict.'),
             right: count,
-            disputed: count.describe('Findings with as many verdicts for as against; not counted.'),
-            precision: share.nullable().describe('`right` / `reviewed`; null if too few.'),
+            disputed: count.describe('Findings with a tie of verdicts, not counted in `reviewed`.'),
+            precision: share
+              .nullable()
+              .describe('`right` / `reviewed`; null below `reviewed_min`.'),
             interval: z
               .tuple([share, share])
               .nullable()
-              .describe('95 % interval over users; null if too few, or of one user.'),
+              .describe(
+                '95 % interval over users; null below `reviewed_min`, or if all findings are of one user.',
+              ),
             too_few: z.boolean(),
           }),
         )

@@ -67,7 +67,10 @@ export const labelSchema = record('ReviewLabel', {
   label: z.enum(reviewLabels).meta({ id: 'ReviewLabelName' }),
   findings: z.array(verdictSchema),
   claims: z.array(record('ReviewClaimVerdict', { ...claimVerdict, reason: z.string().nullable() })),
-  version: z.int().min(1).describe('Number of the caller’s labels of the task so far.'),
+  version: z
+    .int()
+    .min(1)
+    .describe('Version of the label: 1, and one more for each change by its reviewer.'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 })

@@ -66,29 +66,34 @@ export const reviewTask = record('ReviewTask', {
         verdict: verdictSchema.describe('Verdict of the verifiers.'),
         probability: share
           .nullable()
-          .describe('That the claim is true; null if no verifier decided it.'),
+          .describe('Probability that the claim is true; null if no verifier decided it.'),
       }),
     )
     .max(claims_max)
     .describe('The first claims of the newest verified answer, in its order.'),
   claims_total: count,
-  labels: count.describe('Labels that reviewers gave to it.'),
-  claimed_until: z.iso.datetime().nullable().describe('End of the caller’s claim; null without.'),
+  labels: count.describe('Number of reviewers who labelled the task.'),
+  claimed_until: z.iso
+    .datetime()
+    .nullable()
+    .describe('End of the caller’s claim; null without a claim.'),
   links: z.record(z.string(), z.string()).describe('Paths: `task`, `timeline`, `labels`.'),
 })
 
 /** Query parameters that choose tasks of the queue. */
 export const queueQuery = {
-  from: instantParameter('Only tasks with activity since then. Default: 30 days before `to`.'),
+  from: instantParameter(
+    'Only tasks with activity at or after this instant. Default: 30 days before `to`.',
+  ),
   to: instantParameter(
-    'Only tasks that started before; at most 90 days after `from`. Default: now.',
+    'Only tasks that started before this instant, at most 90 days after `from`. Default: now.',
   ),
   name: textParameter('Only tasks of exactly this name.'),
   release: textParameter('Only tasks of this release.'),
   finding_type: textParameter('Only tasks with a finding of this type, such as `repeat_call`.'),
   reviewers: integerParameter({
     ...{ minimum: 1, maximum: 5, default: 1 },
-    description: 'Reviewers that a task needs: it leaves the queue with this number of labels.',
+    description: 'Labels, each of another reviewer, after which a task leaves the queue.',
   }),
 }
 

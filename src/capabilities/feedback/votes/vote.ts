@@ -14,7 +14,7 @@ export type Candidate = {
   /** Null for an item without a sentiment. */
   sentiment: Sentiment | null
   labels: readonly string[]
-  /** ISO 8601: the time under which it counts. */
+  /** ISO 8601: the time of the feedback, by which rates count it. */
   at: string
   by_browser: boolean
   /** ISO 8601 with milliseconds: the last change. */

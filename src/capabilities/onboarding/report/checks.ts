@@ -61,7 +61,7 @@ const definitions: Readonly<Record<CheckId, Definition>> = {
     title: 'The seeded reliability scenario',
     required: false,
     done: 'The last run found everything as expected.',
-    missing: 'It was not run, or its data were removed. Start it.',
+    missing: 'The scenario was not run, or its data were removed. Start it.',
   },
   incident_rule: {
     title: 'A live incident rule',
@@ -73,7 +73,7 @@ const definitions: Readonly<Record<CheckId, Definition>> = {
     title: 'A channel that reaches people',
     required: true,
     done: 'A channel is enabled.',
-    missing: 'No channel is enabled, so that no incident reaches a person. Create one.',
+    missing: 'No channel is enabled, so no incident reaches a person. Create one.',
   },
   ledger_complete: {
     title: 'Nothing lost',
@@ -88,7 +88,7 @@ const definitions: Readonly<Record<CheckId, Definition>> = {
     missing: 'No answer was verified. Verify the last answer of a task.',
   },
   verification_policy: {
-    title: 'Answers are verified by themselves',
+    title: 'Automatic verification',
     required: false,
     done: 'The policy of automatic verification is enabled.',
     missing: 'Automatic verification is off. Enable its policy.',

@@ -57,7 +57,7 @@ function factsOfStores(
     project_key: detailed(
       stored.call_key_at,
       stored.any_key_at !== null &&
-        'No key is live and has the scope proxy:write: keys are revoked, expired or have other scopes.',
+        'No live key has the scope proxy:write: all keys are revoked, expired or lack it. Create one.',
     ),
     incident_rule: detailed(
       stored.live_rule_at,
@@ -90,7 +90,7 @@ function factOfScenario(scenario: StoredScenario | undefined): Fact {
 
 const day_ms = 86_400_000
 
-/** Whether nothing of the last day was lost, as the ledger says without the age of the queue. */
+/** Whether no item of the last day was lost, by the ledger without the age of the queue. */
 async function countLost(
   { ledger }: Pick<ReportDeps, 'ledger'>,
   project_id: string,

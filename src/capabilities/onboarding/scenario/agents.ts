@@ -52,7 +52,7 @@ export const scenarioAgents: readonly ScenarioAgent[] = [
   },
   {
     name: 'failure',
-    about: 'A tool refuses, and the task ends without what it was for.',
+    about: 'A tool refuses, and the task ends without its goal.',
     expected: ['tool_failure'],
     system: 'You deploy services.',
     turns: [
@@ -88,7 +88,7 @@ export const scenarioAgents: readonly ScenarioAgent[] = [
   },
   {
     name: 'invented_figure',
-    about: 'Adds an amount to its answer that no tool and no user gave.',
+    about: 'Adds an amount to its answer that neither a tool nor the user gave.',
     expected: ['unsupported_value'],
     system: 'You answer questions about invoices.',
     turns: [
@@ -101,7 +101,7 @@ export const scenarioAgents: readonly ScenarioAgent[] = [
   },
   {
     name: 'healthy',
-    about: 'Answers with what its tool gave: nothing is to be found.',
+    about: 'Healthy: answers with the result of its tool. Expects no findings.',
     expected: [],
     system: 'You answer questions about invoices.',
     turns: [

@@ -23,7 +23,7 @@ export async function removeScenarios(
     if (id === except) continue
     const { erasure_id } = await requestErasure(retention, {
       ...{ project_id, requested_by, user_id: scenarioIds(id).user_id },
-      ...{ reason: 'Data of the seeded onboarding scenario are removed.', purge: false },
+      ...{ reason: 'Removal of the data of the seeded onboarding scenario.', purge: false },
     })
     const { rule_id } = record
     if (rule_id !== undefined) {

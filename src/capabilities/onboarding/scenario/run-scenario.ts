@@ -68,7 +68,7 @@ export async function runScenario(
 
 function describe(error: unknown): string {
   if (error instanceof ScenarioFailed || error instanceof Problem) return error.message
-  return 'it failed; the log of the API says why.'
+  return 'The run failed. See the log of the API for the reason.'
 }
 
 /** A run in progress. */
@@ -139,7 +139,7 @@ class ScenarioRun {
     this.#signal.throwIfAborted()
     this.step = step
     if (await this.#note()) return
-    throw new ScenarioFailed('another process ended the run, because it gave no sign of life.')
+    throw new ScenarioFailed('Another process ended the run, because its heartbeat stopped.')
   }
 
   #note(): Promise<boolean> {

@@ -10,10 +10,10 @@ const path = z.string().describe('Path of the API.')
 const agentSchema = record('ScenarioAgent', {
   name: z.enum(agentNames).meta({ id: 'ScenarioAgentName' }),
   about: z.string(),
-  task_id: z.string().nullable().describe('Null until the agent was played.'),
-  trace_id: z.string().nullable().describe('Trace of its last answer.'),
+  task_id: z.string().nullable().describe('Task of the agent; null until the agent was played.'),
+  trace_id: z.string().nullable().describe('Trace of the last answer of the agent.'),
   calls: z.int().nonnegative().describe('Model calls.'),
-  expected: z.array(z.string()).describe('Types of findings that have to be found, and no others.'),
+  expected: z.array(z.string()).describe('Types of expected findings. Other findings are faults.'),
   found: z
     .array(
       record('ScenarioFinding', {
@@ -22,10 +22,13 @@ const agentSchema = record('ScenarioAgent', {
         severity: z.string(),
       }),
     )
-    .describe('Findings; those of the verification of the run itself are left out.'),
+    .describe('Types of findings of the agent, without those of the verification of the run.'),
   missing: z.array(z.string()),
   unexpected: z.array(z.string()),
-  as_expected: z.boolean().nullable().describe('Null until the findings were compared.'),
+  as_expected: z
+    .boolean()
+    .nullable()
+    .describe('Whether the findings are as expected; null until they are compared.'),
   links: record('ScenarioAgentLinks', { task: path, findings: path, timeline: path }).nullable(),
 })
 
@@ -43,11 +46,13 @@ export const scenarioSchema = record('OnboardingScenario', {
     .enum(['as_expected', 'not_as_expected', 'failed', 'interrupted'])
     .meta({ id: 'ScenarioOutcome' })
     .nullable()
-    .describe('Null while the run is running. `failed`: a step did not end, see `error`.'),
+    .describe(
+      'Outcome; null while the run is in progress. `failed`: a step did not end, see `error`.',
+    ),
   error: z
     .string()
     .nullable()
-    .describe('Reason of a failure, or the differences from what is expected.'),
+    .describe('Reason of a failure, or the differences from the expectations.'),
   environment: z.string().describe('Environment of the calls, reserved for the scenario.'),
   started_at: z.iso.datetime(),
   ended_at: z.iso.datetime().nullable(),
@@ -55,7 +60,7 @@ export const scenarioSchema = record('OnboardingScenario', {
   removed_at: z.iso
     .datetime()
     .nullable()
-    .describe('When the removal of the data was requested; links lead nowhere afterwards.'),
+    .describe('Time when the removal of the data was requested. Links do not work afterwards.'),
   requested_by: z.string(),
   agents: z.array(agentSchema),
   incident: record('ScenarioIncident', {

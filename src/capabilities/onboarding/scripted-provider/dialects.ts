@@ -8,7 +8,7 @@ export type Dialect = {
   base_path: string
   /** Whether it has legacy completions. */
   legacy_completions: boolean
-  /** Most choices of one request. */
+  /** Maximum choices of one request. */
   n_max: number
   /** Default form of tool calls in a stream. */
   stream_tool_calls: NonNullable<StreamShape['tool_calls']>

@@ -133,7 +133,7 @@ const matchSchema = z.strictObject({
 
 const stepSchema = z.strictObject({
   match: matchSchema.default({}),
-  /** Most uses of the step. Default: unlimited. */
+  /** Maximum uses of the step. Default: unlimited. */
   times: z.int().min(1).optional(),
   /** Answer of the step. Default: an echo of the last message. */
   reply: replySchema.optional(),

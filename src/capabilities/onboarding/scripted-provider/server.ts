@@ -26,9 +26,9 @@ export type ScriptedProviderOptions = {
   script?: ScriptInput
   /** Serves `GET /_seen` and `POST /_script`, for a server in another process. */
   control?: boolean
-  /** Most requests that `seen()` returns; older ones are only counted. */
+  /** Maximum requests that `seen()` returns; older ones are only counted. */
   seen_requests_max?: number
-  /** Most bytes kept of a request's body; further ones are only counted. */
+  /** Maximum bytes kept of a request's body; further ones are only counted. */
   body_kept_bytes_max?: number
   clock?: Clock
 }

@@ -19,8 +19,8 @@ const evidence = record('VerificationEvidence', {
   kind: z
     .enum(['trace', 'document', 'fact', 'web', 'model'])
     .meta({ id: 'VerificationEvidenceKind' })
-    .describe('`trace`: what the agent saw.'),
-  source: z.string().describe('Name of the text, URL, or name of the model.'),
+    .describe('Kind of the source. `trace`: a text that the agent saw.'),
+  source: z.string().describe('Name of the text, its URL, or the name of the model.'),
   quote: z.string().describe('Verbatim text of the source.'),
   at: offsets.nullable().describe('Offsets of the quote in the source; null for facts and models.'),
   digest: z.string().nullable().describe('SHA-256 of the source, in hexadecimal.'),
@@ -32,13 +32,18 @@ const evidence = record('VerificationEvidence', {
 
 const valueSchema = record('ClaimValue', {
   value: z.string(),
-  kind: z.string().describe('Such as `number`, `date`, `id`, `amount`, `url` or `quote`.'),
+  kind: z
+    .string()
+    .describe('Kind of the value, such as `number`, `date`, `id`, `amount`, `url` or `quote`.'),
   at: offsets,
   verdict: z
     .enum(['seen', 'derived', 'exempt', 'unsupported', 'not_checked'])
     .meta({ id: 'ValueVerdict' })
     .describe('`unsupported`: not found in what the agent saw.'),
-  derivation: z.string().nullable().describe('Such as `12 + 30 = 42`; null unless derived.'),
+  derivation: z
+    .string()
+    .nullable()
+    .describe('Calculation of a derived value, such as `12 + 30 = 42`; null for other values.'),
   evidence: z.array(evidence),
 })
 
@@ -46,7 +51,7 @@ const resultSchema = record('VerifierResult', {
   verifier: z.enum(verifierNames),
   verdict: verdictSchema,
   confidence: share.describe('Stated probability that the verdict is right.'),
-  method: z.string().describe('How it was reached, such as `provenance`, `words` or `judge`.'),
+  method: z.string().describe('Method of the verdict, such as `provenance`, `words` or `judge`.'),
   evidence: z.array(evidence),
   note: z.string(),
 })
@@ -68,7 +73,9 @@ export const claimSchema = record('VerifiedClaim', {
   at: offsets.describe('UTF-16 offsets in the answer.'),
   kind: z.string(),
   verdict: verdictSchema.describe('Verdict of the verifiers.'),
-  probability: share.nullable().describe('That the claim is true; null if no verifier decided it.'),
+  probability: share
+    .nullable()
+    .describe('Probability that the claim is true; null if no verifier decided it.'),
   weight: share.describe('Weight in the trust score; 0 if no verifier decided it.'),
   values: z.array(valueSchema),
   results: z.array(resultSchema).describe('One result for each verifier.'),

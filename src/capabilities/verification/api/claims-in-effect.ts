@@ -5,7 +5,7 @@ import { type Calibrations, computeTrust } from '../trust/fuse.ts'
 import { type Verdict, verdicts } from '../verdicts/verdict.ts'
 import { effectiveVerdict, type Overrides, resultsOf } from './claim-reply.ts'
 
-/** A claim as the verifiers left it. */
+/** A claim with the verdict of the verifiers. */
 export type ClaimInEffect = Pick<
   StoredClaim,
   | 'id'
@@ -67,11 +67,11 @@ function noVerdicts(): Record<Verdict, number> {
   return Object.fromEntries(verdicts.map((verdict) => [verdict, 0])) as Record<Verdict, number>
 }
 
-/** Verdicts that a reader has to look at, worst first. */
+/** Verdicts that need a review, worst first. */
 const worstFirst: readonly Verdict[] = ['contradicted', 'not_found', 'unverifiable']
 
 /**
- * Returns the claims that most need a reader: contradicted, then not found, then unverifiable, each
+ * Returns the claims that most need a review: contradicted, then not found, then unverifiable, each
  * the least probable first. Claims that a person supports are left out.
  */
 export function findWorstClaims(

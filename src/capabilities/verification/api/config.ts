@@ -20,13 +20,16 @@ const configSchema = record('VerificationConfig', {
       name: z.enum(verifierNames),
       description: z.string(),
       available: z.boolean(),
-      reason: z.string().nullable().describe('Why it is skipped; null if it is available.'),
+      reason: z
+        .string()
+        .nullable()
+        .describe('Reason why the verifier is unavailable; null if it is available.'),
       cost: z.enum(['free', 'search', 'model']).meta({ id: 'VerifierCost' }),
       weight: z.number().describe('Weight of its verdicts in the trust score.'),
       options: z.record(z.string(), z.unknown()).describe('JSON schema of its options.'),
       calibration: record('VerifierCalibration', {
         calibrated: z.boolean(),
-        labels: count.describe('Verdicts of people that it was fitted to.'),
+        labels: count.describe('Verdicts of people used for the fit.'),
         labels_needed: count,
         brier: z.number().nullable().describe('Mean squared error of the confidence.'),
         ece: z.number().nullable().describe('Expected calibration error.'),
@@ -43,18 +46,22 @@ const configSchema = record('VerificationConfig', {
     }),
   ),
   limits: record('VerificationLimits', {
-    answer_chars_max: count.describe('Characters of an answer that a run reads.'),
-    claims_max: count.describe('Claims of a run.'),
-    model_claims_max: count.describe('Claims of a run that models check.'),
-    run_ms_max: count.describe('Duration of a run, in milliseconds.'),
-    wait_ms_max: count.describe('Wait of a request with `async_mode: false`, in milliseconds.'),
-    pending_runs_max: count.describe('Pending runs of a project.'),
-    budget_usd_per_day: dollarsSchema.describe('Cost of priced calls of a project and day (UTC).'),
+    answer_chars_max: count.describe('Maximum characters of an answer that a run reads.'),
+    claims_max: count.describe('Maximum claims of a run.'),
+    model_claims_max: count.describe('Maximum claims of a run that models check.'),
+    run_ms_max: count.describe('Maximum duration of a run, in milliseconds.'),
+    wait_ms_max: count.describe(
+      'Maximum wait of a request with `async_mode: false`, in milliseconds.',
+    ),
+    pending_runs_max: count.describe('Maximum pending runs of a project.'),
+    budget_usd_per_day: dollarsSchema.describe(
+      'Maximum cost of priced calls of a project on a day (UTC), in US dollars.',
+    ),
   }),
   policy: policySchema,
 })
 
-/** GET /api/v1/verification/config: what this installation and project can verify with. */
+/** GET /api/v1/verification/config: verifiers, models, limits and policy of the project. */
 export function getVerificationConfig(deps: VerificationRoutesDeps): Route {
   const { db, verifiers } = deps
   return defineRoute({

@@ -1,4 +1,4 @@
-/** A claim to compare: of equal digests in both runs, the first pairs with the first. */
+/** A claim to compare. Claims with equal digests are paired in order of position. */
 type DiffedClaim = { digest: string; verdict: string }
 
 /** The difference between the claims of two runs. Claims are equal when their digests are. */

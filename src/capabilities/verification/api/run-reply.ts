@@ -13,8 +13,8 @@ const share = z.number().min(0).max(1)
 export const verdictCounts = record('VerdictCounts', {
   supported: count,
   contradicted: count,
-  not_found: count.describe('Claims for which no verifier found anything.'),
-  unverifiable: count.describe('Claims whose sources do not decide them.'),
+  not_found: count.describe('Claims for which no verifier found a source.'),
+  unverifiable: count.describe('Claims that their sources neither support nor contradict.'),
   skipped: count.describe('Claims that no verifier checked.'),
 })
 
@@ -28,14 +28,19 @@ export const scoreInterval = z
 const verifierOutcome = record('VerifierOutcome', {
   name: z.enum(verifierNames).meta({ id: 'VerifierName' }),
   state: z.enum(['done', 'skipped', 'failed', 'over_budget']).meta({ id: 'VerifierState' }),
-  reason: z.string().nullable().describe('Why it was skipped or failed; null when it is done.'),
-  claims: count.describe('Claims that it checked.'),
+  reason: z
+    .string()
+    .nullable()
+    .describe('Reason why the verifier was skipped or failed; null when it is done.'),
+  claims: count.describe('Claims that the verifier checked.'),
   cost_usd: dollarsSchema,
   duration_ms: z.number().nonnegative(),
 })
 
 export const runError = record('VerificationError', {
-  code: z.string().describe('Such as `no_answer`, `content_not_stored` or `timed_out`.'),
+  code: z
+    .string()
+    .describe('Code of the error, such as `no_answer`, `content_not_stored` or `timed_out`.'),
   message: z.string(),
 })
 
@@ -46,21 +51,25 @@ export const trustCap = z.enum(trustCaps).meta({ id: 'TrustCap' })
 export const runFields = {
   trust_score: share
     .nullable()
-    .describe('Null until verified, and for an answer without claims that a verifier decided.'),
+    .describe(
+      'Trust score, 0–1. Null until the run is verified, and if no verifier decided a claim.',
+    ),
   interval: scoreInterval.nullable(),
   coverage: share.nullable().describe('Share of the claims that a verifier decided.'),
   calibrated: z
     .record(z.string(), z.boolean())
-    .describe('By verifier: whether its confidence is calibrated by labels.'),
+    .describe('For each verifier, whether its confidence is calibrated by labels.'),
   caps: z
     .array(trustCap)
     .describe(
-      'Limits of the score: a strong contradiction, a value that was not seen, few decided claims.',
+      'Caps that lowered the score: `contradiction` (a strong one), `not_found` (a value that the agent did not see), `coverage` (few decided claims).',
     ),
   formula_version: z.string().nullable().describe('Version of the trust formula.'),
   counts: verdictCounts,
   claims_total: count,
-  values_checked: count.describe('Numbers, dates, ids, amounts, URLs and quotes looked up.'),
+  values_checked: count.describe(
+    'Numbers, dates, ids, amounts, URLs and quotes of the answer that were checked.',
+  ),
   verifiers: z.array(verifierOutcome),
   answer: record('VerifiedAnswer', {
     observation_id: z.string().describe('Observation with the answer.'),
@@ -68,7 +77,7 @@ export const runFields = {
     chars: count.describe('Length of the answer in UTF-16 code units.'),
   })
     .nullable()
-    .describe('Null until the run has read the answer.'),
+    .describe('The verified answer; null until the run has read it.'),
   context: record('VerificationContext', {
     sources: count.describe('Texts that the agent saw before its answer.'),
     chars: count.describe('Length of these texts in UTF-16 code units.'),

@@ -24,7 +24,7 @@ export async function readVerifiedRun(
 
 /** Returns what the trust of a run was computed from. Throws `trust_formula_changed`. */
 export function toScoredRun(run: Run, claims: readonly StoredClaim[]): ScoredRun {
-  // Another formula may have stored other fields.
+  // The stored fields depend on the formula.
   refuseOtherFormula(String(run.trust?.['formula']))
   const { formula, calibrations, ...trust } = storedTrust.parse(run.trust)
   return {

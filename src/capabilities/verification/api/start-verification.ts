@@ -18,14 +18,19 @@ export const startReply = record('VerificationStart', {
   trace_id: z.guid(),
   status: z.enum(startedStatuses).meta({ id: 'StartedVerificationStatus' }),
   message: z.string(),
-  trust_score: z.number().min(0).max(1).nullable().describe('Null while pending.'),
+  trust_score: z
+    .number()
+    .min(0)
+    .max(1)
+    .nullable()
+    .describe('Trust score, 0–1; null while pending.'),
   run_id: z.uuid(),
 })
 
 /** The reply when the verification has ended. */
 export const endedReply = {
   status: 200,
-  description: 'The verification has ended, or the trace was verified before.',
+  description: 'The verification has ended, or the trace was already verified.',
   reply: startReply,
 } as const
 

@@ -31,7 +31,7 @@ export async function findTrace(
 
 const ns_per_ms = 1_000_000n
 
-/** A task of which the last answer is looked for. */
+/** A task whose last answer is searched. */
 export type TaskToVerify = {
   project_id: string
   task_id: string
@@ -39,12 +39,12 @@ export type TaskToVerify = {
   last_started_at: string | null
 }
 
-/** Distances to the last call of a task, from which its rows are read, in milliseconds. */
+/** Times before the last call of a task from which rows are read, in milliseconds. */
 const readBack_ms = [0, 60_000, 3_600_000] as const
 
 /**
- * Finds the last answer of a task: its last model call without tool calls, else its last model call.
- * Reads the end of the task first. Returns undefined for a task without model calls.
+ * Finds the last answer of a task: its last model call without tool calls, else its last model
+ * call. Reads the end of the task first. Returns undefined for a task without model calls.
  */
 export async function findAnswer(
   { store }: Pick<VerificationRoutesDeps, 'store'>,
@@ -103,13 +103,13 @@ export async function tryReadAnswer(
   }
 }
 
-/** Difference that the clocks of the stores may have, in milliseconds. */
+/** Largest tolerated difference between the clocks of the stores, in milliseconds. */
 const clocks_ms = 60_000
 const versions_max = 10_000
 
 /**
- * Returns whether a trace got another answer after a run: an observation that starts after the
- * answer was stored since, and the answer that is read now differs.
+ * Returns whether a trace has another answer since a run: an observation that starts after the
+ * answer was stored, and the current answer differs.
  */
 export async function isStale(
   deps: Pick<VerificationRoutesDeps, 'db' | 'store'>,

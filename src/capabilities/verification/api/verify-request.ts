@@ -5,7 +5,7 @@ import { record } from '../../../model/named-schemas.ts'
 import { refuseUnstorable } from '../../../model/storable.ts'
 import { type Verifier, type VerifierName, verifierNames } from '../contract.ts'
 
-/** Characters of a verifier's name that an error quotes. */
+/** Maximum characters of a verifier's name in an error. */
 const name_chars_max = 80
 
 const verifierName = z
@@ -51,7 +51,7 @@ export const verifyBody = record('VerifyRequest', {
     .boolean()
     .default(true)
     .describe(
-      '`true`: verifies in the background. `false`: waits for the result, at most 60 s; a project has at most 16 such requests at one time.',
+      '`true`: verifies in the background. `false`: waits up to 60 s for the result. At most 16 requests of a project wait at one time.',
     ),
 }).optional()
 
@@ -119,7 +119,7 @@ function readOptions(
       const path = [...issue.path, ...(key === undefined ? [] : [key])].map(String)
       const steps = path.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`)
       const detail =
-        key === undefined ? issue.message : `${JSON.stringify(key)} is no option of ${name}`
+        key === undefined ? issue.message : `${JSON.stringify(key)} is not an option of ${name}`
       faults.push({ pointer: `${pointer}${steps.join('')}`, detail })
     }
   }

@@ -9,8 +9,8 @@ export const processWaits_max = 64
 
 /**
  * Opens the slots of requests with `async_mode: false`. Each holds a connection for up to a minute
- * and reads its run four times a second. A request above a limit gets `rate_limited` at once, before
- * it starts a run.
+ * and reads its run four times a second. A request above a limit gets `rate_limited` at once,
+ * before it starts a run.
  */
 export function openWaitSlots(): ProjectSlots {
   const work = 'waiting verifications'

@@ -11,14 +11,15 @@ type Result = Omit<StoredResult, 'verifier'>
 
 /** Share of a statement's words that its quotes must have to support it. */
 const quotedShare_min = 0.4
-/** Share of a quote's words that a source in the same language has, also without the quote. */
+/** Minimum share of a quote's words in a source at which both count as the same language. */
 const wordShare_min = 0.3
 /** Texts that a statement is compared with. */
 const texts_max = 10
 
 /**
- * Checks what a claim cites. A quote decides: it is in the cited source, or, if the source is whole,
- * it is not. Words only find evidence. A reference that cannot exist contradicts the claim.
+ * Checks the citations of a claim. A quote decides: it is in the cited source, or, if the complete
+ * source is known, it is not. Similar words only give evidence. A reference that cannot exist
+ * contradicts the claim.
  */
 export function checkCitations(citations: Citations, all: readonly CitedText[]): Result {
   const { impossible, texts, quotes, unseen } = citations
@@ -69,7 +70,7 @@ function checkQuotes(citations: Citations, all: readonly CitedText[]): Result {
   if (!isCertain)
     return notFound('quote', 'the quote is not in the part of the cited source that the agent saw')
   const shown = texts.slice(0, 1).flatMap((text) => text.judge({ text: missing[0] ?? '' }).evidence)
-  const note = 'the cited source does not have the quote'
+  const note = 'the cited source does not contain the quote'
   return { verdict: 'contradicted', confidence: 0.9, method: 'quote', evidence: shown, note }
 }
 
@@ -95,7 +96,7 @@ function withOuterQuotes(quote: string): string {
   return quote.replace(/(?<!\p{L})['‘’]|['‘’](?!\p{L})/gu, '"')
 }
 
-/** A quote takes the punctuation of its sentence with it. */
+/** Removes punctuation at both ends of a quote, which may belong to the sentence around it. */
 function trimQuote(quote: string): string {
   return quote.replace(/^[\s.,;:!?]+|[\s.,;:!?]+$/g, '')
 }
@@ -109,7 +110,7 @@ function isSameLanguage(quote: string, texts: readonly CitedText[]): boolean {
   })
 }
 
-/** Checks what a claim says around its quotes, which are in the cited source. */
+/** Checks the text around the quotes of a claim. The quotes are in the cited source. */
 function checkRest(
   citations: Citations,
   evidence: StoredEvidence[],
@@ -129,12 +130,12 @@ function checkRest(
   const words = checkWords({ ...citations, texts })
   if (words.verdict === 'supported') return words
   const note = hasValues
-    ? 'the quote is in the source, but the claim says more than the quote'
+    ? 'the quote is in the source, but the claim states more than the quote'
     : 'the quote is in the source, but not every value of the claim'
   return unverifiable('quote', evidence, note)
 }
 
-/** Reports whether a value was not found; a value that may be calculated is not in a source. */
+/** Returns whether a value was not found, including values that may be calculated. */
 function isNotFound({ verdict }: ClaimToCheck['values'][number]): boolean {
   return verdict === 'unsupported' || verdict === 'not_checked'
 }
@@ -160,13 +161,13 @@ function checkWords({ texts, statement, claim }: Citations): Result {
         confidence,
         method,
         evidence: found.evidence,
-        note: 'the cited source says it',
+        note: 'the cited source states the claim',
       }
     }
     return unverifiable(
       'words',
       found.evidence,
-      'the cited source has some of its words, which is not enough to support it',
+      'the cited source has some words of the claim, too few to support it',
     )
   }
   return notFound('words', 'not found in the cited source')

@@ -8,11 +8,11 @@ import { type MappedText, type Range, toSource } from '../text/mapped-text.ts'
 import { matchQuote } from '../text/match-quote.ts'
 import { judgeByWords, type WordJudgement } from '../verdicts/judge-by-words.ts'
 
-/** A text that an answer can cite: something that the agent saw, a part of it, or a page. */
+/** A text that an answer can cite: a text that the agent saw, a part of one, or a web page. */
 export class CitedText {
   readonly title: string
   readonly url: string | undefined
-  /** Whether a quote that is not in it was never in the source that it names. */
+  /** Whether the text is complete, so that a missing quote was never in the source. */
   readonly isWhole: boolean
   /** The readable text. */
   readonly text: string
@@ -44,7 +44,7 @@ export class CitedText {
 
   /** Compares a statement with the text by its words. */
   judge(statement: Question): { judgement: WordJudgement; evidence: StoredEvidence[] } {
-    // The words of a URL say nothing.
+    // The words of a URL are not compared.
     const words = this.text.replace(urls, (url) => ' '.repeat(url.length))
     this.#library ??= indexText('text', this.title, words)
     const judgement = judgeByWords(statement, findPassages(this.#library, statement))
@@ -61,7 +61,7 @@ export class CitedText {
 const urls = /https?:\/\/[^\s<>"'`)\]}|\\]{3,2000}/gi
 const json = /^\s*(?:\{\s*["}]|\[\s*[{["\]])/
 
-/** A text that the agent saw, in its readable form, with the way back to its offsets. */
+/** A text that the agent saw, in readable form, with a mapping to the original offsets. */
 export type ReadSource = { source: SeenSource; mapped: MappedText }
 
 /** Reads a text that the agent saw; JSON reads as words, with one line for each object. */
@@ -92,7 +92,7 @@ export function citedPage(page: {
   digest: string
 }): CitedText {
   const { url, title, text, digest } = page
-  // Scripts and sign-ins may hide a part of a page.
+  // A page may be incomplete because of scripts or a sign-in.
   return new CitedText({ title, url, text, isWhole: false }, (range) => {
     const at = cut(range)
     return { kind: 'web', source: url, quote: text.slice(...at), at, digest }

@@ -11,7 +11,7 @@ import {
 } from './references.ts'
 import { readSeenTexts, type SeenTexts } from './seen-texts.ts'
 
-/** A claim with its references, followed to what the agent saw. */
+/** A claim with its references, resolved to texts that the agent saw. */
 export type Citations = {
   claim: ClaimToCheck
   /** The claim without its references, and the question that it answers. */
@@ -22,7 +22,7 @@ export type Citations = {
   hasReferences: boolean
   /** URLs that are cited, and those of the cited sources. */
   urls: readonly string[]
-  /** Why references lead to no source. */
+  /** Why references have no source. */
   unseen: readonly string[]
   /** Why a reference cannot exist; undefined when all can. */
   impossible: string | undefined
@@ -30,11 +30,13 @@ export type Citations = {
 
 export type CitationReader = {
   seen: SeenTexts
-  /** Returns undefined for a claim without references and quotes, and for a line of a bibliography. */
+  /**
+   * Returns undefined for a claim without references and quotes, and for a line of a bibliography.
+   */
   read(claim: ClaimToCheck): Citations | undefined
 }
 
-/** Reads what the agent saw and the bibliography of its answer once, for all claims. */
+/** Reads the texts that the agent saw and the bibliography of the answer once, for all claims. */
 export function openCitations(context: AnswerContext): CitationReader {
   const seen = readSeenTexts(context.seen)
   const entries = readBibliography(context.answer.text)
@@ -72,7 +74,7 @@ function unique<T>(values: readonly T[]): T[] {
 type Sources = {
   seen: SeenTexts
   entries: readonly Entry[]
-  /** Whether all of the answer and of what the agent saw is known. */
+  /** Whether the answer and the texts that the agent saw are complete. */
   isComplete: boolean
 }
 
@@ -83,7 +85,7 @@ type Followed = {
   impossible?: string
 }
 
-/** Follows a reference; undefined for words such as `according to experts`. */
+/** Resolves a reference; undefined for words such as `according to experts`. */
 function followReference(sources: Sources, reference: Reference): Followed | undefined {
   const { seen } = sources
   if (reference.kind === 'number') return followNumber(sources, reference)
@@ -116,7 +118,7 @@ function followNumber(
   if (texts.length > 0) return followed(texts, '')
   if (entries.length === 0 && seen.highest === 0) {
     // `[1, 2, 3]` is more likely a list of values when there are no sources.
-    const unseen = `[${label}] leads to no source: the agent saw no list of sources`
+    const unseen = `[${label}] has no source: the agent saw no list of sources`
     return isList ? undefined : { texts, urls: [], unseen }
   }
   const canExist = Number(label) <= seen.highest

@@ -12,7 +12,7 @@ export type ListedSource = {
   isWhole: boolean
 }
 
-/** Items of all lists of a text, depth of JSON, and characters of JSON that are parsed. */
+/** Maximum items of all lists of a text, depth of JSON, and parsed characters of JSON. */
 const items_max = 1_000
 const depth_max = 64
 const parsed_chars_max = 2_000_000
@@ -72,7 +72,7 @@ function itemFromJson(object: JsonObject, range: Range): ListedSource[] {
   return [{ label, title, url, range, isWhole: content !== '' && !isCut(content) }]
 }
 
-/** Keeps the numbers of a list that counts from 0 or 1: ids of a database are no numbers of sources. */
+/** Keeps numbers that count from 0 or 1. Others may be ids of a database. */
 function withNumbers(items: readonly ListedSource[]): ListedSource[] {
   const first = Number(items[0]?.label)
   const isCounted =

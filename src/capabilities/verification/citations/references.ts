@@ -11,13 +11,15 @@ export type Reference =
 
 export type Quotation = { text: string; at: Range }
 
-/** Characters of a claim that are read, and references of it. */
+/** Maximum characters read of a claim, and references found in it. */
 const read_chars_max = 20_000
 const references_max = 50
 /** Numbers that a range such as `[1–3]` can have. */
 const range_max = 20
 
-/** `[1]`, `[1, 2]`, `[1–3]`, `[^1]`, `[doc 1]`, `【1】`; not `[1](url)`, and no year such as `[2024]`. */
+/**
+ * `[1]`, `[1, 2]`, `[1–3]`, `[^1]`, `[doc 1]`, `【1】`; not `[1](url)`, and no year such as `[2024]`.
+ */
 const numbers =
   /[[【](?:\^|(?:doc|document|source|quelle)[ _#-]{0,2})?(\d{1,3}(?:\s?[,;–-]\s?\^?\d{1,3}){0,19})(?:†[^\]】\n]{0,40})?[\]】](?!\()/gi
 /** `【4:0†fees.pdf】`, as the file search of OpenAI writes. */

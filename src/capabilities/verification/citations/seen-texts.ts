@@ -16,10 +16,10 @@ export type SeenTexts = {
   byName(name: string, isNamed: boolean): readonly CitedText[]
 }
 
-/** Characters of what the agent saw that are read, and texts that a reference can lead to. */
+/** Maximum characters read of the texts that the agent saw, and texts of a reference. */
 const chars_max = 8_000_000
 const found_max = 20
-/** Characters of a name; a shorter one is too common to be found by its beginning. */
+/** Minimum characters of a name that is found by its beginning: shorter names are too common. */
 const name_chars_min = 6
 const urls = /https?:\/\/[^\s<>"'`)\]}|\\]{3,2000}/gi
 
@@ -37,7 +37,7 @@ export function readSeenTexts(seen: readonly SeenSource[]): SeenTexts {
 
 class Index implements SeenTexts {
   readonly all: CitedText[] = []
-  /** The same texts, as mentions: a text with the name of a document is not the document. */
+  /** All texts as parts: a text that mentions a document is not the whole document. */
   readonly #mentions: CitedText[] = []
   readonly #numbered = new Map<string, CitedText[]>()
   /** Items of lists without numbers, by list. */

@@ -3,7 +3,7 @@ import type { Part } from '../text/sentences.ts'
 const joint =
   /(?:;|,? (?:and|but|while|whereas|und|aber|während|et|mais|tandis que|y|pero|mientras)) (?=\S)/gu
 
-/** Verbs that a clause of its own has. */
+/** Verbs of an independent clause. */
 const verb =
   /(?<![\p{L}])(?:is|are|was|were|has|have|had|can|may|must|will|would|costs?|pays?|needs?|gets?|takes?|rose|fell|grew|ist|sind|war|waren|hat|haben|kann|muss|wird|werden|kostet|kosten|est|sont|était|a|ont|peut|doit|coûte|es|son|fue|era|tiene|tienen|puede|cuesta)(?![\p{L}])/iu
 
@@ -33,7 +33,7 @@ export function splitClauses(text: string, sentence: Part): Part[] {
     const next = at + match[0].length
     if (range.test(text.slice(from, at))) continue
     if (!isClause(text.slice(from, at)) || !isClause(text.slice(next, sentence.end))) continue
-    // A clause in the middle must be complete up to the next joint, too: the rest is looked at then.
+    // The next clause must be complete before its next joint. Later clauses are checked in turn.
     if (!startsClause(text.slice(next, sentence.end))) continue
     parts.push({ start: from, end: at })
     from = next

@@ -33,7 +33,7 @@ const introduction = /[::]\s*$/
 const aside =
   /(?<!\p{L})(?:(?:medical|legal|financial|tax|professional|official) advice\W*$|(?:without|no) (?:guarantee|warranty)\W*$|ohne gewähr|sans garantie|sin garantía|salvo (?:error|errores)|depends? on (?:how|what|whether|your|you|where|when)(?!\p{L})|correct me if|if (?:i(?:'|’)m|that(?:'|’)s) (?:wrong|mistaken)|i(?:'|’)d (?:personally|rather|say|suggest|recommend|go for|keep|choose|pick))/iu
 
-/** The answer's own view: "I may be wrong", "I'm no doctor", "To be honest, I'm not sure". */
+/** Opinions and caveats: "I may be wrong", "I'm no doctor", "To be honest, I'm not sure". */
 const ownView =
   /^(?:(?:to be honest|honestly|frankly|sadly|unfortunately|admittedly|personally|but|so|and|ehrlich gesagt|leider|malheureusement|lamentablemente),? )?(?:i (?:may|might|could) (?:well )?(?:be|have) |i(?:'|’)?(?: a)?m (?:not |no |just an? |only an? |an? ai|really |very |so |afraid )|i(?:(?:'|’)ve| have)? (?:only )?(?:assumed?|suppose|looked|checked|went|used|took|based)|i (?:only )?(?:don(?:'|’)t|do not|didn(?:'|’)t|can(?:'|’)t|cannot|couldn(?:'|’)t|can only|could only|lack|wish|wonder|hope|understand|would(?:n(?:'|’)t)?) |(?:let(?:'|’)s|let us) |you (?:asked|wanted to know|mentioned)|(?:your|that) question|ich (?:bin (?:kein|nur)|habe (?:leider )?kein|kann (?:leider )?(?:nicht|keine|nur))|je (?:n(?:'|’)ai|ne suis|suppose)|posso|non (?:so|posso)|spero|supongo|no soy)/iu
 
@@ -41,7 +41,7 @@ const ownView =
 const advice =
   /^(?:(?:tip|hint|pro tip|tipp|conseil|consejo)\s?: (?!the |a |an |your |der |die |das |le |la |el )|(?:(?:and|so|but|also|just|simply|please|best) ){0,2}(?:remember to|don(?:'|’)t forget(?! that)|do not forget(?! that)|make sure (?:to|you)|be sure to|(?:double.?check|feel free|consider|bear with|have a look|take a look|good luck|keep an eye|stay (?:safe|warm|dry|well|healthy|tuned|in touch))(?!\p{L}))|if you[^,]{1,60}, (?:please |just |simply |best )?(?:ask|call|tell|contact|consult|talk to|speak (?:to|with)|check with|get in touch)(?!\p{L})|(?:bitte )?(?:denken sie daran|vergessen sie nicht|prüfen sie|achten sie)|n(?:'|’)oubliez pas de|pensez à|veuillez vérifier|vérifiez|no (?:olvide|olvides) |recuerd[ae]s? (?!que)|compruebe|non dimentic|ricordati)/iu
 
-/** Sounds of feeling: "Oh dear, that happens". */
+/** Interjections: "Oh dear, that happens". */
 const interjection =
   /^(?:oh|ah|aw+|ouch|wow|oops|uh-oh|yikes|yay|hooray|alas|hmm+|well done|ach|oje|hélas|vaya|(?:good|great|nice|lovely|glad|happy|sorry|pity|too bad|schade|schön|toll) that (?:you|we|it)|(?:schön|gut|toll), dass sie)(?!\p{L})/iu
 
@@ -82,7 +82,7 @@ export function findDropReason(sentence: string): DropReason | undefined {
   return isFragment(head) ? 'fragment' : dropAside(head)
 }
 
-/** Drops what the answer says of itself or wishes; a part with a figure says something more. */
+/** Drops statements of the answer about itself, and wishes. A part with a figure is kept. */
 function dropAside(head: string): DropReason | undefined {
   if (figure.test(head) || deadline.test(head) || head.split(/\s+/).length > aside_words_max)
     return undefined

@@ -30,14 +30,16 @@ export type KnowledgeDeps = {
 
 /** Splits documents in a thread. */
 export type DocumentIndexer = {
-  /** Throws `rate_limited` when many documents wait, and `invalid_request` when it takes too long. */
+  /**
+   * Throws `rate_limited` when many documents wait, and `invalid_request` when it takes too long.
+   */
   index(project_id: string, text: TextToIndex): Promise<IndexedText>
   close(): Promise<void>
 }
 
 const index_ms_max = 60_000
 const waitingDocuments_max = 20
-/** Documents of a project that wait at one time, so that the others get their turn. */
+/** Maximum waiting documents of a project, so that one project does not delay the others. */
 const waitingOfProject_max = 3
 
 /** Creates the thread that splits documents: a document of 8 MiB takes seconds. */
@@ -67,7 +69,7 @@ export function createIndexer(): DocumentIndexer {
 }
 
 function tooMany() {
-  const detail = 'Too many documents at once. Wait for the earlier ones.'
+  const detail = 'Too many documents at once. Retry when earlier ones are indexed.'
   return problem('rate_limited', { detail, retry_after_s: 2 })
 }
 
@@ -82,5 +84,5 @@ function tooLong(cause: unknown) {
 /** Returns an id of a path; throws the error of a missing object when it is no UUID. */
 export function checkId(id: string, code: ProblemCode, name: string): string {
   if (isUuid(id)) return id
-  throw problem(code, { detail: `${name}: got "${id.slice(0, 80)}", expected an id of a list` })
+  throw problem(code, { detail: `${name}: got "${id.slice(0, 80)}", expected an id from a list` })
 }

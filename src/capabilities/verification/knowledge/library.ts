@@ -67,7 +67,7 @@ export function buildLibrary(documents: Iterable<SplitDocument>): Library {
   return { documents: byId, chunks, index: buildIndex(texts) }
 }
 
-/** Finds the passages that say most of a claim: BM25 over chunks, then windows of 3 sentences. */
+/** Finds the passages closest to a claim: BM25 over chunks, then windows of 3 sentences. */
 export function findPassages(library: Library, claim: Question, limit = passages_max): Passage[] {
   const shares = shareTerms(claim)
   const weights = weighTerms(library.index, shares)
@@ -95,8 +95,8 @@ export function byScore(one: Passage, other: Passage): number {
 }
 
 /**
- * Returns the share of each term: 1 in the claim, less where only the question has it. Grammar has
- * none.
+ * Returns the share of each term: 1 in the claim, less if only the question has it. Words of
+ * grammar have no share.
  */
 export function shareTerms({ text, context = '' }: Question): Map<string, number> {
   const shares = new Map<string, number>()
@@ -168,7 +168,7 @@ type ReadPart = { terms: ReadonlySet<string>; numbers: readonly Quantity[] }
 /** Reads parts of a document, each once: windows overlap, and claims share them. */
 type Reading = { sentence(at: number): ReadPart; context(text: string): ReadPart }
 
-/** Readings live as long as their documents. */
+/** Cached by document, as long as the document is in memory. */
 const readings = new WeakMap<SplitDocument, Reading>()
 
 function readingOf(document: SplitDocument): Reading {
@@ -229,7 +229,7 @@ function isSame(one: Quantity, other: Quantity): boolean {
   return isComparable(one, other) && Math.abs(one.value - other.value) <= Math.abs(one.value) * 1e-9
 }
 
-/** The factor up to which a number still says something about a bound. */
+/** Largest factor between a bound and a number that can support it. */
 const bound_factor = 1.5
 
 /** Reports whether a claim's number agrees with a known one: rounded, in another unit, a bound. */

@@ -16,9 +16,9 @@ export interface Index {
 }
 
 export interface Bm25Options {
-  /** How soon further occurrences of a term stop to count. */
+  /** BM25 k1: how fast further occurrences of a term saturate. */
   readonly k1: number
-  /** How much long chunks lose, 0–1. */
+  /** BM25 b: how much the length of a chunk lowers its score, 0–1. */
   readonly b: number
 }
 

@@ -3,7 +3,7 @@ import { type MappedText, TextBuilder } from '../text/mapped-text.ts'
 /**
  * Reads JSON as text in one pass without building a value, so that neither depth nor size matters:
  * `{"area_km2": 412, "name": "Miren"}` reads `area km2 412; name Miren`, one line per object.
- * Broken JSON is read as far as its tokens go.
+ * The syntax is not checked, so invalid JSON is read too.
  */
 export function readJson(source: string): MappedText {
   const builder = new TextBuilder(source)

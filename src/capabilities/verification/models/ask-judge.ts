@@ -22,7 +22,7 @@ export type Vote = {
   model: string
   /** The verdict as the judge stated it; undefined when it gave no usable answer. */
   stated: Opinion['verdict'] | undefined
-  /** Place of the quote; null when the judge quoted nothing that counts. */
+  /** Location of the quote; null without a valid quote. */
   quote: Opinion['quote']
   confidence: number
   method: Opinion['method']
@@ -136,7 +136,7 @@ function checkAnswerOf(
   const quoted = { claim, quote: text.slice(...found.at), passage: `${source}\n${text}` }
   const counts = stated === 'supported' ? canSupport(quoted) : canContradict(quoted)
   if (counts) return { stated, quote: found, fault: undefined }
-  const fault = 'the quote of the judge does not have the numbers or names of the claim'
+  const fault = 'the quote of the judge lacks numbers or names of the claim'
   return { stated, quote: null, fault }
 }
 

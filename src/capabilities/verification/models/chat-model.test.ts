@@ -178,8 +178,8 @@ test('a reply is storable: without NUL and lone surrogates, and bounded', async 
 })
 
 test.each([
-  ['no JSON', (server: Responder) => server.end('<html>'), 'the reply is no chat completion'],
-  ['no choice', (server: Responder) => server.end('{"choices":[]}'), 'no chat completion'],
+  ['no JSON', (server: Responder) => server.end('<html>'), 'the reply is not a chat completion'],
+  ['no choice', (server: Responder) => server.end('{"choices":[]}'), 'not a chat completion'],
   ['a redirect', (server: Responder) => server.writeHead(302, metadata).end(), 'answered 302'],
   ['100 MB', (server: Responder) => endless(server), 'its reply exceeds 4194304 bytes'],
   ['a bomb', (server: Responder) => server.writeHead(200, gzip).end(bomb), 'its reply exceeds'],

@@ -18,7 +18,7 @@ import { type ModelReply, postJson } from './post-json.ts'
 /** A question whose answer is JSON. */
 export type ChatQuestion = {
   verifier: PaidCall['verifier']
-  /** Never has text of a trace. */
+  /** Fixed instructions, without text of a trace. */
   instructions: string
   /** Texts of a trace, sent as JSON, whose syntax delimits them. */
   data: Record<string, unknown>
@@ -39,11 +39,13 @@ export type ChatModel = {
 const requests_max = 4
 const content_chars_max = 32_000
 
-/** Opens a model of the chat completions format. https://platform.openai.com/docs/api-reference/chat */
+/**
+ * Opens a model of the chat completions format. https://platform.openai.com/docs/api-reference/chat
+ */
 export function openChatModel(settings: ChatSettings, outbound: Outbound): ChatModel {
   const { name, model } = settings
   const permits = new Semaphore({ permits_max: requests_max })
-  // Parameters that the model refused, so that the next request lacks them.
+  // Parameters that the model refused. Later requests omit them.
   const refused = new Set<Quirk>()
   return {
     name,
@@ -146,13 +148,14 @@ const completionSchema = z.object({
 function toPaidReply(settings: ChatSettings, question: ChatQuestion, reply: ModelReply): PaidReply {
   const { data } = completionSchema.safeParse(successOf(settings, reply))
   if (data === undefined) {
-    const message = `model ${settings.name}: the reply is no chat completion`
+    const message = `model ${settings.name}: the reply is not a chat completion`
     throw new ModelFailed(message, { isCharged: true })
   }
   const bounds = boundsOf(question)
   const { usage } = data
   const content = data.choices[0]?.message.content
-  // No text has more tokens than bytes: an endpoint that counts more cannot empty the budget.
+  // Tokens are capped at the bytes of the text, so that an endpoint cannot report more and use up
+  // the budget.
   const tokens = usage
     ? {
         input: Math.min(usage.prompt_tokens, bounds.input * 2),

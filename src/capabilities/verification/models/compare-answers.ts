@@ -12,8 +12,9 @@ export type Agreement = 'agree' | 'disagree' | 'unclear'
 const tolerance = 0.01
 
 /**
- * Compares what models put into a blank with the claim. `agree`: most answers, at least two, and for
- * numbers their median. `disagree`: at least two answers, all of them equal and none of the claim's.
+ * Compares the values of models for a blank with the claim. `agree`: most answers, at least two,
+ * and for numbers their median. `disagree`: at least two answers, all of them equal and none of the
+ * claim's.
  */
 export function compareAnswers(blank: Blank, answers: readonly string[]): Agreement {
   if (answers.length < 2) return 'unclear'
@@ -21,7 +22,7 @@ export function compareAnswers(blank: Blank, answers: readonly string[]): Agreem
   return stated === undefined ? compareTexts(blank, answers) : compareNumbers(stated, answers)
 }
 
-/** Tells whether an answer alone agrees with what a blank stands for. */
+/** Returns whether one answer agrees with the value of a blank. */
 export function isSameAnswer(blank: Blank, answer: string): boolean {
   const stated = statedNumber(blank)
   if (stated === undefined) return isSame(blank, answer)
@@ -29,7 +30,9 @@ export function isSameAnswer(blank: Blank, answer: string): boolean {
   return number !== undefined && isComparable(stated, number) && isNear(stated, number.value)
 }
 
-/** Returns the number of a blank; undefined for names, dates and years, which are compared exactly. */
+/**
+ * Returns the number of a blank; undefined for names, dates and years, which are compared exactly.
+ */
 function statedNumber({ kind, text }: Blank): Quantity | undefined {
   return kind === 'name' || kind === 'date' || isYear(text) ? undefined : toNumber(text)
 }
@@ -82,7 +85,7 @@ function compareTexts(blank: Blank, answers: readonly string[]): Agreement {
 const moreWords_max = 3
 const alternatives = /[;/|\n]|\s(?:or|oder|ou|o)\s/i
 
-/** Tells whether an answer is one value: a list of many agrees with every claim. */
+/** Returns whether an answer is one value: a list of many would agree with every claim. */
 function isSingle({ kind, text }: Blank, answer: string): boolean {
   if (compact(text) === compact(answer)) return true
   if (kind === 'name') {

@@ -8,7 +8,10 @@ import { readNames } from '../verdicts/claim-words.ts'
 import type { ChatModel } from './chat-model.ts'
 import { readAnswer } from './read-answer.ts'
 
-/** Extracts the claims of an answer, sorted by start. Falls back to rules when the model gives no usable list. */
+/**
+ * Extracts the claims of an answer, sorted by start. Falls back to rules when the model gives no
+ * usable list.
+ */
 export type ExtractClaims = (
   context: Pick<AnswerContext, 'answer'>,
   paid: PaidCalls,
@@ -37,8 +40,9 @@ const schema = {
 const answerSchema = z.object({ claims: z.array(z.string()) })
 
 /**
- * Creates an extraction by a model. A span that is not in the answer is dropped. Claims of the rules
- * with a value or a name that the model left out are kept, so an answer cannot talk its way out.
+ * Creates an extraction by a model. A span that is not in the answer is dropped. Claims of the
+ * rules with a value or a name that the model omitted are kept, so that an answer cannot instruct
+ * the model to skip them.
  */
 export function createClaimExtractor(model: ChatModel): ExtractClaims {
   return async ({ answer }, paid, signal) => {

@@ -6,8 +6,8 @@ import { isSameAnswer } from './compare-answers.ts'
 type Hidden = { number: number; at: readonly [start: number, end: number] }
 
 /**
- * Replaces what blanks stand for in another text, in any spelling: a question that names the value
- * of the claim would have the models repeat it.
+ * Replaces the values of blanks in another text, in any spelling. Otherwise the models could repeat
+ * a value that the question names.
  */
 export function hideValues(text: string, blanks: readonly Blank[]): string {
   const parts: string[] = []

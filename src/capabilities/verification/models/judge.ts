@@ -11,13 +11,15 @@ export type JudgeModels = { chat: readonly ChatModel[]; nli: readonly NliModel[]
 /** Opens the judge of a run. `answer.models` wrote the answer. */
 export type OpenJudge = (run: { answer: Pick<AnswerContext, 'models'>; paid: PaidCalls }) => Judge
 
-/** Judges that are asked about a claim; more would cost more than they add. */
+/** Maximum judges of a claim. Further judges cost more than they improve. */
 const judges_max = 2
 /** Confidence when two judges agree. */
 const agreedConfidence = 0.93
 
 type Ask = (question: JudgeQuestion, run: { paid: PaidCalls; signal: AbortSignal }) => Promise<Vote>
-/** Returns the greatest cost of judging claims: the two most expensive judges read full passages. */
+/**
+ * Returns the greatest cost of judging claims: the two most expensive judges read full passages.
+ */
 export function estimateJudge({ chat, nli }: JudgeModels, claims: number) {
   const bounds = [
     ...chat.map((model) => model.ask(largestQuestion).nano_dollars_max),

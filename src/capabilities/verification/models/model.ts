@@ -26,8 +26,8 @@ export type NliSettings = Extract<ModelSettings, { type: 'nli-http' }>
 export type EmbeddingSettings = Extract<ModelSettings, { type: 'embeddings' }>
 
 /**
- * A model gave no usable reply. The message is a reason for readers of a project: it has the name of
- * the model, and neither its address nor text of a request or reply.
+ * A model gave no usable reply. The message is a reason for readers of a project: it has the name
+ * of the model, and neither its address nor text of a request or reply.
  */
 export class ModelFailed extends Error {
   override readonly name = 'ModelFailed'
@@ -75,7 +75,7 @@ export function priceOf(tokens: number, cents_per_million: number): bigint {
   return BigInt(Math.ceil((tokens * cents_per_million * nanoDollarsPerCent) / million - 1e-6))
 }
 
-/** Returns a digest by which a question is known when a run is repeated. */
+/** Returns a digest that identifies a question when a run is repeated. */
 export function keyOf(question: unknown): string {
   return createHash('sha256').update(canonicalJson(question)).digest('hex')
 }

@@ -11,7 +11,7 @@ type Quoted = { claim: string; quote: string; passage: string }
 
 /**
  * Returns whether a quote can support a claim: every value of the claim is in the quote or follows
- * from it, and the passage has a name of the claim. A claim without values needs a name in the
+ * from it, and the passage has a name of the claim. A claim without values requires a name in the
  * quote; without both, a third of its words. A model that supports every claim fails here.
  */
 export function canSupport(quoted: Quoted): boolean {
@@ -31,8 +31,8 @@ function isNotFound({ verdict, doubt }: CheckedValue): boolean {
 }
 
 /**
- * Returns whether a quote can contradict a claim: it has a value or name of the claim, or a value of
- * the same kind with some of the claim's words, or a third of its words.
+ * Returns whether a quote can contradict a claim: it has a value or name of the claim, or a value
+ * of the same kind with some of the claim's words, or a third of its words.
  */
 export function canContradict({ claim, quote }: Quoted): boolean {
   const recall = recallOf(claim, quote)
@@ -45,8 +45,8 @@ export function canContradict({ claim, quote }: Quoted): boolean {
 }
 
 /**
- * Returns whether a quote has another number instead of one that an answer may use without a source,
- * such as a small integer.
+ * Returns whether a quote has another number instead of one that an answer may use without a
+ * source, such as a small integer.
  */
 function hasOtherNumber({ claim, quote }: Quoted, checked: readonly CheckedValue[]): boolean {
   const exempt = checked.filter(({ verdict }) => verdict === 'exempt')

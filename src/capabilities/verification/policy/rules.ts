@@ -23,7 +23,7 @@ const policyFields = {
   enabled: z.boolean().default(false).describe('Whether answers are verified automatically.'),
   sample_percent: percent
     .default(100)
-    .describe('Share of the tasks that is verified, 0–100, chosen by the id of the task.'),
+    .describe('Percentage of the tasks that are verified, 0–100, chosen by task id.'),
   task_names: z
     .array(z.string().min(1).max(glob_chars_max))
     .min(1, { error: expected('at least one name; null means all tasks') })
@@ -50,7 +50,7 @@ const policyFields = {
     })
     .nullable()
     .default(null)
-    .describe('Least time between two verifications of a task. Null: no limit.'),
+    .describe('Minimum time between two verifications of a task, such as `10m`. Null: no limit.'),
 }
 
 export const policyBody = record('VerificationPolicyRequest', policyFields).superRefine(

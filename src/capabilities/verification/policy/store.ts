@@ -177,7 +177,7 @@ export async function findVerifiedAnswer(
   return run?.answer_observation_id ?? null
 }
 
-/** Does work of a project's policy while no other worker does; undefined if another one does. */
+/** Runs work under the lock of a project's policy; undefined if another worker has the lock. */
 export function withPolicyLock<Result>(
   db: RunsDb,
   project_id: string,

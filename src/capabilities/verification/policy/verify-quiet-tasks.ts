@@ -29,21 +29,23 @@ export type PolicyDeps = Pick<
 
 /** Limits of automatic verification. */
 export type PolicySettings = {
-  /** How often quiet tasks are looked for. */
+  /** Interval between searches for quiet tasks. */
   every_ms: number
   /** Time after which a task without activity is quiet. */
   idle_ms: number
   /** Time after the end of a task in which its last calls are stored. */
   ended_ms: number
-  /** Activity that a pass reads, besides the time since the pass before. */
+  /** Window of activity that a pass reads, in addition to the time since the previous pass. */
   recent_ms: number
-  /** How often all activity of `window_ms` is read again, for calls that were stored late. */
+  /**
+   * Interval at which all activity of `window_ms` is read again, for calls that were stored late.
+   */
   sweep_ms: number
   /** Age of the last activity above which a task is no longer verified. */
   window_ms: number
-  /** Runs that a pass starts in a project. */
+  /** Maximum runs that a pass starts in a project. */
   starts_max: number
-  /** Tasks whose answer a pass looks for in a project: projects take turns. */
+  /** Maximum tasks whose answer a pass searches in a project, before the next project. */
   looks_max: number
 }
 
@@ -108,7 +110,7 @@ class PolicyPass {
       })
       isWhole &&= done === true
     }
-    // Tasks that another worker or a failure left out are read again by the next pass.
+    // The next pass reads tasks again that another worker or a failure skipped.
     if (!isWhole) return
     this.#read_to_ms = now_ms
     if (isSweep) this.#swept_at_ms = now_ms
@@ -139,7 +141,7 @@ class PolicyPass {
     { from_ms, now_ms }: Pass,
   ): AsyncGenerator<QuietTask> {
     const { idle_ms, ended_ms } = this.#settings
-    // A task that was active less than `idle_ms` before the policy became quiet after it.
+    // A task that was active less than `idle_ms` before the policy was set became quiet after it.
     const since_ms = Math.max(from_ms, Date.parse(updated_at) - idle_ms)
     const interval_ms = rules.min_interval === null ? 0 : durationMs(rules.min_interval)
     let after: QuietTask | undefined
@@ -160,7 +162,7 @@ class PolicyPass {
     return rules.task_names?.some((glob) => matchesGlob(name, glob)) ?? true
   }
 
-  /** Reserves the greatest cost for each pending run, so that a day never costs more. */
+  /** Reserves the maximum cost of each pending run, so that a day never costs more. */
   async #isWithinBudget(
     project_id: string,
     { budget_usd_per_day }: PolicyRules,

@@ -18,7 +18,7 @@ export function doubtCode(
   const { kind, text } = value
   if (kind === 'url') return doubtUrl(text, index)
   if (kind === 'email') return doubtEmail(text, index)
-  // Everyone knows some versions of public software.
+  // Versions of public software may be general knowledge.
   if (kind === 'version') return isOutline(value, answer) ? 'coarse' : 'general'
   const after = answer.slice(value.at[1], value.at[1] + after_chars)
   if (isDenied(sentence, after)) return 'hypothetical'
@@ -37,7 +37,7 @@ function doubtId(
   if (isNear(text, index, series_max)) return 'calculable'
   if (isReformed(text, letters, index)) return 'calculable'
   if (phone.test(text)) return undefined
-  // A model has few digits, and may be another of a seen form.
+  // Ids of models have few digits, and may resemble other models.
   const hasShape = index.traits.shapes.has(shapeOf(text)) && /\p{L}/u.test(text)
   const isOwn = (hasShape && /\d{4}/.test(text)) || ticket.test(text)
   return isOwn && !publicPrefix.test(text) ? undefined : 'general'
@@ -73,7 +73,7 @@ const ticket = /^(?:\p{Lu}{2,6}-){1,3}\d{4,12}$|^\p{Lu}-\d{5,12}$|^\p{Lu}{1,4}-2
 const publicPrefix =
   /^(?:CVE|GHSA|CWE|RFC|ISO|IEC|IEEE|EN|DIN|BS|SN|NF|UNI|JIS|GB|ASTM|ANSI|FIPS|NIST|MIL|DO|UL|UN|EC|EU|KB|MS|ORA|SQLSTATE|HTTP|ERR|TS|PEP|JEP|JSR|PCI|SOC|ICD|ATC|CAS|EAN|UTF|CP|GMT|UTC|ES|TLS|SSL|AES|SHA|RSA|MD|CR|LR|SR|BC|LM|NE|RTX|GTX|GPT|WH|WF|SM|DDR|LPDDR|PC|USB|HDMI|COVID|MODEL|FY|KW|W|Q|H|LMV|ECE|MD|CE|FAR|CFR|JAR|AC|AD)(?:-|\d|$)/
 
-/** Lines of a file are counted, or read from a listing beside its name. */
+/** Returns whether the text is a line number, which may be counted or read from a listing. */
 function isLineNumber(text: string, { texts }: Context['index']): boolean {
   const line = /[./]\w+:(\d+)(?::\d+)?$/.exec(text)?.[1]
   if (line === undefined) return false
@@ -122,7 +122,7 @@ function doubtUrl(text: string, { texts }: Context['index']): Doubt | undefined 
   const has = (part: string) => texts.some((one) => one.findCompact(compact(part)) !== undefined)
   const isHostSeen = has(host)
   if (publicHost.test(host)) return 'general'
-  // The address of a company that nothing seen names is general knowledge.
+  // The address of a company that the seen texts do not name may be general knowledge.
   const isNamed = isHostSeen || has(host.split('.').at(-2) ?? '') || /[-=/]\d{4,}/.test(path)
   if (!isNamed) return 'general'
   // An address that is put together from seen parts.
@@ -135,7 +135,7 @@ function doubtUrl(text: string, { texts }: Context['index']): Doubt | undefined 
 const roles =
   /^(?:info|support|help|hello|contact|sales|service|office|mail|admin|team|billing|noreply|no-reply|privacy|security|hr|jobs|kontakt|kundenservice)$/i
 
-/** An address follows from a name and a seen domain; a public one is known. */
+/** Returns why an e-mail may be right: built from a name and a seen domain, or public. */
 function doubtEmail(text: string, { texts }: Context['index']): Doubt | undefined {
   const [name = '', domain = ''] = text.split('@')
   const has = (part: string) => texts.some((one) => one.findCompact(compact(part)) !== undefined)

@@ -13,7 +13,10 @@ const drafting_chars = 160
 /** Minimum words of four letters or more: fewer are a label or a title. */
 const words_min = 3
 
-/** Returns why a quotation that was not found may be right: words must be put in a mouth. */
+/**
+ * Returns why a quotation that was not found may be right. Only a quotation that is introduced as
+ * the words of a person or text can be unsupported.
+ */
 export function doubtQuote(
   { at: [start], text: quote }: Value,
   { text, index }: Context,

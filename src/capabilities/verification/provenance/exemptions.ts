@@ -69,7 +69,7 @@ function isPowerOfTwo(n: number | undefined): boolean {
   return n !== undefined && n >= 256 && Number.isInteger(Math.log2(n))
 }
 
-/** A quantity per another ("160 MB/s") is not recomputed. */
+/** A rate such as "160 MB/s" is not recomputed. */
 function isRate({ at: [, end], kind }: Value, text: string): boolean {
   if (kind !== 'quantity' && kind !== 'time' && kind !== 'number') return false
   const after = text.slice(end, end + 24)

@@ -19,7 +19,7 @@ export function findDoubt(
   const { index, text } = context
   if (!index.isComplete) return 'incomplete'
   if (value.kind === 'quote') return doubtQuote(value, context)
-  // Zones, shifts and rounded clocks give any time.
+  // Time zones, shifts and rounding can give any time.
   if (value.second !== undefined) return 'coarse'
   if (value.days !== undefined) return doubtDate(value, context)
   if (value.amount !== undefined) return doubtNumber(value, context, near)
@@ -32,7 +32,7 @@ export function findDoubt(
 const monthDay = (value: Value) =>
   (value.days ?? []).flatMap(({ month, day }) => (day === undefined ? [] : [{ month, day }]))
 
-/** Deadlines, series and working days give any date: it is never unsupported. */
+/** Returns the doubt about a date. Deadlines, series and working days can give any date. */
 function doubtDate(value: Value, { index, text }: Context): Doubt {
   const wanted = monthDay(value)
   if (asOf.test(text.slice(Math.max(0, value.at[0] - 24), value.at[0]))) return 'general'
@@ -53,7 +53,7 @@ const asOf = /(?:\bas of|\btoday|\bStand:?|\bheute|\bau|\bà partir du|\bal)\W{0
 const holidays = new Set(
   '1-1 1-6 2-14 5-1 7-4 7-14 8-15 10-3 10-31 11-1 11-11 12-6 12-24 12-25 12-26 12-31'.split(' '),
 )
-/** Minimum digits of a number that is no coincidence. */
+/** Minimum digits of a number that does not match by chance. */
 const figures_min = { number: 5, money: 3, quantity: 4 } as const
 
 function doubtNumber(value: Value, context: Context, near: NearCalculations): Doubt | undefined {

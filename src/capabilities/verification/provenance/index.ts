@@ -1,4 +1,4 @@
-/** The front door of provenance: where the values of an answer come from. Pure. */
+/** Entry point of provenance, which finds the sources of values in an answer. Pure. */
 
 export type { SeenText, ValueKind } from '../values/value.ts'
 export { type CheckedValue, checkAnswer } from './check-answer.ts'

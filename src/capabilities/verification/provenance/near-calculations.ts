@@ -39,8 +39,8 @@ const sizes_max = 14
 type Point = { n: number }
 
 /**
- * Tells whether two or three operations over seen values give a value. Such a calculation is no
- * evidence, since some fits by chance; but it is a reason not to call the value invented.
+ * Returns whether two or three operations over seen values give a value. Such a calculation is no
+ * evidence, since some match by chance, but the value may not be invented.
  */
 export class NearCalculations {
   readonly #context: Context

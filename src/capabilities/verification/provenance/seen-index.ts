@@ -9,7 +9,7 @@ import { SeenTraits } from './seen-traits.ts'
 
 /** Maximum characters indexed of all texts; beyond, no value is called unsupported. */
 const chars_max = 8_000_000
-/** Maximum values indexed of all texts, likewise: each takes about 1 kB. */
+/** Maximum values indexed of all texts, each about 1 kB; beyond, no value is called unsupported. */
 const values_max = 100_000
 
 /** Reads and arranges everything the agent saw, up to a number of values. */

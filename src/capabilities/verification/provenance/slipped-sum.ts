@@ -7,12 +7,12 @@ import { swapsOf } from './swapped-digits.ts'
 const digits_min = 4
 /** Maximum amounts of an answer that are added and subtracted. */
 const operands_max = 12
-/** Expected results that are another one with a slip, by chance. */
+/** Expected number of results that match another one with a slip by chance. */
 const chance_max = 0.02
 
 /**
- * Tells whether an amount is what the answer's own amounts give, but for a slip: two neighbouring
- * digits are swapped, or a digit is wrong by one. `€23.35 + €1.70 = €26.05` is one.
+ * Returns whether an amount is a sum of the answer's own amounts except for a slip: two
+ * neighbouring digits are swapped, or a digit is wrong by one. `€23.35 + €1.70 = €26.05` is one.
  */
 export function isSlippedSum(value: Value, { supported }: Context): boolean {
   if (value.kind !== 'money' || value.amount === undefined) return false

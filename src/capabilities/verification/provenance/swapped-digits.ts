@@ -3,11 +3,11 @@ import type { NearCalculations } from './near-calculations.ts'
 import type { SeenIndex } from './seen.ts'
 import { figuresOf } from './seen-traits.ts'
 
-/** Expected numbers that are another one with a swap, by chance. */
+/** Expected number of values that match another one with a swap by chance. */
 const chance_max = 0.1
 
 /**
- * Tells whether a number is a seen one of its unit with two neighbouring digits swapped. It has
+ * Returns whether a number is a seen one of its unit with two neighbouring digits swapped. It has
  * `digits_min` digits without the zeros at its end: fewer are swapped by chance.
  */
 export function isSwapped(
@@ -39,7 +39,7 @@ function isSeen(digits: string, { amount }: Value, figures: ReadonlySet<string>)
 /** Maximum letters and digits of an id whose swaps are compared. */
 const code_chars_max = 64
 
-/** Tells whether an id is a seen one with two neighbouring letters or digits swapped. */
+/** Returns whether an id is a seen one with two neighbouring letters or digits swapped. */
 export function isSwappedCode(letters: string, { traits: { codes } }: SeenIndex): boolean {
   if (letters.length > code_chars_max) return false
   return swapsOf(letters).some((one) => /\d/.test(one) && codes.has(one))

@@ -12,7 +12,7 @@ import { runLimits } from './limits.ts'
 /** The end of a verifier in a run. */
 export type VerifierEnd = {
   state: 'done' | 'skipped' | 'failed' | 'over_budget'
-  /** Why it is not `done`, or what it left out; null otherwise. */
+  /** Why it is not `done`, or which claims it skipped; null otherwise. */
   reason: string | null
   /** By claim; undefined for a claim that it did not check. */
   results: (StoredResult | undefined)[]
@@ -34,8 +34,8 @@ export type ClaimsToCheck = {
 }
 
 /**
- * Lets a verifier check the claims, some at a time. It never rejects, nor waits for a verifier that
- * ignores its signal: what was checked until then is kept.
+ * Runs a verifier on the claims, some at a time. Never rejects. Does not wait for a verifier that
+ * ignores its signal: the results so far are kept.
  */
 export async function checkClaims(asked: ClaimsToCheck): Promise<VerifierEnd> {
   const started_ms = performance.now()
@@ -43,7 +43,7 @@ export async function checkClaims(asked: ClaimsToCheck): Promise<VerifierEnd> {
   const results: VerifierEnd['results'] = claims.map(() => undefined)
   const end = await runVerifier(asked, results).catch((error: unknown) => ({
     state: 'failed' as const,
-    reason: asked.signal.aborted ? 'The time of the run was over.' : 'The verifier failed.',
+    reason: asked.signal.aborted ? 'The run reached its time limit.' : 'The verifier failed.',
     error,
   }))
   const duration_ms = Math.round(performance.now() - started_ms)
@@ -118,7 +118,7 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.addEventListener('abort', abort, { once: true })
   return Promise.race([work, aborted.promise]).finally(() => {
     signal.removeEventListener('abort', abort)
-    // A verifier that ends later is of no interest.
+    // A later result is ignored.
     work.catch(() => undefined)
   })
 }
@@ -130,7 +130,7 @@ function skip(note: string): Omit<StoredResult, 'verifier'> {
 const evidence_max = 10
 const note_chars_max = 500
 
-/** Bounds what is stored of a result: models and pages write parts of it. */
+/** Bounds the stored size of a result, parts of which models and pages write. */
 function bound(result: Omit<StoredResult, 'verifier'>): Omit<StoredResult, 'verifier'> {
   const { confidence, evidence, note } = result
   return {

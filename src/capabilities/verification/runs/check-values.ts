@@ -9,7 +9,7 @@ import {
 import { type CheckedValue, checkAnswer, indexSeen, type SeenText } from '../provenance/index.ts'
 import type { ReadAnswer } from './read-answer.ts'
 
-/** An answer with what the agent saw, as far as its values depend on it. */
+/** The input of the check of values: the answer, and the texts that the agent saw. */
 export type SeenAnswer = Pick<ReadAnswer, 'answer' | 'seen' | 'calls' | 'is_seen_complete'>
 
 /** Maximum evidence that is stored of a value. */

@@ -50,7 +50,7 @@ export async function putClaimLabels(
 /** A claim of the task, by its stored id. Claims with one `equal` have one verdict. */
 type KnownClaim = { id: string; equal: string }
 
-/** Finds claims of the task, and keeps retention and erasures from their runs. */
+/** Finds claims of the task, and locks their runs against retention and erasures. */
 async function lockClaims(
   trx: ClaimLabelsDb,
   { project_id, task_id }: LabelOfTask,
@@ -115,15 +115,15 @@ export type ClaimToReview = {
   at: [number, number]
   /** Of the verifiers. */
   verdict: string
-  /** That the claim is true, 0–1; null if no verifier decided it. */
+  /** Probability that the claim is true, 0–1; null if no verifier decided it. */
   probability: number | null
   /** Claims of the answer. */
   total: number
 }
 
 /**
- * Returns the first claims of the newest verified answer of each task, at most `limit` of a task, in the
- * order of the answer.
+ * Returns the first claims of the newest verified answer of each task, at most `limit` of a task,
+ * in the order of the answer.
  */
 export async function claimsToReview(
   db: ClaimLabelsDb,

@@ -82,9 +82,9 @@ export type NewOverride = Pick<Override, 'verdict' | 'reason' | 'created_by' | '
 }
 
 /**
- * Stores a person's verdict on a claim, in a transaction. Replaces an earlier one. Returns undefined
- * when the claim was deleted meanwhile: its results quote content, and are read behind retention and
- * erasures in progress.
+ * Stores a person's verdict on a claim, in a transaction. Replaces an earlier one. Returns
+ * undefined when the claim was deleted meanwhile: its results quote content, so they are read after
+ * retention and erasures in progress.
  */
 export async function putOverride(
   trx: RunsDb,

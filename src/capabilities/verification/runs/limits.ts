@@ -18,7 +18,7 @@ export const runLimits = {
   run_ms: 120_000,
   /** Time of one check of a claim. */
   check_ms: 30_000,
-  /** Interval of looking whether the run was cancelled. */
+  /** Interval of the check whether the run was cancelled. */
   cancel_poll_ms: 500,
   /** Claims of an answer; the others are named in the gaps. */
   claims: 500,
@@ -39,7 +39,9 @@ export class RunRefused extends Error {
   }
 }
 
-/** Why a run failed. `timed_out`, `verifiers_failed` and `worker_lost` may pass with another run. */
+/**
+ * Why a run failed. `timed_out`, `verifiers_failed` and `worker_lost` may pass with another run.
+ */
 export type RunFault =
   | 'trace_not_found'
   | 'content_not_stored'

@@ -5,7 +5,7 @@ import type { RunFault } from './limits.ts'
 import { type RunsDb, refreshTasksTrust } from './store.ts'
 
 const every_ms = 15_000
-/** Runs ended by one pass. */
+/** Maximum runs that one pass ends. */
 const runs_max = 500
 
 /**

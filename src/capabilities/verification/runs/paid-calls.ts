@@ -9,13 +9,13 @@ import type { Run, RunsDb } from './store.ts'
 
 type Outcome = Awaited<ReturnType<PaidCalls>>
 
-/** The database, and the greatest sum of booked costs of a project on a day (UTC). */
+/** The database, and the maximum booked cost of a project on a day (UTC). */
 export type PaidCallsDeps = { db: RunsDb; clock: Clock; nano_dollars_per_day_max: bigint }
 
 /**
  * Opens the priced calls of a run. A call is booked and recorded as `sent` in one transaction, then
- * sent, then its reply is recorded and the difference to the real cost given back. A run that is
- * repeated after a crash finds the reply. When the crash came between the sending and the record,
+ * sent, then its reply is recorded and the difference to the actual cost refunded. A run that is
+ * repeated after a crash finds the reply. After a crash between the sending and the record,
  * the call is `sent`: it is sent again, but not booked again, so a budget never counts it twice,
  * although the server may. Calls of one key share one sending.
  */
@@ -60,7 +60,7 @@ async function callOnce(
 }
 
 /**
- * Records a call as sent and books its greatest cost; undefined when the budget does not allow it.
+ * Records a call as sent and books its maximum cost; undefined when the budget does not allow it.
  * Returns the row of an earlier attempt unchanged.
  */
 function book(

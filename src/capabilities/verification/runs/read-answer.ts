@@ -29,15 +29,15 @@ export type ReadAnswer = AnswerContext & {
   answer_chars: number
   /** Arguments of the agent's calls. They support no value of the answer. */
   calls: readonly { source: string; text: string }[]
-  /** Whether all that the agent saw was read: otherwise no value counts as invented. */
+  /** Whether all texts that the agent saw were read. Otherwise, no value counts as invented. */
   is_seen_complete: boolean
 }
 
 /**
- * Reads the answer of a trace, and what the agent saw before it: in its task and in earlier tasks
- * of the conversation. The answer is the text of the last model call without tool calls; without
- * one, the output of the root. A growing trace is read as it is now. Throws RunRefused, and rejects
- * with `store_unavailable`.
+ * Reads the answer of a trace, and the texts that the agent saw before it: in its task and in
+ * earlier tasks of the conversation. The answer is the text of the last model call without tool
+ * calls; without one, the output of the root. A growing trace is read as it is now. Throws
+ * RunRefused, and rejects with `store_unavailable`.
  */
 export async function readAnswer(
   ports: AnswerPorts,
@@ -77,7 +77,9 @@ export async function readAnswer(
   }
 }
 
-/** Returns the digest of a trace's answer as it is now. Reads the answer alone; throws likewise. */
+/**
+ * Returns the digest of a trace's current answer. Reads only the answer; throws like `readAnswer`.
+ */
 export async function readAnswerDigest(
   ports: AnswerPorts,
   run: TraceOfRun,
@@ -90,10 +92,10 @@ export async function readAnswerDigest(
 }
 
 const cutOutcomes = new Set<Observation['outcome']>(['upstream_cut', 'client_gone', 'timeout'])
-/** Clocks of processes differ. */
+/** Largest tolerated difference between the clocks of processes. */
 const clockSlack_ns = 1_000_000_000n
 
-/** Tells whether the answering call can have seen the row: a tool must have ended before it. */
+/** Returns whether the answering call can have seen the row: a tool must have ended before it. */
 function wasSeenBy(row: Observation, answer: Observation): boolean {
   return row.type === 'generation' || row.end_time <= answer.start_time + clockSlack_ns
 }
@@ -235,7 +237,7 @@ async function findRootOutput(
   if (!hasContent) throw notStored()
   throw new RunRefused(
     'no_answer',
-    'The trace has no answer: no model call ended with a text. Verify it again when it has.',
+    'The trace has no answer: no model call ended with a text. Verify it again after the answer.',
   )
 }
 

@@ -38,13 +38,13 @@ export type ExtractClaims = (
 /** Opens the judge for the answer of a run. */
 export type OpenJudge = (run: { answer: AnswerContext; paid: PaidCalls }) => Judge
 
-/** Everything a run works with. */
+/** Dependencies of a run. */
 export type VerificationDeps = AnswerPorts & {
   clock: Clock
   logger: Logger
   meters: RunMeters
   verifiers: ReadonlyMap<VerifierName, Verifier>
-  /** Greatest cost of a project's runs on a day. */
+  /** Maximum cost of a project's runs on a day. */
   nano_dollars_per_day_max: bigint
   /** Undefined without a model: claims are found by rules. */
   extractClaims?: ExtractClaims | undefined
@@ -52,13 +52,13 @@ export type VerificationDeps = AnswerPorts & {
   onVerified?: OnVerified | undefined
   /** Reads claims and values; a thread of the handler's own by default. */
   reader?: ValueReader
-  /** Greatest times, shorter in tests. */
+  /** Time limits, shorter in tests. */
   limits?: { run_ms: number; check_ms: number; cancel_poll_ms: number }
 }
 
-/** Runs that a process does at a time. */
+/** Maximum concurrent runs of a process. */
 const runs_max = 4
-/** A run starts within this time, so that a result is there within seconds of the request. */
+/** Interval of the search for due runs, so that results follow requests within seconds. */
 const poll_ms = 250
 /** Attempts after which an unexpected error ends the run. Outages do not count. */
 const attempts_max = 3
@@ -76,7 +76,7 @@ export function verificationHandler(deps: VerificationDeps): JobHandler {
 
 type RunDeps = VerificationDeps & { reader: ValueReader }
 
-/** Does a pending run to its end. A run that has ended, in any state, is left as it is. */
+/** Executes a pending run. Does nothing for a run that has ended, in any state. */
 async function doRun(deps: RunDeps, job: Job, { signal }: JobContext): Promise<JobValue> {
   const { project_id, params } = job
   const run = await findRun(deps.db, { project_id, run_id: String(params['run_id']) })
@@ -120,7 +120,7 @@ async function watchState(
   for (;;) {
     await sleep(cancel_poll_ms, over)
     if (over.aborted) return
-    // After an outage, the run fails by itself or goes on.
+    // An outage of the store does not abort the run.
     const run = await findRun(db, { project_id, run_id }).catch(() => 'unknown' as const)
     if (run === 'unknown' || run?.state === 'pending') continue
     cancelled.abort(new Error('the run was cancelled or deleted'))

@@ -9,11 +9,11 @@ const runs_max = 500
 
 /**
  * Opens the retention of runs, which quote content: claims, evidence, replies of models, reasons of
- * overrides and of reviewers. Deleting observations deletes the runs of traces that started in the slice; erasing
- * content keeps their scores and verdicts, also of a later run that quotes the slice, such as an
- * earlier task of the conversation. A run in progress that may have read the content is done again.
- * Held traces are left as they are. Calls of deleted runs stay in the spend of their day, which has
- * no content.
+ * overrides and of reviewers. Deleting observations deletes the runs of traces that started in the
+ * slice; erasing content keeps their scores and verdicts, also of a later run that quotes the
+ * slice, such as an earlier task of the conversation. A run in progress that may have read the
+ * content is restarted. Held traces do not change. Calls of deleted runs remain in the spend of
+ * their day, which has no content.
  */
 export function openRunsRetention({ db }: { db: RunsDb }): RetentionTarget {
   return {
@@ -121,8 +121,8 @@ async function deleteRuns(trx: RunsDb, project_id: string, ids: readonly string[
 }
 
 /**
- * Takes runs in progress from their workers, so that they are done again with the content that is
- * left. Replies of models may quote what is gone.
+ * Takes runs in progress from their workers, so that they are restarted with the remaining
+ * content. Recorded replies of models are removed, because they may quote deleted content.
  */
 async function restartRuns(db: RunsDb, project_id: string, condition: Fragment): Promise<void> {
   const runs = sql`
@@ -141,10 +141,15 @@ async function restartRuns(db: RunsDb, project_id: string, condition: Fragment):
   })
 }
 
-/** The tables with verdicts of people on claims. They outlive runs, and their reasons may quote content. */
+/**
+ * The tables with verdicts of people on claims. They outlive runs, and their reasons may quote
+ * content.
+ */
 const personTables = ['verification_overrides', 'verification_claim_labels'] as const
 
-/** Deletes people's verdicts on traces; those of an environment are known by its deleted runs only. */
+/**
+ * Deletes people's verdicts on traces; those of an environment are known by its deleted runs only.
+ */
 async function deleteVerdicts(db: RunsDb, slice: RetentionSlice): Promise<void> {
   const { project_id, environments, trace_ids, held_trace_ids } = slice
   const isOrphan = sql`not exists (

@@ -24,11 +24,11 @@ export const seenTypes: ReadonlySet<Observation['type']> = new Set([
 ])
 
 /**
- * Collects what the agent saw from observations up to its answer, each text once, at the first
- * observation with it. The rows are sorted by start; the last model call gave the answer. Words of
- * the agent are no source: its answers and the arguments of its calls are left out, also where a
- * later user or system message repeats them, as the instructions of a sub-agent and the summary of
- * a compacted history do. Such a part is blank in the source, so that offsets stay.
+ * Collects the texts that the agent saw from observations up to its answer, each text once, at the
+ * first observation with it. The rows are sorted by start; the last model call gave the answer.
+ * Words of the agent are no source: its answers and the arguments of its calls are left out, also
+ * where a later user or system message repeats them, as the instructions of a sub-agent and the
+ * summary of a compacted history do. Such a part is blank in the source, so that offsets stay.
  */
 export function collectSeen(rows: readonly Observation[]): SeenTexts {
   const book: Book = {
@@ -73,7 +73,7 @@ type Book = {
   hidden: number
 }
 
-/** Tells whether a call has no content, and no other report of the call at that time has it. */
+/** Returns whether a call has no content, and no other report of the call at that time has it. */
 function isHidden(row: Observation, calls: readonly Observation[]): boolean {
   if (row.input !== '' || row.status !== 'ok') return false
   return !calls.some(
@@ -95,7 +95,7 @@ function countOf(observations: number): string {
   return observations === 1 ? '1 observation' : `${observations} observations`
 }
 
-/** Takes the input of a model call. Returns its last user message. */
+/** Collects the input of a model call. Returns its last user message. */
 function takeModelCall(book: Book, row: Observation): string | undefined {
   const is_cut = row.content_state === 'truncated'
   if (is_cut) book.cut += 1
@@ -128,7 +128,7 @@ function takeMessage(book: Book, message: HistoryMessage, row: Observation): voi
   add(book, { role, name, text, row, is_complete })
 }
 
-/** Takes the result of a tool or retriever that reported its own observation. */
+/** Collects the result of a tool or retriever that reported its own observation. */
 function takeTool(book: Book, row: Observation): void {
   if (row.output === '') return
   const value = parsedJson(row.output)
@@ -161,10 +161,14 @@ function add(book: Book, { role, name, text, row, is_complete }: NewSource): voi
   book.sources.set(digest, { source, role, text: shown, place, is_complete, digest })
 }
 
-/** Characters of a source's name: evidence repeats it, and an agent chooses the names of its tools. */
+/**
+ * Characters of a source's name: evidence repeats it, and an agent chooses the names of its tools.
+ */
 const name_chars_max = 120
 
-/** Returns a name that no source has: `tool look`, then `tool look (2)`. Messages are all numbered. */
+/**
+ * Returns a name that no source has: `tool look`, then `tool look (2)`. Messages are all numbered.
+ */
 function nameSource(named: Map<string, number>, name: string, isMessage: boolean): string {
   let count = named.get(name) ?? 0
   let source = name
@@ -225,8 +229,8 @@ function blankOwnWords(text: string, own: ReadonlySet<string>): string {
 }
 
 /**
- * Tells whether a text stands for content that is not in it: an image or a file (its digest, or its
- * part of a tool result), or a masked value.
+ * Returns whether a text stands for content that is not in it: an image or a file (its digest, or
+ * its part of a tool result), or a masked value.
  */
 function isPartial(text: string): boolean {
   return partDigest.test(text) || dataPart.test(text) || text.includes('[masked')

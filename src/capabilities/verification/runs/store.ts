@@ -50,7 +50,7 @@ export async function startRun(
     if (pending !== undefined) return { run: pending, is_new: false }
   }
   throw problem('overloaded', {
-    detail: `trace_id: runs of ${request.trace_id} start and end right now; try again`,
+    detail: `trace_id: runs of ${request.trace_id} start and end right now. Retry the request`,
     retry_after_s: 1,
   })
 }

@@ -19,11 +19,11 @@ export type ValueReader = {
   close(): Promise<void>
 }
 
-/** Answers that wait for the thread: far more than a process verifies at one time. */
+/** Maximum answers that wait for the thread: far more than a process verifies concurrently. */
 const waiting_max = 1_000
-/** Time of an answer. 8 MiB of tables take 5 s. */
+/** Time limit of an answer. 8 MiB of tables take 5 s. */
 const answer_ms_max_default = 20_000
-/** Heap of the thread: 8 MiB of tables take a third. */
+/** Heap limit of the thread. 8 MiB of tables take a third of it. */
 const memory = { maxOldGenerationSizeMb: 768, maxYoungGenerationSizeMb: 64, stackSizeMb: 4 }
 
 /** Creates the reader. Its thread starts with the first answer and ends a minute after the last. */
@@ -31,7 +31,10 @@ export function createValueReader({ answer_ms_max = answer_ms_max_default } = {}
   const thread: AnsweringThread<SeenAnswer, AnswerParts> = createAnsweringThread({
     file: new URL('./value-thread.ts', import.meta.url),
     ...{ answer_ms_max, memory },
-    waiting: { max: waiting_max, refusal: () => new Error('too many answers wait') },
+    waiting: {
+      max: waiting_max,
+      refusal: () => new Error('too many answers wait for the value reader'),
+    },
     failed: () => new RunRefused('timed_out', tooLarge),
   })
   return {
@@ -41,5 +44,4 @@ export function createValueReader({ answer_ms_max = answer_ms_max_default } = {}
   }
 }
 
-const tooLarge =
-  'The answer and what the agent saw before it take too much time or memory to compare.'
+const tooLarge = 'The answer and its context take too much time or memory to compare.'

@@ -4,7 +4,7 @@ import { extractClaims } from '../claims/extract-claims.ts'
 import { checkValues, type SeenAnswer, values_max } from './check-values.ts'
 import type { AnswerParts } from './value-reader.ts'
 
-/** Reads an answer in a thread: a long one takes seconds, in which a process would do nothing else. */
+/** Reads an answer in a thread: a long one would block the process for seconds. */
 function readParts(question: SeenAnswer): AnswerParts {
   const { claims } = extractClaims(question.answer.text)
   const values = checkValues(question)

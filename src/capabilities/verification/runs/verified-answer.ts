@@ -24,7 +24,7 @@ export async function readVerifiedAnswer(
   return toVerifiedAnswer({ run, claims }, await overridesOf(trx, trace))
 }
 
-/** More than a run has. */
+/** Maximum claims read: more than a run can have. */
 const claims_max = 1_000
 
 /** Returns what findings read of a verified run, with the overrides of its trace. */

@@ -18,7 +18,7 @@ export type VerifierRun = {
   name: VerifierName
   state: 'done' | 'skipped' | 'failed' | 'over_budget'
   reason: string | null
-  /** Claims that it checked. */
+  /** Number of claims that the verifier checked. */
   claims: number
   cost_usd: string
   duration_ms: number
@@ -86,8 +86,8 @@ export async function writeVerified(
 }
 
 /**
- * Notes what a run read before it quotes it anywhere: retention and erasures find by it the replies
- * of models, also of a run that is in progress or was cancelled.
+ * Notes the sources of a run before it quotes them anywhere: retention and erasures use it to find
+ * replies of models, also for a run that is in progress or was cancelled.
  */
 export async function noteContext(db: RunsDb, run: Run, context: ReadAnswer): Promise<void> {
   await db

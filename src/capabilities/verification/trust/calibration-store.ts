@@ -46,7 +46,9 @@ export async function storedCalibrations(
 /** Maximum verdicts of people that a calibration is fitted to; the newest count. */
 export const labels_max = 50_000
 
-/** The verdicts of people on a claim, and the results of the verifiers when the newest was given. */
+/**
+ * The verdicts of people on a claim, and the results of the verifiers when the newest was given.
+ */
 type JudgedClaim = {
   /** Newest first. */
   verdicts: PersonVerdict[]
@@ -56,13 +58,13 @@ type JudgedClaim = {
 /** The labels of a project. */
 export type ProjectLabels = {
   byVerifier: ReadonlyMap<VerifierName, PersonLabel[]>
-  /** Claims with as many verdicts for as against. They label nothing. */
+  /** Number of claims with a tie of verdicts. They are no labels. */
   disputed: number
 }
 
 /**
- * Returns the labels of a project by verifier: each result that decided a claim, and whether the
- * people came to the same verdict, by overrides and by labels of reviewers. A claim is one label of
+ * Returns the labels of a project by verifier: each result that decided a claim, and whether
+ * people gave the same verdict, by overrides and by labels of reviewers. A claim is one label of
  * each verifier, however many people gave a verdict on it.
  */
 export async function labelsOf(db: RunsDb, project_id: string): Promise<ProjectLabels> {

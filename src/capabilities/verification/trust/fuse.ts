@@ -28,7 +28,7 @@ export interface ClaimTrust {
   readonly verdict: Verdict
   /** Probability that the claim is true; null when no verifier decided it. */
   readonly probability: number | null
-  /** Sum of the weighted log-odds of its results, which explains the probability; null likewise. */
+  /** Sum of the weighted log-odds of its results, which gives the probability; null with it. */
   readonly log_odds: number | null
   /** Weight of the claim in the score; 0 when no verifier decided it. */
   readonly weight: number
@@ -149,7 +149,7 @@ function fuseClaim({ id, results }: CheckedClaim, calibrations: Calibrations): C
     const logOdds = logOddsOf(result, calibrations[result.verifier])
     if (logOdds === undefined) continue
     const other = byVerifier.get(result.verifier)
-    // Of two results of one verifier the less favourable one counts: repeating adds no trust.
+    // Of two results of one verifier the less favourable counts: a repeated check adds no trust.
     if (other === undefined || logOdds < other.logOdds) {
       byVerifier.set(result.verifier, { result, logOdds })
     }
@@ -177,7 +177,7 @@ function logOddsOf(result: VerifierResult, calibration?: Calibration): number | 
   }
   if (verdict !== 'supported' && verdict !== 'contradicted') return undefined
   const right = calibration === undefined ? confidence : calibrate(calibration, confidence)
-  // A verdict never speaks for its opposite, however little is thought of it.
+  // A low confidence never makes a verdict evidence for its opposite.
   const probability = Math.min(1 - probability_min, Math.max(0.5, right))
   const logOdds = Math.log(probability / (1 - probability))
   return verdict === 'supported' ? logOdds : -logOdds
@@ -196,7 +196,7 @@ function findCalibrated(calibrations: Calibrations): Record<string, boolean> {
   )
 }
 
-/** Compares what counts in a score only: evidence and notes may be stored in another form. */
+/** Compares only the fields of the score: evidence and notes may be stored in another form. */
 function compareResults(one: VerifierResult, other: VerifierResult): number {
   return (
     compareText(one.verifier, other.verifier) ||

@@ -10,7 +10,7 @@ import {
 
 /** A verdict of a verifier that people confirmed or corrected. */
 export type PersonLabel = Label & {
-  /** Who gave the verdict that counts, such as `user:<id>`; at least one, each once. */
+  /** People who gave the majority verdict, such as `user:<id>`; at least one, each once. */
   people: readonly string[]
 }
 
@@ -18,9 +18,9 @@ export type PersonLabel = Label & {
 export type PersonVerdict = { by: string; verdict: string }
 
 /**
- * Combines the verdicts that people gave on a claim, newest first. Only the newest verdict of a person
- * counts. Returns the verdict of the majority and who gave it; undefined in a tie, because a disputed
- * claim says nothing about a verifier.
+ * Combines the verdicts that people gave on a claim, newest first. Only the newest verdict of a
+ * person counts. Returns the verdict of the majority and who gave it; undefined in a tie, because a
+ * disputed claim says nothing about a verifier.
  */
 export function combineVerdicts(
   verdicts: readonly PersonVerdict[],
@@ -67,8 +67,8 @@ export type FittedCalibration = Calibration & { brier: number | null; ece: numbe
 
 /**
  * Fits a calibration to the labels that count, see `capPeople`; with fewer than 200 of them it is
- * the identity. Brier score and calibration error are those of ten-fold cross-validation: on its own
- * labels a fit looks better than it is.
+ * the identity. Brier score and calibration error are those of ten-fold cross-validation: on its
+ * own labels a fit looks better than it is.
  */
 export function fitToPeople(given: readonly PersonLabel[]): FittedCalibration {
   const labels = capPeople(given)
@@ -78,10 +78,10 @@ export function fitToPeople(given: readonly PersonLabel[]): FittedCalibration {
 }
 
 /**
- * Limits the counted labels that a person gave alone to the number of all other labels. So at most half
- * of the labels of a fit are from one person, and one person alone calibrates nothing. The counted labels of
- * that person are spaced evenly over confidence and outcome, so that they do not depend on the given
- * order. A label of several people who agree always counts.
+ * Limits the counted labels that a person gave alone to the number of all other labels. So at most
+ * half of the labels of a fit are from one person, and one person alone calibrates nothing. The
+ * counted labels of that person are spaced evenly over confidence and outcome, so that they do not
+ * depend on the given order. A label of several people who agree always counts.
  */
 export function capPeople(labels: readonly PersonLabel[]): PersonLabel[] {
   const byPerson = Map.groupBy(labels, ({ people }) =>

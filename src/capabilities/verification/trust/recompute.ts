@@ -23,7 +23,7 @@ const usedCalibration = z.object({
 /** Calibrations of a run by verifier. Verifiers without one use the identity. */
 export const usedCalibrations = z.partialRecord(verifier, usedCalibration)
 
-/** A trust score with what it was limited by. */
+/** A trust score with its caps. */
 export const trustScore = z.object({
   trust_score: share.nullable(),
   interval: z.tuple([share, share]).nullable(),
@@ -50,7 +50,7 @@ export const scoredClaim = z.object({
 })
 export type ScoredClaim = z.output<typeof scoredClaim>
 
-/** A verified run: what its trust was computed from, and the result. */
+/** A verified run: the input of its trust score, and the result. */
 export type ScoredRun = {
   formula: string
   calibrations: z.output<typeof usedCalibrations>
@@ -70,7 +70,7 @@ export type Recomputed = {
   stored: TrustScore
   recomputed: TrustScore
   differences: ClaimDifference[]
-  /** Whether all numbers are equal, bit for bit, also those of the claims. */
+  /** Whether all numbers of the run and of its claims are equal, bit for bit. */
   identical: boolean
 }
 

@@ -8,7 +8,7 @@ export interface AlikeWords {
   readonly starts: ReadonlySet<string>
 }
 
-/** Code units of two words that have to be equal for forms of one word, at least. */
+/** Minimum equal code units at the start of two forms of one word. */
 const startLength_min = 5
 
 /** Builds the set from terms. */
@@ -21,7 +21,9 @@ export function alikeOf(terms: Iterable<string>): AlikeWords {
   }
 }
 
-/** Returns how well a term is in a set: 1 itself, less in another form or by another word; 0 not. */
+/**
+ * Returns how well a term is in a set: 1 itself, less in another form or by another word; 0 not.
+ */
 export function likeness(term: string, known: AlikeWords): number {
   if (known.terms.has(term)) return 1
   if ((groups.get(term) ?? []).some((group) => known.groups.has(group))) return 0.9
@@ -41,7 +43,7 @@ export function hasOpposite(term: string, known: AlikeWords): boolean {
   return (opposites.get(term) ?? []).some((other) => known.terms.has(other))
 }
 
-/** Returns how much a word says of its claim, 0–1. */
+/** Returns the weight of a word in its claim, 0–1. */
 export function gravity(term: string): number {
   // One letter is the rest of a contraction, as in `isn't`.
   return grammarWords.has(term) || /^\d|^[a-z]$/.test(term) ? 0 : lightWords.has(term) ? 0.25 : 1

@@ -28,7 +28,7 @@ export interface ReadClaim extends ReadText {
   readonly subjects: ReadonlySet<string>
   /** Years of the question. */
   readonly years: ReadonlySet<string>
-  /** Weight of each word that says something; rare words weigh more. */
+  /** Weight of each word, without words of grammar; rare words weigh more. */
   readonly weights: ReadonlyMap<string, number>
   /** Names and numbers in their order. */
   readonly anchors: readonly string[]
@@ -146,7 +146,7 @@ export function weighLikeness(weights: ReadonlyMap<string, number>, known: Alike
 const leadingMarks = /^(?:[\p{Extended_Pictographic}\s•▪–—*>-]|\uFE0F|\u200D)+(?=\p{L})/u
 
 /**
- * Reports whether a sentence says a claim word for word, and the rest of the sentence neither
+ * Returns whether a sentence contains a claim word for word, and the rest of the sentence neither
  * denies nor limits it: `bags are free` is no quote from `bags are free only for members`.
  */
 export function isQuoted(claim: string, sentence: string): boolean {

@@ -23,7 +23,7 @@ export type Clash =
   | 'month'
   | 'added'
 
-/** Lists what a sentence says otherwise than a claim. */
+/** Lists the differences between a sentence and a claim. */
 export function findClashes(claim: ReadClaim, sentence: ComparedSentence): Clash[] {
   const found: readonly (readonly [Clash, boolean])[] = [
     ['opposite', [...claim.words.terms].some((term) => hasOpposite(term, sentence.words))],
@@ -44,18 +44,18 @@ export function findClashes(claim: ReadClaim, sentence: ComparedSentence): Clash
   return found.flatMap(([clash, isFound]) => (isFound ? [clash] : []))
 }
 
-/** Words that extend what is said to another subject: `the battery as well`. */
+/** Words that extend a statement to another subject: `the battery as well`. */
 const added = /(?<!\p{L})(?:also|as well|too|even|auch|aussi|también)(?!\p{L})/iu
 
 /**
- * Reports whether only one of two texts denies something. Two negations of a claim may deny nothing,
- * but a sentence without any does not say the same.
+ * Reports whether only one of two texts denies something. Two negations of a claim may deny
+ * nothing, but a sentence without any does not say the same.
  */
 function deniesOtherwise(claim: ReadText, sentence: ReadText): boolean {
   return claim.isNegated !== sentence.isNegated || (claim.hasNegation && !sentence.hasNegation)
 }
 
-/** Words of what is usual: `most guests`, `on average`. */
+/** Words of usual cases: `most guests`, `on average`. */
 const general =
   /(?<!\p{L})(?:usual(?:ly)?|typical(?:ly)?|mostly|often|most (?!of the|\p{L}+est)\p{L}+s|popular|average|frequent(?:ly)?|common(?:ly)?|recommend(?:s|ed)?|gewöhnlich|meist(?:ens)?|oft|durchschnittlich|souvent|habituellement|en moyenne|normalmente|a menudo)(?!\p{L})/iu
 

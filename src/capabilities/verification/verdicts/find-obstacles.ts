@@ -11,7 +11,7 @@ const lead_min = 0
 /** Differences that are signs of the score only: most claims with one are supported. */
 const weakClashes: ReadonlySet<Clash> = new Set(['qualifier', 'frequency'])
 
-/** A claim, its best sentence, and what speaks for and against its support. */
+/** A claim, its best sentence, and the evidence for and against its support. */
 export interface Comparison {
   readonly claim: ReadClaim
   readonly best: ComparedSentence
@@ -28,8 +28,8 @@ const pronoun =
   /^\W{0,4}(?:that|this|these|those|das|dies\w*|ce|cela|esto|eso|ese|esta)(?:['’]s| is| are| was| were| ist| sind| est| es)(?!\p{L})/iu
 
 /**
- * Lists the reasons why the words of the best sentence do not support a claim, however alike they
- * are: another subject, number, bound or column, a denial, or sources that disagree.
+ * Lists the reasons why the words of the best sentence do not support a claim even if they are
+ * similar: another subject, number, bound or column, a denial, or sources that disagree.
  */
 export function findObstacles(comparison: Comparison): string[] {
   const { claim, best, clashes, subject, signs, isDisputed, isOwnRow } = comparison

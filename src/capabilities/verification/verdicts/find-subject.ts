@@ -7,7 +7,7 @@ import { type ComparedSentence, type ReadClaim, weighLikeness } from './compare-
 export interface SubjectFit {
   /** The title of another source fits better: it is the price list of this year. */
   readonly isOther: boolean
-  /** A sentence of another source says nearly as much, and its title fits as well. */
+  /** A sentence of another source is nearly as close, and its title fits as well. */
   readonly hasRival: boolean
   /** Another source has a name of the question that this one lacks. */
   readonly isNamedElsewhere: boolean
@@ -19,9 +19,9 @@ export interface SubjectFit {
   readonly isOutdated: boolean
 }
 
-/** Recall that a sentence of another source may lack and still be a rival. */
+/** Maximum difference of recall at which a sentence of another source competes. */
 const rivalSlack = 0.15
-/** Recall that a sentence of a source with a better title may lack. */
+/** The same maximum for a source with a better title. */
 const otherSlack = 0.35
 /** Weight of the words of a title that the question has. */
 const titleShare = 0.3

@@ -18,7 +18,7 @@ import type { Judgement } from './verdict.ts'
 const shown_min = 0.2
 /** Recall from which a passage is shown. */
 const shownRecall_min = 0.5
-/** Recall that a sentence with other numbers may lack and still dispute a claim. */
+/** Maximum difference of recall at which a sentence with other numbers disputes a claim. */
 const disputeSlack = 0.05
 /** Share of its support that a claim keeps when sources disagree. */
 const disputedShare = 0.9

@@ -12,11 +12,11 @@ export interface SupportSigns {
   readonly recall: number
   /** Share of the words of the sentence that the claim or its question has. */
   readonly usedWords: number
-  /** ln(1 + words of the claim, 25 at most): a short claim says little to compare. */
+  /** ln(1 + words of the claim, at most 25): a short claim gives little to compare. */
   readonly length: number
   /** ln(1 + numbers of the claim that the source has). */
   readonly sharedNumbers: number
-  /** How much more of the claim is near its numbers than near others of their kind. */
+  /** How much more of the claim is near its numbers than near other numbers of their kind. */
   readonly nearNumbers: number
   /** Share of the values of the claim that the source neither has nor lets derive. */
   readonly openValues: number
@@ -30,7 +30,7 @@ export interface SupportSigns {
   readonly clashes: number
   /** 1 if names and numbers come in another order. */
   readonly otherOrder: number
-  /** 1 if another source says nearly as much. */
+  /** 1 if another source is nearly as close. */
   readonly rival: number
 }
 

@@ -9,7 +9,7 @@ export const verdicts = [
 ] as const
 export type Verdict = (typeof verdicts)[number]
 
-/** A place in a source that a verdict rests on. */
+/** A location in a source that a verdict relies on. */
 export interface Evidence {
   readonly source: string
   readonly quote: string

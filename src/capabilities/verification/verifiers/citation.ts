@@ -19,8 +19,9 @@ type Result = Omit<StoredResult, 'verifier'>
 const claimUrls_max = 3
 
 /**
- * Creates the verifier `citation`: references of an answer exist, and lead to a source that has the
- * quote or says the claim. It reads what the agent saw first, and with `fetch` also the cited pages.
+ * Creates the verifier `citation`: references of an answer exist, and their source contains the
+ * quote or states the claim. It first reads the texts that the agent saw, and with `fetch` also the
+ * cited pages.
  */
 export function createCitationVerifier(fetchPage: FetchPage): Verifier<typeof options> {
   return {
@@ -60,8 +61,8 @@ const unplain = {
 } as const
 
 /**
- * Reports whether a URL has no room for data: an agent that was tricked can write what it knows into
- * the URL that it cites.
+ * Returns whether a URL is too short to carry data: an agent under prompt injection can write data
+ * into a URL that it cites.
  */
 function isPlain(url: string): boolean {
   const { host = '', pathname = '', search = '?' } = URL.parse(url) ?? {}

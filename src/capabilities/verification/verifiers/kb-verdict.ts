@@ -13,7 +13,7 @@ export type SourceVerdict = {
   by: 'facts' | 'what the agent saw' | 'documents' | 'a judge'
 }
 
-/** Confidence that a value that nothing has was invented. */
+/** Confidence that a value without any source was invented. */
 const inventedConfidence = 0.9
 
 /**
@@ -22,7 +22,7 @@ const inventedConfidence = 0.9
  * 2. a source contradicts;
  * 3. a value that neither the agent saw nor a document or fact has: `not_found`;
  * 4. a source supports, the most confident first;
- * 5. a passage that decides nothing: `unverifiable`, with it;
+ * 5. a passage that does not decide: `unverifiable`, with the passage;
  * 6. `not_found`.
  */
 export function decideBySources(

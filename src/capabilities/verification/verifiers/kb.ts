@@ -61,7 +61,7 @@ export function createKbVerifier(deps: KbDeps): Verifier<typeof kbOptions> {
   }
 }
 
-/** Everything that the claims of a run are checked against. */
+/** The sources for the claims of a run. */
 type Sources = {
   seen: ReturnType<typeof openSeenLibrary>
   seenFacts: FactIndex<Fact>
@@ -218,8 +218,8 @@ function isAt(passage: Passage, source: string, at: readonly number[] | undefine
 }
 
 /**
- * Words cannot contradict, but a passage of one source with another number takes the support of
- * words from the other source: then neither decides.
+ * Words cannot contradict. But if a passage of one source has another number, the other source's
+ * support by words does not count, and neither decides.
  */
 function withDispute(verdicts: OpenVerdict[], asked: Question, found: Found): OpenVerdict[] {
   const words = verdicts.filter(({ method }) => method === 'words' || method === 'quote')

@@ -33,7 +33,7 @@ const schema = {
 }
 const answerSchema = z.object({ values: z.array(z.union([z.string(), z.number()])).max(50) })
 
-/** Opens the verifier that asks several models for what a claim states, without showing it. */
+/** Opens the verifier that asks several models for the values of a claim, without showing them. */
 export function openMultiModel({ answering }: { answering: readonly ChatModel[] }): Verifier {
   const names = answering.map(({ name }) => name)
   const options = z.strictObject({
@@ -63,7 +63,7 @@ export function openMultiModel({ answering }: { answering: readonly ChatModel[] 
   }
 }
 
-/** Drops models that are an earlier one under another name: they would agree with themselves. */
+/** Drops models that are another name of an earlier model: it would agree with itself. */
 function distinct(models: readonly ChatModel[]): ChatModel[] {
   const kept: ChatModel[] = []
   for (const model of models) {

@@ -31,8 +31,8 @@ const judgements_max = 2
 
 /**
  * Creates the verifier `web`: it searches for each claim, reads the pages of different sites, and
- * supports a claim when two independent sites do. What the search endpoint says about a page is no
- * evidence: only the page is.
+ * supports a claim when two independent sites do. The excerpt of the search endpoint is no
+ * evidence; only the page is.
  */
 export function createWebVerifier({
   search,

@@ -3,7 +3,7 @@ import { createFetchPage, type FetchPage } from './fetch-page.ts'
 import { createPageReader } from './read-page.ts'
 import { openSearch, type SearchEndpoint } from './search.ts'
 
-/** The way of verifiers to the web. */
+/** Web access of verifiers. */
 export type WebAccess = {
   /** Undefined when no search endpoint is configured. */
   search: SearchEndpoint | undefined

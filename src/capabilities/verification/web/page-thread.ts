@@ -2,15 +2,19 @@ import { serveThread } from '../../../platform/threads/index.ts'
 import { readDocument } from '../knowledge/read-document.ts'
 import type { PageAnswer, PageQuestion } from './read-page.ts'
 
-/** Characters of a text, and of an article, that are kept. The rest of a longer page is not read. */
+/**
+ * Characters of a text, and of an article, that are kept. The rest of a longer page is not read.
+ */
 const text_chars_max = 400_000
 const article_chars_max = 100_000
 const title_chars_max = 300
-/** Characters that are read of a page that was too much for the thread before. */
+/** Characters read of a page that exceeded the limits of the thread at the first attempt. */
 const plain_chars_max = 1_000_000
 /** Tags of a page from which its article is not looked for: the tree would take too much memory. */
 const tags_max = 60_000
-/** Characters of an article; a shorter one is more likely a part of the page, and the page is read. */
+/**
+ * Characters of an article; a shorter one is more likely a part of the page, and the page is read.
+ */
 const article_chars_min = 200
 
 /**
@@ -34,8 +38,8 @@ function cut(text: string): string {
 }
 
 /**
- * Finds the article of a page with Readability; undefined for a page without an article and for a deep page. The
- * libraries are loaded here, so that a thread for plain text starts at once.
+ * Finds the article of a page with Readability; undefined for a page without an article and for a
+ * deep page. The libraries are loaded here, so that a thread for plain text starts at once.
  */
 async function findArticle(source: string): Promise<{ title: string; text: string } | undefined> {
   if (countTags(source) > tags_max) return undefined

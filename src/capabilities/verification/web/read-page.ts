@@ -56,7 +56,7 @@ export function createPageReader({ answer_ms_max = 3_000 } = {}): PageReader {
   }
 }
 
-/** Asks for the article, and for the plain text of a page that was too much for the thread. */
+/** Asks for the article, or for the plain text of a page that exceeds the limits of the thread. */
 async function ask(
   thread: AnsweringThread<PageQuestion, PageAnswer>,
   question: Omit<PageQuestion, 'way'>,

@@ -24,7 +24,7 @@ const plainNumber =
   /^[€$£]?(?:\d{1,5}|\d{1,3}(?:[.,]\d{3}){1,3})(?:[.,]\d{1,2})?(?:[€$£%]|\p{L}{1,3})?$/u
 
 /**
- * Returns what is searched for a claim; undefined when too little remains. Only plain words and
+ * Returns the search query of a claim; undefined when too little remains. Only plain words and
  * short numbers leave the installation: ids, addresses, URLs, paths, long numbers and keys are left
  * out, and no character remains that a search engine reads as a command.
  */

@@ -51,7 +51,7 @@ export type EmbeddedPostgres = {
 /**
  * Starts PostgreSQL as a child process on loopback and keeps it running: creates its data folder if
  * missing, stops the server of a killed run on it, and restarts a server that dies. Throws
- * EmbeddedPostgresRefused when the machine lacks something (the message says what), otherwise
+ * EmbeddedPostgresRefused when a requirement is missing on this machine, otherwise
  * ServerStartFailed with the end of the server's log.
  */
 export async function startEmbeddedPostgres(

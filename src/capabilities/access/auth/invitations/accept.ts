@@ -88,7 +88,9 @@ const acceptedSchema = record('AcceptedInvitation', {
   organization_id: z.uuid(),
   organization: z.string(),
   role: organizationRoleField.describe('Role that the invitation granted.'),
-  tokens: accessTokenSchema.nullable().describe('A sign-in; null if the call was signed in.'),
+  tokens: accessTokenSchema
+    .nullable()
+    .describe('Tokens of the new sign-in; null if the caller was already signed in.'),
 })
 
 type Body = z.output<typeof bodySchema>

@@ -6,7 +6,7 @@ import { organizationRoleField } from '../../fields.ts'
 import { findByLink, invitationNotFound } from '../../invitations/accept.ts'
 import { hashSecret } from '../../keys/project-key.ts'
 
-/** The token of a link; any other text is an unknown one. */
+/** The token of a link. A text of another form counts as an unknown token. */
 export const linkTokenField = z
   .string()
   .min(1)
@@ -14,8 +14,8 @@ export const linkTokenField = z
   .describe('The part of the link after `token=`.')
 
 /**
- * POST /api/v1/auth/invitations/lookup: the organization and role of an invitation. Changes nothing.
- * The token is in the body, because logs of proxies contain URLs.
+ * POST /api/v1/auth/invitations/lookup: the organization and role of an invitation. Changes
+ * nothing. The token is in the body, because proxies log URLs.
  */
 export function lookUpInvitation({ db, clock }: Access): Route {
   return defineRoute({

@@ -7,8 +7,8 @@ const parameter = z.string().max(4_096).optional()
 
 /**
  * GET /api/v1/auth/oidc/callback: the redirect URI at the external issuer. Checks that the browser
- * started this sign-in, exchanges the code once, starts a session and opens the page that the person
- * came from. Other parameters of the issuer are passed on to its checks.
+ * started this sign-in, exchanges the code once, starts a session and opens the page that the
+ * person came from. Other parameters of the issuer are passed on to its checks.
  */
 export function finishIssuerSignIn(access: Access): Route {
   const { sessions, roles } = access
@@ -17,18 +17,19 @@ export function finishIssuerSignIn(access: Access): Route {
     url: '/api/v1/auth/oidc/callback',
     id: 'finishIssuerSignIn',
     summary: 'End of a sign-in at the external issuer',
-    // It signs in, and may make an account and change roles. Its query, with the code, is not recorded.
+    // It signs in, and may make an account and change roles. Its query, with the code, is not
+    // recorded.
     audit: 'change',
     auth: 'public',
     scope: { level: 'public' },
     status: 302,
     query: z
       .object({
-        state: parameter.describe('As in the request to the issuer.'),
-        code: parameter.describe('Code to exchange for tokens.'),
-        iss: parameter.describe('The issuer, if it says so (RFC 9207).'),
-        error: parameter.describe('Why the issuer refused the sign-in.'),
-        error_description: parameter.describe('Not shown to anybody.'),
+        state: parameter.describe('Value of `state` from the request to the issuer.'),
+        code: parameter.describe('Authorization code, exchanged for tokens.'),
+        iss: parameter.describe('URL of the issuer, if the issuer sends it (RFC 9207).'),
+        error: parameter.describe('Error code of the issuer.'),
+        error_description: parameter.describe('Text of the issuer for the error. Ignored.'),
       })
       .catchall(parameter),
     reply: z.undefined(),

@@ -12,7 +12,7 @@ export function signInOf({ issuer_sign_in }: Access): IssuerSignIn {
   })
 }
 
-/** Sends a browser to a URL with cookies. No cache keeps the answer, and the URL gets no Referer. */
+/** Redirects a browser, with cookies. The answer is not cached, and no Referer is sent. */
 export function redirect(location: string, cookies: string | string[]): Answer<undefined> {
   return new Answer(undefined, {
     headers: {

@@ -5,8 +5,8 @@ import { isOwnPath } from '../../oidc/attempt.ts'
 import { redirect, signInOf } from './configured.ts'
 
 /**
- * GET /api/v1/auth/oidc/login: sends a browser to the external issuer. `return_to` is a path of our
- * own, so that a link to this route cannot lead to another site.
+ * GET /api/v1/auth/oidc/login: sends a browser to the external issuer. `return_to` must be a path
+ * of this server, so that a link to this route cannot lead to another site.
  */
 export function startIssuerSignIn(access: Access): Route {
   return defineRoute({

@@ -20,7 +20,9 @@ export function requestPasswordReset({ guard, resets }: Access): Route {
     status: 202,
     body: record('PasswordResetRequest', { email: emailField }),
     reply: record('PasswordResetRequested', {
-      status: z.literal('accepted').describe('The same for e-mails with and without an account.'),
+      status: z
+        .literal('accepted')
+        .describe('Always `accepted`, also for an e-mail without an account.'),
     }),
     errors: ['store_unavailable'],
     rate_per_minute_max: 60,

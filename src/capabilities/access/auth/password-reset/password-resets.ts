@@ -17,9 +17,11 @@ export type ResetLink = {
 
 /** Makes reset links, and sends them by mail. */
 export type PasswordResets = {
-  /** Sends a link to the account with this (lower-case) e-mail, if there is one. Returns at once. */
+  /**
+   * Sends a link to the account with this (lower-case) e-mail, if there is one. Returns at once.
+   */
   request(email: string): void
-  /** Makes a link to pass on by hand; undefined for an unknown user. */
+  /** Makes a link that an administrator passes on; undefined for an unknown user. */
   create(reset: { user_id: string; created_by: string | null }): Promise<ResetLink | undefined>
   /** Resolves when the mails that are in progress are sent. */
   close(): Promise<void>
@@ -30,7 +32,7 @@ export type PasswordResetOptions = {
   clock: Clock
   logger: Logger
   mailer?: Mailer | undefined
-  /** Origin of the links. A request never changes it: its Host header may be forged. */
+  /** Origin of the links. It is never read from a request, whose Host header may be forged. */
   public_url?: string | undefined
 }
 
@@ -112,8 +114,8 @@ stays the same.
 }
 
 /**
- * Whether a person never had a password, and so signs in through the external issuer. A password
- * that ended with the migration to invitations leaves its origin behind.
+ * Whether a person never had a password, and so signs in at the external issuer. An account whose
+ * password was removed by the migration to invitations still has a password origin.
  */
 function signsInElsewhere({ password_hash, password_origin }: Login): boolean {
   return password_hash === null && password_origin === null

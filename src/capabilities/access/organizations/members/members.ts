@@ -46,7 +46,7 @@ export function getMembers({ db }: Access): Route {
 
 /**
  * POST /api/v2/access/organizations/{organization_id}/members: changes the role of a member (200),
- * or invites another person (201). The reply does not depend on whether the person has an account.
+ * or invites another person (201). The reply is the same for people with and without an account.
  */
 export function addMember(access: Access): Route {
   const { db, roles } = access

@@ -58,7 +58,9 @@ export function createApiKey({ db, clock, keys }: Access): Route {
       name: nameField,
       scopes: scopesField
         .optional()
-        .describe('Default: the usual scopes that the limits of the project allow.'),
+        .describe(
+          'Scopes of the key. Default: the default scopes within the limit of the project.',
+        ),
       environment: environmentField,
       expires_at: expiryField,
       ...browserKeyFields,

@@ -13,7 +13,7 @@ import { type Decision, suspendAccount } from '../../service-accounts/suspension
  * at once in this process and within 30 s in others; or, with `at`, at a later time, so that its
  * users can switch to another key. Revoking it again changes nothing. With `emergency` a project
  * admin revokes any key of the project, also one that a resource declares, and suspends its service
- * account: the operator of a cluster would otherwise replace the key at once.
+ * account, because the operator of the cluster would otherwise replace the key at once.
  */
 export function revokeApiKey({ db, clock, keys, roles }: Access): Route {
   return defineRoute({
@@ -29,7 +29,9 @@ export function revokeApiKey({ db, clock, keys, roles }: Access): Route {
         at: z.iso
           .datetime({ offset: true })
           .optional()
-          .describe('Time of the end, never later than its expiry. Left out or past: now.'),
+          .describe(
+            'Time when the key ends, at most its expiry. Default: now. A past time means now.',
+          ),
         managed_by: declaredBy,
         emergency: z
           .boolean()
@@ -39,7 +41,9 @@ export function revokeApiKey({ db, clock, keys, roles }: Access): Route {
           ),
         reason: reasonField
           .optional()
-          .describe('Reason of the emergency. Stays on record; the resource shows it.'),
+          .describe(
+            'Reason of the emergency. Stored permanently, and shown in the status of the resource.',
+          ),
       })
       .meta({ id: 'RevokeApiKeyRequest' })
       .prefault({}),

@@ -40,8 +40,8 @@ export type DeclaredMemberRow = {
 }
 
 /**
- * Returns the member that a resource declares in a project. One of its installation comes before one
- * of an earlier version, which names no installation.
+ * Returns the member that a resource declares in a project. One of its installation comes before
+ * one of an earlier version, which names no installation.
  */
 export function findDeclaredMember(
   db: Db,
@@ -79,8 +79,8 @@ export type MemberDeclaration = {
 
 /**
  * Invites a person for a resource, or changes the role that the resource gives. Returns the
- * invitation if its link is to be sent; undefined for an archived project. No statement depends on
- * whether the person has an account or is a member already.
+ * invitation if its link must be sent; undefined for an archived project. The statements are the
+ * same whether or not the person has an account or is a member.
  */
 export function declareMember(
   db: Db,
@@ -102,7 +102,9 @@ export function declareMember(
   })
 }
 
-/** Gives an open invitation whose link was never sent a new link; returns the invitation to send. */
+/**
+ * Gives an open invitation whose link was never sent a new link; returns the invitation to send.
+ */
 async function renewUnsent(
   trx: Db,
   known: DeclaredMemberRow,
@@ -118,9 +120,9 @@ async function renewUnsent(
 }
 
 /**
- * Throws `managed_by_kubernetes` if another installation declares a member for the very same
- * resource, as after a change of the installation's name. The uid tells it from a resource of
- * another cluster.
+ * Throws `managed_by_kubernetes` if another installation declares a member for the same resource,
+ * as after a change of the installation's name. The uid distinguishes it from a resource of another
+ * cluster.
  */
 async function refuseServed(
   trx: Db,
@@ -143,9 +145,9 @@ export async function noteDelivery(db: Db, { id, at }: { id: string; at: Date })
 }
 
 /**
- * Ends the declaration of a member: revokes the open invitation, and the membership that it gave. With
- * `retain` the role that it gave stays, and no role of another resource. A membership that a person
- * gave stays.
+ * Ends the declaration of a member: revokes the open invitation, and the membership that it gave.
+ * With `retain` the role that it gave stays, and no role of another resource. A membership that a
+ * person gave stays.
  */
 export function endDeclaredMember(
   db: Db,
@@ -166,8 +168,8 @@ export function endDeclaredMember(
 }
 
 /**
- * Ends all declarations of members of a project, as `endDeclaredMember` does. Released roles stay. The
- * caller archives the project, so that no declaration is added meanwhile.
+ * Ends all declarations of members of a project, as `endDeclaredMember` does. Released roles stay.
+ * The caller archives the project, so that no declaration is added meanwhile.
  */
 export async function endDeclaredMembers(
   trx: Db,

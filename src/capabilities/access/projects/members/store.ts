@@ -71,7 +71,7 @@ export function putProjectMember(
       .executeTakeFirst()
     if (person === undefined) return undefined
     check(person.version)
-    // Only now: nothing of a person of another organization may change.
+    // After the check above: nothing of a person of another organization may change.
     await keepOnlyProject(trx, { user_id })
     await upsertRole(trx, { ...member, created_at: now })
     return findProjectMember(trx, { project_id, user_id })

@@ -23,11 +23,11 @@ const ece = share
 
 const fitSchema = record('CalibrationFit', {
   version: z.int().min(1).describe('Number of the fit, from 1.'),
-  calibrated: z.boolean().describe('False if the labels were too few: then it changes nothing.'),
-  labels: count.describe('Labels that it was fitted to.'),
+  calibrated: z.boolean().describe('`false`: too few labels, so the confidence stays unchanged.'),
+  labels: count.describe('Labels used for the fit.'),
   steps: z
     .array(record('CalibrationStep', { from: z.number(), value: z.number() }))
-    .describe('Measured confidence by stated confidence; a step holds up to the next one.'),
+    .describe('Measured confidence for each stated confidence. A step applies up to the next one.'),
   brier,
   ece,
   created_at: z.iso.datetime(),
@@ -36,25 +36,27 @@ const fitSchema = record('CalibrationFit', {
 /** Reply with the calibrations of a project. */
 export const calibrationReply = record('VerificationCalibration', {
   project_id: z.uuid(),
-  labels_needed: count.describe('Counted labels of a verifier that a fit needs.'),
+  labels_needed: count.describe('Labels of a verifier required for a fit.'),
   claims_disputed: count.describe(
-    'Claims with as many verdicts for as against, by different people; they label nothing.',
+    'Claims with a tie of verdicts by different people. They are no labels.',
   ),
   verifiers: z.array(
     record('VerifierLabels', {
       name: z.enum(verifierNames),
       labels: count.describe(
-        'Results on claims that people decided, by overrides and labels of tasks: one for each claim.',
+        'Results on claims that people decided by overrides or by labels of tasks: one for each claim.',
       ),
       labels_counted: count.describe(
-        'Labels that a fit uses: at most as many of one person alone as of all others together.',
+        'Labels that a fit uses. Labels of one person count up to the number of all others.',
       ),
       people: count.describe('People who gave the verdicts that count.'),
       largest_share: share
         .nullable()
         .describe('Greatest share of the labels by one person; null without labels.'),
       brier: brier.describe('Brier score of the stated confidence; null without labels.'),
-      ece: ece.describe('Expected calibration error of the stated confidence; null likewise.'),
+      ece: ece.describe(
+        'Expected calibration error of the stated confidence; null without labels.',
+      ),
       fit: fitSchema
         .nullable()
         .describe('Calibration of later runs, with figures of ten-fold cross-validation.'),

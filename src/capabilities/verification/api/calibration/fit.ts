@@ -23,7 +23,7 @@ export function fitVerifiers({ db, clock }: VerificationRoutesDeps): Route {
         labelsOf(db, project_id),
         storedCalibrations(db, project_id),
       ])
-      // A verifier that has lost its labels loses its calibration too.
+      // A verifier without labels gets the identity calibration.
       const fitted = [...byVerifier]
         .filter(([name, given]) => given.length > 0 || known.has(name))
         .map(([name, given]) => [name, fitToPeople(given)] as const)

@@ -9,7 +9,11 @@ import { readScope, type VerificationRoutesDeps } from '../contract.ts'
 import { requireRun } from '../find-run.ts'
 import { runPath } from './run.ts'
 
-const tokens = z.int().nonnegative().nullable().describe('Null if the endpoint reports none.')
+const tokens = z
+  .int()
+  .nonnegative()
+  .nullable()
+  .describe('Tokens of the call; null if the endpoint reports none.')
 
 const callSchema = record('VerificationCall', {
   call_id: z.uuid(),

@@ -24,7 +24,8 @@ export function exportRun({ db }: VerificationRoutesDeps): Route {
     method: 'GET',
     url: '/api/v1/verification/runs/{run_id}/export',
     id: 'exportVerificationRun',
-    summary: 'A run with all claims, evidence and calibrations, to recompute without the service',
+    summary:
+      'Export of a run with all claims, evidence and calibrations, for an offline recomputation',
     audit: 'content',
     auth: 'jwt',
     scope: readScope,

@@ -11,12 +11,12 @@ import { runPath } from './run.ts'
 const share = z.number().min(0).max(1)
 
 const trustSchema = record('TrustScore', {
-  trust_score: share.nullable().describe('Null without claims that a verifier decided.'),
+  trust_score: share.nullable().describe('Trust score, 0–1; null if no verifier decided a claim.'),
   interval: scoreInterval.nullable(),
   coverage: share.describe('Share of the claims that a verifier decided.'),
   calibrated: z
     .record(z.string(), z.boolean())
-    .describe('By verifier: whether its confidence is calibrated by labels.'),
+    .describe('For each verifier, whether its confidence is calibrated by labels.'),
   caps: z.array(trustCap),
 })
 
@@ -44,7 +44,7 @@ export function recomputeRun({ db }: VerificationRoutesDeps): Route {
       recomputed: trustSchema,
       identical: z
         .boolean()
-        .describe('Whether all numbers are equal, bit for bit, also those of the claims.'),
+        .describe('Whether all numbers of the run and of its claims are equal, bit for bit.'),
       differences: z
         .array(
           record('ClaimScoreDifference', {

@@ -25,8 +25,8 @@ const querySchema = z.strictObject({
 })
 
 /**
- * GET /api/v1/verification/traces/{trace_id}/claims: the claims of a run in the order of the answer.
- * A cursor keeps its run, so that a new run changes no list that is being read.
+ * GET /api/v1/verification/traces/{trace_id}/claims: the claims of a run in the order of the
+ * answer. A cursor names its run, so that a new run does not change the pages of a list.
  */
 export function listTraceClaims(deps: VerificationRoutesDeps): Route {
   const { db } = deps

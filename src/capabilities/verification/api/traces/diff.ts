@@ -82,7 +82,7 @@ export function diffVerifications(deps: VerificationRoutesDeps): Route {
   })
 }
 
-/** Above the limit of claims of a run. */
+/** Maximum claims read: more than a run can have. */
 const claims_max = 10_000
 const runs_max = 200
 

@@ -15,7 +15,7 @@ import { chooseVerifiers, estimateBody, type RequestedVerifier } from '../verify
 
 /** An estimate reads up to 8 MiB and splits the answer into claims, in the thread of the API. */
 const slotLimits = { work: 'estimates', running_max: 1, waiting_max: 4, wait_ms_max: 5_000 }
-/** Maximum estimates of all projects that run at one time in a process. */
+/** Maximum concurrent estimates of all projects in a process. */
 const running_max = 2
 
 const count = z.int().nonnegative()
@@ -23,15 +23,18 @@ const count = z.int().nonnegative()
 const verifierEstimate = record('VerifierEstimate', {
   name: z.enum(verifierNames),
   available: z.boolean(),
-  reason: z.string().nullable().describe('Why it would be skipped; null if it is available.'),
-  claims: count.describe('Claims that it would check at most.'),
-  calls: count.describe('Maximum priced calls.'),
+  reason: z
+    .string()
+    .nullable()
+    .describe('Reason why the verifier would be skipped; null if it is available.'),
+  claims: count.describe('Maximum claims that the verifier would check.'),
+  calls: count.describe('Maximum priced calls of the verifier.'),
   cost_usd_max: dollarsSchema,
 })
 
 const estimateSchema = record('VerificationEstimate', {
   trace_id: z.guid(),
-  claims: count.describe('Claims of the answer, found by rules.'),
+  claims: count.describe('Claims that rules find in the answer.'),
   calls: count.describe('Maximum priced calls of all verifiers.'),
   cost_usd_max: dollarsSchema.describe('Maximum cost of all verifiers.'),
   verifiers: z.array(verifierEstimate),
@@ -40,7 +43,7 @@ const estimateSchema = record('VerificationEstimate', {
 })
 
 /**
- * POST /api/v1/verification/traces/{trace_id}/estimate: the greatest cost of a verification. Starts
+ * POST /api/v1/verification/traces/{trace_id}/estimate: the maximum cost of a verification. Starts
  * no run and calls no model.
  */
 export function estimateVerification(deps: VerificationRoutesDeps): Route {

@@ -39,7 +39,7 @@ const { trust_score, interval, coverage, counts } = runFields
 
 const summarySchema = record('VerificationSummary', {
   trace_id: z.guid(),
-  run_id: z.uuid().nullable().describe('Newest verified run; null without any.'),
+  run_id: z.uuid().nullable().describe('Id of the newest verified run; null without one.'),
   status: statusSchema.describe('Status of the newest run. The result may be of an earlier run.'),
   message: z.string(),
   ...{ trust_score, interval, coverage, counts },
@@ -53,8 +53,8 @@ const summarySchema = record('VerificationSummary', {
 })
 
 /**
- * GET /api/v1/verification/traces/{trace_id}/summary: the newest result of a trace in short, with
- * the claims that most need a reader, and with the verdicts of people.
+ * GET /api/v1/verification/traces/{trace_id}/summary: a summary of the newest result of a trace,
+ * with the claims that most need a review, and with the verdicts of people.
  */
 export function getVerificationSummary(deps: VerificationRoutesDeps): Route {
   const { db } = deps
@@ -62,7 +62,7 @@ export function getVerificationSummary(deps: VerificationRoutesDeps): Route {
     method: 'GET',
     url: '/api/v1/verification/traces/{trace_id}/summary',
     id: 'getVerificationSummary',
-    summary: 'Verification of a trace in short, with its worst claims',
+    summary: 'Summary of the verification of a trace, with its worst claims',
     audit: 'content',
     auth: 'jwt',
     scope: readScope,
@@ -84,7 +84,7 @@ export function getVerificationSummary(deps: VerificationRoutesDeps): Route {
   })
 }
 
-/** Above the limit of claims of a run. */
+/** Maximum claims read: more than a run can have. */
 const claims_max = 10_000
 
 function describeNewest(trace_id: string, newest: Awaited<ReturnType<typeof newestRun>>) {

@@ -21,11 +21,11 @@ const traceSchema = record('TraceVerification', {
   status: statusSchema,
   message: z.string(),
   ...otherFields,
-  run_id: z.uuid().nullable().describe('Newest run of the trace; null without any.'),
+  run_id: z.uuid().nullable().describe('Id of the newest run of the trace; null without one.'),
   trigger: trigger.nullable(),
   requested_by: requested_by.nullable(),
   created_at: created_at.nullable(),
-  stale: z.boolean().describe('Whether the trace got another answer after the run.'),
+  stale: z.boolean().describe('Whether the trace has another answer since the run.'),
 })
 
 /**

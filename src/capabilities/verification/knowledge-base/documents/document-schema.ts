@@ -37,7 +37,7 @@ export const documentBody = z
     name: lineOfText(name_characters_max).describe('Name, unique in the project.'),
     title: lineOfText(title_characters_max)
       .optional()
-      .describe('Title, indexed with each passage. The name by default.'),
+      .describe('Title, indexed with each passage. Default: the name.'),
     format: z
       .enum(documentFormats, {
         error: expected(
@@ -50,7 +50,7 @@ export const documentBody = z
       .max(url_characters_max)
       .nullable()
       .default(null)
-      .describe('Where people read the document. It is not fetched.'),
+      .describe('Link for readers of the document. The service does not fetch it.'),
     content: z
       .string()
       .min(1)

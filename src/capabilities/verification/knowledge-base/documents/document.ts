@@ -65,7 +65,7 @@ export function putDocument(deps: KnowledgeDeps): Route {
     handle: async ({ params: { document_id }, body, caller, headers }) => {
       const { project_id } = caller
       const id = documentId(document_id)
-      // A document that does not exist is not worth the time of the thread.
+      // Checked first, so that the thread does not split content for a missing document.
       const known = await findDocument(deps.db, { project_id, id })
       if (known === undefined) throw documentNotFound(id)
       const prepared = await prepareDocument(deps, body, caller)

@@ -32,7 +32,7 @@ type IndexedChunk = {
   digest: string
   /** Number of terms with repetitions, the length of BM25. */
   terms: number
-  /** Occurrences by term, without words of grammar, which no search asks for. */
+  /** Occurrences by term, without words of grammar, which no search uses. */
   words: Readonly<Record<string, number>>
 }
 
@@ -48,7 +48,7 @@ export function indexText({ format, title, content, chunks_max }: TextToIndex): 
   const mapped = { text: storable(text), pieces }
   const lines = countLines(mapped.text)
   const tooMany = Math.ceil(lines / chunkSentences_max)
-  // Each line has a sentence: a document of millions of lines is not worth the time to split it.
+  // Each line is at least one sentence, so a document with too many lines exceeds the limit.
   if (tooMany > chunks_max) return { chunks: tooMany, terms: 0, batches: [] }
   const { chunks } = splitDocument('', title, mapped)
   if (chunks.length > chunks_max) return { chunks: chunks.length, terms: 0, batches: [] }

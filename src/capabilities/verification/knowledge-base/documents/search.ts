@@ -12,7 +12,7 @@ export function searchDocuments({ db }: KnowledgeDeps): Route {
     method: 'POST',
     url: '/api/v1/verification/documents/search',
     id: 'searchDocuments',
-    summary: 'Passages of documents that share the rarest words with a text',
+    summary: 'Search the documents for passages that share rare words with a text',
     audit: 'content',
     auth: 'jwt',
     scope: { level: 'project', role: 'viewer', key: 'verification:run' },

@@ -68,7 +68,7 @@ export function getVersion({ db }: KnowledgeDeps): Route {
 
 function versionNotFound(version: string) {
   return problem('document_not_found', {
-    detail: `version: got "${version.slice(0, 80)}", expected a version that the list of versions has`,
+    detail: `version: got "${version.slice(0, 80)}", expected a version from the list of versions`,
   })
 }
 

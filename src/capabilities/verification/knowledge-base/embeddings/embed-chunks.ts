@@ -14,7 +14,9 @@ export type EmbedChunksDeps = {
 /** How often documents are searched for chunks without a vector. */
 const embedEvery_ms = 10_000
 
-/** Makes the vectors of new documents, on every worker; two at once make some of them twice. */
+/**
+ * Computes vectors of new documents, on every worker. Concurrent workers may compute some twice.
+ */
 export function embeddingsChore(deps: EmbedChunksDeps): Chore {
   return {
     name: 'embeddings',
@@ -25,12 +27,12 @@ export function embeddingsChore(deps: EmbedChunksDeps): Chore {
   }
 }
 
-/** Calls of a round, so that a chore ends. */
+/** Maximum calls of a pass. */
 const calls_max = 50
 
 /**
- * Makes the missing vectors of chunks, in at most 50 calls. A project above its budget is left
- * out, so that it does not hold up the others. Returns the number of new vectors.
+ * Computes the missing vectors of chunks, in at most 50 calls. A project above its budget is
+ * skipped, so that it does not delay the others. Returns the number of new vectors.
  */
 export async function embedChunks(
   { db, embedder, book }: EmbedChunksDeps,

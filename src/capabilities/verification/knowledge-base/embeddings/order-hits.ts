@@ -20,7 +20,7 @@ export type Embedder = {
   ): Promise<{ vectors: number[][]; input_tokens: number | null; nano_dollars: bigint }>
 }
 
-/** Puts the chunks that questions found in another order. */
+/** Reorders the chunks that questions found. */
 export type OrderHits = (
   questions: readonly Question[],
   found: readonly FoundChunks[],
@@ -30,8 +30,8 @@ export type OrderHits = (
 const vectorsSchema = z.array(z.array(z.number()))
 
 /**
- * Orders chunks by the cosine of their vectors and the question's. A chunk without a vector keeps
- * its position, and when the model fails or costs too much all do.
+ * Orders chunks by the cosine similarity to the question. A chunk without a vector keeps
+ * its position. If the model fails or costs too much, all chunks do.
  */
 export function createOrderHits(
   db: KnowledgeDb,

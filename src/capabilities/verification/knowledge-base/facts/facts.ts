@@ -31,10 +31,13 @@ const factBody = z
       .union([z.number(), text(500)], { error: 'expected a number or text' })
       .transform(String)
       .describe(
-        'Value. A number supports or contradicts claims; a text only makes an equal value known.',
+        'Value. A number supports or contradicts claims. A text only marks an equal value in an answer as known.',
       ),
     unit: text(50).or(z.literal('')).default('').describe('Unit of a number, such as `km²`.'),
-    source: text(500).or(z.literal('')).default('').describe('Where the fact comes from.'),
+    source: text(500)
+      .or(z.literal(''))
+      .default('')
+      .describe('Source of the fact, at most 500 characters.'),
   })
   .meta({ id: 'FactRequest' })
 

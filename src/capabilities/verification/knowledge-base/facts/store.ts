@@ -24,7 +24,7 @@ export function upsertFacts(
 ): Promise<{ facts: StoredFact[]; created: number }> {
   const { project_id, now, by } = given
   const rows = given.facts.map((fact) => ({ ...fact, id: newId() }))
-  // Writers of the same facts take the rows' locks in one order, so they cannot wait in a circle.
+  // Writers of the same facts lock the rows in one order, so that they cannot deadlock.
   const ordered = rows.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
   return db.transaction().execute(async (transaction) => {
     const { rows: stored } = await sql<StoredFact & { is_new: boolean }>`

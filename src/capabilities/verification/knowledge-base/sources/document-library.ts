@@ -17,7 +17,7 @@ export type DocumentLibrary = {
   cite(passage: DocumentPassage): Promise<StoredEvidence>
 }
 
-/** Candidates that embeddings put in order. */
+/** Maximum candidates that embeddings order. */
 const ordered_max = 50
 /** Sources that are read again for exact offsets; a passage of a larger one is its chunk. */
 const source_bytes_max = 1024 * 1024
@@ -82,7 +82,7 @@ async function citePassage(
 
 type FindAll<Found> = (questions: readonly Question[], signal: AbortSignal) => Promise<Found[]>
 
-/** Collects the questions of one turn of the event loop, and answers them together. */
+/** Collects the questions of one event loop iteration, and answers them together. */
 function batchQuestions<Found>(
   findAll: FindAll<Found>,
 ): (question: Question, signal: AbortSignal) => Promise<Found> {

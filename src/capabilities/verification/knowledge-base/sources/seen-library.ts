@@ -23,8 +23,8 @@ const facts_max = 10_000
 const material_chars_min = 500
 
 /**
- * Indexes what an agent saw. A short message of a user is a request, not a source, and a question
- * says nothing: `Is the fee 12 euros?` does not support that it is.
+ * Indexes the texts that an agent saw. A short message of a user is a request, not a source. A
+ * question is no statement: `Is the fee 12 euros?` does not support `The fee is 12 euros`.
  */
 export function openSeenLibrary(seen: readonly SeenSource[]): SeenLibrary {
   const sources = seen.filter(

@@ -35,7 +35,7 @@ export function joinChunks(chunks: readonly StoredChunk[]): DocumentPart[] {
 
 function toPart(stored: readonly StoredChunk[]): DocumentPart {
   const [first] = stored
-  // All parts of a document are one source: they are no rivals of each other.
+  // All parts of a document are one source, so they do not compete.
   const id = `${first?.document_id} ${first?.version}`
   const sentences: Range[] = []
   const headers: string[] = []

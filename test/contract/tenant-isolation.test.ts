@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   migrateRelational,
   openRelational,
+  partitionSecurity,
   type Relational,
   sql,
-  tablesWithoutWall,
-  wallOfPartition,
+  tablesWithoutPolicy,
 } from '../../src/platform/relational/index.ts'
 import { preludeOf } from '../../src/platform/relational/scoped-pool.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
@@ -75,13 +75,13 @@ async function ownerDatabase(options: string): Promise<{ url: string; admin_url:
 
 test('every table has a forced policy, or is listed without one', async () => {
   const client = await connect(await testPostgres())
-  const { rows } = await client.query<{ name: string; is_walled: boolean }>(
+  const { rows } = await client.query<{ name: string; has_policy: boolean }>(
     `select c.relname as name, c.relrowsecurity and c.relforcerowsecurity
-       and exists (select from pg_policy p where p.polrelid = c.oid) as is_walled
+       and exists (select from pg_policy p where p.polrelid = c.oid) as has_policy
      from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')`,
   )
-  const open = rows.filter(({ is_walled }) => !is_walled).map(({ name }) => name)
-  const listed = Object.keys(tablesWithoutWall).filter((name) => name !== 'data_moves')
+  const open = rows.filter(({ has_policy }) => !has_policy).map(({ name }) => name)
+  const listed = Object.keys(tablesWithoutPolicy).filter((name) => name !== 'data_moves')
   expect(open.toSorted()).toEqual(listed.toSorted())
   expect(rows.length).toBeGreaterThan(100)
 })
@@ -110,7 +110,7 @@ describe.each([
     const url = own?.url ?? (await testPostgres())
     admin = await connect(own?.admin_url ?? url)
     client = await connect(url)
-    tables = await seedEveryTable(admin, [ours, theirs], Object.keys(tablesWithoutWall))
+    tables = await seedEveryTable(admin, [ours, theirs], Object.keys(tablesWithoutPolicy))
   })
 
   const rowsOf = async (tenant: Tenant, scope: TenantScope | undefined, table: string) => {
@@ -157,7 +157,7 @@ describe.each([
 
   test('a partition cannot be read directly', async () => {
     const installation = { kind: 'installation', reason: 'test' } as const
-    await admin.query(`alter table hot_traces_rest ${wallOfPartition}`)
+    await admin.query(`alter table hot_traces_rest ${partitionSecurity}`)
     for (const scope of [...Object.values(scopes), installation]) {
       const read = within({ client, role }, scope, 'select * from hot_traces_rest')
       const found = await read.then(
@@ -271,7 +271,7 @@ describe('a login', () => {
     const { url } = await ownerDatabase('nosuperuser bypassrls')
     const login = new URL(url).username
     await expect(roleOf(url)).rejects.toMatchObject({
-      name: 'TenantWallRefused',
+      name: 'TenantPolicyBypassed',
       message: expect.stringContaining(`grant looptrace_app to "${login}"`),
     })
   })

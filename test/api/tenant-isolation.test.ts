@@ -129,7 +129,7 @@ test('a handler without a filter changes and creates nothing of another tenant',
   expect(rows).toEqual([{ name: 'robot' }])
 })
 
-test('the wall stands between two tenants in one process at the same time', async () => {
+test('concurrent calls of two tenants in one process read only their own rows', async () => {
   const both = [app.first.project_id, other.project_id]
   const rounds = Array.from({ length: 200 }, (_, n) => both[n % 2] ?? '')
   const read = await Promise.all(

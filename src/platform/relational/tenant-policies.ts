@@ -5,7 +5,7 @@ import { appRole } from './app-role.ts'
  * Tables without rows of tenants, and why row-level security does not apply to them. Every other
  * table has a policy; a test compares this list with the catalog.
  */
-export const tablesWithoutWall: Readonly<Record<string, string>> = {
+export const tablesWithoutPolicy: Readonly<Record<string, string>> = {
   audit_streams: 'receivers of the installation, with their failed attempts',
   audit_keys: 'keys of the installation that sign checkpoints',
   browser_sessions: 'sessions of people, who belong to no tenant',
@@ -33,7 +33,7 @@ const ownOrganization = `(select coalesce(looptrace_organization_id(),
   (select organization_id from projects where id = looptrace_project_id())))`
 
 const ofProject = `project_id = ${project}`
-/** Also for the scope of the organization, whose routes change the access to its projects. */
+/** Also matches in the scope of the organization: its routes change the access to its projects. */
 const ofProjectAccess = `${ofProject}
   or project_id in (select id from projects where organization_id = ${organization})`
 const ofOrganization = `organization_id = ${ownOrganization}`
@@ -41,7 +41,7 @@ const ofChain = `chain_id = ${ownOrganization}`
 const ofParent = (parent: string, key: string, column: string) =>
   `exists (select from ${parent} p where p.${key} = ${column} and p.${ofProject})`
 
-/** Conditions of tables whose rows belong to a tenant otherwise than by `project_id` alone. */
+/** Conditions of tables that `project_id` alone does not assign to a tenant. */
 const conditions: Readonly<Record<string, string>> = {
   organizations: `id = ${ownOrganization}`,
   organization_members: ofOrganization,
@@ -83,31 +83,32 @@ type Table = {
 const policyName = 'tenant'
 
 /**
- * Sets up row-level security: the role of the service with its grants, and for each table of
- * tenants the policy, forced also for the owner. Runs at the end of every run of the migrations,
- * and changes only what differs. A login that may not create roles works without the role.
+ * Sets up row-level security: the role of the service with its grants, and a policy for each table
+ * with rows of tenants, which also applies to the owner of the table. Runs after each run of the
+ * migrations, and changes only what differs. A login that may not create roles works without the
+ * role.
  */
-export async function raiseWalls(client: pg.Client): Promise<void> {
+export async function createTenantPolicies(client: pg.Client): Promise<void> {
   const ready = await client.query(
     "select to_regproc('looptrace_project_id') is not null as is_ready",
   )
   if (ready.rows[0]?.is_ready !== true) return
   for (const table of await listTables(client)) {
     const condition = conditionFor(table)
-    if (condition !== undefined) await wall(client, table, condition)
+    if (condition !== undefined) await createPolicy(client, table, condition)
   }
   if (await makeRole(client)) await grant(client)
 }
 
 /** Returns the condition of a table's policy; undefined for a table without tenants. */
 function conditionFor({ name, is_partition, has_project }: Table): string | undefined {
-  if (name in tablesWithoutWall) return undefined
+  if (name in tablesWithoutPolicy) return undefined
   // Partitions are read through their table, whose policy applies. A direct read finds no rows.
   if (is_partition) return 'false'
   return conditions[name] ?? (has_project ? ofProject : undefined)
 }
 
-async function wall(client: pg.Client, table: Table, condition: string): Promise<void> {
+async function createPolicy(client: pg.Client, table: Table, condition: string): Promise<void> {
   const using = table.is_partition
     ? condition
     : `(select looptrace_is_installation()) or ${condition}`
@@ -170,8 +171,8 @@ async function ignore(client: pg.Client, text: string, codes: readonly string[])
 }
 
 /**
- * Grants the statements of the service. Partitions are left out, and so are default privileges,
- * which would include them: they are read through their table.
+ * Grants the privileges of the service. Partitions get none, and there are no default privileges,
+ * which would include partitions: they are read through their table.
  */
 async function grant(client: pg.Client): Promise<void> {
   const tables = (await listTables(client)).filter(({ is_partition }) => !is_partition)
@@ -185,4 +186,4 @@ async function grant(client: pg.Client): Promise<void> {
 }
 
 /** Statements that make a new partition unreadable except through its table. */
-export const wallOfPartition = 'enable row level security, force row level security'
+export const partitionSecurity = 'enable row level security, force row level security'
