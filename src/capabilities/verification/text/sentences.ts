@@ -133,5 +133,5 @@ function addShortParts(ranges: Range[], text: string, { start, end }: Part): voi
 }
 
 function isSpace(char = ''): boolean {
-  return char.trim() === ''
+  return !(char > ' ' && char < '\u007f') && char.trim() === ''
 }

@@ -69,8 +69,9 @@ export function rateWindows(
   const passages: DocumentPassage[] = []
   for (const part of parts) {
     const windows = new Map<string, Range>()
-    for (const chunk of part.chunks) {
-      if (!claim.hits.has(Number(chunk.id))) continue
+    for (const [at, chunk] of part.chunks.entries()) {
+      const { id = 0 } = part.stored[at] ?? {}
+      if (!claim.hits.has(id)) continue
       for (const window of windowsAround(part, chunk)) windows.set(window.join(' '), window)
     }
     for (const sentences of windows.values()) {
