@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { tokenize, tokenizeAny } from './tokens.ts'
+import { termsOf, tokenize, tokenizeAny } from './tokens.ts'
 
 /** Texts of the characters that decide where words and numbers end. */
 const ascii = fc.string({
@@ -13,6 +13,7 @@ test('ASCII text has the terms that the pattern finds', () => {
   fc.assert(
     fc.property(fc.oneof(ascii, anyAscii), (text) => {
       expect(tokenize(text)).toEqual(tokenizeAny(text))
+      expect(termsOf(text)).toEqual(tokenizeAny(text).map(({ term }) => term))
     }),
     { numRuns: 2_000 },
   )

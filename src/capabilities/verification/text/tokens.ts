@@ -17,6 +17,15 @@ export function tokenize(text: string): Token[] {
   return isAscii(text) ? tokenizeAscii(text) : tokenizeAny(text)
 }
 
+/** Returns the terms of a text without their places. */
+export function termsOf(text: string): string[] {
+  const terms: string[] = []
+  if (isAscii(text))
+    scanAscii(text, (start, end) => terms.push(normaliseTerm(text.slice(start, end))))
+  else for (const [word] of text.matchAll(tokenPattern)) terms.push(normaliseTerm(word))
+  return terms
+}
+
 /** Splits any text into terms. */
 export function tokenizeAny(text: string): Token[] {
   const tokens: Token[] = []
@@ -36,13 +45,19 @@ export function isAscii(text: string): boolean {
 /** Splits ASCII text as `tokenizeAny` does. Most text is ASCII, and the pattern takes longer. */
 function tokenizeAscii(text: string): Token[] {
   const tokens: Token[] = []
+  scanAscii(text, (start, end) => {
+    tokens.push({ term: normaliseTerm(text.slice(start, end)), start, end })
+  })
+  return tokens
+}
+
+function scanAscii(text: string, onTerm: (start: number, end: number) => void): void {
   for (let start = 0; start < text.length; ) {
     const code = text.charCodeAt(start)
     const end = isDigit(code) ? endOfNumber(text, start) : endOfWord(text, start)
-    if (end > start) tokens.push({ term: normaliseTerm(text.slice(start, end)), start, end })
+    if (end > start) onTerm(start, end)
     start = Math.max(end, start + 1)
   }
-  return tokens
 }
 
 function endOfNumber(text: string, start: number): number {
