@@ -98,7 +98,10 @@ test('when frequent terms find no candidates, they still count in the score', as
   const [plan] = planSearch(questions, { frequencies, chunks }, 3)
   const terms = plan?.terms ?? []
   expect(terms.filter(({ finds }) => !finds).map(({ term }) => term)).toContain('ferry')
-  const hits = await rankChunks(db, terms, { project_id, averageLength, limit: 20 })
+  const asked = { project_id, averageLength, limit: 20 }
+  const [none, hits = [], same] = await rankChunks(db, [[], terms, terms], asked)
+  expect(none).toEqual([])
+  expect(same).toEqual(hits)
   const naive = searchIndex(
     await naiveIndex(project_id),
     shareTerms(questions[0] ?? { text: '' }),

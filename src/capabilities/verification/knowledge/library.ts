@@ -1,5 +1,5 @@
 import { type Range, toSource } from '../text/mapped-text.ts'
-import { grammarWords, tokenize } from '../text/tokens.ts'
+import { grammarWords, termsOf } from '../text/tokens.ts'
 import { agrees, isComparable, type Quantity, readQuantities } from '../values/quantities.ts'
 import { type Chunk, chunkSentences_max, type SplitDocument } from './chunks.ts'
 import {
@@ -71,7 +71,7 @@ export function buildLibrary(documents: Iterable<SplitDocument>): Library {
 export function findPassages(library: Library, claim: Question, limit = passages_max): Passage[] {
   const shares = shareTerms(claim)
   const weights = weighTerms(library.index, shares)
-  const numbers = readQuantities(claim.text.slice(0, claimLength_max))
+  const rated = { weights, numbers: readQuantities(claim.text.slice(0, claimLength_max)) }
   const seen = new Set<string>()
   const passages: Passage[] = []
   for (const { chunk: id } of searchIndex(library.index, shares, undefined, candidates_max)) {
@@ -81,7 +81,7 @@ export function findPassages(library: Library, claim: Question, limit = passages
       const key = `${found.document.id} ${window.join(' ')}`
       if (seen.has(key)) continue
       seen.add(key)
-      passages.push(ratePassage(found.document, window, weights, numbers))
+      passages.push(ratePassage(found.document, window, rated))
     }
   }
   return passages.sort(byScore).slice(0, limit)
@@ -132,29 +132,28 @@ export function windowsAround({ sentences }: SplitDocument, chunk: Chunk): Range
   return windows
 }
 
+/** What windows are rated for: the weights of a claim's terms, and its numbers. */
+export type RatedClaim = {
+  weights: ReadonlyMap<string, number>
+  numbers: readonly Quantity[]
+}
+
 /** Rates a window of sentences for the terms and numbers of a claim. */
 export function ratePassage(
   document: SplitDocument,
-  [from, to]: Range,
-  weights: ReadonlyMap<string, number>,
-  numbers: readonly Quantity[],
+  window: Range,
+  claim: RatedClaim,
+  recall = weighWindow(document, window, claim.weights),
 ): Passage {
+  const { weights, numbers } = claim
+  const [from, to] = window
   const start = document.sentences[from]?.[0] ?? 0
   const end = document.sentences[to - 1]?.[1] ?? start
-  const text = document.mapped.text.slice(start, end)
-  const context = `${document.title}\n${document.headers[from] ?? ''}`.trim()
-  const read = readingOf(document)
-  const sentences = Array.from({ length: to - from }, (_, at) => read.sentence(from + at))
-  const terms = [read.context(context), ...sentences].map((part) => part.terms)
-  const recall = weighParts(weights, terms)
-  const present = shareKnown(
-    numbers,
-    sentences.flatMap((sentence) => sentence.numbers),
-  )
+  const present = shareKnown(numbers, () => numbersOf(document, window))
   return {
     source: document.id,
-    text,
-    context,
+    text: document.mapped.text.slice(start, end),
+    context: contextOf(document, from),
     at: toSource(document.mapped, [start, end]),
     recall,
     numbers: present,
@@ -163,10 +162,37 @@ export function ratePassage(
   }
 }
 
-/** Terms and numbers of a text. */
-type ReadPart = { terms: ReadonlySet<string>; numbers: readonly Quantity[] }
+/**
+ * Returns the recall of a window of sentences, 0–1: the share of the weights whose terms it has.
+ * Its score is never greater.
+ */
+export function weighWindow(
+  document: SplitDocument,
+  [from, to]: Range,
+  weights: ReadonlyMap<string, number>,
+): number {
+  const read = readingOf(document)
+  const parts = [read.context(contextOf(document, from))]
+  for (let at = from; at < to; at += 1) parts.push(read.sentence(at).terms)
+  return weighParts(weights, parts)
+}
+
+function contextOf({ title, headers }: SplitDocument, sentence: number): string {
+  return `${title}\n${headers[sentence] ?? ''}`.trim()
+}
+
+function numbersOf(document: SplitDocument, [from, to]: Range): Quantity[] {
+  const read = readingOf(document)
+  return Array.from({ length: to - from }, (_, at) => read.sentence(from + at).numbers()).flat()
+}
+
+/** Terms of a sentence, and its numbers, which are read when they are first needed. */
+type ReadSentence = { terms: ReadonlySet<string>; numbers: () => readonly Quantity[] }
 /** Reads parts of a document, each once: windows overlap, and claims share them. */
-type Reading = { sentence(at: number): ReadPart; context(text: string): ReadPart }
+type Reading = {
+  sentence(at: number): ReadSentence
+  context(text: string): ReadonlySet<string>
+}
 
 /** Cached by document, as long as the document is in memory. */
 const readings = new WeakMap<SplitDocument, Reading>()
@@ -174,31 +200,29 @@ const readings = new WeakMap<SplitDocument, Reading>()
 function readingOf(document: SplitDocument): Reading {
   const known = readings.get(document)
   if (known !== undefined) return known
-  const parts = new Map<string | number, ReadPart>()
-  const remember = (key: string | number, read: () => ReadPart) => {
-    const part = parts.get(key) ?? read()
-    parts.set(key, part)
-    return part
-  }
+  const sentences: ReadSentence[] = []
+  const contexts = new Map<string, ReadonlySet<string>>()
   const reading: Reading = {
-    sentence: (at) =>
-      remember(at, () => {
-        const text = document.mapped.text.slice(...(document.sentences[at] ?? [0, 0]))
-        return { terms: termsOf(text), numbers: readQuantities(text) }
-      }),
-    context: (text) => remember(text, () => ({ terms: termsOf(text), numbers: [] })),
+    sentence: (at) => (sentences[at] ??= readSentence(document, at)),
+    context: (text) => {
+      const terms = contexts.get(text) ?? new Set(termsOf(text))
+      contexts.set(text, terms)
+      return terms
+    },
   }
   readings.set(document, reading)
   return reading
 }
 
-function termsOf(text: string): ReadonlySet<string> {
-  return new Set(tokenize(text).map(({ term }) => term))
+function readSentence({ mapped, sentences }: SplitDocument, at: number): ReadSentence {
+  const text = mapped.text.slice(...(sentences[at] ?? [0, 0]))
+  let numbers: readonly Quantity[] | undefined
+  return { terms: new Set(termsOf(text)), numbers: () => (numbers ??= readQuantities(text)) }
 }
 
 /** Returns the share of the weights whose terms a text has; 0–1. */
 export function weighRecall(weights: ReadonlyMap<string, number>, text: string): number {
-  return weighParts(weights, [termsOf(text)])
+  return weighParts(weights, [new Set(termsOf(text))])
 }
 
 function weighParts(
@@ -209,18 +233,23 @@ function weighParts(
   let found = 0
   for (const [term, weight] of weights) {
     sum += weight
-    if (parts.some((terms) => terms.has(term))) found += weight
+    for (const terms of parts) {
+      if (!terms.has(term)) continue
+      found += weight
+      break
+    }
   }
   return sum === 0 ? 0 : found / sum
 }
 
 /** Returns the share of numbers that a text has in the same kind of unit; 1 without numbers. */
 export function shareOfNumbers(numbers: readonly Quantity[], text: string): number {
-  return numbers.length === 0 ? 1 : shareKnown(numbers, readQuantities(text))
+  return shareKnown(numbers, () => readQuantities(text))
 }
 
-function shareKnown(numbers: readonly Quantity[], known: readonly Quantity[]): number {
+function shareKnown(numbers: readonly Quantity[], read: () => readonly Quantity[]): number {
   if (numbers.length === 0) return 1
+  const known = read()
   const found = numbers.filter((number) => known.some((other) => isSame(number, other)))
   return found.length / numbers.length
 }

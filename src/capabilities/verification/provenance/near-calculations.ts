@@ -2,7 +2,7 @@ import type { Amount, Value } from '../values/value.ts'
 import { toleranceOf } from './find-number.ts'
 import { isMoney, listsOfAnswer } from './lists.ts'
 import type { Context } from './operands.ts'
-import { findWithin, type Seen } from './seen.ts'
+import type { Seen } from './seen.ts'
 
 /** Operands of one unit, and of the others, beyond which any number has some calculation. */
 const operands_max = 30
@@ -35,8 +35,6 @@ const conversions = [
 const rate_max = 30
 const taxes = [1.05, 1.07, 1.1, 1.19, 1.2, 1.21, 1.25]
 const sizes_max = 14
-
-type Point = { n: number }
 
 /**
  * Returns whether two or three operations over seen values give a value. Such a calculation is no
@@ -73,7 +71,9 @@ export class NearCalculations {
 }
 
 /** Sorted products and quotients, and all results; `any` if there are too many to tell. */
-type Calculations = 'any' | { parts: readonly number[]; shares: Point[]; results: Point[] }
+type Calculations =
+  | 'any'
+  | { parts: readonly number[]; shares: Float64Array; results: Float64Array }
 
 function isUnknown(unit: string): boolean {
   return unit === '' || unit === 'count'
@@ -178,21 +178,36 @@ function sumsOfNeighbours(list: readonly Seen[], unit: string): number[] {
 /** Numbers of a list whose neighbours are added up. */
 const list_max = 60
 
-function sorted(numbers: readonly number[]): Point[] {
-  return [...Float64Array.from(numbers, Math.abs).sort()].map((n) => ({ n }))
+function sorted(numbers: readonly number[]): Float64Array {
+  const sizes = new Float64Array(numbers)
+  for (let at = 0; at < sizes.length; at += 1) sizes[at] = Math.abs(sizes[at] ?? 0)
+  return sizes.sort()
 }
 
 function isReached(n: number, tolerance: number, known: Calculations): boolean {
   if (known === 'any') return true
   const { parts, shares, results } = known
-  const has = (points: Point[], target: number) =>
-    findWithin(points, Math.abs(target) - tolerance, Math.abs(target) + tolerance) !== undefined
+  const has = (sizes: Float64Array, target: number) =>
+    hasWithin(sizes, Math.abs(target) - tolerance, Math.abs(target) + tolerance)
   if (has(results, n)) return true
   // A part is added to a product or taken away; then two products are added.
   return (
     parts.some((part) => has(shares, n - part) || has(shares, n + part)) ||
-    (shares.length <= pairs_max && shares.some((one) => one.n < n && has(shares, n - one.n)))
+    (shares.length <= pairs_max && shares.some((one) => one < n && has(shares, n - one)))
   )
+}
+
+/** Reports whether sorted numbers have one in the range from `low` to `high`, both included. */
+function hasWithin(numbers: Float64Array, low: number, high: number): boolean {
+  let from = 0
+  let to = numbers.length
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if ((numbers[middle] ?? 0) < low) from = middle + 1
+    else to = middle
+  }
+  const first = numbers[from]
+  return first !== undefined && !(first > high)
 }
 
 /** Products up to which any two are added. */

@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compact, foldCompact, foldText, toOriginal } from './fold.ts'
+import { compact, foldCompact, foldedText, foldText, toOriginal } from './fold.ts'
 
 const char = fc.constantFrom('a', 'Z', '7', '-', ' ', '_', 'İ', 'ﬁ', 'Σ', '½', '😀', '\ud800', '…')
+const ascii = fc.constantFrom(...'aZ7 \n\t\u001f_*`"\'-')
 const texts = fc.oneof(
+  fc.array(ascii, { maxLength: 30 }).map((chars) => chars.join('')),
   fc.array(char, { maxLength: 30 }).map((chars) => chars.join('')),
   fc.string({ unit: 'binary', maxLength: 30 }),
 )
@@ -13,6 +15,15 @@ test('compact text is the same with and without offsets', () => {
     fc.property(texts, (text) => {
       expect(compact(text)).toBe(foldCompact(text).text)
     }),
+  )
+})
+
+test('folded text is the same with and without offsets', () => {
+  fc.assert(
+    fc.property(texts, (text) => {
+      expect(foldedText(text)).toBe(foldText(text).text)
+    }),
+    { numRuns: 1_000 },
   )
 })
 

@@ -1,4 +1,5 @@
 import type { Range } from './mapped-text.ts'
+import { isAscii } from './tokens.ts'
 
 /** Text in a form that is compared, and the place of each of its code units in the original. */
 export interface FoldedText {
@@ -21,6 +22,13 @@ for (const mark of '*_') quoteForms[mark] = ''
  */
 export function foldText(text: string): FoldedText {
   return fold(text, foldCharacter)
+}
+
+/** Returns a text as `foldText` folds it, without offsets. */
+export function foldedText(text: string): string {
+  if (!isAscii(text)) return foldText(text).text
+  const plain = text.replace(/[*_]/g, '').replaceAll('`', "'")
+  return plain.toLowerCase().replace(/\s+/g, ' ').replace(/^ /, '')
 }
 
 /** Keeps the letters and digits of a text in lower case, with the offsets of the original. */

@@ -1,4 +1,4 @@
-import { type FoldedText, foldText, toOriginal } from './fold.ts'
+import { type FoldedText, foldedText, toOriginal } from './fold.ts'
 import type { Range } from './mapped-text.ts'
 
 /** Characters of a quote, normalised; a shorter one occurs by chance. */
@@ -9,7 +9,7 @@ export const quoteLength_min = 12
  * at the edge of a word and of a number: `the fee is 1` is no quote from `the fee is 1.50`.
  */
 export function matchQuote(quote: string, text: FoldedText): Range | undefined {
-  const wanted = foldText(quote).text.trim()
+  const wanted = foldedText(quote).trim()
   if (wanted.length < quoteLength_min) return undefined
   let at = text.text.indexOf(wanted)
   // A repeated text is searched at a bounded number of places.

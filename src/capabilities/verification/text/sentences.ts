@@ -120,6 +120,11 @@ export function splitLines(text: string): Range[] {
 
 /** Splits a sentence after 120 words, and after 4,000 characters without a break. */
 function addShortParts(ranges: Range[], text: string, { start, end }: Part): void {
+  // A word has a letter and a space.
+  if (end > start && end - start < 2 * sentenceWords_max - 1) {
+    ranges.push([start, end])
+    return
+  }
   let from = start
   let words = 0
   for (let at = start; at < end; at++) {
@@ -133,5 +138,5 @@ function addShortParts(ranges: Range[], text: string, { start, end }: Part): voi
 }
 
 function isSpace(char = ''): boolean {
-  return char.trim() === ''
+  return !(char > ' ' && char < '\u007f') && char.trim() === ''
 }

@@ -14,12 +14,79 @@ const tokenPattern =
 
 /** Splits text into terms: lower case, without accents, lightly stemmed, numbers in one form. */
 export function tokenize(text: string): Token[] {
+  return isAscii(text) ? tokenizeAscii(text) : tokenizeAny(text)
+}
+
+/** Returns the terms of a text without their places. */
+export function termsOf(text: string): string[] {
+  const terms: string[] = []
+  if (isAscii(text))
+    scanAscii(text, (start, end) => terms.push(normaliseTerm(text.slice(start, end))))
+  else for (const [word] of text.matchAll(tokenPattern)) terms.push(normaliseTerm(word))
+  return terms
+}
+
+/** Splits any text into terms. */
+export function tokenizeAny(text: string): Token[] {
   const tokens: Token[] = []
   for (const match of text.matchAll(tokenPattern)) {
     const start = match.index
     tokens.push({ term: normaliseTerm(match[0]), start, end: start + match[0].length })
   }
   return tokens
+}
+
+/** Reports whether a text has ASCII characters only. */
+export function isAscii(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
+  return /^[\x00-\x7f]*$/.test(text)
+}
+
+/** Splits ASCII text as `tokenizeAny` does. Most text is ASCII, and the pattern takes longer. */
+function tokenizeAscii(text: string): Token[] {
+  const tokens: Token[] = []
+  scanAscii(text, (start, end) => {
+    tokens.push({ term: normaliseTerm(text.slice(start, end)), start, end })
+  })
+  return tokens
+}
+
+function scanAscii(text: string, onTerm: (start: number, end: number) => void): void {
+  for (let start = 0; start < text.length; ) {
+    const code = text.charCodeAt(start)
+    const end = isDigit(code) ? endOfNumber(text, start) : endOfWord(text, start)
+    if (end > start) onTerm(start, end)
+    start = Math.max(end, start + 1)
+  }
+}
+
+function endOfNumber(text: string, start: number): number {
+  let end = start + 1
+  while (isDigit(text.charCodeAt(end)) || isSeparator(text, end)) end += 1
+  return end
+}
+
+/** Reports whether a point or comma with a digit behind it is at a position. */
+function isSeparator(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return (code === 0x2e || code === 0x2c) && isDigit(text.charCodeAt(at + 1))
+}
+
+/** Returns the end of the word that starts at a position; the position itself without a word. */
+function endOfWord(text: string, start: number): number {
+  let end = start
+  while (isLetter(text.charCodeAt(end)) || (end > start && isDigit(text.charCodeAt(end)))) end += 1
+  return end
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39
+}
+
+/** Reports whether a code is an ASCII letter; bit 0x20 makes it lower case. */
+function isLetter(code: number): boolean {
+  const lower = code | 0x20
+  return lower >= 0x61 && lower <= 0x7a
 }
 
 function normaliseTerm(word: string): string {
@@ -34,6 +101,7 @@ function normaliseTerm(word: string): string {
 
 /** Writes a number in one form: `1,200`, `1.200.000` and `1 200` without groups, `31,8` as `31.8`. */
 export function normaliseNumber(digits: string): string {
+  if (/^\d+$/.test(digits)) return digits
   const isGrouped =
     /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(digits) ||
     /^\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?$/.test(digits) ||

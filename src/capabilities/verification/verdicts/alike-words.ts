@@ -13,12 +13,13 @@ const startLength_min = 5
 
 /** Builds the set from terms. */
 export function alikeOf(terms: Iterable<string>): AlikeWords {
-  const known = new Set(terms)
-  return {
-    terms: known,
-    groups: new Set([...known].flatMap((term) => groups.get(term) ?? [])),
-    starts: new Set([...known].flatMap((term) => startOf(term) ?? [])),
+  const known = { terms: new Set(terms), groups: new Set<number>(), starts: new Set<string>() }
+  for (const term of known.terms) {
+    for (const group of groups.get(term) ?? []) known.groups.add(group)
+    const start = startOf(term)
+    if (start !== undefined) known.starts.add(start)
   }
+  return known
 }
 
 /**

@@ -1,4 +1,4 @@
-import { grammarWords, tokenize } from '../text/tokens.ts'
+import { grammarWords, isAscii, type Token, tokenize } from '../text/tokens.ts'
 
 const negations = new Set(
   (
@@ -19,25 +19,43 @@ const qualifiers = new Set(
   ).split(' '),
 )
 
-/** Reports whether a text has a negating word. */
-export function hasNegation(text: string): boolean {
-  return countNegations(text) > 0
+/** Words of a text that change what the other words say. */
+export interface Wording {
+  /** It denies something: an odd number of negating words. */
+  readonly isNegated: boolean
+  /** It has a negating word, also twice. */
+  readonly hasNegation: boolean
+  /** It has a word that limits what it says. */
+  readonly hasQualifier: boolean
+}
+
+/** Reads the words of a text that deny or limit what it says. */
+export function readWording(text: string): Wording {
+  const words = wordsOf(text)
+  const negating = words.filter((word) => negations.has(word)).length + countNegatingParts(text)
+  return {
+    isNegated: negating % 2 === 1,
+    hasNegation: negating > 0,
+    hasQualifier: words.some((word) => qualifiers.has(word)),
+  }
 }
 
 /** Reports whether a text denies something: an odd number of negating words. */
 export function isNegated(text: string): boolean {
-  return countNegations(text) % 2 === 1
+  return readWording(text).isNegated
 }
 
-function countNegations(text: string): number {
+/** Counts parts of words that negate them: `isn't`, `non-smoking`, `duty-free`. */
+function countNegatingParts(text: string): number {
   const contracted = text.match(/\p{L}n['’]t(?!\p{L})/gu)?.length ?? 0
+  if (!text.includes('-')) return contracted
   const parts = text.match(/(?<!\p{L})non-\p{L}|\p{L}-free(?!\p{L})/giu)?.length ?? 0
-  return wordsOf(text).filter((word) => negations.has(word)).length + contracted + parts
+  return contracted + parts
 }
 
 /** Reports whether a text has a word that limits what it says. */
 export function hasQualifier(text: string): boolean {
-  return wordsOf(text).some((word) => qualifiers.has(word))
+  return readWording(text).hasQualifier
 }
 
 const code = /\p{Lu}\p{L}{0,5}[- ]?\d{1,4}(?![\p{L}\d])/gu
@@ -65,6 +83,7 @@ export function isOverstated(claim: string, source: string): boolean {
 }
 
 function wordsOf(text: string): string[] {
+  if (isAscii(text)) return text.toLowerCase().match(/[a-z]+/g) ?? []
   const plain = text.toLowerCase().normalize('NFKD').replace(/\p{M}/gu, '')
   return plain.match(/\p{L}+/gu) ?? []
 }
@@ -73,9 +92,9 @@ function wordsOf(text: string): string[] {
  * Returns the names of a claim as terms: words with a capital that are not the first of it, and
  * words that mix letters and digits, such as `V5`.
  */
-export function readNames(text: string): Set<string> {
+export function readNames(text: string, tokens: readonly Token[] = tokenize(text)): Set<string> {
   const names = new Set<string>()
-  for (const [position, { term, start, end }] of tokenize(text).entries()) {
+  for (const [position, { term, start, end }] of tokens.entries()) {
     const written = text.slice(start, end)
     const isCapital = /^\p{Lu}/u.test(written) && position > 0 && !grammarWords.has(term)
     const isCode = /\p{L}/u.test(written) && /\d/.test(written)

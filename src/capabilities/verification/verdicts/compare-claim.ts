@@ -1,23 +1,19 @@
 import { isNear, type Passage, type Question } from '../knowledge/library.ts'
-import { foldText } from '../text/fold.ts'
+import { foldedText, foldText } from '../text/fold.ts'
 import { matchQuote } from '../text/match-quote.ts'
 import { splitLinesAndSentences } from '../text/sentences.ts'
 import { type Token, tokenize } from '../text/tokens.ts'
 import { isComparable, type Quantity, readQuantities } from '../values/quantities.ts'
 import { type AlikeWords, alikeOf, gravity, likeness } from './alike-words.ts'
-import { hasNegation, hasQualifier, isNegated, readNames } from './claim-words.ts'
+import { hasQualifier, isNegated, readNames, readWording, type Wording } from './claim-words.ts'
 
 /** A text, read once for all comparisons. */
-export interface ReadText {
+export interface ReadText extends Wording {
   readonly text: string
   readonly tokens: readonly Token[]
   readonly words: AlikeWords
   readonly numbers: readonly Quantity[]
   readonly names: ReadonlySet<string>
-  readonly isNegated: boolean
-  /** It has a negating word, also twice. */
-  readonly hasNegation: boolean
-  readonly hasQualifier: boolean
 }
 
 /** A claim and its question, read once. */
@@ -79,25 +75,47 @@ export function compareSentences(
   const seen = new Set<string>()
   const compared: ComparedSentence[] = []
   for (const passage of passages) {
-    const context = termsOf(passage.context)
-    for (const [start, end] of splitLinesAndSentences(passage.text)) {
-      const text = passage.text.slice(start, end)
-      const key = `${passage.source}\n${text}`
+    for (const sentence of sentencesOf(passage)) {
+      const key = `${passage.source}\n${sentence.text}`
       if (seen.has(key)) continue
       seen.add(key)
-      compared.push(compareSentence(claim, passage, { text, context }))
+      compared.push(compareSentence(claim, passage, sentence))
     }
   }
   return compared.sort((one, other) => other.rank - one.rank)
 }
 
+/** A sentence of a passage; `read` reads it once. */
+type PassageSentence = { text: string; read: () => ReadSentence }
+type ReadSentence = ReadText & Pick<ComparedSentence, 'around'>
+
+/** Sentences live as long as their passages: several sources are compared with one claim. */
+const sentences = new WeakMap<Passage, readonly PassageSentence[]>()
+
+function sentencesOf(passage: Passage): readonly PassageSentence[] {
+  const known = sentences.get(passage)
+  if (known !== undefined) return known
+  const context = termsOf(passage.context)
+  const found = splitLinesAndSentences(passage.text).map(([start, end]): PassageSentence => {
+    const text = passage.text.slice(start, end)
+    let sentence: ReadSentence | undefined
+    const read = () => {
+      const own = readText(text)
+      return { ...own, around: alikeOf([...own.words.terms, ...context]) }
+    }
+    return { text, read: () => (sentence ??= read()) }
+  })
+  sentences.set(passage, found)
+  return found
+}
+
 function compareSentence(
   claim: ReadClaim,
   passage: Passage,
-  sentence: { text: string; context: readonly string[] },
+  sentence: PassageSentence,
 ): ComparedSentence {
-  const read = readText(sentence.text)
-  const around = alikeOf([...read.words.terms, ...sentence.context])
+  const read = sentence.read()
+  const { around } = read
   const recall = weighLikeness(claim.weights, around)
   const has = (number: Quantity) => read.numbers.some((other) => isNear(number, other))
   const found = claim.numbers.filter(has)
@@ -105,7 +123,7 @@ function compareSentence(
   const isOther = (number: Quantity) =>
     !has(number) && read.numbers.some((other) => isRival(number, other))
   return {
-    ...{ ...read, passage, around, recall, found, rank: recall * (0.5 + 0.5 * share) },
+    ...{ ...read, passage, recall, found, rank: recall * (0.5 + 0.5 * share) },
     hasOtherNumber: claim.numbers.some(isOther),
   }
 }
@@ -120,10 +138,8 @@ function readText(text: string): ReadText {
   return {
     ...{ text, tokens, words: alikeOf(tokens.map(({ term }) => term)) },
     numbers: readQuantities(text),
-    names: readNames(text),
-    isNegated: isNegated(text),
-    hasNegation: hasNegation(text),
-    hasQualifier: hasQualifier(text),
+    names: readNames(text, tokens),
+    ...readWording(text),
   }
 }
 
@@ -151,6 +167,8 @@ const leadingMarks = /^(?:[\p{Extended_Pictographic}\s•▪–—*>-]|\uFE0F|\u
  */
 export function isQuoted(claim: string, sentence: string): boolean {
   const words = claim.replace(leadingMarks, '').replace(/[.!?\s]+$/u, '')
+  // Most sentences do not have the words, and offsets take longer.
+  if (!foldedText(sentence).includes(foldedText(words).trim())) return false
   const place = matchQuote(words, foldText(sentence))
   if (place === undefined) return false
   const rest = `${sentence.slice(0, place[0])} ${sentence.slice(place[1])}`

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { splitDocument } from '../knowledge/chunks.ts'
 import { buildLibrary, findPassages } from '../knowledge/library.ts'
 import { readDocument } from '../knowledge/read-document.ts'
-import { judgeByWords } from './judge-by-words.ts'
+import { decideByWords, judgeByWords } from './judge-by-words.ts'
 
 const filler = [
   'The harbour office opens at eight. Parking is free for buses. Dogs stay on a lead.',
@@ -16,7 +16,11 @@ function judge(claim: string, sources: readonly string[], context?: string) {
     splitDocument(`d${at}`, '', readDocument('text', text)),
   )
   const question = { text: claim, context }
-  return judgeByWords(question, findPassages(buildLibrary(documents), question))
+  const passages = findPassages(buildLibrary(documents), question)
+  const judged = judgeByWords(question, passages)
+  const { support, ...decided } = judged
+  expect(decideByWords(question, passages)).toEqual(decided)
+  return judged
 }
 
 const ferry = 'The night ferry to Ulva Island costs 42 euros for each car. It leaves at nine.'

@@ -35,6 +35,23 @@ export interface WordJudgement extends Judgement {
  * passage, or `not_found`. The support is a probability from a few signs, `readSigns`.
  */
 export function judgeByWords(asked: Question, passages: readonly Passage[]): WordJudgement {
+  return judge(asked, passages, true)
+}
+
+/**
+ * Judges a claim as `judgeByWords` does, without its support: sentences that are too far from the
+ * claim to be shown are not weighed, which takes most of the time.
+ */
+export function decideByWords(asked: Question, passages: readonly Passage[]): Judgement {
+  const { verdict, confidence, method, evidence } = judge(asked, passages, false)
+  return { verdict, confidence, method, evidence }
+}
+
+function judge(
+  asked: Question,
+  passages: readonly Passage[],
+  needsSupport: boolean,
+): WordJudgement {
   const claim = readClaim(asked, passages[0]?.weights ?? new Map())
   const compared = compareSentences(claim, passages)
   const quoted = compared.find(({ text }) => isQuoted(claim.text, text))
@@ -42,6 +59,8 @@ export function judgeByWords(asked: Question, passages: readonly Passage[]): Wor
     const evidence = evidenceOf(quoted)
     return { verdict: 'supported', confidence: 0.95, method: 'quote', evidence, support: 0.95 }
   }
+  const isFar = compared[0] === undefined || compared[0].recall < shownRecall_min
+  if (isFar && !needsSupport) return missing(0)
   const comparison = compare(claim, compared)
   if (comparison === undefined) return missing(0)
   const { best, signs, isDisputed } = comparison

@@ -15,7 +15,7 @@ import { type FactIndex, findFacts, indexFacts } from '../knowledge-base/sources
 import { openSeenLibrary } from '../knowledge-base/sources/seen-library.ts'
 import { checkAnswer, indexSeen } from '../provenance/index.ts'
 import { type Fact, judgeByFacts } from '../verdicts/judge-by-facts.ts'
-import { judgeByWords } from '../verdicts/judge-by-words.ts'
+import { decideByWords } from '../verdicts/judge-by-words.ts'
 import { askJudge, type CitedPassage, judgedPassages_max } from './kb-judge.ts'
 import { decideBySources, type KbResult, type SourceVerdict } from './kb-verdict.ts'
 
@@ -206,7 +206,7 @@ function byWords(
   by: SourceVerdict['by'],
 ): OpenVerdict {
   const passages = found.map(({ passage }) => passage)
-  const { verdict, confidence, method, evidence } = judgeByWords(asked, passages)
+  const { verdict, confidence, method, evidence } = decideByWords(asked, passages)
   const cites = found
     .filter(({ passage }) => evidence.some(({ source, at }) => isAt(passage, source, at)))
     .map((each) => each.cite)

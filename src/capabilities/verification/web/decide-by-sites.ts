@@ -6,7 +6,7 @@ import {
   type StoredResult,
 } from '../contract.ts'
 import type { Question } from '../knowledge/library.ts'
-import { judgeByWords } from '../verdicts/judge-by-words.ts'
+import { decideByWords } from '../verdicts/judge-by-words.ts'
 import { askSites, type Site, type SiteOpinion } from './read-sites.ts'
 
 type Result = Omit<StoredResult, 'verifier'>
@@ -40,7 +40,7 @@ export async function decideBySites(
 /** Reports whether a sentence of another site has another number. */
 function isDisputed(statement: Question, opinions: readonly SiteOpinion[]): boolean {
   const passages = opinions.flatMap((opinion) => opinion.passages)
-  return judgeByWords(statement, passages).verdict !== 'supported'
+  return decideByWords(statement, passages).verdict !== 'supported'
 }
 
 function supportedByWords(agreeing: readonly SiteOpinion[]): Result {

@@ -20,8 +20,9 @@ export type SearchPlan = {
 
 /**
  * Postings that are read to find candidates of a question. Words that occur in thousands of chunks
- * say little, so beyond this number only rarer terms find candidates. With 3,000, a claim over 10,000
- * chunks takes the store about 15 ms of processor time (`bench/verification/knowledge.ts`).
+ * say little, so beyond this number only rarer terms find candidates. With 3,000, each of 30 claims
+ * over 10,000 chunks takes the store about 8 ms of processor time
+ * (`bench/verification/knowledge.ts`).
  */
 const postings_max = 3_000
 

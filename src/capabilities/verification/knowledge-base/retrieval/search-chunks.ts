@@ -26,13 +26,10 @@ export async function searchChunks(
     frequencies: withUncounted(frequencies, chunks),
     chunks,
   })
-  const found: FoundChunks[] = []
-  for (const { terms, weights } of plans) {
-    const isEmpty = terms.length === 0 || averageLength === 0
-    const hits = isEmpty ? [] : await rankChunks(db, terms, { project_id, averageLength, limit })
-    found.push({ hits, weights })
-  }
-  return found
+  const terms = plans.map((plan) => plan.terms)
+  const isEmpty = terms.every((own) => own.length === 0) || averageLength === 0
+  const hits = isEmpty ? [] : await rankChunks(db, terms, { project_id, averageLength, limit })
+  return plans.map(({ weights }, at) => ({ hits: hits[at] ?? [], weights }))
 }
 
 /** Estimates the terms that have more chunks than are counted: half of all chunks. */

@@ -47,49 +47,71 @@ export async function countChunks(
 }
 
 /**
- * Ranks chunks by BM25 as `searchIndex` does, best first. Equal scores, up to 1e-9, are ordered by
- * id. One statement for each question: the planner chooses badly for several.
+ * Ranks chunks for several questions by BM25 as `searchIndex` does, best first, and returns the hits
+ * of each question in the order of the questions. Equal scores, up to 1e-9, are ordered by id.
+ *
+ * One statement plans the ranking once, and runs it for each question. Frequent terms have tens of
+ * thousands of postings: `offset 0` keeps the planner from reading them all instead of looking up
+ * those of the best candidates.
  */
 export async function rankChunks(
   db: KnowledgeDb,
-  terms: readonly PlannedTerm[],
+  questions: readonly (readonly PlannedTerm[])[],
   asked: { project_id: string; averageLength: number; limit: number },
-): Promise<Hit[]> {
+): Promise<Hit[][]> {
   const { project_id, averageLength, limit } = asked
   const { k1, b } = defaultBm25
-  const isComplete = terms.every(({ finds }) => finds)
-  const gain = sql<number>`weight * kb_terms.tf * ${k1 + 1}::float8
-    / (kb_terms.tf + ${k1 * (1 - b)}::float8 + ${(k1 * b) / averageLength}::float8 * kb_terms.terms)`
-  const { rows } = await sql<Hit>`
+  const terms = questions.flatMap((own, question) => own.map((term) => ({ question, ...term })))
+  const kept = questions.map((own) =>
+    own.every(({ finds }) => finds) ? limit : Math.max(limit, completed_max),
+  )
+  const gain = sql<number>`weight * posting.tf * ${k1 + 1}::float8
+    / (posting.tf + ${k1 * (1 - b)}::float8 + ${(k1 * b) / averageLength}::float8 * posting.terms)`
+  const { rows } = await sql<Hit & { question: number }>`
     with asked as materialized (
       select * from unnest(
+        ${terms.map(({ question }) => question)}::int[],
         ${terms.map(({ term }) => term)}::text[],
         ${terms.map(({ weight }) => weight)}::float8[],
         ${terms.map(({ finds }) => finds)}::boolean[]
-      ) as asked(term, weight, finds)
-    ), scored as (
-      select chunk_id, sum(${gain}) as score
-      from asked join kb_terms
-        on kb_terms.project_id = ${project_id}::uuid and kb_terms.term = asked.term
-      where finds group by chunk_id
-    ), best as materialized (
-      select chunk_id, score from scored
-      order by (score * 1e9)::bigint desc, chunk_id
-      limit ${isComplete ? limit : Math.max(limit, completed_max)}::int
-    ), added as (
-      select best.chunk_id, sum(${gain}) as score
-      from best join asked on not asked.finds join kb_terms
-        on kb_terms.project_id = ${project_id}::uuid and kb_terms.term = asked.term
-        and kb_terms.chunk_id = best.chunk_id
-      group by best.chunk_id
-    ), completed as (
-      select chunk_id, best.score + coalesce(added.score, 0) as score
-      from best left join added using (chunk_id)
+      ) as asked(question, term, weight, finds)
     )
-    select chunk_id, score from completed
-    order by (score * 1e9)::bigint desc, chunk_id limit ${limit}::int
+    select question, ranked.chunk_id, ranked.score
+    from unnest(${questions.map((_, at) => at)}::int[], ${kept}::int[]) as questions(question, kept),
+    lateral (
+      with own as materialized (
+        select term, weight, finds from asked where asked.question = questions.question
+      ), scored as (
+        select chunk_id, sum(${gain}) as score
+        from own, lateral (
+          select chunk_id, tf, terms from kb_terms
+          where project_id = ${project_id}::uuid and kb_terms.term = own.term offset 0
+        ) as posting
+        where finds group by chunk_id
+      ), best as materialized (
+        select chunk_id, score from scored
+        order by (score * 1e9)::bigint desc, chunk_id limit questions.kept
+      ), added as (
+        select chunk_id, sum(${gain}) as score
+        from own, lateral (
+          select chunk_id, tf, terms from kb_terms
+          where project_id = ${project_id}::uuid and kb_terms.term = own.term
+            and chunk_id = any(array(select chunk_id from best)) offset 0
+        ) as posting
+        where not finds group by chunk_id
+      ), completed as (
+        select chunk_id, best.score + coalesce(added.score, 0) as score
+        from best left join added using (chunk_id)
+      )
+      select chunk_id, score from completed
+      order by (score * 1e9)::bigint desc, chunk_id limit ${limit}::int
+    ) as ranked
+    order by question, (score * 1e9)::bigint desc, chunk_id
   `.execute(db)
-  return rows
+  const hits = Map.groupBy(rows, ({ question }) => question)
+  return questions.map((_, at) =>
+    (hits.get(at) ?? []).map(({ chunk_id, score }) => ({ chunk_id, score })),
+  )
 }
 
 /** A chunk with its document. */

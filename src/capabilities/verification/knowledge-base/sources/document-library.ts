@@ -8,7 +8,13 @@ import type { KnowledgeDb } from '../knowledge-base.ts'
 import { searchChunks, searchedQuestions_max } from '../retrieval/search-chunks.ts'
 import { type StoredChunk, selectChunks, selectSource } from '../retrieval/store.ts'
 import { cutText, findSentences, quoteRange } from './locate-quote.ts'
-import { chunksAround, type DocumentPassage, joinChunks, rateWindows } from './windows.ts'
+import {
+  chunksAround,
+  type DocumentPassage,
+  indexChunks,
+  joinChunks,
+  rateWindows,
+} from './windows.ts'
 
 /** The documents of a project, for the claims of one run. */
 export type DocumentLibrary = {
@@ -38,9 +44,10 @@ export function openDocumentLibrary(
     }))
     const ids = [...new Set(best.flatMap(({ hits }) => [...hits]))]
     if (ids.length === 0) return questions.map(() => [])
-    const parts = joinChunks(await selectChunks(db, { project_id, ids, around: chunksAround }))
+    const stored = await selectChunks(db, { project_id, ids, around: chunksAround })
+    const chunks = indexChunks(joinChunks(stored))
     return best.map((claim, at) =>
-      rateWindows(parts, { ...claim, text: questions[at]?.text ?? '' }),
+      rateWindows(chunks, { ...claim, text: questions[at]?.text ?? '' }),
     )
   })
   const sources = new Map<string, Promise<MappedText | undefined>>()

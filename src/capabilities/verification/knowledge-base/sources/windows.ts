@@ -1,5 +1,11 @@
-import type { SplitDocument } from '../../knowledge/chunks.ts'
-import { byScore, type Passage, ratePassage, windowsAround } from '../../knowledge/library.ts'
+import type { Chunk, SplitDocument } from '../../knowledge/chunks.ts'
+import {
+  byScore,
+  type Passage,
+  ratePassage,
+  weighWindow,
+  windowsAround,
+} from '../../knowledge/library.ts'
 import type { Range } from '../../text/mapped-text.ts'
 import { splitLinesAndSentences } from '../../text/sentences.ts'
 import { readQuantities } from '../../values/quantities.ts'
@@ -60,22 +66,61 @@ function toPart(stored: readonly StoredChunk[]): DocumentPart {
   return { id, title: '', mapped: { text, pieces }, sentences, headers, chunks, stored }
 }
 
-/** Rates the windows around the chunks that a claim found, the best first. */
-export function rateWindows(
-  parts: readonly DocumentPart[],
-  claim: { text: string; hits: ReadonlySet<number>; weights: ReadonlyMap<string, number> },
-): DocumentPassage[] {
-  const numbers = readQuantities(claim.text)
-  const passages: DocumentPassage[] = []
+/** Chunks by id, each with its part. */
+export type IndexedChunks = ReadonlyMap<number, { part: DocumentPart; chunk: Chunk }>
+
+/** Indexes the chunks of parts by id. */
+export function indexChunks(parts: readonly DocumentPart[]): IndexedChunks {
+  const chunks = new Map<number, { part: DocumentPart; chunk: Chunk }>()
   for (const part of parts) {
-    const windows = new Map<string, Range>()
-    for (const chunk of part.chunks) {
-      if (!claim.hits.has(Number(chunk.id))) continue
-      for (const window of windowsAround(part, chunk)) windows.set(window.join(' '), window)
-    }
-    for (const sentences of windows.values()) {
-      passages.push({ ...ratePassage(part, sentences, claim.weights, numbers), part, sentences })
+    for (const [at, { id }] of part.stored.entries()) {
+      const chunk = part.chunks[at]
+      if (chunk !== undefined) chunks.set(id, { part, chunk })
     }
   }
-  return passages.sort(byScore).slice(0, passages_max)
+  return chunks
+}
+
+/** Rates the windows around the chunks that a claim found, the best first. */
+export function rateWindows(
+  chunks: IndexedChunks,
+  claim: { text: string; hits: ReadonlySet<number>; weights: ReadonlyMap<string, number> },
+): DocumentPassage[] {
+  const rated = { weights: claim.weights, numbers: readQuantities(claim.text) }
+  const windows = windowsOf(chunks, claim.hits)
+    .map((window) => ({
+      ...window,
+      recall: weighWindow(window.part, window.sentences, claim.weights),
+    }))
+    .sort((one, other) => other.recall - one.recall)
+  const best: DocumentPassage[] = []
+  for (const { part, sentences, recall } of windows) {
+    // A score is never greater than the recall: the rest is no better than these.
+    const last = best.length < passages_max ? undefined : best.at(-1)
+    if (last !== undefined && recall < last.score) break
+    best.push({ ...ratePassage(part, sentences, rated, recall), part, sentences })
+    best.sort(byScore).splice(passages_max)
+  }
+  return best
+}
+
+/** Returns the windows around chunks, each once. */
+function windowsOf(
+  chunks: IndexedChunks,
+  ids: ReadonlySet<number>,
+): { part: DocumentPart; sentences: Range }[] {
+  const starts = new Map<DocumentPart, Set<number>>()
+  const windows: { part: DocumentPart; sentences: Range }[] = []
+  for (const id of ids) {
+    const found = chunks.get(id)
+    if (found === undefined) continue
+    const { part, chunk } = found
+    const known = starts.get(part) ?? new Set()
+    starts.set(part, known)
+    for (const sentences of windowsAround(part, chunk)) {
+      if (!known.has(sentences[0])) windows.push({ part, sentences })
+      known.add(sentences[0])
+    }
+  }
+  return windows
 }
