@@ -61,7 +61,7 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
 }
 
 /** Why timers of the control plane work in the scope of the installation. */
-const controlWork = 'expired records, keys, ledger hours and audited reads of all projects'
+export const controlWork = 'expired records, keys, ledger hours and audited reads of all projects'
 
 type ControlConfig = Pick<
   RoleConfig<'api'>,

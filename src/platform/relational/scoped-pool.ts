@@ -144,5 +144,10 @@ export function preludeOf(scope: TenantScope | undefined, role: string): Stateme
   const kind = scope?.kind === 'owner' ? undefined : scope?.kind
   const project_id = scope?.kind === 'project' ? scope.project_id : ''
   const organization_id = scope?.kind === 'organization' ? scope.organization_id : ''
-  return { text: preludeText, values: [role, kind ?? 'none', project_id, organization_id] }
+  const values = [role, kind ?? 'none', project_id, organization_id]
+  if (scope?.kind !== 'projects') return { text: preludeText, values }
+  return { text: batchPreludeText, values: [...values, `{${scope.project_ids.join(',')}}`] }
 }
+
+/** Policies read the last setting in scopes of the kind `projects` only, so others leave it. */
+const batchPreludeText = `${preludeText}, set_config('looptrace.project_ids', $5, true)`
