@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openAuditTrail } from '../../src/capabilities/audit/index.ts'
 import { markDue } from '../../src/capabilities/detection/index.ts'
 import type { IncidentDb } from '../../src/capabilities/incidents/ports.ts'
@@ -15,7 +15,7 @@ import {
 import { systemClock } from '../../src/kernel/time.ts'
 import { frameOf } from '../../src/model/exchange-frame.ts'
 import { createMetrics } from '../../src/platform/telemetry/index.ts'
-import { runInInstallation, runInProject, runInProjects } from '../../src/platform/tenancy/index.ts'
+import { runInInstallation, runInProject } from '../../src/platform/tenancy/index.ts'
 import { listJobs } from '../../src/roles/jobs.ts'
 import { openWork } from '../../src/roles/worker.ts'
 import { eventually } from '../support/eventually.ts'
@@ -164,69 +164,64 @@ test('jobs of each kind run in the scope of the project', async () => {
   expect(inInstallation).toEqual(await documented('job'))
 }, 90_000)
 
-test('a statement that forgets its project changes no row of another project', async () => {
-  const { stores, context, admin } = world
-  const { db, store } = stores
-  const names = async () => {
-    const { rows } = await admin.query(
-      `select project_id, name = 'taken' as is_taken from tasks where task_id = 'planted'`,
-    )
-    return new Map(rows.map(({ project_id, is_taken }) => [project_id, is_taken]))
-  }
+describe('a statement that forgets its project', () => {
+  const third = '33333333-0000-7000-8000-222222222222'
   const forgetful = async () => {
+    const { db } = world.stores
     const changed = await db.updateTable('tasks').set({ name: 'taken' }).executeTakeFirst()
     return { changed: Number(changed.numUpdatedRows) }
   }
-  await admin.query('delete from tasks')
-  await admin.query(`delete from projects where name = 'third'`)
-  await admin.query(
-    `insert into tasks (project_id, task_id, name, implicit, started_at, last_activity_at)
-     select id, 'planted', 'order', false, now(), now() from projects`,
-  )
-  const other = '33333333-0000-7000-8000-222222222222'
-  await admin.query(
-    `insert into projects select (json_populate_record(p,
-       json_build_object('id', '${other}', 'name', 'third'))).* from projects p limit 1`,
-  )
-  await admin.query(
-    `insert into tasks (project_id, task_id, name, implicit, started_at, last_activity_at)
-     values ('${other}', 'planted', 'order', false, now(), now())`,
-  )
-  const handler = { kind: 'planted', run: forgetful }
-  const asked = { project_id: ours, kind: 'planted', params: {}, requested_by: 'test' }
-  const { id } = await runInProject(ours, () => enqueueJob(db, { ...asked, clock: systemClock }))
-  const metrics = createMetrics()
-  const options = { ...context, metrics, db, handlers: [handler], settings: quickJobs }
-  const worker = startJobs(options)
-  await eventually('the job', async () => {
-    const { rows } = await admin.query('select result from job_runs where id = $1', [id])
-    return rows[0]?.result?.changed === 1
-  })
-  await worker.stop()
-  expect(await names()).toEqual(
-    new Map([
-      [ours, true],
-      [theirs, false],
-      [other, false],
-    ]),
-  )
-
-  // The same in a batch of two projects: the third one is out of its scope.
-  const batch = [ours, theirs].map((project_id) => observationOf({ project_id, task_id: 'new' }))
-  const plantedMark: typeof markDue = async (trx, tasks) => {
-    await trx.updateTable('tasks').set({ name: 'taken' }).execute()
-    await markDue(trx, tasks)
+  /** The projects whose task was changed. */
+  const taken = async () => {
+    const { rows } = await world.admin.query(
+      `select project_id from tasks where name = 'taken' order by project_id`,
+    )
+    return rows.map(({ project_id }) => project_id)
   }
-  await rollUp({ db, store, markDue: plantedMark, large_from: 2_000 }, collectTouched(batch))
-  expect(await names()).toEqual(
-    new Map([
-      [ours, true],
-      [theirs, true],
-      [other, false],
-    ]),
-  )
-  // In the scope of the installation, the statement would change all rows.
-  expect(await runInInstallation('the test', forgetful)).toEqual({ changed: 5 })
-  const ownTasks = () => db.selectFrom('tasks').select('task_id').execute()
-  expect(await runInProjects([other], ownTasks)).toHaveLength(1)
+  beforeEach(async () => {
+    await world.admin.query('delete from tasks')
+    await world.admin.query(
+      `insert into tasks (project_id, task_id, name, implicit, started_at, last_activity_at)
+       select id, 'planted', 'order', false, now(), now() from unnest($1::uuid[]) as id`,
+      [[ours, theirs, third]],
+    )
+  })
+
+  test('in a job changes no row of another project', async () => {
+    const { stores, context } = world
+    const { db } = stores
+    const asked = { project_id: ours, kind: 'planted', params: {}, requested_by: 'test' }
+    const { id } = await runInProject(ours, () => enqueueJob(db, { ...asked, clock: systemClock }))
+    const handlers = [{ kind: 'planted', run: forgetful }]
+    const options = { ...context, metrics: createMetrics(), db, handlers, settings: quickJobs }
+    const worker = startJobs(options)
+    const ended = await eventually('the job', async () => {
+      const { rows } = await world.admin.query('select result from job_runs where id = $1', [id])
+      return rows[0]?.result ?? false
+    })
+    await worker.stop()
+    expect([ended, await taken()]).toEqual([{ changed: 1 }, [ours]])
+  })
+
+  test('in a batch of ingest changes no row of a project outside of the batch', async () => {
+    const { db, store } = world.stores
+    const batch = [ours, theirs].map((project_id) =>
+      observationOf({ project_id, task_id: 'planted', start_time: startNs }),
+    )
+    const forgetfulMark: typeof markDue = async (trx, tasks) => {
+      await trx.updateTable('tasks').set({ name: 'taken' }).execute()
+      await markDue(trx, tasks)
+    }
+    const ports = { db, store, markDue: forgetfulMark, large_from: 2_000 }
+    await rollUp(ports, collectTouched(batch.slice(0, 1)))
+    expect(await taken()).toEqual([ours])
+    await rollUp(ports, collectTouched(batch))
+    expect(await taken()).toEqual([ours, theirs])
+  })
+
+  test('in the scope of the installation would change all of them', async () => {
+    expect(await runInInstallation('the test', forgetful)).toEqual({ changed: 3 })
+  })
 })
+
+const startNs = BigInt(Date.now()) * 1_000_000n

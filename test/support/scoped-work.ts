@@ -21,7 +21,7 @@ import { addRule, transit } from './incident-bench.ts'
 import { loudRule } from './incident-records.ts'
 import { testPostgres } from './postgres.ts'
 import { ScopeRecorder } from './scope-recorder.ts'
-import { type RowValues, seedRows, type Tenant, tenantOf } from './tenant-rows.ts'
+import { type RowValues, seedRows, tenantOf } from './tenant-rows.ts'
 
 /** Two projects of two organizations. */
 export const tenants = [tenantOf('ours', 'a'), tenantOf('theirs', 'b')] as const
@@ -106,11 +106,4 @@ export async function seedDueWork(admin: pg.Client, db: IncidentDb): Promise<voi
       await transit(db, project_id, { type: 'fired', minute: 0, rule: loudRule() })
     })
   }
-}
-
-/** Returns the tenant of a project. */
-export function tenantNamed(name: string): Tenant {
-  const found = tenants.find((one) => one.name === name)
-  if (found === undefined) throw new Error(`no tenant ${name}`)
-  return found
 }
