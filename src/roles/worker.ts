@@ -33,8 +33,8 @@ async function start(context: RoleContext, config: RoleConfig<'worker'>): Promis
   openJobs(context, config, stores, jobs)
 }
 
-/** What a worker has opened, for jobs and for the routes of role `all`. */
-export type Work = {
+/** The jobs of a worker, and the parts that the routes of role `all` share with it. */
+type Work = {
   /** Jobs and chores of all capabilities, not started. */
   jobs: JobParts[]
   judge: ContextJudge | undefined

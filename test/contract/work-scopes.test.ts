@@ -81,7 +81,7 @@ test('each chore runs in the documented scopes', async () => {
 test('consumers of the queue run in the scope of the project, but for the claims', async () => {
   const { stores, admin, recorder } = world
   for (const project_id of [ours, theirs]) {
-    const calls = [{ facts: { task_id: 'told', conversation_id: 'talk' } }, { from: 2 }]
+    const calls = [{ facts: { task_id: 'seen', conversation_id: 'talk' } }, { from: 2 }]
     const data = frameOf(calls.flatMap((call) => callParts(project_id, call)))
     await stores.queue.publish({ id: randomUUID(), subject: `ingest.${project_id}`, data })
   }
@@ -90,7 +90,7 @@ test('consumers of the queue run in the scope of the project, but for the claims
     'both projects',
     async () => {
       const analysed = await count(
-        "select count(*) from task_detections where task_id = 'told' and revision > 0",
+        "select count(*) from task_detections where task_id = 'seen' and revision > 0",
       )
       const sent = await count("select count(*) from notification_outbox where state = 'dead'")
       const evaluated = await count('select count(*) from rule_evaluations')

@@ -47,7 +47,7 @@ export async function claimNextJob(
   )
   if (job === undefined) return undefined
   const attempt = new Attempt(options, job, { lease_owner, confirmed_at_ms: asked_at_ms })
-  return () =>
+  return async () =>
     runInProject(job.project_id, () => measure(options, job, () => attempt.run(stopping)))
 }
 
