@@ -126,7 +126,8 @@ export class Evaluator {
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.settled()
-    await releaseProjects(this.#ports.db, this.#ports).catch(() => undefined)
+    const release = () => releaseProjects(this.#ports.db, this.#ports)
+    await runInInstallation(reasonOfSteps, release).catch(() => undefined)
   }
 
   /** Repeats a step until the evaluator stops. A failure is logged, and the step is repeated. */
