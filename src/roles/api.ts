@@ -61,7 +61,7 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
 }
 
 /** Reason for the installation scope of periodic work in the control plane. */
-const controlWork = 'expired records, keys, ledger hours and audited reads of all projects'
+export const controlWork = 'expired records, keys, ledger hours and audited reads of all projects'
 
 type ControlConfig = Pick<
   RoleConfig<'api'>,

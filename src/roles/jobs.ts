@@ -55,7 +55,7 @@ type JobConfig = Pick<
 >
 
 /** Jobs and chores of a capability. */
-type JobParts = {
+export type JobParts = {
   handlers: readonly JobHandler[]
   chores: readonly Chore[]
   /** Erases data of a user in the capability. */
@@ -64,13 +64,38 @@ type JobParts = {
   retention?: RetentionTarget
 }
 
+type JobStores = Pick<Stores, 'db' | 'retention' | 'ledger'>
+
 /** Runs jobs of all kinds until the role ends: those of retention, and those of `others`. */
 export function openJobs(
   context: RoleContext,
   config: JobConfig,
-  { db, retention, ledger }: Pick<Stores, 'db' | 'retention' | 'ledger'>,
+  stores: JobStores,
   others: readonly JobParts[],
 ): void {
+  const { db } = stores
+  const jobs = startJobs({
+    ...context,
+    db,
+    audit: openAuditTrail(db),
+    ...listJobs(context, config, stores, others),
+    settings: {
+      concurrency_max: config.jobs_max,
+      poll_ms: config.job_poll_ms,
+      lease_ms: config.job_lease_ms,
+      attempts_max: config.job_attempts_max,
+    },
+  })
+  context.parts.defer(() => jobs.stop())
+}
+
+/** Returns the handlers and chores of a worker: those of retention, and those of `others`. */
+export function listJobs(
+  context: Pick<RoleContext, 'clock' | 'logger' | 'metrics'>,
+  config: Pick<JobConfig, 'retention_hour' | 'job_runs_days' | 'ledger_days'>,
+  { db, retention, ledger }: JobStores,
+  others: readonly JobParts[],
+): Pick<JobParts, 'handlers' | 'chores'> {
   const targets = [
     openPostgresRetention({ db }),
     openFindingsRetention({ db }),
@@ -78,10 +103,7 @@ export function openJobs(
   ]
   const erased = [...targets, ...others.flatMap(({ erasure }) => erasure ?? [])]
   const { retention_hour: hour, job_runs_days, ledger_days } = config
-  const jobs = startJobs({
-    ...context,
-    db,
-    audit: openAuditTrail(db),
+  return {
     handlers: [
       retentionHandler({ ...context, db, store: retention, targets }),
       dryRunHandler({ db, store: retention }),
@@ -93,14 +115,7 @@ export function openJobs(
       ...retentionChores({ ...context, db, ledger, hour, job_runs_days, ledger_days }),
       ...others.flatMap(({ chores }) => chores),
     ],
-    settings: {
-      concurrency_max: config.jobs_max,
-      poll_ms: config.job_poll_ms,
-      lease_ms: config.job_lease_ms,
-      attempts_max: config.job_attempts_max,
-    },
-  })
-  context.parts.defer(() => jobs.stop())
+  }
 }
 
 /** Settings of blobs. */

@@ -38,6 +38,7 @@ export function openNotifications(
       {
         name: 'delete old deliveries',
         every_ms: hour_ms,
+        reason: 'deletes what is old in all projects',
         run: (signal) => deleteOldDeliveries(db, signal),
       },
     ],

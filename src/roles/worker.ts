@@ -1,4 +1,4 @@
-import { markDue } from '../capabilities/detection/index.ts'
+import { type ContextJudge, markDue, type OnFindings } from '../capabilities/detection/index.ts'
 import { settleRequests } from '../capabilities/edge/batches/index.ts'
 import { signalMinutesChore } from '../capabilities/incidents/index.ts'
 import {
@@ -7,32 +7,53 @@ import {
   startIngest,
 } from '../capabilities/ingest/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
-import { runInInstallation } from '../platform/tenancy/index.ts'
+import type { Mailer } from '../platform/mail/index.ts'
+import type { Queue } from '../platform/queue/index.ts'
 import { openAudit } from './audit.ts'
 import { openCertification } from './certification.ts'
 import { openDetection, openJudge } from './detection.ts'
 import { openFeedback } from './feedback.ts'
 import { openEvaluator, openFindingRules } from './incidents.ts'
-import { openArchives, openHotWindows, openJobs } from './jobs.ts'
+import { type JobParts, openArchives, openHotWindows, openJobs } from './jobs.ts'
 import { openConfiguredMailer, openNotifications } from './notifications.ts'
 import { openClusterQueue } from './queues.ts'
 import { type RoleContext, type Running, run } from './running.ts'
-import { openStores } from './stores.ts'
+import { openStores, type Stores } from './stores.ts'
 import { openVerification } from './verification.ts'
 
 /** Starts role `worker`: stores records of the queue, runs detection and jobs. */
 export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Promise<Running> {
-  return run('worker', config, stop, (context) =>
-    runInInstallation('records and jobs of all projects', () => start(context, config)),
-  )
+  return run('worker', config, stop, (context) => start(context, config))
 }
 
 async function start(context: RoleContext, config: RoleConfig<'worker'>): Promise<void> {
   const stores = openStores(context, config)
-  const { db, store, records, ledger } = stores
+  const queue = await openClusterQueue(context, config)
+  const { jobs } = await openWork(context, config, { ...stores, queue })
+  openJobs(context, config, stores, jobs)
+}
+
+/** The jobs of a worker, and the parts that the routes of role `all` share with it. */
+type Work = {
+  /** Jobs and chores of all capabilities, not started. */
+  jobs: JobParts[]
+  judge: ContextJudge | undefined
+  mailer: Mailer
+  onFindings: OnFindings
+}
+
+/**
+ * Starts ingest, detection, the evaluator of incidents and the sender of notifications, until the
+ * role ends. They bring the scopes of their statements: outside of one, a statement is refused.
+ */
+export async function openWork(
+  context: RoleContext,
+  config: RoleConfig<'worker'>,
+  stores: Stores & { queue: Queue },
+): Promise<Work> {
+  const { db, store, records, ledger, queue } = stores
   const { second, ...hotWindows } = openHotWindows(context, stores)
   const archives = openArchives(context, config, stores)
-  const queue = await openClusterQueue(context, config)
   const ingest = await startIngest({
     ...context,
     ...{ db, store, records, ledger, queue, second },
@@ -41,20 +62,20 @@ async function start(context: RoleContext, config: RoleConfig<'worker'>): Promis
     settings: toIngestSettings(config),
   })
   context.parts.defer(() => ingest.stop())
+  const judge = openJudge(context, config, stores)
   const mailer = openConfiguredMailer(context, config)
   const notifications = openNotifications(context, config, { db, mailer })
   const onFindings = openFindingRules(context, notifications)
-  const judge = openJudge(context, config, stores)
   openDetection(context, config, { ...stores, judge, onFindings })
-  openEvaluator(context, config, { ...stores, queue, wakeSender: notifications.wakeSender })
+  openEvaluator(context, config, { ...stores, wakeSender: notifications.wakeSender })
   const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores })] }
   const verification = openVerification(context, config, { ...stores, onFindings })
   const feedback = openFeedback(context, stores)
-  const certification = openCertification(context, config, { ...stores, queue })
+  const certification = openCertification(context, config, stores)
   const audit = openAudit(context, config, stores)
   const capabilities = [verification, feedback, certification, audit]
-  const others = [hotWindows, archives, minutes, notifications, ...capabilities]
-  openJobs(context, config, stores, others)
+  const jobs = [hotWindows, archives, minutes, notifications, ...capabilities]
+  return { jobs, judge, mailer, onFindings }
 }
 
 /** Returns the settings of the ingest consumer. */

@@ -297,6 +297,7 @@ test('a chore is repeated, and its failure ends nothing', async () => {
   const chore = {
     name: 'test',
     every_ms: 10,
+    reason: 'a test',
     run: async () => {
       done += 1
       if (done === 1) throw new Error('not this time')

@@ -10,7 +10,12 @@ import {
 } from '../../src/platform/relational/index.ts'
 import { preludeOf } from '../../src/platform/relational/scoped-pool.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
-import { runInProject, type TenantScope } from '../../src/platform/tenancy/index.ts'
+import {
+  currentScope,
+  runInProject,
+  runInProjects,
+  type TenantScope,
+} from '../../src/platform/tenancy/index.ts'
 import { testPostgres } from '../support/postgres.ts'
 import {
   insertText,
@@ -31,6 +36,7 @@ const scopes: Record<string, TenantScope | undefined> = {
     kind: 'organization',
     organization_id: theirs.organization_id,
   },
+  'in a batch of other projects': { kind: 'projects', project_ids: [theirs.project_id] },
 }
 
 /** Opens a client that is closed after the tests. */
@@ -152,6 +158,18 @@ describe.each([
     expect(leaks).toEqual([])
   })
 
+  test('a batch reads rows of its projects in the tables that batches write', async () => {
+    const scope = { kind: 'projects', project_ids: [ours.project_id, theirs.project_id] } as const
+    const read: string[] = []
+    for (const { name } of tables) {
+      const rows = [await rowsOf(ours, scope, name), await rowsOf(theirs, scope, name)]
+      if (rows.some((count) => count > 0)) read.push(`${name} ${rows}`)
+    }
+    const batchTables = ['conversations', 'ingest_request_messages', 'ingest_requests']
+    batchTables.push('large_rollups', 'task_detections', 'task_events', 'tasks')
+    expect(read).toEqual(batchTables.map((name) => `${name} 1,1`))
+  })
+
   const isRefused = (error: unknown) =>
     error instanceof Error && 'code' in error && error.code === '42501'
 
@@ -197,6 +215,24 @@ describe('a pooled connection', () => {
     )
     expect(inside).toEqual([own])
     expect(await left()).toEqual(clean)
+  })
+
+  test('has the projects of a batch, and not those of the batch in another scope', async () => {
+    const batch = [ours.project_id, theirs.project_id]
+    const ids = async (trx: typeof store.db) => {
+      const query = sql<{ ids: string[] | null }>`select looptrace_project_ids() as ids`
+      return (await query.execute(trx)).rows[0]?.ids ?? null
+    }
+    const read = await runInProjects(batch, () =>
+      store.db
+        .transaction()
+        .execute(async (trx) => [await ids(trx), await inOurs(() => ids(trx)), await ids(trx)]),
+    )
+    expect(read).toEqual([batch, null, batch])
+    expect(await runInProjects([ours.project_id, ours.project_id], () => currentScope())).toEqual({
+      kind: 'project',
+      project_id: ours.project_id,
+    })
   })
 
   test('loses it after an error, a rollback, a savepoint or a cancelled statement', async () => {
@@ -282,6 +318,8 @@ describe('a hostile project id', () => {
 
   test('is refused before a statement', () => {
     expect(() => runInProject(hostile, () => 'ran')).toThrow('expected a UUID')
+    const batch = [ours.project_id, hostile]
+    expect(() => runInProjects(batch, () => 'ran')).toThrow('expected a UUID')
   })
 
   test('is a parameter, so that it cannot become SQL', async () => {

@@ -62,16 +62,43 @@ async function listTables(client: pg.ClientBase, without: string[]): Promise<See
   return rows
 }
 
+/** Values of a row by column, as text; other columns get the values of the tenant. */
+export type RowValues = Readonly<Record<string, string>>
+
 /** Writes the statement that inserts the row of a tenant. */
-export function insertText({ name, columns }: SeededTable, tenant: Tenant): string {
-  const used = columns.filter(({ required }) => required)
+export function insertText(
+  { name, columns }: SeededTable,
+  tenant: Tenant,
+  given: RowValues = {},
+): string {
+  const used = columns.filter((column) => column.required || column.name in given)
   const names = used.map((column) => pg.escapeIdentifier(column.name)).join(', ')
-  const values = used.map((column) => valueText(name, column, tenant)).join(', ')
+  const values = used.map((column) => valueText(name, column, { tenant, given })).join(', ')
   return `insert into ${pg.escapeIdentifier(name)} (${names}) values (${values})`
 }
 
-function valueText(table: string, { name, type }: Column, tenant: Tenant): string {
-  return `${pg.escapeLiteral(valueFor(table, { name, type }, tenant))}::${type}`
+function valueText(
+  table: string,
+  { name, type }: Column,
+  { tenant, given }: { tenant: Tenant; given: RowValues },
+): string {
+  return `${pg.escapeLiteral(given[name] ?? valueFor(table, { name, type }, tenant))}::${type}`
+}
+
+/** Stores rows of tenants with these values, without the rules of the tables. */
+export async function seedRows(
+  client: pg.ClientBase,
+  tenants: readonly Tenant[],
+  rows: readonly (readonly [table: string, given: RowValues])[],
+): Promise<void> {
+  await client.query("set session_replication_role = 'replica'")
+  await dropRules(client)
+  const tables = await listTables(client, [])
+  for (const [table, given] of rows) {
+    const found = tables.find(({ name }) => name === table)
+    if (found === undefined) throw new Error(`no table ${table}`)
+    for (const tenant of tenants) await client.query(insertText(found, tenant, given))
+  }
 }
 
 function valueFor(

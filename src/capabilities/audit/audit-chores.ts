@@ -32,6 +32,7 @@ export function auditChores(options: AuditChoreOptions): Chore[] {
     {
       name: 'seal audited reads',
       every_ms: second_ms,
+      reason: 'stored reads of all chains',
       run: async () => {
         await sealReads(db, clock)
       },
@@ -49,6 +50,7 @@ export function auditChores(options: AuditChoreOptions): Chore[] {
   chores.push({
     name: 'sign audit checkpoints',
     every_ms: 10 * second_ms,
+    reason: 'due chains of all organizations',
     run: async () => {
       const now = new Date(clock.now_ms())
       await signCheckpoints(db, { key: await openKey(), now })
@@ -59,6 +61,7 @@ export function auditChores(options: AuditChoreOptions): Chore[] {
   chores.push({
     name: 'delete old audit records',
     every_ms: hour_ms,
+    reason: 'chains of all organizations',
     run: async (signal) => {
       const now = new Date(clock.now_ms())
       const before = new Date(now.getTime() - kept_days * day_ms)

@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/time.ts'
 import { AuditedCall, type AuditTrail, runInCall } from '../../platform/audit/index.ts'
+import { runInInstallation } from '../../platform/tenancy/index.ts'
 import type { Job } from './contract.ts'
 
 /** Where the ends of jobs are recorded; undefined: nowhere. */
@@ -7,9 +8,10 @@ export type JobAudit = { trail: AuditTrail; clock: Clock } | undefined
 
 /**
  * Writes the end of a job, and its audit record in the same transaction. A write that finds no row,
- * because the lease is lost, leaves no record.
+ * because the lease is lost, leaves no record. A job of no known project has its record in the chain
+ * of the installation, which the scope of a project may not write.
  */
-export function writeAuditedEnd(
+export async function writeAuditedEnd(
   audit: JobAudit,
   { job, isFailed }: { job: Job; isFailed: boolean },
   write: () => Promise<boolean>,
@@ -24,5 +26,9 @@ export function writeAuditedEnd(
   call.noteActor('job', job.id)
   call.noteProject(job.project_id)
   if (isFailed) call.noteFailure()
-  return runInCall(call, () => call.change(write))
+  const end = () => runInCall(call, () => call.change(write))
+  const organization_id = await audit.trail.findOrganization(job.project_id)
+  return organization_id === undefined
+    ? runInInstallation('the chain of the installation', end)
+    : end()
 }

@@ -17,5 +17,5 @@ export {
   requesterOf,
   shownJob,
 } from './job-runs.ts'
-export { type Chore, type Jobs, type JobsOptions, startJobs } from './start-jobs.ts'
+export { type Chore, type Jobs, type JobsOptions, runChore, startJobs } from './start-jobs.ts'
 export { deleteEarlierJobs, deleteEndedJobs } from './store.ts'

@@ -5,7 +5,7 @@ import { type Clock, sleep } from '../../kernel/time.ts'
 import type { AuditTrail } from '../../platform/audit/index.ts'
 import { isRelationalUnavailable } from '../../platform/relational/index.ts'
 import type { Logger, Metrics } from '../../platform/telemetry/index.ts'
-import { runInProject } from '../../platform/tenancy/index.ts'
+import { runInInstallation, runInProject } from '../../platform/tenancy/index.ts'
 import { writeAuditedEnd } from './audited-end.ts'
 import {
   type Job,
@@ -31,7 +31,7 @@ export type JobRunOptions = {
 
 /**
  * Claims one job and returns a function that runs it, until it ends or the lease is lost; undefined
- * when no job is due. `stopping` gives the job back to the queue. Rejects when the database is
+ * when no job is due. All statements of the job run in the scope of its project. `stopping` gives the job back to the queue. Rejects when the database is
  * unavailable.
  */
 export async function claimNextJob(
@@ -42,10 +42,13 @@ export async function claimNextJob(
   const lease_owner = newId()
   const asked_at_ms = clock.now_ms()
   const kinds = [...handlers.keys()]
-  const job = await claimJob(db, { kinds, lease_owner, lease_ms: settings.lease_ms })
+  const job = await runInInstallation('projects take turns with their jobs', () =>
+    claimJob(db, { kinds, lease_owner, lease_ms: settings.lease_ms }),
+  )
   if (job === undefined) return undefined
   const attempt = new Attempt(options, job, { lease_owner, confirmed_at_ms: asked_at_ms })
-  return () => measure(options, job, () => attempt.run(stopping))
+  return async () =>
+    runInProject(job.project_id, () => measure(options, job, () => attempt.run(stopping)))
 }
 
 async function measure(
@@ -119,8 +122,7 @@ class Attempt {
     logger.debug(logFields, 'a job begins')
     try {
       const progress = (value: Record<string, unknown>) => this.#progress(value)
-      const work = () => handler.run(this.#job, { progress, signal })
-      return await this.#end({ result: await runInProject(this.#job.project_id, work) })
+      return await this.#end({ result: await handler.run(this.#job, { progress, signal }) })
     } catch (error) {
       if (this.#lost.signal.aborted || error instanceof LeaseLost) return 'lost'
       if (stopping.aborted) return this.#giveBack('given_back', { delay_ms: 0, error: null })

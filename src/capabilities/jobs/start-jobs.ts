@@ -1,6 +1,7 @@
 import { type Clock, sleep } from '../../kernel/time.ts'
 import type { AuditTrail } from '../../platform/audit/index.ts'
 import type { Logger, Metrics } from '../../platform/telemetry/index.ts'
+import { runInInstallation } from '../../platform/tenancy/index.ts'
 import { defaultJobSettings, type JobDb, type JobHandler, type JobSettings } from './contract.ts'
 import { claimNextJob, type JobRunOptions, jobMeters } from './run-job.ts'
 
@@ -18,7 +19,16 @@ export type JobsOptions = {
 }
 
 /** Periodic work of every worker. It must be safe when several workers do it at once. */
-export type Chore = { name: string; every_ms: number; run: (signal: AbortSignal) => Promise<void> }
+export type Chore = {
+  name: string
+  every_ms: number
+  /**
+   * Why its statements need rows of several projects. What it does for one project or organization
+   * runs in that scope.
+   */
+  reason: string
+  run: (signal: AbortSignal) => Promise<void>
+}
 
 /** The running jobs of a process. */
 export type Jobs = {
@@ -98,9 +108,14 @@ async function runJobs(options: JobRunOptions, jobs_max: number, stopping: Abort
   await Promise.all(running)
 }
 
+/** Runs a chore once, in the scope of the installation. */
+export function runChore({ reason, run }: Chore, stopping: AbortSignal): Promise<void> {
+  return runInInstallation(reason, () => run(stopping))
+}
+
 async function repeat(chore: Chore, logger: Logger, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
-    await chore.run(stopping).catch((error: unknown) => {
+    await runChore(chore, stopping).catch((error: unknown) => {
       if (!stopping.aborted) logger.warn({ err: error, chore: chore.name }, 'a chore failed')
     })
     await sleep(chore.every_ms, stopping)

@@ -1,7 +1,7 @@
 import { Problem } from '../../kernel/problem.ts'
 import { type Clock, sleep } from '../../kernel/time.ts'
 import { sql } from '../../platform/relational/index.ts'
-import { runInInstallation } from '../../platform/tenancy/index.ts'
+import { runInInstallation, runInProject } from '../../platform/tenancy/index.ts'
 import {
   type Chore,
   enqueueJob,
@@ -46,12 +46,28 @@ const noProject = '00000000-0000-0000-0000-000000000000'
 /** Returns the periodic chores of hot windows. Every worker runs them; one run is enough. */
 export function hotWindowChores(deps: ChoreDeps): Chore[] {
   return [
-    { name: 'hot window days', every_ms: hour_ms, run: () => prepareDays(deps) },
-    { name: 'hot window gaps', every_ms: minute_ms, run: () => repairGaps(deps) },
-    { name: 'hot window trim', every_ms: 10 * minute_ms, run: () => enqueueTrim(deps) },
+    {
+      name: 'hot window days',
+      every_ms: hour_ms,
+      reason: 'partitions have the rows of all projects',
+      run: () => prepareDays(deps),
+    },
+    {
+      name: 'hot window gaps',
+      every_ms: minute_ms,
+      reason: 'gaps of all projects',
+      run: () => repairGaps(deps),
+    },
+    {
+      name: 'hot window trim',
+      every_ms: 10 * minute_ms,
+      reason: 'one job for all projects',
+      run: () => enqueueTrim(deps),
+    },
     {
       name: 'old statistics of reads',
       every_ms: hour_ms,
+      reason: 'deletes what is old in all projects',
       run: () => trimRouteStats(deps.db, new Date(deps.clock.now_ms())),
     },
   ]
@@ -77,14 +93,13 @@ async function repairGaps({ db, clock }: ChoreDeps): Promise<void> {
   })) {
     for (const day of days) {
       const [start, end] = [BigInt(day) * day_ns, BigInt(day + 1) * day_ns]
-      await enqueueJob(db as JobDb, {
-        project_id,
-        kind: backfillKind,
+      const job = {
+        ...{ project_id, kind: backfillKind, clock },
         params: { from: start.toString(), to: end.toString(), repair: true },
         requested_by: 'schedule',
         exclusive_key: `${backfillKind} ${day}`,
-        clock,
-      }).catch(ifRunning)
+      }
+      await runInProject(project_id, () => enqueueJob(db as JobDb, job)).catch(ifRunning)
     }
   }
 }
@@ -140,7 +155,7 @@ async function trim(
         signal.throwIfAborted()
         const now = BigInt(now_ms) * 1_000_000n
         const about = { table, project_id, now, beyond_hours: keptBeyond_h }
-        const rows = await deleteOutside(db, about)
+        const rows = await runInProject(project_id, () => deleteOutside(db, about))
         if (rows === 0) break
         deleted += rows
         await progress({ dropped, deleted })

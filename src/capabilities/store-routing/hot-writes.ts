@@ -2,6 +2,7 @@ import { backOff } from '../../kernel/back-off.ts'
 import { type Clock, sleep } from '../../kernel/time.ts'
 import type { Observation } from '../../model/observation.ts'
 import type { Logger, Metrics } from '../../platform/telemetry/index.ts'
+import { runInProject } from '../../platform/tenancy/index.ts'
 import type { SecondStore } from '../ingest/index.ts'
 import { dayOf, type HotRow, type HotRowWriter } from '../storage/index.ts'
 import type { RoutingCache } from './choose-store.ts'
@@ -35,7 +36,7 @@ export function createHotWrites(options: HotWritesOptions): SecondStore {
     write: async (rows) => {
       const wanted = new Map<string, Routing>()
       for (const project_id of rows.project_ids) {
-        const routing = await routings.routingOf(project_id)
+        const routing = await runInProject(project_id, () => routings.routingOf(project_id))
         if (writesToPostgres(routing)) wanted.set(project_id, routing)
       }
       if (wanted.size === 0) return
@@ -54,7 +55,7 @@ export function createHotWrites(options: HotWritesOptions): SecondStore {
             .map(stored),
           ahead: own.filter(({ start_time }) => start_time >= kept.to),
         }
-        await writeProject(options, meters, projectRows)
+        await runInProject(project_id, () => writeProject(options, meters, projectRows))
       }
     },
   }

@@ -208,5 +208,10 @@ export function preludeOf(scope: TenantScope | undefined, role: string) {
   const project_id = scope?.kind === 'project' ? scope.project_id : ''
   const organization_id = scope?.kind === 'organization' ? scope.organization_id : ''
   const values = [role, kind ?? 'none', project_id, organization_id]
-  return { name: 'looptrace_scope', text: preludeText, values }
+  if (scope?.kind !== 'projects') return { name: 'looptrace_scope', text: preludeText, values }
+  const batch = [...values, `{${scope.project_ids.join(',')}}`]
+  return { name: 'looptrace_batch_scope', text: batchPreludeText, values: batch }
 }
+
+/** Policies read the last setting in scopes of the kind `projects` only, so others leave it. */
+const batchPreludeText = `${preludeText}, set_config('looptrace.project_ids', $5, true)`

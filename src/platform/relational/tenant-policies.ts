@@ -33,6 +33,8 @@ const ownOrganization = `(select coalesce(looptrace_organization_id(),
   (select organization_id from projects where id = looptrace_project_id())))`
 
 const ofProject = `project_id = ${project}`
+/** Also matches in the scope of a batch of several projects. */
+const ofBatch = `${ofProject} or project_id = any ((select looptrace_project_ids())::uuid[])`
 /** Also matches in the scope of the organization: its routes change the access to its projects. */
 const ofProjectAccess = `${ofProject}
   or project_id in (select id from projects where organization_id = ${organization})`
@@ -40,6 +42,16 @@ const ofOrganization = `organization_id = ${ownOrganization}`
 const ofChain = `chain_id = ${ownOrganization}`
 const ofParent = (parent: string, key: string, column: string) =>
   `exists (select from ${parent} p where p.${key} = ${column} and p.${ofProject})`
+
+/** Tables that ingest and detection write for several projects in one statement. */
+const batchTables = [
+  'tasks',
+  'task_events',
+  'task_detections',
+  'conversations',
+  'large_rollups',
+  'ingest_requests',
+]
 
 /** Conditions of tables that `project_id` alone does not assign to a tenant. */
 const conditions: Readonly<Record<string, string>> = {
@@ -62,11 +74,9 @@ const conditions: Readonly<Record<string, string>> = {
   idempotency_keys: `tenant_id = (select coalesce(looptrace_project_id(), looptrace_organization_id()))`,
   archive_files: ofParent('job_runs', 'id', 'job_id'),
   retention_buckets: ofParent('job_runs', 'id', 'job_id'),
-  ingest_request_messages: ofParent(
-    'ingest_requests',
-    'ingest_request_id',
-    'ingest_request_messages.ingest_request_id',
-  ),
+  // The policy of the parent applies in it, also that of a batch.
+  ingest_request_messages: `exists (select from ingest_requests p
+    where p.ingest_request_id = ingest_request_messages.ingest_request_id)`,
   kb_document_versions: ofParent('kb_documents', 'id', 'document_id'),
   kb_embeddings: ofParent('kb_chunks', 'id', 'chunk_id'),
 }
@@ -90,7 +100,7 @@ const policyName = 'tenant'
  */
 export async function createTenantPolicies(client: pg.Client): Promise<void> {
   const ready = await client.query(
-    "select to_regproc('looptrace_project_id') is not null as is_ready",
+    "select to_regproc('looptrace_project_ids') is not null as is_ready",
   )
   if (ready.rows[0]?.is_ready !== true) return
   for (const table of await listTables(client)) {
@@ -105,6 +115,7 @@ function conditionFor({ name, is_partition, has_project }: Table): string | unde
   if (name in tablesWithoutPolicy) return undefined
   // Partitions are read through their table, whose policy applies. A direct read finds no rows.
   if (is_partition) return 'false'
+  if (batchTables.includes(name)) return ofBatch
   return conditions[name] ?? (has_project ? ofProject : undefined)
 }
 

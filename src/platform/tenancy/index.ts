@@ -4,6 +4,7 @@ export {
   runInInstallation,
   runInOrganization,
   runInProject,
+  runInProjects,
   runInScope,
   type TenantScope,
 } from './tenant-scope.ts'

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /**
- * The rows of PostgreSQL that work may read and change. `project`: rows of one project.
+ * The rows of PostgreSQL that work may read and change. `project`: rows of one project. `projects`:
+ * rows of the projects of a batch, in the few tables that batches write (tenant-policies.ts).
  * `organization`: rows of one organization and its members, projects and invitations.
  * `installation`: all rows, for work over all tenants. `owner`: statements that only the owner of
  * the tables can run, such as creating a partition; they see no rows of tenants when the login is
@@ -9,6 +10,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
  */
 export type TenantScope =
   | { kind: 'project'; project_id: string }
+  | { kind: 'projects'; project_ids: readonly string[] }
   | { kind: 'organization'; organization_id: string }
   | { kind: 'installation'; reason: string }
   | { kind: 'owner'; reason: string }
@@ -30,7 +32,21 @@ export function runInScope<T>(scope: TenantScope | undefined, work: () => T): T 
 
 /** Runs work that reads and changes rows of one project. */
 export function runInProject<T>(project_id: string, work: () => T): T {
+  const current = currentScope()
+  // The same scope again would be sent again inside of a transaction.
+  if (current?.kind === 'project' && current.project_id === project_id) return work()
   return runInScope({ kind: 'project', project_id }, work)
+}
+
+/**
+ * Runs work on a batch of some projects, in the scope of the project if there is only one. Equal ids
+ * count once.
+ */
+export function runInProjects<T>(project_ids: Iterable<string>, work: () => T): T {
+  const unique = [...new Set(project_ids)]
+  const [only] = unique
+  if (only !== undefined && unique.length === 1) return runInProject(only, work)
+  return runInScope({ kind: 'projects', project_ids: unique }, work)
 }
 
 /** Runs work that reads and changes rows of one organization. */
@@ -50,6 +66,7 @@ export function runAsOwner<T>(reason: string, work: () => T): T {
 
 function checked(scope: TenantScope): TenantScope {
   if (scope.kind === 'project') checkId('project_id', scope.project_id)
+  if (scope.kind === 'projects') for (const id of scope.project_ids) checkId('project_id', id)
   if (scope.kind === 'organization') checkId('organization_id', scope.organization_id)
   return scope
 }

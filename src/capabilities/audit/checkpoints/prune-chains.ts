@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { type AuditTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 import type { ChainRow } from '../events/store.ts'
+import { runInChain } from '../trail/chain-id.ts'
 import { storeCheckpoint } from './sign-checkpoints.ts'
 
 type Db = Kysely<AuditTables>
@@ -13,24 +14,27 @@ const batch_max = 5_000
  * With sinks, only a published checkpoint counts; with streams, only a checkpoint whose record all
  * of them have sent. Returns the number of deleted records.
  */
-export async function pruneChains(
-  db: Db,
-  pruning: Cut & { key: KeyObject; now: Date; signal: AbortSignal },
-): Promise<number> {
+export async function pruneChains(db: Db, pruning: Pruning): Promise<number> {
   let deleted = 0
   const chains = await db.selectFrom('audit_chains').selectAll().execute()
   for (const chain of chains) {
     pruning.signal.throwIfAborted()
-    const cut = await findCut(db, chain, pruning)
-    if (cut !== undefined) {
-      const head = cut.hash.toString('hex')
-      await storeCheckpoint(db, chain, { ...pruning, kind: 'pruned', seq: cut.seq, head })
-    }
-    // Also deletes the records that an interrupted pass left.
-    deleted += await deletePrefix(db, chain.chain_id, pruning.signal)
+    deleted += await runInChain(chain.chain_id, () => pruneChain(db, chain, pruning))
   }
   return deleted
 }
+
+async function pruneChain(db: Db, chain: ChainRow, pruning: Pruning): Promise<number> {
+  const cut = await findCut(db, chain, pruning)
+  if (cut !== undefined) {
+    const head = cut.hash.toString('hex')
+    await storeCheckpoint(db, chain, { ...pruning, kind: 'pruned', seq: cut.seq, head })
+  }
+  // Also deletes the records that an interrupted pass left.
+  return deletePrefix(db, chain.chain_id, pruning.signal)
+}
+
+type Pruning = Cut & { key: KeyObject; now: Date; signal: AbortSignal }
 
 /** Which records may be deleted. */
 type Cut = { before: Date; hasSinks: boolean; streams: readonly string[] }

@@ -1,4 +1,5 @@
 import type { AuditTables, Kysely } from '../../../platform/relational/index.ts'
+import { runInChain } from '../trail/chain-id.ts'
 
 type Db = Kysely<AuditTables>
 
@@ -30,13 +31,13 @@ export async function publishCheckpoints(
   for (const { chain_id, seq, kind, envelope } of waiting) {
     const name = `${chain_id}/${String(seq).padStart(16, '0')}-${kind}.json`
     for (const publish of sinks) await publish({ name, envelope })
-    await db
+    const note = db
       .updateTable('audit_checkpoints')
       .set({ published_at: now })
       .where('chain_id', '=', chain_id)
       .where('seq', '=', seq)
       .where('kind', '=', kind)
-      .execute()
+    await runInChain(chain_id, () => note.execute())
   }
   return waiting.length
 }

@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import { type AuditTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 import { type Checkpoint, digestCheckpoint, signCheckpoint } from '../chain/checkpoint.ts'
 import type { ChainRow } from '../events/store.ts'
+import { runInChain } from '../trail/chain-id.ts'
 
 type Db = Kysely<AuditTables>
 
@@ -33,7 +34,8 @@ export async function signCheckpoints(
   let signed = 0
   for (const chain of due) {
     const position = { seq: chain.seq, head: chain.hash.toString('hex') }
-    if (await storeCheckpoint(db, chain, { kind: 'head', ...position, key, now })) signed++
+    const signing = { kind: 'head', ...position, key, now } as const
+    if (await runInChain(chain.chain_id, () => storeCheckpoint(db, chain, signing))) signed++
   }
   return signed
 }

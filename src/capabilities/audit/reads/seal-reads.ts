@@ -2,7 +2,7 @@ import type { Clock } from '../../../kernel/time.ts'
 import type { AuditTables, Kysely, Selectable } from '../../../platform/relational/index.ts'
 import { type ContentRead, hashSegment } from '../chain/segment.ts'
 import { appendEntry } from '../trail/append.ts'
-import { installationChain } from '../trail/chain-id.ts'
+import { installationChain, runInChain } from '../trail/chain-id.ts'
 import { insertSealed, takeUnsealed, tryLockSealing } from './unsealed-reads.ts'
 
 type Db = Kysely<AuditTables>
@@ -25,9 +25,9 @@ export async function sealReads(db: Db, clock: Clock): Promise<number> {
   const chains = await db.selectFrom('audit_read_batches').select('chain_id').distinct().execute()
   let sealed = 0
   for (const { chain_id } of chains) {
-    sealed += await db
-      .transaction()
-      .execute((trx) => sealChain(trx, { chain_id, now_ms: clock.now_ms() }))
+    sealed += await runInChain(chain_id, () =>
+      db.transaction().execute((trx) => sealChain(trx, { chain_id, now_ms: clock.now_ms() })),
+    )
   }
   return sealed
 }

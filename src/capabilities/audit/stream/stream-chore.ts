@@ -30,6 +30,7 @@ export function streamChores(options: StreamOptions): Chore[] {
     return {
       name: `stream audit records to ${receiver.name}`,
       every_ms,
+      reason: 'a stream sends the records of all organizations',
       run: (signal) => stream.sendAll(signal),
     }
   })

@@ -1,7 +1,16 @@
+import { runInInstallation, runInOrganization } from '../../../platform/tenancy/index.ts'
+
 /** The chain of calls that belong to no organization: sign-ins, accounts, unknown tenants. */
 export const installationChain = '00000000-0000-0000-0000-000000000000'
 
 /** Returns the chain of an organization; null: the chain of the installation. */
 export function chainOf(organization_id: string | null): string {
   return organization_id ?? installationChain
+}
+
+/** Runs work on one chain in the scope of its organization. */
+export function runInChain<T>(chain_id: string, work: () => T): T {
+  return chain_id === installationChain
+    ? runInInstallation('the chain of the installation', work)
+    : runInOrganization(chain_id, work)
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../kernel/time.ts'
 import { sql } from '../../../platform/relational/index.ts'
+import { runInProject } from '../../../platform/tenancy/index.ts'
 import type { Chore } from '../../jobs/index.ts'
 import type { CertificationDb } from '../evidence/contract.ts'
 import { startJob } from './store.ts'
@@ -22,10 +23,30 @@ const day_ms = 86_400_000
  */
 export function certificationChores(deps: Deps): Chore[] {
   return [
-    { name: 'due certifications', every_ms: tend_ms, run: () => startDue(deps) },
-    { name: 'lost certifications', every_ms: tend_ms, run: () => endLost(deps) },
-    { name: 'expired certification evidence', every_ms: expire_ms, run: () => expire(deps) },
-    { name: 'old eval runs', every_ms: evalRuns_ms, run: () => deleteOldRuns(deps) },
+    {
+      name: 'due certifications',
+      every_ms: tend_ms,
+      reason: 'due certifications of all projects',
+      run: () => startDue(deps),
+    },
+    {
+      name: 'lost certifications',
+      every_ms: tend_ms,
+      reason: 'lost certifications of all projects are ended by one statement',
+      run: () => endLost(deps),
+    },
+    {
+      name: 'expired certification evidence',
+      every_ms: expire_ms,
+      reason: 'deletes what expired in all projects',
+      run: () => expire(deps),
+    },
+    {
+      name: 'old eval runs',
+      every_ms: evalRuns_ms,
+      reason: 'deletes what is old in all projects',
+      run: () => deleteOldRuns(deps),
+    },
   ]
 }
 
@@ -43,7 +64,9 @@ async function startDue({ db, clock }: Deps): Promise<void> {
       .forUpdate()
       .skipLocked()
       .execute()
-    for (const row of due) await startJob(trx, row, clock)
+    for (const row of due) {
+      await runInProject(row.project_id, () => startJob(trx, row, clock))
+    }
   })
 }
 

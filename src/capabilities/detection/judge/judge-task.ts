@@ -1,6 +1,7 @@
 import { backOff } from '../../../kernel/back-off.ts'
 import { sleep } from '../../../kernel/time.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
+import { runInInstallation, runInProject } from '../../../platform/tenancy/index.ts'
 import type { FindingChanges } from '../findings/finding.ts'
 import { findTasks, type TaskKey } from '../findings/tasks-store.ts'
 import type { DetectionPorts } from '../ports.ts'
@@ -176,9 +177,13 @@ export function startJudging(ports: Ports): { stop(): Promise<void> } {
 async function judgeSome(ports: Ports, signal: AbortSignal): Promise<'none' | 'some' | 'failed'> {
   const { db, work } = ports
   const { lease_ms, asks_max: limit } = work
-  const claimed = await claimJudgeDue(db, { lease_ms, limit })
+  const claimed = await runInInstallation('due tasks of all projects', () =>
+    claimJudgeDue(db, { lease_ms, limit }),
+  )
   if (claimed.length === 0) return 'none'
-  const outcomes = await Promise.all(claimed.map((claim) => judgeOne({ ...ports, signal }, claim)))
+  const judge = (claim: JudgeClaim) =>
+    runInProject(claim.project_id, () => judgeOne({ ...ports, signal }, claim))
+  const outcomes = await Promise.all(claimed.map(judge))
   return outcomes.every((outcome) => outcome === 'failed') ? 'failed' : 'some'
 }
 

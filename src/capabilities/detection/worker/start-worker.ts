@@ -5,6 +5,7 @@ import { Problem } from '../../../kernel/problem.ts'
 import { sleep } from '../../../kernel/time.ts'
 import { isRelationalUnavailable } from '../../../platform/relational/index.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
+import { runInInstallation, runInProject, runInProjects } from '../../../platform/tenancy/index.ts'
 import type { Finding, FindingChanges } from '../findings/finding.ts'
 import type { JudgingPlan } from '../findings/findings-store.ts'
 import {
@@ -68,16 +69,21 @@ async function analyseDue(ports: WorkPorts, stopping: AbortSignal): Promise<bool
   const { db, settings } = ports
   const claim = newId()
   const { lease_ms, claim_tasks_max: limit } = settings
-  const claimed = await claimDue(db, { claim, lease_ms, limit })
+  const claimed = await runInInstallation('projects take turns with their tasks', () =>
+    claimDue(db, { claim, lease_ms, limit }),
+  )
   if (claimed.length === 0) return false
   try {
     for (const [project_id, tasks] of groupByProject(claimed)) {
       if (stopping.aborted) break
-      await analyseClaimed(ports, project_id, tasks)
+      await runInProject(project_id, () => analyseClaimed(ports, project_id, tasks))
     }
   } finally {
     // Releases the tasks that were not analysed; if this fails too, their lease expires.
-    await releaseClaims(db, claimed)
+    await runInProjects(
+      claimed.map(({ project_id }) => project_id),
+      () => releaseClaims(db, claimed),
+    )
   }
   return true
 }

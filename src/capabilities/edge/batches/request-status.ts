@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { LedgerEntry } from '../../../model/ledger-entry.ts'
 import { faultSchema, record } from '../../../model/named-schemas.ts'
 import { type IngestTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import { runInProjects } from '../../../platform/tenancy/index.ts'
 import { captureReasons } from '../../records/capture/index.ts'
 import { schemaVersionNamed } from '../../records/schema/index.ts'
 import type { RequestRow } from './store.ts'
@@ -197,7 +198,11 @@ export async function settleRequests(
 ): Promise<void> {
   const latest = latestOf(entries)
   for (let from = 0; from < latest.length; from += entries_max) {
-    await write(db, latest.slice(from, from + entries_max))
+    const some = latest.slice(from, from + entries_max)
+    await runInProjects(
+      some.map(({ project_id }) => project_id),
+      () => write(db, some),
+    )
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../kernel/time.ts'
+import { runInProject } from '../../../platform/tenancy/index.ts'
 import type { Chore } from '../../jobs/index.ts'
 import type { InsightDb } from '../insight-db.ts'
 import { countDue } from './counts-store.ts'
@@ -24,14 +25,19 @@ export function countFeedbackChore({ db }: Pick<ChoreDeps, 'db'>): Chore {
   return {
     name: 'counts of feedback',
     every_ms: refreshEvery_ms,
+    reason: 'changed feedback of all projects',
     run: async (signal) => {
       for (const project_id of await findDueProjects(db, projects_max)) {
-        for (let batch = 0; batch < batches_max; batch += 1) {
-          signal.throwIfAborted()
-          if ((await refreshRatedTasks(db, project_id, batch_tasks)) < batch_tasks) break
-        }
+        await runInProject(project_id, () => countProject(db, project_id, signal))
       }
     },
+  }
+}
+
+async function countProject(db: InsightDb, project_id: string, signal: AbortSignal): Promise<void> {
+  for (let batch = 0; batch < batches_max; batch += 1) {
+    signal.throwIfAborted()
+    if ((await refreshRatedTasks(db, project_id, batch_tasks)) < batch_tasks) return
   }
 }
 
@@ -51,12 +57,15 @@ export function countTaskDaysChore({ db, clock }: ChoreDeps): Chore {
   return {
     name: 'tasks by day',
     every_ms: daysEvery_ms,
+    reason: 'finds the projects with feedback, and deletes what is old in all projects',
     run: async (signal) => {
       const oldest_ms = clock.now_ms() - keptDays * day_ms
       await deleteOldCounts(db, new Date(oldest_ms).toISOString().slice(0, 10))
       for (let after = '00000000-0000-0000-0000-000000000000'; after !== ''; ) {
         const projects = await ratedProjects(db, { after, limit: projects_max })
-        for (const project_id of projects) await countDays({ db, clock }, project_id, signal)
+        for (const project_id of projects) {
+          await runInProject(project_id, () => countDays({ db, clock }, project_id, signal))
+        }
         after = projects.length < projects_max ? '' : (projects.at(-1) ?? '')
       }
     },

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../kernel/time.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
+import { runInProject } from '../../../platform/tenancy/index.ts'
 import type { Chore } from '../../jobs/index.ts'
 import { addDrops } from '../items/items-store.ts'
 import type { FeedbackDb } from '../ports.ts'
@@ -52,7 +53,7 @@ export async function attachWaiting(deps: WaitingDeps, signal?: AbortSignal): Pr
     order by look_at limit ${tasks_max}`.execute(deps.db)
   for (const one of rows) {
     signal?.throwIfAborted()
-    await settleWaiting(deps, one)
+    await runInProject(one.project_id, () => settleWaiting(deps, one))
   }
   return rows.length
 }
@@ -152,10 +153,16 @@ export function feedbackChores(deps: WaitingDeps): Chore[] {
     {
       name: 'attach feedback',
       every_ms: 1_000,
+      reason: 'waiting tasks of all projects',
       run: async (signal) => {
         while ((await attachWaiting(deps, signal)) === tasks_max);
       },
     },
-    { name: 'delete old feedback counts', every_ms: 3_600_000, run: () => deleteOldHours(deps) },
+    {
+      name: 'delete old feedback counts',
+      every_ms: 3_600_000,
+      reason: 'deletes what is old in all projects',
+      run: () => deleteOldHours(deps),
+    },
   ]
 }

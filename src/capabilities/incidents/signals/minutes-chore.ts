@@ -1,5 +1,6 @@
 import type { Columnar } from '../../../platform/columnar/index.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
+import { runInProject } from '../../../platform/tenancy/index.ts'
 import type { Chore } from '../../jobs/index.ts'
 import type { IncidentDb } from '../ports.ts'
 import type { Rule } from '../rules/rule.ts'
@@ -21,15 +22,15 @@ export function signalMinutesChore({ db, columnar, logger }: ChoreOptions): Chor
   return {
     name: 'signal_minutes',
     every_ms: 60_000,
+    reason: 'finds the projects whose rules have long windows',
     run: async (signal) => {
       for (const project_id of await projectsWithLongWindows(db)) {
         signal.throwIfAborted()
-        await refreshMinutes(columnar, project_id, { ...refreshDefaults, signal }).catch(
-          (error: unknown) => {
-            signal.throwIfAborted()
-            logger.warn({ err: error, project_id }, 'refreshing the minutes of signals failed')
-          },
-        )
+        const refresh = () => refreshMinutes(columnar, project_id, { ...refreshDefaults, signal })
+        await runInProject(project_id, refresh).catch((error: unknown) => {
+          signal.throwIfAborted()
+          logger.warn({ err: error, project_id }, 'refreshing the minutes of signals failed')
+        })
       }
     },
   }

@@ -1,4 +1,5 @@
 import { sql } from '../../../platform/relational/index.ts'
+import { runInProject } from '../../../platform/tenancy/index.ts'
 import { applyTimers, joinTimers } from '../life-cycle/due.ts'
 import type { Changed, Incident } from '../life-cycle/incident.ts'
 import { applyMuting } from '../life-cycle/notices.ts'
@@ -27,7 +28,9 @@ export async function applyDueTimers(
   const sum = { opened: 0, messages: 0 }
   for (const [project_id, incidents] of Map.groupBy(due, (one) => one.project_id)) {
     const ids = incidents.map(({ id }) => id)
-    const saved = await db.transaction().execute((trx) => applyOf(trx, { project_id, ids, now_ms }))
+    const saved = await runInProject(project_id, () =>
+      db.transaction().execute((trx) => applyOf(trx, { project_id, ids, now_ms })),
+    )
     sum.messages += saved.messages
   }
   return sum
@@ -69,22 +72,30 @@ function applyOne(
 export async function applyMutes(db: IncidentDb, { now_ms }: { now_ms: number }): Promise<Saved> {
   const sum = { opened: 0, messages: 0 }
   for (const project_id of await findMutableProjects(db)) {
-    const unresolved = await readUnresolved(db, project_id)
-    const muting = await readMuting(db, { project_id, now_ms }, async () => unresolved)
-    if (unresolved.every((row) => muted(row, muting, now_ms) === undefined)) continue
-    const saved = await db.transaction().execute(async (trx) => {
-      const book = await openIncidents(trx, { project_id, now_ms })
-      const rows = await book.readUnresolved()
-      const current = await readMuting(trx, book, async () => rows)
-      for (const before of rows) {
-        const change = muted(before, current, now_ms)
-        if (change !== undefined) book.record({ before, change })
-      }
-      return book.save()
-    })
-    sum.messages += saved.messages
+    sum.messages += await runInProject(project_id, () => muteProject(db, { project_id, now_ms }))
   }
   return sum
+}
+
+/** Returns the number of messages. */
+async function muteProject(
+  db: IncidentDb,
+  { project_id, now_ms }: { project_id: string; now_ms: number },
+): Promise<number> {
+  const unresolved = await readUnresolved(db, project_id)
+  const muting = await readMuting(db, { project_id, now_ms }, async () => unresolved)
+  if (unresolved.every((row) => muted(row, muting, now_ms) === undefined)) return 0
+  const { messages } = await db.transaction().execute(async (trx) => {
+    const book = await openIncidents(trx, { project_id, now_ms })
+    const rows = await book.readUnresolved()
+    const current = await readMuting(trx, book, async () => rows)
+    for (const before of rows) {
+      const change = muted(before, current, now_ms)
+      if (change !== undefined) book.record({ before, change })
+    }
+    return book.save()
+  })
+  return messages
 }
 
 function muted(row: StoredIncident, muting: MutingInEffect, now_ms: number): Changed | undefined {

@@ -2,6 +2,7 @@ import { backOff } from '../../../kernel/back-off.ts'
 import { Semaphore } from '../../../kernel/semaphore.ts'
 import { isRelationalUnavailable, sql } from '../../../platform/relational/index.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
+import { runInProject } from '../../../platform/tenancy/index.ts'
 import type { Group } from '../evaluation/groups.ts'
 import { newestSlot } from '../evaluation/slots.ts'
 import type { IncidentDb, Measured, Signals } from '../ports.ts'
@@ -57,7 +58,7 @@ export class SlotEvaluator {
       const { project_id } = lease
       if (this.#running.has(project_id)) continue
       const work = this.#permits
-        .run(() => this.#evaluate(lease, rules, stopping))
+        .run(() => runInProject(project_id, () => this.#evaluate(lease, rules, stopping)))
         .catch((error: unknown) => {
           if (stopping.aborted) return
           this.#ports.logger.warn({ err: error, project_id }, 'evaluating incident rules failed')

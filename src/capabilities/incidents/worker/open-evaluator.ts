@@ -2,6 +2,7 @@ import { newId } from '../../../kernel/ids.ts'
 import { sleep } from '../../../kernel/time.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
+import { runInInstallation, runInProject } from '../../../platform/tenancy/index.ts'
 import type { IncidentDb, Signals } from '../ports.ts'
 import type { Saved } from '../store/incident-book.ts'
 import { applyDueTimers, applyMutes } from './apply-timers.ts'
@@ -84,10 +85,12 @@ export class Evaluator {
     for (const { project_id } of this.#leases) {
       const ports = { db, ledger, forget_after_ms, now_ms: await now(), lag }
       for (const tick of [tickEvents, tickLedger]) {
-        const saved = await tick(ports, project_id).catch((error: unknown) => {
-          logger.warn({ err: error, project_id }, 'evaluating event rules failed')
-          return { opened: 0, messages: 0 }
-        })
+        const saved = await runInProject(project_id, () => tick(ports, project_id)).catch(
+          (error: unknown) => {
+            logger.warn({ err: error, project_id }, 'evaluating event rules failed')
+            return { opened: 0, messages: 0 }
+          },
+        )
         this.#wake(saved)
       }
     }
@@ -123,14 +126,15 @@ export class Evaluator {
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.settled()
-    await releaseProjects(this.#ports.db, this.#ports).catch(() => undefined)
+    const release = () => releaseProjects(this.#ports.db, this.#ports)
+    await runInInstallation(reasonOfSteps, release).catch(() => undefined)
   }
 
   /** Repeats a step until the evaluator stops. A failure is logged, and the step is repeated. */
   async repeat(name: string, every_ms: number, step: () => Promise<void>): Promise<void> {
     const { logger } = this.#ports
     while (!this.signal.aborted) {
-      await step().catch((error: unknown) => {
+      await runInInstallation(reasonOfSteps, step).catch((error: unknown) => {
         if (!this.signal.aborted) logger.warn({ err: error, step: name }, 'a step failed')
       })
       await sleep(every_ms, this.signal)
@@ -143,6 +147,9 @@ export class Evaluator {
 }
 
 const pruned_max = 10_000
+
+/** Leases, due rules, timers and old samples are found by one statement for all projects. */
+const reasonOfSteps = 'leases, due rules, timers and old samples of all projects'
 
 /** Returns the time of the database, which all processes share. */
 export async function databaseTime(db: IncidentDb): Promise<number> {

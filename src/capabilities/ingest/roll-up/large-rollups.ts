@@ -7,6 +7,7 @@ import {
   type Transaction,
 } from '../../../platform/relational/index.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
+import { runInInstallation, runInProject } from '../../../platform/tenancy/index.ts'
 import type { ObservationStore } from '../../storage/index.ts'
 import type { IngestMeters } from '../meters.ts'
 import { writeConversations } from './conversation-store.ts'
@@ -68,11 +69,23 @@ export function startRefreshing(
  * observations without a lock: rows stored meanwhile mark the roll-up again, so it stays due.
  */
 export async function refreshOne(ports: RefreshPorts, settings: RefreshSettings): Promise<boolean> {
-  const { db, clock } = ports
+  const { db } = ports
   const claim = newId()
   const lease_ms = settings.refresh_lease_ms
-  const claimed = await db.transaction().execute((trx) => claimLarge(trx, { claim, lease_ms }))
+  const claimed = await runInInstallation('due roll-ups of all projects', () =>
+    db.transaction().execute((trx) => claimLarge(trx, { claim, lease_ms })),
+  )
   if (claimed === undefined) return false
+  await runInProject(claimed.project_id, () => refreshClaimed(ports, claimed, settings))
+  return true
+}
+
+async function refreshClaimed(
+  ports: RefreshPorts,
+  claimed: ClaimedRollUp,
+  settings: RefreshSettings,
+): Promise<void> {
+  const { db, clock } = ports
   const start_ms = clock.now_ms()
   const write = await recompute(ports, claimed)
   const took_ms = clock.now_ms() - start_ms
@@ -82,7 +95,6 @@ export async function refreshOne(ports: RefreshPorts, settings: RefreshSettings)
     await write(trx)
     if (!(await settleLarge(trx, claimed, { rest_ms }))) throw new ClaimLost()
   })
-  return true
 }
 
 /** The refresh outlasted its lease, and another worker has a newer result. */

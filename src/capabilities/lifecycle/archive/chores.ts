@@ -1,6 +1,7 @@
 import type { Clock } from '../../../kernel/time.ts'
 import type { Blobs } from '../../../platform/blobs/index.ts'
 import type { ArchiveTables, JobTables, Kysely } from '../../../platform/relational/index.ts'
+import { runInProject } from '../../../platform/tenancy/index.ts'
 import type { Chore } from '../../jobs/index.ts'
 import { asArchiveFailure } from './failures.ts'
 import { archivePrefix } from './manifest.ts'
@@ -24,13 +25,14 @@ export function endSlicesChore(deps: {
   return {
     name: 'end slices',
     every_ms: deps.every_ms ?? slices_every_ms,
+    reason: 'ended slices of all projects',
     run: async (signal) => {
       const now = new Date(clock.now_ms())
       for (const slice of await slicesToEnd(db, { now, limit: slices_max })) {
         signal.throwIfAborted()
         const { id: slice_id, project_id } = slice
         await restored.dropSlice(slice_id)
-        await endSlice(db, { slice_id, project_id }, now)
+        await runInProject(project_id, () => endSlice(db, { slice_id, project_id }, now))
       }
     },
   }
@@ -54,6 +56,7 @@ export function tidyArchivesChore(deps: {
   return {
     name: 'tidy archives',
     every_ms: deps.every_ms ?? runs_every_ms,
+    reason: 'ended runs of all projects',
     run: async (signal) => {
       if (blobs === undefined) return
       for (const { id, project_id, state } of await endedRuns(db)) {
@@ -61,7 +64,7 @@ export function tidyArchivesChore(deps: {
         if (state === 'failed') {
           await asArchiveFailure(deleteAll(blobs, archivePrefix(project_id, id), signal))
         }
-        await forgetFiles(db, { job_id: id, ordinal: 0 })
+        await runInProject(project_id, () => forgetFiles(db, { job_id: id, ordinal: 0 }))
       }
     },
   }

@@ -4,6 +4,7 @@ import { durationMs } from '../../../kernel/duration.ts'
 import { matchesGlob } from '../../../kernel/glob.ts'
 import { Problem } from '../../../kernel/problem.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
+import { runInProject } from '../../../platform/tenancy/index.ts'
 import type { Chore } from '../../jobs/index.ts'
 import type { VerificationRoutesDeps } from '../api/contract.ts'
 import { findAnswer, findTrace } from '../api/trace-target.ts'
@@ -71,7 +72,8 @@ export function verifyQuietTasksChore(
 ): Chore {
   const pass = new PolicyPass(deps, { ...defaultPolicySettings, ...settings })
   const every_ms = settings.every_ms ?? defaultPolicySettings.every_ms
-  return { name: 'verification policy', every_ms, run: (signal) => pass.run(signal) }
+  const reason = 'policies of all projects'
+  return { name: 'verification policy', every_ms, reason, run: (signal) => pass.run(signal) }
 }
 
 /** A pass over all policies: it reads activity from `from_ms`. */
@@ -102,8 +104,9 @@ class PolicyPass {
     for (const policy of await selectActivePolicies(db, new Date(from_ms))) {
       if (signal.aborted) return
       const { project_id } = policy
-      const done = await withPolicyLock(db, project_id, () =>
-        this.#verifyProject(policy, { from_ms, now_ms, signal }),
+      const verify = () => this.#verifyProject(policy, { from_ms, now_ms, signal })
+      const done = await runInProject(project_id, () =>
+        withPolicyLock(db, project_id, verify),
       ).catch((error: unknown) => {
         logger.warn({ err: error, project_id }, 'automatic verification failed; retrying later')
         return false

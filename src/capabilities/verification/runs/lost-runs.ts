@@ -1,5 +1,6 @@
 import type { Clock } from '../../../kernel/time.ts'
 import { sql } from '../../../platform/relational/index.ts'
+import { runInProject } from '../../../platform/tenancy/index.ts'
 import type { Chore } from '../../jobs/index.ts'
 import type { RunFault } from './limits.ts'
 import { type RunsDb, refreshTasksTrust } from './store.ts'
@@ -13,7 +14,8 @@ const runs_max = 500
  * killed the worker, or the job was deleted. Without it, the trace could never be verified again.
  */
 export function endLostRunsChore({ db, clock }: { db: RunsDb; clock: Clock }): Chore {
-  return { name: 'lost verification runs', every_ms, run: () => endLostRuns(db, clock) }
+  const reason = 'lost runs of all projects are ended by one statement'
+  return { name: 'lost verification runs', every_ms, reason, run: () => endLostRuns(db, clock) }
 }
 
 async function endLostRuns(db: RunsDb, clock: Clock): Promise<void> {
@@ -32,7 +34,7 @@ async function endLostRuns(db: RunsDb, clock: Clock): Promise<void> {
       returning project_id, task_id`.execute(trx)
     for (const [project_id, runs] of Map.groupBy(rows, (row) => row.project_id)) {
       const tasks = runs.flatMap(({ task_id }) => task_id ?? [])
-      await refreshTasksTrust(trx, project_id, tasks)
+      await runInProject(project_id, () => refreshTasksTrust(trx, project_id, tasks))
     }
   })
 }

@@ -1,4 +1,5 @@
 import { sleep } from '../../../../kernel/time.ts'
+import { runInInstallation, runInProject } from '../../../../platform/tenancy/index.ts'
 import { type AttemptPorts, attemptNext } from './attempt.ts'
 import { type ChannelName, findDueChannels } from './claim.ts'
 
@@ -43,7 +44,8 @@ export function startNotifications(options: NotificationsOptions): Notifications
     const key = keyOf(target)
     const attempt = async () => {
       try {
-        await attemptNext(target, options, cutting.signal)
+        const attemptOne = () => attemptNext(target, options, cutting.signal)
+        await runInProject(target.project_id, attemptOne)
         bell.ring()
       } catch (error) {
         if (cutting.signal.aborted) return
@@ -93,11 +95,13 @@ async function beginDue(
   const { attempts_max, per_project_max } = settings
   const free = attempts_max - running.size
   if (free <= 0) return 0
-  const targets = await findDueChannels(db, {
-    ahead_ms: settings.ahead_ms(),
-    channels_max: attempts_max * 2,
-    per_project_max: per_project_max * 2,
-  })
+  const targets = await runInInstallation('due messages of all projects', () =>
+    findDueChannels(db, {
+      ahead_ms: settings.ahead_ms(),
+      channels_max: attempts_max * 2,
+      per_project_max: per_project_max * 2,
+    }),
+  )
   let begun = 0
   for (const target of targets) {
     if (begun >= free) break

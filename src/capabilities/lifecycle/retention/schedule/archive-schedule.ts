@@ -1,5 +1,6 @@
 import { Problem } from '../../../../kernel/problem.ts'
 import type { Clock } from '../../../../kernel/time.ts'
+import { runInProject } from '../../../../platform/tenancy/index.ts'
 import {
   type Chore,
   enqueueJob,
@@ -126,6 +127,7 @@ export function archiveScheduleChore(options: {
   return {
     name: 'scheduled archives',
     every_ms,
+    reason: 'schedules of all projects',
     run: async (signal) => {
       const now_ms = clock.now_ms()
       const scheduled = await scheduledArchives(db)
@@ -135,7 +137,8 @@ export function archiveScheduleChore(options: {
         const tick_ms = lastTick(schedule, now_ms)
         if (tick_ms === undefined || tick_ms <= Date.parse(since)) continue
         if (tick_ms <= now_ms - job_runs_days * day_ms || done.get(project_id) === tick_ms) continue
-        if (await enqueueTick(db, { project_id, tick_ms, clock })) done.set(project_id, tick_ms)
+        const enqueue = () => enqueueTick(db, { project_id, tick_ms, clock })
+        if (await runInProject(project_id, enqueue)) done.set(project_id, tick_ms)
       }
     },
   }

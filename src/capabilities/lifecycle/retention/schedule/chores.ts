@@ -1,5 +1,6 @@
 import { Problem } from '../../../../kernel/problem.ts'
 import type { Clock } from '../../../../kernel/time.ts'
+import { runInProject } from '../../../../platform/tenancy/index.ts'
 import { type Chore, deleteEndedJobs, enqueueJob } from '../../../jobs/index.ts'
 import type { LedgerStore } from '../../../storage/index.ts'
 import { type RetentionDb, retentionKind } from '../contract.ts'
@@ -23,7 +24,12 @@ export function retentionChores(options: RetentionChoresOptions): Chore[] {
   return [
     dailyRunsChore(options),
     archiveScheduleChore(options),
-    { name: 'books', every_ms: trim_every_ms, run: () => trimRecords(options) },
+    {
+      name: 'books',
+      every_ms: trim_every_ms,
+      reason: 'deletes what is old in all projects',
+      run: () => trimRecords(options),
+    },
   ]
 }
 
@@ -56,6 +62,7 @@ function dailyRunsChore(options: Options): Chore {
   return {
     name: 'daily retention',
     every_ms,
+    reason: 'due runs of all projects',
     run: async (signal) => {
       const { db, clock } = options
       const now = new Date(clock.now_ms())
@@ -63,7 +70,8 @@ function dailyRunsChore(options: Options): Chore {
         const due: DueSlot[] = await dueSlots(db, { now, after, limit: projects_max })
         for (const slot of due) {
           signal.throwIfAborted()
-          await startDailyRun(options, slot, now.getTime())
+          const start = () => startDailyRun(options, slot, now.getTime())
+          await runInProject(slot.project_id, start)
         }
         after = due.at(-1)?.project_id
         is_last = due.length < projects_max

@@ -1,7 +1,8 @@
+import { runInProject } from '../../../../platform/tenancy/index.ts'
 import type { Chore } from '../../../jobs/index.ts'
 import type { KnowledgeDb } from '../knowledge-base.ts'
 import type { Embedder } from './order-hits.ts'
-import { insertVectors, selectUnembedded } from './store.ts'
+import { insertVectors, selectUnembedded, type UnembeddedChunk } from './store.ts'
 
 /** Ports of the chore of embeddings. */
 export type EmbedChunksDeps = {
@@ -21,6 +22,7 @@ export function embeddingsChore(deps: EmbedChunksDeps): Chore {
   return {
     name: 'embeddings',
     every_ms: embedEvery_ms,
+    reason: 'the oldest chunk without a vector may be of any project',
     run: async (signal) => {
       await embedChunks(deps, signal)
     },
@@ -46,19 +48,30 @@ export async function embedChunks(
     const chunks = await selectUnembedded(db, { model, limit: texts_max, without })
     const [first] = chunks
     if (first === undefined) return made
-    const texts = chunks.map(({ text }) => text)
-    if (!(await book(first.project_id, embedder.estimate(texts)))) {
-      without.push(first.project_id)
-      continue
-    }
-    const { vectors } = await embedder.embed(texts, signal)
-    const rows = chunks.flatMap(({ id }, at) => {
-      const vector = vectors[at]
-      return vector === undefined ? [] : [{ chunk_id: id, vector }]
-    })
-    if (rows.length === 0) return made
-    await insertVectors(db, model, rows)
-    made += rows.length
+    const { project_id } = first
+    const added = await runInProject(project_id, () =>
+      embedSome({ db, embedder, book }, { project_id, chunks, signal }),
+    )
+    if (added === 'above_budget') without.push(project_id)
+    else if (added === 0) return made
+    else made += added
   }
   return made
+}
+
+/** Makes the vectors of chunks of one project. Returns their number. */
+async function embedSome(
+  { db, embedder, book }: EmbedChunksDeps,
+  given: { project_id: string; chunks: readonly UnembeddedChunk[]; signal: AbortSignal },
+): Promise<number | 'above_budget'> {
+  const { project_id, chunks, signal } = given
+  const texts = chunks.map(({ text }) => text)
+  if (!(await book(project_id, embedder.estimate(texts)))) return 'above_budget'
+  const { vectors } = await embedder.embed(texts, signal)
+  const rows = chunks.flatMap(({ id }, at) => {
+    const vector = vectors[at]
+    return vector === undefined ? [] : [{ chunk_id: id, vector }]
+  })
+  if (rows.length > 0) await insertVectors(db, embedder.model, rows)
+  return rows.length
 }
