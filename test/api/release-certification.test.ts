@@ -529,8 +529,10 @@ describe('requests', () => {
       if (status === 429) expect(body.code).toBe('rate_limited')
     })
     await eventually('the refusals', async () => statuses.length === 4)
-    const list = await api.call('GET', `${url}?limit=100`, project)
-    expect(list.body.certifications).toHaveLength(projectWaits_max)
+    const list = await eventually('the others', async () => {
+      const found = await api.call('GET', `${url}?limit=100`, project)
+      return found.body.certifications.length === projectWaits_max && found
+    })
     const { status } = await api.call('POST', `${url}?wait=true`, other, { body: releaseBody })
     expect(status).toBe(200)
     for (const { certification_id } of list.body.certifications) {
