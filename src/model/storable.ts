@@ -5,18 +5,21 @@ import type { z } from 'zod'
  * which PostgreSQL cannot store.
  */
 export function refuseUnstorable(body: unknown, context: z.core.$RefinementCtx): void {
-  for (const path of unstorablePaths(body)) {
+  const isUnstorable = (text: string) => !text.isWellFormed() || text.includes('\u0000')
+  for (const path of pathsOfTexts(body, isUnstorable)) {
     const message = 'expected text without U+0000 and without half of a surrogate pair'
     context.addIssue({ code: 'custom', path, message, input: undefined })
   }
 }
 
-/** Returns the paths of the texts of a JSON value that PostgreSQL cannot store. */
-function unstorablePaths(value: unknown): PropertyKey[][] {
-  if (typeof value === 'string') {
-    return value.isWellFormed() && !value.includes('\u0000') ? [] : [[]]
-  }
+/** Returns the paths of the texts and keys of a JSON value that have a property. */
+export function pathsOfTexts(value: unknown, has: (text: string) => boolean): PropertyKey[][] {
+  if (typeof value === 'string') return has(value) ? [[]] : []
   if (typeof value !== 'object' || value === null) return []
   const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value)
-  return entries.flatMap(([key, inner]) => unstorablePaths(inner).map((path) => [key, ...path]))
+  return entries.flatMap(([key, inner]) =>
+    typeof key === 'string' && has(key)
+      ? [[key]]
+      : pathsOfTexts(inner, has).map((path) => [key, ...path]),
+  )
 }

@@ -57,6 +57,29 @@ test('only members of the organization can be added', async () => {
   }
 })
 
+test('a role in one organization moves no calls of a person of two to its project', async () => {
+  const theirs = await post(`${root}/organizations`, { name: 'home of two' })
+  const { user_id } = await app.person('of-two@example.com', 'member', theirs.body.id)
+  const home = await post(`${root}/organizations/${theirs.body.id}/projects`, { name: 'home' })
+  await put(`${root}/projects/${home.body.id}/members/${user_id}`, { role: 'viewer' })
+  const { db } = app.relational
+  const organization_id = app.first.organization_id
+  await db
+    .updateTable('users')
+    .set({ default_project_id: home.body.id })
+    .where('id', '=', user_id)
+    .execute()
+  await db
+    .insertInto('organization_members')
+    .values({ organization_id, user_id, role: 'member', created_at: new Date() })
+    .execute()
+  const { body: project } = await post(projects, { name: 'of an attacker' })
+  const url = `${root}/projects/${project.id}/members/${user_id}`
+  for (const role of ['viewer', 'editor']) expect((await put(url, { role })).status).toBe(200)
+  const user = db.selectFrom('users').select('default_project_id').where('id', '=', user_id)
+  expect(await user.executeTakeFirst()).toEqual({ default_project_id: home.body.id })
+})
+
 test('nothing of a person of another organization changes', async () => {
   const other = await post(`${root}/organizations`, { name: 'untouched people' })
   const { user_id } = await app.person('untouched@example.com', 'member', other.body.id)

@@ -115,6 +115,17 @@ describe('an organization', () => {
     expect(outcome(taken)).toEqual([409, 'name_taken'])
   })
 
+  test('has one project of a name', async () => {
+    const { id } = await twoOwners()
+    const create = (name: string) =>
+      call('POST', `/api/v2/access/organizations/${id}/projects`, { name })
+    await create('first')
+    const second = `/api/v2/access/projects/${(await create('second')).body.id}/settings`
+    const renamed = (name: string) => call('PUT', second, { name, key_scopes: null })
+    expect(outcome(await renamed('first'))).toEqual([409, 'name_taken'])
+    expect((await renamed('second')).status).toBe(200)
+  })
+
   test('is changed by admins, deleted by owners, and not seen by others', async () => {
     const { url, id, second } = await twoOwners()
     const admin = await person('admin', id)

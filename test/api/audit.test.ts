@@ -344,6 +344,14 @@ test('a second check of a chain at the same time is refused, and not recorded as
   expect((await get(url)).status).toBe(200)
 })
 
+test('filters of events and reads refuse what PostgreSQL cannot compare', async () => {
+  for (const query of ['actor_id=%00', 'resource_type=a%00', 'from=0000-01-01T00:00:00Z']) {
+    const refused = await get(`/api/v2/audit/events?${query}`)
+    expect([query, refused.status, refused.body.code]).toEqual([query, 400, 'invalid_request'])
+  }
+  expect((await get('/api/v2/audit/reads?resource_id=%00')).status).toBe(400)
+})
+
 test('a check from a given record on starts there, and names what it checked', async () => {
   const whole = (await get('/api/v2/audit/verify?after=0')).body
   expect(whole).toMatchObject({ valid: true, next_after: null, from_seq: 1 })

@@ -146,6 +146,35 @@ describe('a hostile upload', () => {
     expect(refused.body.errors.map((one: { pointer: string }) => one.pointer)).toContain(pointer)
   })
 
+  test('that is long to read holds up no other call, and a project has its turns', async () => {
+    const [project, other] = [await api.newProject(), await api.newProject()]
+    const content = `<testsuite><!--${'x'.repeat(8_000_000)}--><testcase name="a"/></testsuite>`
+    const ended: string[] = []
+    const slow = Array.from({ length: 7 }, async (_, n) => {
+      const { status } = await post(project, bodyOf({ name: `${n}`, format: 'junit', content }))
+      ended.push('slow')
+      return status
+    })
+    for (let n = 0; n < 3; n += 1) {
+      expect((await api.call('GET', '/eval-runs', other)).status).toBe(200)
+      ended.push('other')
+    }
+    expect(ended.filter((one) => one === 'slow').length).toBeLessThan(7)
+    const statuses = (await Promise.all(slow)).toSorted()
+    expect(statuses.at(0)).toBe(201)
+    expect(statuses.at(-1)).toBe(429)
+  })
+
+  test('of 100,000 attributes, or named as a method of objects, is refused', async () => {
+    const project = await api.newProject()
+    const many = Array.from({ length: 100_000 }, (_, i) => `a${i}=""`).join(' ')
+    for (const attributes of [many, 'hasOwnProperty="x" b="y"']) {
+      const content = `<testsuite ${attributes}><testcase name="a"/></testsuite>`
+      const refused = await post(project, bodyOf({ format: 'junit', content }))
+      expect(codeOf(refused)).toEqual([400, 'invalid_request'])
+    }
+  })
+
   test('with invalid UTF-8, or of 100 MB, is refused', async () => {
     const project = await api.newProject()
     const text = Buffer.from(JSON.stringify(bodyOf({ name: 'café' })), 'latin1')

@@ -198,6 +198,28 @@ test('a roll-up that is marked during its refresh stays due, after a pause', asy
   expect(due).toEqual([{ soon: true }])
 })
 
+test.each([
+  ['are added', 1],
+  ['are computed again', 200],
+])('sums that no column holds end at the largest value, if they %s', async (_name, each) => {
+  const [store, project_id] = [countingStore(), randomUUID()]
+  const rows = Array.from({ length: 200 }, (_, id) => ({
+    ...rowOf(project_id, { ...plain, id, task: 1, cost_usd: '999999999' }),
+    input_uncached_tokens: Number.MAX_SAFE_INTEGER,
+    reasoning_tokens: Number.MAX_SAFE_INTEGER,
+  }))
+  for (let at = 0; at < rows.length; at += each) {
+    const some = rows.slice(at, at + each)
+    await store.insert(some, { token: randomUUID() })
+    await rollUp({ ...ports(store), large_from: 1_000 }, collectTouched(some))
+  }
+  const most = { total_tokens: Number.MAX_SAFE_INTEGER, cost_usd: '99999999999.000000000' }
+  const [task] = await tasksOf(project_id)
+  const [conversation] = await conversationsOf(project_id)
+  expect(task).toMatchObject({ ...most, input_uncached_tokens: Number.MAX_SAFE_INTEGER })
+  expect(conversation).toMatchObject(most)
+})
+
 /** Delivers them, then compares all roll-ups with recomputed ones. */
 async function rolledUp(
   deliveries: readonly Delivery[],

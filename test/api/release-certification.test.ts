@@ -7,6 +7,7 @@ import {
   readStatement,
 } from '../../src/capabilities/certification/index.ts'
 import { statementPayloadType } from '../../src/capabilities/certification/statement/statement.ts'
+import { projectWaits_max } from '../../src/kernel/wait-slots.ts'
 import {
   type CertificationApi,
   openCertificationApi,
@@ -514,6 +515,34 @@ describe('requests', () => {
       body: releaseBody,
     })
     expect([status, body.result]).toEqual([200, 'certified'])
+  })
+
+  test('a flood of waiting requests is refused, and declares nothing', async () => {
+    const [project, other] = [await goodProject(), await goodProject()]
+    const window = { to: new Date(Date.now() + 3_600_000).toISOString() }
+    const ask = (one: string, release: object) =>
+      api.call('POST', `${url}?wait=true`, one, { body: { ...releaseBody, window, release } })
+    const statuses: number[] = []
+    const flood = Array.from({ length: projectWaits_max + 4 }, async (_, n) => {
+      const { status, body } = await ask(project, { name: `flood-${n}`, version: '1' })
+      statuses.push(status)
+      if (status === 429) expect(body.code).toBe('rate_limited')
+    })
+    await eventually('the refusals', async () => statuses.length === 4)
+    const list = await eventually('the others', async () => {
+      const found = await api.call('GET', `${url}?limit=100`, project)
+      return found.body.certifications.length === projectWaits_max && found
+    })
+    const { status } = await api.call('POST', `${url}?wait=true`, other, { body: releaseBody })
+    expect(status).toBe(200)
+    for (const { certification_id } of list.body.certifications) {
+      await api.call('POST', `${url}/${certification_id}/cancel`, project)
+    }
+    await Promise.all(flood)
+    expect(statuses.toSorted()).toEqual([
+      ...Array.from({ length: projectWaits_max }, () => 200),
+      ...[429, 429, 429, 429],
+    ])
   })
 
   test('evidence older than max_age is stale', async () => {

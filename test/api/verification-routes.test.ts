@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { projectWaits_max } from '../../src/capabilities/verification/api/wait-slots.ts'
 import { readAnswer } from '../../src/capabilities/verification/runs/read-answer.ts'
 import { encodeCursor } from '../../src/kernel/pages.ts'
+import { projectWaits_max } from '../../src/kernel/wait-slots.ts'
 import { eventually } from '../support/eventually.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
 import {

@@ -290,6 +290,31 @@ describe('a certification', () => {
     })
   })
 
+  test('with more eval cases than the limit is inconclusive', async () => {
+    const alone = await openCertificationApi()
+    await using _ = alone
+    alone.startWorker({ tasks_max: 1_000 })
+    const project = await alone.newProject()
+    await alone.putPolicy(project, {
+      gates: [{ metric: 'eval_pass_rate', kind: 'absolute', threshold: 0.5 }],
+    })
+    const { release, environment } = releaseBody
+    const upload = async (run: string) => {
+      const cases = Array.from({ length: 600 }, (_, n) => ({
+        case_id: `${run}-${n}`,
+        passed: true,
+      }))
+      const content = cases.map((one) => JSON.stringify(one)).join('\n')
+      const body = { release, environment, name: run, format: 'jsonl', content }
+      return (await alone.call('POST', '/eval-runs', project, { body })).body.eval_run_id
+    }
+    const eval_run_ids = [await upload('a'), await upload('b')]
+    expect(await alone.certify(project, { eval_run_ids })).toMatchObject({
+      ...{ result: 'inconclusive', obstacles: ['too_much_evidence'] },
+      gates: [{ n: 0, reason: 'no_samples' }],
+    })
+  })
+
   test('whose job was lost ends, so that the release can be certified again', async () => {
     const project = await goodProject()
     const id = randomUUID()

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { z } from 'zod'
-import { type Fault, type Problem, type ProblemCode, problem } from '../../kernel/problem.ts'
+import type { Problem, ProblemCode } from '../../kernel/problem.ts'
+import { parseParts } from './parse-parts.ts'
 import type { Caller, RouteAuth, RouteScope } from './route-access.ts'
 
 type Schema = z.ZodType
@@ -170,7 +171,8 @@ export function defineRoute<
     query,
     body,
     run: async ({ caller, headers, request_id, network, signal, ...parts }) => {
-      const parsed = parseParts({ params, query, body }, parts)
+      const anyText = rest.any_json_keys === true
+      const parsed = parseParts({ params, query, body }, parts, { anyText })
       const answer = await handle({
         params: parsed.params as Parsed<P>,
         query: parsed.query as Parsed<Q>,
@@ -214,68 +216,4 @@ export type Authorised = () => void
 
 export function defineRawRoute(definition: Omit<RawRoute, 'kind'>): RawRoute {
   return { ...definition, kind: 'raw' }
-}
-
-type Part = 'params' | 'query' | 'body'
-type Parts<T> = Record<Part, T>
-
-/**
- * Validates path, query and body together, so that one response names every fault. Throws
- * `invalid_request`. Pointers into the body are JSON pointers, others are `path.name`,
- * `query.name`.
- */
-function parseParts(schemas: Parts<z.ZodType | undefined>, values: Parts<unknown>): Parts<unknown> {
-  const faults: Fault[] = []
-  const parsed: Parts<unknown> = { params: undefined, query: undefined, body: undefined }
-  for (const part of ['params', 'query', 'body'] as const) {
-    const schema = schemas[part]
-    if (schema === undefined) continue
-    const result = schema.safeParse(values[part] ?? (part === 'query' ? {} : undefined))
-    if (result.success) parsed[part] = result.data
-    else faults.push(...result.error.issues.flatMap((issue) => faultsOf(part, issue, values[part])))
-  }
-  if (faults.length === 0) return parsed
-  const [first] = faults
-  throw problem('invalid_request', {
-    detail: `${first?.pointer || 'body'}: ${first?.detail}`,
-    faults: faults.slice(0, faultsMax),
-  })
-}
-
-/** Maximum faults in one response. A hostile body can have thousands. */
-const faultsMax = 50
-
-function faultsOf(part: Part, issue: z.core.$ZodIssue, value: unknown): Fault[] {
-  if (issue.code !== 'unrecognized_keys') {
-    return [{ pointer: pointerTo(part, issue.path), detail: detailOf(part, issue, value) }]
-  }
-  return issue.keys.map((key) => ({
-    pointer: pointerTo(part, [...issue.path, key]),
-    detail: `${quote(key)} is not a field here`,
-  }))
-}
-
-/**
- * Describes a fault. Parameters are quoted; bodies are not, because they may contain a password.
- */
-function detailOf(part: Part, issue: z.core.$ZodIssue, value: unknown): string {
-  const given = (value as Record<PropertyKey, unknown> | undefined)?.[issue.path[0] ?? '']
-  if (part === 'body' || typeof given !== 'string' || issue.message.includes(given)) {
-    return issue.message
-  }
-  return `got ${quote(given)}: ${issue.message}`
-}
-
-const quotedCharacters_max = 80
-
-function quote(text: string): string {
-  return JSON.stringify(text.slice(0, quotedCharacters_max))
-}
-
-function pointerTo(part: Part, path: readonly PropertyKey[]): string {
-  const steps = path.map(String)
-  if (part === 'body') {
-    return steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
-  }
-  return [part === 'params' ? 'path' : 'query', ...steps].join('.')
 }

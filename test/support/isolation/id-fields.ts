@@ -16,6 +16,30 @@ export function idFields(root: Json): IdField[] {
   return fieldsIn(root, root, [], 'body')
 }
 
+/** Returns all fields of a body or query, objects and lists too, up to a few levels. */
+export function allFields(root: Json): IdField[] {
+  return everyFieldIn(root, root, [], 'body')
+}
+
+/** Steps from the root to the deepest field of `allFields`. */
+const everyDepth_max = 6
+
+function everyFieldIn(schema: Json, root: Json, steps: readonly Step[], name: string): IdField[] {
+  const found = resolve(schema, root)
+  const own = { name, schema: found, steps }
+  if (steps.length >= everyDepth_max) return [own]
+  const inProperties = Object.entries(propertiesOf(found)).flatMap(([property, inner]) =>
+    everyFieldIn(inner, root, [...steps, { property }], property),
+  )
+  const { items } = found
+  const inItems = isJson(items) ? everyFieldIn(items, root, [...steps, { item: true }], name) : []
+  const inChoices = choicesOf(found).flatMap((inner, choice) =>
+    everyFieldIn(inner, root, [...steps, { choice }], name),
+  )
+  const isChoice = 'choice' in (steps.at(-1) ?? {})
+  return [...(isChoice ? [] : [own]), ...inProperties, ...inItems, ...inChoices]
+}
+
 /** Steps from the root to the deepest field. */
 const depth_max = 10
 

@@ -46,7 +46,7 @@ export function replaceSettings(
   },
 ): Promise<ProjectRow | 'name_taken' | 'limit_denied' | undefined> {
   const { project_id, actor_id, name, key_scopes, check } = change
-  return db.transaction().execute(async (trx) => {
+  const replaced = db.transaction().execute(async (trx) => {
     const project = await lockProject(trx, project_id)
     if (project === undefined) return undefined
     refuseUnlessOwner(project.managed_by, null)
@@ -56,14 +56,6 @@ export function replaceSettings(
       const role = await readOrganizationRole(trx, { user_id: actor_id, organization_id })
       if (role !== 'owner' && role !== 'admin') return 'limit_denied'
     }
-    const twin = await trx
-      .selectFrom('projects')
-      .select('id')
-      .where('organization_id', '=', organization_id)
-      .where('name', '=', name)
-      .where('id', '<>', project_id)
-      .executeTakeFirst()
-    if (twin !== undefined) return 'name_taken'
     return trx
       .updateTable('projects')
       .set({ name, key_scopes: sql`${key_scopes}::text[]` })
@@ -71,7 +63,17 @@ export function replaceSettings(
       .returning(projectColumns)
       .executeTakeFirst()
   })
+  // The scope of the call shows no other project, so that the index alone knows the names.
+  return replaced.catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === uniqueViolation) {
+      return 'name_taken' as const
+    }
+    throw error
+  })
 }
+
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const uniqueViolation = '23505'
 
 /** Locks the organization of a project, like every change of memberships, and reads the project. */
 async function lockProject(trx: Db, project_id: string): Promise<ProjectRow | undefined> {

@@ -1,5 +1,6 @@
 import type { OrganizationRole, ProjectRole } from '../../../kernel/scopes.ts'
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import { runInInstallation } from '../../../platform/tenancy/index.ts'
 import type { IssuerPerson } from '../oidc/person.ts'
 
 type Db = Kysely<AccessTables>
@@ -132,7 +133,8 @@ export async function keepOnlyProject(
       ? sql`select ${who.user_id}::uuid`
       : sql`select user_id from organization_members
             where organization_id = ${who.admins_of} and role in ('owner', 'admin')`
-  await sql`
+  // A project or organization shows only its own memberships, so that each person would have one.
+  const statement = sql`
     with seen as (
       select members.user_id, (array_agg(projects.id))[1] as project_id
       from organization_members members
@@ -146,8 +148,8 @@ export async function keepOnlyProject(
     )
     update users set default_project_id = seen.project_id
     from seen
-    where users.id = seen.user_id and users.default_project_id is distinct from seen.project_id
-  `.execute(db)
+    where users.id = seen.user_id and users.default_project_id is distinct from seen.project_id`
+  await runInInstallation('projects of people in all organizations', () => statement.execute(db))
 }
 
 /**

@@ -1,6 +1,12 @@
 import { z } from 'zod'
 import { cutPage, pageInfo, totalExactMax } from '../../../kernel/pages.ts'
-import { cursorParameter, limitParameter } from '../../../model/list-query.ts'
+import {
+  cursorParameter,
+  instantParameter,
+  isoWindow,
+  limitParameter,
+  textParameter,
+} from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { eventSchema, outcomeSchema, toEvent } from '../events/event.ts'
@@ -16,7 +22,6 @@ import {
 } from './contract.ts'
 
 const list = 'audit events'
-const word = z.string().min(1).max(256).optional()
 
 /** GET /api/v2/audit/events: audited calls, newest first. */
 export function getEvents(deps: AuditDeps): Route {
@@ -30,14 +35,14 @@ export function getEvents(deps: AuditDeps): Route {
     scope: auditScope,
     query: z.strictObject({
       ...chainQuery,
-      actor_id: word.describe('Id of the user, key, account, operator key or job.'),
-      action: word.describe('The operationId of a route, such as `createApiKey`.'),
-      resource_type: word.describe('For example `access/projects/api-keys`.'),
-      resource_id: word,
+      actor_id: textParameter('Id of the user, key, account, operator key or job.'),
+      action: textParameter('The operationId of a route, such as `createApiKey`.'),
+      resource_type: textParameter('For example `access/projects/api-keys`.'),
+      resource_id: textParameter('Id of the object that a call is about.'),
       outcome: outcomeSchema.optional(),
       of_project: z.uuid().toLowerCase().optional().describe('Only calls in this project.'),
-      from: z.iso.datetime({ offset: true }).optional().describe('Calls at or after this time.'),
-      to: z.iso.datetime({ offset: true }).optional().describe('Calls before this time.'),
+      from: instantParameter('Calls at or after this time.'),
+      to: instantParameter('Calls before this time.'),
       limit: limitParameter,
       cursor: cursorParameter,
     }),
@@ -48,9 +53,9 @@ export function getEvents(deps: AuditDeps): Route {
       next_cursor: z.string().nullable(),
     }),
     errors: [...chainErrors, 'invalid_cursor', 'store_unavailable'],
-    handle: async ({ query: { chain, limit, cursor, of_project, ...query }, caller }) => {
+    handle: async ({ query: { chain, limit, cursor, of_project, from, to, ...query }, caller }) => {
       const chain_id = await findChainId(deps, { chain, caller })
-      const filter = { ...query, chain_id, project_id: of_project }
+      const filter = { ...query, ...isoWindow({ from, to }), chain_id, project_id: of_project }
       const before = numberBefore(list, cursor)
       const [rows, counted] = await Promise.all([
         selectEvents(db, filter, { before, limit: limit + 1 }),

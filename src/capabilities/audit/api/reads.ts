@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { parsedJson } from '../../../kernel/json-values.ts'
 import { cutPage, encodeCursor } from '../../../kernel/pages.ts'
 import { idAfter } from '../../../model/id-pages.ts'
-import { cursorParameter, limitParameter } from '../../../model/list-query.ts'
+import { cursorParameter, limitParameter, textParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { eventSchema } from '../events/event.ts'
@@ -10,7 +10,6 @@ import { type ReadRow, selectReads } from '../events/store.ts'
 import { type AuditDeps, auditScope, chainErrors, chainQuery, findChainId } from './contract.ts'
 
 const list = 'audited reads'
-const word = z.string().min(1).max(256).optional()
 const { actor_kind, via, resource_type, resource_id, project_id, request_id, origin } =
   eventSchema.shape
 
@@ -38,8 +37,8 @@ export function getReads(deps: AuditDeps): Route {
     scope: auditScope,
     query: z.strictObject({
       ...chainQuery,
-      actor_id: word.describe('Id of the user.'),
-      resource_id: word.describe('Id of the task, trace, conversation or document.'),
+      actor_id: textParameter('Id of the user.'),
+      resource_id: textParameter('Id of the task, trace, conversation or document.'),
       limit: limitParameter,
       cursor: cursorParameter,
     }),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { totalExactMax } from '../../../kernel/pages.ts'
 import { poll } from '../../../kernel/poll.ts'
 import { problem } from '../../../kernel/problem.ts'
+import { openWaitSlots } from '../../../kernel/wait-slots.ts'
 import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
 import { flagParameter, textParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
@@ -33,6 +34,7 @@ const list = 'certifications'
  * it after its window has ended. Until it is finished, the same request returns it.
  */
 export function postReleaseCertification(deps: CertificationRoutesDeps): Route {
+  const waits = openWaitSlots('waiting certifications')
   return defineRoute({
     method: 'POST',
     url,
@@ -59,6 +61,7 @@ export function postReleaseCertification(deps: CertificationRoutesDeps): Route {
       'certification_running',
       'certification_plan_conflict',
       'limit_reached',
+      'rate_limited',
       'store_unavailable',
     ],
     handle: async ({ body, query, caller, signal }) => {
@@ -71,9 +74,10 @@ export function postReleaseCertification(deps: CertificationRoutesDeps): Route {
       await checkEvalRuns(deps.db, project_id, request)
       const requested_by = requesterOf(caller)
       const declaration = { project_id, requested_by, request, policy }
-      const { certification } = await declareCertification(deps, declaration)
+      const declare = async () => (await declareCertification(deps, declaration)).certification
+      const wait = async () => waitForEnd(deps, await declare(), signal)
       const row =
-        query.wait === true ? await waitForEnd(deps, certification, signal) : certification
+        query.wait === true ? await waits.take({ project_id, signal }, wait) : await declare()
       const status = row.state === 'pending' || row.state === 'running' ? 202 : 200
       return new Answer(toCertificationReply(row, deps.clock.now_ms()), { status })
     },

@@ -43,7 +43,7 @@ export type CertifyDeps = {
   signing: SigningKey
   readLedger: ReadLedger
   readFeedback: ReadFeedback
-  /** Maximum tasks of a release, and of its baseline. */
+  /** Maximum tasks of a release and of its baseline, and maximum eval cases of each. */
   tasks_max: number
 }
 
@@ -144,15 +144,15 @@ async function readAll(
   // Read before the tasks: items that are settled in the ledger are already stored.
   const ledger = readsTasks ? await readWindow(deps, project_id, window) : null
   const tasks = readsTasks ? await readTasks(deps, asked, limits) : noTasks
-  const cases = await readEvalCases(db, { project_id, salt, run_ids: eval_run_ids })
+  const ofCases = { project_id, salt, cases_max: deps.tasks_max }
+  const cases = await readEvalCases(db, { ...ofCases, run_ids: eval_run_ids })
   const compared =
     readsTasks && baseline !== null
       ? await readTasks(deps, { project_id, ...baseline }, limits)
       : noTasks
-  const comparedCases = await readEvalCases(db, {
-    ...{ project_id, salt },
-    run_ids: baseline?.eval_run_ids ?? [],
-  })
+  const comparedIds = baseline?.eval_run_ids ?? []
+  const comparedCases = await readEvalCases(db, { ...ofCases, run_ids: comparedIds })
+  const isCut = [tasks, compared, cases, comparedCases].some((read) => read.isCut)
   return {
     evidence: [
       { side: 'release', source: 'tasks', items: tasks.items },
@@ -162,7 +162,8 @@ async function readAll(
     ],
     ...{ ledger, eval_runs: cases.runs },
     obstacles: [
-      ...(await findObstacles(deps, { certification, tasks, compared })),
+      ...(isCut ? ['too_much_evidence' as const] : []),
+      ...(await findObstacles(deps, { certification, compared })),
       ...(cases.isMissing || comparedCases.isMissing ? ['eval_run_missing' as const] : []),
     ],
     warnings: findWarnings(tasks),
@@ -179,18 +180,17 @@ function readWindow(
   return deps.readLedger(project_id, { from_ms: Date.parse(from), to_ms: Date.parse(to) })
 }
 
-type SidesRead = { certification: Certification; tasks: TasksRead; compared: TasksRead }
+type SidesRead = { certification: Certification; compared: TasksRead }
 
 /** Finds obstacles, such as an incomplete baseline. Gates check the ledger of the release. */
 async function findObstacles(
   deps: CertifyDeps,
-  { certification, tasks, compared }: SidesRead,
+  { certification, compared }: SidesRead,
 ): Promise<Obstacle[]> {
   const baseline = certification.baseline as Baseline | null
-  const obstacles: Obstacle[] = tasks.isCut || compared.isCut ? ['too_much_evidence'] : []
-  if (baseline === null || compared.items.length === 0) return obstacles
+  if (baseline === null || compared.items.length === 0) return []
   const ledger = await readWindow(deps, certification.project_id, baseline.window)
-  return isComplete(ledger) ? obstacles : [...obstacles, 'incomplete_baseline']
+  return isComplete(ledger) ? [] : ['incomplete_baseline']
 }
 
 /** Share of tasks without a result yet, above which a certification has a warning. */

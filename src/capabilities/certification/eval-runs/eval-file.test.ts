@@ -145,6 +145,16 @@ describe('a JUnit report', () => {
       '2: case "a", repeat 0 is on line 1 too: number the repeats of a case with `repeat`',
     ],
     [
+      'more than 100 attributes of an element',
+      suite(`<testcase name="a" ${Array.from({ length: 100 }, (_, i) => `a${i}=""`).join(' ')}/>`),
+      '1: expected at most 100 attributes of an element',
+    ],
+    [
+      'an attribute that is named as a method of objects',
+      suite('<testcase name="a" hasOwnProperty="x" time="1"/>'),
+      '1: the attribute hasOwnProperty is not allowed',
+    ],
+    [
       'a test case in another one',
       suite('<testcase name="a"><testcase name="b"/></testcase>'),
       '1: a <testcase> is inside another one',

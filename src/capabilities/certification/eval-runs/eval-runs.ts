@@ -8,8 +8,8 @@ import { textParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { Answer, type Caller, defineRoute, type Route } from '../../../platform/http/index.ts'
 import { requesterOf } from '../../jobs/index.ts'
-import { digestEvalCases, type EvalCase } from '../evidence/eval-case.ts'
-import { readEvalFile } from './eval-file.ts'
+import type { EvalCase } from '../evidence/eval-case.ts'
+import { createEvalReader, type EvalReader } from './eval-reader.ts'
 import {
   type EvalRunBody,
   evalRunBody,
@@ -45,6 +45,7 @@ const path = z.strictObject({ eval_run_id: z.string().describe('Id of the eval r
  * call.
  */
 export function postEvalRun({ db, clock }: EvalRunDeps): Route {
+  const reader = createEvalReader()
   return defineRoute({
     method: 'POST',
     url,
@@ -61,11 +62,13 @@ export function postEvalRun({ db, clock }: EvalRunDeps): Route {
       description: 'The release has this eval run already; the answer is that run.',
       reply: evalRunSchema,
     },
-    errors: ['limit_reached', 'store_unavailable'],
-    handle: async ({ body, caller }) => {
-      const cases = readCases(body)
-      const run = toRun(body, cases, { caller, at: new Date(clock.now_ms()) })
-      const stored = await insertEvalRun(db, run, { cases, runs_max: evalRuns_max })
+    errors: ['limit_reached', 'rate_limited', 'store_unavailable'],
+    handle: async ({ body, caller, signal }) => {
+      const { project_id } = caller
+      const read = await readCases(reader, body, { project_id, signal })
+      const run = toRun(body, read, { caller, at: new Date(clock.now_ms()) })
+      const limits = { cases: read.cases, runs_max: evalRuns_max }
+      const stored = await insertEvalRun(db, run, limits)
       if (stored === 'full') throw limitReached()
       return new Answer(toEvalRunReply(stored.run), { status: stored.is_new ? 201 : 200 })
     },
@@ -73,9 +76,13 @@ export function postEvalRun({ db, clock }: EvalRunDeps): Route {
 }
 
 /** Reads the cases of the file. Throws `invalid_request` with its faulty lines. */
-function readCases({ format, content }: EvalRunBody): EvalCase[] {
+async function readCases(
+  reader: EvalReader,
+  { format, content }: EvalRunBody,
+  about: Parameters<EvalReader['read']>[1],
+): ReturnType<EvalReader['read']> {
   try {
-    return readEvalFile(format, content)
+    return await reader.read({ format, content }, about)
   } catch (error) {
     if (!(error instanceof EvalFileFault)) throw error
     throw problem('invalid_request', {
@@ -89,7 +96,7 @@ function readCases({ format, content }: EvalRunBody): EvalCase[] {
 
 function toRun(
   { name, release, environment, format }: EvalRunBody,
-  cases: readonly EvalCase[],
+  { cases, digest }: { cases: readonly EvalCase[]; digest: string },
   { caller, at }: { caller: Caller; at: Date },
 ): NewEvalRun {
   const count = (passed: boolean | null) => cases.filter((one) => one.passed === passed).length
@@ -97,8 +104,13 @@ function toRun(
     ...{ id: newId(), project_id: caller.project_id, name, environment, format },
     ...{ release_name: release.name, release_version: release.version },
     image_digest: release.image_digest?.slice('sha256:'.length) ?? null,
-    digest: digestEvalCases(cases),
-    ...{ cases: cases.length, passed: count(true), failed: count(false), skipped: count(null) },
+    ...{
+      digest,
+      cases: cases.length,
+      passed: count(true),
+      failed: count(false),
+      skipped: count(null),
+    },
     ...{ created_at: at, created_by: requesterOf(caller) },
   }
 }

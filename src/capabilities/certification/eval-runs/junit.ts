@@ -5,6 +5,9 @@ import { type CaseCollector, collectCases, EvalFileFault } from './read-cases.ts
 /** Maximum depth of elements. Reports of test tools have up to six. */
 const depth_max = 32
 
+/** Maximum attributes of an element. Reports of test tools have up to ten. */
+const attributes_max = 100
+
 /**
  * Reads a JUnit report. Each `<testcase>` is a case with the id `classname.name`, the group
  * `classname` and the duration `time`. A case with `<failure>` or `<error>` has failed; a case with
@@ -22,7 +25,10 @@ export function readJunit(content: string): EvalCase[] {
   parser.onerror = ({ message }) => refuse(`not valid XML: ${message.split('\n')[0]}`)
   parser.ondoctype = () => refuse('a document type (<!DOCTYPE>) is not allowed: remove it')
   parser.onsgmldeclaration = () => refuse('a declaration (<!…>) is not allowed: remove it')
-  parser.onopentag = ({ name, attributes }) => report.open(name, textsOf(attributes))
+  const attributes = countAttributes()
+  parser.onopentagstart = attributes.begin
+  parser.onattribute = ({ name }) => attributes.add(name)
+  parser.onopentag = (tag) => report.open(tag.name, textsOf(tag.attributes))
   parser.onclosetag = () => report.close()
   try {
     parser.write(content).close()
@@ -35,6 +41,26 @@ export function readJunit(content: string): EvalCase[] {
 
 /** Only the entities of XML. The types of the library lack `strictEntities`. */
 const parserOptions = { strictEntities: true, position: true }
+
+/**
+ * Counts the attributes of each element. The parser calls `hasOwnProperty` of the object that it
+ * keeps attributes in, so that no attribute may have this name.
+ */
+function countAttributes() {
+  let count = 0
+  return {
+    begin: () => {
+      count = 0
+    },
+    add: (name: string) => {
+      count += 1
+      if (count > attributes_max) {
+        throw new ReportFault(`expected at most ${attributes_max} attributes of an element`)
+      }
+      if (name === 'hasOwnProperty') throw new ReportFault(`the attribute ${name} is not allowed`)
+    },
+  }
+}
 
 type Texts = ReadonlyMap<string, string>
 

@@ -10,7 +10,7 @@ const faults_max = 20
 /** An eval file that cannot be read. The message has the first fault with its line. */
 export class EvalFileFault extends Error {
   override readonly name = 'EvalFileFault'
-  readonly faults: readonly LineFault[]
+  readonly faults: readonly [LineFault, ...LineFault[]]
 
   constructor(faults: readonly [LineFault, ...LineFault[]]) {
     const [{ line, detail }] = faults

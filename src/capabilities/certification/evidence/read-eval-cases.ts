@@ -12,6 +12,15 @@ export type EvalCasesRead = {
   runs: { digest: string; cases: number }[]
   /** Whether a run was deleted, so that the others may have been selected by their results. */
   isMissing: boolean
+  /** Whether the runs have more cases than `cases_max`, which were not read. */
+  isCut: boolean
+}
+
+type CasesAsked = {
+  project_id: string
+  run_ids: readonly string[]
+  salt: Buffer
+  cases_max: number
 }
 
 /**
@@ -20,9 +29,9 @@ export type EvalCasesRead = {
  */
 export async function readEvalCases(
   db: CertificationDb,
-  { project_id, run_ids, salt }: { project_id: string; run_ids: readonly string[]; salt: Buffer },
+  { project_id, run_ids, salt, cases_max }: CasesAsked,
 ): Promise<EvalCasesRead> {
-  if (run_ids.length === 0) return { items: [], runs: [], isMissing: false }
+  if (run_ids.length === 0) return { items: [], runs: [], isMissing: false, isCut: false }
   const stored = await db
     .selectFrom('certification_eval_runs')
     .select(['id', 'digest', 'cases'])
@@ -34,6 +43,9 @@ export async function readEvalCases(
   const runs = stored.filter(({ digest }, at) => digest !== stored[at - 1]?.digest)
   const items: EvidenceItem[] = []
   let isMissing = stored.length < run_ids.length
+  const shown = runs.map(({ digest, cases }) => ({ digest, cases }))
+  const all = shown.reduce((sum, { cases }) => sum + cases, 0)
+  if (all > cases_max) return { items, runs: shown, isMissing, isCut: true }
   for (const { id, digest, cases: expected } of runs) {
     const cases = await db
       .selectFrom('certification_eval_cases')
@@ -44,7 +56,7 @@ export async function readEvalCases(
     if (cases.length < expected) isMissing = true
     for (const one of cases) items.push(toCaseItem(one, { digest, salt }))
   }
-  return { items, runs: runs.map(({ digest, cases }) => ({ digest, cases })), isMissing }
+  return { items, runs: shown, isMissing, isCut: false }
 }
 
 /** Returns a case as evidence. Cases with one cluster, else repeats of one case, are a cluster. */

@@ -52,7 +52,13 @@ export function wasteOfSteps(run: TaskRun, steps: Iterable<number>): Waste {
   return wasteOfCalls(run, calls)
 }
 
-/** Returns the cost of calls, including failed calls without a step. */
+/** Largest waste that JSON and the columns of findings hold. Senders choose the counts of calls. */
+const waste_max: Waste = {
+  wasted_tokens: Number.MAX_SAFE_INTEGER,
+  wasted_nano_dollars: 99_999_999_999n * 1_000_000_000n,
+}
+
+/** Returns the cost of calls, including failed calls without a step, up to `waste_max`. */
 export function wasteOfCalls(run: TaskRun, calls: ReadonlySet<number>): Waste {
   const waste: Waste = { wasted_tokens: 0, wasted_nano_dollars: 0n }
   for (const index of calls) {
@@ -60,6 +66,10 @@ export function wasteOfCalls(run: TaskRun, calls: ReadonlySet<number>): Waste {
     if (call === undefined) continue
     waste.wasted_tokens += (call.input_tokens ?? 0) + (call.output_tokens ?? 0)
     waste.wasted_nano_dollars += call.nano_dollars ?? 0n
+  }
+  waste.wasted_tokens = Math.min(waste.wasted_tokens, waste_max.wasted_tokens)
+  if (waste.wasted_nano_dollars > waste_max.wasted_nano_dollars) {
+    waste.wasted_nano_dollars = waste_max.wasted_nano_dollars
   }
   return waste
 }

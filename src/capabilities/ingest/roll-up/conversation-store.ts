@@ -1,6 +1,7 @@
 import { sql, type TaskTables, type Transaction } from '../../../platform/relational/index.ts'
 import type { ConversationRollup } from '../../storage/index.ts'
 import { assignments, definitions } from './columns.ts'
+import { saturate } from './saturate.ts'
 import { isoFromMs, msFromNs, type TouchedConversation } from './touched.ts'
 
 type Trx = Transaction<TaskTables>
@@ -72,7 +73,7 @@ const conversationColumns = {
  * milliseconds, as the columns hold them, so a start is never stored later than it was.
  */
 function recordOf(rollup: ConversationRollup, more: object): object {
-  const { first_start, last_end, ...columns } = rollup
+  const { first_start, last_end, ...columns } = saturate(rollup)
   const known = Object.entries(columns).map(([column, value]) => [
     column,
     value === '' ? null : value,

@@ -1,6 +1,7 @@
 import { sql, type TaskTables, type Transaction } from '../../../platform/relational/index.ts'
 import { fingerprints_max, type TaskRollup } from '../../storage/index.ts'
 import { assignments, definitions, names } from './columns.ts'
+import { saturate, saturatingSum, tokenSums } from './saturate.ts'
 import type { TaskState } from './task-state.ts'
 import { isoFromMs, msFromNs } from './touched.ts'
 
@@ -164,7 +165,13 @@ function givenTasks(tasks: readonly (TaskUpdate & { event_id?: string })[]) {
 /**
  * Serializes a task by hand, because a batch may contain ten thousand. Empty values become null.
  */
-function taskText({ project_id, event_id, rollup, ...state }: TaskUpdate & { event_id?: string }) {
+function taskText({
+  project_id,
+  event_id,
+  rollup: given,
+  ...state
+}: TaskUpdate & { event_id?: string }) {
+  const rollup = saturate(given)
   const start_ms = msFromNs(rollup.first_start)
   const end_ms = msFromNs(rollup.last_end)
   return `{"project_id":"${project_id}","event_id":${textOrNull(event_id ?? '')},"task_id":${JSON.stringify(rollup.task_id)},"name":${JSON.stringify(rollup.name)},"user_id":${textOrNull(rollup.user_id)},"conversation_id":${textOrNull(rollup.conversation_id)},"environment":${textOrNull(rollup.environment)},"release":${textOrNull(rollup.release)},"implicit":${state.implicit},"state":"${state.state}","ended_at":${textOrNull(state.ended_at ?? '')},"ended_by":${textOrNull(state.ended_by ?? '')},"late_activity":${state.late_activity},"started_at":"${isoFromMs(start_ms)}","last_activity_at":"${isoFromMs(end_ms)}","duration_ms":${end_ms - start_ms},${sumsText(rollup)}}`
@@ -211,16 +218,11 @@ const sums = [
   'calls',
   'errors',
   'cancelled',
-  'input_uncached_tokens',
-  'cache_read_tokens',
-  'cache_write_tokens',
-  'output_visible_tokens',
-  'reasoning_tokens',
-  'total_tokens',
+  ...tokenSums,
   'estimated_calls',
   'cost_usd',
   'unpriced_calls',
-].map((column) => `${column} = tasks.${column} + excluded.${column}`)
+].map(saturatingSum)
 
 const latest = ['user_id', 'conversation_id', 'environment', 'release'].map(
   (column) => `${column} = coalesce(excluded.${column}, tasks.${column})`,

@@ -1,3 +1,4 @@
+import { openWaitSlots } from '../../../kernel/wait-slots.ts'
 import type { Route } from '../../../platform/http/index.ts'
 import { getVerificationPolicy, putVerificationPolicy } from '../policy/policy.ts'
 import { getCalibration } from './calibration/calibration.ts'
@@ -19,11 +20,10 @@ import { listTraceRuns } from './traces/runs.ts'
 import { getVerificationSummary } from './traces/summary.ts'
 import { getTraceVerification } from './traces/trace.ts'
 import { postVerifyTrace } from './traces/verify.ts'
-import { openWaitSlots } from './wait-slots.ts'
 
 /** The routes of runs, their results, calibrations, and the policy. */
 export function verificationRoutes(deps: VerificationRoutesDeps): Route[] {
-  const starting = { ...deps, waits: openWaitSlots() }
+  const starting = { ...deps, waits: openWaitSlots('waiting verifications') }
   return [
     postVerifyTrace(starting),
     getTraceVerification(deps),

@@ -14,7 +14,7 @@ export const certificationSettings = {
     min: 100,
     max: 200_000,
     reason:
-      'Maximum tasks that a certification reads of a release, and of its baseline. With more it is inconclusive.',
+      'Maximum tasks, and maximum eval cases, that a certification reads of a release, and of its baseline. With more it is inconclusive.',
   }),
 }
 

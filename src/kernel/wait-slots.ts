@@ -1,6 +1,6 @@
-import { problem } from '../../../kernel/problem.ts'
-import { openProjectSlots, type ProjectSlots } from '../../../kernel/project-slots.ts'
-import { Semaphore } from '../../../kernel/semaphore.ts'
+import { problem } from './problem.ts'
+import { openProjectSlots, type ProjectSlots } from './project-slots.ts'
+import { Semaphore } from './semaphore.ts'
 
 /** Maximum requests of a project that wait for a result at one time, in a process. */
 export const projectWaits_max = 16
@@ -8,12 +8,11 @@ export const projectWaits_max = 16
 export const processWaits_max = 64
 
 /**
- * Opens the slots of requests with `async_mode: false`. Each holds a connection for up to a minute
- * and reads its run four times a second. A request above a limit gets `rate_limited` at once,
- * before it starts a run.
+ * Opens the slots of requests that wait for the end of what they started. Each holds a connection
+ * for up to a minute and reads its result four times a second. A request above a limit gets
+ * `rate_limited` at once, before it starts anything. `work` names the waits as a plural noun.
  */
-export function openWaitSlots(): ProjectSlots {
-  const work = 'waiting verifications'
+export function openWaitSlots(work: string): ProjectSlots {
   const limits = { running_max: projectWaits_max, waiting_max: 0, wait_ms_max: 0 }
   const slots = openProjectSlots({ work, ...limits })
   const all = new Semaphore({

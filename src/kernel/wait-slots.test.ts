@@ -4,7 +4,7 @@ import { openWaitSlots, processWaits_max, projectWaits_max } from './wait-slots.
 const signal = new AbortController().signal
 
 test('requests above the limit of a project or the process are refused at once', async () => {
-  const waits = openWaitSlots()
+  const waits = openWaitSlots('waiting verifications')
   const ended = Promise.withResolvers<void>()
   const take = (project: string) => waits.take({ project_id: project, signal }, () => ended.promise)
   const held: Promise<void>[] = []

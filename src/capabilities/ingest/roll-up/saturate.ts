@@ -1,0 +1,44 @@
+import type { CallSums } from '../../storage/index.ts'
+
+/** Largest count of a roll-up: JSON and PostgreSQL hold it exactly. */
+const count_max = Number.MAX_SAFE_INTEGER
+/** Largest cost of a roll-up, of the 11 digits before the point that its column has. */
+const cost_usd_max = 99_999_999_999
+
+/** Counts of tokens of a roll-up. */
+export const tokenSums = [
+  'input_uncached_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'output_visible_tokens',
+  'reasoning_tokens',
+  'total_tokens',
+] as const
+
+/**
+ * Returns the roll-up with tokens and cost up to their largest values. Senders choose the values of
+ * observations, and a sum that a column cannot hold would fail the whole batch.
+ */
+export function saturate<
+  T extends Partial<Pick<CallSums, (typeof tokenSums)[number] | 'cost_usd'>>,
+>(rollup: T): T {
+  const tokens = tokenSums.flatMap((name) => {
+    const value = rollup[name]
+    return value === undefined || value <= count_max ? [] : [[name, count_max]]
+  })
+  const isOver = Number(rollup.cost_usd ?? 0) > cost_usd_max
+  if (tokens.length === 0 && !isOver) return rollup
+  return {
+    ...rollup,
+    ...Object.fromEntries(tokens),
+    ...(isOver && { cost_usd: String(cost_usd_max) }),
+  }
+}
+
+/** Returns SQL that adds a column of `excluded` to that of `tasks`, up to the largest value. */
+export function saturatingSum(column: string): string {
+  const sum = `tasks.${column} + excluded.${column}`
+  if (column === 'cost_usd') return `${column} = least(${sum}, ${cost_usd_max})`
+  const isTokens = tokenSums.some((name) => name === column)
+  return isTokens ? `${column} = least(${sum}, ${count_max})` : `${column} = ${sum}`
+}
