@@ -13,8 +13,6 @@ export type ScopedClient = {
   query(statement: string | Statement, values?: readonly unknown[]): Promise<pg.QueryResult>
   /** Returns the connection to the pool, or closes it. */
   release(isBroken?: boolean | Error): void
-  /** Of the server's process, for cancel requests. */
-  readonly processID: number | undefined
 }
 
 /** Gives connections that run in tenant scopes. */
@@ -24,14 +22,23 @@ export type ScopedPool = {
   readonly options: pg.PoolConfig
 }
 
+type ScopeOptions = {
+  /** Time after which the server cancels a statement. */
+  statement_timeout_ms: number
+  /** Scope of other work, for tests and tools. */
+  fallback?: TenantScope | undefined
+}
+
 /**
- * Wraps a pool, so that each transaction begins with the role of the service and the scope of the
- * running work, in the round trip of `begin` or of the statement. They end with the transaction,
- * so that the next user of the connection does not have them, also behind a pooler. Work inside of
- * a transaction may run statements in another scope.
- * `fallback` is the scope of other work, for tests and tools.
+ * Wraps a pool, so that each transaction begins with the role of the service, the scope of the
+ * running work and the time limit of statements, in the round trip of `begin` or of the statement.
+ * They end with the transaction, so that the next user of the connection does not have them, also
+ * behind a pooler. Work inside of a transaction may run statements in another scope.
  */
-export function scopePool(pool: pg.Pool, fallback?: TenantScope): ScopedPool {
+export function scopePool(
+  pool: pg.Pool,
+  { statement_timeout_ms, fallback }: ScopeOptions,
+): ScopedPool {
   const clients = new WeakMap<pg.PoolClient, ScopedClient>()
   let role: Promise<string> | undefined
   const scopeOf = () => currentScope() ?? fallback
@@ -40,13 +47,14 @@ export function scopePool(pool: pg.Pool, fallback?: TenantScope): ScopedPool {
       const client = await pool.connect()
       const known = clients.get(client)
       if (known !== undefined) return known
-      const scoped = scopeClient(client, scopeOf, () => {
+      const appRole = () => {
         role ??= findAppRole(client).catch((error: unknown) => {
           role = undefined
           throw error
         })
         return role
-      })
+      }
+      const scoped = scopeClient(client, { scopeOf, appRole, statement_timeout_ms })
       clients.set(client, scoped)
       return scoped
     },
@@ -55,20 +63,24 @@ export function scopePool(pool: pg.Pool, fallback?: TenantScope): ScopedPool {
   }
 }
 
+type ClientOptions = {
+  scopeOf: () => TenantScope | undefined
+  appRole: () => Promise<string>
+  statement_timeout_ms: number
+}
+
 function scopeClient(
   client: pg.PoolClient,
-  scopeOf: () => TenantScope | undefined,
-  appRole: () => Promise<string>,
+  { scopeOf, appRole, statement_timeout_ms }: ClientOptions,
 ): ScopedClient {
   /** The scope in force in the open transaction; null without one. */
   let inForce: TenantScope | 'unknown' | null = null
-  const preludeFor = async (scope: TenantScope) =>
-    preludeOf(scope, scope.kind === 'owner' ? 'none' : await appRole())
+  const preludeFor = async (scope: TenantScope, timeout_ms?: number) =>
+    preludeOf(scope, scope.kind === 'owner' ? 'none' : await appRole(), timeout_ms)
   const begin = async (statement: Statement) => {
     const scope = demand(scopeOf(), statement)
     inForce = scope
-    if (scope.kind === 'owner') return client.query(statement.text)
-    const prelude = await preludeFor(scope)
+    const prelude = await preludeFor(scope, statement_timeout_ms)
     try {
       return await queryAfter(client, statement, prelude)
     } catch (error) {
@@ -95,8 +107,13 @@ function scopeClient(
   }
   const runAlone = async (statement: Statement) => {
     const scope = demand(scopeOf(), statement)
-    if (scope.kind === 'owner') return client.query(toConfig(statement))
-    return queryAfter(client, await preludeFor(scope), statement)
+    if (scope.kind !== 'owner') {
+      return queryAfter(client, await preludeFor(scope, statement_timeout_ms), statement)
+    }
+    // A partition is detached concurrently, which must not share a transaction. The setting stays
+    // on the connection: it is the limit of every connection of the service.
+    await client.query(`set statement_timeout = ${statement_timeout_ms}`)
+    return client.query(toConfig(statement))
   }
   return {
     query: (asked, values) => {
@@ -109,9 +126,6 @@ function scopeClient(
       const wasOpen = inForce !== null
       inForce = null
       client.release(isBroken ?? wasOpen)
-    },
-    get processID() {
-      return (client as pg.PoolClient & { processID?: number }).processID
     },
   }
 }
@@ -139,10 +153,25 @@ function demand(scope: TenantScope | undefined, { text }: Statement): TenantScop
 const preludeText = `select set_config('role', $1, true), set_config('looptrace.scope', $2, true),
   set_config('looptrace.project_id', $3, true), set_config('looptrace.organization_id', $4, true)`
 
-/** Returns the statement that sets the role and the scope until the end of the transaction. */
-export function preludeOf(scope: TenantScope | undefined, role: string): Statement {
+/**
+ * The prelude of a transaction. Poolers refuse the time limit as a parameter of the connection, or
+ * ignore it. A change of the scope inside of a transaction keeps a limit that the work has set.
+ */
+const firstPreludeText = `${preludeText}, set_config('statement_timeout', $5, true)`
+
+/**
+ * Returns the statement that sets the role and the scope until the end of the transaction, and the
+ * time limit of its statements if there is one.
+ */
+export function preludeOf(
+  scope: TenantScope | undefined,
+  role: string,
+  statement_timeout_ms?: number,
+): Statement {
   const kind = scope?.kind === 'owner' ? undefined : scope?.kind
   const project_id = scope?.kind === 'project' ? scope.project_id : ''
   const organization_id = scope?.kind === 'organization' ? scope.organization_id : ''
-  return { text: preludeText, values: [role, kind ?? 'none', project_id, organization_id] }
+  const values = [role, kind ?? 'none', project_id, organization_id]
+  if (statement_timeout_ms === undefined) return { text: preludeText, values }
+  return { text: firstPreludeText, values: [...values, String(statement_timeout_ms)] }
 }
