@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   migrateRelational,
   openRelational,
+  partitionWall,
   type Relational,
   sql,
   tablesWithoutWall,
-  wallOfPartition,
 } from '../../src/platform/relational/index.ts'
 import { preludeOf } from '../../src/platform/relational/scoped-pool.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
@@ -156,9 +156,8 @@ describe.each([
     error instanceof Error && 'code' in error && error.code === '42501'
 
   test('a partition cannot be read directly', async () => {
-    const installation = { kind: 'installation', reason: 'test' } as const
-    await admin.query(`alter table hot_traces_rest ${wallOfPartition}`)
-    for (const scope of [...Object.values(scopes), installation]) {
+    for (const statement of partitionWall('hot_traces_rest')) await admin.query(statement)
+    for (const scope of Object.values(scopes)) {
       const read = within({ client, role }, scope, 'select * from hot_traces_rest')
       const found = await read.then(
         ({ rows }) => rows.length,

@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
-import { wallOfPartition } from './wall-tables.ts'
+import { partitionWall } from './wall-tables.ts'
 
 /** Options of a copy. Both databases must be at the same schema. */
 type CopyDatabaseOptions = {
@@ -200,9 +200,9 @@ async function createPartitions(
   const { rows } = await source.query<{ partition: string; bounds: string }>(partitionsText, [name])
   for (const { partition, bounds } of rows) {
     await target.query(
-      `create table if not exists ${quote(partition)} partition of ${quote(name)} ${bounds};
-       alter table ${quote(partition)} ${wallOfPartition}`,
+      `create table if not exists ${quote(partition)} partition of ${quote(name)} ${bounds}`,
     )
+    for (const statement of partitionWall(partition)) await target.query(statement)
   }
 }
 

@@ -2,8 +2,8 @@ import { contentAttributes } from '../../../model/content-attributes.ts'
 import {
   type HotTables,
   type Kysely,
+  partitionWall,
   sql,
-  wallOfPartition,
 } from '../../../platform/relational/index.ts'
 import { runAsOwner, runInInstallation } from '../../../platform/tenancy/index.ts'
 import type { RecordKind } from '../record-contract.ts'
@@ -195,7 +195,7 @@ export async function makePartition(db: Db, partition: DayPartition): Promise<vo
     // A removal that was cut off may have left the table.
     await sql`drop table if exists ${sql.id(name)}`.execute(trx)
     await sql`create table ${sql.id(name)} (like ${sql.id(table)} including all)`.execute(trx)
-    await sql`alter table ${sql.id(name)} ${sql.raw(wallOfPartition)}`.execute(trx)
+    for (const statement of partitionWall(name)) await sql.raw(statement).execute(trx)
     const [from, to] = [BigInt(day) * day_ns, BigInt(day + 1) * day_ns]
     await sql`alter table ${sql.id(table)} attach partition ${sql.id(name)}
       for values from (${sql.lit(`${from}`)}) to (${sql.lit(`${to}`)})`.execute(trx)
