@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { dropPartitions, makePartition } from '../../src/capabilities/storage/index.ts'
+import { dropPartitions, makePartition } from '../../src/capabilities/storage/postgres/retention.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import {
   type AuditTables,
