@@ -43,6 +43,7 @@ export async function migrateRelational(options: MigrateOptions): Promise<Schema
   const migrations = await readMigrations(options.directory ?? relationalMigrationsDirectory)
   await using holder = await connect(options, 'looptrace migrate lock')
   await using worker = await connect(options, 'looptrace migrate')
+  refuseOldServer((await worker.client.query('show server_version')).rows[0]?.server_version)
   await lock(holder.client, options.lock_timeout_ms ?? lockTimeoutMs)
   const { client } = worker
   await client.query(progressTable)
@@ -70,6 +71,17 @@ async function connect(
   })
   await client.connect()
   return { client, [Symbol.asyncDispose]: () => client.end() }
+}
+
+/** The oldest version whose statements the migrations use: `detach partition … concurrently`. */
+const serverVersion_min = 14
+
+/** Throws MigrationRefused for a `server_version` of PostgreSQL that is too old. */
+export function refuseOldServer(version: string): void {
+  if (Number.parseInt(version, 10) >= serverVersion_min) return
+  throw new MigrationRefused(
+    `the server is PostgreSQL ${version}, expected ${serverVersion_min} or later: upgrade it, and run migrate again`,
+  )
 }
 
 const connectTimeoutMs = 10_000
