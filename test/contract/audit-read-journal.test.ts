@@ -17,6 +17,7 @@ import { sealReads } from '../../src/capabilities/audit/reads/seal-reads.ts'
 import { toUnsealed } from '../../src/capabilities/audit/reads/unsealed-reads.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
+import { lockFolder } from '../../src/platform/folders/index.ts'
 import {
   type AccessTables,
   type AuditTables,
@@ -24,7 +25,6 @@ import {
   type Relational,
   sql,
 } from '../../src/platform/relational/index.ts'
-import { lockFolder } from '../../src/platform/folders/index.ts'
 import { createLogger, createMetrics, type Metrics } from '../../src/platform/telemetry/index.ts'
 import { runAsOwner } from '../../src/platform/tenancy/index.ts'
 import { allTenants } from '../support/all-tenants.ts'

@@ -14,12 +14,7 @@ import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { runInInstallation, runInProject } from '../../src/platform/tenancy/index.ts'
 import { startAccessApp } from '../support/access-app.ts'
 import { eventually } from '../support/eventually.ts'
-import {
-  noPgBouncer,
-  type PgBouncer,
-  pgBouncerPath,
-  startPgBouncer,
-} from '../support/pgbouncer.ts'
+import { noPgBouncer, type PgBouncer, pgBouncerPath, startPgBouncer } from '../support/pgbouncer.ts'
 import { testPostgres } from '../support/postgres.ts'
 
 /** The service behind PgBouncer, with fewer connections to the server than clients. */

@@ -102,12 +102,17 @@ async function shownTo(tenant: Tenant, url: string, role: string): Promise<Set<s
        where column_name = 'project_id' and table_schema = 'public'`,
     )
     expect(rows.length).toBeGreaterThan(60)
-    const { text, values = [] } = preludeOf({ kind: 'project', project_id: tenant.project_id }, role)
+    const { text, values = [] } = preludeOf(
+      { kind: 'project', project_id: tenant.project_id },
+      role,
+    )
     await client.query('begin')
     await client.query(text, [...values])
     const projects = new Set<string>()
     for (const { name } of rows) {
-      const found = await client.query(`select project_id from ${name} where project_id is not null`)
+      const found = await client.query(
+        `select project_id from ${name} where project_id is not null`,
+      )
       for (const { project_id } of found.rows) projects.add(project_id)
     }
     await client.query('rollback')

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { access, constants, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { chownSync } from 'node:fs'
+import { access, constants, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
