@@ -215,7 +215,7 @@ test('a full disk refuses reads and cuts a line, loses none, and takes reads aft
   }
   const refused = expect.objectContaining({
     ...{ code: 'store_unavailable', status: 503 },
-    detail: expect.stringContaining('the disk does not take them'),
+    message: expect.stringContaining('the disk does not take them'),
   })
   await withoutStore(async (away) => {
     const journal = await journalOf(away, 10_000, disk.folder)
