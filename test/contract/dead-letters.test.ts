@@ -3,6 +3,7 @@ import { deadLetterRoutes } from '../../src/capabilities/ledger/dead-letters/ind
 import { newId } from '../../src/kernel/ids.ts'
 import type { Queue } from '../../src/platform/queue/index.ts'
 import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+import { eventually } from '../support/eventually.ts'
 import { hostileIds } from '../support/isolation/hostile-ids.ts'
 import { consumeOptions, jetStreamDriver, message } from '../support/queues.ts'
 
@@ -24,7 +25,7 @@ beforeAll(async () => {
   })
   // Of a project that the person does not see.
   await queue.publish(message(letter_id, 'm', `ingest.${newId()}`))
-  await expect.poll(async () => (await queue.stats()).dead).toBe(1)
+  await eventually('it is dead-lettered', async () => (await queue.stats()).dead === 1)
   await consumer.stop()
 })
 afterAll(async () => {
