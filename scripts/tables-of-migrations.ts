@@ -37,7 +37,7 @@ const createIndex =
   /^create (unique )?index (?:concurrently )?(?:if not exists )?(\w+)\s+on (\w+)\s*(.*)$/s
 const dropIndex = /^drop index (\w+)$/
 /** A change of rows, a function of triggers, a rebuilt index: none changes a table. */
-const noTable = /^(update|delete from|with|create function|reindex index) /
+const noTable = /^(update|delete from|with|create (or replace )?function|reindex index) /
 const createTrigger = /^create trigger (\w+) (.*?) on (\w+)\s/s
 const addColumn = /^add column (?:if not exists )?(\w+) (.*?)(?: after \w+)?$/s
 

@@ -1,4 +1,13 @@
-import { appendFileSync, copyFileSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  utimesSync,
+} from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +17,7 @@ import { sealReads } from '../../src/capabilities/audit/reads/seal-reads.ts'
 import { toUnsealed } from '../../src/capabilities/audit/reads/unsealed-reads.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
+import { lockFolder } from '../../src/platform/folders/index.ts'
 import {
   type AccessTables,
   type AuditTables,
@@ -21,6 +31,7 @@ import { allTenants } from '../support/all-tenants.ts'
 import { auditEntry } from '../support/audit-streams.ts'
 import { eventually } from '../support/eventually.ts'
 import { testPostgres } from '../support/postgres.ts'
+import { mountTinyDisk, noTinyDisk } from '../support/tiny-disk.ts'
 
 type Db = Relational<AccessTables & AuditTables>
 
@@ -53,9 +64,9 @@ function open(address: string): Db {
 }
 
 /** Opens a journal as a process does; `metrics` are those of the last one. */
-function journalOf({ db }: Db, reads_max = 10_000): Promise<ReadJournal> {
+function journalOf({ db }: Db, reads_max = 10_000, at = folder): Promise<ReadJournal> {
   metrics = createMetrics()
-  return openReadJournal({ db, folder, logger, metrics, reads_max })
+  return openReadJournal({ db, folder: at, logger, metrics, reads_max })
 }
 
 /** A database that no server answers for. */
@@ -191,4 +202,51 @@ test('a process does not take the files of a running one, but those of an ended 
   })
   await first.close()
   expect(await sealed()).toEqual([read])
+})
+
+test('a full disk refuses reads and cuts a line, loses none, and takes reads after the upload', async ({
+  skip,
+}) => {
+  await using disk = await mountTinyDisk(64)
+  if (disk === undefined) return skip(noTinyDisk)
+  const written: string[] = []
+  const appendUntilRefused = (journal: ReadJournal) => {
+    for (let count = 0; count < 1_000; count++) written.push(...append(journal, 1))
+  }
+  const refused = expect.objectContaining({
+    ...{ code: 'store_unavailable', status: 503 },
+    message: expect.stringContaining('the disk does not take them'),
+  })
+  await withoutStore(async (away) => {
+    const journal = await journalOf(away, 10_000, disk.folder)
+    expect(() => appendUntilRefused(journal)).toThrow(refused)
+    expect(() => append(journal, 1)).toThrow(refused)
+    expect(await waiting()).toBe(written.length)
+    await journal.close()
+  })
+  const names = readdirSync(disk.folder, { recursive: true, encoding: 'utf8' })
+  const segments = names.filter((name) => name.endsWith('.ndjson'))
+  const texts = segments.map((name) => readFileSync(join(disk.folder, name), 'utf8'))
+  expect(texts.filter((text) => !text.endsWith('\n'))).toHaveLength(1)
+  expect(written.length).toBeGreaterThan(50)
+
+  const journal = await journalOf(relational, 10_000, disk.folder)
+  await journal.flush()
+  written.push(...append(journal, 10))
+  await journal.close()
+  expect(await sealed()).toEqual(written.toSorted())
+})
+
+test('a folder that a killed process did not name is removed, and not one that is starting', async () => {
+  const [killed = '', locked = '', young = ''] = [newId(), newId(), newId()].map((id) =>
+    join(folder, `.${id}`),
+  )
+  for (const made of [killed, locked, young]) mkdirSync(made)
+  const unlock = lockFolder(locked)
+  const longAgo = new Date(Date.now() - 3_600_000)
+  for (const made of [killed, locked]) utimesSync(made, longAgo, longAgo)
+  const journal = await journalOf(relational)
+  expect([killed, locked, young].map((made) => existsSync(made))).toEqual([false, true, true])
+  unlock()
+  await journal.close()
 })

@@ -28,6 +28,23 @@ describe.each([sqliteDriver(), jetStreamDriver()])('subjects of $name', (driver)
     expect((await queue.stats()).pending).toBe(0)
   })
 
+  test('a filter of dead letters for no project of its own shows and replays none', async () => {
+    const { queue } = await driver.open()
+    const id = newId()
+    const consumer = await queue.consume(consumeOptions, async (batch) => {
+      for (const delivery of batch) await delivery.bury('a test')
+    })
+    await queue.publish(message(id, 'm', `ingest.${newId()}`))
+    await expect.poll(async () => (await queue.stats()).dead).toBe(1)
+    await consumer.stop()
+    for (const project_id of [...hostileIds, '']) {
+      await expect(queue.deadLetters(10, { project_id })).rejects.toThrow(TypeError)
+      await expect(queue.replayDeadLetter(id, { project_id })).rejects.toThrow(TypeError)
+    }
+    expect(await queue.deadLetters(10, { project_id: newId() })).toEqual([])
+    expect(await queue.deadLetters(10)).toHaveLength(1)
+  })
+
   test.each(hostileIds)('a kind %j is refused', async (kind) => {
     const { queue } = await driver.open()
     const published = queue.publish(message('m', 'm', `${kind}.${newId()}`))

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   migrateRelational,
   openRelational,
-  partitionSecurity,
+  partitionPolicy,
   type Relational,
   sql,
   tablesWithoutPolicy,
@@ -174,9 +174,8 @@ describe.each([
     error instanceof Error && 'code' in error && error.code === '42501'
 
   test('a partition cannot be read directly', async () => {
-    const installation = { kind: 'installation', reason: 'test' } as const
-    await admin.query(`alter table hot_traces_rest ${partitionSecurity}`)
-    for (const scope of [...Object.values(scopes), installation]) {
+    for (const statement of partitionPolicy('hot_traces_rest')) await admin.query(statement)
+    for (const scope of Object.values(scopes)) {
       const read = within({ client, role }, scope, 'select * from hot_traces_rest')
       const found = await read.then(
         ({ rows }) => rows.length,

@@ -38,6 +38,48 @@ test('migrate and reset-password have records', async () => {
   expect(resets[0]?.['origin_value']).toContain('looptrace reset-password (user ')
 }, 120_000)
 
+test('a person reads content of ClickHouse during an outage, until the access is too old', async () => {
+  const { api, login } = cluster
+  const call = await adminCalls({ api, login })
+  const trace = `/api/v2/observability/traces/${'a1'.repeat(16)}/events`
+  const read = (path: string, id: string) => call('GET', path, undefined, id)
+  const before = await read(trace, 'outage-read-before')
+  await cluster.postgres.stop()
+  const answered = ['outage-read-before']
+  // A task is in PostgreSQL. The read is recorded, and says nothing about its success.
+  const task = await read('/api/v1/tasks/task-of-postgres', 'outage-read-task')
+  expect([task.status, task.json().code]).toEqual([503, 'store_unavailable'])
+  const began_ms = Date.now()
+  const refused = await eventually(
+    'the access is too old',
+    async () => {
+      const id = `outage-read-${answered.length}`
+      const reply = await read(trace, id)
+      if (reply.status === 503) return reply
+      expect([reply.status, reply.text]).toEqual([before.status, before.text])
+      answered.push(id)
+      return undefined
+    },
+    { timeout_ms: 60_000, interval_ms: 1_000 },
+  )
+  expect(refused.json()).toMatchObject({ code: 'store_unavailable' })
+  expect(Date.now() - began_ms).toBeLessThan(35_000)
+  expect(answered.length).toBeGreaterThan(3)
+
+  await cluster.postgres.start()
+  const listed = async () => {
+    const rows = await query(`select request_id from audit_reads
+      where request_id like 'outage-read-%' and request_id <> 'outage-read-task'`)
+    return rows.map(({ request_id }) => request_id)
+  }
+  await eventually('the reads are sealed', async () => (await listed()).length >= answered.length, {
+    timeout_ms: 30_000,
+  })
+  expect((await listed()).toSorted()).toEqual(answered.toSorted())
+  const late = await query(`select 1 from audit_records where action = 'sealReadsLate'`)
+  expect(late.length).toBeGreaterThan(0)
+}, 180_000)
+
 test('calls that were refused during an outage have records after it, also after a kill', async () => {
   const { api, login } = cluster
   const call = await adminCalls({ api, login })

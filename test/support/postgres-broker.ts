@@ -44,8 +44,10 @@ export async function startPostgresBroker(): Promise<PostgresBroker> {
 }
 
 type SharedServer = {
-  postgres: EmbeddedPostgres
+  postgres: Pick<EmbeddedPostgres, 'url'>
   admin: Relational<unknown>
+  /** Copies files of the template, which is faster; since PostgreSQL 15. */
+  strategy: string
   close: () => Promise<void>
 }
 
@@ -59,8 +61,38 @@ const settings = {
   max_connections: '200',
 }
 
+const logger = createLogger({ role: 'test-postgres', level: 'error' })
+
+/**
+ * Starts an embedded server, or uses the one of TEST_POSTGRES_URL, a superuser of any supported
+ * version. Its databases of earlier runs are replaced.
+ */
 async function startSharedServer(): Promise<SharedServer> {
-  const logger = createLogger({ role: 'test-postgres', level: 'error' })
+  const given = process.env['TEST_POSTGRES_URL']
+  const postgres = given === undefined ? await startServer() : { url: given, stop: async () => {} }
+  const limits = { pool_max: 4, connect_timeout_ms: 30_000, statement_timeout_ms: 30_000 }
+  const admin = openRelational<unknown>({ scope: allTenants, url: postgres.url, ...limits, logger })
+  const close = async () => {
+    await admin.close()
+    await postgres.stop()
+  }
+  const { rows } = await admin.pool.query('show server_version_num')
+  const strategy = Number(rows[0]?.server_version_num) >= 150_000 ? 'strategy file_copy' : ''
+  await replaceDatabase(admin, migratedTemplate)
+  await migrateRelational({ url: urlOf(postgres, migratedTemplate), logger })
+  return { postgres, admin, strategy, close }
+}
+
+async function replaceDatabase(
+  { pool }: Pick<Relational<unknown>, 'pool'>,
+  name: string,
+  from = '',
+): Promise<void> {
+  await pool.query(`drop database if exists ${name} with (force)`)
+  await pool.query(`create database ${name} ${from}`)
+}
+
+async function startServer(): Promise<Pick<EmbeddedPostgres, 'url' | 'stop'>> {
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-test-postgres-'))
   // Under root, the server runs as another user, who needs access to this folder.
   await chmod(directory, 0o711)
@@ -71,16 +103,11 @@ async function startSharedServer(): Promise<SharedServer> {
       throw error
     },
   )
-  const limits = { pool_max: 4, connect_timeout_ms: 30_000, statement_timeout_ms: 30_000 }
-  const admin = openRelational<unknown>({ scope: allTenants, url: postgres.url, ...limits, logger })
-  const close = async () => {
-    await admin.close()
+  const stop = async () => {
     await postgres.stop()
     await remove()
   }
-  await admin.pool.query(`create database ${migratedTemplate}`)
-  await migrateRelational({ url: urlOf(postgres, migratedTemplate), logger })
-  return { postgres, admin, close }
+  return { url: postgres.url, stop }
 }
 
 async function makeDatabase(
@@ -88,13 +115,19 @@ async function makeDatabase(
   name: string,
   template: string,
 ): Promise<string> {
-  const { postgres, admin } = await shared
-  await admin.pool.query(`create database ${name} template ${template} strategy file_copy`)
-  return urlOf(postgres, name)
+  const { postgres, admin, strategy } = await shared
+  await replaceDatabase(admin, name, `template ${template} ${strategy}`)
+  return urlOf(postgres, name, process.env['TEST_POSTGRES_POOLER'])
 }
 
-function urlOf(postgres: EmbeddedPostgres, database: string): string {
+/** Returns the URL of a database, at the address of a pooler if there is one. */
+function urlOf(
+  postgres: Pick<EmbeddedPostgres, 'url'>,
+  database: string,
+  host?: string | undefined,
+): string {
   const url = new URL(postgres.url)
   url.pathname = `/${database}`
+  if (host !== undefined) url.host = host
   return url.href
 }

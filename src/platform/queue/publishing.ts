@@ -3,6 +3,7 @@ import { backOff } from '../../kernel/back-off.ts'
 import { MessageTooLarge, type OutgoingMessage, QueueUnavailable } from './contract.ts'
 
 const idPattern = /^[\x21-\x7e]{1,200}$/
+const projectPattern = /^[A-Za-z0-9_-]{1,64}$/
 const subjectPattern = /^[a-z][a-z0-9-]{0,31}\.[A-Za-z0-9_-]{1,64}$/
 
 /**
@@ -22,6 +23,15 @@ export function assertMessage(message: OutgoingMessage, message_bytes_max: numbe
       `the message has ${data.length} bytes, expected at most ${message_bytes_max}`,
     )
   }
+}
+
+/**
+ * Checks the project of a filter for all drivers. Throws TypeError: in a filter of subjects, `*` and
+ * `>` would match the messages of every project.
+ */
+export function assertProjectId(project_id: string | undefined): void {
+  if (project_id === undefined || projectPattern.test(project_id)) return
+  throw new TypeError(`project_id "${project_id.slice(0, 80)}": expected letters, digits, _ or -`)
 }
 
 /**

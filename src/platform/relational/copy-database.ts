@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
-import { partitionSecurity } from './tenant-policies.ts'
+import { partitionPolicy } from './tenant-policies.ts'
 
 /** Options of a copy. Both databases must be at the same schema. */
 type CopyDatabaseOptions = {
@@ -30,8 +30,8 @@ export class CopyRefused extends Error {
 export async function copyDatabase(options: CopyDatabaseOptions): Promise<TableRows[]> {
   await using source = await connect(options.source_url)
   await using target = await connect(options.target_url)
-  await source.client.query('begin isolation level repeatable read read only')
-  await target.client.query('begin')
+  await begin(source.client, 'begin isolation level repeatable read read only')
+  await begin(target.client)
   const tables = await listTables(target.client, options.excluded)
   await assertEmpty(target.client, tables)
   await lockTables(target.client, tables)
@@ -52,12 +52,14 @@ export async function copyDatabase(options: CopyDatabaseOptions): Promise<TableR
 /** Throws CopyRefused when a table of a database has rows, unless it is excluded. */
 export async function assertDatabaseEmpty(url: string, excluded: readonly string[]): Promise<void> {
   await using database = await connect(url)
+  await begin(database.client)
   await assertEmpty(database.client, await listTables(database.client, excluded))
 }
 
 /** Counts the rows of each table of a database, without the excluded tables. */
 export async function countRows(url: string, excluded: readonly string[]): Promise<TableRows[]> {
   await using database = await connect(url)
+  await begin(database.client)
   const counts: TableRows[] = []
   for (const { name } of await listTables(database.client, excluded)) {
     const { rows } = await database.client.query(`select count(*) as rows from ${quote(name)}`)
@@ -66,9 +68,17 @@ export async function countRows(url: string, excluded: readonly string[]): Promi
   return counts
 }
 
-/** Rows are compared and sent as text, so both sessions must format values alike. */
-const sameText = `set timezone to 'UTC'; set datestyle to 'ISO, YMD'; set intervalstyle to 'iso_8601';
-  set bytea_output to 'hex'; set looptrace.scope to 'installation'; set extra_float_digits to 1; set statement_timeout to 0`
+/** Rows are compared and sent as text, so both transactions must format values alike. */
+const sameText = `set local timezone to 'UTC'; set local datestyle to 'ISO, YMD';
+  set local intervalstyle to 'iso_8601'; set local bytea_output to 'hex';
+  set local extra_float_digits to 1; set local statement_timeout to 0;
+  set local looptrace.scope to 'installation'`
+
+/** Begins a transaction that reads all rows. Its settings end with it, as a pooler needs. */
+async function begin(client: pg.Client, text = 'begin'): Promise<void> {
+  await client.query(text)
+  await client.query(sameText)
+}
 
 const connectTimeout_ms = 10_000
 
@@ -82,7 +92,6 @@ async function connect(url: string): Promise<AsyncDisposable & { client: pg.Clie
   // The running statement rejects as well. Without a handler, the process would exit.
   client.on('error', () => undefined)
   await client.connect()
-  await client.query(sameText)
   return { client, [Symbol.asyncDispose]: () => client.end() }
 }
 
@@ -193,9 +202,9 @@ async function createPartitions(
   const { rows } = await source.query<{ partition: string; bounds: string }>(partitionsText, [name])
   for (const { partition, bounds } of rows) {
     await target.query(
-      `create table if not exists ${quote(partition)} partition of ${quote(name)} ${bounds};
-       alter table ${quote(partition)} ${partitionSecurity}`,
+      `create table if not exists ${quote(partition)} partition of ${quote(name)} ${bounds}`,
     )
+    for (const statement of partitionPolicy(partition)) await target.query(statement)
   }
 }
 

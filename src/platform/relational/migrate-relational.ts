@@ -15,7 +15,6 @@ import { createTenantPolicies } from './tenant-policies.ts'
 
 /** Options of a run of the migrations. */
 export type MigrateOptions = {
-  /** URL for a dedicated session, not through a pooler with transaction pooling. */
   url: string
   logger: Logger
   /** Folder of the migrations. Defaults to the folder of this package. */
@@ -42,27 +41,47 @@ export class MigrationFailed extends Error {
  */
 export async function migrateRelational(options: MigrateOptions): Promise<SchemaStatus> {
   const migrations = await readMigrations(options.directory ?? relationalMigrationsDirectory)
+  await using holder = await connect(options, 'looptrace migrate lock')
+  await using worker = await connect(options, 'looptrace migrate')
+  refuseOldServer((await worker.client.query('show server_version')).rows[0]?.server_version)
+  await lock(holder.client, options.lock_timeout_ms ?? lockTimeoutMs)
+  const { client } = worker
+  await client.query(progressTable)
+  const assertLocked = async () => {
+    await holder.client.query('select 1')
+  }
+  await applyPending({ client, migrations, options, assertLocked })
+  await assertLocked()
+  await createTenantPolicies(client)
+  return compareSchema(migrations, await readProgress(client))
+}
+
+async function connect(
+  { url, logger }: MigrateOptions,
+  application_name: string,
+): Promise<AsyncDisposable & { client: pg.Client }> {
   const client = new pg.Client({
-    connectionString: options.url,
+    connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
-    application_name: 'looptrace migrate',
+    application_name,
   })
   client.on('error', ({ message }) => {
-    options.logger.warn({ reason: message }, 'the migration lost its connection')
+    logger.warn({ reason: message }, 'the migration lost a connection')
   })
   await client.connect()
-  try {
-    await lock(client, options.lock_timeout_ms ?? lockTimeoutMs)
-    await client.query(progressTable)
-    // The owner of the tables is also subject to their policies.
-    await client.query("set looptrace.scope = 'installation'")
-    await applyPending({ client, migrations, options })
-    await createTenantPolicies(client)
-    return compareSchema(migrations, await readProgress(client))
-  } finally {
-    await client.end()
-  }
+  return { client, [Symbol.asyncDispose]: () => client.end() }
+}
+
+/** The oldest version whose statements the migrations use: `detach partition … concurrently`. */
+const serverVersion_min = 14
+
+/** Throws MigrationRefused for a `server_version` of PostgreSQL that is too old. */
+export function refuseOldServer(version: string): void {
+  if (Number.parseInt(version, 10) >= serverVersion_min) return
+  throw new MigrationRefused(
+    `the server is PostgreSQL ${version}, expected ${serverVersion_min} or later: upgrade it, and run migrate again`,
+  )
 }
 
 const connectTimeoutMs = 10_000
@@ -83,18 +102,28 @@ const progressTable = `
     finished_at timestamptz(3)
   )`
 
-type Run = { client: pg.Client; migrations: readonly Migration[]; options: MigrateOptions }
+type Run = {
+  client: pg.Client
+  migrations: readonly Migration[]
+  options: MigrateOptions
+  /** Rejects if the connection with the lock is lost. */
+  assertLocked: () => Promise<void>
+}
 
 /**
- * Takes the advisory lock, which is released with the connection. Polls for it: a statement that
- * waits for the lock would hold a snapshot, and `create index concurrently` of the lock's holder
- * waits for old snapshots, which would be a deadlock.
+ * Takes the advisory lock in a transaction that stays open until the connection ends: a pooler keeps
+ * a connection of the server for a transaction, but not for a session. The transaction has no
+ * snapshot between statements, so `create index concurrently` does not wait for it. Polls for the
+ * lock, because a waiting statement would hold a snapshot.
  */
 async function lock(client: pg.Client, timeoutMs: number): Promise<void> {
   const endMs = performance.now() + timeoutMs
   for (;;) {
-    const answer = await client.query('select pg_try_advisory_lock($1) as locked', [lockKey])
+    await client.query('begin')
+    await client.query('set local idle_in_transaction_session_timeout = 0')
+    const answer = await client.query('select pg_try_advisory_xact_lock($1) as locked', [lockKey])
     if (answer.rows[0]?.locked === true) return
+    await client.query('rollback')
     if (performance.now() > endMs) {
       throw new MigrationRefused(
         `another migrator held the lock for ${timeoutMs} ms: run migrate again`,
@@ -126,6 +155,7 @@ async function apply(run: Run, migration: Migration, done: number): Promise<void
   )
   for (const [index, statement] of statements.entries()) {
     if (index < done) continue
+    await run.assertLocked()
     const applied = { migration: name, statement: index + 1, statement_count: statements.length }
     const work = statement.transactional ? inTransaction : outsideTransaction
     await work(run.client, statement.text, () => note(run.client, version, index + 1)).catch(
@@ -143,6 +173,8 @@ type Note = () => Promise<void>
 async function inTransaction(client: pg.Client, text: string, note: Note): Promise<void> {
   await client.query('begin')
   try {
+    // The owner of the tables is also subject to their policies.
+    await client.query("set local looptrace.scope = 'installation'")
     await client.query(text)
     await note()
     await client.query('commit')

@@ -13,7 +13,7 @@ export type RelationalOptions = {
   pool_max: number
   /** Maximum wait of a query for a connection. */
   connect_timeout_ms: number
-  /** Time after which the server cancels a statement (SQLSTATE 57014). */
+  /** Time after which the server cancels a statement of `db` and `scoped` (SQLSTATE 57014). */
   statement_timeout_ms: number
   /**
    * Default scope of statements outside of a tenant scope, for tests and tools. Without it, such a
@@ -32,6 +32,7 @@ export type Relational<DB> = {
   db: Kysely<DB>
   /**
    * Statements as the login, outside of tenant scopes: for health, progress and cancel requests.
+   * Only the client limits their time.
    */
   pool: pg.Pool
   /** Connections for statements as text. They run in the scope of the work, as those of `db`. */
@@ -51,7 +52,10 @@ export type Relational<DB> = {
 export function openRelational<DB>(options: RelationalOptions): Relational<DB> {
   const pool = new pg.Pool(poolConfig(options))
   surviveBrokenConnections(pool, options.logger)
-  const scoped = scopePool(pool, options.scope)
+  const scoped = scopePool(pool, {
+    statement_timeout_ms: options.statement_timeout_ms,
+    fallback: options.scope,
+  })
   const db = new Kysely<DB>({
     dialect: {
       createAdapter: () => new PostgresAdapter(),
@@ -95,8 +99,7 @@ function poolConfig(options: RelationalOptions): pg.PoolConfig {
     max: options.pool_max,
     connectionTimeoutMillis: options.connect_timeout_ms,
     idleTimeoutMillis: idleTimeoutMs,
-    statement_timeout: options.statement_timeout_ms,
-    // The limit of the server does not work when the server is unreachable.
+    // The limit of the server, which the scoped pool sets, does not work when it is unreachable.
     query_timeout: options.statement_timeout_ms + options.connect_timeout_ms,
     keepAlive: true,
     application_name: 'looptrace',

@@ -41,8 +41,10 @@ export async function readBounded(
   signal.throwIfAborted()
   const client = await pool.connect()
   let cancelled: Promise<boolean> | undefined
+  /** The server's process. Behind a pooler, each transaction may have another one. */
+  let pid: number | undefined
   const cancel = () => {
-    cancelled ??= cancelBackend(cancel_through, client, name)
+    cancelled ??= cancelBackend(cancel_through, pid, name)
     return cancelled
   }
   signal.addEventListener('abort', cancel, { once: true })
@@ -50,7 +52,9 @@ export async function readBounded(
   try {
     signal.throwIfAborted()
     client.begin('begin read only')
-    await client.query({ text: limitsText, values: [String(time_ms_max), name] })
+    const limits = { text: limitsText, values: [String(time_ms_max), name] }
+    pid = (await client.query(limits)).rows[0]?.pid
+    signal.throwIfAborted()
     const rows = await readRows(client, read, cancel)
     await client.commit()
     signal.throwIfAborted()
@@ -69,7 +73,7 @@ export async function readBounded(
 
 /** Limits of the transaction. JIT only pays off for statements above the time limit. */
 const limitsText = `select set_config('statement_timeout', $1, true),
-  set_config('application_name', $2, true), set_config('jit', 'off', true)`
+  set_config('application_name', $2, true), set_config('jit', 'off', true), pg_backend_pid() as pid`
 
 async function readRows(
   client: ScopedClient,
@@ -102,10 +106,14 @@ function isUnanswered(error: unknown): boolean {
 }
 
 /** Cancels the statement with this name. Resolves with whether it was running. Never rejects. */
-async function cancelBackend(pool: pg.Pool, client: ScopedClient, name: string): Promise<boolean> {
-  const { processID } = client
+async function cancelBackend(
+  pool: pg.Pool,
+  pid: number | undefined,
+  name: string,
+): Promise<boolean> {
+  if (pid === undefined) return false
   const given = new AbortController()
-  const asked = pool.query(cancelText, [processID, name]).then(({ rows }) => rows.length > 0)
+  const asked = pool.query(cancelText, [pid, name]).then(({ rows }) => rows.length > 0)
   const waited = sleep(cancel_ms_max, given.signal).then(() => false)
   const wasActive = await Promise.race([asked.catch(() => false), waited])
   given.abort()

@@ -32,8 +32,6 @@ export type ScopedClient = {
   queryBoth(first: Statement, second: SideStatement): Promise<PipelineResult>
   /** Returns the connection to the pool, or closes it. */
   release(isBroken?: boolean | Error): void
-  /** Of the server's process, for cancel requests. */
-  readonly processID: number | undefined
 }
 
 /** Gives connections that run in tenant scopes. */
@@ -42,14 +40,23 @@ export type ScopedPool = {
   end(): Promise<void>
 }
 
+type ScopeOptions = {
+  /** Time after which the server cancels a statement. */
+  statement_timeout_ms: number
+  /** Scope of other work, for tests and tools. */
+  fallback?: TenantScope | undefined
+}
+
 /**
- * Wraps a pool, so that each transaction begins with the role of the service and the scope of the
- * running work, in the round trip of its first statement. They end with the transaction, so that
- * the next user of the connection does not have them, also behind a pooler. Work inside of a
- * transaction may run statements in another scope.
- * `fallback` is the scope of other work, for tests and tools.
+ * Wraps a pool, so that each transaction begins with the role of the service, the scope of the
+ * running work and the time limit of statements, in the round trip of its first statement. They
+ * end with the transaction, so that the next user of the connection does not have them, also behind
+ * a pooler. Work inside of a transaction may run statements in another scope.
  */
-export function scopePool(pool: pg.Pool, fallback?: TenantScope): ScopedPool {
+export function scopePool(
+  pool: pg.Pool,
+  { statement_timeout_ms, fallback }: ScopeOptions,
+): ScopedPool {
   const clients = new WeakMap<pg.PoolClient, ScopedClient>()
   const appRole = new AppRole()
   const scopeOf = () => currentScope() ?? fallback
@@ -59,7 +66,7 @@ export function scopePool(pool: pg.Pool, fallback?: TenantScope): ScopedPool {
       const known = clients.get(client)
       if (known !== undefined) return known
       const isDirect = await isDirectSession(client)
-      const scoped = scopeClient(client, scopeOf, { appRole, isDirect })
+      const scoped = scopeClient(client, { scopeOf, appRole, isDirect, statement_timeout_ms })
       clients.set(client, scoped)
       return scoped
     },
@@ -89,22 +96,25 @@ class AppRole {
 async function isDirectSession(client: pg.PoolClient): Promise<boolean> {
   try {
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
-    return rows[0]?.pid === processIdOf(client)
+    // The types of pg leave it out.
+    const { processID } = client as pg.PoolClient & { processID?: number }
+    return rows[0]?.pid === processID
   } catch (error) {
     client.release(true)
     throw error
   }
 }
 
-/** The types of pg leave it out. */
-function processIdOf(client: pg.PoolClient): number | undefined {
-  return (client as pg.PoolClient & { processID?: number }).processID
+type ClientOptions = {
+  scopeOf: () => TenantScope | undefined
+  appRole: AppRole
+  isDirect: boolean
+  statement_timeout_ms: number
 }
 
 function scopeClient(
   client: pg.PoolClient,
-  scopeOf: () => TenantScope | undefined,
-  { appRole, isDirect }: { appRole: AppRole; isDirect: boolean },
+  { scopeOf, appRole, isDirect, statement_timeout_ms }: ClientOptions,
 ): ScopedClient {
   /** The scope in force in the open transaction; null without one. */
   let inForce: TenantScope | 'unset' | null = null
@@ -120,11 +130,19 @@ function scopeClient(
   }
   /** Returns the statements before one of the scope, which is in force after them. */
   const enter = async (scope: TenantScope): Promise<SideStatement[]> => {
+    if (inForce === scope) return []
     const isOwner = scope.kind === 'owner'
+    if (isOwner && inForce === null && unsent === null) {
+      // A partition is detached concurrently, which must not share a transaction. The setting stays
+      // on the connection: it is the limit of every connection of the service.
+      await client.query(`set statement_timeout = ${statement_timeout_ms}`)
+      return []
+    }
     const role = isOwner ? 'none' : (appRole.name ?? (await appRole.find(client)))
-    const isSet = inForce === null ? isOwner : inForce === scope
+    // A change of the scope inside of a transaction keeps a limit that the work has set.
+    const timeout_ms = inForce === null ? statement_timeout_ms : undefined
     if (unsent !== null || inForce !== null) inForce = scope
-    return [...takeUnsent(), ...(isSet ? [] : [keep(preludeOf(scope, role))])]
+    return [...takeUnsent(), keep(preludeOf(scope, role, timeout_ms))]
   }
   const run = async (
     statement: Statement,
@@ -175,9 +193,6 @@ function scopeClient(
       unsent = null
       client.release(isBroken ?? isOpen)
     },
-    get processID() {
-      return processIdOf(client)
-    },
   }
 }
 
@@ -198,20 +213,50 @@ function demand(scope: TenantScope | undefined, { text }: Statement): TenantScop
   )
 }
 
-/** Settings that the policies read; all of them each time, so that none is left from a session. */
-const preludeText = `select set_config('role', $1, true), set_config('looptrace.scope', $2, true),
-  set_config('looptrace.project_id', $3, true), set_config('looptrace.organization_id', $4, true)`
+/** A statement that sets something until the end of the transaction. */
+type Prelude = { name: string; text: string }
 
-/** Returns the statement that sets the role and the scope until the end of the transaction. */
-export function preludeOf(scope: TenantScope | undefined, role: string) {
+const prelude = (name: string, settings: readonly string[]): Prelude => ({
+  name,
+  text: `select ${settings.map((each, at) => `set_config('${each}', $${at + 1}, true)`).join(', ')}`,
+})
+
+/** Settings that the policies read; all of them each time, so that none is left from a session. */
+const scopeSettings = [
+  'role',
+  'looptrace.scope',
+  'looptrace.project_id',
+  'looptrace.organization_id',
+]
+/** Policies read the list in scopes of the kind `projects` only, so others leave it. */
+const batchSettings = [...scopeSettings, 'looptrace.project_ids']
+/**
+ * Poolers refuse the time limit as a parameter of the connection, or ignore it, so the first
+ * prelude of a transaction sets it.
+ */
+const limit = 'statement_timeout'
+const preludes = {
+  scope: prelude('looptrace_scope', [...scopeSettings, limit]),
+  batch: prelude('looptrace_batch', [...batchSettings, limit]),
+  other_scope: prelude('looptrace_other_scope', scopeSettings),
+  other_batch: prelude('looptrace_other_batch', batchSettings),
+}
+
+/**
+ * Returns the statement that sets the role and the scope until the end of the transaction, and the
+ * time limit of its statements if there is one.
+ */
+export function preludeOf(
+  scope: TenantScope | undefined,
+  role: string,
+  statement_timeout_ms?: number,
+): Prelude & { values: string[] } {
   const kind = scope?.kind === 'owner' ? undefined : scope?.kind
   const project_id = scope?.kind === 'project' ? scope.project_id : ''
   const organization_id = scope?.kind === 'organization' ? scope.organization_id : ''
-  const values = [role, kind ?? 'none', project_id, organization_id]
-  if (scope?.kind !== 'projects') return { name: 'looptrace_scope', text: preludeText, values }
-  const batch = [...values, `{${scope.project_ids.join(',')}}`]
-  return { name: 'looptrace_batch_scope', text: batchPreludeText, values: batch }
+  const batch = scope?.kind === 'projects' ? [`{${scope.project_ids.join(',')}}`] : []
+  const values = [role, kind ?? 'none', project_id, organization_id, ...batch]
+  const of = batch.length > 0 ? 'batch' : 'scope'
+  if (statement_timeout_ms === undefined) return { ...preludes[`other_${of}`], values }
+  return { ...preludes[of], values: [...values, String(statement_timeout_ms)] }
 }
-
-/** Policies read the last setting in scopes of the kind `projects` only, so others leave it. */
-const batchPreludeText = `${preludeText}, set_config('looptrace.project_ids', $5, true)`

@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import pg from 'pg'
 import { appRole } from './app-role.ts'
 
 /**
@@ -113,28 +113,17 @@ export async function createTenantPolicies(client: pg.Client): Promise<void> {
 /** Returns the condition of a table's policy; undefined for a table without tenants. */
 function conditionFor({ name, is_partition, has_project }: Table): string | undefined {
   if (name in tablesWithoutPolicy) return undefined
-  // Partitions are read through their table, whose policy applies. A direct read finds no rows.
-  if (is_partition) return 'false'
+  if (is_partition) return conditionOfPartition
   if (batchTables.includes(name)) return ofBatch
   return conditions[name] ?? (has_project ? ofProject : undefined)
 }
 
 async function createPolicy(client: pg.Client, table: Table, condition: string): Promise<void> {
-  const using = table.is_partition
-    ? condition
-    : `(select looptrace_is_installation()) or ${condition}`
+  const using = usingFor(condition)
   if (table.is_forced && table.comment === using) return
-  const name = client.escapeIdentifier(table.name)
   await client.query('begin')
   try {
-    await client.query(`alter table ${name} enable row level security, force row level security`)
-    await client.query(`drop policy if exists ${policyName} on ${name}`)
-    await client.query(
-      `create policy ${policyName} on ${name} using (${using}) with check (${using})`,
-    )
-    await client.query(
-      `comment on policy ${policyName} on ${name} is ${client.escapeLiteral(using)}`,
-    )
+    for (const statement of policyStatements(table.name, condition)) await client.query(statement)
     await client.query('commit')
   } catch (error) {
     await client.query('rollback').catch(() => undefined)
@@ -196,5 +185,26 @@ async function grant(client: pg.Client): Promise<void> {
     grant usage, select on all sequences in schema ${schema} to ${appRole}`)
 }
 
-/** Statements that make a new partition unreadable except through its table. */
-export const partitionSecurity = 'enable row level security, force row level security'
+/**
+ * The condition of a partition: it is read through its table, whose policy applies. A direct read
+ * finds rows only in the scope of the installation, for the owner: pg_dump reads partitions.
+ */
+const conditionOfPartition = 'false'
+
+/** Returns the statements that set up row-level security of a new partition. */
+export function partitionPolicy(name: string): string[] {
+  return policyStatements(name, conditionOfPartition)
+}
+
+const usingFor = (condition: string) => `(select looptrace_is_installation()) or ${condition}`
+
+function policyStatements(table: string, condition: string): string[] {
+  const name = pg.escapeIdentifier(table)
+  const using = usingFor(condition)
+  return [
+    `alter table ${name} enable row level security, force row level security`,
+    `drop policy if exists ${policyName} on ${name}`,
+    `create policy ${policyName} on ${name} using (${using}) with check (${using})`,
+    `comment on policy ${policyName} on ${name} is ${pg.escapeLiteral(using)}`,
+  ]
+}

@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { newId } from '../../../kernel/ids.ts'
+import { isUuid, newId } from '../../../kernel/ids.ts'
 import { lockFolder, makeFolder } from '../../../platform/folders/index.ts'
 
 /** A file of reads that wait for PostgreSQL. Its process has ended, or writes to another one. */
@@ -24,6 +24,7 @@ const extension = '.ndjson'
  */
 export async function openJournalFolder(root: string): Promise<JournalFolder> {
   await makeFolder(root, { mode: 0o700 })
+  removeStarted(root)
   const name = newId()
   const starting = join(root, `.${name}`)
   await makeFolder(starting, { mode: 0o700 })
@@ -42,6 +43,28 @@ export async function openJournalFolder(root: string): Promise<JournalFolder> {
       if (segmentsIn(own).length === 0) rmSync(own, { recursive: true, force: true })
       unlock()
     },
+  }
+}
+
+/** Age from which a folder without its name is one of a killed process: the start takes moments. */
+const started_ms_max = 60_000
+
+/**
+ * Removes the folders of processes that were killed between making and naming theirs. They have no
+ * segments. The folder of a process that is starting has its lock, or is young.
+ */
+function removeStarted(root: string): void {
+  for (const name of readdirSync(root)) {
+    if (!name.startsWith('.') || !isUuid(name.slice(1))) continue
+    const folder = join(root, name)
+    try {
+      if (Date.now() - statSync(folder).mtimeMs < started_ms_max) continue
+      const unlock = lockFolder(folder)
+      rmSync(folder, { recursive: true, force: true })
+      unlock()
+    } catch {
+      // Another process holds it, or has removed or named it.
+    }
   }
 }
 

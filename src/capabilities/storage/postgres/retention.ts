@@ -2,7 +2,7 @@ import { contentAttributes } from '../../../model/content-attributes.ts'
 import {
   type HotTables,
   type Kysely,
-  partitionSecurity,
+  partitionPolicy,
   sql,
 } from '../../../platform/relational/index.ts'
 import { runAsOwner, runInInstallation } from '../../../platform/tenancy/index.ts'
@@ -195,7 +195,7 @@ export async function makePartition(db: Db, partition: DayPartition): Promise<vo
     // A removal that was cut off may have left the table.
     await sql`drop table if exists ${sql.id(name)}`.execute(trx)
     await sql`create table ${sql.id(name)} (like ${sql.id(table)} including all)`.execute(trx)
-    await sql`alter table ${sql.id(name)} ${sql.raw(partitionSecurity)}`.execute(trx)
+    for (const statement of partitionPolicy(name)) await sql.raw(statement).execute(trx)
     const [from, to] = [BigInt(day) * day_ns, BigInt(day + 1) * day_ns]
     await sql`alter table ${sql.id(table)} attach partition ${sql.id(name)}
       for values from (${sql.lit(`${from}`)}) to (${sql.lit(`${to}`)})`.execute(trx)
@@ -224,28 +224,25 @@ async function partitionsOf(
 
 /**
  * Drops the partitions of days before `keepFrom`. The lock of `lockHotWindows` keeps hot windows
- * from widening meanwhile. Detaching waits for running statements without stopping them.
+ * from widening meanwhile. Detaching waits for running statements without stopping them. It cannot
+ * run in a transaction, so the transaction with the lock is that of a second connection.
  */
 export async function dropPartitions(db: Db, keepFrom: (db: Db) => Promise<number>) {
   const dropped: string[] = []
-  const drop = async (connection: Db) => {
-    await sql`select pg_advisory_lock(${windowLock})`.execute(connection)
-    try {
-      const first = await runInInstallation('hot windows of all projects', () =>
-        keepFrom(connection),
-      )
-      for (const table of Object.keys(hotTables) as HotTableName[]) {
-        for (const { day, pending } of await partitionsOf(connection, table)) {
-          if (day >= first) continue
-          await dropPartition(connection, { table, day }, pending)
-          dropped.push(partitionName({ table, day }))
-        }
+  const drop = async (locked: Db) => {
+    await lockHotWindows(locked)
+    const first = await runInInstallation('hot windows of all projects', () => keepFrom(locked))
+    for (const table of Object.keys(hotTables) as HotTableName[]) {
+      for (const { day, pending } of await partitionsOf(locked, table)) {
+        if (day >= first) continue
+        // Rejects if the connection with the lock is lost.
+        await sql`select 1`.execute(locked)
+        await dropPartition(db, { table, day }, pending)
+        dropped.push(partitionName({ table, day }))
       }
-    } finally {
-      await sql`select pg_advisory_unlock(${windowLock})`.execute(connection)
     }
   }
-  await runAsOwner('partitions of all projects', () => db.connection().execute(drop))
+  await runAsOwner('partitions of all projects', () => db.transaction().execute(drop))
   return dropped
 }
 

@@ -12,7 +12,7 @@ import {
   type QueueStats,
   QueueUnavailable,
 } from '../contract.ts'
-import { assertMessage, PublishesInProgress } from '../publishing.ts'
+import { assertMessage, assertProjectId, PublishesInProgress } from '../publishing.ts'
 import { JetStreamConnection, type JetStreamConnectionOptions } from './jetstream-connection.ts'
 import { startConsumer } from './jetstream-consumer.ts'
 import {
@@ -170,15 +170,17 @@ class JetStreamQueue implements Queue {
     return this.#connection.isUp && performance.now() >= this.#fullUntil_ms
   }
 
-  deadLetters(limit: number, filter: DeadLetterFilter = {}): Promise<DeadLetter[]> {
+  async deadLetters(limit: number, filter: DeadLetterFilter = {}): Promise<DeadLetter[]> {
+    assertProjectId(filter.project_id)
     const query = { names: this.#names, limit, filter }
     return this.#callApi((manager, nc) => listDeadLetters(nc, manager, query))
   }
 
-  replayDeadLetter(
+  async replayDeadLetter(
     id: string,
     { project_id }: Pick<DeadLetterFilter, 'project_id'> = {},
   ): Promise<boolean> {
+    assertProjectId(project_id)
     return this.#callApi(async (manager, nc) => {
       const letter = await findDeadLetter(manager, this.#names, { id, project_id })
       if (letter === undefined) return false

@@ -7,6 +7,7 @@ import {
   type StreamConfig,
 } from '@nats-io/jetstream'
 import { nanos } from '@nats-io/transport-node'
+import { assertProjectId } from '../publishing.ts'
 
 /** Options of the streams. */
 export type JetStreamStreamOptions = {
@@ -39,7 +40,10 @@ export type StreamNames = {
   subject: (subject: string) => string
   kindFilter: (kind: string) => string
   deadSubject: (subject: string, id: string) => string
-  /** Matches dead letters by message id and project; a missing field matches all. */
+  /**
+   * Matches dead letters by message id and project; a missing field matches all. Throws TypeError
+   * for an invalid project.
+   */
   deadFilter: (filter: { id?: string | undefined; project_id?: string | undefined }) => string
   /** Returns the queue subject of a stream subject. */
   ownSubject: (streamSubject: string) => string
@@ -55,8 +59,10 @@ export function streamNames(prefix: string): StreamNames {
     subject: (subject) => `${prefix}.${subject}`,
     kindFilter: (kind) => `${prefix}.${kind}.*`,
     deadSubject: (subject, id) => `${prefix}_dead.${subject}.${idToken(id)}`,
-    deadFilter: ({ id, project_id }) =>
-      `${prefix}_dead.*.${project_id ?? '*'}.${id === undefined ? '*' : idToken(id)}`,
+    deadFilter: ({ id, project_id }) => {
+      assertProjectId(project_id)
+      return `${prefix}_dead.*.${project_id ?? '*'}.${id === undefined ? '*' : idToken(id)}`
+    },
     ownSubject: (streamSubject) => streamSubject.split('.').slice(1, 3).join('.'),
   }
 }

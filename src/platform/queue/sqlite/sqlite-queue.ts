@@ -11,7 +11,7 @@ import {
   type QueueStats,
   QueueUnavailable,
 } from '../contract.ts'
-import { assertMessage, PublishesInProgress } from '../publishing.ts'
+import { assertMessage, assertProjectId, PublishesInProgress } from '../publishing.ts'
 import { type QueueLogger, runBatch } from '../run-batch.ts'
 import {
   type ClaimedMessage,
@@ -68,9 +68,14 @@ export async function openSqliteQueue(options: SqliteQueueOptions): Promise<Queu
     stats: () => stats(thread),
     oldestAge_ms: (subject) => thread.call({ name: 'oldest_age', subject }),
     ready: () => ready(thread),
-    deadLetters: (limit, filter = {}) =>
-      thread.call({ name: 'dead_letters', limit: Math.min(limit, 1_000), filter }),
-    replayDeadLetter: (id, { project_id } = {}) => thread.call({ name: 'replay', id, project_id }),
+    deadLetters: async (limit, filter = {}) => {
+      assertProjectId(filter.project_id)
+      return thread.call({ name: 'dead_letters', limit: Math.min(limit, 1_000), filter })
+    },
+    replayDeadLetter: async (id, { project_id } = {}) => {
+      assertProjectId(project_id)
+      return thread.call({ name: 'replay', id, project_id })
+    },
     close: async () => {
       await underWay.ended()
       await consumers.stopAll()
