@@ -22,7 +22,10 @@ import type { Stores } from './stores.ts'
 
 type AuditConfig = BlobsConfig &
   Parameters<typeof openAuditStreams>[1] &
-  Pick<RoleConfig<'worker'>, 'audit_checkpoint_sinks' | 'audit_days' | 'secret_key'>
+  Pick<
+    RoleConfig<'worker'>,
+    'audit_checkpoint_sinks' | 'audit_checkpoint_poll_ms' | 'audit_days' | 'secret_key'
+  >
 
 /** Opens the worker's part of the audit trail: seals, checkpoints, streams, retention, erasure. */
 export function openAudit(
@@ -35,6 +38,7 @@ export function openAudit(
   const options: AuditChoreOptions = {
     ...{ db, clock: context.clock, secret_key, kept_days, streams: streams.names },
     sinks: openSinks(context, config),
+    checkpoint_poll_ms: config.audit_checkpoint_poll_ms,
   }
   const chores = [...auditChores(options), ...streams.chores]
   return { handlers: [], chores, erasure: openAuditErasure({ db }) }

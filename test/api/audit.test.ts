@@ -512,6 +512,7 @@ test('checkpoints reach every sink, also after one was unavailable', async () =>
   let isAway = true
   const [, sign] = auditChores({
     ...{ db: db(), clock: app.clock, secret_key, kept_days: 0, streams: [] },
+    checkpoint_poll_ms: 1_000,
     sinks: [
       async ({ name, envelope }) => {
         if (isAway) throw new Error('away')

@@ -15,6 +15,8 @@ export type AuditChoreOptions = {
   /** Encrypts the signing key in the store. Without it, no checkpoint is signed. */
   secret_key: string | undefined
   sinks: readonly CheckpointSink[]
+  /** Time between two looks for chains that are due, and for unpublished checkpoints. */
+  checkpoint_poll_ms: number
   /** Days for which records are kept; 0: for ever. */
   kept_days: number
   /** Names of the streams. Records that a stream has not sent yet are not deleted. */
@@ -49,7 +51,7 @@ export function auditChores(options: AuditChoreOptions): Chore[] {
   }
   chores.push({
     name: 'sign audit checkpoints',
-    every_ms: 10 * second_ms,
+    every_ms: options.checkpoint_poll_ms,
     reason: 'due chains of all organizations',
     run: async () => {
       const now = new Date(clock.now_ms())

@@ -38,7 +38,8 @@ export function generatedSuite(running: () => ClientShape): void {
     await run('openapi-typescript', [document, '--output', 'looptrace.ts'], { cwd: folder })
     const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'esnext']
     const files = ['--allowImportingTsExtensions', '--types', 'node', 'program.ts']
-    await run('tsc', [...options, '--skipLibCheck', ...files], { cwd: folder })
+    const tsc = join(modules, 'typescript-7/bin/tsc')
+    await run('node', [tsc, ...options, '--skipLibCheck', ...files], { cwd: folder })
     const env = { ...process.env, LOOPTRACE_URL: api_url, LOOPTRACE_KEY: login.project_key }
     const { stdout } = await run('node', ['program.ts'], { cwd: folder, env })
     const states = [expect.any(String), expect.any(String)]

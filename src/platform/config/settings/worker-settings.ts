@@ -196,6 +196,14 @@ export const auditSettings = {
     reason:
       'Where signed checkpoints of audit chains are published, separated by commas: file:///folder, s3://bucket/prefix (with the settings of blobs), https://receiver, or stdout. Without one, the audit trail is append-only, but not tamper-evident.',
   }),
+  audit_checkpoint_poll_ms: integer({
+    unit: 'ms',
+    default: 10 * seconds,
+    min: 100,
+    max: hours,
+    reason:
+      'Time between two looks for audit chains that are due for a checkpoint, and for checkpoints that a sink has not accepted yet.',
+  }),
   audit_days: integer({
     unit: 'days',
     default: 0,
