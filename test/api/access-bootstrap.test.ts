@@ -188,7 +188,9 @@ test('a prefix that another key has is refused, and so is a ninth operator key',
   for (const name of ['operator_key', 'project_key'] as const) {
     const other = given[name].replace(/.{3}$/, (end) => (end === 'abc' ? 'abd' : 'abc'))
     const refused = bootstrap({ ...common, db, [name]: other })
-    await expect(refused).rejects.toThrow('with another secret or of another project has the same prefix')
+    await expect(refused).rejects.toThrow(
+      'with another secret or of another project has the same prefix',
+    )
   }
   for (let n = 1; n < 8; n += 1) {
     await bootstrap({ ...common, db, operator_key: mintGivenSecrets().operator_key })

@@ -244,7 +244,10 @@ test('an interrupted command ends with status 3, and the same command finds its 
   const [status] = await once(child, 'close')
   expect([status, stderr]).toEqual([3, expect.stringContaining('interrupted: run the same')])
   const again = await looptrace(`${line} --timeout 1s`)
-  expect([again.status, again.stderr]).toEqual([3, expect.stringContaining('no verdict within --timeout')])
+  expect([again.status, again.stderr]).toEqual([
+    3,
+    expect.stringContaining('no verdict within --timeout'),
+  ])
   const idIn = (text: string) => /certification ([0-9a-f-]{36})/.exec(text)?.[1]
   expect(idIn(again.stderr)).toBe(idIn(stderr))
 })

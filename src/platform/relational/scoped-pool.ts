@@ -236,10 +236,10 @@ const batchSettings = [...scopeSettings, 'looptrace.project_ids']
  */
 const limit = 'statement_timeout'
 const preludes = {
-  scope: prelude('looptrace_scope', [...scopeSettings, limit]),
-  batch: prelude('looptrace_batch', [...batchSettings, limit]),
-  other_scope: prelude('looptrace_other_scope', scopeSettings),
-  other_batch: prelude('looptrace_other_batch', batchSettings),
+  scope: prelude('tenant_scope', [...scopeSettings, limit]),
+  batch: prelude('batch_scope', [...batchSettings, limit]),
+  other_scope: prelude('other_tenant_scope', scopeSettings),
+  other_batch: prelude('other_batch_scope', batchSettings),
 }
 
 /**

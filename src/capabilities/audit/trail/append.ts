@@ -23,7 +23,7 @@ export type Segment = { count: number; hash: string }
  */
 export function toAppendStatement(entry: AuditEntry): AuditStatement {
   const text = `${appendText} where pg_current_xact_id_if_assigned() is not null`
-  return { name: 'looptrace_append', text, values: toParameters(entry) }
+  return { name: 'append_record', text, values: toParameters(entry) }
 }
 
 /** Appends an entry in a transaction of its own, and returns its number. */
