@@ -66,6 +66,13 @@ test('a table has the columns of the kind and the message of Ready', () => {
   expect(tableOfResources([{ kind, items }], { ...options, wide: true })).toContain('x'.repeat(100))
 })
 
+test('control characters of a message do not reach the terminal', () => {
+  const items = [noteNamed('one', { status: 'False', message: '\u001b[2Jgone\nnext' })]
+  const table = tableOfResources([{ kind: noteKind as Kind, items }], options)
+  expect(table).toContain('\\u001b[2Jgone')
+  expect(table).not.toContain('\u001b')
+})
+
 test('an empty list prints a message', () => {
   const kind = noteKind as Kind
   expect(tableOfResources([{ kind, items: [] }], options)).toBe('No resources found.\n')

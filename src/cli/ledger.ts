@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { printable } from '../kernel/printable.ts'
 import { apiSettings, askApi } from './ask-api.ts'
 import { type Arguments, type CommandIo, exitStatus, NoAnswer } from './command.ts'
 import { render, tableOf } from './output.ts'
@@ -58,10 +59,12 @@ function pageOf({ window, totals, paths, queue }: Answer, io: CommandIo): string
     ['PATH', ...names.map((name) => name.toUpperCase())],
     [...paths.map((one) => row(one.path, one)), row('all', totals)],
   )
-  const reasons = paths.flatMap(({ path, rejected_by_reason, lost_by_reason }) => [
-    ...rejected_by_reason.map((one) => `${path}: ${one.items} rejected: ${one.reason}`),
-    ...lost_by_reason.map((one) => `${path}: ${one.items} lost: ${one.reason}`),
-  ])
+  const reasons = paths
+    .flatMap(({ path, rejected_by_reason, lost_by_reason }) => [
+      ...rejected_by_reason.map((one) => `${path}: ${one.items} rejected: ${one.reason}`),
+      ...lost_by_reason.map((one) => `${path}: ${one.items} lost: ${one.reason}`),
+    ])
+    .map(printable)
   return [
     `${window.from} to ${window.to}\n\n`,
     table,

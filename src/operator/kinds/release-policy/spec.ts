@@ -41,17 +41,17 @@ const gate = z
       .describe('Limit of `absolute`, `worst_group` and `pass_k` as decimal text: `0.95`.'),
     maxDrop: decimal
       .optional()
-      .describe('How much worse than the baseline the release may be, as decimal text.'),
+      .describe('Maximum drop against the baseline, for `regression`, as decimal text.'),
     maxRate: decimal
       .optional()
-      .describe('Highest rate of events for `zero_tolerance` as decimal text: `0.01`.'),
+      .describe('Maximum rate of events, for `zero_tolerance`, as decimal text: `0.01`.'),
     k: z.int().min(2).max(100).optional().describe('Repeats of each case, for `pass_k`.'),
     minSamples: z
       .int()
       .min(1)
       .max(1_000_000)
       .default(1)
-      .describe('Fewer samples are inconclusive.'),
+      .describe('Minimum samples. With fewer, the gate is inconclusive.'),
   })
   .meta({
     'x-kubernetes-validations': limits.map(([field, kinds]) => ({
@@ -95,20 +95,24 @@ const releasePolicyFields = z.strictObject({
     .describe('Two-sided confidence of the intervals as decimal text, 0.8–0.999.'),
   maxAge: duration
     .default('7d')
-    .describe('Greatest age of the evidence: the time since the end of the window, up to 90d.'),
-  validFor: duration.default('30d').describe('How long a certification is valid, up to 365d.'),
+    .describe('Maximum age of the evidence, measured from the end of the window, up to 90d.'),
+  validFor: duration
+    .default('30d')
+    .describe('How long a certification is valid, up to 365d. Its evidence is kept as long.'),
   maxAttempts: z
     .int()
     .min(1)
     .max(20)
     .default(5)
-    .describe('Looks at the evidence of one release. They share the error.'),
+    .describe('Maximum looks at the evidence of one release, 1–20. They share the error.'),
   minClusters: z
     .int()
     .min(5)
     .max(10_000)
     .default(20)
-    .describe('Users (else conversations, or cases) below which a gate is inconclusive.'),
+    .describe(
+      'Minimum users (conversations without a user, or cases). With fewer, a gate is inconclusive.',
+    ),
   ...commonSpecFields,
 })
 
