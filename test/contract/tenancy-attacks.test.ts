@@ -17,7 +17,8 @@ import { eventReasons, readyOf } from '../support/kube/resources.ts'
 
 /**
  * Attacks by `eve`, who may edit the resources and Secrets of her namespaces, on an operator that
- * watches all namespaces. Its clock runs twenty times as fast: the grace of orphans is three seconds.
+ * watches all namespaces. Its clock runs twenty times as fast: the grace of orphans is three
+ * seconds.
  */
 const editor = 'eve'
 const times = 20

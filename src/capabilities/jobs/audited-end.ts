@@ -8,8 +8,8 @@ export type JobAudit = { trail: AuditTrail; clock: Clock } | undefined
 
 /**
  * Writes the end of a job, and its audit record in the same transaction. A write that finds no row,
- * because the lease is lost, leaves no record. A job of no known project has its record in the chain
- * of the installation, which the scope of a project may not write.
+ * because the lease is lost, leaves no record. A job of no known project has its record in the
+ * chain of the installation, which the scope of a project may not write.
  */
 export async function writeAuditedEnd(
   audit: JobAudit,

@@ -31,8 +31,8 @@ export type JobRunOptions = {
 
 /**
  * Claims one job and returns a function that runs it, until it ends or the lease is lost; undefined
- * when no job is due. All statements of the job run in the scope of its project. `stopping` gives the job back to the queue. Rejects when the database is
- * unavailable.
+ * when no job is due. All statements of the job run in the scope of its project. `stopping` gives
+ * the job back to the queue. Rejects when the database is unavailable.
  */
 export async function claimNextJob(
   options: JobRunOptions,

@@ -120,8 +120,8 @@ export class AuditedCall {
 
   /**
    * Commits a change with the record of the call. `commit` runs the statement of the record, and
-   * resolves with whether there is a record now. Otherwise a later commit can write one. `created` is
-   * the row that the change inserts, if the commit includes the change.
+   * resolves with whether there is a record now. Otherwise a later commit can write one. `created`
+   * is the row that the change inserts, if the commit includes the change.
    */
   async commitWith(
     commit: (statement: AuditStatement) => Promise<boolean>,

@@ -26,8 +26,8 @@ export function assertMessage(message: OutgoingMessage, message_bytes_max: numbe
 }
 
 /**
- * Checks the project of a filter for all drivers. Throws TypeError: in a filter of subjects, `*` and
- * `>` would match the messages of every project.
+ * Checks the project of a filter for all drivers. Throws TypeError: in a filter of subjects, `*`
+ * and `>` would match the messages of every project.
  */
 export function assertProjectId(project_id: string | undefined): void {
   if (project_id === undefined || projectPattern.test(project_id)) return

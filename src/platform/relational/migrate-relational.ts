@@ -111,8 +111,8 @@ type Run = {
 }
 
 /**
- * Takes the advisory lock in a transaction that stays open until the connection ends: a pooler keeps
- * a connection of the server for a transaction, but not for a session. The transaction has no
+ * Takes the advisory lock in a transaction that stays open until the connection ends: a pooler
+ * keeps a connection of the server for a transaction, but not for a session. The transaction has no
  * snapshot between statements, so `create index concurrently` does not wait for it. Polls for the
  * lock, because a waiting statement would hold a snapshot.
  */

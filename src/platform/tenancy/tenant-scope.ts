@@ -39,8 +39,8 @@ export function runInProject<T>(project_id: string, work: () => T): T {
 }
 
 /**
- * Runs work on a batch of some projects, in the scope of the project if there is only one. Equal ids
- * count once.
+ * Runs work on a batch of some projects, in the scope of the project if there is only one. Equal
+ * ids count once.
  */
 export function runInProjects<T>(project_ids: Iterable<string>, work: () => T): T {
   const unique = [...new Set(project_ids)]

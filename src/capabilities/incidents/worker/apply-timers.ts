@@ -11,8 +11,8 @@ import { type MutingInEffect, readMuting } from './muting-in-effect.ts'
 
 /**
  * Applies the timers that are due: escalation, reminders, the timeout of acknowledgements, and the
- * end of flapping; one transaction for each project. Returns the number of messages. Any process may
- * call it: a timer that another one applied is no longer due.
+ * end of flapping; one transaction for each project. Returns the number of messages. Any process
+ * may call it: a timer that another one applied is no longer due.
  */
 export async function applyDueTimers(
   db: IncidentDb,
@@ -66,8 +66,8 @@ function applyOne(
 }
 
 /**
- * Applies suppressions and inhibitions that began or ended, to all unresolved incidents. Returns the
- * number of messages. Projects are locked only if an incident changes.
+ * Applies suppressions and inhibitions that began or ended, to all unresolved incidents. Returns
+ * the number of messages. Projects are locked only if an incident changes.
  */
 export async function applyMutes(db: IncidentDb, { now_ms }: { now_ms: number }): Promise<Saved> {
   const sum = { opened: 0, messages: 0 }

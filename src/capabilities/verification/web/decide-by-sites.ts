@@ -16,8 +16,9 @@ type Judging = { judge: Judge | undefined; signal: AbortSignal }
 const sites_min = 2
 
 /**
- * Decides on a claim by the pages of different sites. Two independent sites that support it by their
- * words decide, unless a site has another number. Otherwise the judge decides, when there is one.
+ * Decides on a claim by the pages of different sites. Two independent sites that support it by
+ * their words decide, unless a site has another number. Otherwise the judge decides, when there is
+ * one.
  */
 export async function decideBySites(
   statement: Question,

@@ -47,8 +47,8 @@ export async function countChunks(
 }
 
 /**
- * Ranks chunks for several questions by BM25 as `searchIndex` does, best first, and returns the hits
- * of each question in the order of the questions. Equal scores, up to 1e-9, are ordered by id.
+ * Ranks chunks for several questions by BM25 as `searchIndex` does, best first, and returns the
+ * hits of each question in the order of the questions. Equal scores, up to 1e-9, are ordered by id.
  *
  * One statement plans the ranking once, and runs it for each question. Frequent terms have tens of
  * thousands of postings: `offset 0` keeps the planner from reading them all instead of looking up
