@@ -191,7 +191,9 @@ function killAfter(calls: number) {
 }
 
 describe('metadata', () => {
+  // The policy of a partition calls the function.
   const schema = `
+    create function looptrace_is_installation() returns boolean language sql as 'select true';
     create table a (id bigint generated always as identity primary key, twice bigint generated always as (id * 2) stored, doc jsonb);
     create table z (id uuid primary key, name text unique, at timestamptz(3), bytes bytea, money numeric(20, 9), list text[]);
     create table b (id uuid primary key, z uuid not null references z, a bigint references a);
