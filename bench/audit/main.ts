@@ -3,12 +3,13 @@ import { measurePairs, type Pair, rateOf, type Slice, spreadOf } from './measure
 import { type Call, startBenchService } from './service.ts'
 
 /**
- * `npm run bench:audit [writes] [reads] [smallest] [rate]`: what audit records cost, at 10,000 calls
- * a minute (mixed reads: 2,000) of one organization (the worst case: all changes wait for one chain), against the same
- * routes on the same stores without the trail. PAIRS=4 gives a quick result.
+ * `npm run bench:audit [writes] [spread] [reads] [smallest] [rate]`: what audit records cost, at
+ * 10,000 calls a minute (mixed reads: 2,000), against the same routes on the same stores without the
+ * trail. PAIRS=4 gives a quick result.
  *
- * `writes`: changes of the environments of 20 projects. `reads`: a person reads tasks, timelines, traces, and
- * inputs and outputs, with about 48 KB of content in a trace. `smallest`: only the cheapest read of
+ * `writes`: changes of the environments of 20 projects of one organization, whose chain they all
+ * wait for. `spread`: the same with an organization for each project. `reads`: a person reads tasks,
+ * timelines, traces, and inputs and outputs, with about 48 KB of content in a trace. `smallest`: only the cheapest read of
  * content, one task. `rate`: changes as fast as 8 and as 50 callers can.
  */
 const pairs = Number(process.env['PAIRS'] ?? 12)
@@ -20,15 +21,16 @@ const asked = process.argv.slice(2)
 const isAsked = (part: string) => asked.length === 0 || asked.includes(part)
 
 const service = await startBenchService()
-const { project_ids, task_ids, trace_ids } = service
+const { project_ids, spread_ids, task_ids, trace_ids } = service
 
 let calls = 0
-const write = (): Call => {
+const writeTo = (ids: readonly string[]) => (): Call => {
   calls += 1
-  const project_id = project_ids[calls % project_ids.length]
+  const project_id = ids[calls % ids.length]
   const url = `/api/v2/access/projects/${project_id}/environments`
   return { method: 'PUT', url, payload: { environments: [`e${calls}`] } }
 }
+const write = writeTo(project_ids)
 const task = (): Call => ({
   ...{ method: 'GET', url: `/api/v1/tasks/${task_ids[++calls % task_ids.length]}` },
 })
@@ -47,6 +49,7 @@ const read = (): Call => {
 
 try {
   if (isAsked('writes')) report('writes', await measurePairs(service, write, often))
+  if (isAsked('spread')) report('spread', await measurePairs(service, writeTo(spread_ids), often))
   if (isAsked('reads')) report('reads', await measurePairs(service, read, seldom))
   if (isAsked('smallest')) {
     report('smallest reads', await measurePairs(service, task, often))

@@ -51,6 +51,8 @@ export type BenchService = {
   servers: { none: HttpServer; audited: HttpServer }
   /** Projects of one organization; the first has the contents. */
   project_ids: string[]
+  /** As many projects, each in an organization of its own. */
+  spread_ids: string[]
   /** Tasks with content; the trace of a task has the same position. */
   task_ids: string[]
   trace_ids: string[]
@@ -129,21 +131,23 @@ export async function startBenchService(): Promise<BenchService> {
   })
   const authorization = `Bearer ${signedIn.json().access_token}`
   const headers = { authorization, 'x-project-id': project_id }
-  const project_ids = [project_id]
-  for (let at = 1; at < projects; at += 1) {
-    const made = await servers.none.inject({
-      ...{
-        method: 'POST',
-        url: `/api/v2/access/organizations/${first.organization_id}/projects`,
-        headers,
-      },
-      payload: { name: `project ${at}` },
-    })
+  const create = async (url: string, name: string): Promise<string> => {
+    const payload = { name }
+    const made = await servers.none.inject({ method: 'POST', url, headers, payload })
     if (made.statusCode !== 201) throw new Error(made.payload)
-    project_ids.push(made.json().id)
+    return made.json().id
+  }
+  const organizations = '/api/v2/access/organizations'
+  const project_ids = [project_id]
+  const spread_ids: string[] = []
+  for (let at = 1; at <= projects; at += 1) {
+    const own = `${organizations}/${first.organization_id}/projects`
+    if (at < projects) project_ids.push(await create(own, `project ${at}`))
+    const organization_id = await create(organizations, `organization ${at}`)
+    spread_ids.push(await create(`${organizations}/${organization_id}/projects`, 'project'))
   }
   return {
-    ...{ servers, project_ids, ...contents },
+    ...{ servers, project_ids, spread_ids, ...contents },
     call: async (server, call) => {
       const started = performance.now()
       const reply = await server.inject({ ...call, headers })
