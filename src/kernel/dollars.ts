@@ -1,5 +1,8 @@
 const nanoPerDollar = 1_000_000_000n
 
+/** Largest amount that the columns of sums hold: 11 digits before the point. */
+export const dollars_max = 99_999_999_999
+
 /**
  * Parses decimal USD (at most 9 digits after the point) as billionths of a dollar, so that sums are
  * exact. Throws RangeError for any other text.

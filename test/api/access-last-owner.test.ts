@@ -12,7 +12,9 @@ const canEndOwner = [
   ...['disableUser', 'leaveOrganization', 'putOrganizationMember', 'removeOrganizationMember'],
 ]
 
-/** Changes of access that were reviewed: they end no role of an organization, or the organization. */
+/**
+ * Changes of access that were reviewed: they end no role of an organization, or the organization.
+ */
 const endsNoOwner = [
   ...['createOrganization', 'putOrganization', 'deleteOrganization', 'addOrganizationMember'],
   ...['revokeInvitation', 'resendInvitation', 'createProject', 'putProject', 'deleteProject'],

@@ -94,7 +94,9 @@ async function compare({ of: cell, attacker }: Pair<Cell>): Promise<string[]> {
   return [...faults, `${name}: ${theirs.status} ${theirs.text} ≠ ${nobodys.status} ${nobodys.text}`]
 }
 
-/** Calls as an attacker, and returns the faults of the reply: leaks, and failures of the service. */
+/**
+ * Calls as an attacker, and returns the faults of the reply: leaks, and failures of the service.
+ */
 async function attack(
   { of: route, attacker }: Pair<Route>,
   change: { query?: Record<string, string>; headers?: Record<string, string>; body?: object } = {},

@@ -34,7 +34,10 @@ async function isProgram(path: string): Promise<boolean> {
   )
 }
 
-/** Starts a server of these programs, in a temporary folder. Its superuser `looptrace` needs no password. */
+/**
+ * Starts a server of these programs, in a temporary folder. Its superuser `looptrace` needs no
+ * password.
+ */
 export async function startPostgresOf(bin: string): Promise<AsyncDisposable & { url: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-postgres-of-'))
   const user = unprivilegedUser()

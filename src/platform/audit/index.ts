@@ -10,4 +10,4 @@ export {
   runInCall,
 } from './audited-call.ts'
 export { isChange } from './changed-tables.ts'
-export { scopeTrail } from './scoped-trail.ts'
+export { runForChain, scopeTrail } from './scoped-trail.ts'

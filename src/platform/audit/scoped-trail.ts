@@ -10,9 +10,13 @@ export function scopeTrail(trail: AuditTrail): AuditTrail {
     ...trail,
     findOrganization: (project_id) =>
       runInProject(project_id, () => trail.findOrganization(project_id)),
-    append: (entry) =>
-      entry.organization_id === null
-        ? runInInstallation('the chain of the installation', () => trail.append(entry))
-        : runInOrganization(entry.organization_id, () => trail.append(entry)),
+    append: (entry) => runForChain(entry.organization_id, () => trail.append(entry)),
   }
+}
+
+/** Runs work on the chain of an organization in its scope; null: the chain of the installation. */
+export function runForChain<T>(organization_id: string | null, work: () => T): T {
+  return organization_id === null
+    ? runInInstallation('the chain of the installation', work)
+    : runInOrganization(organization_id, work)
 }

@@ -40,7 +40,7 @@ const steps = Int8Array.from({ length: 256 }, (_, byte) => {
   return Number('[{'.includes(character)) - Number(']}'.includes(character))
 })
 
-/** Returns whether lists and objects of a JSON text are nested deeper than so many levels. */
+/** Returns whether lists and objects of a JSON text are nested in more than `levels_max` levels. */
 export function isDeeper(bytes: Uint8Array, levels_max: number): boolean {
   let [levels, isText] = [0, false]
   for (let at = 0; at < bytes.length && levels <= levels_max; at += 1) {

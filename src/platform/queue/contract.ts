@@ -23,11 +23,14 @@ export type Queue = {
   oldestAge_ms(subject: string): Promise<number>
   /** Resolves with whether a publish would succeed now. */
   ready(): Promise<boolean>
-  /** Lists dead letters, oldest first, at most 1,000 per call. Throws TypeError for an invalid project. */
+  /**
+   * Lists dead letters, oldest first, at most 1,000 per call. Rejects with TypeError for an invalid
+   * project.
+   */
   deadLetters(limit: number, filter?: DeadLetterFilter): Promise<DeadLetter[]>
   /**
    * Puts a dead letter back at the end of its subject and resets its attempts. Resolves to false
-   * when no dead letter has the id. Throws TypeError for an invalid project.
+   * when no dead letter has the id. Rejects with TypeError for an invalid project.
    */
   replayDeadLetter(id: string, filter?: Pick<DeadLetterFilter, 'project_id'>): Promise<boolean>
   /** Waits for publishes in progress, then closes the queue. */

@@ -7,6 +7,7 @@ import {
   type TransactionSettings,
 } from 'kysely'
 import { type AuditedCall, type CreatedRow, currentCall, isChange } from '../audit/index.ts'
+import type { Statement } from './pipelined-query.ts'
 import type { ScopedClient, ScopedPool } from './scoped-pool.ts'
 import { asStoreProblem } from './unavailable.ts'
 
@@ -75,8 +76,7 @@ class StoreConnection implements DatabaseConnection {
     }
   }
 
-  // biome-ignore lint/correctness/useYield: nothing reads in chunks.
-  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+  streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error('this store does not read in chunks')
   }
 
@@ -119,7 +119,9 @@ class StoreConnection implements DatabaseConnection {
     if (call === undefined || !isChange(query.sql)) {
       return toResult(await this.#client.query(statement))
     }
-    if (this.#isChanged === undefined) return this.#runWithRecord(call, query)
+    if (this.#isChanged === undefined) {
+      return this.#runWithRecord(call, statement, findCreated(query))
+    }
     const result = toResult<R>(await this.#client.query(statement))
     // A statement without affected rows changed nothing.
     if (result.numAffectedRows !== 0n) {
@@ -131,13 +133,17 @@ class StoreConnection implements DatabaseConnection {
   }
 
   /** Runs a single statement, and the record if it changed anything, in one transaction. */
-  async #runWithRecord<R>(call: AuditedCall, query: CompiledQuery): Promise<QueryResult<R>> {
+  async #runWithRecord<R>(
+    call: AuditedCall,
+    statement: Statement,
+    created: CreatedRow | undefined,
+  ): Promise<QueryResult<R>> {
     let result: QueryResult<R> = { rows: [] }
     await call.commitWith(async (record) => {
-      const both = await this.#client.queryBoth(toStatement(query), record)
+      const both = await this.#client.queryBoth(statement, record)
       result = toResult(both.result)
       return both.rows_after > 0
-    }, findCreated(query))
+    }, created)
     return result
   }
 }
@@ -147,8 +153,8 @@ function changingCall(): AuditedCall | undefined {
   return call?.isChanging === true ? call : undefined
 }
 
-function toStatement({ sql, parameters }: CompiledQuery): { text: string; values: unknown[] } {
-  return { text: sql, values: [...parameters] }
+function toStatement({ sql, parameters }: CompiledQuery): Statement {
+  return { text: sql, values: parameters }
 }
 
 const changes = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE'])

@@ -5,7 +5,9 @@ import { propertiesOf, resolve, sampleValue } from './sample-value.ts'
 export type IdField = { name: string; schema: Json; steps: readonly Step[] }
 type Step = { property: string } | { item: true } | { choice: number }
 
-/** Names of fields with the id or the name of an object, besides `id`, `ids`, `…_id` and `…_ids`. */
+/**
+ * Names of fields with the id or the name of an object, besides `id`, `ids`, `…_id` and `…_ids`.
+ */
 const namingFields = new Set([
   ...['assign_to', 'assignee', 'base', 'head', 'with', 'channel', 'channels', 'notify', 'fallback'],
   ...['cursor_of', 'from_run', 'to_run', 'rules', 'rule', 'run', 'user', 'organization'],

@@ -1,4 +1,4 @@
-import { runInInstallation, runInOrganization } from '../../../platform/tenancy/index.ts'
+import { runForChain } from '../../../platform/audit/index.ts'
 
 /** The chain of calls that belong to no organization: sign-ins, accounts, unknown tenants. */
 export const installationChain = '00000000-0000-0000-0000-000000000000'
@@ -10,7 +10,5 @@ export function chainOf(organization_id: string | null): string {
 
 /** Runs work on one chain in the scope of its organization. */
 export function runInChain<T>(chain_id: string, work: () => T): T {
-  return chain_id === installationChain
-    ? runInInstallation('the chain of the installation', work)
-    : runInOrganization(chain_id, work)
+  return runForChain(chain_id === installationChain ? null : chain_id, work)
 }

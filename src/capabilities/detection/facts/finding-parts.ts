@@ -1,3 +1,4 @@
+import { dollars_max, nanoDollarsFrom } from '../../../kernel/dollars.ts'
 import {
   evidenceText_chars_max,
   findingPlaces_max,
@@ -55,7 +56,7 @@ export function wasteOfSteps(run: TaskRun, steps: Iterable<number>): Waste {
 /** Largest waste that JSON and the columns of findings hold. Senders choose the counts of calls. */
 const waste_max: Waste = {
   wasted_tokens: Number.MAX_SAFE_INTEGER,
-  wasted_nano_dollars: 99_999_999_999n * 1_000_000_000n,
+  wasted_nano_dollars: nanoDollarsFrom(String(dollars_max)),
 }
 
 /** Returns the cost of calls, including failed calls without a step, up to `waste_max`. */

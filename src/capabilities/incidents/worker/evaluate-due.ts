@@ -115,7 +115,9 @@ export class SlotEvaluator {
     meters.duration.observe((performance.now() - begun_ms) / 1000)
   }
 
-  /** Writes slots. If a rule is at fault, writes each rule by itself, so that the others succeed. */
+  /**
+   * Writes slots. If a rule is at fault, writes each rule by itself, so that the others succeed.
+   */
   async #write(some: SomeRules): Promise<boolean> {
     try {
       return await this.#writeTogether(some)

@@ -76,7 +76,9 @@ export class Evaluator {
     await this.#slots.settled()
   }
 
-  /** Ends and forgets groups of event rules, and evaluates ledger rules, of the claimed projects. */
+  /**
+   * Ends and forgets groups of event rules, and evaluates ledger rules, of the claimed projects.
+   */
   async tickEvents(): Promise<void> {
     const { db, now, settings, signals, logger } = this.#ports
     const { forget_after_ms } = settings

@@ -1,9 +1,8 @@
+import { dollars_max } from '../../../kernel/dollars.ts'
 import type { CallSums } from '../../storage/index.ts'
 
 /** Largest count of a roll-up: JSON and PostgreSQL hold it exactly. */
 const count_max = Number.MAX_SAFE_INTEGER
-/** Largest cost of a roll-up, of the 11 digits before the point that its column has. */
-const cost_usd_max = 99_999_999_999
 
 /** Counts of tokens of a roll-up. */
 export const tokenSums = [
@@ -26,19 +25,19 @@ export function saturate<
     const value = rollup[name]
     return value === undefined || value <= count_max ? [] : [[name, count_max]]
   })
-  const isOver = Number(rollup.cost_usd ?? 0) > cost_usd_max
+  const isOver = Number(rollup.cost_usd ?? 0) > dollars_max
   if (tokens.length === 0 && !isOver) return rollup
   return {
     ...rollup,
     ...Object.fromEntries(tokens),
-    ...(isOver && { cost_usd: String(cost_usd_max) }),
+    ...(isOver && { cost_usd: String(dollars_max) }),
   }
 }
 
 /** Returns SQL that adds a column of `excluded` to that of `tasks`, up to the largest value. */
 export function saturatingSum(column: string): string {
   const sum = `tasks.${column} + excluded.${column}`
-  if (column === 'cost_usd') return `${column} = least(${sum}, ${cost_usd_max})`
+  if (column === 'cost_usd') return `${column} = least(${sum}, ${dollars_max})`
   const isTokens = tokenSums.some((name) => name === column)
   return isTokens ? `${column} = least(${sum}, ${count_max})` : `${column} = ${sum}`
 }

@@ -132,7 +132,7 @@ export function windowsAround({ sentences }: SplitDocument, chunk: Chunk): Range
   return windows
 }
 
-/** What windows are rated for: the weights of a claim's terms, and its numbers. */
+/** The parts of a claim that windows are rated by: the weights of its terms, and its numbers. */
 export type RatedClaim = {
   weights: ReadonlyMap<string, number>
   numbers: readonly Quantity[]

@@ -85,7 +85,9 @@ function compactCharacter(char: string): string {
   return /[\p{L}\p{N}]/u.test(char) ? char.toLowerCase() : ''
 }
 
-/** Returns the range of the original that a range of a folded text, one unit or more, comes from. */
+/**
+ * Returns the range of the original that a range of a folded text, one unit or more, comes from.
+ */
 export function toOriginal({ starts, ends }: FoldedText, [start, end]: Range): Range {
   return [starts[start] ?? 0, ends[end - 1] ?? 0]
 }

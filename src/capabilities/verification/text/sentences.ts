@@ -44,12 +44,18 @@ function* segmentsOf(text: string, { start, end }: Part): Generator<Part> {
   }
 }
 
-/** A character that may end a sentence; most lines have no such character, and the segmenter is slow. */
+/**
+ * A character that may end a sentence; most lines have no such character, and the segmenter is
+ * slow.
+ */
 const mark = /[\p{Sentence_Terminal}\u0085\u2024\u2028\u2029]/u
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
 
-/** Returns whether the segmenter split wrongly, after an abbreviation, a decimal, a line's end, a footnote. */
+/**
+ * Returns whether the segmenter split wrongly, after an abbreviation, a decimal, a line's end, a
+ * footnote.
+ */
 function belongsTo(text: string, last: Part, next: Part): boolean {
   const before = text.slice(Math.max(last.start, last.end - 24), last.end)
   // The number of a list's item.

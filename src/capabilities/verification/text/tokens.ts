@@ -99,7 +99,9 @@ function normaliseTerm(word: string): string {
   return stem(plain)
 }
 
-/** Writes a number in one form: `1,200`, `1.200.000` and `1 200` without groups, `31,8` as `31.8`. */
+/**
+ * Writes a number in one form: `1,200`, `1.200.000` and `1 200` without groups, `31,8` as `31.8`.
+ */
 export function normaliseNumber(digits: string): string {
   if (/^\d+$/.test(digits)) return digits
   const isGrouped =
