@@ -147,13 +147,17 @@ describe('a rule', () => {
     await on.apply('slow', { resyncPeriod: '1h' })
     await on.evaluate('slow')
     await on.rules.ready('slow')
-    const writes = () => on.operator.writes.length
-    const before = writes()
     const reads = () => service.asked.filter((what) => what === 'GET rules').length
-    for (const minute of [1, 2, 3]) {
-      await on.evaluate('slow', { last_slot: `2099-01-01T00:0${minute}:00.000Z` })
+    const untilRead = async () => {
       const seen = reads()
       await eventually('the rule was read', () => reads() > seen + 1, { timeout_ms: 30_000 })
+    }
+    // A write is counted after its answer, so the status is seen before. The next read follows both.
+    await untilRead()
+    const before = on.operator.writes.length
+    for (const minute of [1, 2, 3]) {
+      await on.evaluate('slow', { last_slot: `2099-01-01T00:0${minute}:00.000Z` })
+      await untilRead()
     }
     // The event of the creation may come after the status.
     const later = on.operator.writes.slice(before).filter((what) => what !== 'create events')
