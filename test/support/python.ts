@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { type ExecFileException, execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -42,9 +42,9 @@ export function runPython(
 export function runPythonModule(
   module: string,
   args: readonly string[],
-  { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
+  { env = {}, ...options }: { cwd: string; env?: Record<string, string>; timeout_ms?: number },
 ): Promise<string> {
-  return python(['-m', module, ...args], env, cwd)
+  return python(['-m', module, ...args], env, options)
 }
 
 /** Runs a text as a program, with these environment variables. */
@@ -55,13 +55,25 @@ export function runPythonText(text: string, env: Record<string, string>): Promis
 async function python(
   args: readonly string[],
   more: Record<string, string>,
-  cwd?: string,
+  { cwd, timeout_ms = 120_000 }: { cwd?: string; timeout_ms?: number } = {},
 ): Promise<string> {
   const env = { PATH: process.env['PATH'], PYTHONDONTWRITEBYTECODE: '1', ...more }
-  const limits = { timeout: 120_000, maxBuffer: 64 * 1024 * 1024 }
-  const { stdout } = await run(await testPython(), args, { env, cwd, ...limits })
-  return stdout
+  const limits = { timeout: timeout_ms, maxBuffer: 64 * 1024 * 1024 }
+  try {
+    const { stdout } = await run(await testPython(), args, { env, cwd, ...limits })
+    return stdout
+  } catch (cause) {
+    const { stdout = '', stderr = '', killed } = cause as Partial<ExecFileException & Output>
+    const why = killed === true ? `not within ${timeout_ms} ms` : 'failed'
+    const written = `${stdout}\n${stderr}`.trim().slice(-shownOfOutput)
+    throw new Error(`${args.slice(0, 2).join(' ')}: ${why}. The end of its output:\n${written}`, {
+      cause,
+    })
+  }
 }
+
+type Output = { stdout: string; stderr: string }
+const shownOfOutput = 4_000
 
 async function pythonVersion(): Promise<string> {
   const asked = 'import sys; print(sys.version, sys.prefix); print(sys.version_info.minor)'
