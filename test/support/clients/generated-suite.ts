@@ -54,24 +54,28 @@ export function generatedSuite(running: () => ClientShape): void {
     expect(list).toMatchObject({ total: expect.any(Number), tasks: [{}, {}] })
   })
 
-  test('schemathesis calls every operation, and each answer matches the document', async () => {
-    const { api_url, login } = running()
-    const args = ['--config-file', config, 'run', document, '--url', api_url]
-    const output = await runPythonModule('schemathesis.cli', args, {
-      cwd: folder,
-      timeout_ms: everyCall_ms_max,
-      env: {
-        LOOPTRACE_TOKEN: await accessToken(running()),
-        LOOPTRACE_KEY: login.project_key,
-        LOOPTRACE_PROJECT: login.project_id,
-        LOOPTRACE_ORGANIZATION: login.organization_id,
-      },
-    })
-    const [, selected, all] = /Selected: (\d+)\/(\d+)/.exec(output) ?? []
-    expect(selected).toBe(all)
-    expect(output).toContain(`Tested: ${all}\n`)
-    console.log(output.slice(output.indexOf('Test cases:')))
-  }, everyCall_ms_max)
+  test(
+    'schemathesis calls every operation, and each answer matches the document',
+    async () => {
+      const { api_url, login } = running()
+      const args = ['--config-file', config, 'run', document, '--url', api_url]
+      const output = await runPythonModule('schemathesis.cli', args, {
+        cwd: folder,
+        timeout_ms: everyCall_ms_max,
+        env: {
+          LOOPTRACE_TOKEN: await accessToken(running()),
+          LOOPTRACE_KEY: login.project_key,
+          LOOPTRACE_PROJECT: login.project_id,
+          LOOPTRACE_ORGANIZATION: login.organization_id,
+        },
+      })
+      const [, selected, all] = /Selected: (\d+)\/(\d+)/.exec(output) ?? []
+      expect(selected).toBe(all)
+      expect(output).toContain(`Tested: ${all}\n`)
+      console.log(output.slice(output.indexOf('Test cases:')))
+    },
+    everyCall_ms_max,
+  )
 }
 
 /** Completes a task with the generated client. */
