@@ -221,6 +221,7 @@ export function errorsOf(route: Route | RawRoute): ProblemCode[] {
 }
 
 function addInputErrors(route: Route, codes: Set<ProblemCode>): void {
+  codes.add('headers_too_large')
   if (route.params ?? route.query ?? route.body) codes.add('invalid_request')
   if (route.body) codes.add('invalid_json').add('body_too_large').add('unsupported_media_type')
   if (route.idempotent) codes.add('idempotency_conflict')

@@ -122,6 +122,15 @@ export const asProblem: ErrorFormat = (fault) => {
   return { media_type: headers['content-type'] ?? '', body: JSON.stringify(body) }
 }
 
+/**
+ * Returns whether a request that is not valid HTTP is for the product APIs. Only the last packet of
+ * the request is known, which has the path if the request came in one packet.
+ */
+export function isForProductApi(error: Error): boolean {
+  const packet = 'rawPacket' in error ? error.rawPacket : undefined
+  return Buffer.isBuffer(packet) && /^[A-Z]+ \/api\//.test(packet.toString('latin1', 0, 20))
+}
+
 function faultOf(code: unknown): Problem {
   if (code === 'HPE_HEADER_OVERFLOW') {
     return problem('headers_too_large', { detail: 'the headers of the request are too large' })

@@ -20,7 +20,13 @@ import { readJsonBodies } from './json-bodies.ts'
 import { type LimitedRequests, limitRequests } from './limited-requests.ts'
 import { addressTaken } from './listen-error.ts'
 import { nodeServer, requestIdFrom } from './node-server.ts'
-import { answerClientError, asProblem, problemFrom, problemReply } from './problem-reply.ts'
+import {
+  answerClientError,
+  asProblem,
+  isForProductApi,
+  problemFrom,
+  problemReply,
+} from './problem-reply.ts'
 import type { Answer, RawRoute, Route, UnparsedRequest } from './route.ts'
 import { type Authorize, type Caller, tenantScopeOf } from './route-access.ts'
 import { type IdempotencyStore, runOnce } from './safe-writes.ts'
@@ -50,7 +56,7 @@ export type HttpServerOptions = CallLimitSettings & {
   trusted_proxies?: readonly string[]
   /** Where people reach the server. Without it, there is no Strict-Transport-Security. */
   public_address?: PublicAddress
-  /** Replaces the server's handling of requests that are not valid HTTP, for the proxy. */
+  /** Answers requests that are not valid HTTP, except those of the product APIs. For the proxy. */
   onClientError?: (error: Error & { code?: string }, socket: Socket) => void
   /** Checks each response against the OpenAPI document. For tests only. */
   check_replies?: boolean
@@ -90,8 +96,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       reply.headers({ ...headersOf(request), 'x-request-id': request.id })
       sendProblem(unroutable.faultOf(request.method, request.url), request, reply)
     },
-    clientErrorHandler: (error, socket) =>
-      options.onClientError?.(error, socket) ?? answerClientError(error, socket, asProblem),
+    clientErrorHandler: (error, socket) => {
+      const { onClientError } = options
+      if (onClientError === undefined || isForProductApi(error)) {
+        answerClientError(error, socket, asProblem)
+      } else onClientError(error, socket)
+    },
   })
   const seconds = options.metrics.histogram({
     name: 'looptrace_http_request_duration_seconds',
