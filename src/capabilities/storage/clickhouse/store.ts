@@ -193,13 +193,20 @@ const rolledUp = (where: string) => `(
   ORDER BY ${latestVersion}
 ) AS o`
 
+/**
+ * Returns a sum of tokens over calls, up to 2^53 - 1. A sum of UInt64 would begin at 0 again above
+ * 2^64, and senders choose the values. Sums of Float64 are exact below 2^53.
+ */
+const tokenSum = (tokens: string) =>
+  `toUInt64(least(sumIf(toFloat64(${tokens}), o.call), toFloat64(${Number.MAX_SAFE_INTEGER})))`
+
 const sums = `
   count() AS observations,
   countIf(o.call) AS calls,
   countIf(o.call AND o.status = 'error') AS errors,
   countIf(o.call AND o.status = 'cancelled') AS cancelled,
-  ${buckets.map((bucket) => `sumIf(ifNull(o.${bucket}, 0), o.call) AS ${bucket}`).join(',\n  ')},
-  sumIf(${buckets.map((bucket) => `ifNull(o.${bucket}, 0)`).join(' + ')}, o.call) AS total_tokens,
+  ${buckets.map((bucket) => `${tokenSum(`ifNull(o.${bucket}, 0)`)} AS ${bucket}`).join(',\n  ')},
+  ${tokenSum(buckets.map((bucket) => `ifNull(o.${bucket}, 0)`).join(' + '))} AS total_tokens,
   countIf(o.call AND o.usage_source = 'estimated') AS estimated_calls,
   toString(sumIf(ifNull(o.cost_usd, toDecimal64(0, 9)), o.call)) AS cost_text,
   countIf(o.call AND isNull(o.cost_usd)) AS unpriced_calls,
