@@ -6,6 +6,14 @@ import { Answer, etagOf } from '../../platform/http/index.ts'
 /** An id in a path. */
 export const idField = z.uuid().toLowerCase()
 
+/** Without Unicode classes, which client generators do not support. */
+const patterns = {
+  withoutControls: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+  /** The frequent invisible characters; the service refuses more of them. */
+  visible:
+    '^[^\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]*$',
+}
+
 /** A display name that is given. No invisible characters, so that names that differ look different. */
 export const nameField = z
   .string()
@@ -13,8 +21,7 @@ export const nameField = z
   .min(1)
   .max(100)
   .refine(...withoutInvisible)
-  // A part of the rule, without Unicode classes, which client generators do not support.
-  .meta({ id: 'DisplayName', pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' })
+  .meta({ id: 'DisplayName', pattern: patterns.visible })
 
 /** A display name that is looked for. Older names can have invisible characters. */
 export const storedNameField = z
@@ -23,6 +30,7 @@ export const storedNameField = z
   .min(1)
   .max(100)
   .regex(/^\P{Cc}*$/u, 'expected text without control characters')
+  .meta({ id: 'StoredName', pattern: patterns.withoutControls })
 
 /** An e-mail address, in lower case as it is stored. */
 export const emailField = z.email().max(320).toLowerCase().meta({ id: 'EmailAddress' })

@@ -7,7 +7,7 @@ import { getEvents } from './api/events.ts'
 import { exportRecords } from './api/export.ts'
 import { getKeys } from './api/keys.ts'
 import { getReads } from './api/reads.ts'
-import { getSetAside } from './api/set-aside.ts'
+import { getSetAside } from './api/set-aside-records.ts'
 import { verifyChain } from './api/verify.ts'
 
 export type { AuditDeps } from './api/contract.ts'

@@ -29,6 +29,7 @@ import {
   type TaskRollupRow,
   type TraceSummaryRow,
   taskRollupFrom,
+  tokenSum,
   traceSummaryFrom,
 } from './rollup-row.ts'
 import { asStoreFailure, reader } from './store-failure.ts'
@@ -192,13 +193,6 @@ const rolledUp = (where: string) => `(
   WHERE project_id = {project:UUID} AND ${where}
   ORDER BY ${latestVersion}
 ) AS o`
-
-/**
- * Returns a sum of tokens over calls, up to 2^53 - 1. A sum of UInt64 would begin at 0 again above
- * 2^64, and senders choose the values. Sums of Float64 are exact below 2^53.
- */
-const tokenSum = (tokens: string) =>
-  `toUInt64(least(sumIf(toFloat64(${tokens}), o.call), toFloat64(${Number.MAX_SAFE_INTEGER})))`
 
 const sums = `
   count() AS observations,
