@@ -17,6 +17,7 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
   audit_keys: 'Keys that sign checkpoints; the private part is encrypted.',
   audit_streams: 'Streams of audit records to receivers, with their failed attempts.',
   audit_stream_cursors: 'The last record of each chain that the receiver of a stream accepted.',
+  audit_stream_refusals: 'Records that the receiver of a stream refused in their shortest form.',
   audit_read_batches:
     'Reads of content by people that are not sealed yet: one row for the reads of a chain in a segment of a journal.',
   audit_reads: 'Reads of content by people. `segment_seq` is the record that seals a read.',

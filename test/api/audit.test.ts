@@ -362,6 +362,32 @@ test('a check from a given record on starts there, and names what it checked', a
   expect(wrong).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
 })
 
+test('records that streams set aside are listed in pages, each chain for itself', async () => {
+  const refusal = { status: 403, attempts: 8, refused_at: new Date(), set_aside_at: new Date() }
+  const own = { chain_id: app.first.organization_id, ...refusal }
+  const rows = [
+    { ...own, stream: 'otlp', seq: 1 },
+    { ...own, stream: 'webhook', seq: 1 },
+    { ...own, stream: 'webhook', seq: 2 },
+    { ...own, stream: 'webhook', seq: 3, set_aside_at: null },
+    { ...own, stream: 'otlp', seq: 4, chain_id: installation },
+  ]
+  await db().insertInto('audit_stream_refusals').values(rows).execute()
+  const path = '/api/v2/audit/set-aside-records'
+  const first = (await get(`${path}?limit=2`)).body
+  const second = (await get(`${path}?limit=2&cursor=${first.next_cursor}`)).body
+  const listed = [...first.records, ...second.records].map((one) => [one.stream, one.seq])
+  expect(listed).toEqual([
+    ['webhook', 2],
+    ['webhook', 1],
+    ['otlp', 1],
+  ])
+  expect(first.records[0].reason).toBe('the receiver answered 403')
+  expect(second.next_cursor).toBeNull()
+  expect((await get(`${path}?chain=installation`)).body.records).toHaveLength(1)
+  expect((await get(`${path}?cursor=x`)).status).toBe(400)
+})
+
 test('an erased person leaves a chain that verifies', async () => {
   const token = await app.signIn('erika@example.com', 'correct horse battery')
   await app.call('POST', keys, { token, body: { name: 'hers' }, ...withId('hers') })

@@ -61,7 +61,7 @@ afterAll(async () => {
 beforeEach(async () => {
   await runAsOwner('a test', () =>
     sql`truncate audit_records, audit_chains, audit_reads, audit_read_batches, audit_streams,
-      audit_stream_cursors, organizations cascade`.execute(db()),
+      audit_stream_cursors, audit_stream_refusals, organizations cascade`.execute(db()),
   )
   receiver = await startReceiver()
   clock.ahead_ms = 0

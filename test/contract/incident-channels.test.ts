@@ -307,7 +307,7 @@ describe('a receiver that fails', () => {
     ])
   })
 
-  test.each(['http://127.0.0.1:1/', 'http://inside.example/', 'http://169.254.169.254/latest'])(
+  test.each(['http://127.0.0.1:1/', 'http://169.254.169.254/latest'])(
     'at the private address %s is never asked',
     async (url) => {
       const { name } = await webhook({ secrets: { url } })
@@ -317,6 +317,26 @@ describe('a receiver that fails', () => {
       expect(await timeline(incident_id)).toEqual([expect.stringContaining('is not allowed')])
     },
   )
+
+  test('does not show whether its name exists inside the cluster', async () => {
+    const seen = async (host: string) => {
+      const { name, id } = await webhook({ secrets: { url: `http://${host}/` } })
+      const tested = await bench.api.call('POST', `/channels/${id}/test`, bench.project_id)
+      const { incident_id } = await opened(name)
+      await bench.drain()
+      const { body } = await bench.api.call('GET', `/channels/${id}/deliveries`, bench.project_id)
+      const [state] = await bench.states(incident_id)
+      const { error, error_kind, status } = body.deliveries[0]
+      const { duration_ms: _, ...answer } = tested.body
+      const all = { answer, error, error_kind, status, state: state?.split(': ')[1] }
+      return JSON.stringify(all).replaceAll(host, 'HOST')
+    }
+    const inside = await seen('inside.example')
+    expect(inside).toContain("The address HOST can't be used: expected a name that exists")
+    expect(inside).toBe(await seen('unknown.example'))
+    expect(bench.logged()).toContain('inside.example port 80 is not allowed')
+    expect(bench.logged()).toContain('unknown.example is not known to the name server')
+  })
 
   test('for an hour loses nothing: each incident in order, and all of them', async () => {
     const { name } = await webhook()

@@ -272,6 +272,25 @@ describe.each(withRollups)('$name', ({ open }) => {
       )
     })
 
+    test('have sums of tokens that end at 2^53 - 1', async () => {
+      const project_id = newId()
+      const trace_id = newId()
+      const observations = Array.from({ length: 2_049 }, (_, at) =>
+        observationOf({
+          ...{ project_id, trace_id, observation_id: `call-${at}`, start_time: start },
+          input_uncached_tokens: Number.MAX_SAFE_INTEGER,
+          reasoning_tokens: at === 0 ? Number.MAX_SAFE_INTEGER - 1 : 0,
+        }),
+      )
+      await store.insert(observations, { token: newId() })
+      const [rollup] = await store.taskRollups(project_id, [{ task_id: 'task-1', from: start }])
+      expect(rollup).toMatchObject({
+        input_uncached_tokens: Number.MAX_SAFE_INTEGER,
+        reasoning_tokens: Number.MAX_SAFE_INTEGER - 1,
+        total_tokens: Number.MAX_SAFE_INTEGER,
+      })
+    })
+
     test('count a rewritten observation once', async () => {
       const project_id = newId()
       const first = observationOf({ project_id })

@@ -2,11 +2,19 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { compileAggregate } from '../../src/capabilities/query/compile/compile-aggregate.ts'
 import { compileQuery } from '../../src/capabilities/query/compile/compile-query.ts'
+import type { Statement } from '../../src/capabilities/query/compile/statement.ts'
 import { aggregateSchema } from '../../src/capabilities/query/language/aggregate-query.ts'
 import { querySchema } from '../../src/capabilities/query/language/page-query.ts'
 import { toJsonRow } from '../../src/capabilities/query/run/run-query.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { anyFilter, anyGroups, anyOrder, observationVersions } from '../support/query-records.ts'
+import { observationOf } from '../support/observations.ts'
+import {
+  anyFilter,
+  anyGroups,
+  anyOrder,
+  observationVersions,
+  queryStart,
+} from '../support/query-records.ts'
 import { type QueryStore, queryStores } from '../support/query-stores.ts'
 
 /**
@@ -71,4 +79,41 @@ test('groups are the same in both stores, in the same order', async () => {
     }),
     { numRuns: runs },
   )
+})
+
+test('sums of tokens above 2^64 are the same in both stores, and their positions hold', async () => {
+  const tenant = newId()
+  const most = Number.MAX_SAFE_INTEGER
+  const rows = [newId(), newId()].flatMap((trace_id, trace) =>
+    Array.from({ length: 2_049 + trace }, (_, at) =>
+      observationOf({
+        ...{ project_id: tenant, trace_id, observation_id: `call-${at}`, type: 'generation' },
+        ...{ start_time: queryStart, end_time: queryStart },
+        ...{ input_uncached_tokens: most, output_visible_tokens: at === 0 ? 7 : null },
+      }),
+    ),
+  )
+  const sums = {
+    measures: ['input_tokens', 'output_tokens'].map((field) => ({ fn: 'sum', field, as: field })),
+    where: { field: 'is_call', op: 'eq', value: true },
+  }
+  const order_by = [{ field: 'input_tokens', direction: 'desc' }]
+  const traces = { entity: 'traces', order_by, limit: 1, select: ['input_tokens'] }
+  for (const store of [one, other]) {
+    await store.insert(rows)
+    const run = async (statement: Statement) =>
+      (await store.run(statement)).map((row) => toJsonRow(row, statement.columns))
+    const aggregate = aggregateSchema.parse({ window, entity: 'observations', ...sums })
+    const statement = compileAggregate(aggregate, { project_id: tenant, dialect: store.dialect })
+    expect(await run(statement)).toEqual([{ input_tokens: most * 4_099, output_tokens: 14 }])
+    const { query } = querySchema.parse({ window, ...traces })
+    const compile = (after?: string[]) =>
+      compileQuery(query, { project_id: tenant, dialect: store.dialect, after })
+    const [first] = await store.run(compile())
+    expect(toJsonRow(first ?? {}, compile().columns)).toMatchObject({
+      input_tokens: most * 2_050,
+    })
+    const after = compile().keys.map(({ alias }) => String(first?.[alias]))
+    expect(await run(compile(after))).toMatchObject([{ input_tokens: most * 2_049 }])
+  }
 })

@@ -232,7 +232,7 @@ test('a failed call gives back what it did not cost', async () => {
     [new PaidCallFailed('The server replied with 429.'), 0n],
     [new PaidCallFailed('The reply is no JSON.', 40n), 40n],
     [new OutboundFailed('connection', 'refused'), 40n],
-    [new OutboundFailed('timeout', 'late', true), 140n],
+    [new OutboundFailed('timeout', 'late', { reached: true }), 140n],
     [new Error('sk-secret in a message'), 240n],
   ]
   for (const [at, [error, total]] of failures.entries()) {

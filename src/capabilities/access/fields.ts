@@ -1,19 +1,36 @@
 import { z } from 'zod'
 import { type KeyScope, keyScopes, organizationRoles, projectRoles } from '../../kernel/scopes.ts'
+import { withoutInvisible } from '../../model/names.ts'
 import { Answer, etagOf } from '../../platform/http/index.ts'
 
 /** An id in a path. */
 export const idField = z.uuid().toLowerCase()
 
-/** A display name. No control characters, because terminals show it. */
+/** Without Unicode classes, which client generators do not support. */
+const patterns = {
+  withoutControls: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+  /** The frequent invisible characters; the service refuses more of them. */
+  visible:
+    '^[^\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]*$',
+}
+
+/** A display name that is given. No invisible characters, so that names that differ look different. */
 export const nameField = z
   .string()
   .trim()
   .min(1)
   .max(100)
+  .refine(...withoutInvisible)
+  .meta({ id: 'DisplayName', pattern: patterns.visible })
+
+/** A display name that is looked for. Older names can have invisible characters. */
+export const storedNameField = z
+  .string()
+  .trim()
+  .min(1)
+  .max(100)
   .regex(/^\P{Cc}*$/u, 'expected text without control characters')
-  // The same pattern without a Unicode class, which client generators do not support.
-  .meta({ id: 'DisplayName', pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' })
+  .meta({ id: 'StoredName', pattern: patterns.withoutControls })
 
 /** An e-mail address, in lower case as it is stored. */
 export const emailField = z.email().max(320).toLowerCase().meta({ id: 'EmailAddress' })

@@ -7,6 +7,7 @@ import { getEvents } from './api/events.ts'
 import { exportRecords } from './api/export.ts'
 import { getKeys } from './api/keys.ts'
 import { getReads } from './api/reads.ts'
+import { getSetAside } from './api/set-aside-records.ts'
 import { verifyChain } from './api/verify.ts'
 
 export type { AuditDeps } from './api/contract.ts'
@@ -33,6 +34,7 @@ export function auditRoutes(deps: AuditDeps): Route[] {
     verifyChain,
     getCheckpoints,
     getKeys,
+    getSetAside,
     eraseDetails,
   ].map((route) => inScopeOfChain(route(deps)))
 }

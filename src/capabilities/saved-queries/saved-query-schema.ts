@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { expected, isStorable } from '../../model/list-query.ts'
 import { faultSchema, record } from '../../model/named-schemas.ts'
+import { withoutInvisible } from '../../model/names.ts'
 import { checkTemplate, type QueryTemplate } from './check-template.ts'
 import { parameterSchema, parameterTypes } from './parameters.ts'
 import type { StoredQuery } from './store.ts'
@@ -23,7 +24,11 @@ const visibilities = ['private', 'project'] as const
 export function savedQueryBody(now_ms: () => number) {
   return z
     .strictObject({
-      name: storable.min(1).max(name_characters_max).describe('Name, unique in the project.'),
+      name: storable
+        .min(1)
+        .max(name_characters_max)
+        .refine(...withoutInvisible)
+        .describe('Name, unique in the project.'),
       description: storable.max(description_characters_max).default(''),
       visibility: z
         .enum(visibilities, { error: expected(visibilities.join(' or ')) })

@@ -7,11 +7,27 @@ export class OutboundFailed extends Error {
   readonly code: OutboundFailure
   /** Whether the server was reached: then it may have acted on the request. */
   readonly reached: boolean
+  /**
+   * What the person who named the URL may know; `message` is for the operator. It is the same for a
+   * name that does not exist and a name that leads to an address that is not allowed, because the
+   * difference would show which names exist inside a cluster.
+   */
+  readonly shown: string
 
-  constructor(code: OutboundFailure, message: string, reached = false) {
+  constructor(
+    code: OutboundFailure,
+    message: string,
+    { reached = false, shown = message }: { reached?: boolean; shown?: string } = {},
+  ) {
     super(message)
     this.code = code
     this.reached = reached
+    this.shown = shown
+  }
+
+  /** Whether the guard refused the host's name, for a reason that `shown` hides. */
+  get isNameRefused(): boolean {
+    return this.shown !== this.message
   }
 }
 
@@ -31,7 +47,22 @@ export type OutboundFailure =
 
 /** Creates a failure whose message begins with the host of the URL. */
 export function failed(code: OutboundFailure, { host }: URL, what: string, reached = false) {
-  return new OutboundFailed(code, `${host} ${what}`, reached)
+  return new OutboundFailed(code, `${host} ${what}`, { reached })
+}
+
+/** Creates the failure of a name that the guard refuses before a connection. */
+export function nameRefused(
+  code: 'refused' | 'unresolved',
+  { host }: URL,
+  { what, ports }: { what: string; ports: readonly number[] },
+): OutboundFailed {
+  const shown = `The address ${host} can't be used: expected a name that exists and leads to ${allowedAddresses(ports)}. Check the spelling, and ask the administrator of the installation about private networks`
+  return new OutboundFailed(code, `${host} ${what}`, { shown })
+}
+
+/** Describes the addresses that the guard allows. */
+export function allowedAddresses(ports: readonly number[]): string {
+  return `a public address on port ${ports.join(' or ')}, or one of the allowed networks`
 }
 
 /** Creates the failure of a request whose signal aborted. */

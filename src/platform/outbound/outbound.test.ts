@@ -145,6 +145,21 @@ describe('a name', () => {
     }
   })
 
+  test('shows its user the same, whether it is unknown or not allowed', async () => {
+    const names = { 'inside.test': [['10.4.5.6']], 'empty.test': [[]] }
+    const shown = async (host: string, port: number) => {
+      const sent = outboundTo([], names).send({ url: `http://${host}:${port}/`, method: 'GET' })
+      const failure = await failureOf(sent)
+      expect(failure.isNameRefused).toBe(true)
+      return failure.shown.replaceAll(host, 'HOST')
+    }
+    for (const port of [80, 8_080]) {
+      const inside = await shown('inside.test', port)
+      expect(await shown('unknown.test', port)).toBe(inside)
+      expect(await shown('empty.test', port)).toBe(inside)
+    }
+  })
+
   test('is the server name of TLS', async () => {
     const names: string[] = []
     const server = createTlsServer({

@@ -1,7 +1,13 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { type AllowedNetwork, isReachable } from './address-policy.ts'
-import { abortedBy, failed, OutboundFailed } from './outbound-failed.ts'
+import {
+  abortedBy,
+  allowedAddresses,
+  failed,
+  nameRefused,
+  OutboundFailed,
+} from './outbound-failed.ts'
 
 export type OutboundOptions = {
   /** Networks that are not public and may be reached. */
@@ -48,22 +54,35 @@ export async function reachableAddresses(
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const family = isIP(host)
-  const addresses =
-    family > 0 ? [{ address: host, family }] : await unlessAborted(resolve(host), signal, url)
-  if (addresses.length === 0) throw failed('unresolved', url, 'has no address')
+  const ports = public_ports
+  if (family > 0) {
+    if (trusted_hosts.includes(host) || isReachable(host, port, { allowed, public_ports })) {
+      return [{ address: host, family }]
+    }
+    throw failed('refused', url, notAllowed(port, ports))
+  }
+  const addresses = await unlessAborted(resolve(host), { signal, url, ports })
+  if (addresses.length === 0)
+    throw nameRefused('unresolved', url, { what: 'has no address', ports })
   if (trusted_hosts.includes(host)) return addresses
   if (addresses.every(({ address }) => isReachable(address, port, { allowed, public_ports }))) {
     return addresses
   }
-  const what = `port ${port} is not allowed: expected a public address on port ${public_ports.join(' or ')}, or one of the allowed networks`
-  throw failed('refused', url, what)
+  throw nameRefused('refused', url, { what: notAllowed(port, ports), ports })
+}
+
+function notAllowed(port: number, ports: readonly number[]): string {
+  return `port ${port} is not allowed: expected ${allowedAddresses(ports)}`
 }
 
 async function resolveByHost(host: string): Promise<readonly Address[]> {
   return lookup(host, { all: true, verbatim: true })
 }
 
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, url: URL): Promise<T> {
+async function unlessAborted<T>(
+  work: Promise<T>,
+  { signal, url, ports }: { signal: AbortSignal; url: URL; ports: readonly number[] },
+): Promise<T> {
   using ending = new DisposableStack()
   const aborted = new Promise<never>((_, reject) => {
     const abort = () => reject(abortedBy(signal, url, false))
@@ -72,7 +91,7 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, url: URL)
     ending.defer(() => signal.removeEventListener('abort', abort))
   })
   const resolved = work.catch(() => {
-    throw failed('unresolved', url, 'is not known to the name server')
+    throw nameRefused('unresolved', url, { what: 'is not known to the name server', ports })
   })
   return await Promise.race([resolved, aborted])
 }

@@ -13,6 +13,7 @@ export interface AuditTables {
   audit_keys: AuditKeysTable
   audit_streams: AuditStreamsTable
   audit_stream_cursors: AuditStreamCursorsTable
+  audit_stream_refusals: AuditStreamRefusalsTable
 }
 
 /** The position of a chain's last record, of its deleted prefix and of its last checkpoint. */
@@ -118,6 +119,8 @@ interface AuditStreamsTable {
   name: string
   attempts: CountByDefault
   next_attempt_at: InstantOrNull
+  /** Records that were set aside since the receiver last accepted a new one. */
+  set_aside_in_row: CountByDefault
 }
 
 /** The last record of a chain that the receiver of a stream accepted. */
@@ -126,4 +129,17 @@ interface AuditStreamCursorsTable {
   chain_id: string
   seq: number
   sent_at: Instant
+}
+
+/** A record that the receiver of a stream refused in its shortest form. */
+interface AuditStreamRefusalsTable {
+  stream: string
+  chain_id: string
+  seq: number
+  /** Status of the receiver's last answer. */
+  status: number
+  attempts: number
+  refused_at: Instant
+  /** When the stream went on without the record; null while it still waits for it. */
+  set_aside_at: InstantOrNull
 }

@@ -70,6 +70,7 @@ const conditions: Readonly<Record<string, string>> = {
   audit_read_batches: ofChain,
   audit_erasures: ofChain,
   audit_stream_cursors: ofChain,
+  audit_stream_refusals: ofChain,
   audit_checkpoints: ofChain,
   idempotency_keys: `tenant_id = (select coalesce(looptrace_project_id(), looptrace_organization_id()))`,
   archive_files: ofParent('job_runs', 'id', 'job_id'),

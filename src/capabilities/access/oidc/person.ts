@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
+import { replaceInvisible } from '../../../model/names.ts'
 
 /** A person at the external issuer. */
 export type IssuerPerson = {
@@ -60,11 +61,10 @@ function groupsIn(claim: unknown): string[] {
 }
 
 /**
- * Returns a name without control characters, of at most 100 characters; undefined if it is empty.
+ * Returns a name without invisible characters, of at most 100 characters; undefined if it is empty.
  */
 function cleanName(name: string | undefined): string | undefined {
-  const clean = name
-    ?.replaceAll(/\p{Cc}/gu, ' ')
+  const clean = replaceInvisible(name ?? '')
     .trim()
     .slice(0, 100)
   return clean === '' ? undefined : clean

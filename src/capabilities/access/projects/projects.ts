@@ -15,6 +15,7 @@ import {
   nameField,
   pageFields,
   projectRoleField,
+  storedNameField,
   withEtag,
 } from '../fields.ts'
 import {
@@ -78,8 +79,8 @@ export function getProjects({ db }: Access): Route {
     auth: 'jwt',
     scope: { level: 'user', operator: true },
     query: z.strictObject({
-      name: nameField.optional().describe('Only projects with exactly this name.'),
-      organization: nameField
+      name: storedNameField.optional().describe('Only projects with exactly this name.'),
+      organization: storedNameField
         .optional()
         .describe('Only projects of the organization with exactly this name.'),
       archived: flagParameter('`true`: only archived projects. Default: only the others.'),
@@ -144,7 +145,7 @@ export function putProject({ db, clock, roles }: Access): Route {
     scope: { level: 'user', operator: true },
     params: projectParams,
     body: record('PutProjectRequest', {
-      organization: nameField.describe('Name of the organization.'),
+      organization: storedNameField.describe('Name of the organization.'),
       name: nameField.describe('Name of the project.'),
       adopt: z
         .boolean()

@@ -88,6 +88,9 @@ async function deletePrefix(db: Db, chain_id: string, signal: AbortSignal): Prom
       ), reads as (
         delete from audit_reads
         where chain_id = ${chain_id}::uuid and segment_seq in (select seq from prefix)
+      ), refusals as (
+        delete from audit_stream_refusals
+        where chain_id = ${chain_id}::uuid and seq in (select seq from prefix)
       )
       delete from audit_records
       where chain_id = ${chain_id}::uuid and seq in (select seq from prefix)`.execute(db)

@@ -1,26 +1,22 @@
 import { hash } from 'node:crypto'
 import { backOff } from '../../../kernel/back-off.ts'
-import {
-  type Outbound,
-  OutboundFailed,
-  type OutboundReply,
-  portsOf,
-} from '../../../platform/outbound/index.ts'
-import type { AuditTables, Kysely } from '../../../platform/relational/index.ts'
+import type { Outbound } from '../../../platform/outbound/index.ts'
 import { toAuditedRead } from '../api/reads.ts'
 import { type RecordRow, toEvent } from '../events/event.ts'
 import { selectSegment } from '../events/store.ts'
+import { judgeRefusal } from './judge-refusal.ts'
+import { answered, type FailureReason, type PostOptions, post } from './post.ts'
 import { type StreamedRecord, type StreamReceiver, withoutDetails } from './receiver.ts'
+import { forgetRefusals } from './refusals.ts'
 import {
   lockStream,
   readNext,
+  type StreamDb,
   type StreamPosition,
   type StreamState,
   writeCursors,
   writeState,
 } from './store.ts'
-
-type Db = Kysely<AuditTables>
 
 /** Limits of the requests of a stream. */
 export type StreamLimits = {
@@ -34,7 +30,7 @@ export type StreamLimits = {
 export type ForcedLimits = { records_max: number; leavesOut: boolean }
 
 export type SendOptions = {
-  db: Db
+  db: StreamDb
   outbound: Outbound
   receiver: StreamReceiver
   limits: StreamLimits
@@ -46,15 +42,15 @@ export type SendOptions = {
 
 /**
  * Result of a pass. `idle`: there is nothing to send now. `busy`: another worker sends. `refused`:
- * the receiver refused the content of this many records.
+ * the receiver refused the content of this many records. `set_aside`: the stream goes on without a
+ * record that the receiver refused.
  */
 export type SendResult =
   | { kind: 'idle' | 'busy' }
   | { kind: 'sent'; records: number; refused?: { records: number; reason: string } }
   | { kind: 'refused'; records: number; status: number }
-  | { kind: 'failed'; reason: FailureReason; detail: string; wait_ms: number }
-
-export type FailureReason = 'status' | 'connection' | 'timeout' | 'guard' | 'content'
+  | { kind: 'failed'; reason: FailureReason | 'content'; detail: string; wait_ms: number }
+  | ({ kind: 'set_aside'; status: number; attempts: number } & StreamPosition)
 
 /**
  * Sends the next batch of a stream, and moves its cursors once the receiver has accepted it. The
@@ -71,7 +67,7 @@ export function sendBatch(options: SendOptions): Promise<SendResult> {
     if (state.next_attempt_ms > now_ms) return { kind: 'idle' }
     const batch = await readBatch(trx, options)
     if (batch.positions.size === 0) return { kind: 'idle' }
-    const result = await send(batch, state, options)
+    const result = await send(trx, { batch, state }, options)
     await settle(trx, { batch, state, result }, options)
     return result
   })
@@ -90,7 +86,7 @@ type Batch = {
   id: string
 }
 
-async function readBatch(trx: Db, { receiver, limits, forced }: SendOptions): Promise<Batch> {
+async function readBatch(trx: StreamDb, { receiver, limits, forced }: SendOptions): Promise<Batch> {
   const records_max = Math.min(limits.records_max, forced.records_max)
   const rows = await readNext(trx, { name: receiver.name, records_max })
   const batch: Batch = { encoded: [], positions: new Map(), id: '' }
@@ -127,81 +123,55 @@ function idOf(positions: ReadonlyMap<string, number>): string {
 }
 
 async function send(
-  batch: Batch,
-  { attempts }: StreamState,
+  trx: StreamDb,
+  { batch, state }: { batch: Batch; state: StreamState },
   { receiver, outbound, limits, forced, now_ms, random, signal }: SendOptions,
 ): Promise<SendResult> {
-  const fail = (reason: FailureReason, detail: string, retry_after_ms = 0): SendResult => {
-    const wait_ms = Math.max(backOff(retries, attempts + 1, random), retry_after_ms)
-    return { kind: 'failed', reason, detail, wait_ms }
+  const { attempts } = state
+  const posting: PostOptions = {
+    ...{ receiver, outbound, now_ms, signal, attempts, timeout_ms: limits.timeout_ms },
   }
-  const { url } = receiver
-  try {
-    const reply = await outbound.send({
-      ...{ url, method: 'POST', ...receiver.toMessage(batch.encoded, { id: batch.id, now_ms }) },
-      ...{ timeout_ms: limits.timeout_ms, cut_at_bytes: answer_bytes_max },
-      ...{ public_ports: portsOf(url), signal },
-    })
-    const { status } = reply
-    const records = batch.encoded.length
-    if (isAccepted(reply)) {
-      const refused = receiver.readRefused?.(reply)
-      return { kind: 'sent', records, ...(refused && { refused }) }
-    }
-    const isMinimal = records === 1 && forced.leavesOut
-    if (contentStatuses.includes(status) && !isMinimal) return { kind: 'refused', records, status }
-    const reason = contentStatuses.includes(status) ? 'content' : 'status'
-    return fail(reason, `the receiver answered ${status}`, retryAfterMs(reply))
-  } catch (error) {
-    if (!(error instanceof OutboundFailed) || error.code === 'aborted') throw error
-    return fail(reasons[error.code] ?? 'connection', error.message)
+  const records = batch.encoded.length
+  const answer = await post(batch, posting)
+  if (answer.kind === 'accepted') {
+    return { kind: 'sent', records, ...(answer.refused && { refused: answer.refused }) }
   }
-}
-
-const reasons: Partial<Record<OutboundFailed['code'], FailureReason>> = {
-  refused: 'guard',
-  timeout: 'timeout',
+  const wait_ms = Math.max(backOff(retries, attempts + 1, random), answer.retry_after_ms)
+  if (answer.kind === 'failed') return { ...answer, wait_ms }
+  const { status } = answer
+  const [position, encoded] = [batch.positions.entries().next().value, batch.encoded[0]]
+  const isMinimal = records === 1 && forced.leavesOut
+  if (!isMinimal || position === undefined || encoded === undefined) {
+    return { kind: 'refused', records, status }
+  }
+  const [chain_id, seq] = position
+  const refused = { id: batch.id, chain_id, seq, encoded, status }
+  const judged = await judgeRefusal(trx, { refused, state }, posting)
+  if (judged.kind === 'accepted') return { kind: 'sent', records }
+  if (judged.kind === 'set_aside') return { ...judged, chain_id, seq, status }
+  return { kind: 'failed', reason: 'content', detail: answered(status), wait_ms }
 }
 
 /** Waits between failed requests. All workers share them. */
 const retries = { base_ms: 1_000, max_ms: 60_000, jitter: -0.5 }
 
-/** Maximum wait that a receiver can ask for. */
-const retryAfter_ms_max = 10 * 60_000
-
-const answer_bytes_max = 64 * 1024
-
-/** Statuses that refuse the content of a body: the next body is smaller. */
-const contentStatuses = [400, 413, 422]
-
-/** A page in HTML is the answer of a proxy or a sign-in page, not of a receiver. */
-function isAccepted({ status, headers }: OutboundReply): boolean {
-  const isPage = String(headers['content-type'] ?? '').startsWith('text/html')
-  return status >= 200 && status < 300 && !isPage
-}
-
-/** Reads Retry-After in seconds. A date is not read: the schedule of retries applies. */
-function retryAfterMs({ headers }: OutboundReply): number {
-  const header = headers['retry-after']
-  if (typeof header !== 'string' || !/^\d{1,9}$/.test(header)) return 0
-  return Math.min(Number(header) * 1_000, retryAfter_ms_max)
-}
-
 type Settlement = { batch: Batch; state: StreamState; result: SendResult }
 
 async function settle(
-  trx: Db,
+  trx: StreamDb,
   { batch, state, result }: Settlement,
   { receiver: { name }, now_ms }: SendOptions,
 ): Promise<void> {
   if (result.kind === 'failed') {
     const next_attempt_ms = now_ms + result.wait_ms
-    await writeState(trx, name, { attempts: state.attempts + 1, next_attempt_ms })
+    await writeState(trx, name, { ...state, attempts: state.attempts + 1, next_attempt_ms })
   }
-  if (result.kind !== 'sent') return
-  const positions: StreamPosition[] = [...batch.positions].map(([chain_id, seq]) => {
-    return { chain_id, seq }
-  })
+  if (result.kind !== 'sent' && result.kind !== 'set_aside') return
+  const positions = [...batch.positions].map(([chain_id, seq]) => ({ chain_id, seq }))
   await writeCursors(trx, name, { positions, now: new Date(now_ms) })
-  if (state.attempts > 0) await writeState(trx, name, { attempts: 0, next_attempt_ms: 0 })
+  const set_aside_in_row = result.kind === 'sent' ? 0 : state.set_aside_in_row + 1
+  if (state.attempts > 0) await forgetRefusals(trx, name)
+  if (state.attempts > 0 || set_aside_in_row !== state.set_aside_in_row) {
+    await writeState(trx, name, { attempts: 0, next_attempt_ms: 0, set_aside_in_row })
+  }
 }

@@ -1,7 +1,8 @@
 import { type AuditTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 import type { RecordRow } from '../events/event.ts'
 
-type Db = Kysely<AuditTables>
+/** A database with the tables of the trail. */
+export type StreamDb = Kysely<AuditTables>
 
 /** The state of a stream. Times are ms since 1970. */
 export type StreamState = {
@@ -9,13 +10,15 @@ export type StreamState = {
   attempts: number
   /** No request is sent before this time; 0: at any time. */
   next_attempt_ms: number
+  /** Records that were set aside since the receiver last accepted a new one. */
+  set_aside_in_row: number
 }
 
 /** A position of a stream in a chain. */
 export type StreamPosition = { chain_id: string; seq: number }
 
 /** Creates the row of a stream, if it is missing. */
-export async function ensureStream(db: Db, name: string): Promise<void> {
+export async function ensureStream(db: StreamDb, name: string): Promise<void> {
   await db
     .insertInto('audit_streams')
     .values({ name })
@@ -29,37 +32,37 @@ export async function ensureStream(db: Db, name: string): Promise<void> {
  * `idle_ms_max`, so that a lost machine does not keep the lock.
  */
 export async function lockStream(
-  trx: Db,
+  trx: StreamDb,
   { name, idle_ms_max }: { name: string; idle_ms_max: number },
 ): Promise<StreamState | undefined> {
   await sql`set local idle_in_transaction_session_timeout = ${sql.lit(idle_ms_max)}`.execute(trx)
   const row = await trx
     .selectFrom('audit_streams')
-    .select(['attempts', 'next_attempt_at'])
+    .select(['attempts', 'next_attempt_at', 'set_aside_in_row'])
     .where('name', '=', name)
     .forUpdate()
     .skipLocked()
     .executeTakeFirst()
   if (row === undefined) return undefined
-  const { attempts, next_attempt_at } = row
-  return { attempts, next_attempt_ms: next_attempt_at === null ? 0 : Date.parse(next_attempt_at) }
+  const { next_attempt_at, ...state } = row
+  return { ...state, next_attempt_ms: next_attempt_at === null ? 0 : Date.parse(next_attempt_at) }
 }
 
 /** Waits for the requests that all streams send now. Later requests read the records again. */
-export async function waitForStreams(db: Db): Promise<void> {
+export async function waitForStreams(db: StreamDb): Promise<void> {
   await sql`select name from audit_streams for share`.execute(db)
 }
 
 /** Writes the state of a stream, whose lock the transaction has. */
 export async function writeState(
-  trx: Db,
+  trx: StreamDb,
   name: string,
-  { attempts, next_attempt_ms }: StreamState,
+  { next_attempt_ms, ...state }: StreamState,
 ): Promise<void> {
   const next_attempt_at = next_attempt_ms === 0 ? null : new Date(next_attempt_ms)
   await trx
     .updateTable('audit_streams')
-    .set({ attempts, next_attempt_at })
+    .set({ ...state, next_attempt_at })
     .where('name', '=', name)
     .execute()
 }
@@ -73,7 +76,7 @@ const chains_max = 50
  * order of their numbers, because each one locks the chain, so no record appears behind the cursor.
  */
 export async function readNext(
-  trx: Db,
+  trx: StreamDb,
   { name, records_max }: { name: string; records_max: number },
 ): Promise<RecordRow[]> {
   const { rows } = await sql<RecordRow>`
@@ -98,7 +101,7 @@ export async function readNext(
 
 /** Advances the cursors of a stream to the last accepted records. */
 export async function writeCursors(
-  trx: Db,
+  trx: StreamDb,
   name: string,
   { positions, now }: { positions: readonly StreamPosition[]; now: Date },
 ): Promise<void> {
@@ -118,7 +121,7 @@ export async function writeCursors(
 export type Lag = { records: number; oldest_ms: number | null }
 
 /** Measures the lag of a stream. */
-export async function measureLag(db: Db, name: string): Promise<Lag> {
+export async function measureLag(db: StreamDb, name: string): Promise<Lag> {
   const { rows } = await sql<Lag>`
     with waiting as (
       select chain.chain_id, chain.seq, greatest(coalesce(cursor.seq, 0), chain.pruned_seq) as sent

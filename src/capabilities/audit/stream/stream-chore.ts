@@ -81,6 +81,11 @@ function streamMeters({ db, metrics, clock, receivers, logger }: StreamOptions) 
       help: 'Failed requests of audit streams. They are repeated.',
       labels: ['stream', 'reason'],
     }),
+    setAside: metrics.counter({
+      name: 'looptrace_audit_stream_set_aside_records_total',
+      help: 'Audit records that a stream went on without, because the receiver refuses only them.',
+      labels: ['stream'],
+    }),
   }
 }
 
@@ -131,8 +136,20 @@ class Stream {
       case 'failed': {
         const { reason, detail, wait_ms } = result
         this.#meters.failures.inc({ stream, reason })
+        // The next attempt begins with the complete record again.
+        if (reason === 'content') this.#forced = oneRecord
         logger.warn({ stream, reason, detail, wait_ms }, 'sending audit records failed; retrying')
         return false
+      }
+      case 'set_aside': {
+        const { kind: _kind, ...record } = result
+        this.#meters.setAside.inc({ stream })
+        this.#forced = oneRecord
+        logger.error(
+          { stream, ...record },
+          'an audit receiver refuses a record; the stream goes on without it, and the audit trail keeps it',
+        )
+        return true
       }
       default:
         return false
@@ -153,6 +170,9 @@ class Stream {
     logger.error({ stream, ...refused }, 'an audit receiver refused some records of a batch')
   }
 }
+
+/** Limits of a request with one complete record. */
+const oneRecord: ForcedLimits = { records_max: 1, leavesOut: false }
 
 /** Returns the limits after the content of a batch was refused. */
 function fewer(records: number): ForcedLimits {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { expected } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
+import { withoutInvisible } from '../../../model/names.ts'
 import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import { refuseUnstorable } from '../../../model/storable.ts'
 import type { CertificationRequest } from '../certifications/plan.ts'
@@ -9,6 +10,7 @@ import { evalRuns_max } from '../evidence/read-eval-cases.ts'
 import { policyId } from '../policy/policy.ts'
 
 const lineOfText = z.string().min(1).max(256)
+const givenName = lineOfText.refine(...withoutInvisible)
 const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString())
 const environment = lineOfText.refine((name) => name !== scenarioEnvironment, {
   error: expected('an environment with tasks of the release'),
@@ -29,8 +31,8 @@ const evalRunIds = z
 /** The body of POST of a certification. */
 export const certificationBody = record('ReleaseCertificationRequest', {
   release: record('ReleaseToCertify', {
-    name: lineOfText.describe('Name of the release, such as `support-agent`.'),
-    version: lineOfText.describe('Version of the release, such as `1.4.0`.'),
+    name: givenName.describe('Name of the release, such as `support-agent`.'),
+    version: givenName.describe('Version of the release, such as `1.4.0`.'),
     image_digest: imageDigest.nullable().default(null),
     tags,
   }),

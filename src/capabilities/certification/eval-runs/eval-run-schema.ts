@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { expected } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
+import { withoutInvisible } from '../../../model/names.ts'
 import { refuseUnstorable } from '../../../model/storable.ts'
 import { imageDigest } from '../evidence/eval-case.ts'
 import { evalFile_characters_max, evalFormats } from './eval-file.ts'
@@ -14,9 +14,7 @@ const lineOfText = z
   .string()
   .min(1)
   .max(256)
-  .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), {
-    error: expected('one line of text without control characters'),
-  })
+  .refine(...withoutInvisible)
 
 /** The release that was evaluated. */
 const release = record('EvaluatedRelease', {

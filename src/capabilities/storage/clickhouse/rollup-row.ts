@@ -115,3 +115,11 @@ export function fingerprintOf(trace_id: string, observation_id: string): number 
 }
 
 const traceChars = 8
+
+/**
+ * Returns SQL of a sum of tokens over calls, up to 2^53 - 1. A sum of UInt64 would begin at 0 again
+ * above 2^64, and senders choose the values. Sums of Float64 are exact below 2^53.
+ */
+export function tokenSum(tokens: string): string {
+  return `toUInt64(least(sumIf(toFloat64(${tokens}), o.call), toFloat64(${Number.MAX_SAFE_INTEGER})))`
+}

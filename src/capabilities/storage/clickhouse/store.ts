@@ -29,6 +29,7 @@ import {
   type TaskRollupRow,
   type TraceSummaryRow,
   taskRollupFrom,
+  tokenSum,
   traceSummaryFrom,
 } from './rollup-row.ts'
 import { asStoreFailure, reader } from './store-failure.ts'
@@ -198,8 +199,8 @@ const sums = `
   countIf(o.call) AS calls,
   countIf(o.call AND o.status = 'error') AS errors,
   countIf(o.call AND o.status = 'cancelled') AS cancelled,
-  ${buckets.map((bucket) => `sumIf(ifNull(o.${bucket}, 0), o.call) AS ${bucket}`).join(',\n  ')},
-  sumIf(${buckets.map((bucket) => `ifNull(o.${bucket}, 0)`).join(' + ')}, o.call) AS total_tokens,
+  ${buckets.map((bucket) => `${tokenSum(`ifNull(o.${bucket}, 0)`)} AS ${bucket}`).join(',\n  ')},
+  ${tokenSum(buckets.map((bucket) => `ifNull(o.${bucket}, 0)`).join(' + '))} AS total_tokens,
   countIf(o.call AND o.usage_source = 'estimated') AS estimated_calls,
   toString(sumIf(ifNull(o.cost_usd, toDecimal64(0, 9)), o.call)) AS cost_text,
   countIf(o.call AND isNull(o.cost_usd)) AS unpriced_calls,

@@ -128,7 +128,7 @@ async function send(call: PaidCall, signal: AbortSignal): Promise<SendEnd> {
       return { reason: error.message, nano_dollars: error.nano_dollars }
     }
     if (error instanceof OutboundFailed) {
-      return { reason: error.message, nano_dollars: error.reached ? undefined : 0n }
+      return { reason: error.shown, nano_dollars: error.reached ? undefined : 0n }
     }
     return { reason: 'The call failed.', nano_dollars: undefined }
   }

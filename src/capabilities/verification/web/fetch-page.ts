@@ -58,7 +58,7 @@ const headers = {
 
 const refusals: Record<OutboundFailed['code'], string> = {
   refused: 'is not at a public address.',
-  unresolved: 'has a host that does not exist.',
+  unresolved: 'has a host that does not exist, or has no public address.',
   connection: 'could not be reached.',
   timeout: 'did not arrive in time.',
   aborted: 'was not waited for.',
@@ -117,7 +117,9 @@ async function fetchPage(
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof PageRefused) return failed(error.message)
-    if (error instanceof OutboundFailed) return failed(refusals[error.code])
+    if (error instanceof OutboundFailed) {
+      return failed(error.isNameRefused ? refusals.unresolved : refusals[error.code])
+    }
     throw error
   }
 }

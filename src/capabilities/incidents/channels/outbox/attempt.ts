@@ -68,6 +68,10 @@ export async function attemptNext(
   if (claim.messages.length === 0) return false
   const started = performance.now()
   const sent = await sendClaim(claim, ports, stopping)
+  if (sent?.log !== undefined) {
+    const about = { ...target, reason: sent.log }
+    ports.logger.warn(about, 'the address of a channel cannot be used')
+  }
   const duration_ms = Math.round(performance.now() - started)
   const now_ms = claim.now_ms + duration_ms
   const after = consequenceOf(claim, sent, ports.random())

@@ -42,6 +42,8 @@ export type Sent = {
   result: AttemptResult | { refused: string }
   /** Why it was not delivered, for people; null for a delivery. */
   error: string | null
+  /** The exact reason for the operator's log, when `error` hides it from people. */
+  log?: string
   /** Body of the receiver's answer. */
   response: string
   /** New identities at the receiver, by incident. */

@@ -49,8 +49,10 @@ function retryAfterS(header: string | string[] | undefined): number | undefined 
   return typeof header === 'string' && /^\d{1,9}$/.test(header) ? Number(header) : undefined
 }
 
-function failureOf({ code, message }: OutboundFailed): Pick<Sent, 'result' | 'error'> {
-  if (code === 'refused') return { result: { refused: message }, error: message }
-  const error = code === 'timeout' ? 'timeout' : 'connection'
-  return { result: { error }, error: message }
+/** A refused name is attempted again, as an unknown one is: see `OutboundFailed.shown`. */
+function failureOf(failure: OutboundFailed): Pick<Sent, 'result' | 'error' | 'log'> {
+  const { code, message, shown: error } = failure
+  if (failure.isNameRefused) return { result: { error: 'connection' }, error, log: message }
+  if (code === 'refused') return { result: { refused: message }, error }
+  return { result: { error: code === 'timeout' ? 'timeout' : 'connection' }, error }
 }

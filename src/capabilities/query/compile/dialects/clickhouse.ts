@@ -52,6 +52,8 @@ export const clickhouse: Dialect = {
     // A float goes as its bits: text may parse to a neighbouring number.
     if (kind === 'float') return `reinterpretAsFloat64(${params.add(text, 'UInt64')})`
     if (kind === 'time') return instant(params, BigInt(text))
+    // A sum can exceed 64 bits.
+    if (kind === 'integer') return params.add(text, 'Int128')
     return params.add(text, typeNames[kind])
   },
   measure,
@@ -132,9 +134,12 @@ function measure(fn: PlainMeasure, { sql, type }: Expression): string {
     case 'count_distinct':
       return unknown === '' ? `uniqExact(${sql})` : `uniqExactIf(${sql}${unknown})`
     case 'sum':
-      return `ifNull(sum(${sql}), 0)`
+      // A sum of 64 bits would begin at 0 again above 2^64.
+      return `ifNull(sum(${type === 'integer' ? `toInt128(${sql})` : sql}), 0)`
     case 'avg':
-      return type === 'decimal' ? `(sum(${sql}) / nullIf(count(${sql}), 0))` : `avgOrNull(${sql})`
+      return type === 'decimal'
+        ? `(sum(${sql}) / nullIf(count(${sql}), 0))`
+        : `avgOrNull(toFloat64(${sql}))`
     case 'min':
     case 'max':
       return `${fn}OrNull(${sql})`

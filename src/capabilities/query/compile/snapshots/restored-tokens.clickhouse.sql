@@ -1,6 +1,6 @@
 SELECT model AS c0,
   (intDiv(toUnixTimestamp64Nano(start_time) - {p5:Int64}, {p4:Int64}) * {p4:Int64} + {p5:Int64}) AS c1,
-  (ifNull(sum(input_uncached_tokens), 0) + ifNull(sum(cache_read_tokens), 0) + ifNull(sum(cache_write_tokens), 0) + ifNull(sum(output_visible_tokens), 0) + ifNull(sum(reasoning_tokens), 0)) AS c2
+  (ifNull(sum(toInt128(input_uncached_tokens)), 0) + ifNull(sum(toInt128(cache_read_tokens)), 0) + ifNull(sum(toInt128(cache_write_tokens)), 0) + ifNull(sum(toInt128(output_visible_tokens)), 0) + ifNull(sum(toInt128(reasoning_tokens)), 0)) AS c2
 FROM (
   SELECT model, start_time, input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens
   FROM (

@@ -1,5 +1,5 @@
 SELECT user_id AS c0,
-  (ifNull(sum(input_uncached_tokens), 0) + ifNull(sum(cache_read_tokens), 0) + ifNull(sum(cache_write_tokens), 0) + ifNull(sum(output_visible_tokens), 0) + ifNull(sum(reasoning_tokens), 0)) AS c1,
+  (ifNull(sum(toInt128(input_uncached_tokens)), 0) + ifNull(sum(toInt128(cache_read_tokens)), 0) + ifNull(sum(toInt128(cache_write_tokens)), 0) + ifNull(sum(toInt128(output_visible_tokens)), 0) + ifNull(sum(toInt128(reasoning_tokens)), 0)) AS c1,
   toString(ifNull(sum(cost_usd), 0)) AS c2,
   countIf(has_error) / count() AS c3,
   toFloat64(count(*)) / ({p2:Int64} - {p1:Int64}) * 1000000000 AS c4
@@ -13,7 +13,7 @@ FROM (
 WHERE is_call = {p3:Bool}
 GROUP BY user_id
 HAVING coalesce(ifNull(sum(cost_usd), 0) > {p4:Decimal(38, 9)}, false)
-ORDER BY (ifNull(sum(input_uncached_tokens), 0) + ifNull(sum(cache_read_tokens), 0) + ifNull(sum(cache_write_tokens), 0) + ifNull(sum(output_visible_tokens), 0) + ifNull(sum(reasoning_tokens), 0)) DESC NULLS LAST, nullIf(user_id, '') ASC NULLS LAST
+ORDER BY (ifNull(sum(toInt128(input_uncached_tokens)), 0) + ifNull(sum(toInt128(cache_read_tokens)), 0) + ifNull(sum(toInt128(cache_write_tokens)), 0) + ifNull(sum(toInt128(output_visible_tokens)), 0) + ifNull(sum(toInt128(reasoning_tokens)), 0)) DESC NULLS LAST, nullIf(user_id, '') ASC NULLS LAST
 LIMIT {p5:Int64}
 -- 0: "0198c0de-0000-7000-8000-0000000000aa"
 -- 1: "1793491200000000000n"

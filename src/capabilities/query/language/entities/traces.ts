@@ -34,7 +34,8 @@ function callTokens(name: string, description: string): Field {
     name,
     type: 'integer',
     description,
-    clickhouse: `sumIf(ifNull(o.${name}, 0), o.is_call)`,
+    // A sum of UInt64 would begin at 0 again above 2^64.
+    clickhouse: `sumIf(toInt128(ifNull(o.${name}, 0)), o.is_call)`,
     postgres: `coalesce(sum(o.${name}) FILTER (WHERE o.is_call), 0)`,
     reads: [...calls, name],
   })

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { problem } from '../../../../kernel/problem.ts'
 import { expected, isStorable } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
+import { withoutInvisible } from '../../../../model/names.ts'
 import { Answer, type Caller, etagOf } from '../../../../platform/http/index.ts'
 import { requesterOf } from '../../../jobs/index.ts'
 import { documentFormats } from '../../knowledge/read-document.ts'
@@ -17,18 +18,14 @@ const content_bytes_max = 8 * 1024 * 1024
 /** JSON may escape each byte of the content as `\u00xx`, but rarely does. */
 export const documentBody_bytes_max = 12 * 1024 * 1024
 
-const controlCharacter = /\p{Cc}|\p{Cf}|[\u2028\u2029]/u
-
-/** Text on one line, without control characters and marks that change its direction. */
+/** Text on one line, without invisible characters. */
 function lineOfText(characters_max: number) {
   return z
     .string()
     .trim()
     .min(1)
     .max(characters_max)
-    .refine((text) => text.isWellFormed() && !controlCharacter.test(text), {
-      error: 'expected one line of text without control characters',
-    })
+    .refine(...withoutInvisible)
 }
 
 /** The body of POST and PUT of a document. */
