@@ -332,14 +332,6 @@ describe('invalid HTTP', () => {
     )
     expect(proxy.exchanges).toEqual([])
   })
-
-  test('for a path of the product APIs: Problem Details', async () => {
-    await using proxy = await testProxy()
-    const lines = ['GET /api/v1/tasks HTTP/1.1', 'Host: x', `X-Long: ${'a'.repeat(20_000)}`, '', '']
-    const answer = await exchange(proxy.url, lines)
-    const { status, code } = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))
-    expect({ status, code }).toEqual({ status: 431, code: 'headers_too_large' })
-  })
 })
 
 /** Writes these lines to the server and reads to the end of the connection. */
