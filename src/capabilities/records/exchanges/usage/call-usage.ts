@@ -182,10 +182,10 @@ export const countTokens: TokenCounter = (text) => {
 /** Counts special tokens in content (`<|endoftext|>`) as plain text. */
 const plainText = { disallowedSpecial: new Set<string>() }
 
-type Tokenizer = typeof import('gpt-tokenizer/encoding/o200k_base')
+type Tokenizer = typeof import('./tokenizer.ts')
 let loaded: Tokenizer | undefined
 
 function tokenizer(): Tokenizer {
-  loaded ??= createRequire(import.meta.url)('gpt-tokenizer/encoding/o200k_base') as Tokenizer
+  loaded ??= createRequire(import.meta.url)('./tokenizer.ts') as Tokenizer
   return loaded
 }
