@@ -91,11 +91,12 @@ function runIn(cwd: string, root: string, command: string): void {
 }
 
 function measure(root: string): void {
+  const packages = bytesOf(join(root, 'app/node_modules'))
   const parts: [string, number][] = [
     ['base image (as published)', base_bytes],
     ['node', bytesOf(join(root, 'usr/local/bin/node'))],
-    ['packages', bytesOf(join(root, 'app/node_modules'))],
-    ['looptrace', bytesOf(join(root, 'app/src'))],
+    ['packages beside the bundle', packages],
+    ['bundle, with licences and bill of materials', bytesOf(join(root, 'app')) - packages],
   ]
   const all = parts.reduce((sum, [, bytes]) => sum + bytes, 0)
   for (const [name, bytes] of [...parts, ['together', all] as const]) {
@@ -105,6 +106,7 @@ function measure(root: string): void {
 }
 
 function bytesOf(path: string): number {
+  if (!existsSync(path)) return 0
   const stat = statSync(path)
   if (stat.isFile()) return stat.size
   return readdirSync(path, { withFileTypes: true, recursive: true })

