@@ -6,7 +6,7 @@ export type BundledPackage = {
   name: string
   version: string
   licence: string
-  /** Texts of its files of licences and notices. */
+  /** Texts of its files of licences and notices; a sentence if it has none. */
   texts: readonly string[]
 }
 
@@ -35,6 +35,7 @@ async function readPackage(root: string): Promise<BundledPackage> {
     .map((entry) => entry.name)
     .sort()
   const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')))
+  if (texts.length === 0) texts.push(`The package contains no file of its licence, ${license}.`)
   return { name, version, licence: license, texts: texts.map((text) => text.trim()) }
 }
 

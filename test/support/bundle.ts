@@ -15,7 +15,7 @@ const kept_ms = 24 * 3_600_000
  * after a change, which takes a few seconds.
  */
 export const bundle: string = await builtOnce(
-  join(bundles, await hashOfSources()),
+  join(bundles, await hashSources(repository)),
   async (folder) => {
     await removeOldBundles()
     await writeBundle(folder)
@@ -25,18 +25,18 @@ export const bundle: string = await builtOnce(
 /** The service's `main.js`, which processes of tests run with Node. */
 export const main: string = join(bundle, 'src/main.js')
 
-/** Hash of all files that a bundle is made of: one changed byte gives another bundle. */
-async function hashOfSources(): Promise<string> {
+/** Hashes all files of a checkout that a bundle is made of: one changed byte gives another bundle. */
+export async function hashSources(checkout: string): Promise<string> {
   const hash = createHash('sha256')
   const parts = ['src/**', 'scripts/bundle/*.ts', 'package.json', 'package-lock.json']
-  const found = await Array.fromAsync(glob(parts, { cwd: repository, withFileTypes: true }))
+  const found = await Array.fromAsync(glob(parts, { cwd: checkout, withFileTypes: true }))
   const files = found
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort()
   for (const file of files) {
     const content = await readFile(file)
-    hash.update(`${file.slice(repository.length)}\0${content.length}\0`).update(content)
+    hash.update(`${file.slice(checkout.length)}\0${content.length}\0`).update(content)
   }
   return hash.digest('hex').slice(0, 16)
 }
