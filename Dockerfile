@@ -1,7 +1,7 @@
 # syntax=docker/dockerfile:1
 
-# Two images from one tree: `cluster` (the default) and `embedded`, which also carries PostgreSQL and
-# ClickHouse for role `all`.
+# Two images from one bundle of the service: `cluster` (the default) and `embedded`, which also carries
+# PostgreSQL and ClickHouse for role `all`.
 #
 #   docker build --target cluster  -t ghcr.io/looptrace/looptrace:0.1.0 .
 #   docker build --target embedded -t ghcr.io/looptrace/looptrace:0.1.0-embedded .
@@ -11,44 +11,39 @@ ARG NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim
 ARG CLUSTER_IMAGE=gcr.io/distroless/cc-debian12:nonroot
 ARG EMBEDDED_IMAGE=docker.io/library/debian:12.12-slim
 
-FROM ${NODE_IMAGE} AS cluster-modules
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-COPY scripts/prune-modules.ts scripts/sbom.ts scripts/
-RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund --loglevel=error
-RUN node scripts/prune-modules.ts node_modules
-RUN node scripts/sbom.ts sbom.cdx.json --omit=optional
-
-FROM ${NODE_IMAGE} AS embedded-modules
-WORKDIR /app
-COPY package.json package-lock.json ./
-COPY scripts/prune-modules.ts scripts/sbom.ts scripts/
-RUN npm ci --omit=dev --no-audit --no-fund --loglevel=error
-RUN node scripts/prune-modules.ts node_modules
-RUN node scripts/sbom.ts sbom.cdx.json
+RUN npm ci --no-audit --no-fund --loglevel=error
+COPY scripts/bundle.ts scripts/prune-modules.ts scripts/sbom.ts scripts/
+COPY scripts/bundle scripts/bundle
+COPY src src
+RUN node scripts/bundle.ts dist/looptrace
+RUN node scripts/prune-modules.ts node_modules dist/looptrace/package.json
+RUN node scripts/sbom.ts cluster.cdx.json --bundle=dist/looptrace --omit=optional
+RUN node scripts/sbom.ts embedded.cdx.json --bundle=dist/looptrace
 
 FROM ${EMBEDDED_IMAGE} AS embedded
 WORKDIR /app
 # initdb asks for the name of the user it runs as.
 RUN echo 'looptrace:x:10001:10001::/tmp:/usr/sbin/nologin' >> /etc/passwd
-COPY --from=embedded-modules /usr/local/bin/node /usr/local/bin/node
-COPY --from=embedded-modules /app/node_modules ./node_modules
-COPY --from=embedded-modules /app/sbom.cdx.json ./
-COPY package.json LICENSE ./
-COPY src ./src
+COPY --from=build /usr/local/bin/node /usr/local/bin/node
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/embedded.cdx.json ./sbom.cdx.json
+COPY --from=build /app/dist/looptrace ./
+COPY LICENSE ./
 ENV NODE_ENV=production LOOPTRACE_DATA_DIRECTORY=/data
 USER 10001:10001
-ENTRYPOINT ["node", "/app/src/main.ts"]
+ENTRYPOINT ["node", "/app/src/main.js"]
 CMD ["all"]
 
 FROM ${CLUSTER_IMAGE} AS cluster
 WORKDIR /app
-COPY --from=cluster-modules /usr/local/bin/node /usr/local/bin/node
-COPY --from=cluster-modules /app/node_modules ./node_modules
-COPY --from=cluster-modules /app/sbom.cdx.json ./
-COPY package.json LICENSE ./
-COPY src ./src
+COPY --from=build /usr/local/bin/node /usr/local/bin/node
+COPY --from=build /app/cluster.cdx.json ./sbom.cdx.json
+COPY --from=build /app/dist/looptrace ./
+COPY LICENSE ./
 ENV NODE_ENV=production LOOPTRACE_DATA_DIRECTORY=/data
 USER 10001:10001
-ENTRYPOINT ["node", "/app/src/main.ts"]
+ENTRYPOINT ["node", "/app/src/main.js"]
 CMD ["help"]

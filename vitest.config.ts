@@ -60,6 +60,7 @@ export default defineConfig({
           'src/**/*.test.ts',
           'test/corpus/*.test.ts',
           'test/openapi.test.ts',
+          'test/bundle.test.ts',
           'test/supply-chain.test.ts',
           'test/threat-model.test.ts',
           'test/plain-english.test.ts',

@@ -1,5 +1,6 @@
-import { readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 
 /** Only at the top of a package: deeper, `doc` may be code. */
 const needlessFolders = new Set([
@@ -8,28 +9,41 @@ const needlessFolders = new Set([
 ])
 
 /**
- * Packages that no process loads. The SDK of OpenTelemetry loads all its exporters at its start, so
- * they stay; its gRPC client loads a reader of .proto files only for channelz and ORCA, which we do
- * not use. The bare-* packages are for the runtime Bare.
+ * Removes from a node_modules folder the packages that a bundle does not need beside it, and unused
+ * files of the others: types, source maps, readmes, and their tests, docs and examples. Licences
+ * stay. `node prune-modules.ts <node_modules> <package.json of the bundle>`
  */
-const needlessPackages = [
-  ...['bare-buffer', 'bare-fs', 'bare-path', 'bare-stream', 'bare-url'],
-  ...['@grpc/proto-loader', 'protobufjs', '@protobufjs', 'long', 'lodash.camelcase'],
-  ...['yargs', 'yargs-parser', 'y18n', 'cliui', 'escalade', 'get-caller-file'],
-  ...['require-directory', 'string-width', 'emoji-regex', 'is-fullwidth-code-point'],
-  ...['strip-ansi', 'ansi-regex', 'wrap-ansi', 'ansi-styles', 'color-convert', 'color-name'],
-]
-
-/**
- * Removes unused files from a node_modules folder: types, source maps, readmes, and the tests, docs
- * and examples of packages. Licences stay. `node prune-modules.ts <node_modules>`
- */
-const folder = process.argv[2]
-if (folder === undefined) throw new TypeError('which node_modules folder?')
-for (const name of needlessPackages) await rm(join(folder, name), { recursive: true, force: true })
+const [folder, manifest] = process.argv.slice(2)
+if (folder === undefined || manifest === undefined) {
+  throw new TypeError('expected a node_modules folder and the package.json of a bundle')
+}
+const needed = await packagesFor(manifest)
+const packages = await packagesIn(folder)
 let removed = 0
-for (const one of await packagesIn(folder)) removed += await prune(one)
-console.log(`${folder}: removed ${needlessPackages.length} packages, ${removed} files and folders`)
+for (const one of packages) {
+  if (needed.has(one)) removed += await prune(one)
+  else await rm(one, { recursive: true, force: true })
+}
+const counts = `${needed.size} of ${packages.length} packages stay, without ${removed} files and folders`
+console.log(`${folder}: ${counts}`)
+
+/** Returns the folders of the installed packages that a package.json needs, also indirectly. */
+async function packagesFor(first: string): Promise<Set<string>> {
+  const found = new Set<string>()
+  const manifests = [first]
+  for (const file of manifests) {
+    const { dependencies, optionalDependencies } = JSON.parse(await readFile(file, 'utf8'))
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+      const nested = join(dirname(file), 'node_modules', name)
+      const path = existsSync(nested) ? nested : join(folder ?? '', name)
+      // A package for another kind of machine is not installed.
+      if (found.has(path) || !existsSync(path)) continue
+      found.add(path)
+      manifests.push(join(path, 'package.json'))
+    }
+  }
+  return found
+}
 
 /** Files for people, compilers and debuggers; Node runs no TypeScript of a package. */
 function isNeedless(name: string): boolean {

@@ -2,12 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 
 /**
  * Writes the software bill of materials of an image: CycloneDX 1.5, by `npm sbom`.
- * `node sbom.ts <file> [--omit=optional]` in a folder with package.json, its lock and node_modules.
- * It lists the production dependencies that are in node_modules, and Node itself. Equal files give
- * equal output. The images are built with it, so it imports nothing.
+ * `node sbom.ts <file> [--bundle=<folder>] [--omit=optional]` in a folder with package.json, its lock
+ * and node_modules. It lists the production dependencies that are in node_modules or in a bundle,
+ * and Node itself. Equal files give equal output. The images are built with it, so it imports
+ * nothing.
  */
 type Component = { 'bom-ref': string; name: string; version: string; [field: string]: unknown }
 type Bom = {
@@ -17,13 +19,20 @@ type Bom = {
   dependencies: { ref: string; dependsOn?: string[] }[]
 }
 
-const [file = 'sbom.cdx.json', flag] = process.argv.slice(2)
+const { values: flags, positionals } = parseArgs({
+  options: { bundle: { type: 'string' }, omit: { type: 'string' } },
+  allowPositionals: true,
+})
+const [file = 'sbom.cdx.json'] = positionals
 // `--omit=dev` would also omit a production dependency that a development tool needs.
 const words = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only']
 const bom: Bom = JSON.parse(execFileSync('npm', words, { encoding: 'utf8', maxBuffer: 2 ** 26 }))
 const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'))
-const present = packagesIn('node_modules')
-const wanted = lockedPackages(flag !== '--omit=optional')
+const bundled = flags.bundle === undefined ? [] : packagesOfBundle(flags.bundle)
+const present = new Set([...packagesIn('node_modules'), ...bundled])
+const wanted = lockedPackages(flags.omit !== 'optional')
+const unknown = bundled.filter((id) => !wanted.has(id))
+if (unknown.length > 0) throw new Error(`bundled, but no production dependency: ${unknown}`)
 const removed = bom.components.filter((each) => {
   const id = `${each.name}@${each.version}`
   return !present.has(id) || !wanted.has(id)
@@ -69,6 +78,11 @@ function lockedPackages(with_optional: boolean): Set<string> {
     found.add(`${folder.split('node_modules/').at(-1)}@${version}`)
   }
   return found
+}
+
+/** Returns name@version of the packages whose code is in a bundle. */
+function packagesOfBundle(folder: string): string[] {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).bundledPackages
 }
 
 /** Returns name@version of the packages of a node_modules folder, also of nested ones. */

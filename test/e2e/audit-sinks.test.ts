@@ -12,6 +12,7 @@ import {
   startAuditShape,
   withDatabase,
 } from '../support/audit-shapes.ts'
+import { main } from '../support/bundle.ts'
 import { childEnv } from '../support/child-env.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Receiver, startReceiver, status } from '../support/receiver.ts'
@@ -183,7 +184,7 @@ describe.each(['role all', 'separate processes'] as const)('in %s', (kind) => {
   /** Verifies the chain against the published checkpoints, with `looptrace` as a process. */
   async function verify(): Promise<{ status: number; output: string }> {
     const args = await exportChain()
-    return promisify(execFile)(process.execPath, ['src/main.ts', ...args], {
+    return promisify(execFile)(process.execPath, [main, ...args], {
       env: childEnv(),
     }).then(
       ({ stdout }) => ({ status: 0, output: stdout }),

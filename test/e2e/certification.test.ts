@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { main } from '../support/bundle.ts'
 import { childEnv } from '../support/child-env.ts'
 import { eventually } from '../support/eventually.ts'
 import { type SingleMachine, startSingleMachine } from '../support/single-machine.ts'
 
 /** A pipeline: two releases of an agent run through the proxy in staging, and are certified. */
-const main = join(import.meta.dirname, '../../src/main.ts')
 const root = '/api/v1/reliability/phase10'
 const goodDigest = `sha256:${'a'.repeat(64)}`
 /** Above the 20 users below which a gate is inconclusive. */

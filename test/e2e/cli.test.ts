@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { main } from '../support/bundle.ts'
 import { childEnv } from '../support/child-env.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
@@ -15,7 +16,6 @@ import {
   startApiServer,
 } from '../support/kube/api-server.ts'
 
-const main = join(import.meta.dirname, '../../src/main.ts')
 let directory: string
 
 beforeAll(async () => {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { main } from '../support/bundle.ts'
 import { childEnv } from '../support/child-env.ts'
 import { freePort } from '../support/free-port.ts'
 import type { Json } from '../support/verification-api.ts'
@@ -10,7 +11,7 @@ type Result = { status: number; stdout: string; stderr: string }
 
 /** `looptrace doctor` as a separate process. */
 function doctor(env: Record<string, string>, ...more: string[]): Promise<Result> {
-  const args = ['src/main.ts', 'doctor', ...more]
+  const args = [main, 'doctor', ...more]
   return new Promise((resolve) => {
     execFile(process.execPath, args, { env: childEnv(env) }, (error, stdout, stderr) => {
       resolve({ status: error === null ? 0 : Number(error.code), stdout, stderr })

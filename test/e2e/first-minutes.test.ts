@@ -21,10 +21,12 @@ beforeAll(async () => {
   parts.defer(() => rm(directory, { recursive: true }))
   provider = await startProviderProcess()
   parts.defer(() => provider.stop())
-  service = await startService('all', {
-    LOOPTRACE_DATA_DIRECTORY: join(directory, 'data'),
-    ...providerSettings(provider),
-  })
+  // The sources, as `make run` starts them; other tests run the bundle of the images.
+  service = await startService(
+    'all',
+    { LOOPTRACE_DATA_DIRECTORY: join(directory, 'data'), ...providerSettings(provider) },
+    { main: 'src/main.ts' },
+  )
   parts.defer(async () => void (await service.stop()))
   login = JSON.parse(await readFile(join(directory, 'data/first-login.json'), 'utf8'))
   await eventually('the verdicts', () => service.output().includes('See the loop'), {

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { kinds } from '../../src/operator/index.ts'
 import { scenarioScript, scenarios } from '../support/agents/scenarios.ts'
 import { runAgent } from '../support/agents/tool-agent.ts'
+import { main } from '../support/bundle.ts'
 import { accessToken } from '../support/clients/api-reader.ts'
 import { type Cluster, startCluster } from '../support/cluster.ts'
 import { eventually } from '../support/eventually.ts'
@@ -172,7 +173,7 @@ test('a rule on tokens opens in time, with the calls that raised it; the backtes
   await eventually('the backtest fires', async () => {
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      ['src/main.ts', 'rules', 'backtest', file, '--days', '1', '-o', 'json'],
+      [main, 'rules', 'backtest', file, '--days', '1', '-o', 'json'],
       { env: { ...process.env, LOOPTRACE_URL: cluster.api.base_url, LOOPTRACE_API_KEY: key } },
     )
     return /"type": ?"fired"/.test(stdout)

@@ -11,6 +11,7 @@ import {
   invoiceText,
   runInvoiceAgent,
 } from '../support/agents/invoice-agent.ts'
+import { main } from '../support/bundle.ts'
 import { type Api, apiByToken } from '../support/clients/api-reader.ts'
 import { type Cluster, startCluster } from '../support/cluster.ts'
 import { eventually } from '../support/eventually.ts'
@@ -223,7 +224,7 @@ test('the command line computes the same score, from the export and its sources'
   await writeFile(join(folder, 'invoice.txt'), invoiceText(ill.id))
   const recompute = () =>
     promisify(execFile)(process.execPath, [
-      ...['src/main.ts', 'trust', 'recompute', '--file', file, '--source', folder],
+      ...[main, 'trust', 'recompute', '--file', file, '--source', folder],
     ])
   expect((await recompute()).stdout).toContain('identical')
   const exported = await get(`${V}/runs/${run_id}/export`)

@@ -1,6 +1,6 @@
 import { access, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { sleep } from '../../src/kernel/time.ts'
 
 /** Building the Go programs takes minutes on two cores when Go's own cache is empty too. */
@@ -13,9 +13,9 @@ const folder = join(
   'looptrace-test-tools',
 )
 
-/** Returns the path of an entry of that folder; it need not exist. */
+/** Returns the path of an entry of that folder; it need not exist. An absolute path stays. */
 export function toolCachePath(name: string): string {
-  return join(folder, name)
+  return resolve(folder, name)
 }
 
 /**

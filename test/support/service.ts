@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { sleep } from '../../src/kernel/time.ts'
+import { main as bundledMain } from './bundle.ts'
 import { childEnv } from './child-env.ts'
 
 /** One process of the service, as a user would start it. */
@@ -125,15 +126,17 @@ type SpawnOptions = {
   detached?: boolean
   /** A program with arguments that runs the role, for example with fewer rights. */
   prefix?: readonly string[]
+  /** The file that Node runs. Default: the `main.js` of a bundle, as in the images. */
+  main?: string
 }
 
 function spawnRole(
   role: string,
   env: Record<string, string>,
-  { detached = false, prefix = [] }: SpawnOptions = {},
+  { detached = false, prefix = [], main = bundledMain }: SpawnOptions = {},
 ): ChildProcess {
   const { HOME = '' } = process.env
-  const command = [...prefix, process.execPath, 'src/main.ts', ...role.split(' ')]
+  const command = [...prefix, process.execPath, main, ...role.split(' ')]
   const [file = '', ...args] = command
   const child = spawn(file, args, {
     cwd: root,

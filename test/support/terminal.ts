@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { main } from './bundle.ts'
 import { childEnv } from './child-env.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -33,7 +34,7 @@ export type TerminalRole = {
 
 export function roleAtTerminal(role: string, env: Record<string, string>): TerminalRole {
   const { HOME = '' } = process.env
-  const command = ['-c', atTerminal, process.execPath, 'src/main.ts', role]
+  const command = ['-c', atTerminal, process.execPath, main, role]
   const child: ChildProcess = spawn('python3', command, {
     cwd: root,
     env: childEnv({ HOME, TERM: 'xterm', ...env }),

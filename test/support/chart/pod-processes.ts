@@ -2,8 +2,9 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, chown, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { imageOf } from '../../../scripts/dockerfile.ts'
+import { bundle } from '../bundle.ts'
 import { eventually } from '../eventually.ts'
 import type { ApiServer } from '../kube/api-server.ts'
 import type { KubeObject } from '../kube/kube-request.ts'
@@ -50,7 +51,7 @@ export async function podDirectory(): Promise<string> {
  * Runs a container's command with its own environment only: its Secrets are read from the API server
  * into files, ports and host names are mapped to this machine, and the service account's token becomes a
  * kubeconfig. If permitted, the process runs as the image's user and can write only to its volumes:
- * the repository is mounted read-only for it.
+ * the repository is mounted read-only for it, and the bundle in it is the image's /app.
  */
 export async function startContainer(
   pod: KubeObject,
@@ -66,7 +67,8 @@ export async function startContainer(
   const [, main = ''] = entrypoint
   const app = mayConfine() ? join(directory, 'app') : repository
   const node = process.execPath.replace(repository, app)
-  const command = [node, main.replace('/app', app), ...container.args]
+  const installed = join(app, relative(repository, bundle))
+  const command = [node, main.replace('/app', installed), ...container.args]
   const [file = '', ...args] = mayConfine() ? confined(command, directory, user) : command
   const child = spawn(file, args, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'] })
   const reap = () => child.kill('SIGTERM')

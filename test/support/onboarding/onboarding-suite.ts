@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { main } from '../bundle.ts'
 import { childEnv } from '../child-env.ts'
 import { type Api, accessToken, apiByKey, apiByToken } from '../clients/api-reader.ts'
 import type { ClientShape } from '../clients/client-shape.ts'
@@ -43,7 +44,7 @@ export function onboardingSuite(shape: () => ClientShape): void {
         ...{ LOOPTRACE_URL: api_url, LOOPTRACE_PROXY_URL: proxy_url },
         LOOPTRACE_API_KEY: login.project_key,
       })
-      execFile(process.execPath, ['src/main.ts', 'doctor'], { env }, (error, stdout) => {
+      execFile(process.execPath, [main, 'doctor'], { env }, (error, stdout) => {
         resolve({ status: error === null ? 0 : Number(error.code), stdout })
       })
     })
@@ -188,7 +189,7 @@ export function onboardingSuite(shape: () => ClientShape): void {
       LOOPTRACE_API_KEY: shape().login.project_key,
     }
     const run = (commands: string) =>
-      runShell(`looptrace() { "${process.execPath}" src/main.ts "$@"; }\n${commands}`, env)
+      runShell(`looptrace() { "${process.execPath}" "${main}" "$@"; }\n${commands}`, env)
     const guide = await readFile('docs/guides/prove-your-install.md', 'utf8')
     const [, shown = ''] = /```\n(done [\s\S]*?)missing/.exec(guide) ?? []
     expect(await run(inspect)).toContain(shown)

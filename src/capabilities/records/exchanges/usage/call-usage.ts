@@ -13,6 +13,7 @@ import type { AnswerChoice } from '../answer/answer.ts'
 import type { ReadAnswer } from '../answer/read-answer.ts'
 import type { ReadRequest } from '../mapping/read-request.ts'
 import { providerUsage } from './provider-usage.ts'
+import type { countTokens as countExactly } from './tokenizer.ts'
 
 /** A call's tokens and their source. */
 export type CallUsage = {
@@ -182,10 +183,10 @@ export const countTokens: TokenCounter = (text) => {
 /** Counts special tokens in content (`<|endoftext|>`) as plain text. */
 const plainText = { disallowedSpecial: new Set<string>() }
 
-type Tokenizer = typeof import('gpt-tokenizer/encoding/o200k_base')
+type Tokenizer = { countTokens: typeof countExactly }
 let loaded: Tokenizer | undefined
 
 function tokenizer(): Tokenizer {
-  loaded ??= createRequire(import.meta.url)('gpt-tokenizer/encoding/o200k_base') as Tokenizer
+  loaded ??= createRequire(import.meta.url)('./tokenizer.ts') as Tokenizer
   return loaded
 }

@@ -1,0 +1,82 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { rolldown } from 'rolldown'
+import { expect, test } from 'vitest'
+import { renameNeighbours } from '../scripts/bundle/neighbours.ts'
+import { bundle, hashSources } from './support/bundle.ts'
+
+const code = join(bundle, 'src')
+
+async function temporaryFolder(parts: AsyncDisposableStack): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'looptrace-bundle-'))
+  parts.defer(() => rm(folder, { recursive: true }))
+  return folder
+}
+
+test('every file that the code of a bundle names by import.meta.url is in the bundle', async () => {
+  const named = new Set<string>()
+  for (const file of (await readdir(code)).filter((name) => name.endsWith('.js'))) {
+    const text = await readFile(join(code, file), 'utf8')
+    for (const [, path = ''] of text.matchAll(/["'`](\.[^"'`]+)["'`], import\.meta\.url/g)) {
+      named.add(path.replace(/\/\$\{.*$/, ''))
+    }
+  }
+  // Made by the first start.
+  named.delete('../.cache/compiled')
+  expect(named.size).toBeGreaterThanOrEqual(12)
+  for (const path of named) expect((await stat(join(code, path))).size, path).toBeGreaterThan(0)
+})
+
+test('a package of the bundle is a locked production dependency, and its licence is in the bundle', async () => {
+  const { bundledPackages } = JSON.parse(await readFile(join(bundle, 'package.json'), 'utf8'))
+  const licences = await readFile(join(bundle, 'licences.txt'), 'utf8')
+  const lock = JSON.parse(await readFile('package-lock.json', 'utf8'))
+  const locked = new Set<string>()
+  for (const [path, { version, dev, optional }] of Object.entries<Locked>(lock.packages)) {
+    if (!dev && !optional) locked.add(`${path.split('node_modules/').at(-1)}@${version}`)
+  }
+  expect(bundledPackages.length).toBeGreaterThan(100)
+  for (const id of bundledPackages) {
+    expect(locked.has(id), id).toBe(true)
+    expect(licences).toContain(`\n${id} (`)
+  }
+  for (const name of ['fastify', 'pg', 'kysely']) {
+    expect(bundledPackages.some((id: string) => id.startsWith(`${name}@`))).toBe(true)
+  }
+})
+
+type Locked = { version?: string; dev?: true; optional?: true }
+
+test('a use of import.meta that would mean something else in a bundle is refused', async () => {
+  await using parts = new AsyncDisposableStack()
+  const folder = await temporaryFolder(parts)
+  const input = join(folder, 'module.ts')
+  const bundled = async (text: string) => {
+    await writeFile(input, text)
+    const build = await rolldown({ input, platform: 'node', plugins: [renameNeighbours(folder)] })
+    return (await build.generate({ format: 'esm' })).output[0].code
+  }
+  expect(await bundled("export const file = new URL('./a/b.ts', import.meta.url)")).toContain(
+    'new URL("./b.js", import.meta.url)',
+  )
+  await expect(bundled('export const here = import.meta.dirname')).rejects.toThrow(
+    "expected new URL('./…', import.meta.url)",
+  )
+})
+
+test('one changed byte of a source gives another bundle', async () => {
+  await using parts = new AsyncDisposableStack()
+  const folder = await temporaryFolder(parts)
+  await mkdir(join(folder, 'src/kernel'), { recursive: true })
+  const hashes = new Set<string>()
+  for (const text of ['const a = 1', 'const a = 2', 'const a = 1 ']) {
+    await writeFile(join(folder, 'src/kernel/a.ts'), text)
+    hashes.add(await hashSources(folder))
+  }
+  await writeFile(join(folder, 'src/kernel/b.sql'), '')
+  hashes.add(await hashSources(folder))
+  await writeFile(join(folder, 'package-lock.json'), '{}')
+  hashes.add(await hashSources(folder))
+  expect(hashes.size).toBe(5)
+})
