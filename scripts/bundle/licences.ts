@@ -6,11 +6,13 @@ export type BundledPackage = {
   name: string
   version: string
   licence: string
-  /** Texts of its files of licences and notices; a sentence if it has none. */
+  /** Texts of its licences and notices, from its files or its README; else a sentence. */
   texts: readonly string[]
 }
 
 const licenceFile = /^(licen[cs]e|notice|copying)/i
+/** A section of a README about the licence, up to the next heading. */
+const licenceSection = /^#+ *licen[cs]e.*\n(?:(?!#).*\n?)*/im
 
 /** Finds the packages of modules by their paths, in the order of their names. */
 export async function packagesOf(modules: Iterable<string>): Promise<BundledPackage[]> {
@@ -35,7 +37,14 @@ async function readPackage(root: string): Promise<BundledPackage> {
     .map((entry) => entry.name)
     .sort()
   const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')))
-  if (texts.length === 0) texts.push(`The package contains no file of its licence, ${license}.`)
+  if (texts.length === 0) {
+    const readme = inRoot.find(({ name: file }) => /^readme/i.test(file))?.name
+    const text = readme === undefined ? '' : await readFile(join(root, readme), 'utf8')
+    texts.push(
+      `The package contains no file of its licence, ${license}.`,
+      ...(licenceSection.exec(text) ?? []),
+    )
+  }
   return { name, version, licence: license, texts: texts.map((text) => text.trim()) }
 }
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { glob, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeBundle } from '../../scripts/bundle/bundle.ts'
 import { builtOnce } from './build-once.ts'
 
 const repository = join(import.meta.dirname, '../..')
@@ -18,6 +17,7 @@ export const bundle: string = await builtOnce(
   join(bundles, await hashSources(repository)),
   async (folder) => {
     await removeOldBundles()
+    const { writeBundle } = await import('../../scripts/bundle/bundle.ts')
     await writeBundle(folder)
   },
 )
