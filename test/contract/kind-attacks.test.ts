@@ -158,7 +158,7 @@ test('rules with a hostile glob, label or number are refused, or cost little', a
   }
 })
 
-test('a thousand resources without a grant delay another namespace, but less than a minute', async () => {
+test('a thousand resources without a grant hardly delay another namespace', async () => {
   const [own, other] = [await mallorysPlace({ isGranted: false }), await productPlace(cluster)]
   const spec = account(other.project)
   const numbers = Array.from({ length: 1_000 }, (_, n) => n)
@@ -176,7 +176,7 @@ test('a thousand resources without a grant delay another namespace, but less tha
   process.stdout.write(
     `kind attacks: Ready beside 1,000 resources after ${Math.round(performance.now() - started)} ms\n`,
   )
-  expect(performance.now() - started).toBeLessThan(60_000)
+  expect(performance.now() - started).toBeLessThan(20_000)
   await own.accounts.notReady('r-999', 'NotGranted')
   await eventually('only the other key is live', async () => (await other.liveKeys()).length === 1)
 }, 180_000)

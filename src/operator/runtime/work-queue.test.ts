@@ -4,6 +4,7 @@ import { type ManualTiming, manualTiming } from '../../../test/support/manual-ti
 import {
   createDueTimes,
   createTokenBucket,
+  createTurns,
   createWorkQueue,
   type QueueObserver,
 } from './work-queue.ts'
@@ -45,6 +46,51 @@ test('no two workers have the same key; a key added meanwhile follows', async ()
   expect(await second).toBe('a')
   queue.done('a')
   expect(queue.depth()).toBe(0)
+})
+
+test('namespaces take turns: many keys of one delay another by one key', async () => {
+  const { queue } = queueOf()
+  for (let n = 0; n < 1_000; n += 1) queue.add(`crowded/${n}`)
+  expect(await queue.take()).toBe('crowded/0')
+  queue.add('other/a')
+  queue.add('other/b')
+  const next = await Promise.all(Array.from({ length: 5 }, () => queue.take()))
+  expect(next).toEqual(['crowded/1', 'other/a', 'crowded/2', 'other/b', 'crowded/3'])
+  expect(queue.depth()).toBe(996)
+})
+
+/** Turns as a list of namespaces and their keys. */
+function plainTurns() {
+  const list: { namespace: string; keys: string[] }[] = []
+  return {
+    add: (key: string) => {
+      const [namespace = ''] = key.split('/')
+      const same = list.find((one) => one.namespace === namespace)
+      if (same === undefined) list.push({ namespace, keys: [key] })
+      else same.keys.push(key)
+    },
+    take: () => {
+      const first = list.shift()
+      const key = first?.keys.shift()
+      if (first !== undefined && first.keys.length > 0) list.push(first)
+      return key
+    },
+    size: () => list.reduce((sum, { keys }) => sum + keys.length, 0),
+  }
+}
+
+test('turns are those of a plain list of namespaces', () => {
+  const namespace = fc.option(fc.constantFrom('a', 'b', 'c', ''))
+  fc.assert(
+    fc.property(fc.array(namespace, { maxLength: 60 }), (steps) => {
+      const [turns, plain] = [createTurns(), plainTurns()]
+      for (const [at, step] of steps.entries()) {
+        if (step === null) expect(turns.take()).toBe(plain.take())
+        else for (const list of [turns, plain]) list.add(`${step}/${at}`)
+        expect(turns.size()).toBe(plain.size())
+      }
+    }),
+  )
 })
 
 test('a waiting worker gets a new key at once', async () => {

@@ -41,21 +41,22 @@ const retries = { per_second: 10, burst: 100 }
 /**
  * Creates a queue by client-go's rules (`util/workqueue`): a key waits only once; no two workers
  * have the same key; a key that is added while in progress is queued again when it is done.
+ * Unlike client-go's, it takes turns between namespaces.
  */
 export function createWorkQueue(timing: Timing, observer: QueueObserver): WorkQueue {
   const { clock, random } = timing
   /** Keys to reconcile, with the time they were added; those in progress are not in `ready`. */
   const dirty = new Map<string, number>()
   const processing = new Set<string>()
-  const ready: string[] = []
+  const ready = createTurns()
   const takers: ((key: string | undefined) => void)[] = []
   const failures = new Map<string, number>()
   const bucket = createTokenBucket(clock, retries)
   const closed = new AbortController()
 
   const dispatch = () => {
-    while (takers.length > 0 && ready.length > 0) {
-      const key = ready.shift()
+    while (takers.length > 0) {
+      const key = ready.take()
       if (key === undefined) return
       const since_ms = dirty.get(key) ?? clock.now_ms()
       dirty.delete(key)
@@ -69,7 +70,7 @@ export function createWorkQueue(timing: Timing, observer: QueueObserver): WorkQu
     dirty.set(key, clock.now_ms())
     observer.added(key)
     if (processing.has(key)) return
-    ready.push(key)
+    ready.add(key)
     dispatch()
   }
   const delays = createDelays(timing, add, closed.signal)
@@ -103,14 +104,14 @@ export function createWorkQueue(timing: Timing, observer: QueueObserver): WorkQu
     done: (key) => {
       processing.delete(key)
       observer.done(key)
-      if (dirty.has(key)) ready.push(key)
+      if (dirty.has(key)) ready.add(key)
       dispatch()
     },
     close: () => {
       closed.abort()
       for (const resolve of takers.splice(0)) resolve(undefined)
     },
-    depth: () => ready.length,
+    depth: ready.size,
   }
 }
 
@@ -135,6 +136,43 @@ export function createTokenBucket(
       tokens -= 1
       return tokens >= 0 ? 0 : Math.ceil((-tokens / per_second) * 1000)
     },
+  }
+}
+
+/**
+ * Creates a list of keys that takes turns between namespaces, so that one with many resources delays
+ * each other namespace by one resource at a time. Within a namespace, the first key comes first.
+ */
+export function createTurns(): {
+  /** Adds a key, `namespace/name`, that is not in the list. */
+  add(key: string): void
+  /** Removes and returns the next key; undefined when empty. */
+  take(): string | undefined
+  size(): number
+} {
+  /** Keys by namespace, in the order of turns. */
+  const waiting = new Map<string, Set<string>>()
+  let count = 0
+  return {
+    add: (key) => {
+      const namespace = key.slice(0, key.indexOf('/') + 1)
+      const keys = waiting.get(namespace) ?? new Set()
+      waiting.set(namespace, keys.add(key))
+      count += 1
+    },
+    take: () => {
+      for (const [namespace, keys] of waiting) {
+        waiting.delete(namespace)
+        for (const key of keys) {
+          keys.delete(key)
+          if (keys.size > 0) waiting.set(namespace, keys)
+          count -= 1
+          return key
+        }
+      }
+      return undefined
+    },
+    size: () => count,
   }
 }
 
