@@ -12,7 +12,7 @@ function commandsIn(scripts: readonly unknown[]): string[] {
   return scripts.flatMap((script) =>
     String(script)
       .split('\n')
-      .flatMap((line) => /node \/app\/src\/main\.ts (.+)/.exec(line)?.[1] ?? []),
+      .flatMap((line) => /node \/app\/src\/main\.js (.+)/.exec(line)?.[1] ?? []),
   )
 }
 
