@@ -8,9 +8,9 @@ export class OutboundFailed extends Error {
   /** Whether the server was reached: then it may have acted on the request. */
   readonly reached: boolean
   /**
-   * What the person who named the URL may know; `message` is for the operator. It is the same for a
-   * name that does not exist and a name that leads to an address that is not allowed, because the
-   * difference would show which names exist inside a cluster.
+   * The message for the person who named the URL; `message` is for the operator. A name that does not
+   * exist and one that leads to an address that is not allowed have the same, because a difference
+   * would show which names exist inside a cluster.
    */
   readonly shown: string
 

@@ -55,19 +55,17 @@ export async function reachableAddresses(
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const family = isIP(host)
   const ports = public_ports
+  const isAllowed = (address: string) =>
+    trusted_hosts.includes(host) || isReachable(address, port, { allowed, public_ports })
   if (family > 0) {
-    if (trusted_hosts.includes(host) || isReachable(host, port, { allowed, public_ports })) {
-      return [{ address: host, family }]
-    }
+    if (isAllowed(host)) return [{ address: host, family }]
     throw failed('refused', url, notAllowed(port, ports))
   }
   const addresses = await unlessAborted(resolve(host), { signal, url, ports })
-  if (addresses.length === 0)
+  if (addresses.length === 0) {
     throw nameRefused('unresolved', url, { what: 'has no address', ports })
-  if (trusted_hosts.includes(host)) return addresses
-  if (addresses.every(({ address }) => isReachable(address, port, { allowed, public_ports }))) {
-    return addresses
   }
+  if (addresses.every(({ address }) => isAllowed(address))) return addresses
   throw nameRefused('refused', url, { what: notAllowed(port, ports), ports })
 }
 
