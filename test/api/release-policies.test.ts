@@ -117,7 +117,7 @@ describe('versions', () => {
     )
     const versions = (await Promise.all(writes)).map(({ body }) => body.version)
     expect(versions.toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
-    // Neither is the version in force: a write that changes nothing is no new version.
+    // Both differ from the rules in force: a write that changes nothing makes no version.
     const once = await Promise.all(
       [9, 10].map((max_attempts) =>
         api.call('PUT', path('p'), project, { body: rulesOf({ max_attempts }), if_match: '"8"' }),
