@@ -1,4 +1,4 @@
-import { problem } from './problem.ts'
+import { type Problem, problem } from './problem.ts'
 
 /** Largest total that is counted exactly. A larger total is a lower bound. */
 export const totalExactMax = 10_000
@@ -44,6 +44,13 @@ export function decodeCursor(
     })
   }
   return position as (string | number | null)[]
+}
+
+/** Creates the error for a cursor of the list whose position is not one of its items. */
+export function invalidCursor(cursor: string): Problem {
+  return problem('invalid_cursor', {
+    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor of this list`,
+  })
 }
 
 function parsedCursor(cursor: string): unknown[] {

@@ -1,6 +1,12 @@
 import { isUuid } from '../kernel/ids.ts'
-import { cutPage, decodeCursor, encodeCursor, type PageInfo, pageInfo } from '../kernel/pages.ts'
-import { problem } from '../kernel/problem.ts'
+import {
+  cutPage,
+  decodeCursor,
+  encodeCursor,
+  invalidCursor,
+  type PageInfo,
+  pageInfo,
+} from '../kernel/pages.ts'
 import { cursorParameter, limitParameter } from './list-query.ts'
 
 /** The rows to read for a page of a list sorted by id: `limit` is one more than the page shows. */
@@ -14,9 +20,7 @@ export function idAfter(list: string, cursor: string | undefined): string | unde
   if (cursor === undefined) return undefined
   const [id] = decodeCursor(list, cursor, 1)
   if (typeof id === 'string' && isUuid(id)) return id
-  throw problem('invalid_cursor', {
-    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor of this list`,
-  })
+  throw invalidCursor(cursor)
 }
 
 /** Cuts off the extra row and returns the page with its cursor. */

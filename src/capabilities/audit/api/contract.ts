@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { decodeCursor, encodeCursor } from '../../../kernel/pages.ts'
+import { decodeCursor, encodeCursor, invalidCursor } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import type { Caller, RouteScope } from '../../../platform/http/index.ts'
@@ -57,9 +57,7 @@ export function numberBefore(list: string, cursor: string | undefined): number |
   if (cursor === undefined) return undefined
   const [before] = decodeCursor(list, cursor, 1)
   if (Number.isSafeInteger(before)) return Number(before)
-  throw problem('invalid_cursor', {
-    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor of this list`,
-  })
+  throw invalidCursor(cursor)
 }
 
 /** Returns the cursor after the last item of a page; null on the last page. */

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { cutPage, decodeCursor, encodeCursor } from '../../../kernel/pages.ts'
-import { problem } from '../../../kernel/problem.ts'
+import { cutPage, decodeCursor, encodeCursor, invalidCursor } from '../../../kernel/pages.ts'
 import { cursorParameter, limitParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
@@ -50,7 +49,5 @@ function readCursor(cursor: string | undefined): SetAsidePosition | undefined {
   if (cursor === undefined) return undefined
   const [seq, stream] = decodeCursor(list, cursor, 2)
   if (Number.isSafeInteger(seq) && typeof stream === 'string') return { seq: Number(seq), stream }
-  throw problem('invalid_cursor', {
-    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor of this list`,
-  })
+  throw invalidCursor(cursor)
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { decodeCursor, totalExactMax } from '../../../kernel/pages.ts'
-import { problem } from '../../../kernel/problem.ts'
+import { decodeCursor, invalidCursor, totalExactMax } from '../../../kernel/pages.ts'
 import { keyPage } from '../../../model/id-pages.ts'
 import { cursorParameter, limitParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
@@ -51,9 +50,7 @@ function versionBefore(list: string, cursor: string): number {
   const [version] = decodeCursor(list, cursor, 1)
   if (typeof version === 'number' && Number.isInteger(version) && version > 0 && version < 2 ** 31)
     return version
-  throw problem('invalid_cursor', {
-    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor of this list`,
-  })
+  throw invalidCursor(cursor)
 }
 
 /**

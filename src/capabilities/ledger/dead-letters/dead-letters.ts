@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cutPage, decodeCursor, encodeCursor } from '../../../kernel/pages.ts'
+import { cutPage, decodeCursor, encodeCursor, invalidCursor } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { cursorParameter, integerParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
@@ -46,9 +46,7 @@ const querySchema = z.strictObject({
 function positionFrom(cursor: string): string {
   const [position] = decodeCursor(list, cursor, 1)
   if (typeof position === 'string' && /^\d{1,20}(:\d{1,20})?$/.test(position)) return position
-  throw problem('invalid_cursor', {
-    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor of this list`,
-  })
+  throw invalidCursor(cursor)
 }
 
 /** A dead letter in the API and on the command line. */

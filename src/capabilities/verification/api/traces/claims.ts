@@ -1,7 +1,12 @@
 import { z } from 'zod'
 import { isUuid } from '../../../../kernel/ids.ts'
-import { cutPage, decodeCursor, encodeCursor, pageInfo } from '../../../../kernel/pages.ts'
-import { problem } from '../../../../kernel/problem.ts'
+import {
+  cutPage,
+  decodeCursor,
+  encodeCursor,
+  invalidCursor,
+  pageInfo,
+} from '../../../../kernel/pages.ts'
 import { idPageQuery } from '../../../../model/id-pages.ts'
 import { expected, textParameter } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
@@ -86,7 +91,5 @@ function readCursor(list: string, cursor: string): { run_id: string; position: n
   if (typeof run_id === 'string' && isUuid(run_id) && isPosition) {
     return { run_id, position: Math.min(Number(position), position_max) }
   }
-  throw problem('invalid_cursor', {
-    detail: `cursor: got "${cursor.slice(0, 80)}", expected a next_cursor of this list`,
-  })
+  throw invalidCursor(cursor)
 }
