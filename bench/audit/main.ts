@@ -1,11 +1,12 @@
+import type { Call } from './caller.ts'
 import { window } from './contents.ts'
 import { measurePairs, type Pair, rateOf, type Slice, spreadOf } from './measure.ts'
-import { type Call, startBenchService } from './service.ts'
+import { startBenchService } from './service.ts'
 
 /**
  * `npm run bench:audit [writes] [spread] [reads] [smallest] [rate]`: what audit records cost, at
  * 10,000 calls a minute (mixed reads: 2,000), against the same routes on the same stores without the
- * trail. PAIRS=4 gives a quick result.
+ * trail. Another process calls over HTTP. PAIRS=4 gives a quick result.
  *
  * `writes`: changes of the environments of 20 projects of one organization, whose chain they all
  * wait for. `spread`: the same with an organization for each project. `reads`: a person reads tasks,
@@ -79,12 +80,12 @@ function report(name: string, measured: readonly Pair[]): void {
 }
 
 async function reportRates(callers: number): Promise<void> {
-  const { none, audited } = service.servers
+  const { none, audited } = service.origins
   const rates: { none: number; audited: number }[] = []
   for (let at = 0; at < pairs / 2; at += 1) {
     const of = { next: write, callers, slice_ms }
-    const without = await rateOf(service, { server: none, ...of })
-    rates.push({ none: without, audited: await rateOf(service, { server: audited, ...of }) })
+    const without = await rateOf(service, { origin: none, ...of })
+    rates.push({ none: without, audited: await rateOf(service, { origin: audited, ...of }) })
   }
   const [without, withTrail] = (['none', 'audited'] as const).map((name) =>
     spreadOf(rates.map((pair) => pair[name])).median.toFixed(0),

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { sleep } from '../../src/kernel/time.ts'
-import type { HttpServer } from '../../src/platform/http/index.ts'
-import type { BenchService, Call } from './service.ts'
+import type { Call } from './caller.ts'
+import type { BenchService } from './service.ts'
 
 /** What a slice of calls took: latencies in ms, processor time of a call in µs. */
 export type Slice = {
@@ -30,10 +30,10 @@ export async function measurePairs(
   next: () => Call,
   { pairs, ...offered }: Offered,
 ): Promise<Pair[]> {
-  const { none, audited } = service.servers
-  const run = (server: HttpServer) =>
-    slice(service, { ...offered, server, next, isAudited: server === audited })
-  for (const server of [none, audited]) await run(server)
+  const { none, audited } = service.origins
+  const run = (origin: string) =>
+    slice(service, { ...offered, origin, next, isAudited: origin === audited })
+  await warmUp(service, next)
   const measured: Pair[] = []
   for (let at = 0; at < pairs; at += 1) {
     if (at % 2 === 0) {
@@ -47,39 +47,38 @@ export async function measurePairs(
   return measured
 }
 
+/**
+ * Calls both servers in turn, as fast as possible. A service runs for days; its first tens of
+ * thousands of calls also pay for the compilers of V8, in threads of their own.
+ */
+async function warmUp(service: BenchService, next: () => Call): Promise<void> {
+  const { none, audited } = service.origins
+  for (let at = 0; at < 15; at += 1) {
+    for (const origin of [none, audited]) {
+      await rateOf(service, { origin, next, callers: 4, slice_ms: 3_000 })
+    }
+  }
+}
+
 type SliceOf = Omit<Offered, 'pairs'> & {
-  server: HttpServer
+  origin: string
   next: () => Call
   isAudited: boolean
 }
 
 async function slice(
   service: BenchService,
-  { server, next, per_minute, slice_ms, isAudited }: SliceOf,
+  { origin, next, per_minute, slice_ms, isAudited }: SliceOf,
 ): Promise<Slice> {
+  const calls = callsOf(next, (slice_ms / 60_000) * per_minute)
   const cpu = process.cpuUsage()
   const postgres_before = await postgresTimes_us(service.postgres_pid)
   const clickhouse_before = await service.clickhouse_ms()
-  const started = performance.now()
-  const pending: Promise<number>[] = []
-  let sealed_ms = 0
-  let sealing: Promise<void> = Promise.resolve()
-  for (;;) {
-    const at = performance.now() - started
-    if (at >= slice_ms) break
-    while (pending.length < (at / 60_000) * per_minute) {
-      const answered = service.call(server, next())
-      answered.catch(() => undefined)
-      pending.push(answered)
-    }
-    if (isAudited && at - sealed_ms >= 1_000) {
-      sealed_ms = at
-      sealing = sealing.then(() => service.seal())
-    }
-    await sleep(1)
-  }
-  const latencies = await Promise.all(pending)
-  await sealing
+  const sealing = new AbortController()
+  const sealed = isAudited ? sealEachSecond(service, sealing.signal) : undefined
+  const latencies = await service.caller.send({ origin, calls, per_minute, slice_ms })
+  sealing.abort()
+  await sealed
   if (isAudited) {
     await service.flush()
     await service.seal()
@@ -98,28 +97,34 @@ async function slice(
   }
 }
 
+function callsOf(next: () => Call, count: number): Call[] {
+  return Array.from({ length: count }, next)
+}
+
+async function sealEachSecond(service: BenchService, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(1_000, signal)
+    if (!signal.aborted) await service.seal()
+  }
+}
+
 /** Calls a second of a number of callers, each of which waits for its answer. */
 export async function rateOf(
   service: BenchService,
   {
-    server,
+    origin,
     next,
     callers,
     slice_ms,
-  }: Pick<SliceOf, 'server' | 'next' | 'slice_ms'> & { callers: number },
+  }: Pick<SliceOf, 'origin' | 'next' | 'slice_ms'> & { callers: number },
 ): Promise<number> {
-  const until = performance.now() + slice_ms
-  let done = 0
-  await Promise.all(
-    Array.from({ length: callers }, async () => {
-      while (performance.now() < until) {
-        await service.call(server, next())
-        done += 1
-      }
-    }),
-  )
-  return done / (slice_ms / 1_000)
+  const calls = callsOf(next, differentCalls)
+  const latencies = await service.caller.send({ origin, calls, callers, slice_ms })
+  return latencies.length / (slice_ms / 1_000)
 }
+
+/** More than the projects that the calls change in turn. */
+const differentCalls = 1_000
 
 /** Processor time of a PostgreSQL server and its connections so far, by process. */
 async function postgresTimes_us(pid: number): Promise<Map<string, number>> {

@@ -39,16 +39,14 @@ import { createLogger, createMetrics } from '../../src/platform/telemetry/index.
 import { allTenants } from '../../test/support/all-tenants.ts'
 import { querySettings } from '../../test/support/query-api.ts'
 import { startBenchEngine } from '../store/engine.ts'
+import { type Caller, startCaller } from './caller.ts'
 import { insertContents } from './contents.ts'
 
 type Tables = AccessTables & AuditTables & TaskTables & DetectionTables
 
-/** A call of the product API. */
-export type Call = { method: 'GET' | 'PUT' | 'POST'; url: string; payload?: object }
-
 /** Two servers of the same routes on the same stores, without and with the trail. */
 export type BenchService = {
-  servers: { none: HttpServer; audited: HttpServer }
+  origins: { none: string; audited: string }
   /** Projects of one organization; the first has the contents. */
   project_ids: string[]
   /** As many projects, each in an organization of its own. */
@@ -56,8 +54,8 @@ export type BenchService = {
   /** Tasks with content; the trace of a task has the same position. */
   task_ids: string[]
   trace_ids: string[]
-  /** Sends a call as a signed-in person; resolves with its time in ms. */
-  call(server: HttpServer, call: Call): Promise<number>
+  /** Calls as a signed-in person. */
+  caller: Caller
   /** Stores the reads of the journal, as the service does twice a second by itself. */
   flush(): Promise<void>
   /** Seals the stored reads, as a worker does each second. */
@@ -120,7 +118,7 @@ export async function startBenchService(): Promise<BenchService> {
       ...(isAudited && { audit: openAuditTrail(db, journal) }),
       ...{ logger, metrics: createMetrics(), clock, body_bytes_max: 1_000_000 },
       ...{ header_bytes_max: 16_384, rate_per_minute_max: 0, request_timeout_ms: 5_000 },
-      keep_alive_ms: 1_000,
+      keep_alive_ms: 60_000,
     })
   const servers = { none: await open(false), audited: await open(true) }
   const signedIn = await servers.none.inject({
@@ -146,14 +144,12 @@ export async function startBenchService(): Promise<BenchService> {
     const organization_id = await create(organizations, `organization ${at}`)
     spread_ids.push(await create(`${organizations}/${organization_id}/projects`, 'project'))
   }
+  const originOf = async (server: HttpServer) =>
+    `http://127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 })}`
+  const caller = startCaller(headers)
   return {
-    ...{ servers, project_ids, spread_ids, ...contents },
-    call: async (server, call) => {
-      const started = performance.now()
-      const reply = await server.inject({ ...call, headers })
-      if (reply.statusCode !== 200) throw new Error(`${call.url}: ${reply.payload}`)
-      return performance.now() - started
-    },
+    origins: { none: await originOf(servers.none), audited: await originOf(servers.audited) },
+    ...{ project_ids, spread_ids, ...contents, caller },
     flush: () => journal.flush(),
     seal: async () => {
       await sealReads(db, clock)
@@ -161,6 +157,7 @@ export async function startBenchService(): Promise<BenchService> {
     postgres_pid: postgres.pid,
     clickhouse_ms: () => engine.cpu_ms(),
     stop: async () => {
+      await caller.stop()
       await Promise.all([servers.none.close(), servers.audited.close()])
       await journal.close()
       await access.close()
