@@ -17,6 +17,11 @@ test('values outside JSON are written as JSON.stringify writes them', () => {
   expect(canonicalJson(value)).toBe('{"a":[null,null],"at":"1970-01-01T00:00:00.000Z"}')
 })
 
+test('an object that writes its own JSON has sorted keys', () => {
+  const value = { a: { toJSON: () => ({ z: 1, y: 2 }) } }
+  expect(canonicalJson(value)).toBe('{"a":{"y":2,"z":1}}')
+})
+
 test('the order of keys changes nothing, and the value stays the same', () => {
   const reversed = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null) return value

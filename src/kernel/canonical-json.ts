@@ -6,7 +6,15 @@ import { objectFrom } from './json-values.ts'
  * text are stored, so its bytes must never change.
  */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, sortedKeys)
+  return hasSortedKeys(value) ? JSON.stringify(value) : JSON.stringify(value, sortedKeys)
+}
+
+/** Returns whether all keys are in order. It is not known of an object that writes its own JSON. */
+function hasSortedKeys(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.every(hasSortedKeys)
+  if ('toJSON' in value) return false
+  return isSorted(Object.keys(value)) && Object.values(value).every(hasSortedKeys)
 }
 
 /** Sorts the keys of an object; a replacer for `JSON.stringify`. */

@@ -8,7 +8,9 @@ import ipaddr from 'ipaddr.js'
  */
 export function toClientNetwork(address: string): string {
   const [bare = ''] = address.split('%', 1)
-  if (isIP(bare) === 0) return 'unknown'
+  const version = isIP(bare)
+  if (version === 0) return 'unknown'
+  if (version === 4) return bare
   const parsed = ipaddr.process(bare)
   if (parsed instanceof ipaddr.IPv4) return parsed.toString()
   const prefix = parsed.parts.slice(0, 4).map((group) => group.toString(16))

@@ -32,6 +32,11 @@ const [ours, theirs] = [tenantOf('ours', 'a'), tenantOf('theirs', 'b')]
 const scopes: Record<string, TenantScope | undefined> = {
   'without a scope': undefined,
   'in another project': { kind: 'project', project_id: theirs.project_id },
+  'in another project with its organization': {
+    kind: 'project',
+    project_id: theirs.project_id,
+    organization_id: theirs.organization_id,
+  },
   'in another organization': {
     kind: 'organization',
     organization_id: theirs.organization_id,
@@ -92,6 +97,22 @@ test('every table has a forced policy, or is listed without one', async () => {
   expect(rows.length).toBeGreaterThan(100)
 })
 
+test('a run of the migrations keeps the policies that do not differ', async () => {
+  const url = await testPostgres()
+  const client = await connect(url)
+  const policies = async () =>
+    (await client.query('select oid, polrelid::regclass as name from pg_policy order by oid')).rows
+  const before = await policies()
+  expect(before.length).toBeGreaterThan(80)
+  await migrateRelational({ url, logger })
+  expect(await policies()).toEqual(before)
+})
+
+/** The statement that appends a record to a chain. */
+const appendText = (chain: string) =>
+  `select append_audit_record('a', '${chain}', now(), 'a', 'succeeded', null, 'user', null, 'api',
+    'a', null, null, 'a', 0, null, null, null, null, null, null, null, null) as seq`
+
 test('a table of a later migration gets a policy, and one without a tenant is found', async () => {
   const url = await testPostgres()
   const client = await connect(url)
@@ -129,11 +150,53 @@ describe.each([
   test('has a row of each tenant, which its own scope reads', async () => {
     expect(tables.length).toBeGreaterThan(80)
     const unread: string[] = []
+    const { project_id, organization_id } = ours
+    const scope = { kind: 'project', project_id, organization_id } as const
     for (const { name } of tables) {
-      const scope = { kind: 'project', project_id: ours.project_id } as const
       if ((await rowsOf(ours, scope, name)) !== 1) unread.push(name)
     }
     expect(unread).toEqual([])
+  })
+
+  test('a service of an earlier version, which gives no chain, appends during an upgrade', async () => {
+    const { project_id, organization_id } = ours
+    for (const settings of [{ project_id }, { organization_id }]) {
+      await client.query(`begin; set local role ${role}`)
+      for (const [name, id] of Object.entries(settings)) {
+        await client.query(`set local looptrace.${name} = '${id}'`)
+      }
+      try {
+        const { rows } = await client.query(appendText(organization_id))
+        expect(Number(rows[0]?.seq)).toBeGreaterThan(0)
+        const other = client.query(appendText(theirs.organization_id))
+        await expect(other).rejects.toMatchObject({ code: '42501' })
+      } finally {
+        await client.query('rollback')
+      }
+    }
+  })
+
+  test('a project appends to the chain of its organization only', async () => {
+    const append = (scope: TenantScope, chain: string) =>
+      within({ client, role }, scope, appendText(chain)).then(
+        ({ rows }) => Number(rows[0]?.seq),
+        (error: unknown) => (isRefused(error) ? 'refused' : error),
+      )
+    const { project_id, organization_id } = ours
+    const unknown = '00000000-0000-4000-8000-000000000000'
+    for (const scope of [
+      { kind: 'project', project_id },
+      { kind: 'project', project_id, organization_id },
+      { kind: 'organization', organization_id },
+    ] as const) {
+      expect(await append(scope, organization_id)).toBeGreaterThan(0)
+      expect(await append(scope, theirs.organization_id)).toBe('refused')
+      expect(await append(scope, unknown)).toBe('refused')
+    }
+    const batch = { kind: 'projects', project_ids: [project_id] } as const
+    expect(await append(batch, organization_id)).toBe('refused')
+    const gone = { kind: 'project', project_id: unknown } as const
+    expect(await append(gone, organization_id)).toBe('refused')
   })
 
   test.each(Object.entries(scopes))('%s shows and changes none of its rows', async (_, scope) => {

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { ActorKind, AuditChange, AuditEntry, AuditOutcome } from '../../model/audit-entry.ts'
+import { runWithOrganization } from '../tenancy/index.ts'
 
 /**
  * A statement that appends a record if its transaction wrote anything. The store runs it in the
@@ -52,6 +53,8 @@ export class AuditedCall {
   #actor: { kind: ActorKind; id: string | null } = { kind: 'anonymous', id: null }
   #organization_id: string | null = null
   #project_id: string | null = null
+  /** The project and its organization, as the trail found it. */
+  #projectOwner: { project_id: string; organization_id: string } | undefined
   #change: AuditChange | null = null
   #resource_id: string | null
   #hasCreated = false
@@ -112,7 +115,8 @@ export class AuditedCall {
     await this.#findOrganization()
     this.#phase = 'changing'
     try {
-      return await run()
+      const owner = this.#projectOwner
+      return await (owner === undefined ? run() : runWithOrganization(owner, run))
     } finally {
       this.#phase = 'over'
     }
@@ -196,21 +200,32 @@ export class AuditedCall {
   }
 
   async #findOrganization(): Promise<void> {
-    if (this.#organization_id !== null || this.#project_id === null) return
-    this.#organization_id = (await this.#trail.findOrganization(this.#project_id)) ?? null
+    const project_id = this.#project_id
+    if (this.#organization_id !== null || project_id === null) return
+    const organization_id = await this.#trail.findOrganization(project_id)
+    if (organization_id === undefined) return
+    this.#organization_id = organization_id
+    this.#projectOwner = { project_id, organization_id }
   }
 
   #entry(outcome: AuditOutcome, code: string | null, suppressed: number): AuditEntry {
-    const { user_agent, is_collection: _, ...details } = this.#details
+    const { recorded_at, action, resource_type, request_id, origin, user_agent } = this.#details
+    const { kind: actor_kind, id: actor_id } = this.#actor
     return {
-      ...details,
-      ...{ outcome, code, suppressed },
-      resource_id: this.#resource_id,
       organization_id: this.#organization_id,
       project_id: this.#project_id,
-      actor_kind: this.#actor.kind,
-      actor_id: this.#actor.id,
-      via: viaOf(this.#actor.kind, user_agent),
+      recorded_at,
+      action,
+      outcome,
+      code,
+      actor_kind,
+      actor_id,
+      via: viaOf(actor_kind, user_agent),
+      resource_type,
+      resource_id: this.#resource_id,
+      request_id,
+      suppressed,
+      origin,
       change: this.#change,
     }
   }

@@ -227,6 +227,7 @@ const scopeSettings = [
   'looptrace.scope',
   'looptrace.project_id',
   'looptrace.organization_id',
+  'looptrace.chain_id',
 ]
 /** Policies read the list in scopes of the kind `projects` only, so others leave it. */
 const batchSettings = [...scopeSettings, 'looptrace.project_ids']
@@ -254,8 +255,9 @@ export function preludeOf(
   const kind = scope?.kind === 'owner' ? undefined : scope?.kind
   const project_id = scope?.kind === 'project' ? scope.project_id : ''
   const organization_id = scope?.kind === 'organization' ? scope.organization_id : ''
+  const chain_id = (scope?.kind === 'project' && scope.organization_id) || ''
   const batch = scope?.kind === 'projects' ? [`{${scope.project_ids.join(',')}}`] : []
-  const values = [role, kind ?? 'none', project_id, organization_id, ...batch]
+  const values = [role, kind ?? 'none', project_id, organization_id, chain_id, ...batch]
   const of = batch.length > 0 ? 'batch' : 'scope'
   if (statement_timeout_ms === undefined) return { ...preludes[`other_${of}`], values }
   return { ...preludes[of], values: [...values, String(statement_timeout_ms)] }

@@ -3,7 +3,8 @@
  * replaced by U+FFFD. The length in UTF-16 units does not change, so offsets remain valid.
  */
 export function storableText(text: string): string {
-  return text.toWellFormed().replaceAll('\u0000', '\ufffd')
+  const wellFormed = text.toWellFormed()
+  return wellFormed.includes('\u0000') ? wellFormed.replaceAll('\u0000', '\ufffd') : wellFormed
 }
 
 /**

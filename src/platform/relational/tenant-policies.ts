@@ -39,7 +39,6 @@ const ofBatch = `${ofProject} or project_id = any ((select looptrace_project_ids
 const ofProjectAccess = `${ofProject}
   or project_id in (select id from projects where organization_id = ${organization})`
 const ofOrganization = `organization_id = ${ownOrganization}`
-const ofChain = `chain_id = ${ownOrganization}`
 const ofParent = (parent: string, key: string, column: string) =>
   `exists (select from ${parent} p where p.${key} = ${column} and p.${ofProject})`
 
@@ -53,6 +52,23 @@ const batchTables = [
   'ingest_requests',
 ]
 
+/** Tables of the audit trail, whose rows belong to a chain. */
+const chainTables = [
+  'audit_chains',
+  'audit_records',
+  'audit_reads',
+  'audit_read_batches',
+  'audit_erasures',
+  'audit_stream_cursors',
+  'audit_stream_refusals',
+  'audit_checkpoints',
+]
+/**
+ * Most statements on a chain write one row, so the functions are called for each row: to prepare a
+ * `select` around them costs more than the row.
+ */
+const ofChain = 'chain_id = looptrace_chain_id() or looptrace_is_installation()'
+
 /** Conditions of tables that `project_id` alone does not assign to a tenant. */
 const conditions: Readonly<Record<string, string>> = {
   organizations: `id = ${ownOrganization}`,
@@ -64,14 +80,6 @@ const conditions: Readonly<Record<string, string>> = {
   project_members: ofProjectAccess,
   service_accounts: ofProjectAccess,
   api_keys: ofProjectAccess,
-  audit_chains: ofChain,
-  audit_records: ofChain,
-  audit_reads: ofChain,
-  audit_read_batches: ofChain,
-  audit_erasures: ofChain,
-  audit_stream_cursors: ofChain,
-  audit_stream_refusals: ofChain,
-  audit_checkpoints: ofChain,
   idempotency_keys: `tenant_id = (select coalesce(looptrace_project_id(), looptrace_organization_id()))`,
   archive_files: ofParent('job_runs', 'id', 'job_id'),
   retention_buckets: ofParent('job_runs', 'id', 'job_id'),
@@ -81,6 +89,14 @@ const conditions: Readonly<Record<string, string>> = {
   kb_document_versions: ofParent('kb_documents', 'id', 'document_id'),
   kb_embeddings: ofParent('kb_chunks', 'id', 'chunk_id'),
 }
+
+const orInstallation = (condition: string) => `(select looptrace_is_installation()) or ${condition}`
+
+/**
+ * A partition is read through its table, whose policy applies. A direct read finds rows only in the
+ * scope of the installation, for the owner: pg_dump reads partitions.
+ */
+const ofPartition = orInstallation('false')
 
 /** A table of the catalog. `comment` is that of its policy, which holds the condition. */
 type Table = {
@@ -105,8 +121,8 @@ export async function createTenantPolicies(client: pg.Client): Promise<void> {
   )
   if (ready.rows[0]?.is_ready !== true) return
   for (const table of await listTables(client)) {
-    const condition = conditionFor(table)
-    if (condition !== undefined) await createPolicy(client, table, condition)
+    const using = conditionFor(table)
+    if (using !== undefined) await createPolicy(client, table, using)
   }
   if (await makeRole(client)) await grant(client)
 }
@@ -114,17 +130,18 @@ export async function createTenantPolicies(client: pg.Client): Promise<void> {
 /** Returns the condition of a table's policy; undefined for a table without tenants. */
 function conditionFor({ name, is_partition, has_project }: Table): string | undefined {
   if (name in tablesWithoutPolicy) return undefined
-  if (is_partition) return conditionOfPartition
-  if (batchTables.includes(name)) return ofBatch
-  return conditions[name] ?? (has_project ? ofProject : undefined)
+  if (is_partition) return ofPartition
+  if (chainTables.includes(name)) return ofChain
+  if (batchTables.includes(name)) return orInstallation(ofBatch)
+  const condition = conditions[name] ?? (has_project ? ofProject : undefined)
+  return condition === undefined ? undefined : orInstallation(condition)
 }
 
-async function createPolicy(client: pg.Client, table: Table, condition: string): Promise<void> {
-  const using = usingFor(condition)
+async function createPolicy(client: pg.Client, table: Table, using: string): Promise<void> {
   if (table.is_forced && table.comment === using) return
   await client.query('begin')
   try {
-    for (const statement of policyStatements(table.name, condition)) await client.query(statement)
+    for (const statement of policyStatements(table.name, using)) await client.query(statement)
     await client.query('commit')
   } catch (error) {
     await client.query('rollback').catch(() => undefined)
@@ -186,22 +203,13 @@ async function grant(client: pg.Client): Promise<void> {
     grant usage, select on all sequences in schema ${schema} to ${appRole}`)
 }
 
-/**
- * The condition of a partition: it is read through its table, whose policy applies. A direct read
- * finds rows only in the scope of the installation, for the owner: pg_dump reads partitions.
- */
-const conditionOfPartition = 'false'
-
 /** Returns the statements that set up row-level security of a new partition. */
 export function partitionPolicy(name: string): string[] {
-  return policyStatements(name, conditionOfPartition)
+  return policyStatements(name, ofPartition)
 }
 
-const usingFor = (condition: string) => `(select looptrace_is_installation()) or ${condition}`
-
-function policyStatements(table: string, condition: string): string[] {
+function policyStatements(table: string, using: string): string[] {
   const name = pg.escapeIdentifier(table)
-  const using = usingFor(condition)
   return [
     `alter table ${name} enable row level security, force row level security`,
     `drop policy if exists ${policyName} on ${name}`,

@@ -6,5 +6,6 @@ export {
   runInProject,
   runInProjects,
   runInScope,
+  runWithOrganization,
   type TenantScope,
 } from './tenant-scope.ts'

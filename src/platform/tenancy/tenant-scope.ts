@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /**
- * The rows of PostgreSQL that work may read and change. `project`: rows of one project. `projects`:
+ * The rows of PostgreSQL that work may read and change. `project`: rows of one project, and records
+ * in the audit chain of its organization, which PostgreSQL looks for if it is not given. `projects`:
  * rows of the projects of a batch, in the few tables that batches write (tenant-policies.ts).
  * `organization`: rows of one organization and its members, projects and invitations.
  * `installation`: all rows, for work over all tenants. `owner`: statements that only the owner of
@@ -9,7 +10,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
  * not a superuser. `reason` says why the work needs more than one tenant.
  */
 export type TenantScope =
-  | { kind: 'project'; project_id: string }
+  | { kind: 'project'; project_id: string; organization_id?: string }
   | { kind: 'projects'; project_ids: readonly string[] }
   | { kind: 'organization'; organization_id: string }
   | { kind: 'installation'; reason: string }
@@ -39,6 +40,19 @@ export function runInProject<T>(project_id: string, work: () => T): T {
 }
 
 /**
+ * Runs work in the scope of a project with its organization. Work in another scope keeps that
+ * scope.
+ */
+export function runWithOrganization<T>(
+  { project_id, organization_id }: { project_id: string; organization_id: string },
+  work: () => T,
+): T {
+  const current = currentScope()
+  if (current?.kind !== 'project' || current.project_id !== project_id) return work()
+  return runInScope({ ...current, organization_id }, work)
+}
+
+/**
  * Runs work on a batch of some projects, in the scope of the project if there is only one. Equal
  * ids count once.
  */
@@ -65,7 +79,10 @@ export function runAsOwner<T>(reason: string, work: () => T): T {
 }
 
 function checked(scope: TenantScope): TenantScope {
-  if (scope.kind === 'project') checkId('project_id', scope.project_id)
+  if (scope.kind === 'project') {
+    checkId('project_id', scope.project_id)
+    if (scope.organization_id !== undefined) checkId('organization_id', scope.organization_id)
+  }
   if (scope.kind === 'projects') for (const id of scope.project_ids) checkId('project_id', id)
   if (scope.kind === 'organization') checkId('organization_id', scope.organization_id)
   return scope

@@ -43,10 +43,10 @@ function toParameters(entry: AuditEntry, segment?: Segment): AuditStatement['val
   const change = detailOf(entry.change)
   const fields = toFields(entry, { origin, change, segment })
   return [
-    ...[encodeRecord(fields), fields.chain_id, fields.recorded_at, fields.action, fields.outcome],
-    ...[fields.code, fields.actor_kind, fields.actor_id, fields.via, fields.resource_type],
-    ...[fields.resource_id, fields.project_id, fields.request_id, fields.suppressed],
-    ...[fields.segment_count, bytes(fields.segment_hash)],
+    ...[encodeRecord(fields), fields.chain_id, instantBytes(fields.recorded_at)],
+    ...[fields.action, fields.outcome, fields.code, fields.actor_kind, fields.actor_id, fields.via],
+    ...[fields.resource_type, fields.resource_id, fields.project_id, fields.request_id],
+    ...[fields.suppressed, fields.segment_count, bytes(fields.segment_hash)],
     ...[bytes(fields.origin_hash), bytes(origin?.salt), origin?.value ?? null],
     ...[bytes(fields.change_hash), bytes(change?.salt), change?.value ?? null],
   ]
@@ -60,11 +60,21 @@ function toFields(
     segment: Segment | undefined
   },
 ): RecordFields {
-  const { organization_id, origin: _origin, change: _change, ...fields } = entry
+  const { organization_id, resource_id } = entry
   return {
-    ...fields,
     chain_id: chainOf(organization_id),
-    resource_id: fields.resource_id === null ? null : storableText(fields.resource_id),
+    recorded_at: entry.recorded_at,
+    action: entry.action,
+    outcome: entry.outcome,
+    code: entry.code,
+    actor_kind: entry.actor_kind,
+    actor_id: entry.actor_id,
+    via: entry.via,
+    resource_type: entry.resource_type,
+    resource_id: resource_id === null ? null : storableText(resource_id),
+    project_id: entry.project_id,
+    request_id: entry.request_id,
+    suppressed: entry.suppressed,
     segment_count: parts.segment?.count ?? null,
     segment_hash: parts.segment?.hash ?? null,
     origin_hash: commitmentOf('origin', parts.origin),
@@ -89,6 +99,18 @@ export function detailOf(value: unknown): Detail | undefined {
 function commitmentOf(part: DetailPart, detail: Detail | undefined): string | null {
   return detail === undefined ? null : commitTo(part, detail)
 }
+
+/**
+ * An instant in the binary format of PostgreSQL, microseconds since 2000: to parse a date takes it
+ * as long as a tenth of the record.
+ */
+function instantBytes(instant: string): Buffer {
+  const bytes = Buffer.allocUnsafe(8)
+  bytes.writeBigInt64BE(BigInt(Date.parse(instant) - year2000_ms) * 1_000n)
+  return bytes
+}
+
+const year2000_ms = Date.UTC(2000)
 
 function bytes(hex: string | null | undefined): Buffer | null {
   return hex === null || hex === undefined ? null : Buffer.from(hex, 'hex')
