@@ -9,7 +9,7 @@ export function canonicalJson(value: unknown): string {
   return hasSortedKeys(value) ? JSON.stringify(value) : JSON.stringify(value, sortedKeys)
 }
 
-/** Returns whether all keys are in order. It is not known of an object that writes its own JSON. */
+/** Returns whether all keys are sorted; false if an object has `toJSON`, which can return any keys. */
 function hasSortedKeys(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (Array.isArray(value)) return value.every(hasSortedKeys)

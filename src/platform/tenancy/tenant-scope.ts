@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 /**
  * The rows of PostgreSQL that work may read and change. `project`: rows of one project, and records
- * in the audit chain of its organization, which PostgreSQL looks for if it is not given. `projects`:
+ * of its organization's audit chain; without `organization_id`, PostgreSQL finds it. `projects`:
  * rows of the projects of a batch, in the few tables that batches write (tenant-policies.ts).
  * `organization`: rows of one organization and its members, projects and invitations.
  * `installation`: all rows, for work over all tenants. `owner`: statements that only the owner of
@@ -39,10 +39,7 @@ export function runInProject<T>(project_id: string, work: () => T): T {
   return runInScope({ kind: 'project', project_id }, work)
 }
 
-/**
- * Runs work in the scope of a project with its organization. Work in another scope keeps that
- * scope.
- */
+/** Adds the organization to the scope of its project, and runs work. Keeps any other scope. */
 export function runWithOrganization<T>(
   { project_id, organization_id }: { project_id: string; organization_id: string },
   work: () => T,

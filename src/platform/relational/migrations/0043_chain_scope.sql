@@ -10,8 +10,8 @@ $$
 -- statement
 -- Appends a record to its chain, and returns its number. The caller prepares the bytes of the
 -- record without its position. The row of the chain is locked until the end of the transaction.
--- The policies of the chain do not look for the organization of a project: that cost as much as the
--- two rows. This function does, if the scope does not have the chain.
+-- The policies of the chain do not look for the organization of a project, because that cost as much
+-- as the two rows. If the scope does not have the chain, this function looks for it.
 create or replace function append_audit_record(
   body bytea, chain uuid, recorded_at timestamptz, action text, outcome text, code text,
   actor_kind text,
