@@ -2,7 +2,7 @@
 NODE := node_modules/.bin/node
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: run test test-fast check generate bench verdicts image-check chart sbom scan
+.PHONY: run test test-fast test-changed soak check generate bench verdicts image-check chart sbom scan
 
 # Starts everything on this machine: PostgreSQL, ClickHouse, the queue and the service.
 # DEMO=0 leaves the sample agents out.
@@ -12,17 +12,38 @@ endif
 run: node_modules/.installed
 	@exec $(NODE) src/main.ts all
 
-# All checks and tests.
+VITEST := $(NODE) node_modules/vitest/vitest.mjs
+
+# All checks, and each behaviour once: what CI runs.
 test: check
-	$(NODE) node_modules/vitest/vitest.mjs run
+	$(VITEST) run
 
 # Unit and API tests only: for daily work.
 test-fast: node_modules/.installed
 	npm run --silent test:fast
 
-# Types, lint, arrows, unused code, the lock file, licences, secrets, known vulnerabilities: two at a
-# time. Without an answer of the registry, the audit of vulnerabilities says so and passes.
-checks := types arrows lint unused lock licences secrets audit
+# Tests that import a file which differs from BASE, in any number of steps. Processes that a test
+# starts are no imports: what only e2e tests reach needs `make test`.
+BASE := HEAD
+test-changed: node_modules/.installed
+	$(VITEST) run --changed $(BASE)
+
+# Everything: the tests of `make test`, then whole matrices, long kill storms and large fuzz
+# budgets; records the durations of both. For nights and releases. ROOM=incidents runs the second
+# part for the files with that word in their path.
+soak: check
+ifdef ROOM
+	TEST_SOAK=1 $(VITEST) run $(ROOM)
+else
+	TEST_RECORD=1 $(VITEST) run
+	TEST_SOAK=1 TEST_RECORD=1 $(VITEST) run
+	$(NODE) scripts/generate.ts
+endif
+
+# Types, lint, arrows, unused code, fresh generated files, plain English, the lock file, licences,
+# secrets, bills of materials, known vulnerabilities: two at a time. Without an answer of the
+# registry, the audit of vulnerabilities says so and passes.
+checks := types arrows lint unused fresh english lock licences secrets sbom audit
 .PHONY: $(checks:%=check-%)
 check: node_modules/.installed
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(checks:%=check-%)

@@ -1,13 +1,15 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { compileCache } from './test/support/child-env.ts'
-import { LongestFirst } from './test/support/longest-first.ts'
+import { LongestFirst } from './test/support/suite/longest-first.ts'
 import {
   closingLine,
+  durations,
   failures,
   secondAttempts,
   skippedTests,
   slowestFiles,
-} from './test/support/reporters.ts'
+} from './test/support/suite/reporters.ts'
+import { commitOfRun, filesOfOtherRuns } from './test/support/suite/run.ts'
 
 /**
  * Tests that need tools in Go and Python, which `test/support/build-tools.ts` builds while the
@@ -27,53 +29,42 @@ const secondAttempt = { retry: 1 }
 /** Most tests wait for servers and processes, so three workers keep two cores busy. */
 const maxWorkers = 3
 
-/**
- * Files of projects without isolation share a worker, its
- * modules and its servers; an e2e file has a worker of its own.
- */
+/** Files of a project share workers: modules are loaded once for each, and servers too. */
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
+    isolate: false,
     // Node runs the sources as they are, in tests too.
     experimental: { viteModuleRunner: false },
     // Processes that tests start find compiled modules there.
-    env: { NODE_COMPILE_CACHE: compileCache },
+    env: { NODE_COMPILE_CACHE: compileCache, TEST_COMMIT: commitOfRun() },
+    exclude: filesOfOtherRuns(),
     sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,
     hookTimeout: 300_000,
-    reporters: ['default', slowestFiles, secondAttempts, skippedTests, failures, closingLine],
+    reporters: [
+      'default',
+      ...[slowestFiles, secondAttempts, skippedTests, durations, failures, closingLine],
+    ],
     projects: [
-      project('api', ['test/api/*.test.ts'], { isolate: false }),
-      project('contract', ['test/contract/*.test.ts'], {
-        isolate: false,
-        ...afterwards,
-        ...secondAttempt,
-      }),
-      project('e2e', ['test/e2e/*.test.ts', 'test/tidy.test.ts'], {
-        ...afterwards,
-        ...secondAttempt,
-      }),
-      project(
-        'unit',
-        [
-          'src/**/*.test.ts',
-          'test/corpus/*.test.ts',
-          'test/openapi.test.ts',
-          'test/bundle.test.ts',
-          'test/supply-chain.test.ts',
-          'test/threat-model.test.ts',
-          'test/plain-english.test.ts',
-          'test/support/**/*.test.ts',
-        ],
-        {
-          isolate: false,
-        },
-      ),
+      project('api', ['test/api/*.test.ts']),
+      project('contract', ['test/contract/*.test.ts'], { ...afterwards, ...secondAttempt }),
+      project('e2e', ['test/e2e/*.test.ts'], { ...afterwards, ...secondAttempt }),
+      project('unit', [
+        'src/**/*.test.ts',
+        'test/*.test.ts',
+        'test/corpus/*.test.ts',
+        'test/support/**/*.test.ts',
+      ]),
     ],
   },
 })
 
-function project(name: string, include: string[], more: TestProjectInlineConfiguration['test']) {
+function project(
+  name: string,
+  include: string[],
+  more: TestProjectInlineConfiguration['test'] = {},
+) {
   return { extends: true as const, test: { name, include, maxWorkers, ...more } }
 }

@@ -4,7 +4,7 @@ import { registryOf } from './kind-folders.ts'
 const root = new URL('..', import.meta.url)
 
 /**
- * Writes all generated files; `test/tidy.test.ts` checks that they are fresh. The registry of kinds
+ * Writes all generated files; `make check` fails if one is not fresh. The registry of kinds
  * comes first, because other generators import it and a kind's folder may be new or deleted.
  */
 await write(await registryOf(root.pathname))

@@ -21,6 +21,7 @@ import { kindsOf, registryOf } from './kind-folders.ts'
 import { ruleTestsPage } from './rule-tests-page.ts'
 import { tableDescriptions } from './table-descriptions.ts'
 import { type TableAbout, tablesOf } from './tables-of-migrations.ts'
+import { testsPage } from './tests-page.ts'
 import { verificationPage } from './verification-page.ts'
 
 const root = new URL('..', import.meta.url).pathname
@@ -34,6 +35,7 @@ export async function generatedFiles(): Promise<{ path: string; content: string 
     { path: 'charts/looptrace/files/settings.json', content: chartSettings() },
     await defaultRules(root),
     { path: 'docs/reference/openapi.json', content: `${linesOf(document)}\n` },
+    { path: 'docs/internals/tests.md', content: testsPage(root) },
     { path: 'docs/reference/cli.md', content: cliPage() },
     { path: 'docs/reference/configuration.md', content: configurationPage() },
     { path: 'docs/reference/detectors.md', content: detectorsPage() },

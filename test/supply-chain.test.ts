@@ -1,16 +1,13 @@
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { Spec, Validation } from '@cyclonedx/cyclonedx-library'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { auditDependencies, judgeAudit, readAudit } from '../scripts/supply-chain/audit.ts'
 import { parseExceptions, readExceptions } from '../scripts/supply-chain/exceptions.ts'
 import { findLicenceFaults } from '../scripts/supply-chain/licences.ts'
 
-const repository = resolve(import.meta.dirname, '..')
 let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'looptrace-supply-'))
@@ -140,69 +137,5 @@ describe('the check of licences', () => {
 
   test('an exception that no package needs is a fault', () => {
     expect(findLicenceFaults({}, licences)).toHaveLength(licences.exceptions.length)
-  })
-})
-
-describe('the check of secrets', () => {
-  /** Secrets are made here, so that no file of the tree has one. */
-  const planted = {
-    'an npm token': `npm_${'a1B2c3D4e5F6g7H8i9J0'.repeat(2).slice(0, 36)}`,
-    'a GitHub token': `token = ghp_${'a1B2c3D4e5F6g7H8i9J0'.repeat(2).slice(0, 36)}`,
-    'a private key': `-----BEGIN RSA ${'PRIVATE KEY'}-----\n${'MIIEpAIBAAKCAQEA'.repeat(30)}\n-----END RSA ${'PRIVATE KEY'}-----`,
-    'a Slack token': `xoxb-${'123456789012-123456789012-'}abcdefghijklmnopqrstuvwx`,
-  }
-  const lint = (text: string) => {
-    writeFileSync(join(folder, 'planted.txt'), text)
-    const config = join(repository, '.secretlintrc.yml')
-    const bin = join(repository, 'node_modules/secretlint/bin/secretlint.js')
-    const words = [bin, '--no-gitignore', '--secretlintrc', config, join(folder, 'planted.txt')]
-    return spawnSync(process.execPath, words, { cwd: repository, encoding: 'utf8' })
-  }
-
-  test.each(Object.entries(planted))('finds %s', (_name, text) => {
-    const { status, stdout } = lint(text)
-    expect(status, stdout).toBe(1)
-  })
-
-  test('passes text without secrets', () => {
-    expect(lint('nothing here').status).toBe(0)
-  })
-})
-
-describe('the bill of materials', () => {
-  test.each([[], ['--omit=optional']])(
-    'is valid CycloneDX, complete and reproducible %s',
-    async (...flags) => {
-      const texts = ['first', 'second'].map((name) => {
-        const file = join(folder, `${name}.cdx.json`)
-        const words = [join(repository, 'scripts/sbom.ts'), file, ...flags]
-        const { status, stderr } = spawnSync(process.execPath, words, {
-          cwd: repository,
-          encoding: 'utf8',
-        })
-        expect(status, stderr).toBe(0)
-        return readFileSync(file, 'utf8')
-      })
-      const [text = ''] = texts
-      expect(texts[1]).toBe(text)
-      const validator = new Validation.JsonStrictValidator(Spec.Version.v1dot5)
-      expect(await validator.validate(text)).toBeNull()
-      const bom = JSON.parse(text)
-      const found = new Set<string>(bom.components.map((each: { name: string }) => each.name))
-      const { dependencies, optionalDependencies } = JSON.parse(
-        readFileSync(join(repository, 'package.json'), 'utf8'),
-      )
-      expect([...found]).toEqual(expect.arrayContaining([...Object.keys(dependencies), 'node']))
-      const isEmbedded = flags.length === 0
-      for (const name of Object.keys(optionalDependencies)) expect(found.has(name)).toBe(isEmbedded)
-      expect(found.has('vitest')).toBe(false)
-      expect(bom.metadata.component).toMatchObject({ name: 'looptrace', type: 'application' })
-    },
-  )
-
-  test('the validator can fail', async () => {
-    const validator = new Validation.JsonStrictValidator(Spec.Version.v1dot5)
-    const wrong = { bomFormat: 'CycloneDX', specVersion: '1.5', version: 1, components: [{}] }
-    expect(await validator.validate(JSON.stringify(wrong))).not.toBeNull()
   })
 })

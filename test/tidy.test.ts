@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { generatedFiles } from '../scripts/generated-files.ts'
 import { problemCatalogue } from '../src/kernel/problem.ts'
 import { keyScopes } from '../src/kernel/scopes.ts'
 import { errorsOf, keyScopesOf } from '../src/platform/http/index.ts'
@@ -105,16 +104,6 @@ test.each([...new Set(routes.map(({ url }) => url))])('%s is in the file that it
   )
   expect(fitting, `found in ${holders.map(([path]) => path).join(', ')}`).toHaveLength(1)
 })
-
-const generated = await generatedFiles()
-
-test.each(generated.map(({ path, content }) => [path, content]))(
-  '%s is fresh (make generate)',
-  async (path, content) => {
-    expect(existsSync(path)).toBe(true)
-    expect(await readFile(path, 'utf8')).toBe(content)
-  },
-)
 
 test('every metric in the code is in the catalogue, with a help text', async () => {
   const catalogue = await metricCatalogue()

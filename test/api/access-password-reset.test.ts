@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openMailer } from '../../src/platform/mail/index.ts'
 import { createMetrics } from '../../src/platform/telemetry/index.ts'
 import { type AccessApp, startAccessApp } from '../support/access-app.ts'
+import { main } from '../support/bundle.ts'
 import { eventually } from '../support/eventually.ts'
 import { startSmtp, type TestSmtp, textOf } from '../support/smtp.ts'
 
@@ -267,13 +268,14 @@ test('the command line makes a link for the owner of the machine, and none for o
     LOOPTRACE_PUBLIC_URL: 'https://looptrace.example.com/',
   }
   const run = (email: string) =>
-    promisify(execFile)(process.execPath, ['src/main.ts', 'reset-password', email], { env })
+    promisify(execFile)(process.execPath, [main, 'reset-password', email], { env })
+  const refused = expect(run('nobody@example.com')).rejects.toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('no account has this e-mail'),
+  })
   const link = JSON.parse((await run(plain.first.admin_email.toUpperCase())).stdout)
   expect(link.url).toBe(`https://looptrace.example.com/reset-password#token=${link.token}`)
   expect((await confirm(link.token)).status).toBe(204)
   expect((await signIn(plain.first.admin_email, better)).status).toBe(200)
-  await expect(run('nobody@example.com')).rejects.toMatchObject({
-    code: 1,
-    stdout: expect.stringContaining('no account has this e-mail'),
-  })
+  await refused
 })

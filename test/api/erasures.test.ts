@@ -3,12 +3,14 @@ import { openFeedbackRetention } from '../../src/capabilities/feedback/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { problem } from '../../src/kernel/problem.ts'
 import { sql } from '../../src/platform/relational/index.ts'
+import { testClickHouse } from '../support/clickhouse.ts'
 import { daysAgo, openRetentionApi, type RetentionApi } from '../support/retention-api.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
 
 let api: RetentionApi
 beforeAll(async () => {
-  api = await openRetentionApi()
+  // A test counts marked rows of all projects.
+  api = await openRetentionApi(await testClickHouse('own'))
 })
 afterAll(() => api[Symbol.asyncDispose]())
 

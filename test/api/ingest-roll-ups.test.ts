@@ -16,6 +16,7 @@ import { eventually } from '../support/eventually.ts'
 import { memoryStore } from '../support/memory-store.ts'
 import { observationOf } from '../support/observations.ts'
 import { testPostgres } from '../support/postgres.ts'
+import { fuzzRuns } from '../support/suite/budget.ts'
 
 const meters = ingestMeters(createMetrics())
 const logger = createLogger({ role: 'test', level: 'silent' })
@@ -155,7 +156,7 @@ test('after any redelivery, re-send, reordering or interruption, roll-ups equal 
     added += tasks.length * deliveries.length - store.asked.length
   }
   await fc.assert(fc.asyncProperty(fc.array(delivery, { minLength: 1, maxLength: 6 }), run), {
-    numRuns: 150,
+    numRuns: fuzzRuns(150),
   })
   expect(added).toBeGreaterThan(0)
 })
@@ -170,7 +171,7 @@ test('the same holds for large ones, which two workers refresh concurrently', as
   }
   try {
     await fc.assert(fc.asyncProperty(fc.array(delivery, { minLength: 1, maxLength: 6 }), run), {
-      numRuns: 60,
+      numRuns: fuzzRuns(60),
     })
   } finally {
     await Promise.all(workers.map((worker) => worker.stop()))
@@ -199,7 +200,7 @@ test('a roll-up that is marked during its refresh stays due, after a pause', asy
 })
 
 test.each([
-  ['are added', 1],
+  ['are added', 20],
   ['are computed again', 200],
 ])('sums that no column holds end at the largest value, if they %s', async (_name, each) => {
   const [store, project_id] = [countingStore(), randomUUID()]

@@ -7,10 +7,12 @@ import { newId } from '../../src/kernel/ids.ts'
 import { keyScopes } from '../../src/kernel/scopes.ts'
 import { eventually } from '../support/eventually.ts'
 import { hostileIds } from '../support/isolation/hostile-ids.ts'
+import { inParallel } from '../support/isolation/in-parallel.ts'
 import { signIn } from '../support/isolation/victim.ts'
 import { type Json, type Method, startWorld, type World } from '../support/isolation/world.ts'
 import { type NatsServer, startNatsServer } from '../support/nats.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { budget } from '../support/suite/budget.ts'
 
 /**
  * Two projects of two organizations are active at once, with equal names, task ids and trace ids:
@@ -121,7 +123,8 @@ function send({ key }: Tenant, idempotency_key: string, observations: object[]) 
 }
 
 test('the channel of each project gets the incidents of its own project only', async () => {
-  const tasks = Array.from({ length: 6 }, (_one, n) => `task-${n}`)
+  const length = budget({ test: 3, soak: 6 })
+  const tasks = Array.from({ length }, (_one, n) => `task-${n}`)
   // In turns, with the same ids, so that both projects are always in the same batches.
   for (const task_id of tasks) {
     const sent = tenants.map((tenant) => send(tenant, task_id, loopOf(tenant, task_id)))
@@ -153,11 +156,11 @@ test('the channel of each project gets the incidents of its own project only', a
 test('hostile task ids choose no subject of the queue', async () => {
   const [own, other] = tenants
   const stored: string[] = []
-  for (const [n, task_id] of hostileIds.entries()) {
+  await inParallel([...hostileIds.entries()], async ([n, task_id]) => {
     const { status, body, text } = await send(own, `hostile-${n}`, loopOf(own, task_id))
     if (status === 202 && body.result_payload.rejected === 0) stored.push(task_id)
     else expect([status, text]).toEqual([expect.any(Number), expect.stringContaining('task_id')])
-  }
+  })
   expect(stored.length).toBeGreaterThan(5)
   await eventually('the tasks are there', async () => {
     const { tasks } = await must('GET', '/api/v1/tasks?limit=100', undefined, of(own))
@@ -171,7 +174,7 @@ test('hostile values of headers choose no subject of the queue', async () => {
   const [own] = tenants
   const values = hostileIds.filter((id) => /^[\x20-\x7e]{1,4000}$/.test(id))
   const faults: string[] = []
-  for (const value of values) {
+  await inParallel(values, async (value) => {
     const headers = { 'x-project-id': value, 'x-task-id': value, 'idempotency-key': value }
     const body = { idempotency_key: newId(), observations: loopOf(own, 'headers') }
     const path = '/api/v2/observability/ingest?wait=true'
@@ -183,7 +186,7 @@ test('hostile values of headers choose no subject of the queue', async () => {
     const named = `${value}: ${byKey.status} ${byPerson.status} ${byPerson.text}`
     if (byKey.status >= 500) faults.push(named)
     if (![400, 403, 404].includes(byPerson.status)) faults.push(named)
-  }
+  })
   expect(faults).toEqual([])
 })
 

@@ -5,6 +5,7 @@ import { testProvider } from '../support/provider.ts'
 import { endingOf, goodHeaders, testProxy } from '../support/proxy.ts'
 import { rawPost } from '../support/raw-post.ts'
 import { chunk, rawUpstream, streamHead } from '../support/raw-upstream.ts'
+import { quarterOf } from '../support/suite/budget.ts'
 
 const question = {
   model: 'm-1',
@@ -199,12 +200,11 @@ describe('split anywhere', () => {
     'data: [DONE]\n\n',
   ]
   const bytes = Buffer.from(events.join(''))
+  const everyOffset = Array.from({ length: bytes.length + 1 }, (_, offset) => offset)
 
   test('the client gets everything but the usage, split at every byte offset', async () => {
-    let at = 0
+    let split = 0
     await using upstream = await rawUpstream(async (socket) => {
-      const split = at
-      at += 1
       socket.write(streamHead)
       for (const part of [bytes.subarray(0, split), bytes.subarray(split)]) {
         if (part.length > 0) socket.write(chunk(part))
@@ -214,10 +214,11 @@ describe('split anywhere', () => {
     })
     await using proxy = await testProxy(upstream)
     const expected = [events[0]?.replace(',"usage":null', ''), events[1], events[3]].join('')
-    for (let offset = 0; offset <= bytes.length; offset += 1) {
+    for (const [index, offset] of quarterOf(everyOffset).entries()) {
+      split = offset
       const answer = await rawPost(proxy.chat, question, goodHeaders).answer
       expect(answer.body.toString(), `split at ${offset}`).toBe(expected)
-      const { response } = await proxy.recorded(offset)
+      const { response } = await proxy.recorded(index)
       expect(Buffer.from(response).equals(bytes)).toBe(true)
     }
   })

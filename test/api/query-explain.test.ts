@@ -1,15 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../src/kernel/ids.ts'
+import { migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
 import { insertMany } from '../support/many-observations.ts'
 import { type Json, openQueryApi, type QueryApi } from '../support/query-api.ts'
+import { budget } from '../support/suite/budget.ts'
 
 const window = { from: '2026-09-21T14:10:00Z', to: '2026-09-21T14:40:00Z' }
-const rows = 400_000
+const rows = budget({ test: 80_000, soak: 400_000 })
 let api: QueryApi
 let trace_id: string
 
 beforeAll(async () => {
-  api = await openQueryApi()
+  // Estimates depend on the parts of the tables.
+  const columnar = await migratedClickHouse(await testClickHouse('own'))
+  api = await openQueryApi({ columnar })
   for (const project_id of [api.project_id, newId(), newId()]) {
     await insertMany(api.columnar, { project_id, rows })
   }

@@ -5,10 +5,11 @@ import { eventually } from '../support/eventually.ts'
 import { insertMany } from '../support/many-observations.ts'
 import { observationOf } from '../support/observations.ts'
 import { openQueryApi, type QueryApi, type QueryApiOptions } from '../support/query-api.ts'
+import { budget } from '../support/suite/budget.ts'
 import { tcpGate } from '../support/tcp-gate.ts'
 
 const window = { from: '2026-09-21T14:00:00Z', to: '2026-09-21T16:00:00Z' }
-const rows = 1_500_000
+const rows = budget({ test: 1_000_000, soak: 1_500_000 })
 /** Takes seconds: every record is a separate group. */
 const heavy = {
   entity: 'observations',
@@ -25,7 +26,8 @@ let database: Awaited<ReturnType<typeof testClickHouse>>
 let project_id: string
 
 beforeAll(async () => {
-  database = await testClickHouse()
+  // Merged as a whole, and with many rows.
+  database = await testClickHouse('own')
   const columnar = await migratedClickHouse(database)
   project_id = '0198c0de-0000-7000-8000-0000000000aa'
   await insertMany(columnar, { project_id, rows })
@@ -233,7 +235,7 @@ async function withLockedTasks(api: QueryApi, work: () => Promise<void>): Promis
 async function runningInClickHouse(columnar: ColumnarServer): Promise<number> {
   const found = await columnar.query<{ n: string }>(
     `SELECT count() AS n FROM system.processes
-    WHERE query LIKE '%quantileExact%' AND query NOT LIKE '%system.processes%'`,
+    WHERE current_database = currentDatabase() AND query LIKE '%quantileExact%' AND query NOT LIKE '%system.processes%'`,
   )
   return Number(found[0]?.n)
 }

@@ -15,7 +15,7 @@ let database: Awaited<ReturnType<typeof testClickHouse>>
 const opened: QueryApi[] = []
 
 beforeAll(async () => {
-  database = await testClickHouse()
+  database = await testClickHouse('own')
   const columnar = await migratedClickHouse(database)
   await insertMany(columnar, { project_id, rows: 40_000 })
   await columnar.close()
@@ -24,8 +24,9 @@ afterAll(() => Promise.all(opened.map((api) => api[Symbol.asyncDispose]())))
 
 /**
  * A ClickHouse that takes eight seconds for 40,000 rows; when `late`, it ignores time limits too.
+ * Its statements have a name, so that tests at the same time find their own.
  */
-function slowClickHouse(url: string, { late = false } = {}): ColumnarServer {
+function slowClickHouse(url: string, name: string, { late = false } = {}): ColumnarServer {
   const columnar = openColumnar({ ...columnarOptions(database), url })
   const ofProject: ColumnarServer['ofProject'] = (project) => {
     const scoped = columnar.ofProject(project)
@@ -38,7 +39,7 @@ function slowClickHouse(url: string, { late = false } = {}): ColumnarServer {
           max_block_size: 500,
           ...(late && endless),
         }
-        const slow = sql.replace('count(*)', 'sum(1 + sleepEachRow(0.0002))')
+        const slow = sql.replace('count(*)', `sum(1 + sleepEachRow(0.0002) * length('${name}'))`)
         return scoped.read(slow, params, { ...about, settings })
       },
     }
@@ -74,20 +75,22 @@ const tooExpensive = {
 
 describe('the time limit of a query', () => {
   test('ends it on a ClickHouse that is late, and no other store is asked', async () => {
-    const columnar = slowClickHouse(database.url, { late: true })
+    const columnar = slowClickHouse(database.url, 'late', { late: true })
     const api = await apiWith(['clickhouse', 'postgres'], 300, { columnar })
-    const { body } = await api.call('query/aggregate', counted)
+    const asked = api.call('query/aggregate', counted)
+    await eventually('it runs', async () => (await statementsOf(api.columnar, 'late')) === 1)
+    const { body } = await asked
     expect(body).toMatchObject({ ...tooExpensive, estimate: { limit_value: 300 } })
     expect(body.estimate.rows).toBeGreaterThan(10_000)
     expect(api.served).toMatchObject([{ store: 'clickhouse', failed: 'query_too_expensive' }])
-    await eventually('it is gone', async () => (await statementsOf(api.columnar)) === 0)
+    await eventually('it is gone', async () => (await statementsOf(api.columnar, 'late')) === 0)
   })
 
   test('is not used up by waiting for a connection', async () => {
-    const columnar = slowClickHouse(database.url)
-    const api = await apiWith(['clickhouse', 'postgres'], 2_000, {
+    const columnar = slowClickHouse(database.url, 'queued')
+    const api = await apiWith(['clickhouse', 'postgres'], 1_000, {
       columnar,
-      settings: { query_time_ms_max: 2_000, query_running_max: 12 },
+      settings: { query_time_ms_max: 1_000, query_running_max: 12 },
     })
     // More than there are connections, and than the embedded engine runs.
     const asked = Array.from({ length: 12 }, () => api.call('query/aggregate', counted))
@@ -114,16 +117,17 @@ describe('the time limit of a query', () => {
   })
 })
 
-describe('a store that does not answer', () => {
+// Most of the time they wait.
+describe.concurrent('a store that does not answer', () => {
   test.each(['stall', 'halfOpen'] as const)(
     'ClickHouse, by %s: the other one does',
     async (how) => {
       await using gate = await tcpGate(database.url)
-      const columnar = slowClickHouse(gate.url)
-      const api = await apiWith(['clickhouse', 'postgres'], 1_000, { columnar })
+      const columnar = slowClickHouse(gate.url, how)
+      const api = await apiWith(['clickhouse', 'postgres'], 400, { columnar })
       const asked = api.call('query/aggregate', counted)
       const direct = openColumnar(columnarOptions(database))
-      await eventually('it runs', async () => (await statementsOf(direct)) === 1)
+      await eventually('it runs', async () => (await statementsOf(direct, how)) === 1)
       await direct.close()
       gate[how]()
       const { status, body } = await asked
@@ -139,8 +143,8 @@ describe('a store that does not answer', () => {
   test.each(['stall', 'mute'] as const)('PostgreSQL, by %s: the other one does', async (how) => {
     const postgres_url = await testPostgres()
     await using gate = await tcpGate(postgres_url)
-    const api = await apiWith(['postgres', 'clickhouse'], 1_000, { postgres_url: gate.url })
-    const direct = await apiWith(['postgres'], 1_000, { postgres_url })
+    const api = await apiWith(['postgres', 'clickhouse'], 400, { postgres_url: gate.url })
+    const direct = await apiWith(['postgres'], 400, { postgres_url })
     await withLockedRows(direct, async () => {
       const asked = api.call('query/aggregate', counted)
       await eventually('it runs', async () => (await backendOf(direct)) !== undefined)
@@ -203,10 +207,11 @@ async function backendOf({ relational }: QueryApi): Promise<number | undefined> 
   return rows[0]?.pid
 }
 
-async function statementsOf(columnar: ColumnarServer): Promise<number> {
+async function statementsOf(columnar: ColumnarServer, name: string): Promise<number> {
   const found = await columnar.query<{ n: string }>(
     `SELECT count() AS n FROM system.processes
-    WHERE query LIKE '%sleepEachRow%' AND query NOT LIKE '%system.processes%'`,
+    WHERE current_database = currentDatabase() AND query LIKE {like:String} AND query NOT LIKE '%system.processes%'`,
+    { like: `%sleepEachRow(0.0002) * length('${name}')%` },
   )
   return Number(found[0]?.n)
 }

@@ -172,26 +172,26 @@ describe('the sample run', () => {
   })
 })
 
-test('waits a bounded time for missing calls; the report says how to ask', async () => {
+test.concurrent('waits a bounded time for missing calls; the report says how to ask', async () => {
   await using provider = await testProvider({ script: sampleScript })
   await using api = await tasksApi(provider, { calls_shown_max: 5 })
   const told: string[] = []
   const options = optionsFor({ base_url: provider.url, api_url: api.url })
   const log = (text: string) => told.push(text)
-  await runSample({ ...options, log, clock: quickClock(), wait_ms_max: 1_500 })
+  await runSample({ ...options, log, clock: quickClock(), wait_ms_max: 1_000 })
   expect(told.join('')).toContain(`${looping}  no verdict yet; read it later`)
   expect(told.join('')).toContain(`tasks/${looping} \\\n`)
   expect(told.join('')).toContain(`${twin}  nothing wrong found`)
   expect(api.asked.filter((line) => line.startsWith(`PUT /api/v1/tasks/${looping}/`))).toEqual([])
 })
 
-test('waits a bounded time for missing verdicts, and then names them', async () => {
+test.concurrent('waits a bounded time for missing verdicts, and then names them', async () => {
   await using provider = await testProvider({ script: sampleScript })
   await using api = await tasksApi(provider, { looks: Infinity })
   const told: string[] = []
   const options = optionsFor({ base_url: provider.url, api_url: api.url })
   const log = (text: string) => told.push(text)
-  await runSample({ ...options, log, clock: quickClock(), wait_ms_max: 2_000 })
+  await runSample({ ...options, log, clock: quickClock(), wait_ms_max: 1_000 })
   expect(told.join('')).toContain(`${looping}  no verdict yet; read it later`)
   expect(told.join('')).toContain(`${twin}  no verdict yet; read it later`)
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { policyBody } from '../../src/capabilities/verification/policy/rules.ts'
 import { putPolicy } from '../../src/capabilities/verification/policy/store.ts'
 import {
@@ -16,6 +16,8 @@ beforeAll(async () => {
   api = await openVerificationApi()
 })
 afterAll(() => api?.[Symbol.asyncDispose]())
+// A pass looks at every project with a policy, also at those of earlier tests.
+afterEach(() => api.db.deleteFrom('verification_policies').execute())
 
 const put = (project_id: string, body: object, headers: Record<string, string> = {}) =>
   api.call('PUT', '/policy', {

@@ -32,6 +32,7 @@ import {
 } from '../support/audit-streams.ts'
 import { eventually } from '../support/eventually.ts'
 import { killableProcesses } from '../support/killable-processes.ts'
+import { killsOfRun } from '../support/kills-of-run.ts'
 import { otlpMessage } from '../support/otlp-messages.ts'
 import { testPostgres } from '../support/postgres.ts'
 import { type Received, type Receiver, startReceiver, status } from '../support/receiver.ts'
@@ -433,8 +434,8 @@ test('two workers do not send at the same time', async () => {
 })
 
 test('killed workers leave no gap; what they sent without its cursor comes again', async () => {
-  const kills = 20
-  const total = 600
+  const kills = killsOfRun({ test: 2, soak: 20 })
+  const total = 30 * kills
   receiver.answer = (response) => void setTimeout(() => response.end(), 15)
   await append(total)
   const settings = { ...webhook(), ...allowed(), audit_stream_records_max: 5 }

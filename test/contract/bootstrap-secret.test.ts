@@ -1,21 +1,17 @@
 import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  type ApiServer,
-  apiServerStart_timeout_ms,
-  startApiServer,
-} from '../support/kube/api-server.ts'
+import { type ApiServer, apiServerStart_timeout_ms, nobody } from '../support/kube/api-server.ts'
 import type { KubeObject } from '../support/kube/kube-request.ts'
+import { sharedApiServer } from '../support/kube/shared-api-server.ts'
 import { runRole } from '../support/service.ts'
 
 /** `migrate secret`, as an init container runs it, against a real API server. */
-const unprivileged = 'system:serviceaccount:looptrace:nobody'
 let server: ApiServer
 beforeAll(async () => {
-  server = await startApiServer({ users: [unprivileged] })
+  server = await sharedApiServer()
 }, apiServerStart_timeout_ms)
-afterAll(() => server.stop())
+afterAll(() => server?.[Symbol.asyncDispose]())
 
 async function mint(namespace: string, user?: string, env: Record<string, string> = {}) {
   return runRole('migrate secret', {
@@ -105,7 +101,7 @@ test('an incomplete Secret is not completed: the message says what to do', async
 
 test('without permission the message names the verb and the Secret', async () => {
   const namespace = await server.namespace()
-  const { status, output } = await mint(namespace, unprivileged)
+  const { status, output } = await mint(namespace, nobody)
   expect(status).toBe(1)
   expect(output).toMatch(/get/)
   expect(output).toContain('secrets')

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import {
   openClickHouseErasure,
   openClickHouseRetentionStore,
@@ -6,27 +6,30 @@ import {
 } from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
-import { migratedClickHouse } from '../support/clickhouse.ts'
+import { migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
 import { fillTable, listTenantTables } from '../support/foreign-rows.ts'
 
 const kinds: readonly RecordKind[] = ['observations', 'traces', 'events', 'links', 'correlations']
 
-const [own, other, third] = [newId(), newId(), newId()]
-const counts = { [own]: 3, [other]: 5, [third]: 7 }
-
-const opened: ColumnarServer[] = []
 let columnar: ColumnarServer
+/** The projects of a test. */
+let [own, other, third] = ['', '', '']
 
+beforeAll(async () => {
+  columnar = await migratedClickHouse(await testClickHouse('own'))
+})
 beforeEach(async () => {
-  columnar = await migratedClickHouse()
-  opened.push(columnar)
+  ;[own, other, third] = [newId(), newId(), newId()]
+  const counts = { [own]: 3, [other]: 5, [third]: 7 }
   for (const table of await listTenantTables(columnar)) await fillTable(columnar, table, counts)
 })
-afterAll(() => Promise.all(opened.map((one) => one.close())))
+afterAll(() => columnar?.close())
 
 async function countRows(table: string): Promise<Record<string, number>> {
   const rows = await columnar.query<{ project_id: string; rows: string }>(
-    `SELECT project_id, count() AS rows FROM ${table} GROUP BY project_id`,
+    `SELECT project_id, count() AS rows FROM ${table}
+     WHERE project_id IN {projects:Array(UUID)} GROUP BY project_id`,
+    { projects: [own, other, third] },
   )
   return Object.fromEntries(rows.map(({ project_id, rows }) => [project_id, Number(rows)]))
 }
@@ -81,7 +84,9 @@ test('a mask of content leaves rows of other projects as they are', async () => 
   )
   await openClickHouseRetentionStore({ columnar }).maskContent(everything(own, 'observations'))
   const rows = await columnar.query<{ project_id: string; rows: string }>(
-    "SELECT project_id, count() AS rows FROM observations WHERE input = 'private' GROUP BY project_id",
+    `SELECT project_id, count() AS rows FROM observations
+     WHERE input = 'private' AND project_id IN {projects:Array(UUID)} GROUP BY project_id`,
+    { projects: [own, other, third] },
   )
   expect(Object.fromEntries(rows.map((row) => [row.project_id, Number(row.rows)]))).toEqual({
     [other]: 5,

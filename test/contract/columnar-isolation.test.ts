@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../src/kernel/ids.ts'
 import { parseProjectId } from '../../src/model/project-id.ts'
 import type { Columnar, ColumnarServer } from '../../src/platform/columnar/index.ts'
-import { migratedClickHouse } from '../support/clickhouse.ts'
+import { migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
 import { fillTable, listTenantTables, type TenantTable } from '../support/foreign-rows.ts'
 
 const [own, other, third] = [newId(), newId(), newId()].map(parseProjectId)
@@ -13,7 +13,7 @@ let columnar: ColumnarServer
 let tables: TenantTable[]
 
 beforeAll(async () => {
-  columnar = await migratedClickHouse()
+  columnar = await migratedClickHouse(await testClickHouse('own'))
   tables = await listTenantTables(columnar)
   for (const table of tables) await fillTable(columnar, table, counts)
   await columnar.command('CREATE VIEW seen AS SELECT project_id, trace_id FROM observations')
@@ -133,7 +133,7 @@ describe('in the shape of a cluster', () => {
 
   // Tables over tables with the ending `_local`, on one server: this engine has no other servers.
   beforeAll(async () => {
-    cluster = await migratedClickHouse()
+    cluster = await migratedClickHouse(await testClickHouse('own'))
     const { database } = cluster
     for (const table of await listTenantTables(cluster)) {
       const { name } = table

@@ -8,6 +8,7 @@ import {
   RowBinaryError,
 } from '../../src/platform/columnar/index.ts'
 import { columnarOptions, testClickHouse } from '../support/clickhouse.ts'
+import { fuzzRuns } from '../support/suite/budget.ts'
 
 /** Any text, including lone surrogates; those are stored as U+FFFD. */
 const anyText = fc.oneof(
@@ -120,7 +121,7 @@ test('the engine reads what was written, for any values', async () => {
       await columnar.insertRowBinary('r', ['batch', 'at', ...names], encoded)
       expect(await columnar.query(sql, { batch })).toEqual(given.map(shownRow))
     }),
-    { numRuns: 25 },
+    { numRuns: fuzzRuns(25) },
   )
 })
 

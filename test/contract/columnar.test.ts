@@ -12,6 +12,7 @@ import {
 import { columnarOptions, testClickHouse } from '../support/clickhouse.ts'
 import type { TestDatabase } from '../support/clickhouse-broker.ts'
 import { eventually } from '../support/eventually.ts'
+import { fuzzRuns } from '../support/suite/budget.ts'
 
 let database: TestDatabase
 let columnar: ColumnarServer
@@ -47,7 +48,7 @@ describe('statements', () => {
           { ...params, signed: String(signed), unsigned: String(unsigned) },
         ])
       }),
-      { numRuns: 25 },
+      { numRuns: fuzzRuns(25) },
     )
   })
 

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { stringify } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { z } from 'zod'
 import { lintResources } from '../../src/cli/lint/lint.ts'
 import {
@@ -14,11 +14,8 @@ import {
   kinds,
 } from '../../src/operator/index.ts'
 import { eventually } from '../support/eventually.ts'
-import {
-  type ApiServer,
-  apiServerStart_timeout_ms,
-  startApiServer,
-} from '../support/kube/api-server.ts'
+import { type ApiServer, apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { sharedApiServer } from '../support/kube/shared-api-server.ts'
 
 const fixed = { 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'it is fixed' }] }
 const word = z.string().min(1).max(20).describe('A word.')
@@ -68,7 +65,7 @@ let server: ApiServer
 let namespace: string
 
 beforeAll(async () => {
-  server = await startApiServer()
+  server = await sharedApiServer()
   const created = await server.kubectl(['create', '-f', '-'], { input: crdYaml(crdOf(thing)) })
   expect(created).toMatchObject({ status: 0, stderr: '' })
   namespace = await server.namespace()
@@ -77,7 +74,7 @@ beforeAll(async () => {
   })
 }, apiServerStart_timeout_ms)
 
-afterAll(() => server[Symbol.asyncDispose]())
+afterAll(() => server?.[Symbol.asyncDispose]())
 
 const yamlOf = (name: string, spec: object) =>
   stringify({ apiVersion, kind: 'Thing', metadata: { name, namespace }, spec })
@@ -139,9 +136,12 @@ describe('a generated CRD', () => {
     ['a section of null', { section: null }, true],
     ['a list for a map', { map: [] }, false],
   ])('%s: the API server and lint agree', async (_name, spec, expected) => {
-    const { taken, findings } = await applied('case', spec)
-    await server.kubectl(['delete', 'thing', 'case', '-n', namespace, '--ignore-not-found'])
-    expect([taken, findings.length === 0]).toEqual([expected, expected])
+    const text = yamlOf('case', spec)
+    const { findings } = lintResources([thing], [{ name: 'thing.yaml', text }])
+    // The request of `kubectl create --dry-run=server`.
+    const path = `/apis/${apiVersion}/namespaces/${namespace}/things?dryRun=All&fieldValidation=Strict`
+    const { status } = await server.ask('POST', path, { body: parse(text) })
+    expect([status === 201, findings.length === 0]).toEqual([expected, expected])
   })
 
   test('keeps an immutable field, whether it was set or not', async () => {

@@ -8,14 +8,14 @@ import { grantProject } from '../support/kube/grants.ts'
 import {
   type ProductCluster,
   productOperator,
-  startProductCluster,
+  sharedProductCluster,
 } from '../support/kube/product-cluster.ts'
 import { type Resources, resourcesOf } from '../support/kube/resources.ts'
 
 let cluster: ProductCluster
 
 beforeAll(async () => {
-  cluster = await startProductCluster()
+  cluster = await sharedProductCluster()
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 

@@ -4,7 +4,7 @@ import { projectKind } from '../../src/operator/kinds/project/index.ts'
 import { projectMemberKind } from '../../src/operator/kinds/project-member/index.ts'
 import { newProjectId } from '../../src/operator/service/projects.ts'
 import { eventually } from '../support/eventually.ts'
-import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { apiServerStart_timeout_ms, editor } from '../support/kube/api-server.ts'
 import { editorOf } from '../support/kube/editor.ts'
 import { grantProject, grantsOf } from '../support/kube/grants.ts'
 import { doomedOperator, killAtEachWrite } from '../support/kube/killed-operators.ts'
@@ -12,18 +12,17 @@ import {
   type ProductCluster,
   productOperator,
   productOptions,
-  startProductCluster,
+  sharedProductCluster,
 } from '../support/kube/product-cluster.ts'
 import { type ProjectPeople, projectPeople } from '../support/kube/project-people.ts'
 import { eventReasons, type Resources, readyOf, resourcesOf } from '../support/kube/resources.ts'
 
 /** A user with edit rights in the namespaces of a test, and none in the cluster. */
-const editor = 'eve'
 let cluster: ProductCluster
 let people: ProjectPeople
 
 beforeAll(async () => {
-  cluster = await startProductCluster({ users: [editor] })
+  cluster = await sharedProductCluster()
   people = projectPeople(cluster)
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
@@ -242,7 +241,7 @@ describe('a Project', () => {
       operator: async ({ namespace }, write) =>
         doomedOperator(await productOptions(cluster, [namespace]), write),
       isDone: ({ projects }) => projects.ready('checkout'),
-      at_once: 2,
+      ...{ at_once: 2, writes: 3 },
     })
     const places = killed.map(({ place }) => place)
     const namespaces = places.map(({ namespace }) => namespace)

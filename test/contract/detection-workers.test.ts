@@ -6,6 +6,7 @@ import { claimDue, releaseClaims } from '../../src/capabilities/detection/findin
 import { newId } from '../../src/kernel/ids.ts'
 import { agentRun } from '../corpus/agent-run.ts'
 import { type DetectionBench, openDetectionBench } from '../support/detection.ts'
+import { killsOfRun } from '../support/kills-of-run.ts'
 
 let bench: DetectionBench
 beforeAll(async () => {
@@ -78,7 +79,8 @@ test('tasks are claimed from all projects in turn, and none twice', async () => 
 test('workers that are killed in the middle leave nothing half done', async () => {
   const project = await bench.newProject()
   await bench.bring(tasksOf(project))
-  for (let kills = 0; kills < 2; kills += 1) await killedWhileReading()
+  const kills = killsOfRun({ test: 1, soak: 2 })
+  for (let at = 0; at < kills; at += 1) await killedWhileReading()
   bench.startWorker({ settings: { lease_ms: 2_000 } })
   await bench.untilDetected()
   expect(await foundIn(project)).toEqual(expected)

@@ -7,13 +7,12 @@ import {
   type ApiServer,
   apiServerStart_timeout_ms,
   operatorAccount,
-  startApiServer,
 } from '../support/kube/api-server.ts'
 import { grantProject, grantsOf } from '../support/kube/grants.ts'
 import { type IncidentService, startIncidentService } from '../support/kube/incident-service.ts'
 import { startTestOperator, type TestOperator } from '../support/kube/operator.ts'
-import { grant, operatorRules } from '../support/kube/operator-rules.ts'
-import { installKinds, type Resources, readyOf, resourcesOf } from '../support/kube/resources.ts'
+import { type Resources, readyOf, resourcesOf } from '../support/kube/resources.ts'
+import { sharedApiServer } from '../support/kube/shared-api-server.ts'
 
 const operated = [notificationChannelKind, projectGrantKind]
 const secretValue = 'whsec_c2VjcmV0IG9mIHRoZSByZWNlaXZlcg=='
@@ -21,9 +20,7 @@ let server: ApiServer
 let service: IncidentService
 
 beforeAll(async () => {
-  server = await startApiServer()
-  await installKinds(server, operated)
-  await grant(server, operatorRules(operated.map(({ plural }) => plural)))
+  server = await sharedApiServer(operated)
   service = await startIncidentService()
 }, apiServerStart_timeout_ms)
 afterAll(async () => {
@@ -52,6 +49,8 @@ async function createPlace(): Promise<Place> {
     kubeconfig: await server.kubeconfig(operatorAccount),
     service_url: service.url,
     kinds: operated,
+    // Resyncs and first retries are due within half a second.
+    times: 60,
     settings: { namespaces: [namespace] },
   })
   const channels = resourcesOf(server, notificationChannelKind, namespace)

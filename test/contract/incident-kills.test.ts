@@ -8,6 +8,7 @@ import { allTenants } from '../support/all-tenants.ts'
 import { openWorld, spike } from '../support/evaluator-world.ts'
 import { type IncidentBench, openIncidentBench, quietLogger } from '../support/incident-bench.ts'
 import { at, loudRule } from '../support/incident-records.ts'
+import { quarterOf } from '../support/suite/budget.ts'
 import { tcpGate } from '../support/tcp-gate.ts'
 
 let bench: IncidentBench
@@ -70,7 +71,8 @@ describe('a killed evaluator', () => {
     const expected = await calm.stored()
     expect(expected.incidents).toHaveLength(3)
     expect(expected.messages.length).toBeGreaterThan(6)
-    for (let k = 1; k <= counted.life.statements; k += 1) {
+    const statements = Array.from({ length: counted.life.statements }, (_, at) => 1 + at)
+    for (const k of quarterOf(statements)) {
       const world = await openWorld(bench, rules, spike)
       const { dying, life } = dyingDb(world.db, k)
       let evaluator = world.open({ db: dying })

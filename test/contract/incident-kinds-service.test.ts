@@ -8,7 +8,7 @@ import {
   type ProductCluster,
   productOperator,
   productPlace,
-  startProductCluster,
+  sharedProductCluster,
 } from '../support/kube/product-cluster.ts'
 import { readyOf, resourcesOf } from '../support/kube/resources.ts'
 
@@ -16,7 +16,7 @@ import { readyOf, resourcesOf } from '../support/kube/resources.ts'
 let cluster: ProductCluster
 
 beforeAll(async () => {
-  cluster = await startProductCluster()
+  cluster = await sharedProductCluster()
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 

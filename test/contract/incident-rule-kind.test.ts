@@ -8,22 +8,19 @@ import {
   type ApiServer,
   apiServerStart_timeout_ms,
   operatorAccount,
-  startApiServer,
 } from '../support/kube/api-server.ts'
 import { grantProject, grantsOf } from '../support/kube/grants.ts'
 import { type IncidentService, startIncidentService } from '../support/kube/incident-service.ts'
 import { startTestOperator, type TestOperator } from '../support/kube/operator.ts'
-import { grant, operatorRules } from '../support/kube/operator-rules.ts'
-import { installKinds, type Resources, resourcesOf } from '../support/kube/resources.ts'
+import { type Resources, resourcesOf } from '../support/kube/resources.ts'
+import { sharedApiServer } from '../support/kube/shared-api-server.ts'
 
 const operated = [incidentRuleKind, projectGrantKind]
 let server: ApiServer
 let service: IncidentService
 
 beforeAll(async () => {
-  server = await startApiServer()
-  await installKinds(server, operated)
-  await grant(server, operatorRules(operated.map(({ plural }) => plural)))
+  server = await sharedApiServer(operated)
   service = await startIncidentService()
 }, apiServerStart_timeout_ms)
 afterAll(async () => {
@@ -48,14 +45,15 @@ type Place = AsyncDisposable & {
   evaluate(name: string, more?: object): Promise<void>
 }
 
-async function createPlace(): Promise<Place> {
+/** By default resyncs and first retries are due within half a second. */
+async function createPlace(times = 60): Promise<Place> {
   const namespace = await server.namespace()
   const project = newId()
   const grantName = await grantProject(server, namespace, project, { revokeAfter: '30s' })
   const operator = startTestOperator({
     kubeconfig: await server.kubeconfig(operatorAccount),
     service_url: service.url,
-    kinds: operated,
+    ...{ kinds: operated, times },
     settings: { namespaces: [namespace] },
   })
   const rules = resourcesOf(server, incidentRuleKind, namespace)
@@ -143,7 +141,8 @@ describe('a rule', () => {
   })
 
   test('whose slots advance, and nothing else, writes no status', async () => {
-    await using on = await createPlace()
+    // It is read each minute.
+    await using on = await createPlace(300)
     await on.apply('slow', { resyncPeriod: '1h' })
     await on.evaluate('slow')
     await on.rules.ready('slow')

@@ -28,6 +28,7 @@ import {
 } from '../support/incidents/signal-data.ts'
 import { openSignalStores, type SignalStores } from '../support/incidents/signal-stores.ts'
 import { observationOf } from '../support/observations.ts'
+import { fuzzRuns } from '../support/suite/budget.ts'
 
 let stores: SignalStores
 
@@ -134,7 +135,7 @@ test('samples are those of a naive computation, also for hostile values and repe
       await stores.store(project_id, data)
       await compare(project_id, data, { rules: asked })
     }),
-    { numRuns: 4, endOnFailure: true },
+    { numRuns: fuzzRuns(4), endOnFailure: true },
   )
 }, 120_000)
 
@@ -164,7 +165,7 @@ test('the sums of minutes give the same samples, also after late rows and repeat
       const all = { ...data, calls: [...data.calls, ...late.calls] }
       await compare(project_id, all, { rules: asked, signals })
     }),
-    { numRuns: 2, endOnFailure: true },
+    { numRuns: fuzzRuns(2), endOnFailure: true },
   )
 }, 120_000)
 
@@ -406,7 +407,7 @@ test('past slots have the samples that were measured at each of them', async () 
         if (isMeasured && ends.length > 0) expect(ends.at(-1)).toBe(end_ms)
       }
     }),
-    { numRuns: 2, endOnFailure: true },
+    { numRuns: fuzzRuns(2), endOnFailure: true },
   )
 }, 120_000)
 

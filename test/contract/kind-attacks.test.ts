@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Kind, kinds } from '../../src/operator/index.ts'
 import { eventually } from '../support/eventually.ts'
-import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { apiServerStart_timeout_ms, editor } from '../support/kube/api-server.ts'
 import { type Editor, editorOf } from '../support/kube/editor.ts'
 import type { TestOperator } from '../support/kube/operator.ts'
 import {
   type ProductCluster,
   productOperator,
   productPlace,
-  startProductCluster,
+  sharedProductCluster,
 } from '../support/kube/product-cluster.ts'
 import { readyOf, resourcesOf } from '../support/kube/resources.ts'
+import { budget } from '../support/suite/budget.ts'
 
 /** Attacks by `mallory`, who may create the namespaced kinds of the product in her namespaces. */
-const editor = 'mallory'
 /** Its times are long, because a busy machine may pause for a second. */
 const lease = { lease_ms: 300_000, renew_deadline_ms: 240_000, retry_ms: 2_000 }
 let cluster: ProductCluster
@@ -21,7 +21,7 @@ let operator: TestOperator
 let mallory: Editor
 
 beforeAll(async () => {
-  cluster = await startProductCluster({ users: [editor] })
+  cluster = await sharedProductCluster()
   const namespace = await cluster.server.namespace()
   const settings = { presence: { namespace, name: 'one', ...lease } }
   operator = await productOperator(cluster, [], { times: 20, settings })
@@ -103,14 +103,17 @@ describe('a template of a Secret', () => {
     ]),
   ]
 
+  let own: Awaited<ReturnType<typeof mallorysPlace>>
+  beforeAll(async () => {
+    own = await mallorysPlace()
+  })
+
   test.each(refused)('%j is refused by the API server', async (_, secretTemplate) => {
-    const own = await mallorysPlace()
     const spec = account(own.project, { secretTemplate })
     await expect(mallory.apply(own.accounts, { name: 'robot', kind, spec })).rejects.toThrow('422')
   })
 
   test('is text only: values come without code, and nothing in it is run', async () => {
-    const own = await mallorysPlace()
     const template = 'A={{ apiKey }}\nB=$(id) `id` {{namespace}} $& $1'
     const entries = [
       { key: 'raw', template },
@@ -158,10 +161,12 @@ test('rules with a hostile glob, label or number are refused, or cost little', a
   }
 })
 
-test('a thousand resources without a grant hardly delay another namespace', async () => {
+const resources_many = budget({ test: 150, soak: 1_000 })
+
+test(`${resources_many} resources without a grant hardly delay another namespace`, async () => {
   const [own, other] = [await mallorysPlace({ isGranted: false }), await productPlace(cluster)]
   const spec = account(other.project)
-  const numbers = Array.from({ length: 1_000 }, (_, n) => n)
+  const numbers = Array.from({ length: resources_many }, (_, n) => n)
   for (let at = 0; at < numbers.length; at += 50) {
     const some = numbers.slice(at, at + 50)
     await Promise.all(
@@ -174,9 +179,9 @@ test('a thousand resources without a grant hardly delay another namespace', asyn
   await other.accounts.apply('robot', account(other.project))
   await other.accounts.ready('robot')
   process.stdout.write(
-    `kind attacks: Ready beside 1,000 resources after ${Math.round(performance.now() - started)} ms\n`,
+    `kind attacks: Ready beside ${resources_many} resources after ${Math.round(performance.now() - started)} ms\n`,
   )
   expect(performance.now() - started).toBeLessThan(20_000)
-  await own.accounts.notReady('r-999', 'NotGranted')
+  await own.accounts.notReady(`r-${resources_many - 1}`, 'NotGranted')
   await eventually('only the other key is live', async () => (await other.liveKeys()).length === 1)
 }, 180_000)

@@ -13,12 +13,8 @@ import {
   secretResource,
   type WatchEvent,
 } from '../../src/platform/kube/index.ts'
-import {
-  type ApiServer,
-  apiServerStart_timeout_ms,
-  operatorAccount,
-  startApiServer,
-} from '../support/kube/api-server.ts'
+import { type ApiServer, apiServerStart_timeout_ms, nobody } from '../support/kube/api-server.ts'
+import { sharedApiServer } from '../support/kube/shared-api-server.ts'
 
 let server: ApiServer
 let kube: KubeClient
@@ -36,7 +32,7 @@ async function clientOf(user?: string, url?: string): Promise<KubeClient> {
 }
 
 beforeAll(async () => {
-  server = await startApiServer()
+  server = await sharedApiServer()
   kube = await clientOf()
 }, apiServerStart_timeout_ms)
 
@@ -153,7 +149,7 @@ describe('a watch or a list', () => {
 describe('without an answer or a permission', () => {
   test('an error names the verb and the resource that RBAC refuses', async () => {
     const namespace = await server.namespace()
-    const restricted = await clientOf(operatorAccount)
+    const restricted = await clientOf(nobody)
     const asked = restricted.list(secretResource, { namespace, page_size: 1 })
     await expect(asked).rejects.toThrow(KubeForbidden)
     await expect(asked).rejects.toThrow(`lets the operator list secrets in namespace ${namespace}`)

@@ -12,6 +12,7 @@ import type { LedgerEntry } from '../../src/model/ledger-entry.ts'
 import { type ColumnarServer, openColumnar } from '../../src/platform/columnar/index.ts'
 import { columnarOptions, migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
 import { entryOf, start } from '../support/records.ts'
+import { fuzzRuns } from '../support/suite/budget.ts'
 
 let columnar: ColumnarServer
 let store: LedgerStore
@@ -19,7 +20,7 @@ let store: LedgerStore
 let timed: LedgerStore
 
 beforeAll(async () => {
-  columnar = await migratedClickHouse()
+  columnar = await migratedClickHouse(await testClickHouse('own'))
   // Versions must exist side by side until a test is done with them.
   await columnar.command('SYSTEM STOP MERGES ingest_ledger')
   store = openClickHouseLedgerStore({ columnar })
@@ -145,7 +146,7 @@ describe('sums', () => {
           pending: 0,
         })
       }),
-      { numRuns: 15 },
+      { numRuns: fuzzRuns(15) },
     )
   })
 })
@@ -260,7 +261,7 @@ describe('closed hours', () => {
           lost: 0,
         })
       }),
-      { numRuns: 4 },
+      { numRuns: fuzzRuns(4) },
     )
   })
 })

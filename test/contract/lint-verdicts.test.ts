@@ -4,18 +4,16 @@ import { stringify } from 'yaml'
 import { lintResources } from '../../src/cli/lint/lint.ts'
 import { apiVersion, kinds } from '../../src/operator/index.ts'
 import { eventually } from '../support/eventually.ts'
-import {
-  type ApiServer,
-  apiServerStart_timeout_ms,
-  startApiServer,
-} from '../support/kube/api-server.ts'
+import { type ApiServer, apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { sharedApiServer } from '../support/kube/shared-api-server.ts'
 
 let server: ApiServer
 let namespace: string
 
 beforeAll(async () => {
-  server = await startApiServer()
-  const crds = await server.kubectl(['create', '-f', 'crds/'])
+  server = await sharedApiServer()
+  const apply = ['apply', '--server-side', '--field-manager=test', '--force-conflicts']
+  const crds = await server.kubectl([...apply, '-f', 'crds/'])
   expect(crds).toMatchObject({ status: 0, stderr: '' })
   for (const { plural } of kinds) {
     await eventually(`${plural} are served`, async () => {
@@ -26,7 +24,7 @@ beforeAll(async () => {
   namespace = await server.namespace()
 }, apiServerStart_timeout_ms)
 
-afterAll(() => server[Symbol.asyncDispose]())
+afterAll(() => server?.[Symbol.asyncDispose]())
 
 type Fields = Readonly<Record<string, unknown>>
 

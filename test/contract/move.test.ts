@@ -24,11 +24,12 @@ import {
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { allTenants } from '../support/all-tenants.ts'
-import { migratedClickHouse } from '../support/clickhouse.ts'
+import { migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
 import { eventually } from '../support/eventually.ts'
 import { insertMany } from '../support/many-observations.ts'
 import { testPostgres } from '../support/postgres.ts'
 import { consumeOptions, keepingLogger, message } from '../support/queues.ts'
+import { budget } from '../support/suite/budget.ts'
 
 const never = new AbortController().signal
 const logger = createLogger({ role: 'test', level: 'fatal' })
@@ -59,7 +60,7 @@ describe('rows', () => {
   })
 
   async function open(): Promise<ColumnarServer> {
-    const columnar = await migratedClickHouse()
+    const columnar = await migratedClickHouse(await testClickHouse('own'))
     opened.push(columnar)
     return columnar
   }
@@ -77,10 +78,11 @@ describe('rows', () => {
     const columnar = await open()
     const progress = await openProgress()
     const target = openRowsStore(columnar)
+    const stride = budget({ test: 4, soak: 1 })
     let kills = 0
     let done: Awaited<ReturnType<typeof moveRows>> | undefined
     while (done === undefined) {
-      const steps = killAfter(1 + (kills % 3))
+      const steps = killAfter((1 + (kills % 3)) * stride)
       done = await moveRows({
         ...limits,
         source: openRowsStore(source),
@@ -92,7 +94,7 @@ describe('rows', () => {
         return undefined
       })
     }
-    expect(kills).toBeGreaterThan(10)
+    expect(kills).toBeGreaterThan(10 / stride)
     for (const { table, rows } of done) {
       expect([table, await readTable(columnar, table)]).toEqual([
         table,

@@ -13,6 +13,7 @@ import {
 } from '../../src/model/observation.ts'
 import { type SuiteStore, suiteStores } from '../support/observation-stores.ts'
 import { observationOf } from '../support/observations.ts'
+import { fuzzRuns } from '../support/suite/budget.ts'
 
 const start = 1_790_000_000_000_000_000n
 const second = 1_000_000_000n
@@ -57,7 +58,7 @@ describe.each(suiteStores)('$name', ({ open, capabilities }) => {
             expect(await store.observation(project_id, window(first))).toEqual(wanted)
           }
         }),
-        { numRuns: 15 },
+        { numRuns: fuzzRuns(15) },
       )
     })
 
@@ -268,7 +269,7 @@ describe.each(withRollups)('$name', ({ open }) => {
           const tokens = calls.reduce((sum, call) => sum + (call.input_uncached_tokens ?? 0), 0)
           expect(rollup?.input_uncached_tokens).toBe(tokens)
         }),
-        { numRuns: 10 },
+        { numRuns: fuzzRuns(10) },
       )
     })
 

@@ -20,7 +20,7 @@ beforeEach(() => {
 afterEach(() => parts.disposeAsync())
 
 test('a batch of 130 days and absurd clocks is stored, a partition for each day or year', async () => {
-  const columnar = await migratedClickHouse()
+  const columnar = await migratedClickHouse(await testClickHouse('own'))
   parts.defer(() => columnar.close())
   const first = BigInt(Date.UTC(2025, 0, 1)) * 1_000_000n
   const days = Array.from({ length: 130 }, (_, day) => first + BigInt(day) * day_ns)

@@ -7,7 +7,7 @@ import {
   type AccountPlace,
   accountPlace,
   operatorOf,
-  startAccountCluster,
+  sharedAccountCluster,
 } from '../support/kube/declared-accounts.ts'
 import { grantProject } from '../support/kube/grants.ts'
 import { type OperatedService, startOperatedService } from '../support/kube/operated-service.ts'
@@ -19,7 +19,7 @@ let cluster: AccountCluster
 let second: OperatedService
 
 beforeAll(async () => {
-  cluster = await startAccountCluster()
+  cluster = await sharedAccountCluster()
   second = await startOperatedService()
 }, apiServerStart_timeout_ms)
 afterAll(async () => {

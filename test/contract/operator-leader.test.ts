@@ -5,15 +5,16 @@ import { noteKind } from '../support/kube/note-kind.ts'
 import {
   apiServerStart_timeout_ms,
   type NoteCluster,
-  startNoteCluster,
+  sharedNoteCluster,
 } from '../support/kube/operated-notes.ts'
 import { type OperatorChild, startOperatorChild } from '../support/kube/operator-child.ts'
 import { type Resources, resourcesOf } from '../support/kube/resources.ts'
+import { budget } from '../support/suite/budget.ts'
 
 let cluster: NoteCluster
 
 beforeAll(async () => {
-  cluster = await startNoteCluster({ upserts: true })
+  cluster = await sharedNoteCluster({ upserts: true })
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
@@ -139,4 +140,4 @@ test('two at once, for any time: nothing is created twice, and the end state is 
 })
 
 /** ROUNDS=200 makes a longer run. */
-const rounds = Number(process.env['ROUNDS'] ?? 30)
+const rounds = Number(process.env['ROUNDS'] ?? budget({ test: 6, soak: 30 }))

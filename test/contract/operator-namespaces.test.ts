@@ -3,14 +3,14 @@ import { eventually } from '../support/eventually.ts'
 import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
 import { gitopsHealthOf } from '../support/kube/gitops-health.ts'
 import { noteKind } from '../support/kube/note-kind.ts'
-import { type NoteCluster, startNoteCluster } from '../support/kube/operated-notes.ts'
+import { type NoteCluster, sharedNoteCluster } from '../support/kube/operated-notes.ts'
 import { startTestOperator, type TestOperator } from '../support/kube/operator.ts'
 import { resourcesOf } from '../support/kube/resources.ts'
 
 let cluster: NoteCluster
 
 beforeAll(async () => {
-  cluster = await startNoteCluster()
+  cluster = await sharedNoteCluster()
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 

@@ -4,7 +4,7 @@ import {
   apiServerStart_timeout_ms,
   type NoteCluster,
   operatedNamespace,
-  startNoteCluster,
+  sharedNoteCluster,
 } from '../support/kube/operated-notes.ts'
 import { grant, operatorRules, without } from '../support/kube/operator-rules.ts'
 import { readyOf } from '../support/kube/resources.ts'
@@ -13,7 +13,7 @@ let cluster: NoteCluster
 const rules = operatorRules(['notes'])
 
 beforeAll(async () => {
-  cluster = await startNoteCluster()
+  cluster = await sharedNoteCluster()
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 

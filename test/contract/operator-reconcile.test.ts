@@ -8,7 +8,7 @@ import {
   apiServerStart_timeout_ms,
   type NoteCluster,
   operatedNamespace,
-  startNoteCluster,
+  sharedNoteCluster,
 } from '../support/kube/operated-notes.ts'
 import { grant, operatorRules } from '../support/kube/operator-rules.ts'
 import { eventReasons, installKinds, readyOf, resourcesOf } from '../support/kube/resources.ts'
@@ -17,7 +17,7 @@ const finalizer = 'looptrace.dev/finalizer'
 let cluster: NoteCluster
 
 beforeAll(async () => {
-  cluster = await startNoteCluster()
+  cluster = await sharedNoteCluster()
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 

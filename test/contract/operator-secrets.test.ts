@@ -4,13 +4,13 @@ import {
   apiServerStart_timeout_ms,
   type NoteCluster,
   operatedNamespace,
-  startNoteCluster,
+  sharedNoteCluster,
 } from '../support/kube/operated-notes.ts'
 
 let cluster: NoteCluster
 
 beforeAll(async () => {
-  cluster = await startNoteCluster()
+  cluster = await sharedNoteCluster()
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 

@@ -6,7 +6,7 @@ import {
   apiServerStart_timeout_ms,
   type NoteCluster,
   operatedNamespace,
-  startNoteCluster,
+  sharedNoteCluster,
 } from '../support/kube/operated-notes.ts'
 import { eventReasons, readyOf } from '../support/kube/resources.ts'
 import { tcpGate } from '../support/tcp-gate.ts'
@@ -14,7 +14,7 @@ import { tcpGate } from '../support/tcp-gate.ts'
 let cluster: NoteCluster
 
 beforeAll(async () => {
-  cluster = await startNoteCluster()
+  cluster = await sharedNoteCluster()
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 

@@ -8,7 +8,7 @@ import {
   type NoteCluster,
   type OperatedNamespace,
   operatedNamespace,
-  startNoteCluster,
+  sharedNoteCluster,
 } from '../support/kube/operated-notes.ts'
 import type { TestOperator } from '../support/kube/operator.ts'
 import { resourcesOf } from '../support/kube/resources.ts'
@@ -17,7 +17,7 @@ import { type TcpGate, tcpGate } from '../support/tcp-gate.ts'
 let cluster: NoteCluster
 
 beforeAll(async () => {
-  cluster = await startNoteCluster()
+  cluster = await sharedNoteCluster()
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 

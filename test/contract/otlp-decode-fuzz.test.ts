@@ -15,6 +15,7 @@ import { anyTraces } from '../support/otlp-arbitrary.ts'
 import { comparable, comparableByProtobufjs } from '../support/otlp-comparable.ts'
 import { logsProtobuf, otlpJson, type PlainLogs, tracesProtobuf } from '../support/otlp-messages.ts'
 import { otlpRequest, randomNumbers } from '../support/otlp-requests.ts'
+import { fuzzRuns } from '../support/suite/budget.ts'
 
 const fixedSeed = 20_260_105
 const randomSeed = Math.floor(Math.random() * 2 ** 31)
@@ -115,7 +116,7 @@ test('valid requests are decoded like protobufjs does, also from JSON', () => {
       expect(comparable(fromJson)).toEqual(expected)
       expect([...decoded.warnings, ...fromJson.warnings]).toEqual([])
     }),
-    { numRuns: 600, seed: fixedSeed },
+    { numRuns: fuzzRuns(600), seed: fixedSeed },
   )
 })
 

@@ -16,12 +16,13 @@ import {
   queryStart,
 } from '../support/query-records.ts'
 import { type QueryStore, queryStores } from '../support/query-stores.ts'
+import { fuzzRuns } from '../support/suite/budget.ts'
 
 /**
  * Raise it for a longer search: `QUERY_RUNS=2000 vitest run
  * test/contract/query-across-stores.test.ts`.
  */
-const runs = Number(process.env['QUERY_RUNS'] ?? 25)
+const runs = Number(process.env['QUERY_RUNS'] ?? fuzzRuns(25))
 const project_id = newId()
 const window = { from: '2026-09-21T14:00:00Z', to: '2026-09-21T16:00:00Z' }
 const select = ['observation_id', 'name', 'user_id', 'environment', 'cost_usd', 'metadata.tenant']

@@ -13,7 +13,7 @@ import { openClickHouseStore } from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
-import { migratedClickHouse } from '../support/clickhouse.ts'
+import { migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
 import { expectedGroups, expectedPage } from '../support/query-evaluation.ts'
 import {
   anyFilter,
@@ -23,6 +23,7 @@ import {
   observationVersions,
   plainObservation,
 } from '../support/query-records.ts'
+import { fuzzRuns } from '../support/suite/budget.ts'
 
 /** The dialect without its filter by project: the placeholder is the column itself. */
 const forgetful: Dialect = {
@@ -47,7 +48,7 @@ const plain = latest.map(plainObservation)
 let columnar: ColumnarServer
 
 beforeAll(async () => {
-  columnar = await migratedClickHouse()
+  columnar = await migratedClickHouse(await testClickHouse('own'))
   const store = openClickHouseStore({ columnar })
   await store.insert(latest, { token: newId() })
   const foreign = latest.map((each, at) => ({
@@ -82,7 +83,7 @@ test('random queries without their filter by project read no row of another proj
       const rows = (await run(compilePage(asked))).slice(0, asked.limit)
       expect(rows).toEqual(expectedPage('observations', plain, asked))
     }),
-    { numRuns: 40 },
+    { numRuns: fuzzRuns(40) },
   )
 })
 
@@ -94,7 +95,7 @@ test('random sums without their filter by project count no row of another projec
       const rows = (await run(statement)).slice(0, asked.limit)
       expect(rows).toEqual(expectedGroups('observations', plain, asked))
     }),
-    { numRuns: 25 },
+    { numRuns: fuzzRuns(25) },
   )
 })
 

@@ -10,7 +10,7 @@ import { toJsonRow } from '../../src/capabilities/query/run/run-query.ts'
 import { openClickHouseRecordStore } from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
-import { migratedClickHouse } from '../support/clickhouse.ts'
+import { migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
 import { expectedGroups, expectedPage, expectedSums } from '../support/query-evaluation.ts'
 import {
   anyFilter,
@@ -23,6 +23,7 @@ import {
 } from '../support/query-records.ts'
 import { type QueryStore, queryStores } from '../support/query-stores.ts'
 import { correlationOf, rowsOf, traceOf } from '../support/records.ts'
+import { fuzzRuns } from '../support/suite/budget.ts'
 
 /**
  * Raise it for a longer search: `QUERY_RUNS=2000 vitest run test/contract/query-stores.test.ts`.
@@ -78,7 +79,7 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
             expectedPage('observations', plain, { where, order_by, limit, select }),
           )
         }),
-        { numRuns: runs(60) },
+        { numRuns: runs(fuzzRuns(60)) },
       )
     })
 
@@ -97,7 +98,7 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
             expectedPage('observations', plain, { where, order_by, limit: 1_000, select }),
           )
         }),
-        { numRuns: runs(12) },
+        { numRuns: runs(fuzzRuns(12)) },
       )
     })
 
@@ -169,7 +170,7 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
             expected.map((sums) => ({ ...sums, p90: expect.closeTo(sums.p90, 6) })),
           )
         }),
-        { numRuns: runs(30) },
+        { numRuns: runs(fuzzRuns(30)) },
       )
     })
 
@@ -180,7 +181,7 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
           const rows = await groups({ entity: 'observations', ...asked })
           expect(rows.slice(0, asked.limit)).toEqual(expected)
         }),
-        { numRuns: runs(30) },
+        { numRuns: runs(fuzzRuns(30)) },
       )
     })
 
@@ -196,7 +197,7 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
           const expected = expectedGroups('observations', plain, asked)
           expect(rows).toEqual(expected.map((row) => ({ ...row, other: false })))
         }),
-        { numRuns: runs(15) },
+        { numRuns: runs(fuzzRuns(15)) },
       )
     })
 
@@ -289,7 +290,7 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
 describe('entities that only ClickHouse has', () => {
   let columnar: ColumnarServer
   beforeAll(async () => {
-    columnar = await migratedClickHouse()
+    columnar = await migratedClickHouse(await testClickHouse('own'))
     await columnar.command('SYSTEM STOP MERGES correlations')
   })
   afterAll(() => columnar?.close())

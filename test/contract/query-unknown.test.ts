@@ -30,11 +30,12 @@ import {
 import { latestOf, observationVersions } from '../support/query-records.ts'
 import { type QueryStore, queryStores } from '../support/query-stores.ts'
 import { plainTraces, traceQueries, traceRecords } from '../support/query-traces.ts'
+import { fuzzRuns } from '../support/suite/budget.ts'
 
 /**
  * Raise it for a longer search: `QUERY_RUNS=2000 vitest run test/contract/query-unknown.test.ts`.
  */
-const runs = Number(process.env['QUERY_RUNS'] ?? 25)
+const runs = Number(process.env['QUERY_RUNS'] ?? fuzzRuns(25))
 const window = { from: '2026-09-21T14:00:00Z', to: '2026-09-21T16:00:00Z' }
 
 type Asked = {

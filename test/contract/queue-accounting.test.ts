@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BatchHandler, Delivery, Queue } from '../../src/platform/queue/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { consumeOptions, jetStreamDriver, message, sqliteDriver } from '../support/queues.ts'
+import { fuzzRuns } from '../support/suite/budget.ts'
 
 /** A handler's reaction to a delivery, by the message's number. */
 type Fate = 'ack' | 'retry' | 'bury' | 'throw' | 'ignore' | 'ack late'
@@ -53,7 +54,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
         expect(letters).toHaveLength((await queue.stats()).dead)
         await queue.close()
       }),
-      { numRuns: 12, interruptAfterTimeLimit: 40_000, markInterruptAsFailure: true },
+      { numRuns: fuzzRuns(12), interruptAfterTimeLimit: 40_000, markInterruptAsFailure: true },
     )
   })
 })

@@ -23,7 +23,7 @@ let columnar: ColumnarServer
 let store: RecordStore
 
 beforeAll(async () => {
-  columnar = await migratedClickHouse()
+  columnar = await migratedClickHouse(await testClickHouse('own'))
   // Versions must exist side by side until a test is done with them.
   for (const table of ['traces', 'observations', 'events', 'links', 'correlations']) {
     await columnar.command(`SYSTEM STOP MERGES ${table}`)

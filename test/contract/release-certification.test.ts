@@ -21,6 +21,8 @@ import {
 } from '../support/certification-api.ts'
 import { eventually } from '../support/eventually.ts'
 import { killableProcesses } from '../support/killable-processes.ts'
+import { killsOfRun } from '../support/kills-of-run.ts'
+import { budget, quarterOf } from '../support/suite/budget.ts'
 
 let api: CertificationApi
 beforeAll(async () => {
@@ -96,14 +98,15 @@ describe('a worker that is killed', () => {
 
   test('at any of its statements counts one attempt and signs one statement', async () => {
     await api.deps.signing.current()
-    let kills = 0
-    for (let statement = 1; ; statement += 1) {
+    const undisturbed = killedAt(Number.POSITIVE_INFINITY)
+    await work(await declare(await goodProject()), { db: undisturbed.db })
+    expect(undisturbed.statements()).toBeGreaterThanOrEqual(10)
+    const all = Array.from({ length: undisturbed.statements() }, (_, at) => 1 + at)
+    for (const statement of quarterOf(all)) {
       const project = await goodProject()
       const id = await declare(project)
-      const { db, statements } = killedAt(statement)
+      const { db } = killedAt(statement)
       const died = await work(id, { db }).catch((error) => error)
-      if (statements() < statement) break
-      kills += 1
       expect(died).toBeInstanceOf(Killed)
       await work(id, {})
       const row = await rowOf(id)
@@ -112,13 +115,14 @@ describe('a worker that is killed', () => {
       expect(again).toEqual({ state: 'ended' })
       expect((await rowOf(id)).statement).toBe(row.statement)
     }
-    expect(kills).toBeGreaterThanOrEqual(10)
   })
 
-  const kills = Number(process.env['KILLS'] ?? 4)
+  const kills = killsOfRun({ test: 1, soak: 4 })
+  /** Of each of 100 users, besides the 1,200 tasks of the project. */
+  const tasks = budget({ test: 10, soak: 80 })
   test(`by SIGKILL ${kills} times leaves one statement for each certification`, async () => {
     const project = await goodProject()
-    await api.seedTasks(project, { users: 100, tasks: 80, prefix: 'more' })
+    await api.seedTasks(project, { users: 100, tasks, prefix: 'more' })
     const ids: string[] = []
     let midway = 0
     for (let kill = 0; kill < kills; kill += 1) {
@@ -136,11 +140,11 @@ describe('a worker that is killed', () => {
     for (const id of ids) {
       const ended = await endOf(project, id)
       expect(ended).toMatchObject({ state: 'ended', attempt: 1, result: 'certified' })
-      expect(ended.gates[0].n).toBe(9_200)
+      expect(ended.gates[0].n).toBe(1_200 + 100 * tasks)
       const { rows } = await sql<{ items: number }>`
         select sum(jsonb_array_length(items))::int as items
         from certification_evidence where certification_id = ${id}`.execute(api.db)
-      expect(rows).toEqual([{ items: 9_200 }])
+      expect(rows).toEqual([{ items: 1_200 + 100 * tasks }])
       expect(await recomputeElsewhere(id)).toMatchObject({ result: 'equal', verdict: 'certified' })
     }
     if (kills >= 10) expect(midway).toBeGreaterThan(0)

@@ -10,19 +10,13 @@ import {
   type ApiServer,
   apiServerStart_timeout_ms,
   operatorAccount,
-  startApiServer,
 } from '../support/kube/api-server.ts'
 import { grantProject, grantsOf } from '../support/kube/grants.ts'
-import { type OperatedService, startOperatedService } from '../support/kube/operated-service.ts'
+import type { OperatedService } from '../support/kube/operated-service.ts'
 import { startTestOperator, type TestOperator } from '../support/kube/operator.ts'
-import { grant, operatorRules } from '../support/kube/operator-rules.ts'
-import {
-  eventReasons,
-  installKinds,
-  type Resources,
-  readyOf,
-  resourcesOf,
-} from '../support/kube/resources.ts'
+import { eventReasons, type Resources, readyOf, resourcesOf } from '../support/kube/resources.ts'
+import { sharedApiServer } from '../support/kube/shared-api-server.ts'
+import { sharedService } from '../support/kube/shared-service.ts'
 
 const path = '/api/v2/observability/retention-policy'
 const forEver = { content: null, observations: null, traces: null, events: null }
@@ -32,15 +26,10 @@ let server: ApiServer
 let service: OperatedService
 
 beforeAll(async () => {
-  server = await startApiServer()
-  await installKinds(server, operated)
-  await grant(server, operatorRules(operated.map(({ plural }) => plural)))
-  service = await startOperatedService()
+  server = await sharedApiServer(operated)
+  service = await sharedService()
 }, apiServerStart_timeout_ms)
-afterAll(async () => {
-  await service?.[Symbol.asyncDispose]()
-  await server?.[Symbol.asyncDispose]()
-})
+afterAll(() => server?.[Symbol.asyncDispose]())
 
 type Place = AsyncDisposable & {
   namespace: string
@@ -61,6 +50,8 @@ async function createPlace(): Promise<Place> {
     service_url: service.url,
     service_key: service.operator_key,
     kinds: operated,
+    // Resyncs and first retries are due within half a second.
+    times: 60,
     settings: { namespaces: [namespace] },
   })
   return {

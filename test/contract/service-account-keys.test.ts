@@ -4,21 +4,20 @@ import { crdOf } from '../../src/operator/index.ts'
 import { serviceAccountKind } from '../../src/operator/kinds/service-account/index.ts'
 import { type KubeClient, KubeInvalid, KubeUnavailable } from '../../src/platform/kube/index.ts'
 import { eventually } from '../support/eventually.ts'
-import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { apiServerStart_timeout_ms, limitedAccount } from '../support/kube/api-server.ts'
 import {
   type AccountCluster,
   type AccountPlace,
   accountPlace,
-  limitedAccount,
   operatorOf,
-  startAccountCluster,
+  sharedAccountCluster,
 } from '../support/kube/declared-accounts.ts'
 import type { TestOperator } from '../support/kube/operator.ts'
 
 let cluster: AccountCluster
 
 beforeAll(async () => {
-  cluster = await startAccountCluster()
+  cluster = await sharedAccountCluster()
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
@@ -40,8 +39,9 @@ const patchSecret = (on: AccountPlace, name: string, body: object) =>
 const mintedKeys = async (on: AccountPlace) =>
   (await on.call('GET', `/projects/${on.project}/api-keys?limit=1000`)).body.total
 
-/** Time for which a refusal is watched: 50 s of the operator's clock. */
-const watched_ms = 2_500
+/** With this speed, the time for which a refusal is watched is 50 s of the operator's clock. */
+const times = 60
+const watched_ms = 50_000 / times
 
 /** Writes of Secrets that fail as they would at the server, except in a dry run. */
 const failing =
@@ -74,7 +74,7 @@ const mints = ({ writes }: TestOperator) =>
 describe('a Secret that the API server refuses', () => {
   test('costs no key at all: an immutable Secret whose key was revoked', async () => {
     const on = await accountPlace(cluster)
-    await using operator = await operatorOf(cluster, on)
+    await using operator = await operatorOf(cluster, on, { times })
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
     await patchSecret(on, 'robot-key', { immutable: true })
@@ -96,7 +96,7 @@ describe('a Secret that the API server refuses', () => {
 
   test('costs no key at all: a role without the right to create Secrets', async () => {
     const on = await accountPlace(cluster)
-    await using operator = await operatorOf(cluster, on, { user: limitedAccount })
+    await using operator = await operatorOf(cluster, on, { times, user: limitedAccount })
     await on.accounts.apply('robot', specOf(on))
     const { status } = await on.accounts.notReady('robot', 'Forbidden')
     expect(status.conditions[0].message).toMatch(/create.*secrets/)
@@ -107,7 +107,7 @@ describe('a Secret that the API server refuses', () => {
   test('costs one key, revoked at once, when a dry run does not show the refusal: a quota', async () => {
     const on = await accountPlace(cluster)
     {
-      await using operator = await operatorOf(cluster, on, { clients: failing(quota) })
+      await using operator = await operatorOf(cluster, on, { times, clients: failing(quota) })
       await on.accounts.apply('robot', specOf(on, { keys: twoKeys }))
       const { status } = await on.accounts.notReady('robot', 'SecretNotWritable')
       expect(status.conditions[0].message).toContain('exceeded quota')
@@ -117,8 +117,8 @@ describe('a Secret that the API server refuses', () => {
       expect(await on.liveKeys()).toEqual([])
     }
     // Another process does not try again either, until the resource asks for it.
-    await using operator = await operatorOf(cluster, on)
-    await sleep(1_000)
+    await using operator = await operatorOf(cluster, on, { times })
+    await sleep(watched_ms / 2)
     expect(mints(operator)).toBe(0)
     const annotations = { 'looptrace.dev/reconcile-requested-at': 'now' }
     await on.accounts.apply('robot', specOf(on, { keys: twoKeys }), { annotations })
@@ -129,7 +129,7 @@ describe('a Secret that the API server refuses', () => {
 
   test('does not stop the other keys of the resource', async () => {
     const on = await accountPlace(cluster)
-    await using _operator = await operatorOf(cluster, on)
+    await using _operator = await operatorOf(cluster, on, { times })
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
     await patchSecret(on, 'robot-key', { immutable: true })
@@ -157,7 +157,7 @@ test('a Secret whose write gets no answer leaves at most one live key, which is 
     }
     return { ...given, kube: { ...given.kube, create } }
   }
-  await using _operator = await operatorOf(cluster, on, { clients })
+  await using _operator = await operatorOf(cluster, on, { times, clients })
   await on.accounts.apply('robot', specOf(on))
   await on.accounts.ready('robot')
   const [key, ...more] = await on.liveKeys()
@@ -183,7 +183,7 @@ describe('an account that an emergency suspended', () => {
   /** A ready account whose key an admin has revoked. */
   async function suspended() {
     const on = await accountPlace(cluster)
-    const operator = await operatorOf(cluster, on)
+    const operator = await operatorOf(cluster, on, { times })
     await on.accounts.apply('robot', specOf(on))
     await on.accounts.ready('robot')
     const [key] = await on.liveKeys()
@@ -231,7 +231,7 @@ describe('an account that an emergency suspended', () => {
 
   test('is not resumed by an annotation that was there before', async () => {
     const on = await accountPlace(cluster)
-    await using _operator = await operatorOf(cluster, on)
+    await using _operator = await operatorOf(cluster, on, { times })
     const annotations = { 'looptrace.dev/resume': 'always' }
     await on.accounts.apply('robot', specOf(on), { annotations })
     const { metadata } = await on.accounts.ready('robot')
@@ -262,7 +262,7 @@ test('a resource of an earlier version keeps its values, which are read within t
     return (await on.accounts.apply('robot', spec(beyond, '1s'))).status === 201
   })
   await cluster.server.tell('PATCH', crd, { body: crdOf(serviceAccountKind) })
-  await using _operator = await operatorOf(cluster, on)
+  await using _operator = await operatorOf(cluster, on, { times })
   const { status } = await on.accounts.ready('robot')
   const bounds = (of: typeof status) =>
     of.conditions.find(({ type }: { type: string }) => type === 'WithinBounds')

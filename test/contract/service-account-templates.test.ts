@@ -8,18 +8,18 @@ import {
   type AccountPlace,
   accountPlace,
   operatorOf,
-  startAccountCluster,
+  sharedAccountCluster,
 } from '../support/kube/declared-accounts.ts'
 import { eventReasons } from '../support/kube/resources.ts'
 
 let cluster: AccountCluster
 
 beforeAll(async () => {
-  cluster = await startAccountCluster()
+  cluster = await sharedAccountCluster()
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
-async function createPlace({ times = 20 } = {}) {
+async function createPlace({ times = 60 } = {}) {
   const on = await accountPlace(cluster)
   const operator = await operatorOf(cluster, on, { times })
   return { ...on, operator, [Symbol.asyncDispose]: () => operator.stop() }

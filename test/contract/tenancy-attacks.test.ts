@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { kinds } from '../../src/operator/index.ts'
 import { eventually } from '../support/eventually.ts'
-import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { apiServerStart_timeout_ms, editor } from '../support/kube/api-server.ts'
 import { type Editor, editorOf } from '../support/kube/editor.ts'
 import { grantProject, grantsOf } from '../support/kube/grants.ts'
 import type { TestOperator } from '../support/kube/operator.ts'
@@ -11,7 +11,7 @@ import {
   type ProductPlace,
   productOperator,
   productPlace,
-  startProductCluster,
+  sharedProductCluster,
 } from '../support/kube/product-cluster.ts'
 import { eventReasons, readyOf } from '../support/kube/resources.ts'
 
@@ -20,7 +20,6 @@ import { eventReasons, readyOf } from '../support/kube/resources.ts'
  * watches all namespaces. Its clock runs twenty times as fast: the grace of orphans is three
  * seconds.
  */
-const editor = 'eve'
 const times = 20
 const orphan_grace_ms = 60_000
 /** Its times are long, because a busy machine may pause for a second. */
@@ -32,7 +31,7 @@ let operator: TestOperator
 let eve: Editor
 
 beforeAll(async () => {
-  cluster = await startProductCluster({ users: [editor] })
+  cluster = await sharedProductCluster()
   operator = await install('one')
   eve = editorOf(cluster.server, editor)
 }, apiServerStart_timeout_ms)

@@ -7,7 +7,7 @@ import {
   type ProductCluster,
   productOperator,
   productPlace,
-  startProductCluster,
+  sharedProductCluster,
 } from '../support/kube/product-cluster.ts'
 import { readyOf } from '../support/kube/resources.ts'
 
@@ -19,7 +19,7 @@ const lease = { lease_ms: 300_000, renew_deadline_ms: 240_000, retry_ms: 2_000 }
 let cluster: ProductCluster
 
 beforeAll(async () => {
-  cluster = await startProductCluster()
+  cluster = await sharedProductCluster()
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 

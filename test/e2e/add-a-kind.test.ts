@@ -32,7 +32,9 @@ beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), 'looptrace-kind-'))
   parts.defer(() => rm(copy, { recursive: true }))
   const figures = 'docs/reference/verification.figures.json'
-  for (const part of ['src', 'scripts', 'crds', 'charts', 'package.json', figures]) {
+  // The page of tests is generated from the tests and their durations.
+  const suite = ['test/durations.json', 'test/support/suite']
+  for (const part of ['src', 'scripts', 'crds', 'charts', 'package.json', figures, ...suite]) {
     await cp(join(repository, part), join(copy, part), { recursive: true })
   }
   await symlink(join(repository, 'node_modules'), join(copy, 'node_modules'))

@@ -21,6 +21,7 @@ import { type ProviderProcess, startProviderProcess } from '../support/provider.
 import { rawPost } from '../support/raw-post.ts'
 import { beginRole, runRole, type Service, startService } from '../support/service.ts'
 import { indentedCommands, runShell } from '../support/shell-commands.ts'
+import { budget, soakOnly } from '../support/suite/budget.ts'
 
 /** Role `all` as `make run` starts it, over two starts on one data directory. */
 let parts: AsyncDisposableStack
@@ -339,17 +340,21 @@ describe('the second start', () => {
 })
 
 describe('the sample run', () => {
-  test('is skipped if disabled', async () => {
-    const data = join(directory, 'quiet')
-    const quiet = await start({ LOOPTRACE_DATA_DIRECTORY: data, LOOPTRACE_DEMO: 'false' })
-    const file = await readFile(join(data, 'first-login.json'), 'utf8')
-    const quietApi = apiByKey({ api_url: quiet.base_url, login: JSON.parse(file) })
-    const { body } = await quietApi.get('/api/v1/tasks')
-    expect(body).toMatchObject({ tasks: [], total: 0 })
-    expect(await quiet.stop()).toBe(0)
-    expect(quiet.output()).not.toContain('refund-1042')
-    expect(quiet.output()).not.toContain('sample')
-  })
+  test(
+    'is skipped if disabled',
+    soakOnly('Every single machine of the other e2e tests starts without the sample.'),
+    async () => {
+      const data = join(directory, 'quiet')
+      const quiet = await start({ LOOPTRACE_DATA_DIRECTORY: data, LOOPTRACE_DEMO: 'false' })
+      const file = await readFile(join(data, 'first-login.json'), 'utf8')
+      const quietApi = apiByKey({ api_url: quiet.base_url, login: JSON.parse(file) })
+      const { body } = await quietApi.get('/api/v1/tasks')
+      expect(body).toMatchObject({ tasks: [], total: 0 })
+      expect(await quiet.stop()).toBe(0)
+      expect(quiet.output()).not.toContain('refund-1042')
+      expect(quiet.output()).not.toContain('sample')
+    },
+  )
 
   test('is played by the next start if the first one was killed before it', async () => {
     const data = join(directory, 'killed')
@@ -360,7 +365,9 @@ describe('the sample run', () => {
     })
     first.signal('SIGKILL')
     await first.ended
-    for (const isPlayed of [true, false]) {
+    // That a later start plays nothing is shown above too.
+    const starts = budget({ test: 1, soak: 2 })
+    for (const isPlayed of [true, false].slice(0, starts)) {
       const next = await start({ LOOPTRACE_DATA_DIRECTORY: data })
       const isReported = () => next.output().includes('See the loop')
       if (isPlayed) await eventually('the sample', isReported, { timeout_ms: 60_000 })
@@ -373,15 +380,19 @@ describe('the sample run', () => {
     }
   })
 
-  test('may fail, and the service continues', async () => {
-    const limited = await start({
-      LOOPTRACE_DATA_DIRECTORY: join(directory, 'limited'),
-      LOOPTRACE_PROXY_REQUESTS_PER_MINUTE_MAX: '1',
-    })
-    await eventually('the failure', () => limited.output().includes('the sample run failed'), {
-      timeout_ms: 20_000,
-    })
-    expect((await fetch(`${limited.management_url}/readyz`)).status).toBe(200)
-    expect(await limited.stop()).toBe(0)
-  })
+  test(
+    'may fail, and the service continues',
+    soakOnly('test/api/sample-run.test.ts shows what a run reports when a call fails.'),
+    async () => {
+      const limited = await start({
+        LOOPTRACE_DATA_DIRECTORY: join(directory, 'limited'),
+        LOOPTRACE_PROXY_REQUESTS_PER_MINUTE_MAX: '1',
+      })
+      await eventually('the failure', () => limited.output().includes('the sample run failed'), {
+        timeout_ms: 20_000,
+      })
+      expect((await fetch(`${limited.management_url}/readyz`)).status).toBe(200)
+      expect(await limited.stop()).toBe(0)
+    },
+  )
 })

@@ -2,11 +2,12 @@ import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { type SingleMachine, startSingleMachine } from '../support/single-machine.ts'
+import { budget } from '../support/suite/budget.ts'
 
 const v2 = '/api/v2/observability'
 const day_ms = 86_400_000
-const days = 4
-const each = 75
+const days = budget({ test: 2, soak: 4 })
+const each = budget({ test: 25, soak: 75 })
 
 let machine: SingleMachine
 let token = ''

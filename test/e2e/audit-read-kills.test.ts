@@ -11,9 +11,10 @@ import { createLogger, createMetrics } from '../../src/platform/telemetry/index.
 import { type AccessApp, startAccessApp } from '../support/access-app.ts'
 import { eventually } from '../support/eventually.ts'
 import { killableProcesses } from '../support/killable-processes.ts'
+import { killsOfRun } from '../support/kills-of-run.ts'
 import { testPostgres } from '../support/postgres.ts'
 
-const kills = 6
+const kills = killsOfRun({ test: 2, soak: 6 })
 const readers = 16
 const program = new URL('../support/audited-reads-process.ts', import.meta.url)
 const processes = killableProcesses(program)
@@ -60,7 +61,7 @@ test('a process killed between answers and seals loses no answered read', async 
   expect(late.body.events.length).toBeGreaterThan(0)
   const { body } = await app.call('GET', '/api/v2/audit/verify', { token })
   expect(body).toMatchObject({ valid: true, faults: [] })
-}, 60_000)
+})
 
 async function openApp(
   database_url: string,

@@ -17,9 +17,14 @@ import { childEnv } from '../support/child-env.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Receiver, startReceiver, status } from '../support/receiver.ts'
 import { type S3Server, startS3Server } from '../support/s3-server.ts'
+import { budget, quarterOf } from '../support/suite/budget.ts'
+
+/** Both shapes run the same code; in a cluster another process publishes than the one that signs. */
+const shapes = ['separate processes', 'role all'] as const
+const shapes_used = budget({ test: 1, soak: 2 })
 
 /** Checkpoints on their way to real sinks, and tampering that `looptrace audit verify` finds. */
-describe.each(['role all', 'separate processes'] as const)('in %s', (kind) => {
+describe.each(shapes.slice(0, shapes_used))('in %s', (kind) => {
   let parts: AsyncDisposableStack
   let shape: AuditShape
   let receiver: Receiver
@@ -108,7 +113,7 @@ describe.each(['role all', 'separate processes'] as const)('in %s', (kind) => {
     for (const envelope of inFolder.values()) expect(shape.output()).toContain(envelope)
   }, 90_000)
 
-  test.each<[string, () => Promise<unknown>, () => Promise<unknown>]>([
+  const outages: [string, () => Promise<unknown>, () => Promise<unknown>][] = [
     ['an S3 server that refuses connections', () => s3.kill(), () => s3.restart()],
     [
       'a folder that can not be written',
@@ -139,7 +144,9 @@ describe.each(['role all', 'separate processes'] as const)('in %s', (kind) => {
         receiver.answer = status(200)
       },
     ],
-  ])(
+  ]
+
+  test.each(quarterOf(outages))(
     '%s delays checkpoints, and loses none',
     async (name, fail, mend) => {
       const failures = () => shape.output().split('a chore failed').length
@@ -223,7 +230,7 @@ describe.each(['role all', 'separate processes'] as const)('in %s', (kind) => {
       }
     }
 
-    test.each<[string, string]>([
+    const attacks: [string, string][] = [
       ['an edited record', `update audit_records set actor_id = 'x' where seq = 3 and #`],
       [
         'an edited record with a new hash',
@@ -263,7 +270,9 @@ describe.each(['role all', 'separate processes'] as const)('in %s', (kind) => {
          end $$;
          delete from audit_checkpoints where #`,
       ],
-    ])(
+    ]
+
+    test.each(quarterOf(attacks))(
       '%s is found by `looptrace audit verify`',
       async (_name, attack) => {
         const untouched = await verifyHere()

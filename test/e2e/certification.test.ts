@@ -49,8 +49,7 @@ beforeAll(async () => {
     },
   })
   expect([signedIn.status, created.status, policy.status]).toEqual([200, 201, 200])
-  await play('1.4.0', { failing: 0 })
-  await play('1.5.0', { failing: 2 })
+  await Promise.all([play('1.4.0', { failing: 0 }), play('1.5.0', { failing: 2 })])
 }, 300_000)
 afterAll(async () => {
   await machine?.[Symbol.asyncDispose]()
@@ -83,18 +82,19 @@ async function play(release: string, { failing }: { failing: number }): Promise<
     await Promise.all(ids.map((id) => completion(release, { id, user: `user-${user}` })))
   }
   const ids = await eventually('all tasks are stored', () => taskIds(release), {
-    timeout_ms: 60_000,
+    ...{ timeout_ms: 60_000, interval_ms: 250 },
   })
-  for (const id of ids) {
+  const end = async (id: string) => {
     const isFailing = Number(id.split('-')[2]) >= tasks_per_user - failing
     const move = isFailing ? 'fail' : 'complete'
     const { status } = await call('PUT', `/api/v1/tasks/${id}/${move}`, { body: {}, as: key })
     expect(status).toBe(200)
   }
+  await Promise.all(ids.map(end))
   await eventually(
     'all tasks are analysed',
     async () => (await storedTasks(release)).every(({ verdict }) => verdict !== null),
-    { timeout_ms: 120_000 },
+    { timeout_ms: 120_000, interval_ms: 500 },
   )
 }
 

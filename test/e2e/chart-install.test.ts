@@ -15,6 +15,7 @@ import {
 import type { KubeObject } from '../support/kube/kube-request.ts'
 import { areServed } from '../support/kube/resources.ts'
 import { runRole } from '../support/service.ts'
+import { soakOnly } from '../support/suite/budget.ts'
 
 let server: ApiServer
 beforeAll(async () => {
@@ -136,27 +137,33 @@ test('an upgrade keeps the Secret, the volume and the resources; so does the uni
   expect(await keptObjects(namespace)).toEqual(before)
 })
 
-test('a change of mode is refused before anything is changed, in both directions, until it is acknowledged', async () => {
-  const namespace = await server.namespace(restricted)
-  await helm('install', 'looptrace', chart, '-n', namespace)
-  await helm('upgrade', 'looptrace', chart, '-n', namespace)
-  await makeClaim(namespace)
-  const embedded = ['upgrade', 'looptrace', chart, '-n', namespace, '--reset-values']
-  const cluster = [...embedded, ...(await valuesFile(clusterValues))]
-  await isRefused(namespace, cluster, 'looptrace-is-embedded.change-needs-acknowledge')
+test(
+  'a change of mode is refused before anything is changed, in both directions, until it is acknowledged',
+  soakOnly(
+    'Seven runs of helm; chart-refusals.test.ts shows refusals of values, and the upgrade above changes a release.',
+  ),
+  async () => {
+    const namespace = await server.namespace(restricted)
+    await helm('install', 'looptrace', chart, '-n', namespace)
+    await helm('upgrade', 'looptrace', chart, '-n', namespace)
+    await makeClaim(namespace)
+    const embedded = ['upgrade', 'looptrace', chart, '-n', namespace, '--reset-values']
+    const cluster = [...embedded, ...(await valuesFile(clusterValues))]
+    await isRefused(namespace, cluster, 'looptrace-is-embedded.change-needs-acknowledge')
 
-  await helm(...cluster, '--set', 'acknowledge.embeddedDataStays=true')
-  expect(await names('statefulsets', namespace)).toEqual([])
-  expect(await names('deployments', namespace)).toHaveLength(4)
-  expect(await names('persistentvolumeclaims', namespace)).toEqual(['data-looptrace-0'])
-  // From now on the release is in cluster mode, and the value is not needed any longer.
-  await helm(...cluster)
-  await isRefused(namespace, embedded, 'looptrace-is-cluster.change-needs-acknowledge')
-  await helm(...embedded, '--set', 'acknowledge.embeddedDataStays=true')
-  const [volume] = (await objects('statefulsets', namespace))[0].spec.volumeClaimTemplates
-  expect(`${volume.metadata.name}-looptrace-0`).toBe('data-looptrace-0')
-  await uninstall(namespace)
-})
+    await helm(...cluster, '--set', 'acknowledge.embeddedDataStays=true')
+    expect(await names('statefulsets', namespace)).toEqual([])
+    expect(await names('deployments', namespace)).toHaveLength(4)
+    expect(await names('persistentvolumeclaims', namespace)).toEqual(['data-looptrace-0'])
+    // From now on the release is in cluster mode, and the value is not needed any longer.
+    await helm(...cluster)
+    await isRefused(namespace, embedded, 'looptrace-is-cluster.change-needs-acknowledge')
+    await helm(...embedded, '--set', 'acknowledge.embeddedDataStays=true')
+    const [volume] = (await objects('statefulsets', namespace))[0].spec.volumeClaimTemplates
+    expect(`${volume.metadata.name}-looptrace-0`).toBe('data-looptrace-0')
+    await uninstall(namespace)
+  },
+)
 
 /** Expects that an upgrade fails with a text, and leaves every object of the namespace as it was. */
 async function isRefused(namespace: string, upgrade: string[], text: string): Promise<void> {

@@ -19,6 +19,7 @@ import {
   renderedOnce,
 } from '../support/chart/render.ts'
 import type { KubeObject } from '../support/kube/kube-request.ts'
+import { quarterOf } from '../support/suite/budget.ts'
 
 const sets = [
   ['no values', {}],
@@ -30,7 +31,7 @@ const sets = [
   ['cluster, with a move of the data of embedded mode', { ...fullValues, move: { enabled: true } }],
 ] as const
 
-describe.each(sets)('%s', (_name, values) => {
+describe.each(quarterOf(sets))('%s', (_name, values) => {
   test('passes helm lint', async () => {
     const { status, stdout } = await helm(['lint', '--strict', chart], values)
     expect(stdout).toContain('0 chart(s) failed')

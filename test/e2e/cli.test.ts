@@ -15,6 +15,7 @@ import {
   apiServerStart_timeout_ms,
   startApiServer,
 } from '../support/kube/api-server.ts'
+import { quarterOf } from '../support/suite/budget.ts'
 
 let directory: string
 
@@ -42,7 +43,7 @@ function looptrace(
 }
 
 describe('help', () => {
-  test.each(['--help', 'help', '-h'])(
+  test.each(quarterOf(['--help', 'help', '-h']))(
     '%s lists every command, on standard output',
     async (word) => {
       const { status, stdout, stderr } = await looptrace(word)
@@ -53,7 +54,7 @@ describe('help', () => {
     },
   )
 
-  test.each(['lint --help', 'help lint', 'lint -f x --help'])(
+  test.each(quarterOf(['lint --help', 'help lint', 'lint -f x --help']))(
     '%s describes one command',
     async (line) => {
       expect(await looptrace(line)).toMatchObject({
@@ -134,10 +135,12 @@ describe('lint', () => {
     expect(stdout).toContain('3 resources: 2 errors')
   })
 
-  test.each([
-    ['nothing of ours', 'apiVersion: v1\nkind: Pod\n', 0],
-    ['nothing of ours, strictly', 'apiVersion: v1\nkind: Pod\n', 1],
-  ])('%s', async (name, input, expected) => {
+  test.each(
+    quarterOf([
+      ['nothing of ours', 'apiVersion: v1\nkind: Pod\n', 0],
+      ['nothing of ours, strictly', 'apiVersion: v1\nkind: Pod\n', 1],
+    ]),
+  )('%s', async (name, input, expected) => {
     const line = name.endsWith('strictly') ? 'lint -f - --strict' : 'lint -f -'
     const { status, stdout } = await looptrace(line, { input })
     expect(status).toBe(expected)
@@ -145,12 +148,14 @@ describe('lint', () => {
     expect(stdout).toContain('1 of other kinds skipped (1 Pod)')
   })
 
-  test.each([
-    ['lint', 'expected -f <file|folder|->'],
-    ['lint -f nowhere.yaml', 'nowhere.yaml: no such file'],
-    ['lint -f - -o csv', '--output: got "csv", expected one of table, json, yaml'],
-    ['lint policies', 'got "policies", expected no further argument'],
-  ])('%s has status 2', async (line, message) => {
+  test.each(
+    quarterOf([
+      ['lint', 'expected -f <file|folder|->'],
+      ['lint -f nowhere.yaml', 'nowhere.yaml: no such file'],
+      ['lint -f - -o csv', '--output: got "csv", expected one of table, json, yaml'],
+      ['lint policies', 'got "policies", expected no further argument'],
+    ]),
+  )('%s has status 2', async (line, message) => {
     const { status, stdout, stderr } = await looptrace(line)
     expect([status, stdout]).toEqual([2, ''])
     expect(stderr).toContain(message)
@@ -235,12 +240,14 @@ describe('ledger', () => {
     expect(JSON.parse((await looptrace('ledger -o json', { env })).stdout)).toEqual(ledger(4))
   })
 
-  test.each<[number, unknown, number, string]>([
-    [401, { detail: 'the key is not good' }, 3, '401 the key is not good'],
-    [503, {}, 3, '503'],
-    [400, { detail: 'from: expected an instant' }, 2, '400 from: expected an instant'],
-    [200, { hello: 1 }, 3, 'the answer is not a ledger: check LOOPTRACE_URL'],
-  ])('an answer of %d has its status', async (status, body, expected, message) => {
+  test.each(
+    quarterOf<[number, unknown, number, string]>([
+      [401, { detail: 'the key is not good' }, 3, '401 the key is not good'],
+      [503, {}, 3, '503'],
+      [400, { detail: 'from: expected an instant' }, 2, '400 from: expected an instant'],
+      [200, { hello: 1 }, 3, 'the answer is not a ledger: check LOOPTRACE_URL'],
+    ]),
+  )('an answer of %d has its status', async (status, body, expected, message) => {
     answer = { status, body }
     const result = await looptrace('ledger', { env })
     expect([result.status, result.stdout]).toEqual([expected, ''])
@@ -334,28 +341,30 @@ describe('rules backtest', () => {
     }
   })
 
-  test.each<[string, typeof answer, number, string]>([
-    [
-      'errors.yaml',
-      { status: 400, body: { detail: 'rule.for: got 2d' } },
-      2,
-      '400 rule.for: got 2d',
-    ],
-    [
-      'errors.yaml',
-      { status: 403, body: { detail: 'the key lacks a scope' } },
-      3,
-      '403 the key lacks a scope',
-    ],
-    ['errors.yaml', { status: 200, body: { hello: 1 } }, 3, 'the answer is not a preview'],
-    [
-      'never.yaml',
-      { status: 200, body: {} },
-      2,
-      'never.yaml:8:58: error: IncidentRule errors: spec.condition.threshold: `error_rate > 2`',
-    ],
-    ['errors.yaml --days 29', { status: 200, body: {} }, 2, '--days: got "29", expected 1 to 28'],
-  ])('%s with the answer %j', async (line, given, expected, message) => {
+  test.each(
+    quarterOf<[string, typeof answer, number, string]>([
+      [
+        'errors.yaml',
+        { status: 400, body: { detail: 'rule.for: got 2d' } },
+        2,
+        '400 rule.for: got 2d',
+      ],
+      [
+        'errors.yaml',
+        { status: 403, body: { detail: 'the key lacks a scope' } },
+        3,
+        '403 the key lacks a scope',
+      ],
+      ['errors.yaml', { status: 200, body: { hello: 1 } }, 3, 'the answer is not a preview'],
+      [
+        'never.yaml',
+        { status: 200, body: {} },
+        2,
+        'never.yaml:8:58: error: IncidentRule errors: spec.condition.threshold: `error_rate > 2`',
+      ],
+      ['errors.yaml --days 29', { status: 200, body: {} }, 2, '--days: got "29", expected 1 to 28'],
+    ]),
+  )('%s with the answer %j', async (line, given, expected, message) => {
     answer = given
     const result = await looptrace(`rules backtest ${line}`, { env })
     expect([result.status, result.stdout]).toEqual([expected, ''])
@@ -503,13 +512,15 @@ describe('get', () => {
     expect(shown).toMatch(/one +True +Synced +30 +5m/)
   })
 
-  test.each([
-    ['the namespace of the context', 'get', 'No resources found.'],
-    ['another namespace', 'get -n default', 'No resources found.'],
-    ['a label', 'get -A -l team=search', 'retentionpolicy/one'],
-    ['another label', 'get -A -l team=other', 'No resources found.'],
-    ['another kind', 'get ltsa -A', 'No resources found.'],
-  ])('by %s', async (_name, line, expected) => {
+  test.each(
+    quarterOf([
+      ['the namespace of the context', 'get', 'No resources found.'],
+      ['another namespace', 'get -n default', 'No resources found.'],
+      ['a label', 'get -A -l team=search', 'retentionpolicy/one'],
+      ['another label', 'get -A -l team=other', 'No resources found.'],
+      ['another kind', 'get ltsa -A', 'No resources found.'],
+    ]),
+  )('by %s', async (_name, line, expected) => {
     expect(await looptrace(line, { env })).toMatchObject({
       status: 0,
       stdout: expect.stringContaining(expected),
@@ -568,10 +579,12 @@ describe('get', () => {
     }
   })
 
-  test.each([
-    ['get pods', 'got "pods", expected a kind'],
-    ['get retpol one -A', 'got --all-namespaces'],
-  ])('%s has status 2', async (line, message) => {
+  test.each(
+    quarterOf([
+      ['get pods', 'got "pods", expected a kind'],
+      ['get retpol one -A', 'got --all-namespaces'],
+    ]),
+  )('%s has status 2', async (line, message) => {
     expect(await looptrace(line, { env })).toMatchObject({
       status: 2,
       stderr: expect.stringContaining(message),

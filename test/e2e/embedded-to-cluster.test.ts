@@ -42,7 +42,7 @@ afterAll(async () => {
 })
 
 async function startFilledMachine(): Promise<void> {
-  machine = await startSingleMachine({ env: { ...settings, LOOPTRACE_DEMO: '1' } })
+  machine = await startSingleMachine({ first: true, env: { ...settings, LOOPTRACE_DEMO: '1' } })
   before = await fillMachine()
   await stopWithFullQueue()
 }

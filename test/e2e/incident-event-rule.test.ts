@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually.ts'
 import { quietLogger as logger } from '../support/incident-bench.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startSingleMachine } from '../support/single-machine.ts'
+import { budget } from '../support/suite/budget.ts'
 
 const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
 
@@ -30,7 +31,7 @@ async function runLoop(url: string, headers: Record<string, string>): Promise<vo
   }
 }
 
-const tasks = 12
+const tasks = budget({ test: 6, soak: 12 })
 /** From the stored finding to the request at the receiver. */
 const latency_ms_max = 2_000
 

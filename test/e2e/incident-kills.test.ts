@@ -11,7 +11,7 @@ import { killsOfRun, msFor } from '../support/kills-of-run.ts'
  * kill -9 and SIGSTOP past the lease, with two evaluators. The long run is `KILLS=20 npx vitest run
  * test/e2e/incident-kills.test.ts`.
  */
-const kills = killsOfRun(3)
+const kills = killsOfRun({ test: 1, soak: 3 })
 /** Longer than the lease of `evaluator-process.ts`. */
 const stopped_ms = 2_000
 

@@ -29,6 +29,7 @@ import { enqueueTestJob, jobIn, jobOf } from '../support/job-workers.ts'
 import { killableProcesses } from '../support/killable-processes.ts'
 import { testPostgres } from '../support/postgres.ts'
 import { type S3Server, startS3Server } from '../support/s3-server.ts'
+import { quarterOf, soakOnly } from '../support/suite/budget.ts'
 
 const logger = createLogger({ role: 'test', level: 'silent' })
 let directory = ''
@@ -149,7 +150,7 @@ async function expectRestored(slice_id: string): Promise<void> {
 }
 
 describe('an archive run whose process is killed', () => {
-  test.each(['put 1', 'stored 4', 'get 17', 'manifest 1'])(
+  test.each(quarterOf(['put 1', 'stored 4', 'get 17', 'manifest 1']))(
     'at %s is taken over with the same result',
     async (step) => {
       const { id } = await enqueueArchive(await newProject())
@@ -163,17 +164,21 @@ describe('an archive run whose process is killed', () => {
     },
   )
 
-  test('again and again still completes', async () => {
-    const { id } = await enqueueArchive(await newProject())
-    for (const step of ['put 6', 'put 6', 'stored 6']) {
-      const process = startProcess()
-      await process.reached(step)
-      await process.kill()
-    }
-    const last = startProcess()
-    await expectWhole(await jobIn(db, id, 'succeeded', 'failed'))
-    await last.kill()
-  })
+  test(
+    'again and again still completes',
+    soakOnly('One kill at one step runs in each suite.'),
+    async () => {
+      const { id } = await enqueueArchive(await newProject())
+      for (const step of ['put 6', 'put 6', 'stored 6']) {
+        const process = startProcess()
+        await process.reached(step)
+        await process.kill()
+      }
+      const last = startProcess()
+      await expectWhole(await jobIn(db, id, 'succeeded', 'failed'))
+      await last.kill()
+    },
+  )
 })
 
 describe('a restore run whose process is killed', () => {
@@ -185,7 +190,7 @@ describe('a restore run whose process is killed', () => {
     await process.kill()
   })
 
-  test.each(['insert 1', 'inserted 14', 'compare 3'])(
+  test.each(quarterOf(['insert 1', 'inserted 14', 'compare 3']))(
     'at %s is taken over, and the slice has each row once',
     async (step) => {
       const { job, slice_id } = await enqueueRestore(archive)

@@ -21,7 +21,7 @@ import {
  * kill -9 under load on every ingest path at once, with a single process. The long run is `KILLS=20
  * npx vitest run test/e2e/kills-single-machine.test.ts`.
  */
-const kills = killsOfRun(3)
+const kills = killsOfRun({ test: 1, soak: 3 })
 /** Parcels accepted between two kills. */
 const between = 30
 const restart_ms_max = 30_000

@@ -7,14 +7,14 @@ import {
   type ProductPlace,
   productOperator,
   productPlace,
-  startProductCluster,
+  sharedProductCluster,
 } from '../support/kube/product-cluster.ts'
 import { type Resources, readyOf } from '../support/kube/resources.ts'
 
 let cluster: ProductCluster
 
 beforeAll(async () => {
-  cluster = await startProductCluster()
+  cluster = await sharedProductCluster()
 }, apiServerStart_timeout_ms)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 

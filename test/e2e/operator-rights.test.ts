@@ -18,6 +18,7 @@ import { startTestOperator, type TestOperator } from '../support/kube/operator.t
 import { grant, type Rule, without } from '../support/kube/operator-rules.ts'
 import { type ProductPlace, productPlace } from '../support/kube/product-cluster.ts'
 import { installKinds, readyOf, resourcesOf } from '../support/kube/resources.ts'
+import { quarterOf } from '../support/suite/budget.ts'
 
 /** Each permission of the chart's own role, and the operator's report when it is missing. */
 const rules = await chartRules()
@@ -56,7 +57,7 @@ test('the chart grants permissions by name, without wildcards', () => {
   expect(rights.flatMap(({ verb, resource }) => [verb, resource])).not.toContain('*')
 })
 
-test.concurrent.each(rights.map((right, n) => ({ ...right, n })))(
+test.concurrent.each(quarterOf(rights.map((right, n) => ({ ...right, n }))))(
   'without $verb on $resource, which the chart’s role has, the operator reports exactly that',
   async ({ verb, resource, n }) => {
     const user = userOf(n)

@@ -11,6 +11,7 @@ import { recordCounts, untilAllRecorded } from '../support/quiet.ts'
 import { contentMark, repeatingScript, sendSecrets } from '../support/secret-traffic.ts'
 import { filesWith, Secrets } from '../support/secrets.ts'
 import { openTestColumnar, startSingleMachine } from '../support/single-machine.ts'
+import { soakOnly } from '../support/suite/budget.ts'
 import { startTraceSink } from '../support/trace-sink.ts'
 
 const serverPasswords = ['postgres/password', 'clickhouse/password']
@@ -84,41 +85,49 @@ test('no secret is in a log, metric, trace, refusal, store, queue or spool of a 
   })
 }, 300_000)
 
-test('on one machine secrets are only in the files meant for them', async () => {
-  const secrets = new Secrets()
-  await using machine = await startSingleMachine({
-    env: { LOOPTRACE_LOG_LEVEL: 'trace' },
-    script: repeatingScript,
-  })
-  const { directory, service, login } = machine
-  const designated = ['first-login.json', 'secret-key', ...serverPasswords]
-  for (const file of designated) {
-    expect((await stat(join(directory, file))).mode & 0o777, file).toBe(0o600)
-    if (file === 'first-login.json') continue
-    secrets.add(file, (await readFile(join(directory, file), 'utf8')).trim())
-  }
-  const urls = { proxy_url: service.base_url, api_url: service.base_url }
-  const refusals = await sendSecrets({ ...urls, login }, secrets)
-  const { management_url } = service
-  await untilAllRecorded({ proxy: management_url, worker: management_url })
-  const first = service.output()
-  await service.kill()
+test(
+  'on one machine secrets are only in the files meant for them',
+  soakOnly(
+    'The cluster above is searched in make test; all-role.test.ts checks the modes of the files with secrets.',
+    { timeout: 300_000 },
+  ),
+  async () => {
+    const secrets = new Secrets()
+    await using machine = await startSingleMachine({
+      first: true,
+      env: { LOOPTRACE_LOG_LEVEL: 'trace' },
+      script: repeatingScript,
+    })
+    const { directory, service, login } = machine
+    const designated = ['first-login.json', 'secret-key', ...serverPasswords]
+    for (const file of designated) {
+      expect((await stat(join(directory, file))).mode & 0o777, file).toBe(0o600)
+      if (file === 'first-login.json') continue
+      secrets.add(file, (await readFile(join(directory, file), 'utf8')).trim())
+    }
+    const urls = { proxy_url: service.base_url, api_url: service.base_url }
+    const refusals = await sendSecrets({ ...urls, login }, secrets)
+    const { management_url } = service
+    await untilAllRecorded({ proxy: management_url, worker: management_url })
+    const first = service.output()
+    await service.kill()
 
-  expect(await filesWith(join(directory, 'queue'), contentMark)).not.toEqual([])
-  expect(secrets.in(refusals.join('\n'))).toEqual([])
-  // The greeting shows the first login once; log lines never do.
-  const logged = first.split('\n').filter((line) => line.startsWith('{'))
-  expect(secrets.in(first)).toEqual(expect.arrayContaining(['project key', 'password']))
-  expect(secrets.in(logged.join('\n'))).toEqual([])
-  expect(await secrets.inFiles(directory, designated)).toEqual([])
-  await service.start()
-  expect(secrets.in(service.output().slice(first.length))).toEqual([])
-  printCounts('role all, secrets', {
-    secrets: secrets.names.length,
-    refusals: refusals.length,
-    log_lines: logged.length,
-  })
-}, 300_000)
+    expect(await filesWith(join(directory, 'queue'), contentMark)).not.toEqual([])
+    expect(secrets.in(refusals.join('\n'))).toEqual([])
+    // The greeting shows the first login once; log lines never do.
+    const logged = first.split('\n').filter((line) => line.startsWith('{'))
+    expect(secrets.in(first)).toEqual(expect.arrayContaining(['project key', 'password']))
+    expect(secrets.in(logged.join('\n'))).toEqual([])
+    expect(await secrets.inFiles(directory, designated)).toEqual([])
+    await service.start()
+    expect(secrets.in(service.output().slice(first.length))).toEqual([])
+    printCounts('role all, secrets', {
+      secrets: secrets.names.length,
+      refusals: refusals.length,
+      log_lines: logged.length,
+    })
+  },
+)
 
 /** One call, so that the proxy knows the key before the stores become unavailable. */
 async function warmKey({ proxy, login }: Cluster): Promise<void> {

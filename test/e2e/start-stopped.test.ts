@@ -8,6 +8,7 @@ import { sleep } from '../../src/kernel/time.ts'
 import { eventually } from '../support/eventually.ts'
 import { descendants, processes } from '../support/processes.ts'
 import { beginRole, type StartingRole, startService } from '../support/service.ts'
+import { quarterOf } from '../support/suite/budget.ts'
 
 /** SIGTERM ends a start within seconds at any point; the next start completes. */
 let directory: string
@@ -56,14 +57,14 @@ const moments = [
 ] as const
 
 describe('SIGTERM', () => {
-  test.each(moments)('while %s', async (_name, sign) => {
+  test.each(quarterOf(moments))('while %s', async (_name, sign) => {
     const role = beginRole('all', settings('moments'))
     await eventually(String(sign), () => sign.test(role.output()), patience)
     await expectEnd(role)
     await rm(join(directory, 'moments'), { recursive: true })
   })
 
-  test.each([150, 400, 900, 1_600])('%d ms after the first line', async (wait_ms) => {
+  test.each(quarterOf([150, 400, 900, 1_600]))('%d ms after the first line', async (wait_ms) => {
     const role = beginRole('all', settings('any'))
     await eventually('a line', () => role.output() !== '', patience)
     await sleep(wait_ms)

@@ -18,7 +18,7 @@ import { requestRun, runDeps } from '../support/verification-runs.ts'
  * kill -9 of a worker that waits for a slow judge. The long run is `KILLS=20 npx vitest run
  * test/e2e/verification-kills.test.ts`.
  */
-const kills = killsOfRun(4)
+const kills = killsOfRun({ test: 1, soak: 4 })
 const workers = killableProcesses(new URL('../support/verification-process.ts', import.meta.url))
 
 let bench: DetectionBench

@@ -177,7 +177,8 @@ export async function openArchiveDesk(
     endSlicesChore({ db, restored, clock, every_ms: 200 }),
     tidyArchivesChore({ db, blobs, every_ms: 200 }),
   ]
-  const worker = startWorker(db, handlers, { chores })
+  // No worker dies here: a longer lease keeps a busy machine from taking a run over.
+  const worker = startWorker(db, handlers, { chores, settings: { lease_ms: 5_000 } })
   const ended = ({ id }: Job) => jobIn(db, id, 'succeeded', 'failed')
   const begin: ArchiveDesk['begin'] = async (
     { id: archive_run_id, project_id, result },

@@ -14,21 +14,29 @@ declare module 'vitest' {
   }
 }
 
+let ofWorker: Promise<TestDatabase> | undefined
+
 /**
- * Creates a database for a test file or a test: with the current schema, or with `empty` only an
- * unused name. All are on one embedded ClickHouse, which the first call of a run starts and the end
- * of the run removes; no clean-up is needed.
+ * Returns the database of this worker, which has the current schema: its test files share it, and
+ * each uses projects of its own. A test that changes tables, stops merges or counts the rows of all
+ * projects asks for its `own` database, or for an `empty` one, which is only an unused name. All
+ * are on one embedded ClickHouse, which the first call of a run starts and the end of the run
+ * removes; no clean-up is needed.
  */
-export async function testClickHouse(
-  kind: 'migrated' | 'empty' = 'migrated',
-): Promise<TestDatabase> {
+export function testClickHouse(kind: 'shared' | 'own' | 'empty' = 'shared'): Promise<TestDatabase> {
+  if (kind !== 'shared') return newDatabase(kind === 'own' ? 'migrated' : 'empty')
+  ofWorker ??= newDatabase('migrated')
+  return ofWorker
+}
+
+async function newDatabase(kind: 'migrated' | 'empty'): Promise<TestDatabase> {
   const answer = await fetch(`${inject('clickhouse_broker')}/${kind}`, { method: 'POST' })
   const text = await answer.text()
   if (!answer.ok) throw new Error(`no ClickHouse for the test: ${text}`)
   return JSON.parse(text)
 }
 
-/** Opens a migrated database, a new one by default. Close it after the tests. */
+/** Opens a migrated database, that of this worker by default. Close it after the tests. */
 export async function migratedClickHouse(given?: TestDatabase): Promise<ColumnarServer> {
   return openColumnar(columnarOptions(given ?? (await testClickHouse())))
 }

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ScriptInput } from '../../src/capabilities/onboarding/index.ts'
@@ -12,6 +12,7 @@ import {
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { type NatsServer, startNatsServer } from './nats.ts'
+import { copyPrepared } from './prepared-data.ts'
 import { type ProviderProcess, startProviderProcess } from './provider.ts'
 import { type RestartableService, restartableService } from './restartable-service.ts'
 import { runRole } from './service.ts'
@@ -64,9 +65,10 @@ export type ClusterOptions = {
 }
 
 /**
- * Starts PostgreSQL, ClickHouse, nats-server with JetStream and a scripted provider, migrates, and
- * starts `proxy`, `api` and `worker`: all on free loopback ports, in one temporary folder. `stop`
- * ends the processes and removes the folder.
+ * Starts PostgreSQL, ClickHouse, nats-server with JetStream and a scripted provider, and then
+ * `proxy`, `api` and `worker`: all on free loopback ports, in one temporary folder. The stores are
+ * copies of migrated ones, unless the test fills them or has its own secret key. `stop` ends the
+ * processes and removes the folder.
  */
 export async function startCluster({
   env = {},
@@ -79,13 +81,16 @@ export async function startCluster({
   await chmod(directory, 0o711)
   parts.defer(() => rm(directory, { recursive: true }))
 
+  const isPrepared = fill === undefined && env['LOOPTRACE_SECRET_KEY'] === undefined
+  if (isPrepared) await copyPrepared('cluster', directory, prepareStores)
   const started_ms = performance.now()
   const servers = await startServers(directory, script, parts)
   const servers_ms = performance.now()
   const settings = { ...settingsFor(servers, directory), ...env }
   const filled = await fill?.(settings)
-  const migrated = await runRole('migrate', settings)
-  const login = filled ?? firstLoginIn(migrated)
+  const login = isPrepared
+    ? JSON.parse(await readFile(join(directory, loginFile), 'utf8'))
+    : await migrate(settings, filled)
   const migrated_ms = performance.now()
 
   const roles = {
@@ -117,6 +122,26 @@ export async function startCluster({
     stop,
     [Symbol.asyncDispose]: stop,
   }
+}
+
+const loginFile = 'first-login.json'
+
+/** Fills a folder with migrated stores and the first login in them. */
+async function prepareStores(directory: string): Promise<void> {
+  await using parts = new AsyncDisposableStack()
+  const servers = await startServers(directory, undefined, parts)
+  const login = await migrate(settingsFor(servers, directory))
+  await writeFile(join(directory, loginFile), JSON.stringify(login))
+  await servers.nats.stop()
+  await rm(join(directory, 'nats'), { recursive: true })
+}
+
+async function migrate(
+  settings: Record<string, string>,
+  filled?: FirstLogin | undefined,
+): Promise<FirstLogin> {
+  const migrated = await runRole('migrate', settings)
+  return filled ?? firstLoginIn(migrated)
 }
 
 type Servers = Pick<Cluster, 'provider' | 'nats' | 'postgres' | 'clickhouse'>

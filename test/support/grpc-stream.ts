@@ -19,7 +19,8 @@ export type GrpcStream = AsyncDisposable & {
 
 /** Opens a stream to the Export of traces, with a key; `headers` override the defaults. */
 export function openGrpcStream(address: string, headers: OutgoingHttpHeaders = {}): GrpcStream {
-  const session = connect(`http://${address}`)
+  // Node's client sends no more than 64 KiB of headers by default.
+  const session = connect(`http://${address}`, { maxSendHeaderBlockLength: 1_000_000 })
   session.on('error', () => undefined)
   const stream = session.request({
     ':method': 'POST',

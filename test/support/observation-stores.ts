@@ -34,7 +34,7 @@ export type SuiteStore = {
 }
 
 async function openClickHouse(): Promise<SuiteStore> {
-  const columnar = await migratedClickHouse()
+  const columnar = await migratedClickHouse(await testClickHouse('own'))
   // Versions must exist side by side until a test is done with them.
   await columnar.command('SYSTEM STOP MERGES observations')
   const away = openColumnar({

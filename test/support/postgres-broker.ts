@@ -53,8 +53,12 @@ type SharedServer = {
 
 const migratedTemplate = 'migrated'
 
-/** Test data need not survive a crash: fsync is off. */
+/**
+ * Test data need not survive a crash: fsync is off. With hundreds of databases, autovacuum would start
+ * a process several times a second.
+ */
 const settings = {
+  autovacuum: 'off',
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',

@@ -15,7 +15,7 @@ import type { Observation } from '../../src/model/observation.ts'
 import { type HotTables, openRelational } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { allTenants } from './all-tenants.ts'
-import { migratedClickHouse } from './clickhouse.ts'
+import { migratedClickHouse, testClickHouse } from './clickhouse.ts'
 import { testPostgres } from './postgres.ts'
 import { rowsOf } from './records.ts'
 
@@ -30,7 +30,7 @@ export type QueryStore = {
 
 /** ClickHouse with versions side by side. */
 async function openClickHouse(): Promise<QueryStore> {
-  const columnar = await migratedClickHouse()
+  const columnar = await migratedClickHouse(await testClickHouse('own'))
   for (const table of ['observations', 'traces', 'correlations']) {
     await columnar.command(`SYSTEM STOP MERGES ${table}`)
   }

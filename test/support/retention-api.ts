@@ -111,7 +111,8 @@ const byPost: DryRunWay = { method: 'POST', path: '/retention/run?dry_run=true' 
 const logger = createLogger({ role: 'test', level: 'silent' })
 const clock = { now_ms: () => retentionNow_ms }
 
-export async function openRetentionApi(): Promise<RetentionApi> {
+/** By default in the ClickHouse of the worker, whose other files have rows there, too. */
+export async function openRetentionApi(given?: TestDatabase): Promise<RetentionApi> {
   const postgres_url = await testPostgres()
   const relational = openRelational<JobTables & RetentionTables & TaskTables & AccessTables>({
     scope: allTenants,
@@ -120,7 +121,7 @@ export async function openRetentionApi(): Promise<RetentionApi> {
     connect_timeout_ms: 2_000,
     statement_timeout_ms: 10_000,
   })
-  const clickhouse = await testClickHouse()
+  const clickhouse = given ?? (await testClickHouse())
   const columnar = await migratedClickHouse(clickhouse)
   const { db } = relational
   const records = openClickHouseRecordStore({ columnar })

@@ -38,6 +38,7 @@ export async function openRecordedStores() {
     LOOPTRACE_SECRET_KEY: 'a secret of at least 32 characters',
     LOOPTRACE_BLOBS_URL: pathToFileURL(folder).href,
     LOOPTRACE_AUDIT_DAYS: '30',
+    LOOPTRACE_ARCHIVE_SETTLE_MS: '0',
   })
   const context = oneShotContext('test', config, parts)
   const recorder = new ScopeRecorder()

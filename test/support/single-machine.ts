@@ -9,8 +9,10 @@ import {
 } from '../../src/platform/columnar/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { type FirstLogin, providerSettings } from './cluster.ts'
+import { copyPrepared } from './prepared-data.ts'
 import { type ProviderProcess, startProviderProcess } from './provider.ts'
 import { type RestartableService, restartableService } from './restartable-service.ts'
+import { startService } from './service.ts'
 
 /** Role `all` as a process on embedded servers, with a scripted provider beside it. */
 export type SingleMachine = AsyncDisposable & {
@@ -25,16 +27,24 @@ export type SingleMachine = AsyncDisposable & {
   postgresUrl(): Promise<string>
 }
 
+export type SingleMachineOptions = {
+  env?: Record<string, string>
+  script?: ScriptInput
+  /** A first start, on an empty folder; by default a start on a copy of prepared data. */
+  first?: boolean
+}
+
 /** Starts it in a temporary folder; the end of the scope stops it and removes the folder. */
 export async function startSingleMachine(
-  options: { env?: Record<string, string>; script?: ScriptInput } = {},
+  options: SingleMachineOptions = {},
 ): Promise<SingleMachine> {
   await using parts = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-single-'))
   // Under root, PostgreSQL runs as another user, who needs access to this folder.
   await chmod(directory, 0o711)
   parts.defer(() => rm(directory, { recursive: true }))
-  const { script, env = {} } = options
+  const { script, env = {}, first = false } = options
+  if (!first) await copyPrepared('single', directory, prepareData)
   const provider = await startProviderProcess({ ...(script && { script }) })
   parts.defer(() => provider.stop())
   const service = restartableService('all', {
@@ -58,6 +68,13 @@ export async function startSingleMachine(
     clickHousePid: () => pidIn(join(directory, 'clickhouse/server.pid')),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
+}
+
+/** Starts role `all` on an empty folder, and stops it. */
+async function prepareData(directory: string): Promise<void> {
+  const settings = { LOOPTRACE_DATA_DIRECTORY: directory, LOOPTRACE_DEMO: '0' }
+  const service = await startService('all', settings)
+  if ((await service.stop()) !== 0) throw new Error(`it did not stop:\n${service.output()}`)
 }
 
 /** The observations of a data directory that no service uses. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fuzzRuns } from '../../../test/support/suite/budget.ts'
 import { newId } from '../../kernel/ids.ts'
 import { systemClock } from '../../kernel/time.ts'
 import type { LedgerEntry } from '../../model/ledger-entry.ts'
@@ -185,6 +186,6 @@ test('with any failures, each entry is published once or stays pending', async (
         expect(byId([...stored.values()].flatMap(entriesOf))).toEqual(byId(told))
       },
     ),
-    { numRuns: 60 },
+    { numRuns: fuzzRuns(60) },
   )
 })

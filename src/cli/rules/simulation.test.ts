@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fuzzRuns } from '../../../test/support/suite/budget.ts'
 import { ruleBody } from '../../capabilities/incidents/rules/rule-faults.ts'
 import { compileTest } from './compile-test.ts'
 import { FaultSink } from './fault-sink.ts'
@@ -84,7 +85,7 @@ test('a restart at any time changes nothing', () => {
       expect(restarted.length - lines.length).toBe(restart.length)
       expect(lines).toEqual(timelineOf(history))
     }),
-    { numRuns: 100 },
+    { numRuns: fuzzRuns(100) },
   )
 })
 
@@ -95,7 +96,7 @@ test('a muted incident sends nothing but the resolve of what was announced', () 
       const lines = timelineOf({ ...history, suppressions: [always] })
       expect(lines.filter((line) => line.includes('message'))).toEqual([])
     }),
-    { numRuns: 50 },
+    { numRuns: fuzzRuns(50) },
   )
 })
 
@@ -112,6 +113,6 @@ test('openings and ends of a condition are those of its true and false runs', ()
       const opened = lines.find((line) => line.includes('#1 opened'))
       expect(opened?.split(' ')[0]).toBe(first < 0 ? undefined : `${first + 1}m`)
     }),
-    { numRuns: 100 },
+    { numRuns: fuzzRuns(100) },
   )
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { manualTiming } from '../../../test/support/manual-timing.ts'
+import { fuzzRuns } from '../../../test/support/suite/budget.ts'
 import type { KubeClient, KubeDraft, KubeObject } from '../../platform/kube/index.ts'
 import { createLogger } from '../../platform/telemetry/index.ts'
 import { createPresence, type Presence } from './presence.ts'
@@ -107,7 +108,7 @@ test('of installations that start, end and lose the API server at any time, one 
       if (last !== undefined) expect(writers().map(([name]) => name)).toEqual([last])
       for (const name of names) acts.kill(name)
     }),
-    { numRuns: 200 },
+    { numRuns: fuzzRuns(200) },
   )
   expect(written).toBeGreaterThan(100)
 })

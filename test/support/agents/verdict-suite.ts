@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type Api, apiByKey } from '../clients/api-reader.ts'
 import type { ClientShape } from '../clients/client-shape.ts'
 import { eventually } from '../eventually.ts'
+import { quarterOf } from '../suite/budget.ts'
 import { scenarioScript, scenarios } from './scenarios.ts'
 import { type AgentRun, runAgent } from './tool-agent.ts'
 
@@ -58,7 +59,7 @@ export function verdictSuite(running: () => ClientShape): void {
     return { findings, lag_ms: Date.now() - over_ms }
   }
 
-  describe.each(scenarios)('$name', ({ name, ill, healthy }) => {
+  describe.each(quarterOf(scenarios))('$name', ({ name, ill, healthy }) => {
     test('reports the finding with the step that it began with', async () => {
       const [task_id, conversation_id] = [`ill-${randomUUID()}`, randomUUID()]
       const calls = await runAs(task_id, conversation_id, ill.run)

@@ -15,8 +15,8 @@ export type ClientShape = AsyncDisposable & {
   provider: ProviderProcess
 }
 
-/** The tests read more often than a user would. */
-const env = { LOOPTRACE_HTTP_RATE_PER_MINUTE_MAX: '0' }
+/** The tests read more often than a user would, and insert nothing while an archive is written. */
+const env = { LOOPTRACE_HTTP_RATE_PER_MINUTE_MAX: '0', LOOPTRACE_ARCHIVE_SETTLE_MS: '1000' }
 
 /** Role `all` on its embedded servers. */
 export async function singleMachineShape(): Promise<ClientShape> {

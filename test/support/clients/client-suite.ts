@@ -1,6 +1,7 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runPython } from '../python.ts'
+import { quarterOf } from '../suite/budget.ts'
 import { type Api, apiByKey, apiByToken } from './api-reader.ts'
 import type { ClientShape } from './client-shape.ts'
 import { guideSuite } from './guide-suite.ts'
@@ -62,7 +63,7 @@ function nodeSuite(setting: () => Setting): void {
       },
     })
 
-  test.concurrent.each(nodeChecks)('$name', async ({ name, run, shows, task = {} }) => {
+  test.concurrent.each(quarterOf(nodeChecks))('$name', async ({ name, run, shows, task = {} }) => {
     const task_id = `node ${name}`
     const given = plain(await run(direct()))
     const got = plain(await run(proxied(task_id)))
@@ -119,24 +120,30 @@ function nodeSuite(setting: () => Setting): void {
     await expect(call).rejects.toMatchObject({ code: 'credentials_invalid' })
   })
 
+  /** Sends one call of a task. */
+  const say = (task_id: string, content: string) =>
+    proxied(task_id).chat.completions.create({
+      model: 'gpt-4.1-mini',
+      messages: [{ role: 'user', content }],
+    })
+
   test('a task is completed with the key, another one failed with a token', async () => {
     const { apis } = setting()
-    const done = await apis.key.put(`${taskPath('node answer: plain')}/complete`, {
-      note: 'as sent',
-    })
+    for (const task_id of ['node ends well', 'node ends badly']) {
+      await say(task_id, 'plain: hello')
+      await expectShown(setting(), { task_id, ...counts({}) })
+    }
+    const done = await apis.key.put(`${taskPath('node ends well')}/complete`, { note: 'as sent' })
     expect(done).toMatchObject({ status: 200, body: { state: 'completed', end_note: 'as sent' } })
-    const failed = await apis.token.put(`${taskPath('node answer: zipped')}/fail`)
+    const failed = await apis.token.put(`${taskPath('node ends badly')}/fail`)
     expect(failed).toMatchObject({ status: 200, body: { state: 'failed' } })
-    const contrary = await apis.key.put(`${taskPath('node answer: zipped')}/complete`)
+    const contrary = await apis.key.put(`${taskPath('node ends badly')}/complete`)
     expect(contrary).toMatchObject({ status: 409, body: { code: 'task_state_conflict' } })
   })
 
   test('a call of an ended task is late activity', async () => {
-    const sent = { task_id: 'node answer: plain', ...counts({ calls: 2 }) }
-    const { choices } = await proxied(sent.task_id).chat.completions.create({
-      model: 'gpt-4.1-mini',
-      messages: [{ role: 'user', content: 'plain: once more' }],
-    })
+    const sent = { task_id: 'node ends well', ...counts({ calls: 2 }) }
+    const { choices } = await say(sent.task_id, 'plain: once more')
     expect(choices).toHaveLength(1)
     const { task, timeline } = await expectShown(setting(), sent)
     expect(task).toMatchObject({ state: 'completed', late_activity: true })
@@ -157,7 +164,7 @@ function pythonSuite(setting: () => Setting): void {
     result = JSON.parse(await runPython('client_checks.py', [JSON.stringify(sides)]))
   })
 
-  test.concurrent.each(pythonCases)('$name', async ({ name, shows, task = {} }) => {
+  test.concurrent.each(quarterOf(pythonCases))('$name', async ({ name, shows, task = {} }) => {
     const { direct, proxied } = result.cases[name] ?? {}
     expect(direct).toMatchObject(shows)
     expect(proxied).toEqual(name === 'cut stream' ? cutByProvider(direct) : direct)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ruleShape } from '../../../src/capabilities/incidents/rules/rule.ts'
+import { fuzzRuns } from '../suite/budget.ts'
 import { dueSlots } from './due-slots.ts'
 import { describeAnswers, readExample } from './example.ts'
 import type { Answer } from './group-history.ts'
@@ -66,7 +67,7 @@ describe('generated histories', () => {
           expect(answer.state?.phase === 'firing').toBe(isFiring)
         }
       }),
-      { numRuns: 200, seed: 1 },
+      { numRuns: fuzzRuns(200), seed: 1 },
     )
     expect([...types].sort()).toEqual(['ended', 'fired', 'forgotten', 'raised'])
   })
@@ -85,7 +86,7 @@ describe('generated histories', () => {
           expect(type !== 'resolved' || resolved.includes(at)).toBe(true)
         }
       }),
-      { numRuns: 100, seed: 1 },
+      { numRuns: fuzzRuns(100), seed: 1 },
     )
     expect(types.size).toBe(8)
   })

@@ -14,6 +14,13 @@ export const apiServerStart_timeout_ms = 900_000
 /** Users with tokens: `admin` may do everything, `operatorAccount` what a test's roles allow. */
 export const admin = 'admin'
 export const operatorAccount = 'system:serviceaccount:looptrace-system:looptrace-operator'
+/** A user with all permissions of an operator except creating Secrets, after `grant`. */
+export const limitedAccount = 'system:serviceaccount:looptrace-system:limited'
+/** Two users without permissions: tests give `editor` some namespaces, and `nobody` none. */
+export const editor = 'eve'
+export const nobody = 'system:serviceaccount:looptrace:nobody'
+/** All of them, for a server that test files share. */
+export const knownUsers = [limitedAccount, editor, nobody]
 
 /** A Kubernetes API server for one test file, with its data in a temporary folder. */
 export type ApiServer = AsyncDisposable & {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { atEndOfProcess } from './worker-end.ts'
 
 const stop_timeout_ms = 10_000
 
@@ -9,9 +10,10 @@ export type ChildServer = { process: ChildProcess; log(): string }
 /** Starts a server that ends with this process. */
 export function startChildServer(binary: string, args: readonly string[]): ChildServer {
   const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  const reap = () => child.kill('SIGKILL')
-  process.once('exit', reap)
-  child.once('exit', () => process.off('exit', reap))
+  child.once(
+    'exit',
+    atEndOfProcess(() => void child.kill('SIGKILL')),
+  )
   let log = ''
   child.stderr?.on('data', (chunk) => {
     log = `${log}${chunk}`.slice(-8_000)

@@ -1,35 +1,32 @@
 import { projectGrantKind } from '../../../src/operator/kinds/project-grant/index.ts'
 import { serviceAccountKind } from '../../../src/operator/kinds/service-account/index.ts'
-import { type ApiServer, operatorAccount, startApiServer } from './api-server.ts'
+import { type ApiServer, limitedAccount, operatorAccount } from './api-server.ts'
 import { grantProject } from './grants.ts'
 import type { KubeObject } from './kube-request.ts'
-import { type OperatedService, startOperatedService } from './operated-service.ts'
+import type { OperatedService } from './operated-service.ts'
 import { startTestOperator, type TestOperator, type TestOperatorOptions } from './operator.ts'
 import { grant, operatorRules, without } from './operator-rules.ts'
-import { installKinds, type Resources, resourcesOf } from './resources.ts'
+import { type Resources, resourcesOf } from './resources.ts'
+import { sharedApiServer } from './shared-api-server.ts'
+import { sharedService } from './shared-service.ts'
 
 const root = '/api/v2/access'
 const operated = [serviceAccountKind, projectGrantKind]
 /** A parsed body; tests read it without narrowing. */
 type Json = ReturnType<typeof JSON.parse>
 
-/** A user with all permissions of an operator except creating Secrets. */
-export const limitedAccount = 'system:serviceaccount:looptrace-system:limited'
-
 /** An API server with the kind LooptraceServiceAccount, and the product's API. */
 export type AccountCluster = AsyncDisposable & { server: ApiServer; service: OperatedService }
 
-/** Starts both; for `beforeAll`, with `apiServerStart_timeout_ms`. */
-export async function startAccountCluster(): Promise<AccountCluster> {
-  await using parts = new AsyncDisposableStack()
-  const server = parts.use(await startApiServer({ users: [limitedAccount] }))
-  await installKinds(server, operated)
+/** Returns those of this worker; for `beforeAll`, with `apiServerStart_timeout_ms`. */
+export async function sharedAccountCluster(): Promise<AccountCluster> {
+  const server = await sharedApiServer(operated)
   const rules = operatorRules(operated.map(({ plural }) => plural))
-  await grant(server, rules)
   await grant(server, without(rules, 'create', 'secrets'), limitedAccount)
-  const service = parts.use(await startOperatedService())
-  const all = parts.move()
-  return { server, service, [Symbol.asyncDispose]: () => all.disposeAsync() }
+  return {
+    ...{ server, service: await sharedService() },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  }
 }
 
 /** A namespace and a project for one test. */

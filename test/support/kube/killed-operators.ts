@@ -1,6 +1,7 @@
 import { sleep } from '../../../src/kernel/time.ts'
 import type { ServiceClient } from '../../../src/operator/service/service-client.ts'
 import type { KubeClient } from '../../../src/platform/kube/index.ts'
+import { isSoak, quarterOf } from '../suite/budget.ts'
 import { startTestOperator, type TestOperatorOptions } from './operator.ts'
 import { startOperatorChild } from './operator-child.ts'
 import type { OperatorProcessOptions } from './operator-process.ts'
@@ -18,36 +19,43 @@ const writes_max = 40
 /** A completed action may be followed by an event, which is a write too. */
 const afterwards_ms = 1_000
 
-/**
- * Runs an operator in a new place for each number of writes, 1 and up, which is killed at that
- * write; stops when an operator completes. `isDone` reports that the operator of a place has done
- * everything. Resolves with all places, including those of the last ones.
- */
-export async function killAtEachWrite<Place>(options: {
+/** What to kill, and how often. */
+type Killing<Place> = {
   /** Creates a place with work to do. */
   place: (write: number) => Promise<Place>
   operator: (place: Place, write: number) => Promise<DoomedOperator>
   isDone: (place: Place) => Promise<unknown>
-  /** Concurrent places. */
+  /** Minimum number of writes: an operator that completes earlier fails the test. */
+  writes: number
+  /** Concurrent places of a soak. */
   at_once: number
-}): Promise<KilledAt<Place>[]> {
-  const { at_once } = options
+}
+
+/**
+ * Runs an operator in a new place for each number of writes, 1 and up, which is killed at that
+ * write; stops when an operator completes. `make test` kills at a quarter of the expected writes
+ * only. `isDone` reports that the operator of a place has done everything. Resolves with all places,
+ * including those of the last ones.
+ */
+export async function killAtEachWrite<Place>(options: Killing<Place>): Promise<KilledAt<Place>[]> {
+  const { at_once, writes } = options
+  const expected_writes = Array.from({ length: writes }, (_, i) => 1 + i)
   const found: KilledAt<Place>[] = []
-  let came_through = false
-  for (let first = 1; !came_through; first += at_once) {
-    if (first > writes_max) throw new Error(`it still writes after ${writes_max} writes`)
-    const writes = Array.from({ length: at_once }, (_, i) => first + i)
-    await Promise.all(
-      writes.map(async (write) => {
-        const place = await options.place(write)
-        found.push({ place, write })
-        await using operator = await options.operator(place, write)
-        const isThrough = options.isDone(place).then(() => sleep(afterwards_ms))
-        const died = operator.died.then(() => true)
-        if (!(await Promise.race([died, isThrough.then(() => false)]))) came_through = true
-      }),
-    )
+  let last = Number.POSITIVE_INFINITY
+  const kill = async (write: number) => {
+    const place = await options.place(write)
+    found.push({ place, write })
+    await using operator = await options.operator(place, write)
+    const isThrough = options.isDone(place).then(() => sleep(afterwards_ms))
+    const died = operator.died.then(() => true)
+    if (!(await Promise.race([died, isThrough.then(() => false)]))) last = Math.min(last, write)
   }
+  if (!isSoak) await Promise.all(quarterOf(expected_writes).map(kill))
+  for (let first = 1; isSoak && last > first; first += at_once) {
+    if (first > writes_max) throw new Error(`it still writes after ${writes_max} writes`)
+    await Promise.all(Array.from({ length: at_once }, (_, i) => kill(first + i)))
+  }
+  if (last <= writes) throw new Error(`it was complete before write ${last}, expected ${writes}`)
   return found.sort((a, b) => a.write - b.write)
 }
 

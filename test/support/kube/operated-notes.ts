@@ -1,14 +1,9 @@
-import {
-  type ApiServer,
-  apiServerStart_timeout_ms,
-  operatorAccount,
-  startApiServer,
-} from './api-server.ts'
+import { type ApiServer, apiServerStart_timeout_ms, operatorAccount } from './api-server.ts'
 import { noteKind } from './note-kind.ts'
 import { type NoteService, startNoteService } from './note-service.ts'
 import { startTestOperator, type TestOperator, type TestOperatorOptions } from './operator.ts'
-import { grant, operatorRules } from './operator-rules.ts'
-import { installKinds, type Resources, resourcesOf } from './resources.ts'
+import { type Resources, resourcesOf } from './resources.ts'
+import { sharedApiServer } from './shared-api-server.ts'
 
 export { apiServerStart_timeout_ms }
 
@@ -23,12 +18,10 @@ export type NoteCluster = AsyncDisposable & {
   kubeconfig(url?: string): Promise<string>
 }
 
-/** Starts both; for `beforeAll`, with `apiServerStart_timeout_ms`. */
-export async function startNoteCluster(options: { upserts?: boolean } = {}): Promise<NoteCluster> {
+/** The server of this worker, and a service; for `beforeAll`, with `apiServerStart_timeout_ms`. */
+export async function sharedNoteCluster(options: { upserts?: boolean } = {}): Promise<NoteCluster> {
   await using parts = new AsyncDisposableStack()
-  const server = parts.use(await startApiServer())
-  await installKinds(server, [noteKind])
-  await grant(server, operatorRules([noteKind.plural]))
+  const server = parts.use(await sharedApiServer([noteKind]))
   const service = parts.use(await startNoteService(options))
   const all = parts.move()
   return {

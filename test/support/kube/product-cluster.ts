@@ -1,14 +1,15 @@
 import { type Kind, kinds } from '../../../src/operator/index.ts'
 import { retentionPolicyKind } from '../../../src/operator/kinds/retention-policy/index.ts'
 import { serviceAccountKind } from '../../../src/operator/kinds/service-account/index.ts'
-import { type ApiServer, operatorAccount, startApiServer } from './api-server.ts'
+import { type ApiServer, operatorAccount } from './api-server.ts'
 import { grantProject } from './grants.ts'
 import type { KubeObject } from './kube-request.ts'
-import { type OperatedService, startOperatedService } from './operated-service.ts'
+import type { OperatedService } from './operated-service.ts'
 import { startTestOperator, type TestOperator, type TestOperatorOptions } from './operator.ts'
 import type { OperatorProcessOptions } from './operator-process.ts'
-import { grant, operatorRules } from './operator-rules.ts'
-import { installKinds, type Resources, resourcesOf } from './resources.ts'
+import { type Resources, resourcesOf } from './resources.ts'
+import { sharedApiServer } from './shared-api-server.ts'
+import { sharedService } from './shared-service.ts'
 
 /** A parsed body; tests read it without narrowing. */
 type Json = ReturnType<typeof JSON.parse>
@@ -16,17 +17,13 @@ type Json = ReturnType<typeof JSON.parse>
 /** An API server with the kinds of the product, and the part of the product that they declare. */
 export type ProductCluster = AsyncDisposable & { server: ApiServer; service: OperatedService }
 
-/** Starts both; for `beforeAll`, with `apiServerStart_timeout_ms`. */
-export async function startProductCluster(
-  options: { users?: readonly string[] } = {},
-): Promise<ProductCluster> {
-  await using parts = new AsyncDisposableStack()
-  const server = parts.use(await startApiServer(options))
-  await installKinds(server, kinds)
-  await grant(server, operatorRules(kinds.map(({ plural }) => plural)))
-  const service = parts.use(await startOperatedService())
-  const all = parts.move()
-  return { server, service, [Symbol.asyncDispose]: () => all.disposeAsync() }
+/** Returns those of this worker; for `beforeAll`, with `apiServerStart_timeout_ms`. */
+export async function sharedProductCluster(): Promise<ProductCluster> {
+  const server = await sharedApiServer(kinds)
+  return {
+    ...{ server, service: await sharedService() },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  }
 }
 
 /** A namespace and a project for one test, with their contents. */

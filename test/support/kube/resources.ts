@@ -10,13 +10,12 @@ const wait_ms_max = 60_000
 /** Creates the CRDs of the kinds, and waits until the server serves them. */
 export async function installKinds(server: ApiServer, kinds: readonly Kind[]): Promise<void> {
   const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
-  for (const kind of kinds) {
-    const body = crdOf(kind)
-    await server.tell('PATCH', `${crds}/${kind.plural}.${group}?fieldManager=test&force=true`, {
-      body,
-    })
+  const install = async (kind: Kind) => {
+    const path = `${crds}/${kind.plural}.${group}?fieldManager=test&force=true`
+    await server.tell('PATCH', path, { body: crdOf(kind) })
     await areServed(server, kind.plural)
   }
+  await Promise.all(kinds.map(install))
 }
 
 /**

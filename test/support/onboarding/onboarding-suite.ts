@@ -12,7 +12,7 @@ import type { Json } from '../verification-api.ts'
 const base = '/api/v1/onboarding'
 const scenarioUrl = `${base}/seeded-reliability-scenario`
 
-/** An archive run waits half a minute for rows that are on their way. */
+/** An archive run waits for rows that are on their way. */
 const command_ms_max = 90_000
 
 /** A time-out, no target: the measured time is printed. */

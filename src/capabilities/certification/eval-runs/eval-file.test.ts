@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
 import { evalFile_characters_max, readEvalFile } from './eval-file.ts'
 import { EvalFileFault } from './read-cases.ts'
 
@@ -202,7 +203,7 @@ describe('hostile files', () => {
         faultsOf('junit', suite(content))
         faultsOf('junit', suite(`<testcase name="a">${content}</testcase>`))
       }),
-      { numRuns: 200 },
+      { numRuns: fuzzRuns(200) },
     )
   })
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
 import { kornGraubard } from '../../../kernel/statistics/rate-interval.ts'
 import { metrics } from '../policy/metrics.ts'
 import { type Gate, type PolicyRules, policyBody } from '../policy/policy.ts'
@@ -342,7 +343,7 @@ test('verdicts are those of a naive model with p-values and Holm', () => {
         naive(unique, 0.025 / max_attempts),
       )
     }),
-    { numRuns: 60 },
+    { numRuns: fuzzRuns(60) },
   )
 })
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { type AgentRun, agentRun } from '../../../../test/corpus/agent-run.ts'
 import { runOf } from '../../../../test/support/detect-one.ts'
+import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
 import type { Detector, FindingDraft } from '../contract.ts'
 import { loopDetectors } from '../detectors/index.ts'
 import { placesOfSteps } from '../facts/finding-parts.ts'
@@ -221,7 +222,7 @@ test('for every run nothing throws, work is limited, and batches do not change f
       expect(parts.add(rows.slice(at))).toBe('added')
       expect(detect(parts.run(), loopDetectors)).toEqual(found)
     }),
-    { numRuns: 60 },
+    { numRuns: fuzzRuns(60) },
   )
 }, 120_000)
 

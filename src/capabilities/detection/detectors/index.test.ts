@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type AgentRun, agentRun } from '../../../../test/corpus/agent-run.ts'
 import { findingsOf } from '../../../../test/support/failure-findings.ts'
+import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
 import { findingPlaces_max } from '../contract.ts'
 import { failureTypes } from '../facts/finding-parts.ts'
 import { failureDetectors } from './index.ts'
@@ -58,6 +59,6 @@ test('findings are valid for every run', () => {
         if (recovered) expect(['info', 'low', 'medium']).toContain(severity)
       }
     }),
-    { numRuns: 60 },
+    { numRuns: fuzzRuns(60) },
   )
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type AgentRun, agentRun, type RunSource } from '../../../../test/corpus/agent-run.ts'
 import { observationOf } from '../../../../test/support/observations.ts'
+import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
 import type { Observation } from '../../../model/observation.ts'
 import type { TaskRun } from './contract.ts'
 import { createReconstruction, reconstruct } from './reconstruction.ts'
@@ -624,7 +625,7 @@ describe('for every client behaviour', () => {
         }
         expect(one.run()).toEqual(reconstruct(rows))
       }),
-      { numRuns: 40 },
+      { numRuns: fuzzRuns(40) },
     )
   })
   test.each(sources)('every index points to an existing object, from %s', (source) => {
@@ -635,7 +636,7 @@ describe('for every client behaviour', () => {
         expect(run.calls).toHaveLength(rows.filter(({ type }) => type === 'generation').length)
         expectWhole(run)
       }),
-      { numRuns: 40 },
+      { numRuns: fuzzRuns(40) },
     )
   })
 })

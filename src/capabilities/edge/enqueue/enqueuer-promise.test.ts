@@ -8,6 +8,7 @@ import {
   observationsIn,
 } from '../../../../test/support/enqueuers.ts'
 import { observation, projects, requestOf } from '../../../../test/support/ingest-requests.ts'
+import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
 import { QueueUnavailable } from '../../../platform/queue/index.ts'
 import { readObservation } from '../../storage/row-format/index.ts'
 import type { IngestRequest } from './contract.ts'
@@ -82,7 +83,7 @@ test('a request resolves exactly when all its rows are durable, each once', asyn
       }
       frames.forEach(assertWhole)
     }),
-    { numRuns: 100 },
+    { numRuns: fuzzRuns(100) },
   )
 })
 

@@ -6,6 +6,7 @@ import {
   start_ms,
   valueSample,
 } from '../../../../test/support/incident-steps.ts'
+import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
 import { afterResolve, type GroupState, type Slot, step } from '../index.ts'
 
 const rules = fc
@@ -52,7 +53,7 @@ test('in any order of slots, firing and ending alternate, and a state is plain J
         checkState(result.state)
       }
     }),
-    { numRuns: 1500 },
+    { numRuns: fuzzRuns(1500) },
   )
 })
 

@@ -9,12 +9,13 @@ import {
 import { modelGroup } from '../../../../test/support/incidents/group-model.ts'
 import { groupHistories } from '../../../../test/support/incidents/history-arbitrary.ts'
 import { groupExamples } from '../../../../test/support/incidents/kind-examples.ts'
+import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
 import { type Rule, ruleKinds } from '../rules/rule.ts'
 import type { GroupState } from './contract.ts'
 import { afterResolve, step } from './step.ts'
 
 /** Histories of each kind of rule; 25,000 of each agreed when the model was written. */
-const histories = 500
+const histories = fuzzRuns(500)
 
 /** Returns the answers of `step` to a history of a group. */
 function stepThrough(rule: Rule, acts: readonly Act[]): Answer[] {

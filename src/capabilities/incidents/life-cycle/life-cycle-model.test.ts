@@ -14,9 +14,10 @@ import {
 } from '../../../../test/support/incidents/key-examples.ts'
 import { playKey } from '../../../../test/support/incidents/key-player.ts'
 import { modelMessages } from '../../../../test/support/incidents/message-model.ts'
+import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
 
 /** Histories of a dedup key; 20,000 agreed when the code was joined to the model. */
-const histories = 500
+const histories = fuzzRuns(500)
 
 describe('the life-cycle of incidents', () => {
   const examples = [...lifeCycleExamples, ...messageExamples]

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
 import { compilePolicy } from './compile-policy.ts'
 import type { Mask, Masker } from './contract.ts'
 import { maskText } from './mask-text.ts'
@@ -117,7 +118,7 @@ test('nothing that a mask matches survives in any JSON, and JSON it stays', () =
       expect(texts(masked).filter((text) => /SECRET-[0-9]/.test(text))).toEqual([])
       expect(valuesOf('password', masked).filter((inner) => inner !== '[masked:m]')).toEqual([])
     }),
-    { numRuns: 1000 },
+    { numRuns: fuzzRuns(1000) },
   )
 })
 
@@ -137,7 +138,7 @@ test('nothing that a pattern matches survives in JSON that was cut anywhere', ()
       const masked = maskText(text.slice(0, 1 + (cut % text.length)), both)
       expect(masked).not.toMatch(/SECRET-[0-9]/)
     }),
-    { numRuns: 1000 },
+    { numRuns: fuzzRuns(1000) },
   )
 })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
 import type { IngestRecords, TextPairs } from '../../../model/ingest-records.ts'
 import { observationSchema } from '../../../model/observation.ts'
 import {
@@ -110,7 +111,7 @@ test.each(kinds)('%s are written as their columns say', (kind) => {
         .map(([name]) => [name, row[name]])
       expect(encoded(kind, draft)).toEqual(encode([{ ...row, ...Object.fromEntries(withMaps) }]))
     }),
-    { numRuns: 200 },
+    { numRuns: fuzzRuns(200) },
   )
 })
 
@@ -123,7 +124,7 @@ test('an observation and its head are read as written', () => {
       const head = readObservationHead(Buffer.concat([Buffer.alloc(at), bytes]), at)
       expect(row).toMatchObject(head)
     }),
-    { numRuns: 300 },
+    { numRuns: fuzzRuns(300) },
   )
 })
 

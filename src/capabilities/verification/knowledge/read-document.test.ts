@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { measureCpu } from '../../../../test/support/cpu-time.ts'
+import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
 import { toSource } from '../text/mapped-text.ts'
 import { splitLinesAndSentences } from '../text/sentences.ts'
 import { splitDocument } from './chunks.ts'
@@ -106,7 +107,7 @@ describe('documents become plain text that knows its source', () => {
           }
         },
       ),
-      { numRuns: 500 },
+      { numRuns: fuzzRuns(500) },
     )
   })
 

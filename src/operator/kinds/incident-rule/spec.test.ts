@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { rules } from '../../../../test/support/incidents/rule-arbitrary.ts'
+import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
 import { ruleFields } from '../../../capabilities/incidents/rules/rule.ts'
 import { ruleBody } from '../../../capabilities/incidents/rules/rule-faults.ts'
 import { structuralSchemaFrom } from '../../crd/structural-schema-from.ts'
@@ -58,7 +59,7 @@ test('a rule of the API is the same rule when it is declared as a resource', () 
         expect(ruleBody.parse(toRule({ name: String(name), spec }))).toEqual(expected)
       },
     ),
-    { numRuns: 300 },
+    { numRuns: fuzzRuns(300) },
   )
 })
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type AgentRun, agentRun } from '../../../../../test/corpus/agent-run.ts'
 import { findingsOf } from '../../../../../test/support/failure-findings.ts'
+import { fuzzRuns } from '../../../../../test/support/suite/budget.ts'
 import { runDetectors } from '../../analyse/run-detectors.ts'
 import { reconstruct } from '../../reconstruction/index.ts'
 import { unsupportedValue } from './unsupported-value.ts'
@@ -210,6 +211,6 @@ test('whatever a tool returned is never marked, in any format', () => {
       fc.pre(!/^(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$/.test(String(other)))
       expect(valuesIn(run.user('And now?').assistant(`There are ${other}!`))).toHaveLength(1)
     }),
-    { numRuns: 40 },
+    { numRuns: fuzzRuns(40) },
   )
 })

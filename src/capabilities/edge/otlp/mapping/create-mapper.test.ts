@@ -16,6 +16,7 @@ import {
   textFrom,
   traceOne,
 } from '../../../../../test/support/otlp-spans.ts'
+import { fuzzRuns } from '../../../../../test/support/suite/budget.ts'
 import { conversationIdFrom } from '../../../../kernel/ids.ts'
 import type { OtlpLogRecord, OtlpValue } from '../contract.ts'
 import { currentContract } from './contracts/registry.ts'
@@ -584,7 +585,7 @@ test('no value throws, and texts of columns are bounded', () => {
         expect(typeof text === 'string' || text instanceof Uint8Array).toBe(true)
       }
     }),
-    { numRuns: 600 },
+    { numRuns: fuzzRuns(600) },
   )
 })
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fuzzRuns } from '../../../../../test/support/suite/budget.ts'
 import { newId } from '../../../../kernel/ids.ts'
 import { systemClock } from '../../../../kernel/time.ts'
 import type { Exchange, ExchangeFacts } from '../../../../model/exchange.ts'
@@ -296,7 +297,7 @@ test('with any queue, seen = published + lost + pending, and nothing is duplicat
         expect(reported.every(({ items, path }) => items === 1 && path === 'proxy')).toBe(true)
       },
     ),
-    { numRuns: 60 },
+    { numRuns: fuzzRuns(60) },
   )
 })
 

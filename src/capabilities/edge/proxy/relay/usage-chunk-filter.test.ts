@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fuzzRuns } from '../../../../../test/support/suite/budget.ts'
 import { removeLastNullUsage, removeNullUsage, UsageChunkFilter } from './usage-chunk-filter.ts'
 
 const usage = '{"id":"c","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}'
@@ -84,7 +85,7 @@ test('any bytes in any pieces pass unchanged except for usage', () => {
       const others = events.filter((text) => !text.startsWith(`data: ${usage}`))
       expect(through(pieces)).toBe(others.join('').replaceAll(asked, delta))
     }),
-    { numRuns: 2000 },
+    { numRuns: fuzzRuns(2000) },
   )
 })
 
@@ -150,7 +151,7 @@ test('removes the outermost member of any JSON, and nothing else', () => {
         `data: ${JSON.stringify(Object.fromEntries(inner))}\n\n`,
       )
     }),
-    { numRuns: 1000 },
+    { numRuns: fuzzRuns(1000) },
   )
 })
 

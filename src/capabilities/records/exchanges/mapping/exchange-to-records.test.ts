@@ -1,6 +1,7 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fuzzRuns } from '../../../../../test/support/suite/budget.ts'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import { observationSchema } from '../../../../model/observation.ts'
 import { createPricing } from '../../pricing/index.ts'
@@ -506,6 +507,6 @@ test('any bodies make a valid row', () => {
       const row = mapped({ facts: about, request: asked, response: answered })
       expect(observationSchema.safeParse(row).error).toBeUndefined()
     }),
-    { numRuns: 1_000 },
+    { numRuns: fuzzRuns(1_000) },
   )
 })
