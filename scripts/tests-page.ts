@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import ts from 'typescript'
 import { readDurations, type Suite } from '../test/support/suite/durations.ts'
-import { soakOnlyFiles } from '../test/support/suite/soak-only.ts'
+import { rotatingFiles, soakOnlyFiles } from '../test/support/suite/soak-only.ts'
 
 /** Writes docs/internals/tests.md: what `make test` and `make soak` run, from the tests themselves. */
 export function testsPage(root: string): string {
@@ -25,6 +25,15 @@ export function testsPage(root: string): string {
     ...found.flatMap((one) =>
       one.kind === 'soak only' ? [`| \`${one.file}\`: ${one.name} | ${one.reason} |`] : [],
     ),
+    '',
+    '## A quarter of the scenarios',
+    '',
+    'These files run scenarios over real processes whose parts other tests show each time. Of them `make test` runs a',
+    'quarter, which the hash of the commit chooses.',
+    '',
+    '| file | shown each time by |',
+    '|---|---|',
+    ...Object.entries(rotatingFiles).map(([file, others]) => `| \`${file}\` | ${others} |`),
     '',
     '## Fewer in `make test`',
     '',

@@ -124,7 +124,7 @@ describe.concurrent('a store that does not answer', () => {
     async (how) => {
       await using gate = await tcpGate(database.url)
       const columnar = slowClickHouse(gate.url, how)
-      const api = await apiWith(['clickhouse', 'postgres'], 400, { columnar })
+      const api = await apiWith(['clickhouse', 'postgres'], 1_000, { columnar })
       const asked = api.call('query/aggregate', counted)
       const direct = openColumnar(columnarOptions(database))
       await eventually('it runs', async () => (await statementsOf(direct, how)) === 1)
@@ -143,8 +143,8 @@ describe.concurrent('a store that does not answer', () => {
   test.each(['stall', 'mute'] as const)('PostgreSQL, by %s: the other one does', async (how) => {
     const postgres_url = await testPostgres()
     await using gate = await tcpGate(postgres_url)
-    const api = await apiWith(['postgres', 'clickhouse'], 400, { postgres_url: gate.url })
-    const direct = await apiWith(['postgres'], 400, { postgres_url })
+    const api = await apiWith(['postgres', 'clickhouse'], 1_000, { postgres_url: gate.url })
+    const direct = await apiWith(['postgres'], 1_000, { postgres_url })
     await withLockedRows(direct, async () => {
       const asked = api.call('query/aggregate', counted)
       await eventually('it runs', async () => (await backendOf(direct)) !== undefined)

@@ -19,7 +19,7 @@ import { fuzzRuns } from '../support/suite/budget.ts'
 
 const fixedSeed = 20_260_105
 const randomSeed = Math.floor(Math.random() * 2 ** 31)
-const casesPerCorpus = 14_000
+const casesPerCorpus = fuzzRuns(14_000)
 
 const rich = otlpRequest({ spans: 2, span_bytes: 1_400 })
 for (const span of rich.resourceSpans[0]?.scopeSpans[0]?.spans ?? []) {

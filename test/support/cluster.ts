@@ -67,7 +67,7 @@ export type ClusterOptions = {
 /**
  * Starts PostgreSQL, ClickHouse, nats-server with JetStream and a scripted provider, and then
  * `proxy`, `api` and `worker`: all on free loopback ports, in one temporary folder. The stores are
- * copies of migrated ones, unless the test fills them or has its own secret key. `stop` ends the
+ * copies of migrated ones, unless the test fills them or has its own keys. `stop` ends the
  * processes and removes the folder.
  */
 export async function startCluster({
@@ -81,7 +81,9 @@ export async function startCluster({
   await chmod(directory, 0o711)
   parts.defer(() => rm(directory, { recursive: true }))
 
-  const isPrepared = fill === undefined && env['LOOPTRACE_SECRET_KEY'] === undefined
+  // `migrate` stores what depends on these keys.
+  const ownKeys = ['LOOPTRACE_SECRET_KEY', 'LOOPTRACE_OPERATOR_KEY'].some((name) => name in env)
+  const isPrepared = fill === undefined && !ownKeys
   if (isPrepared) await copyPrepared('cluster', directory, prepareStores)
   const started_ms = performance.now()
   const servers = await startServers(directory, script, parts)

@@ -4,8 +4,9 @@ import { compareDurations } from './durations.ts'
 const seconds = (files: Record<string, number>) => new Map(Object.entries(files))
 
 test('names what grew, and compares the sums', () => {
-  const recorded = seconds({ a: 10, b: 5, gone: 3 })
-  expect(compareDurations(seconds({ a: 9, b: 7, new: 4 }), recorded, 1)).toEqual({
+  const recorded = seconds({ a: 8, b: 5, c: 2, gone: 3 })
+  expect(compareDurations(seconds({ a: 7, b: 7, c: 2, new: 4 }), recorded, 1)).toEqual({
+    scale: 1,
     recorded_s: 18,
     now_s: 20,
     grown: [
@@ -20,4 +21,12 @@ test('a slow machine may take longer; a fast one need not be faster', () => {
   expect(compareDurations(seconds({ a: 19 }), recorded, 2).grown).toEqual([])
   expect(compareDurations(seconds({ a: 21 }), recorded, 2)).toMatchObject({ recorded_s: 20 })
   expect(compareDurations(seconds({ a: 10 }), recorded, 0.5)).toMatchObject({ recorded_s: 10 })
+})
+
+test('where all files take longer, the machine is slow; where one does, it grew', () => {
+  const recorded = seconds({ a: 10, b: 5, c: 2 })
+  const slow = compareDurations(seconds({ a: 15, b: 7.5, c: 3 }), recorded, 1)
+  expect(slow).toEqual({ scale: 1.5, recorded_s: 25.5, now_s: 25.5, grown: [] })
+  const grown = compareDurations(seconds({ a: 20, b: 5, c: 2 }), recorded, 1)
+  expect(grown).toMatchObject({ scale: 1, recorded_s: 17, now_s: 27 })
 })

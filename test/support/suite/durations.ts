@@ -37,6 +37,8 @@ export type Growth = { file: string; recorded_s: number; now_s: number }
 
 /** What a run's seconds say beside the recorded ones, scaled to this machine. */
 export type Comparison = {
+  /** How many times slower the machine counts, at least 1. */
+  scale: number
   recorded_s: number
   now_s: number
   /** Files that took longer, those that grew most first. */
@@ -45,20 +47,35 @@ export type Comparison = {
 
 /**
  * Compares the seconds of a run with recorded ones. `slowness` is how many times slower this
- * machine is than the one that recorded; a faster machine counts as equal, because waits do not
- * become shorter there.
+ * machine calculates than the one that recorded. It may be slower in other ways, so the median of
+ * all files counts if it is larger: files that grew stand out from the others. A faster machine
+ * counts as equal, because waits do not become shorter there.
  */
 export function compareDurations(
   now: ReadonlyMap<string, number>,
   recorded: ReadonlyMap<string, number>,
   slowness: number,
 ): Comparison {
-  const scale = Math.max(1, slowness)
+  const scale = Math.max(1, slowness, medianGrowth(now, recorded))
   const scaled = (file: string) => (recorded.get(file) ?? 0) * scale
   const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0)
   const grown = [...now]
     .map(([file, now_s]) => ({ file, recorded_s: scaled(file), now_s }))
     .filter(({ recorded_s, now_s }) => now_s > recorded_s)
     .toSorted((a, b) => b.now_s - b.recorded_s - (a.now_s - a.recorded_s))
-  return { recorded_s: sum(recorded.values()) * scale, now_s: sum(now.values()), grown }
+  return { scale, recorded_s: sum(recorded.values()) * scale, now_s: sum(now.values()), grown }
+}
+
+/** Seconds from which the time of a file is more than chance. */
+const counted_s_min = 1
+
+function medianGrowth(
+  now: ReadonlyMap<string, number>,
+  recorded: ReadonlyMap<string, number>,
+): number {
+  const ratios = [...recorded]
+    .filter(([file, seconds]) => seconds >= counted_s_min && now.has(file))
+    .map(([file, seconds]) => (now.get(file) ?? 0) / seconds)
+    .toSorted((a, b) => a - b)
+  return ratios[ratios.length >> 1] ?? 1
 }

@@ -9,6 +9,7 @@ import {
   type Suite,
   writeDurations,
 } from './durations.ts'
+import { filesOfOtherRuns, isRecording } from './run.ts'
 
 const slowestShown = 20
 const grownShown = 10
@@ -40,7 +41,7 @@ export const durations: Reporter = {
   },
   onTestRunEnd(modules, _errors, reason) {
     if (reason !== 'passed') return
-    if (process.env['TEST_RECORD'] === '1') record(modules)
+    if (isRecording) record(modules)
     else compare(modules)
   },
 }
@@ -52,15 +53,16 @@ function compare(modules: readonly TestModule[]): void {
   const now = new Map(modules.map((module) => [fileOf(module), secondsOf(module)]))
   const ofSuite = Object.entries(files).map(([file, ran]) => [file, ran[suite]?.seconds] as const)
   const recorded = new Map(ofSuite.flatMap(([file, s]) => (s === undefined ? [] : [[file, s]])))
+  for (const file of filesOfOtherRuns()) recorded.delete(file)
   if (![...recorded.keys()].every((file) => now.has(file))) return
   // A machine that became slower during the run counts as slow.
   const slowness = Math.max(calibration_ms, calibrate()) / recorded_ms
-  const { recorded_s, now_s, grown } = compareDurations(now, recorded, slowness)
+  const { scale, recorded_s, now_s, grown } = compareDurations(now, recorded, slowness)
   const lines = grown.slice(0, grownShown).map(({ file, recorded_s: before_s, now_s: after_s }) => {
     return `${before_s.toFixed(1).padStart(7)} → ${after_s.toFixed(1).padStart(5)} s  ${file}`
   })
   const sums = `${now_s.toFixed(0)} s of files, ${recorded_s.toFixed(0)} s recorded`
-  print(`Files that grew most (${sums}; this machine × ${slowness.toFixed(2)})`, lines)
+  print(`Files that grew most (${sums}; this machine × ${scale.toFixed(2)})`, lines)
   if (now_s <= recorded_s * (1 + growth_max)) return
   process.stdout.write(
     `\nFailed: the suite grew by more than ${growth_max * 100} %. Make the files above faster, ` +

@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { isSoak } from './budget.ts'
-import { soakOnlyFiles } from './soak-only.ts'
+import { chosenBy, isSoak } from './budget.ts'
+import { rotatingFiles, soakOnlyFiles } from './soak-only.ts'
+
+/** Whether this run records durations, for which it needs every file of `make test`. */
+export const isRecording = process.env['TEST_RECORD'] === '1'
 
 /** The commit whose hash chooses the cases of a matrix; TEST_COMMIT repeats another one. */
 export function commitOfRun(): string {
@@ -13,7 +16,22 @@ export function commitOfRun(): string {
   }
 }
 
-/** Patterns of files that this run leaves out: those that only a soak runs. */
+/**
+ * Files that this run leaves out: those that only a soak runs, and three quarters of the rotating
+ * ones. A file that the command line names is never left out.
+ */
 export function filesOfOtherRuns(): string[] {
-  return isSoak ? [] : Object.keys(soakOnlyFiles)
+  if (isSoak) return []
+  const rotating = Object.keys(rotatingFiles)
+  const chosen = new Set(isRecording ? rotating : chosenBy(commitOfRun(), rotating))
+  const others = [...Object.keys(soakOnlyFiles), ...rotating.filter((file) => !chosen.has(file))]
+  const named = namesIn(process.argv.slice(2))
+  return others.filter((file) => !named.some((name) => file.includes(name)))
+}
+
+/** The names of files among the arguments of vitest, which match a part of a path. */
+function namesIn(args: readonly string[]): string[] {
+  return args.filter(
+    (arg, at) => !arg.startsWith('-') && arg !== 'run' && args[at - 1] !== '--project',
+  )
 }

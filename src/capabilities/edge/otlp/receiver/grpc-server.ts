@@ -154,6 +154,7 @@ function deadlineOf(call: GrpcExport, services: ReceiverServices): NodeJS.Timeou
 /** Serves a call. Rejects with the error to answer. */
 async function serve(call: GrpcExport, services: ReceiverServices): Promise<void> {
   const { headers, stream } = call
+  limitHeaders(headers)
   const head = grpcHeadOf(headers)
   const asked = services.admit(credentialsOf(call))
   const admission = asked instanceof Promise ? await asked : asked
@@ -175,6 +176,15 @@ async function serve(call: GrpcExport, services: ReceiverServices): Promise<void
     ingest_request_id,
   })
   settle(call, rejected > 0 ? 'partial' : 'ok')
+}
+
+/** HTTP/2 only advises clients of the limit, so the server counts too. */
+function limitHeaders(headers: IncomingHttpHeaders): void {
+  let bytes = 0
+  for (const [name, value] of Object.entries(headers)) bytes += name.length + String(value).length
+  if (bytes <= headers_bytes_max) return
+  const detail = `got ${bytes} bytes of headers, expected at most ${headers_bytes_max}`
+  throw problem('headers_too_large', { detail })
 }
 
 async function messageOf(

@@ -49,6 +49,7 @@ const codesByProblem: Partial<Record<ProblemCode, number>> = {
   method_not_allowed: rpcCodes.unimplemented,
   request_timeout: rpcCodes.deadline_exceeded,
   body_too_large: rpcCodes.resource_exhausted,
+  headers_too_large: rpcCodes.resource_exhausted,
   rate_limited: rpcCodes.resource_exhausted,
   store_unavailable: rpcCodes.unavailable,
   overloaded: rpcCodes.unavailable,
