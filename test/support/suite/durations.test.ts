@@ -17,10 +17,11 @@ test('names what grew, and compares the sums', () => {
 })
 
 test('a slow machine may take longer; a fast one need not be faster', () => {
-  const recorded = seconds({ a: 10 })
-  expect(compareDurations(seconds({ a: 19 }), recorded, 2).grown).toEqual([])
-  expect(compareDurations(seconds({ a: 21 }), recorded, 2)).toMatchObject({ recorded_s: 20 })
-  expect(compareDurations(seconds({ a: 10 }), recorded, 0.5)).toMatchObject({ recorded_s: 10 })
+  const recorded = seconds({ a: 10, b: 10, c: 10 })
+  const slow = compareDurations(seconds({ a: 21, b: 19, c: 19 }), recorded, 2)
+  expect(slow).toMatchObject({ scale: 2, recorded_s: 60, grown: [{ file: 'a' }] })
+  const fast = compareDurations(seconds({ a: 5, b: 5, c: 10 }), recorded, 0.5)
+  expect(fast).toMatchObject({ scale: 1, recorded_s: 30 })
 })
 
 test('where all files take longer, the machine is slow; where one does, it grew', () => {

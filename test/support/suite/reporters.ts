@@ -1,14 +1,9 @@
+import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node'
 import { isSoak } from './budget.ts'
 import { calibrate } from './calibrate.ts'
-import {
-  compareDurations,
-  type Durations,
-  readDurations,
-  type Suite,
-  writeDurations,
-} from './durations.ts'
+import { compareDurations, readDurations, type Suite, writeDurations } from './durations.ts'
 import { filesOfOtherRuns, isRecording } from './run.ts'
 
 const slowestShown = 20
@@ -40,9 +35,8 @@ export const durations: Reporter = {
     calibration_ms = calibrate()
   },
   onTestRunEnd(modules, _errors, reason) {
-    if (reason !== 'passed') return
-    if (isRecording) record(modules)
-    else compare(modules)
+    if (isRecording && reason !== 'interrupted') record(modules.filter((one) => one.ok()))
+    if (!isRecording && reason === 'passed') compare(modules)
   },
 }
 
@@ -71,19 +65,17 @@ function compare(modules: readonly TestModule[]): void {
   process.exitCode = 1
 }
 
-/** Adds the seconds of this run to the recorded ones; a deleted file leaves them. */
+/** Replaces the recorded seconds of the files that passed; a deleted file leaves the record. */
 function record(modules: readonly TestModule[]): void {
-  const files: Durations['files'] = {}
-  const before = readDurations().files
+  const { files } = readDurations()
   for (const module of modules) {
     const file = fileOf(module)
     const tests = testsOf([module]).filter((test) => test.result().state === 'passed').length
     const ran = { seconds: Math.round(secondsOf(module) * 10) / 10, tests }
-    files[file] = { ...before[file], [suite]: ran }
+    files[file] = { ...files[file], [suite]: ran }
   }
-  // A soak repeats only files that differ from `make test`.
-  const kept = isSoak ? { ...before, ...files } : files
-  writeDurations({ calibration_ms, files: kept })
+  const present = Object.entries(files).filter(([file]) => existsSync(file))
+  writeDurations({ calibration_ms, files: Object.fromEntries(present) })
 }
 
 const fileOf = ({ moduleId, project }: TestModule): string =>
