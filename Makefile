@@ -28,16 +28,19 @@ BASE := HEAD
 test-changed: node_modules/.installed
 	$(VITEST) run --changed $(BASE)
 
-# Everything: the tests of `make test`, then whole matrices, long kill storms and large fuzz
-# budgets; records the durations of both. For nights and releases. ROOM=incidents runs the second
-# part for the files with that word in their path.
+# Everything: the tests of `make test` and all scenarios, then the files with whole matrices, long
+# kill storms and large fuzz budgets again; records the durations of both. For nights and releases.
+# ROOM=incidents runs the second part for the files with that word in their path.
+soak_only := import('./test/support/suite/soak-only.ts').then((all) => console.log(...Object.keys(all.soakOnlyFiles)))
 soak: check
 ifdef ROOM
 	TEST_SOAK=1 $(VITEST) run $(ROOM)
 else
-	TEST_RECORD=1 $(VITEST) run
-	TEST_SOAK=1 TEST_RECORD=1 $(VITEST) run
-	$(NODE) scripts/generate.ts
+	@failed=0; \
+	TEST_RECORD=1 $(VITEST) run || failed=1; \
+	TEST_SOAK=1 TEST_RECORD=1 $(VITEST) related --run test/support/suite/budget.ts \
+	  $$($(NODE) -e "$(soak_only)") || failed=1; \
+	$(NODE) scripts/generate.ts && exit $$failed
 endif
 
 # Types, lint, arrows, unused code, fresh generated files, plain English, the lock file, licences,

@@ -95,6 +95,20 @@ async function revokedCount(): Promise<number> {
   return Number(line.exec(body)?.[1] ?? 0)
 }
 
+/**
+ * Waits until the operator has seen that accounts are gone. Before, it would make their lost Secrets
+ * again, which no garbage collector deletes here.
+ */
+async function accountsAreSeen(): Promise<void> {
+  await eventually('the operator has the accounts of the cluster', async () => {
+    const path = '/apis/looptrace.dev/v1alpha1/looptraceserviceaccounts'
+    const { items } = await cluster.server.tell('GET', path)
+    const { body } = await operator.metrics.expose()
+    const lines = body.matchAll(/^looptrace_operator_resources\{.*ServiceAccount.*\} (\d+)$/gim)
+    return [...lines].reduce((sum, [, count]) => sum + Number(count), 0) === items.length
+  })
+}
+
 test('a resource whose finalizer is removed by hand leaves no key after the grace', async () => {
   const before = await revokedCount()
   const own = await orphaned()
@@ -156,6 +170,7 @@ test('an operator that lost the right to read resources revokes nothing', async 
 
 test('keys of a resource that is made again under a new namespace of the name are not inherited', async () => {
   const own = await orphaned()
+  await accountsAreSeen()
   const path = `/api/v1/namespaces/${own.namespace}`
   for (const name of (await own.secrets()).keys()) {
     await cluster.server.tell('DELETE', `${path}/secrets/${name}`)

@@ -61,7 +61,7 @@ export async function startWorld(
   await using parts = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-isolation-'))
   parts.defer(() => rm(directory, { recursive: true, force: true }))
-  const [postgres, clickhouse] = [await testPostgres(), await testClickHouse()]
+  const [postgres, clickhouse] = [await testPostgres(), await testClickHouse('own')]
   const logger = createLogger({ role: 'test', level: 'silent' })
   const project_id = newId()
   const dead_letter_id = await publishUnreadable(join(directory, 'queue'), project_id)
