@@ -35,7 +35,7 @@ export const durations: Reporter = {
     calibration_ms = calibrate()
   },
   onTestRunEnd(modules, _errors, reason) {
-    if (isRecording && reason !== 'interrupted') record(modules.filter((one) => one.ok()))
+    if (isRecording && reason !== 'interrupted') record(modules.filter(isTypical))
     if (!isRecording && reason === 'passed') compare(modules)
   },
 }
@@ -65,7 +65,12 @@ function compare(modules: readonly TestModule[]): void {
   process.exitCode = 1
 }
 
-/** Replaces the recorded seconds of the files that passed; a deleted file leaves the record. */
+/** A file that failed, or whose test needed a second attempt, took an untypical time. */
+function isTypical(module: TestModule): boolean {
+  return module.ok() && !testsOf([module]).some((test) => test.diagnostic()?.flaky === true)
+}
+
+/** Replaces the recorded seconds of files; a deleted file leaves the record. */
 function record(modules: readonly TestModule[]): void {
   const { files } = readDurations()
   for (const module of modules) {
