@@ -205,9 +205,13 @@ function settingsFor(servers: Servers, directory: string): Record<string, string
     LOOPTRACE_SECRET_KEY: 'a secret key of the tests, long enough',
     LOOPTRACE_DATA_DIRECTORY: join(directory, 'proxy'),
     LOOPTRACE_GRACE_PERIOD_MS: '5000',
+    ...eagerDetection,
     ...providerSettings(provider),
   }
 }
+
+/** Tests wait for verdicts, so detection need not leave time to other work. */
+export const eagerDetection = { LOOPTRACE_DETECTION_BUSY_PERCENT: '100' }
 
 /** Settings that point the three providers of a proxy to a scripted provider. */
 export function providerSettings({

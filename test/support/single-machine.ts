@@ -8,7 +8,7 @@ import {
   startEmbeddedClickHouse,
 } from '../../src/platform/columnar/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
-import { type FirstLogin, providerSettings } from './cluster.ts'
+import { eagerDetection, type FirstLogin, providerSettings } from './cluster.ts'
 import { copyPrepared } from './prepared-data.ts'
 import { type ProviderProcess, startProviderProcess } from './provider.ts'
 import { type RestartableService, restartableService } from './restartable-service.ts'
@@ -50,6 +50,7 @@ export async function startSingleMachine(
   const service = restartableService('all', {
     LOOPTRACE_DATA_DIRECTORY: directory,
     LOOPTRACE_DEMO: '0',
+    ...eagerDetection,
     ...providerSettings(provider),
     ...env,
   })
