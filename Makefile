@@ -31,15 +31,13 @@ test-changed: node_modules/.installed
 # Everything: the tests of `make test` and all scenarios, then the files with whole matrices, long
 # kill storms and large fuzz budgets again; records the durations of both. For nights and releases.
 # ROOM=incidents runs the second part for the files with that word in their path.
-soak_only := import('./test/support/suite/soak-only.ts').then((all) => console.log(...Object.keys(all.soakOnlyFiles)))
 soak: check
 ifdef ROOM
 	TEST_SOAK=1 $(VITEST) run $(ROOM)
 else
 	@failed=0; \
 	TEST_RECORD=1 $(VITEST) run || failed=1; \
-	TEST_SOAK=1 TEST_RECORD=1 $(VITEST) related --run test/support/suite/budget.ts \
-	  $$($(NODE) -e "$(soak_only)") || failed=1; \
+	TEST_SOAK=1 TEST_RECORD=1 $(VITEST) run $$($(NODE) scripts/soak-files.ts) || failed=1; \
 	$(NODE) scripts/generate.ts && exit $$failed
 endif
 
