@@ -9,7 +9,6 @@ import {
   message,
   sqliteDriver,
 } from '../support/queues.ts'
-import { fuzzRuns } from '../support/suite/budget.ts'
 
 /** What NATS reads as more than one subject, as more tokens, or as another line of its protocol. */
 const hasSpecialMeaning = (token: string) => /[*>.\s\p{Cc}]/u.test(token)
@@ -69,7 +68,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('subjects of $name', (driver)
           } else expect(error).toBeInstanceOf(TypeError)
         },
       ),
-      { numRuns: fuzzRuns(200) },
+      { numRuns: 200 },
     )
     const { ids, handler } = ackingHandler()
     const consumer = await queue.consume(consumeOptions, handler)
