@@ -28,7 +28,8 @@ async function check(image: string, flags: readonly string[]): Promise<void> {
   const needed = [...Object.keys(dependencies), 'node']
   for (const name of needed) if (!names.has(name)) fail(`${image}: ${name} is missing`)
   for (const name of Object.keys(optionalDependencies)) {
-    if (names.has(name) !== isEmbedded) fail(`${image}: ${name} ${isEmbedded ? 'is missing' : ''}`)
+    if (names.has(name) !== isEmbedded)
+      fail(`${image}: ${name} ${isEmbedded ? 'is missing' : 'is not in this image'}`)
   }
   if (names.has('vitest')) fail(`${image}: it has development tools`)
 }
