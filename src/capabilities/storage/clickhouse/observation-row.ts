@@ -55,7 +55,8 @@ export function timelineRowFrom(row: TimelineJsonRow): TimelineRow {
   }
 }
 
-function countOrNull(digits: string | null): number | null {
+/** Reads a count that is sent as text, or as a number where it already is one. */
+export function countOrNull(digits: string | number | null): number | null {
   return digits === null ? null : Number(digits)
 }
 
