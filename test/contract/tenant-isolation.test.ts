@@ -228,8 +228,10 @@ describe.each([
       const rows = [await rowsOf(ours, scope, name), await rowsOf(theirs, scope, name)]
       if (rows.some((count) => count > 0)) read.push(`${name} ${rows}`)
     }
-    const batchTables = ['conversations', 'ingest_request_messages', 'ingest_requests']
-    batchTables.push('large_rollups', 'task_detections', 'task_events', 'tasks')
+    const batchTables = ['conversations', 'erased_traces', 'erasure_keys', 'erasures']
+    batchTables.push('feedback_tasks', 'ingest_request_messages', 'ingest_requests')
+    batchTables.push('large_rollups', 'recent_traces', 'review_labels')
+    batchTables.push('task_detections', 'task_events', 'tasks')
     expect(read).toEqual(batchTables.map((name) => `${name} 1,1`))
   })
 

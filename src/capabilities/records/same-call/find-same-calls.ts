@@ -1,0 +1,184 @@
+import type { Observation } from '../../../model/observation.ts'
+
+/** A row of a trace, as far as it matters which calls are the same. */
+export type CallRow = Pick<
+  Observation,
+  | 'observation_id'
+  | 'parent_observation_id'
+  | 'type'
+  | 'status'
+  | 'source'
+  | 'start_time'
+  | 'end_time'
+  | 'model'
+  | 'model_requested'
+  | 'response_id'
+  | 'usage_source'
+>
+
+/** Returns whether an observation is a model call. Agents and chains repeat the usage of theirs. */
+export function isModelCall({ type }: Pick<Observation, 'type'>): boolean {
+  return type === 'generation' || type === 'embedding'
+}
+
+/**
+ * Finds the rows of one trace that describe a model call which another row counts, and returns the
+ * id of that row for each of them. The same call can arrive as the proxy's record, as a span of the
+ * client's library and as a span of a framework around it:
+ * - A call is the same as the nearest call around it if no tool and no agent is between, both ended
+ *   alike, and they name one model or one response of the provider. Of several calls inside, one is
+ *   the same: the one with its response, else the last. So each retry counts, and a fallback to
+ *   another model.
+ * - The proxy's record and a span are the same call if they name one response and overlap in time.
+ * The proxy's record counts, else a row with the usage of the provider, else the innermost. The
+ * result depends on the rows alone and not on their order.
+ */
+export function findSameCalls(rows: readonly CallRow[]): Map<CallRow, string> {
+  const calls = rows.filter(isModelCall).toSorted(compareRows)
+  const groups = new Groups(calls)
+  for (const [outer, inner] of nestedCalls(rows, calls)) groups.join(outer, inner)
+  for (const [record, span] of answeredCalls(calls)) groups.join(record, span)
+  const same = new Map<CallRow, string>()
+  for (const group of groups.all()) {
+    const [counts] = group.toSorted(compareRanks)
+    for (const row of group) {
+      if (row !== counts && counts !== undefined) same.set(row, counts.observation_id)
+    }
+  }
+  return same
+}
+
+/** Types of observations that begin work of their own: a call inside is not the one around. */
+const borders: ReadonlySet<string> = new Set(['tool', 'agent'])
+
+/** Yields each call with the one inside it that is the same. */
+function* nestedCalls(
+  rows: readonly CallRow[],
+  calls: readonly CallRow[],
+): Generator<[CallRow, CallRow]> {
+  const callAround = callsAround(rows)
+  const inside = new Map<CallRow, CallRow[]>()
+  for (const call of calls) {
+    const outer = callAround(call)
+    if (outer === undefined || !isAlike(outer, call)) continue
+    const known = inside.get(outer)
+    if (known === undefined) inside.set(outer, [call])
+    else known.push(call)
+  }
+  for (const [outer, inner] of inside) {
+    const answered = inner.filter(({ response_id }) => isOneResponse(outer, response_id))
+    const same = (answered.length > 0 ? answered : inner).at(-1)
+    if (same !== undefined) yield [outer, same]
+  }
+}
+
+/** Returns the search for the nearest call around a row; each row is passed once. */
+function callsAround(rows: readonly CallRow[]): (row: CallRow) => CallRow | undefined {
+  const byId = new Map<string, CallRow>()
+  for (const row of rows.toSorted(compareRows)) {
+    if (!byId.has(row.observation_id)) byId.set(row.observation_id, row)
+  }
+  const found = new Map<CallRow, CallRow | undefined>()
+  return (row) => {
+    const passed: CallRow[] = []
+    let outer: CallRow | undefined
+    for (let at: CallRow | undefined = row; at !== undefined; ) {
+      if (found.has(at)) {
+        outer = found.get(at)
+        break
+      }
+      // Until it is known: a cycle ends here.
+      found.set(at, undefined)
+      passed.push(at)
+      const parent: CallRow | undefined = byId.get(at.parent_observation_id)
+      if (parent === undefined || borders.has(parent.type)) break
+      if (isModelCall(parent)) {
+        outer = parent
+        break
+      }
+      at = parent
+    }
+    for (const one of passed) found.set(one, outer)
+    return outer
+  }
+}
+
+function isAlike(outer: CallRow, inner: CallRow): boolean {
+  if (outer === inner || outer.status !== inner.status || outer.type !== inner.type) return false
+  if (outer.response_id !== '' && inner.response_id !== '') {
+    return outer.response_id === inner.response_id
+  }
+  const models = modelsOf(outer)
+  return modelsOf(inner).some((model) => models.includes(model))
+}
+
+function isOneResponse({ response_id }: CallRow, other: string): boolean {
+  return response_id !== '' && response_id === other
+}
+
+/** Returns the names of a call's model, without the provider that some libraries put before them. */
+function modelsOf({ model, model_requested }: CallRow): string[] {
+  const names = [model, model_requested].filter((name) => name !== '')
+  return names.map((name) => name.slice(name.lastIndexOf('/') + 1).toLowerCase())
+}
+
+/** Yields the records of the proxy with the spans that name the same response of the provider. */
+function* answeredCalls(calls: readonly CallRow[]): Generator<[CallRow, CallRow]> {
+  const named = calls.filter(({ response_id }) => response_id !== '')
+  for (const same of Map.groupBy(named, ({ response_id }) => response_id).values()) {
+    const records = same.filter(({ source }) => source === 'proxy')
+    for (const span of same) {
+      if (span.source === 'proxy') continue
+      const overlapping = records.filter((record) => overlap(record, span))
+      const record = overlapping.find((one) => one.start_time >= span.start_time)
+      const nearest = record ?? overlapping.at(-1)
+      if (nearest !== undefined) yield [nearest, span]
+    }
+  }
+}
+
+/** Clocks of two machines may differ by this much. */
+const clocks_ns = 5_000_000_000n
+
+/** A server that names every response alike must not make one call of many. */
+function overlap(a: CallRow, b: CallRow): boolean {
+  return a.start_time <= b.end_time + clocks_ns && b.start_time <= a.end_time + clocks_ns
+}
+
+/** Joins calls to groups of the same call. A group has at most one record of the proxy. */
+class Groups {
+  readonly #groupOf = new Map<CallRow, CallRow[]>()
+
+  constructor(calls: readonly CallRow[]) {
+    for (const call of calls) this.#groupOf.set(call, [call])
+  }
+
+  join(a: CallRow, b: CallRow): void {
+    const [into, from] = [this.#groupOf.get(a), this.#groupOf.get(b)]
+    if (into === undefined || from === undefined || into === from) return
+    const records = [...into, ...from].filter(({ source }) => source === 'proxy')
+    if (records.length > 1) return
+    into.push(...from)
+    for (const call of from) this.#groupOf.set(call, into)
+  }
+
+  all(): ReadonlySet<CallRow[]> {
+    return new Set(this.#groupOf.values())
+  }
+}
+
+/** Orders rows by start, then id: those that are sent in any order come in one. */
+function compareRows(a: CallRow, b: CallRow): number {
+  if (a.start_time !== b.start_time) return a.start_time < b.start_time ? -1 : 1
+  if (a.observation_id !== b.observation_id) return a.observation_id < b.observation_id ? -1 : 1
+  return 0
+}
+
+/** The row that counts comes first. */
+function compareRanks(a: CallRow, b: CallRow): number {
+  return rankOf(b) - rankOf(a) || compareRows(b, a)
+}
+
+function rankOf({ source, usage_source }: CallRow): number {
+  return (source === 'proxy' ? 2 : 0) + (usage_source === 'provider' ? 1 : 0)
+}

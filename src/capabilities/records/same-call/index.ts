@@ -1,0 +1,1 @@
+export { type CallRow, findSameCalls, isModelCall } from './find-same-calls.ts'
