@@ -8,13 +8,6 @@ import {
   type ToolCall,
   type ToolResult,
 } from '../../../../model/observation.ts'
-import type { Cost } from '../../../records/pricing/index.ts'
-import {
-  type ExplainedUsage,
-  explainUsage,
-  hasHiddenTokens,
-  serviceTierFrom,
-} from '../../../records/usage/index.ts'
 import type { OtlpSpan } from '../contract.ts'
 import type { FieldName } from './contracts/contract-shape.ts'
 import {
@@ -26,6 +19,7 @@ import {
 } from './read-span.ts'
 import { addAttribute, reportLosses } from './row-attributes.ts'
 import { contentIn, noteIn, notes, numberIn, type SpanState, textIn } from './span-state.ts'
+import { costOfSpan, tierOfSpan, usageColumns, usageOfSpan } from './span-usage.ts'
 import { columnText, cutText, decoded, name_chars_max } from './value-text.ts'
 
 type Fields = Readonly<Record<FieldName, number>>
@@ -78,13 +72,11 @@ function observationOf(tools: MapperTools, parts: ObservationParts): Observation
   const input = boundedContent(state, f.input, notes.input_cut, options.content_bytes_max)
   const output = boundedContent(state, f.output, notes.output_cut, options.content_bytes_max)
   const type = oneOf(observationTypes, textIn(state, f.type), 'span')
-  const usage = usageOf(state, f)
-  if (usage?.is_implied) noteIn(state, notes.usage_semantics)
-  if (usage !== undefined && usage.inconsistency !== '') {
-    addAttribute(reading, 'mapping.usage', usage.inconsistency, tools.compiled.contract.limits)
+  const read = usageOfSpan(tools, input, output)
+  if (read.usage?.is_implied) noteIn(state, notes.usage_semantics)
+  if (read.inconsistency !== '') {
+    addAttribute(reading, 'mapping.usage', read.inconsistency, tools.compiled.contract.limits)
   }
-  const service_tier = serviceTierFrom(textIn(state, f.service_tier))
-  const cost = costOf(tools, { type, usage, service_tier, start_time: times.start_time })
   const conversation = tools.conversationOf(project_id, textIn(state, f.conversation_id))
   const task_id = textIn(state, f.task_id)
   return {
@@ -126,17 +118,9 @@ function observationOf(tools: MapperTools, parts: ObservationParts): Observation
     tool_results: toolResultsOf(tools, type, output),
     streamed: textIn(state, f.streamed) === 'true',
     finish_reason: textIn(state, f.finish_reason),
-    input_uncached_tokens: usage?.has_input ? usage.buckets.input_uncached_tokens : null,
-    cache_read_tokens: usage?.has_input ? usage.buckets.cache_read_tokens : null,
-    cache_write_tokens: usage?.has_input ? usage.buckets.cache_write_tokens : null,
-    output_visible_tokens: usage?.has_output ? usage.buckets.output_visible_tokens : null,
-    reasoning_tokens: usage?.has_output ? usage.buckets.reasoning_tokens : null,
-    usage_source: usage === undefined ? 'none' : 'provider',
-    usage_semantics: usage === undefined ? '' : usage.usage_semantics,
-    usage_details: usage === undefined ? noDetails : usage.details,
-    service_tier,
-    ...cost,
-    price_version: cost.cost_usd === null ? '' : cost.price_version,
+    ...usageColumns(read),
+    service_tier: tierOfSpan(tools),
+    ...costOfSpan(tools, { type, usage: read.usage, start_time: times.start_time }),
     time_to_first_token_ms: numberIn(state, f.time_to_first_token_ms) ?? null,
     request_bytes: 0,
     response_bytes: 0,
@@ -176,73 +160,6 @@ function contentState(
   const noted = state.words[state.words.length - 1] ?? 0
   if ((noted & (notes.input_cut | notes.output_cut)) !== 0) return 'truncated'
   return input.length + output.length === 0 ? 'dropped' : 'full'
-}
-
-const noDetails: Readonly<Record<string, number>> = {}
-
-function usageOf(state: SpanState, f: Fields): ExplainedUsage | undefined {
-  const details = {
-    input_audio: numberIn(state, f.input_audio_tokens),
-    input_image: numberIn(state, f.input_image_tokens),
-    cache_read_audio: numberIn(state, f.cache_read_audio_tokens),
-    output_audio: numberIn(state, f.output_audio_tokens),
-    cache_write_5m: numberIn(state, f.cache_write_5m_tokens),
-    cache_write_1h: numberIn(state, f.cache_write_1h_tokens),
-  }
-  const isBeside = textIn(state, f.details_semantics) === 'exclusive'
-  const ofInput = isBeside ? (details.input_audio ?? 0) + (details.input_image ?? 0) : 0
-  const ofOutput = isBeside ? (details.output_audio ?? 0) : 0
-  const reported = {
-    input: plus(numberIn(state, f.input_tokens), ofInput),
-    output: plus(numberIn(state, f.output_tokens), ofOutput),
-    cache_read: numberIn(state, f.cache_read_tokens),
-    cache_write: numberIn(state, f.cache_write_tokens),
-    reasoning: numberIn(state, f.reasoning_tokens),
-    total: numberIn(state, f.total_tokens),
-    details,
-  }
-  const model = textIn(state, f.model) || textIn(state, f.model_requested)
-  return explainUsage(reported, {
-    cached: oneOf(semanticsWords, textIn(state, f.usage_semantics), 'inclusive'),
-    reasoning: oneOf(semanticsWords, textIn(state, f.output_semantics), 'inclusive'),
-    has_hidden_tokens:
-      reported.total !== undefined && hasHiddenTokens(textIn(state, f.provider), model),
-  })
-}
-
-function plus(count: number | undefined, more: number): number | undefined {
-  return count === undefined ? undefined : count + more
-}
-
-const semanticsWords = ['inclusive', 'exclusive'] as const
-
-/**
- * Returns the cost of a span: computed for model calls only, because agents and chains repeat their
- * usage.
- */
-function costOf(
-  { state, compiled, options }: MapperTools,
-  { type, usage, service_tier, start_time }: PricedObservation,
-): Cost {
-  const f = compiled.field
-  const reported_usd = textIn(state, f.cost_usd) || undefined
-  const isCall = type === 'generation' || type === 'embedding'
-  const call = {
-    provider: textIn(state, f.provider),
-    model: textIn(state, f.model) || textIn(state, f.model_requested),
-    model_requested: textIn(state, f.model_requested),
-    at_ms: Number(start_time / 1_000_000n),
-    service_tier,
-    reported_usd,
-  }
-  return options.pricing(call, isCall ? usage : undefined)
-}
-
-type PricedObservation = {
-  type: Observation['type']
-  usage: ExplainedUsage | undefined
-  service_tier: string
-  start_time: bigint
 }
 
 const none: readonly never[] = []
