@@ -207,6 +207,7 @@ describe.each(withRollups)('$name', ({ open }) => {
           estimated_calls: 1,
           cost_usd: '0.300000001',
           unpriced_calls: 1,
+          partially_priced_calls: 1,
           models: ['m-1', 'm-2'],
           providers: ['anthropic', 'openai'],
           first_start: start,
@@ -432,6 +433,7 @@ function taskOfThree(project_id: string): Observation[] {
       input_uncached_tokens: null,
       cache_read_tokens: 7,
       cost_usd: '0.200000001',
+      price_partial: ['audio'],
       usage_source: 'estimated',
     }),
     observationOf({
@@ -445,6 +447,7 @@ function taskOfThree(project_id: string): Observation[] {
       output_visible_tokens: null,
       reasoning_tokens: 2 ** 40,
       cost_usd: null,
+      price_partial: ['audio'],
     }),
     observationOf({
       ...all,

@@ -282,7 +282,7 @@ describe('parts with prices of their own', () => {
       '15',
       ['web_searches'],
     ],
-  ])('%s, and the cost says so', (_name, call, usage, cost_usd, price_partial) => {
+  ])('%s, and the cost says so', (...[, call, usage, cost_usd, price_partial]) => {
     expect(costOf(call, usage)).toMatchObject({ cost_usd, price_partial })
   })
 
@@ -335,7 +335,7 @@ describe('service tiers', () => {
     ['google', 'gemini-2.5-flash', 'priority', million, '5.04'],
     ['gemini', 'gemini-2.5-flash', 'batch', million, '1.4'],
     ['', 'openai/o3', 'flex', million, '5'],
-  ])('%s %s %s', (provider, model, service_tier, usage, cost_usd) => {
+  ])('%s %s %s', (...[provider, model, service_tier, usage, cost_usd]) => {
     expect(costOf({ provider, model, service_tier }, usage)).toMatchObject({
       cost_usd,
       price_partial: [],

@@ -2,7 +2,7 @@ import { dollarsFrom } from '../../../kernel/dollars.ts'
 import type { TokenBuckets, UsageDetails, UsageStep } from '../usage/index.ts'
 import { type ComputedCost, type Cost, type CostSource, chooseCost } from './choose-cost.ts'
 import { priceCall } from './price-call.ts'
-import { createRates, type FindRates, priceVersion } from './rates.ts'
+import { createRates, type FindRates, type ModelRates, priceVersion } from './rates.ts'
 
 /** The properties of a call that determine its cost. */
 export type PricedCall = {
@@ -48,28 +48,38 @@ export function createPricing(source: CostSource = 'complete'): Pricing {
 }
 
 function computeCost(findRates: FindRates, call: PricedCall, usage: PricedUsage): ComputedCost {
-  const { provider, model, model_requested, at_ms, service_tier = '' } = call
-  const own =
-    findRates(provider, model, at_ms) ??
-    (model_requested === model ? null : findRates(provider, model_requested, at_ms))
-  const steps = usage.steps ?? []
-  const parts = steps.length > 0 ? steps : [{ model: '', details: {}, ...usage }]
+  const { provider, at_ms } = call
+  const own = findOwnRates(findRates, call)
   const sum = { micro: 0n, partial: new Set<string>() }
-  for (const part of parts) {
+  for (const part of partsOf(usage)) {
     const match = part.model === '' ? own : findRates(provider, part.model, at_ms)
-    const price = match && priceCall(match, part, { service_tier, unclear: usage.unclear ?? [] })
-    if (price === null) {
-      if (part.model === '' || parts.length === 1) return unpriced
-      sum.partial.add('model')
-      continue
-    }
-    sum.micro += price.micro
-    for (const word of price.partial) sum.partial.add(word)
+    const price = match && priceCall(match, part, conditionsOf(call, usage))
+    if (price !== null) {
+      sum.micro += price.micro
+      for (const word of price.partial) sum.partial.add(word)
+    } else if (part.model === '') return unpriced
+    else sum.partial.add('model')
   }
   const nano = (sum.micro + million / 2n) / million
   if (nano > nano_max) return unpriced
   const price_version = own?.is_by_model === true ? `${priceVersion} by model` : priceVersion
   return { cost_usd: dollarsFrom(nano), price_version, partial: [...sum.partial].sort() }
+}
+
+function findOwnRates(findRates: FindRates, call: PricedCall): ModelRates | null {
+  const { provider, model, model_requested, at_ms } = call
+  const answered = findRates(provider, model, at_ms)
+  if (answered !== null || model_requested === model) return answered
+  return findRates(provider, model_requested, at_ms)
+}
+
+function partsOf(usage: PricedUsage): readonly UsageStep[] {
+  const { steps = [], buckets, details = {} } = usage
+  return steps.length > 0 ? steps : [{ model: '', buckets, details }]
+}
+
+function conditionsOf({ service_tier = '' }: PricedCall, { unclear = [] }: PricedUsage) {
+  return { service_tier, unclear }
 }
 
 const million = 1_000_000n

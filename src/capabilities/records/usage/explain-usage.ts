@@ -104,29 +104,37 @@ const inOrder: Record<Semantics, readonly (readonly [read: Semantics, write: Sem
 
 /** Returns the possible readings, first those that agree with the dialect. */
 function listReadings(counts: Counts, dialect: UsageDialect): Reading[] {
-  const readings: Reading[] = []
   const reasonings: readonly Semantics[] =
     dialect.reasoning === 'exclusive' ? ['exclusive'] : ['inclusive', 'exclusive']
+  const readings: Reading[] = []
   for (const [read, write] of inOrder[dialect.cached]) {
-    const inside =
-      (read === 'inclusive' ? counts.cache_read : 0) +
-      (write === 'inclusive' ? counts.cache_write : 0)
-    if (inside > counts.input) continue
     for (const reasoning of reasonings) {
-      if (reasoning === 'inclusive' && counts.reasoning > counts.output) continue
-      readings.push({
-        input_uncached: counts.input - inside + counts.tool_use_prompt,
-        cache_read: counts.cache_read,
-        cache_write: counts.cache_write,
-        visible: counts.output - (reasoning === 'inclusive' ? counts.reasoning : 0),
-        reasoning: counts.reasoning,
-        tool_use_prompt: counts.tool_use_prompt,
-        read,
-        write,
-      })
+      const one = readAs(counts, { read, write, reasoning })
+      if (one !== undefined) readings.push(one)
     }
   }
   return readings
+}
+
+type Layout = { read: Semantics; write: Semantics; reasoning: Semantics }
+
+/** Reads the counts in a layout; undefined when a part is larger than the count it lies in. */
+function readAs(counts: Counts, { read, write, reasoning }: Layout): Reading | undefined {
+  const ofRead = read === 'inclusive' ? counts.cache_read : 0
+  const ofWrite = write === 'inclusive' ? counts.cache_write : 0
+  const thought = reasoning === 'inclusive' ? counts.reasoning : 0
+  const uncached = counts.input - ofRead - ofWrite
+  if (uncached < 0 || thought > counts.output) return undefined
+  return {
+    input_uncached: uncached + counts.tool_use_prompt,
+    cache_read: counts.cache_read,
+    cache_write: counts.cache_write,
+    visible: counts.output - thought,
+    reasoning: counts.reasoning,
+    tool_use_prompt: counts.tool_use_prompt,
+    read,
+    write,
+  }
 }
 
 function sumOf(reading: Reading): number {

@@ -54,14 +54,16 @@ function addOwn(node: TreeNode, row: TraceRow, below: Reported): void {
   if (row.status === 'error') rollup.errors += 1
   if (row.status === 'cancelled') rollup.cancelled += 1
   if (node.usage === 'own') addTokens(rollup, row)
-  if (node.cost === 'own') {
-    rollup.nano_dollars += nanoDollarsFrom(row.cost_usd ?? '0')
-    if (row.price_partial.length > 0) rollup.partially_priced_calls += 1
-  }
+  if (node.cost === 'own') addCost(rollup, row)
   if (isCall && sameCall === undefined) {
     rollup.calls += 1
     if (row.cost_usd === null) rollup.unpriced_calls += 1
   } else if (isCall && node.cost === 'own' && rollup.unpriced_calls > 0) rollup.unpriced_calls -= 1
+}
+
+function addCost(rollup: RollUp, row: TraceRow): void {
+  rollup.nano_dollars += nanoDollarsFrom(row.cost_usd ?? '0')
+  if (row.price_partial.length > 0) rollup.partially_priced_calls += 1
 }
 
 function classifyShare(isReported: boolean, isRepeated: boolean | undefined): TreeNode['usage'] {

@@ -484,7 +484,7 @@ describe('what a provider answered', () => {
       '0.00021',
     ],
     ['left to the provider', { service_tier: 'auto' }, {}, '', '0.00021'],
-  ])('the service tier %s', (_name, asked, answered, service_tier, cost_usd) => {
+  ])('the service tier %s', (...[, asked, answered, service_tier, cost_usd]) => {
     const row = mapped({ request: { ...request, ...asked }, response: { ...reply, ...answered } })
     expect(row).toMatchObject({ service_tier, cost_usd, price_partial: [] })
   })

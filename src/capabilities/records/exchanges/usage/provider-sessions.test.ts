@@ -108,20 +108,20 @@ describe.runIf(hasSharedFixtures)('recorded sessions of providers', () => {
     for (const [at, exchange] of exchanges.entries()) {
       const row = rows[at]
       if (row === undefined) throw new Error('an exchange without an expectation')
-      const call = usageOf(exchange, provider)
-      const buckets = toBuckets(call)
-      if (row.usage === null) continue
-      const accepted = [row.usage, ...(row.accept?.usage ?? [])].map(zeros)
-      expect(accepted, row.exchange).toContainEqual(zeros(buckets))
-      if (typeof row.provider_total === 'number' && buckets !== null) {
-        expect(sumOf(buckets), row.exchange).toBe(row.provider_total)
-      }
-      if (buckets === null) continue
-      expect(call.inconsistency).toBe('')
-      expectFacts(call, row)
+      if (row.usage !== null) expectUsage(usageOf(exchange, provider), row, row.usage)
     }
   })
 })
+
+function expectUsage(call: CallUsage, row: Expected, usage: Buckets): void {
+  const buckets = toBuckets(call)
+  const accepted = [usage, ...(row.accept?.usage ?? [])].map(zeros)
+  expect(accepted, row.exchange).toContainEqual(zeros(buckets))
+  if (buckets === null) return
+  if (typeof row.provider_total === 'number') expect(sumOf(buckets)).toBe(row.provider_total)
+  expect(call.inconsistency).toBe('')
+  expectFacts(call, row)
+}
 
 function expectFacts({ usage, service_tier }: CallUsage, row: Expected): void {
   const { cache_write_by_life: lives, tool_use_prompt_tokens, usage_by_model } = row
