@@ -134,8 +134,8 @@ function usageColumns(record: ObservationRecord, { pricing }: DraftContext) {
 }
 
 /**
- * A cost in a record is a field of the client's own record, so it counts, whatever the setting says
- * about costs that providers report.
+ * A cost in a record is a field of the client's own record, so it counts. The setting for costs that
+ * providers report does not apply.
  */
 function ownCost(cost_usd: string) {
   return { cost_usd, price_version: '', price_partial: [] }

@@ -83,7 +83,7 @@ export function isAudioAsText(provider: string, model: string): boolean {
 
 /**
  * Returns the multiple of the input rate that a cache write of an hour costs where the table has no
- * rate: 2 for Anthropic's models, whoever sells them (Anthropic's documentation of prompt caching).
+ * rate: 2 for Anthropic's models of all sellers (Anthropic's documentation of prompt caching).
  */
 export function hourWriteFactor(model: string): bigint | undefined {
   return /claude/.test(model) ? 2n : undefined

@@ -16,7 +16,7 @@ type Conditions = { service_tier: string; unclear: readonly string[] }
 /**
  * Prices usage with the rates of one model. A part without a rate of its own costs what other tokens
  * of its bucket cost, and is named in `partial`. Null when the model has no rate for the output, or
- * when input and output are not told apart and cost different amounts.
+ * when a count may be input or output, whose prices differ.
  */
 export function priceCall(
   { rates, provider, model }: ModelRates,

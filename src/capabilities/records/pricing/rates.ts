@@ -36,7 +36,7 @@ export type ModelRates = {
   is_by_model: boolean
 }
 
-/** Finds the rates of a model at a time; null when the table has none. */
+/** Finds the rates of a model at a time; null for a model that the table lacks. */
 export type FindRates = (provider: string, model: string, at_ms: number) => ModelRates | null
 
 /** Most look-ups kept in memory; when full, all are dropped. A look-up takes 25 µs. */

@@ -1,7 +1,7 @@
 import { type JsonObject, objectFrom } from '../../../kernel/json-values.ts'
 import { tokens_max } from './reported-usage.ts'
 
-/** Reads counts of a provider's JSON, and collects what is wrong with them. */
+/** Reads counts of a provider's JSON, and collects their faults. */
 export class CountReader {
   readonly #faults: string[] = []
   #isAbsurd = false
@@ -35,7 +35,7 @@ export class CountReader {
     return this.#isAbsurd
   }
 
-  /** What is wrong with the counts; '' for good ones. */
+  /** Faults of the counts; '' for good counts. */
   text(): string {
     return this.#faults.join('; ')
   }

@@ -42,7 +42,7 @@ function state(call: TokenBuckets, { read, write, reasoning }: Layout): Reported
   }
 }
 
-test('a stated total is explained, whatever the layout of the counts is', () => {
+test('a stated total is explained in every layout of the counts', () => {
   fc.assert(
     fc.property(truth, layout, fc.boolean(), (call, asked, has_hidden_tokens) => {
       const reported = state(call, asked)
@@ -182,7 +182,7 @@ test('counts that can not be inclusive are exclusive, which the usage says', () 
   })
 })
 
-test('a total without the cached tokens beside it is no contradiction', () => {
+test('a total may leave out the cached tokens', () => {
   const counts = { input: 31, output: 1, cache_write: 1_253, total: 32 }
   expect(explainUsage(counts, exclusive)?.inconsistency).toBe('')
   expect(explainUsage({ ...counts, total: 20 }, exclusive)?.inconsistency).toBe(

@@ -8,7 +8,6 @@ export {
   type TokenBuckets,
   tokens_max,
   type UsageDetails,
-  usageDetailNames,
 } from './reported-usage.ts'
 export { serviceTierFrom } from './service-tier.ts'
 export type { UsageStep } from './usage-steps.ts'

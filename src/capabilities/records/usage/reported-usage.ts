@@ -15,26 +15,24 @@ export type TokenBuckets = {
  * the provider added, and `unsplit`, tokens of a call that stated nothing but its total. The only
  * count that is not tokens is `web_searches`.
  */
-export const usageDetailNames = [
-  'cache_write_5m',
-  'cache_write_1h',
-  'input_audio',
-  'input_image',
-  'input_video',
-  'cache_read_audio',
-  'cache_read_image',
-  'output_audio',
-  'output_image',
-  'tool_use_prompt',
-  'unsplit',
-  'web_searches',
-] as const
-export type UsageDetailName = (typeof usageDetailNames)[number]
+export type UsageDetailName =
+  | 'cache_write_5m'
+  | 'cache_write_1h'
+  | 'input_audio'
+  | 'input_image'
+  | 'input_video'
+  | 'cache_read_audio'
+  | 'cache_read_image'
+  | 'output_audio'
+  | 'output_image'
+  | 'tool_use_prompt'
+  | 'unsplit'
+  | 'web_searches'
 
 /** Details of a call; those that are 0 or unknown are absent. */
 export type UsageDetails = Partial<Record<UsageDetailName, number>>
 
-/** Whether a count includes a part of it (`inclusive`), or the part stands beside it. */
+/** Whether a count includes a part (`inclusive`) or excludes it. */
 export type Semantics = 'inclusive' | 'exclusive'
 
 type Count = number | undefined
@@ -46,7 +44,7 @@ export type ReportedUsage = {
   cache_read?: Count
   cache_write?: Count
   reasoning?: Count
-  /** Tokens that a tool of the provider added to the prompt; always beside `input`. */
+  /** Tokens that a tool of the provider added to the prompt; never included in `input`. */
   tool_use_prompt?: Count
   /** All tokens of the call. */
   total?: Count
@@ -78,7 +76,7 @@ export type ExplainedUsage = {
   has_input: boolean
   has_output: boolean
   usage_semantics: Observation['usage_semantics']
-  /** True when the counts contradict the dialect, so that cached tokens were read as beside. */
+  /** True when the counts contradict the dialect, so that cached tokens were read as excluded. */
   is_implied: boolean
   /** Words for `price_partial`: parts whose counts are not certain. */
   unclear: readonly string[]

@@ -194,7 +194,7 @@ test('Gemini behind another name is known by its model', () => {
 })
 
 describe('counts that contradict each other', () => {
-  test('more cached than prompted: the cached tokens stand beside', () => {
+  test('more cached than prompted: the prompt excludes the cached tokens', () => {
     const usage = {
       prompt_tokens: 31,
       completion_tokens: 2,
@@ -208,7 +208,7 @@ describe('counts that contradict each other', () => {
     })
   })
 
-  test('more reasoning than completion: the reasoning stands beside, unless the total has room for none', () => {
+  test('more reasoning than completion: the completion excludes it, unless the total has no room', () => {
     const details = { completion_tokens_details: { reasoning_tokens: 9 } }
     expect(providerUsage({ completion_tokens: 5, ...details }, 'openai')).toMatchObject({
       output_visible_tokens: 5,

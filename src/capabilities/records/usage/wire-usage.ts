@@ -15,7 +15,7 @@ export type WireUsage = {
   usage: ExplainedUsage | undefined
   /** The usage of each model, when more than one model worked on the answer. */
   steps: readonly UsageStep[]
-  /** What is wrong with the counts; '' for consistent counts. */
+  /** Faults of the counts; '' for consistent counts. */
   inconsistency: string
 }
 
@@ -27,10 +27,10 @@ type WireCall = { provider: string; model: string }
  * - `prompt_tokens` (OpenAI's chat, embeddings and all compatible endpoints): the prompt includes
  *   cached tokens, the completion includes reasoning, unless the total says otherwise.
  * - `input_tokens` with `…_details` (OpenAI's Responses): as above. Without (Anthropic's Messages):
- *   cached tokens stand beside, and `iterations` lists steps that the totals leave out.
- * - `promptTokenCount` (Gemini) includes cached tokens; thoughts and the prompt of tools stand beside.
+ *   excludes cached tokens, and `iterations` lists steps that the totals leave out.
+ * - `promptTokenCount` (Gemini) includes cached tokens, and excludes thoughts and the prompt of tools.
  * - `total_input_tokens` (Gemini's Interactions): as Gemini.
- * - `inputTokens` (Amazon's Converse): cached tokens stand beside.
+ * - `inputTokens` (Amazon's Converse) excludes cached tokens.
  */
 export function readWireUsage(usage: JsonObject, call: WireCall): WireUsage {
   const counts = new CountReader()
@@ -57,7 +57,7 @@ function outcome(
   return { usage, steps, inconsistency: faults.join('; ') }
 }
 
-/** A format of usage: the fields that tell it, and where its counts stand. */
+/** A format of usage: the fields that identify it, and the location of its counts. */
 type UsageFormat = {
   isIn(usage: JsonObject): boolean
   dialect: Omit<UsageDialect, 'has_hidden_tokens'> & { has_hidden_tokens?: boolean }

@@ -127,7 +127,7 @@ describe('what prices need', () => {
     }
   })
 
-  test("audio stands beside the input in Langfuse's own keys, and in it in OpenAI's", () => {
+  test("the input excludes audio in Langfuse's own keys, and includes it in OpenAI's", () => {
     const mapped = (usage: object) =>
       mapAttributes({ 'langfuse.observation.usage_details': JSON.stringify(usage) })
     const own = { input: 40, input_audio_tokens: 60, output: 10, output_audio_tokens: 40 }

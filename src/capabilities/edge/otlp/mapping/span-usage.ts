@@ -16,7 +16,7 @@ import { numberIn, type SpanState, textIn } from './span-state.ts'
 
 type Fields = Readonly<Record<FieldName, number>>
 
-/** The usage of a span, and what is wrong with its counts ('' for good ones). */
+/** The usage of a span, and the faults of its counts ('' for good counts). */
 export type SpanUsage = {
   usage: ExplainedUsage | undefined
   usage_source: Observation['usage_source']
