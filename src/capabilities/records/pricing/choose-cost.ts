@@ -14,11 +14,17 @@ export type Cost = Pick<
 >
 
 /** A cost that we computed; null without a price. */
-export type ComputedCost = { cost_usd: string | null; price_version: string; partial: string[] }
+export type ComputedCost = {
+  cost_usd: string | null
+  price_version: string
+  partial: string[]
+  /** True for the price of stated counts with a rate for every part. */
+  is_exact: boolean
+}
 
 /**
- * Which cost of a call counts when it has two. `complete`: ours if it has a rate for every part of
- * the call, else the reported one. `computed`: ours whenever there is one. `reported`: the reported
+ * Which cost of a call counts when it has two. `complete`: ours if its counts are stated and every
+ * part has a rate, else the reported one. `computed`: ours whenever there is one. `reported`: the reported
  * one whenever there is one.
  */
 export const costSources = ['complete', 'computed', 'reported'] as const
@@ -32,7 +38,7 @@ export function chooseCost(
 ): Cost {
   const ours = computed?.cost_usd ?? null
   const partial = computed?.partial ?? []
-  const isComplete = ours !== null && partial.length === 0
+  const isComplete = computed?.is_exact === true
   const cost_reported_usd = reported ?? null
   const isOurs = reported === undefined || (source === 'computed' ? ours !== null : isComplete)
   if (reported !== undefined && (source === 'reported' || !isOurs)) {

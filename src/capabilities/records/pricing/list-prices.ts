@@ -10,6 +10,8 @@ export const listsVersion = '2026-11-28'
 /** A factor on the standard rates, as a fraction, so that prices stay exact. */
 export type Factor = readonly [numerator: bigint, denominator: bigint]
 
+const standard: Factor = [1n, 1n]
+
 type TierFactors = readonly (readonly [model: RegExp, factor: Factor])[]
 
 const half: TierFactors = [[/./, [1n, 2n]]]
@@ -47,7 +49,7 @@ const tiers: Readonly<Record<string, Readonly<Record<string, TierFactors>>>> = {
  * for it. `provider` is an id of the price table.
  */
 export function tierFactor(provider: string, model: string, tier: string): Factor | undefined {
-  if (tier === '' || tier === 'standard') return [1n, 1n]
+  if (tier === '' || tier === 'standard') return standard
   const models = tiers[provider]?.[tier] ?? []
   return models.find(([pattern]) => pattern.test(model))?.[1]
 }

@@ -26,21 +26,27 @@ export function priceCall(
   const output_tokens = buckets.output_visible_tokens + buckets.reasoning_tokens
   if (rates.output === undefined && output_tokens > 0) return null
   if (unclear.includes('unsplit') && rates.output !== undefined) return null
-  const partial = new Set(unclear.filter((word) => isPriced(word, rates)))
-  const terms = listTerms(rates, buckets, details)
-  let sum = 0n
-  const input =
-    buckets.input_uncached_tokens + buckets.cache_read_tokens + buckets.cache_write_tokens
-  for (const { tokens, rate, other, word } of terms) {
-    if (tokens <= 0) continue
-    if (rate === undefined && word !== undefined) partial.add(word)
-    sum += rateAt(rate ?? other, input) * BigInt(tokens)
-  }
+  const partial = unclear.filter((word) => isPriced(word, rates))
+  if (rates.has_request_fee) partial.push('request_fee')
+  const sum = addTerms(listTerms(rates, buckets, details), buckets, partial)
   const factor = tierFactor(provider, model, service_tier)
   const isUnsureCache = buckets.cache_read_tokens > 0 && !isTierOfCache(provider, service_tier)
-  if (factor === undefined || isUnsureCache) partial.add('service_tier')
-  const micro = multiply(sum, factor ?? [1n, 1n])
-  return addSearches({ micro, partial: [...partial] }, rates, details)
+  if (factor === undefined || isUnsureCache) partial.push('service_tier')
+  const micro = factor === undefined ? sum : multiply(sum, factor)
+  return addSearches({ micro, partial }, rates, details)
+}
+
+/** Returns the price of the terms, and names those without a rate in `partial`. */
+function addTerms(terms: readonly Term[], buckets: TokenBuckets, partial: string[]): bigint {
+  const input =
+    buckets.input_uncached_tokens + buckets.cache_read_tokens + buckets.cache_write_tokens
+  let sum = 0n
+  for (const { tokens, rate, other, word } of terms) {
+    if (tokens <= 0) continue
+    if (rate === undefined && word !== undefined) partial.push(word)
+    sum += rateAt(rate ?? other, input) * BigInt(tokens)
+  }
+  return sum
 }
 
 /** Unclear counts of audio and images matter only where these have rates of their own. */
@@ -54,10 +60,29 @@ function isPriced(word: string, rates: Rates): boolean {
 type Term = { tokens: number; rate: Rate | undefined; other: Rate; word?: string }
 
 function listTerms(rates: Rates, buckets: TokenBuckets, details: UsageDetails): Term[] {
+  if (isEmpty(details)) return plainTerms(rates, buckets)
   return [
     ...inputTerms(rates, buckets, details),
     ...cacheTerms(rates, buckets, details),
     ...(rates.output ? outputTerms(rates, rates.output, buckets, details) : []),
+  ]
+}
+
+function isEmpty(details: UsageDetails): boolean {
+  for (const _ in details) return false
+  return true
+}
+
+/** The terms of a call without details, as nearly all are. */
+function plainTerms(rates: Rates, buckets: TokenBuckets): Term[] {
+  const { input, cache_read, cache_write, output = input } = rates
+  const reasoning = rates.reasoning ?? output
+  return [
+    { tokens: buckets.input_uncached_tokens, rate: input, other: input },
+    { tokens: buckets.cache_read_tokens, rate: cache_read, other: cache_read },
+    { tokens: buckets.cache_write_tokens, rate: cache_write, other: cache_write },
+    { tokens: buckets.output_visible_tokens, rate: output, other: output },
+    { tokens: buckets.reasoning_tokens, rate: reasoning, other: reasoning },
   ]
 }
 
@@ -118,7 +143,7 @@ function rateAt(rate: Rate, inputTokens: number): bigint {
 
 /** Rates divide without a rest where a list has them, so that the result is exact. */
 function multiply(sum: bigint, [numerator, denominator]: Factor): bigint {
-  return (sum * numerator) / denominator
+  return denominator === 1n && numerator === 1n ? sum : (sum * numerator) / denominator
 }
 
 /** Adds searches, whose price does not depend on the service tier. */

@@ -308,6 +308,11 @@ describe('parts with prices of their own', () => {
   })
 })
 
+test('a fee for each request is not in the price, and the cost says so', () => {
+  const cost = costOf({ provider: 'perplexity', model: 'sonar' }, { input_uncached_tokens: 10 })
+  expect(cost).toMatchObject({ cost_usd: '0.00001', price_partial: ['request_fee'] })
+})
+
 describe('service tiers', () => {
   const million = { input_uncached_tokens: 1_000_000, output_visible_tokens: 1_000_000 }
   const cached = { cache_read_tokens: 1_000_000 }
@@ -414,6 +419,13 @@ describe('reported costs', () => {
       cost_reported_usd: '0.5',
       cost_computed_usd: call === unknown || (isReported && usage === partial) ? null : '2.5',
     })
+  })
+
+  test('a reported cost counts before the price of estimated tokens', () => {
+    const estimated = { ...exact, is_estimated: true }
+    const price = (more: object) => createPricing()({ ...asked, ...more }, estimated)
+    expect(price({ reported_usd })).toMatchObject({ cost_usd: '0.5', cost_computed_usd: null })
+    expect(price({})).toMatchObject({ cost_usd: '2.5', price_partial: [] })
   })
 
   test('without usage, the reported cost remains; without both, nothing', () => {

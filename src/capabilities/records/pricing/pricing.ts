@@ -25,6 +25,8 @@ export type PricedUsage = {
   details?: UsageDetails
   /** Words of parts with uncertain counts, as in `ExplainedUsage`. */
   unclear?: readonly string[]
+  /** True for counts that were estimated: then a reported cost is better than ours. */
+  is_estimated?: boolean
   /** The usage of each model, when more than one model worked on the answer. */
   steps?: readonly UsageStep[]
 }
@@ -50,21 +52,27 @@ export function createPricing(source: CostSource = 'complete'): Pricing {
 function computeCost(findRates: FindRates, call: PricedCall, usage: PricedUsage): ComputedCost {
   const { provider, at_ms } = call
   const own = findOwnRates(findRates, call)
-  const sum = { micro: 0n, partial: new Set<string>() }
+  const conditions = conditionsOf(call, usage)
+  const partial: string[] = []
+  let micro = 0n
   for (const part of partsOf(usage)) {
     const match = part.model === '' ? own : findRates(provider, part.model, at_ms)
-    const price = match && priceCall(match, part, conditionsOf(call, usage))
+    const price = match && priceCall(match, part, conditions)
     if (price !== null) {
-      sum.micro += price.micro
-      for (const word of price.partial) sum.partial.add(word)
+      micro += price.micro
+      partial.push(...price.partial)
     } else if (part.model === '') return unpriced
-    else sum.partial.add('model')
+    else partial.push('model')
   }
-  const nano = (sum.micro + million / 2n) / million
+  const nano = (micro + million / 2n) / million
   if (nano > nano_max) return unpriced
-  const price_version = own?.is_by_model === true ? `${priceVersion} by model` : priceVersion
-  return { cost_usd: dollarsFrom(nano), price_version, partial: [...sum.partial].sort() }
+  const price_version = own?.is_by_model === true ? versionByModel : priceVersion
+  const words = partial.length > 1 ? [...new Set(partial)].sort() : partial
+  const is_exact = words.length === 0 && usage.is_estimated !== true
+  return { cost_usd: dollarsFrom(nano), price_version, partial: words, is_exact }
 }
+
+const versionByModel = `${priceVersion} by model`
 
 function findOwnRates(findRates: FindRates, call: PricedCall): ModelRates | null {
   const { provider, model, model_requested, at_ms } = call
@@ -84,4 +92,9 @@ function conditionsOf({ service_tier = '' }: PricedCall, { unclear = [] }: Price
 
 const million = 1_000_000n
 
-const unpriced: ComputedCost = { cost_usd: null, price_version: priceVersion, partial: [] }
+const unpriced: ComputedCost = {
+  cost_usd: null,
+  price_version: priceVersion,
+  partial: [],
+  is_exact: false,
+}

@@ -25,6 +25,8 @@ export type Rates = {
   input_video: Rate | undefined
   /** Nano-dollars per million searches. */
   web_searches: Rate | undefined
+  /** Whether each request has a fee, which depends on conditions that no usage states. */
+  has_request_fee: boolean
 }
 
 /** Rates of a model, with the names of its seller and of itself in the table. */
@@ -102,6 +104,7 @@ function ratesFrom(prices: ModelPrice, provider: string, model: string): Rates |
     cache_read_image: rateFrom(prices['cache_image_read_mtok']),
     output_image: rateFrom(prices['output_image_mtok']),
     input_video: rateFrom(prices['input_video_mtok']),
+    has_request_fee: prices['requests_kcount'] !== undefined,
     web_searches: searches && multiplied(searches, 1_000n),
   }
 }

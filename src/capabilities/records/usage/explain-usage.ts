@@ -21,6 +21,12 @@ export function explainUsage(
   const counts = toCounts(reported)
   if (counts === undefined) return explainTotalAlone(reported)
   const { total } = reported
+  const { cached, reasoning } = dialect
+  const usual = readAs(counts, { read: cached, write: cached, reasoning })
+  // Nearly all calls agree with their dialect, and need no other reading.
+  if (usual !== undefined && (total === undefined || sumOf(usual) === total)) {
+    return describe(reported, dialect, { reading: usual, missing: 0 })
+  }
   const readings = listReadings(counts, dialect)
   const fitting = total === undefined ? undefined : readings.find((one) => sumOf(one) === total)
   const reading = fitting ?? clampedReading(counts, total) ?? bestReading(readings, dialect, total)

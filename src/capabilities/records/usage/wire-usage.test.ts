@@ -344,6 +344,12 @@ describe('details with prices of their own', () => {
   })
 })
 
+test('inference in one country has its own price', () => {
+  const usage = { input_tokens: 3, output_tokens: 1, inference_geo: 'us' }
+  const read = readWireUsage(usage, { provider: 'anthropic', model: 'claude-opus-4-8' })
+  expect(read.usage?.unclear).toEqual(['inference_geo'])
+})
+
 describe('steps that the totals leave out', () => {
   const step = (model: string | undefined, input_tokens: number, output_tokens: number) => ({
     type: 'message',

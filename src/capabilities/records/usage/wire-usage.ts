@@ -42,10 +42,16 @@ export function readWireUsage(usage: JsonObject, call: WireCall): WireUsage {
   }
   const has_hidden_tokens = hasHiddenTokens(call.provider, call.model)
   const dialect = { has_hidden_tokens, ...format.dialect }
-  const whole = explainUsage(reported, dialect)
+  const whole = withPlace(explainUsage(reported, dialect), usage)
   if (steps.length === 0 || whole === undefined) return outcome(whole, [], counts)
   const merged = mergeSteps(steps, whole)
   return outcome(merged.usage, merged.steps, counts)
+}
+
+/** Anthropic charges more for inference in one country, by a factor for each model. */
+function withPlace(read: ExplainedUsage | undefined, usage: JsonObject) {
+  const isAtHome = textFrom(usage['inference_geo']).toLowerCase() === 'us'
+  return read && isAtHome ? { ...read, unclear: [...read.unclear, 'inference_geo'] } : read
 }
 
 function outcome(

@@ -120,7 +120,7 @@ function observationOf(tools: MapperTools, parts: ObservationParts): Observation
     finish_reason: textIn(state, f.finish_reason),
     ...usageColumns(read),
     service_tier: tierOfSpan(tools),
-    ...costOfSpan(tools, { type, usage: read.usage, start_time: times.start_time }),
+    ...costOfSpan(tools, { type, read, start_time: times.start_time }),
     time_to_first_token_ms: numberIn(state, f.time_to_first_token_ms) ?? null,
     request_bytes: 0,
     response_bytes: 0,

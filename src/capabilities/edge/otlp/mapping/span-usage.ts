@@ -120,7 +120,8 @@ export function tierOfSpan({ state, compiled }: MapperTools): string {
  * Returns the cost of the current span: computed for model calls only, because agents and chains
  * repeat their usage.
  */
-export function costOfSpan(tools: MapperTools, { type, usage, start_time }: PricedSpan): Cost {
+export function costOfSpan(tools: MapperTools, { type, read, start_time }: PricedSpan): Cost {
+  const { usage, usage_source } = read
   const { state, compiled, options } = tools
   const f: Fields = compiled.field
   const isCall = type === 'generation' || type === 'embedding'
@@ -132,13 +133,15 @@ export function costOfSpan(tools: MapperTools, { type, usage, start_time }: Pric
     service_tier: tierOfSpan(tools),
     reported_usd: textIn(state, f.cost_usd) || undefined,
   }
-  const cost = options.pricing(call, isCall ? usage : undefined)
+  const is_estimated = usage_source === 'estimated'
+  const priced = isCall && usage !== undefined ? { ...usage, is_estimated } : undefined
+  const cost = options.pricing(call, priced)
   return cost.cost_usd === null ? { ...cost, price_version: '' } : cost
 }
 
 type PricedSpan = {
   type: Observation['type']
-  usage: ExplainedUsage | undefined
+  read: SpanUsage
   start_time: bigint
 }
 

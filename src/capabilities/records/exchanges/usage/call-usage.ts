@@ -63,7 +63,7 @@ export function callUsage(call: {
     return { ...conditions, usage: undefined, usage_source: 'none', usage_semantics: '' }
   }
   const seen = { request: request.parsed, requestText: request.text, choices: answer.choices }
-  const usage = { buckets: estimateUsage(seen, call.countTokens) }
+  const usage = { buckets: estimateUsage(seen, call.countTokens), is_estimated: true }
   return { ...conditions, usage, usage_source: 'estimated', usage_semantics: '' }
 }
 
