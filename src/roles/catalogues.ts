@@ -101,7 +101,7 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   parts.defer(() => server.close())
   const stores = { db: absent, store: absent, records: absent, ledger: absent, queue: absent }
   const ingest = await startIngest({
-    ...{ ...context, ...stores, markDue: absent },
+    ...{ ...context, ...stores, markDue: absent, erased: absent },
     settings: toIngestSettings(config),
   })
   parts.defer(() => ingest.stop())

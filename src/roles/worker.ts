@@ -4,8 +4,11 @@ import { signalMinutesChore } from '../capabilities/incidents/index.ts'
 import {
   defaultIngestSettings,
   type IngestSettings,
+  recentTracesChore,
   startIngest,
 } from '../capabilities/ingest/index.ts'
+import { openLateErasure } from '../capabilities/lifecycle/retention/index.ts'
+import { openPostgresRetention } from '../capabilities/storage/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import type { Mailer } from '../platform/mail/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
@@ -51,12 +54,13 @@ export async function openWork(
   config: RoleConfig<'worker'>,
   stores: Stores & { queue: Queue },
 ): Promise<Work> {
-  const { db, store, records, ledger, queue } = stores
+  const { db, store, records, ledger, queue, retention } = stores
   const { second, ...hotWindows } = openHotWindows(context, stores)
   const archives = openArchives(context, config, stores)
   const ingest = await startIngest({
     ...context,
     ...{ db, store, records, ledger, queue, second },
+    erased: openLateErasure({ db, targets: [retention, openPostgresRetention({ db })] }),
     settleRequests: (entries) => settleRequests(db, entries),
     markDue,
     settings: toIngestSettings(config),
@@ -74,7 +78,8 @@ export async function openWork(
   const certification = openCertification(context, config, stores)
   const audit = openAudit(context, config, stores)
   const capabilities = [verification, feedback, certification, audit]
-  const jobs = [hotWindows, archives, minutes, notifications, ...capabilities]
+  const traces = { handlers: [], chores: [recentTracesChore({ db })] }
+  const jobs = [hotWindows, archives, minutes, traces, notifications, ...capabilities]
   return { jobs, judge, mailer, onFindings }
 }
 

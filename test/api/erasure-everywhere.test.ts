@@ -363,14 +363,15 @@ test('a restore skips erased traces even if its archive has no row with a user',
 test('an erasure of another project removes no row from a restore', async () => {
   const { project: theirs, hers } = await erased()
   const mine = await api.newProject()
-  const { observations } = recordsOf(mine, hers)
-  await api.seed(mine, { observations })
-  const archive = await desk.archive(mine, { ...window, kinds: ['observations'] })
+  const { observations, others } = recordsOf(mine, hers)
+  await api.seed(mine, { observations, ...others })
+  const archive = await desk.archive(mine, window)
   expect(await stored(theirs, hers)).toMatchObject({ observations: 0, restored_observations: 0 })
   const { job } = await desk.restore(archive)
   expect(job.result).toMatchObject({ erased_rows: 0 })
-  expect((await stored(mine, hers))['restored_observations']).toBe(3)
-  expect((await stored(mine, hers))['observations']).toBe(3)
+  const rows = await stored(mine, hers)
+  for (const kind of kinds) expect(rows[`restored_${kind}`]).toBe(rows[kind])
+  expect(rows).toMatchObject({ observations: 3, events: 2 })
 })
 
 /** Checks after each insert of a restore, until it is disposed. */

@@ -8,6 +8,7 @@ import { testProvider } from '../support/provider.ts'
 import { endingOf, goodHeaders, type TestProxy, testProxy } from '../support/proxy.ts'
 import { rawPost } from '../support/raw-post.ts'
 import { chunk, rawUpstream, streamHead } from '../support/raw-upstream.ts'
+import { budget } from '../support/suite/budget.ts'
 
 const question = { model: 'm-1', messages: [{ role: 'user', content: 'hi' }] }
 const streamed = { ...question, stream: true }
@@ -339,7 +340,8 @@ describe('a slow client', () => {
   }
 
   test('slows the provider down, and gets everything when it reads again', async () => {
-    await using provider = await fireHose(600)
+    const pieces = budget({ test: 600, soak: 1_000 })
+    await using provider = await fireHose(pieces)
     await using proxy = await testProxy(provider)
     const post = rawPost(proxy.chat, streamed, goodHeaders)
     const head = await post.head
@@ -352,7 +354,7 @@ describe('a slow client', () => {
     expect(stuck).toBeLessThan(500)
     head.resume()
     const bytes = (await post.answer).body.length
-    expect(bytes).toBe(600 * (piece.length + 8))
+    expect(bytes).toBe(pieces * (piece.length + 8))
     const { facts } = await proxy.recorded()
     expect(facts).toMatchObject({
       outcome: 'complete',

@@ -88,6 +88,45 @@ describe.each(suiteStores)('$name', ({ open, capabilities }) => {
       expect(await suite.rowCount(project_id)).toBe(130)
     })
 
+    test('observations get other owners, each in all of its versions', async () => {
+      const project_id = newId()
+      const trace_id = newId()
+      const rows = Array.from({ length: 40 }, (_, at) =>
+        observationOf({
+          ...{ project_id, trace_id, observation_id: `o'\\${at}`, start_time: start + BigInt(at) },
+          ...{ task_id: trace_id, task_implicit: true, input: `input ${at}` },
+        }),
+      )
+      const sibling = {
+        ...rows[0],
+        observation_id: "o'\\1",
+        start_time: start + 100n,
+      } as Observation
+      const foreign = rows.map((row) => ({ ...row, project_id: newId() }))
+      await store.insert([...rows, sibling, ...foreign], { token: newId() })
+      await store.insert(rows.slice(0, 5), { token: newId() })
+      const owner = {
+        ...{ task_name: "it's", task_implicit: false, conversation_id: newId() },
+        ...{ conversation_external_id: 'S-\n\\1', user_id: 'bob', release: 'é' },
+      }
+      const changed = rows
+        .slice(0, 30)
+        .map((row, at) => ({ ...row, ...owner, task_id: `T ${at % 3}` }))
+      await store.setOwners(project_id, changed)
+      await store.setOwners(project_id, [])
+      const stored = await store.traceObservations(project_id, { trace_id, limit: 100 })
+      expect(stored).toEqual([...changed, ...rows.slice(30), sibling])
+      const page = { limit: 100 }
+      expect(await store.taskObservations(project_id, 'T 1', page)).toHaveLength(10)
+      expect(await store.taskObservations(project_id, trace_id, page)).toHaveLength(11)
+      const [other] = foreign
+      const untouched = await store.traceObservations(other?.project_id ?? '', {
+        trace_id,
+        limit: 9,
+      })
+      expect(untouched).toEqual([other])
+    })
+
     test('an empty write is no error', async () => {
       await expect(store.insert([], { token: newId() })).resolves.toBeUndefined()
     })
@@ -302,6 +341,24 @@ describe.each(withRollups)('$name', ({ open }) => {
       expect(rollup).toMatchObject({ calls: 1, total_tokens: 15, cost_usd: '0.001' })
     })
 
+    test('the heads of traces are those of their latest versions', async () => {
+      const project_id = newId()
+      const [a, b, c] = [newId(), newId(), newId()].toSorted()
+      const of = (trace_id: string | undefined, at: number) =>
+        observationOf({ project_id, trace_id: trace_id ?? '', start_time: start + BigInt(at) })
+      const rows = [of(a, 0), of(a, 5), of(b, 1), of(b, 20), of(c, 2)]
+      await store.insert(rows, { token: newId() })
+      const [first] = rows
+      if (first === undefined) throw new Error('no row')
+      await store.insert([{ ...first, user_id: 'later' }], { token: newId() })
+      const asked = { trace_ids: [a ?? '', b ?? ''], from: start, to: start + 10n }
+      const heads = await store.traceHeads(project_id, { ...asked, limit: 10 })
+      expect([{ ...first, user_id: 'later' }, rows[1], rows[2]]).toMatchObject(heads)
+      expect(heads).toHaveLength(3)
+      expect(await store.traceHeads(project_id, { ...asked, limit: 1 })).toHaveLength(1)
+      expect(await store.traceHeads(newId(), { ...asked, limit: 10 })).toEqual([])
+    })
+
     test('return nothing of another project', async () => {
       const project_id = newId()
       const stranger = newId()
@@ -377,6 +434,7 @@ const rollupMethods = [
   'countConversationTraces',
   'taskVersions',
   'observationsAt',
+  'traceHeads',
 ]
 
 /** As a store with a declared limitation returns it. */

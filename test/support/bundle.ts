@@ -9,6 +9,9 @@ const bundles = join(repository, 'dist/bundles')
 /** Bundles of earlier sources are kept this long, because a run of the tests may still use them. */
 const kept_ms = 24 * 3_600_000
 
+/** All files of a checkout that a bundle is made of. */
+const bundled = ['src/**', 'scripts/bundle/*.ts', 'package.json', 'package-lock.json']
+
 /**
  * The folder of a bundle of the present sources, as in the images. It is built at the first import
  * after a change, which takes a few seconds.
@@ -25,10 +28,9 @@ export const bundle: string = await builtOnce(
 /** The service's `main.js`, which processes of tests run with Node. */
 export const main: string = join(bundle, 'src/main.js')
 
-/** Hashes all files of a checkout that a bundle is made of: one changed byte gives another bundle. */
-export async function hashSources(checkout: string): Promise<string> {
+/** Hashes files of a checkout, by default those of a bundle: one changed byte gives another hash. */
+export async function hashSources(checkout: string, parts = bundled): Promise<string> {
   const hash = createHash('sha256')
-  const parts = ['src/**', 'scripts/bundle/*.ts', 'package.json', 'package-lock.json']
   const found = await Array.fromAsync(glob(parts, { cwd: checkout, withFileTypes: true }))
   const files = found
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { markDue } from '../../src/capabilities/detection/index.ts'
 import {
   defaultIngestSettings,
+  type ErasedRows,
   type IngestOptions,
   type IngestSettings,
   type SecondStore,
@@ -42,6 +43,12 @@ const plainReply = {
   model: 'gpt-4o-mini',
   choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
   usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+}
+
+/** Nothing was erased. */
+export const noErasures: ErasedRows = {
+  tracesAmong: async () => [],
+  erase: async () => undefined,
 }
 
 /** The parts of a call in a frame. */
@@ -116,6 +123,7 @@ export async function openIngestBench(given: {
   wrapQueue?: (queue: Queue) => Queue
   settleRequests?: (entries: readonly LedgerEntry[]) => Promise<void>
   second?: SecondStore
+  erased?: ErasedRows
 }): Promise<IngestBench> {
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-ingest-'))
   const logger = createLogger({ role: 'test', level: 'silent' })
@@ -152,6 +160,7 @@ export async function openIngestBench(given: {
         ...(given.second && { second: given.second }),
         db: relational.db,
         markDue,
+        erased: given.erased ?? noErasures,
         clock: systemClock,
         logger,
         metrics,

@@ -3,6 +3,7 @@ import {
   type ConversationRollup,
   fingerprintOf,
   type LedgerStore,
+  type ObservationIdentity,
   type ObservationStore,
   type RecordKind,
   type RecordStore,
@@ -39,6 +40,8 @@ export type StoreMoment =
   | 'after insert'
   | 'before rollup'
   | 'after rollup'
+  | 'before owners'
+  | 'after owners'
 
 /** Creates an empty store. It stores an observation once by its identity, like the real ones. */
 export function memoryStore(): MemoryStore {
@@ -98,11 +101,25 @@ export function memoryStore(): MemoryStore {
     traceObservations: notHere,
     taskVersions: notHere,
     observationsAt: notHere,
+    traceHeads: async (project_id, { trace_ids, from, to, limit }) =>
+      rows()
+        .filter((row) => isOf(row, project_id, from) && row.start_time <= to)
+        .filter(({ trace_id }) => trace_ids.includes(trace_id))
+        .slice(0, limit),
+    setOwners: async (project_id, changes) => {
+      await store.at('before owners', [])
+      for (const change of changes) {
+        const key = identityOf({ project_id, ...change })
+        const known = byIdentity.get(key)
+        if (known !== undefined) byIdentity.set(key, { ...known, ...change })
+      }
+      await store.at('after owners', [])
+    },
   }
   return store
 }
 
-function identityOf(row: Observation): string {
+function identityOf(row: ObservationIdentity & { project_id: string }): string {
   return `${row.project_id} ${row.start_time} ${row.trace_id} ${row.observation_id}`
 }
 

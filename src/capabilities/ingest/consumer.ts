@@ -11,6 +11,7 @@ import { createPricing } from '../records/pricing/index.ts'
 import type { LedgerStore, ObservationStore, RecordStore } from '../storage/index.ts'
 import { ledgerBatches } from './ledger-batches.ts'
 import { ingestMeters } from './meters.ts'
+import type { ErasedRows } from './ownership/erased-rows.ts'
 import { type ReadingContext, type ReadMessage, readMessage } from './read-messages.ts'
 import { startRefreshing } from './roll-up/large-rollups.ts'
 import type { RollUpPorts } from './roll-up/roll-up.ts'
@@ -35,6 +36,8 @@ export type IngestOptions = {
   db: Kysely<TaskTables>
   /** A second store for the rows of some projects. */
   second?: SecondStore
+  /** Keeps erased rows erased that are sent again. */
+  erased: ErasedRows
   /** Receives the settled entries of canonical batches before their messages are acknowledged. */
   settleRequests?: (entries: readonly LedgerEntry[]) => Promise<void>
   markDue: RollUpPorts['markDue']

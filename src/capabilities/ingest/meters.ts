@@ -30,6 +30,11 @@ export function ingestMeters(metrics: Metrics) {
       help: 'Refreshes of large tasks and conversations, by result.',
       labels: ['result'],
     }),
+    owners: metrics.counter({
+      name: 'looptrace_ingest_owners_total',
+      help: 'Stored rows whose ancestors arrived later, by result: changed, or too_many_rows.',
+      labels: ['result'],
+    }),
     lag: metrics.histogram({
       name: 'looptrace_ingest_lag_seconds',
       help: 'Time from the end of a call until its row is stored.',

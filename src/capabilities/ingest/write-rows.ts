@@ -9,8 +9,9 @@ import {
   type StoredTrace,
 } from '../storage/row-format/index.ts'
 import type { IngestMeters } from './meters.ts'
-import { type RollUpPorts, rollUp } from './roll-up/roll-up.ts'
-import { collectTouched } from './roll-up/touched.ts'
+import type { ErasedRows } from './ownership/erased-rows.ts'
+import { type SetOwners, settleOwners } from './ownership/settle-owners.ts'
+import type { RollUpPorts } from './roll-up/roll-up.ts'
 import type { BodyBuffers, RowBatch, RowUnit } from './row-batch.ts'
 import type { IngestSettings } from './settings.ts'
 
@@ -25,12 +26,13 @@ export type WritePorts = {
   markDue: RollUpPorts['markDue']
   /** A second store for the rows of some projects. */
   second?: SecondStore | undefined
+  erased: ErasedRows
   settings: Pick<IngestSettings, 'large_rollup_from'>
 }
 
 /**
- * Writes a batch durably: one insert for each kind of row, then the second store, then the roll-ups
- * of its tasks and conversations. `inserted` remembers inserted batches by token, with their time,
+ * Writes a batch durably: one insert for each kind of row, then the second store, then the owners
+ * of its rows and the roll-ups of their tasks and conversations. `inserted` remembers inserted batches by token, with their time,
  * so that waiting for PostgreSQL does not insert them repeatedly. Rejects with a store's error.
  */
 export async function writeRows(
@@ -45,7 +47,8 @@ export async function writeRows(
   }
   await ports.second?.write(storedRows(batch.units, ingested_at_ms))
   const large_from = ports.settings.large_rollup_from
-  await rollUp({ ...ports, large_from }, collectTouched(batch.heads))
+  const setSecondOwners: SetOwners = async (...change) => ports.second?.setOwners(...change)
+  await settleOwners({ ...ports, large_from, setSecondOwners }, batch.heads)
   for (const { kind, count } of batch.rows) ports.meters.rows.inc({ kind }, count)
   observeLag(ports, batch.heads)
 }
@@ -81,8 +84,8 @@ export type StoredRows = {
   of(project_ids: ReadonlySet<string>): { observations: Observation[]; traces: StoredTrace[] }
 }
 
-/** A second store. Resolves when the rows are stored there, or recorded as missing. */
-export type SecondStore = { write(rows: StoredRows): Promise<void> }
+/** A second store. Resolves when the change is made there, or recorded as missing. */
+export type SecondStore = { write(rows: StoredRows): Promise<void>; setOwners: SetOwners }
 
 /** Returns the rows of a batch for a second store. */
 function storedRows(units: readonly RowUnit[], ingested_at_ms: number): StoredRows {

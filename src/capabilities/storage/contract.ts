@@ -1,4 +1,5 @@
 import type { Observation, ToolCall, ToolResult } from '../../model/observation.ts'
+import type { ObservationHead } from './row-format/read-rows.ts'
 
 /**
  * The port to the store of observations. Answers are exact even while several versions of an
@@ -49,7 +50,33 @@ export type ObservationStore = {
    * `identities_max`.
    */
   observationsAt(projectId: string, ids: readonly ObservationIdentity[]): Promise<Observation[]>
+  /**
+   * Returns the heads of the observations of traces, each in its latest version, ordered by
+   * trace_id, start_time, observation_id.
+   */
+  traceHeads(projectId: string, asked: TraceHeads): Promise<ObservationHead[]>
+  /**
+   * Gives observations other owners, in all of their versions. Resolves when reads see the change.
+   * After a rejection any of them may be changed, and it is safe to repeat the call.
+   */
+  setOwners(projectId: string, changes: readonly OwnerChange[]): Promise<void>
 }
+
+/** Traces, and the starts of their observations: both ends included. At most 250 traces. */
+export type TraceHeads = { trace_ids: readonly string[]; from: bigint; to: bigint; limit: number }
+
+/** An observation and to whom it belongs from now on. */
+export type OwnerChange = ObservationIdentity &
+  Pick<
+    Observation,
+    | 'task_id'
+    | 'task_name'
+    | 'task_implicit'
+    | 'conversation_id'
+    | 'conversation_external_id'
+    | 'user_id'
+    | 'release'
+  >
 
 /** The identity of an observation. Rows with equal identities are its versions. */
 export type ObservationIdentity = { start_time: bigint; trace_id: string; observation_id: string }

@@ -4,7 +4,13 @@ import type { Observation } from '../../model/observation.ts'
 import type { Logger, Metrics } from '../../platform/telemetry/index.ts'
 import { runInProject } from '../../platform/tenancy/index.ts'
 import type { SecondStore } from '../ingest/index.ts'
-import { dayOf, type HotRow, type HotRowWriter } from '../storage/index.ts'
+import {
+  dayOf,
+  type HotRow,
+  type HotRowWriter,
+  type OwnerChange,
+  openPostgresStore,
+} from '../storage/index.ts'
 import type { RoutingCache } from './choose-store.ts'
 import { keptSpan, type Routing, writesToPostgres } from './contract.ts'
 import { markGaps, type RoutingDb } from './store.ts'
@@ -58,7 +64,42 @@ export function createHotWrites(options: HotWritesOptions): SecondStore {
         await runInProject(project_id, () => writeProject(options, meters, projectRows))
       }
     },
+    setOwners: async (project_id, changes) => {
+      const routing = await runInProject(project_id, () => routings.routingOf(project_id))
+      if (changes.length === 0 || !writesToPostgres(routing)) return
+      await runInProject(project_id, () => changeOwners(options, meters, { project_id, changes }))
+    },
   }
+}
+
+async function changeOwners(
+  options: HotWritesOptions,
+  meters: HotMeters,
+  { project_id, changes }: { project_id: string; changes: readonly OwnerChange[] },
+): Promise<void> {
+  const { setOwners } = openPostgresStore(options)
+  const failure = await tryWrite(options, () => setOwners(project_id, changes))
+  if (failure === undefined) return
+  const missed = { rows: changes.length, starts: changes.map(({ start_time }) => start_time) }
+  await noteMissed(options, meters, { project_id, failure, ...missed })
+}
+
+type Missed = { project_id: string; failure: Error; rows: number; starts: readonly bigint[] }
+
+/** Marks the days of rows that could not be written; ClickHouse answers for them from now on. */
+async function noteMissed(
+  { db, logger }: HotWritesOptions,
+  meters: HotMeters,
+  { project_id, failure, rows, starts }: Missed,
+): Promise<void> {
+  const days = daysOf(starts)
+  const reason = `a write failed: ${failure.message.slice(0, reason_chars_max)}`
+  await markGaps(db, { project_id, days, reason })
+  meters.rows.inc({ result: 'missed' }, rows)
+  logger.error(
+    { err: failure, project_id, days },
+    'Writing rows to the hot window failed; their days are marked as incomplete',
+  )
 }
 
 type ProjectRows = {
@@ -74,7 +115,7 @@ async function writeProject(
   meters: HotMeters,
   { project_id, observations, traces, ahead }: ProjectRows,
 ): Promise<void> {
-  const { db, writer, logger } = options
+  const { db, writer } = options
   const rows = observations.length + traces.length
   const failure = await tryWrite(options, async () => {
     await writer.write('hot_observations', observations)
@@ -82,17 +123,11 @@ async function writeProject(
   })
   if (failure === undefined) meters.rows.inc({ result: 'written' }, rows)
   else {
-    const days = daysOf([
+    const starts = [
       ...observations.map(({ row }) => row.start_time),
       ...traces.map(({ row }) => row.time),
-    ])
-    const reason = `a write failed: ${failure.message.slice(0, reason_chars_max)}`
-    await markGaps(db, { project_id, days, reason })
-    meters.rows.inc({ result: 'missed' }, rows)
-    logger.error(
-      { err: failure, project_id, days },
-      'Writing rows to the hot window failed; their days are marked as incomplete',
-    )
+    ]
+    await noteMissed(options, meters, { project_id, failure, rows, starts })
   }
   if (ahead.length === 0) return
   const days = daysOf(ahead.map(({ start_time }) => start_time))

@@ -5,7 +5,7 @@ import { isJson, type Json } from './json-schema.ts'
 import { openapiDocument } from './openapi.ts'
 import { errorsOf } from './openapi-responses.ts'
 import { problemReply } from './problem-reply.ts'
-import { linesMediaType, type RawRoute, type Route } from './route.ts'
+import { linesMediaType, type Route } from './route.ts'
 
 /** A response as sent. `body` is its text. */
 export type SentReply = {
@@ -20,27 +20,21 @@ export class UndocumentedReply extends Error {
 }
 
 /**
- * Creates a function that throws `UndocumentedReply` when the status, error code, media type,
- * headers or body of a response differ from the OpenAPI document. For tests, because it compiles a
- * validator for each kind of response.
+ * Throws `UndocumentedReply` when the status, error code, media type, headers or body of a response
+ * differ from the OpenAPI document of its route. For tests, because it compiles a validator for
+ * each kind of response.
  */
-export function replyChecker(
-  routes: readonly (Route | RawRoute)[],
-): (route: Route, reply: SentReply) => void {
-  let find: FindDescription | undefined
-  return (route, reply) => {
-    find ??= findDescriptions(routes)
-    const fault = findFault(route, reply, find)
-    if (fault !== undefined) throw new UndocumentedReply(`${route.id} ${reply.status}: ${fault}`)
-  }
+export function checkReply(route: Route, reply: SentReply): void {
+  const fault = findFault(route, reply)
+  if (fault !== undefined) throw new UndocumentedReply(`${route.id} ${reply.status}: ${fault}`)
 }
 
 /** The description of a response in the document. */
 type Description = { response: Json; validatorOf: (media_type: string) => ValidateFunction }
-type FindDescription = (route: Route, status: number) => Description | undefined
+type FindDescription = (status: number) => Description | undefined
 
-function findFault(route: Route, reply: SentReply, find: FindDescription): string | undefined {
-  const described = find(route, reply.status)
+function findFault(route: Route, reply: SentReply): string | undefined {
+  const described = descriptionsOf(route)(reply.status)
   if (described === undefined) return 'the document has no such status'
   const missing = findMissingHeader(described.response, reply)
   if (missing !== undefined) return `it lacks the header ${missing}`
@@ -71,22 +65,27 @@ function findUndocumentedCode(route: Route, body: unknown): string | undefined {
 
 const documentUri = 'https://looptrace.dev/openapi.json'
 
-/** By the text of the document: servers with the same document share their validators. */
+/** Most tests call few routes, so each route gets a document of its own, at its first response. */
+const known = new WeakMap<Route, FindDescription>()
+/** By the text of the document: servers that define the same route share its validators. */
 const compiled = new Map<string, FindDescription>()
 
-function findDescriptions(routes: readonly (Route | RawRoute)[]): FindDescription {
-  const document = openapiDocument(routes, { version: '0' })
+function descriptionsOf(route: Route): FindDescription {
+  const found = known.get(route)
+  if (found !== undefined) return found
+  const document = openapiDocument([route], { version: '0' })
   const text = JSON.stringify(document)
-  const find = compiled.get(text) ?? compileReplies(document)
+  const find = compiled.get(text) ?? compileReplies(document, route)
   compiled.set(text, find)
+  known.set(route, find)
   return find
 }
 
-function compileReplies(document: Json): FindDescription {
+function compileReplies(document: Json, route: Route): FindDescription {
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
   ajv.addSchema(document, documentUri)
   const validators = new Map<string, ValidateFunction>()
-  return (route, status) => {
+  return (status) => {
     const steps = ['paths', route.url, route.method.toLowerCase(), 'responses', String(status)]
     const inline = objectAt(document, steps)
     const { $ref } = inline ?? {}
@@ -115,7 +114,7 @@ function pointerStep(step: string): string {
 }
 
 /** Replaces a response that differs from the document by a 500 with the reason in a header. */
-export function replyCheckHook(route: Route, checkReply: ReturnType<typeof replyChecker>) {
+export function replyCheckHook(route: Route) {
   return async (request: FastifyRequest, reply: FastifyReply, body: unknown) => {
     // The client has left, so nothing is sent.
     if (reply.raw.destroyed) return body

@@ -14,7 +14,7 @@ import { inSpan, type Logger, type Metrics } from '../telemetry/index.ts'
 import { runInInstallation, runInScope } from '../tenancy/index.ts'
 import { type AuditedRoutes, openAudits } from './audited-routes.ts'
 import { type CallLimitSettings, CallLimits } from './call-limits.ts'
-import { replyChecker, replyCheckHook } from './check-replies.ts'
+import { replyCheckHook } from './check-replies.ts'
 import { createCrossOrigin } from './cross-origin.ts'
 import { readJsonBodies } from './json-bodies.ts'
 import { type LimitedRequests, limitRequests } from './limited-requests.ts'
@@ -142,10 +142,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     return sendProblem(error, request, reply)
   })
   readJsonBodies(app, options.routes)
-  const serving: ServeOptions = {
-    ...{ ...options, audits, limits },
-    ...(options.check_replies && { checkReply: replyChecker(options.routes) }),
-  }
+  const serving: ServeOptions = { ...options, audits, limits }
   for (const route of options.routes) if (route.kind === 'api') serve(app, route, serving)
   await app.ready()
   return {
@@ -169,7 +166,6 @@ const paramLength_max = 3_200
 type ServeOptions = HttpServerOptions & {
   audits: AuditedRoutes
   limits: LimitedRequests
-  checkReply?: ReturnType<typeof replyChecker>
 }
 
 /** Returns the path of a route as Fastify writes it. */
@@ -198,8 +194,7 @@ function serve(app: FastifyInstance, route: Route, options: ServeOptions): void 
       })
       return send(route, reply, answer)
     },
-    ...(options.checkReply !== undefined &&
-      !route.page && { onSend: replyCheckHook(route, options.checkReply) }),
+    ...(options.check_replies && !route.page && { onSend: replyCheckHook(route) }),
   })
 }
 

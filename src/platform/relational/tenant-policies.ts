@@ -49,6 +49,12 @@ const batchTables = [
   'task_detections',
   'conversations',
   'large_rollups',
+  'recent_traces',
+  'feedback_tasks',
+  'review_labels',
+  'erasures',
+  'erased_traces',
+  'erasure_keys',
   'ingest_requests',
 ]
 

@@ -95,8 +95,8 @@ export const secondAttempts: Reporter = {
 }
 
 /**
- * Says why tests were skipped, and what to do, for those that give a reason; the others are those
- * of a soak.
+ * Says why tests were skipped, and what to do, for those that give a reason; most others are
+ * those of a soak.
  */
 export const skippedTests: Reporter = {
   onTestRunEnd(modules) {
@@ -109,7 +109,7 @@ export const skippedTests: Reporter = {
     const counts = [...Map.groupBy(skipped, (reason) => reason)]
     const lines = counts.map(([reason, same]) =>
       reason === undefined
-        ? `${same.length} that only make soak runs: docs/internals/tests.md`
+        ? `${same.length} without a reason here; docs/internals/tests.md lists those of a soak`
         : `${same.length} of ${reason}`,
     )
     print('Skipped', lines)

@@ -50,31 +50,34 @@ export async function rollUp(ports: RollUpPorts, touched: Touched): Promise<void
   const rows = [...touched.tasks, ...touched.conversations]
   await runInProjects(
     rows.map(({ project_id }) => project_id),
-    () => rollUpTogether(ports, touched),
+    () => ports.db.transaction().execute((trx) => rollUpIn(trx, ports, touched)),
   )
 }
 
-async function rollUpTogether(ports: RollUpPorts, touched: Touched): Promise<void> {
-  await ports.db.transaction().execute(async (trx) => {
-    const tasks = touched.tasks.length === 0 ? [] : await putTasks(trx, newTasks(touched.tasks))
-    const conversations =
-      touched.conversations.length === 0 ? [] : await lockConversations(trx, touched.conversations)
-    const keys = [...tasks.map(taskKey), ...conversations.map(conversationKey)]
-    const large = new Set((await markLarge(trx, keys)).map(textOf))
-    const grown = [
-      ...(await rollUpTasks(trx, ports, { locked: tasks, touched: touched.tasks, large })),
-      ...(await rollUpConversations(
-        trx,
-        ports,
-        conversations.filter((one) => !large.has(textOf(conversationKey(one)))),
-      )),
-    ]
-    await noteLarge(trx, grown)
-    await ports.markDue(trx, touched.tasks)
-  })
+/** Does the same in a transaction of the caller, in the scope of the projects. */
+export async function rollUpIn(
+  trx: Transaction<TaskTables>,
+  ports: RollUpPorts,
+  touched: Touched,
+): Promise<void> {
+  const tasks = touched.tasks.length === 0 ? [] : await putTasks(trx, newTasks(touched.tasks))
+  const conversations =
+    touched.conversations.length === 0 ? [] : await lockConversations(trx, touched.conversations)
+  const keys = [...tasks.map(taskKey), ...conversations.map(conversationKey)]
+  const large = new Set((await markLarge(trx, keys)).map(textOf))
+  const grown = [
+    ...(await rollUpTasks(trx, ports, { locked: tasks, touched: touched.tasks, large })),
+    ...(await rollUpConversations(
+      trx,
+      ports,
+      conversations.filter((one) => !large.has(textOf(conversationKey(one)))),
+    )),
+  ]
+  await noteLarge(trx, grown)
+  await ports.markDue(trx, touched.tasks)
 }
 
-type TaskId = { project_id: string; task_id: string }
+export type TaskId = { project_id: string; task_id: string }
 type ConversationId = { project_id: string; conversation_id: string }
 
 function taskKey({ project_id, task_id }: TaskId): RollUpKey {
@@ -201,12 +204,12 @@ async function rollUpConversations(
   return grown
 }
 
-function projectOf(chunk: readonly { project_id: string }[]): string {
+export function projectOf(chunk: readonly { project_id: string }[]): string {
   return chunk[0]?.project_id ?? ''
 }
 
 /** Splits rows, which are in project order, into chunks of one project and limited length. */
-function chunksByProject<T extends { project_id: string }>(rows: readonly T[]): T[][] {
+export function chunksByProject<T extends { project_id: string }>(rows: readonly T[]): T[][] {
   const chunks: T[][] = []
   for (const row of rows) {
     const last = chunks.at(-1)

@@ -69,6 +69,8 @@ export type RowChanges = {
   deleteIn(partition_id: string, condition: ProjectCondition): Promise<boolean>
   /** Updates columns of the rows of a condition in a partition. */
   updateIn(partition_id: string, set: string, condition: ProjectCondition): Promise<void>
+  /** Updates columns of the rows of a condition in all partitions, by a patch where there are any. */
+  update(set: string, condition: ProjectCondition): Promise<void>
   /** Drops a partition with all of its rows. */
   dropPartition(partition_id: string): Promise<void>
   /** Removes the bytes of deleted rows from disk, without waiting for merges. */
@@ -142,6 +144,10 @@ export function rowChanges(
       const partition = partitionOf(partition_id)
       await alter(`UPDATE ${set} ${partition} WHERE ${condition.sql}`, condition.params)
     },
+    update: (set, { sql, params }) =>
+      has_patches
+        ? run(`UPDATE ${table} SET ${set} WHERE ${sql}`, params, given)
+        : alter(`UPDATE ${set} WHERE ${sql}`, params),
     dropPartition: async (partition_id) =>
       alter(`DROP PARTITION ID '${checkPartition(partition_id)}'`),
     purge: async (partition_id) => {

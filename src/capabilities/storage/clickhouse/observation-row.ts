@@ -74,7 +74,8 @@ function detailsFrom(digits: Readonly<Record<string, string>>): Record<string, n
   return Object.fromEntries(Object.entries(digits).map(([name, text]) => [name, Number(text)]))
 }
 
-function countOrNull(digits: string | null): number | null {
+/** Reads a count that is sent as text, or as a number where it already is one. */
+export function countOrNull(digits: string | number | null): number | null {
   return digits === null ? null : Number(digits)
 }
 

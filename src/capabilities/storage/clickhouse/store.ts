@@ -22,6 +22,7 @@ import {
   taskVersions,
   timelineRowFrom,
 } from './observation-row.ts'
+import { ownerChanges, traceHeads } from './owner-store.ts'
 import {
   type ConversationRollupRow,
   conversationRollupFrom,
@@ -43,18 +44,17 @@ const ids_max = 250
 /**
  * Opens the store of observations in ClickHouse. Until parts merge, a table holds all versions of
  * an observation; each statement keeps the latest by LIMIT 1 BY the table's key, in a fifth to two
- * thirds of the time of FINAL (4.4 M rows, 10 % of them re-sent). A re-sent observation must keep
- * its task and conversation, which are filtered before.
+ * thirds of the time of FINAL (4.4 M rows, 10 % of them re-sent). All versions of an observation must
+ * have the same task and conversation, which are filtered before: `setOwners` changes them all.
  */
 export function openClickHouseStore({ columnar }: { columnar: Columnar }): ObservationStore {
   const read = reader(columnar)
   return {
     insert: (observations, { token }) => insert(columnar, observations, token),
     taskRollups: (projectId, tasks) =>
-      inGroups(tasks, async (group) => {
-        const rows = await read<TaskRollupRow>(projectId, taskRollupsSql, taskIds(group))
-        return rows.map(taskRollupFrom)
-      }),
+      inGroups(tasks, async (group) =>
+        (await read<TaskRollupRow>(projectId, taskRollupsSql, taskIds(group))).map(taskRollupFrom),
+      ),
     conversationRollups: (projectId, conversations) =>
       inGroups(conversations, async (group) => {
         const params = conversationIds(group)
@@ -89,6 +89,8 @@ export function openClickHouseStore({ columnar }: { columnar: Columnar }): Obser
     },
     taskVersions: (projectId, asked) => taskVersions(read, projectId, asked),
     observationsAt: (projectId, ids) => observationsAt(read, projectId, ids),
+    traceHeads: (projectId, asked) => traceHeads(read, projectId, asked),
+    setOwners: ownerChanges(columnar),
   }
 }
 
@@ -118,8 +120,7 @@ function taskIds(tasks: readonly TaskHint[]): QueryParams {
 }
 
 function conversationIds(hints: readonly ConversationHint[]): QueryParams {
-  const ids = hints.map((hint) => hint.conversation_id)
-  return { ids, from: earliest(hints) }
+  return { ids: hints.map((hint) => hint.conversation_id), from: earliest(hints) }
 }
 
 function earliest(hints: readonly { from: bigint }[]): bigint {

@@ -1,14 +1,20 @@
 import type { Clock } from '../../../kernel/time.ts'
 import type { Observation } from '../../../model/observation.ts'
 import { type HotTables, type Kysely, sql } from '../../../platform/relational/index.ts'
-import type { ObservationStore, TaskPage, TimelineRow, TimeWindow } from '../contract.ts'
+import type {
+  ObservationStore,
+  OwnerChange,
+  TaskPage,
+  TimelineRow,
+  TimeWindow,
+} from '../contract.ts'
 import { observationColumnTypes } from '../row-format/columns.ts'
 import { openHotRowWriter } from './write-rows.ts'
 
 /** The part of the port that the hot window implements; see `storeCapabilities`. */
 export type HotObservationStore = Pick<
   ObservationStore,
-  'insert' | 'observation' | 'traceObservations' | 'taskObservations'
+  'insert' | 'observation' | 'traceObservations' | 'taskObservations' | 'setOwners'
 >
 
 /** Maximum rows of one page or trace. */
@@ -60,8 +66,51 @@ export function openPostgresStore({
       `.execute(db)
       return rows.map((row): TimelineRow => observationFrom(row))
     },
+    setOwners: async (project_id, changes) => {
+      for (let at = 0; at < changes.length; at += changes_max) {
+        await changeOwners(db, project_id, changes.slice(at, at + changes_max))
+      }
+    },
   }
 }
+
+/** Maximum rows of one statement. */
+const changes_max = 2_000
+
+async function changeOwners(
+  db: Kysely<HotTables>,
+  project_id: string,
+  changes: readonly OwnerChange[],
+): Promise<void> {
+  // The range lets PostgreSQL skip the partitions of other days.
+  const starts = changes.map(({ start_time }) => start_time).sort((a, b) => (a < b ? -1 : 1))
+  const lists = ownerFields.map((field) => changes.map((change) => String(change[field])))
+  const columns = sql.join(lists.map((list) => sql`${list}::text[]`))
+  await sql`
+    update hot_observations as stored set
+      task_id = given.task_id, task_name = given.task_name,
+      task_implicit = given.task_implicit::boolean, conversation_id = given.conversation_id,
+      conversation_external_id = given.conversation_external_id,
+      user_id = given.user_id, release = given.release
+    from unnest(${columns}) as given (${sql.raw(ownerFields.join(', '))})
+    where stored.project_id = ${project_id} and stored.start_time = given.start_time::bigint
+      and stored.start_time between ${String(starts[0])}::bigint and ${String(starts.at(-1))}::bigint
+      and stored.trace_id = given.trace_id::uuid and stored.observation_id = given.observation_id
+  `.execute(db)
+}
+
+const ownerFields = [
+  'start_time',
+  'trace_id',
+  'observation_id',
+  'task_id',
+  'task_name',
+  'task_implicit',
+  'conversation_id',
+  'conversation_external_id',
+  'user_id',
+  'release',
+] as const satisfies readonly (keyof OwnerChange)[]
 
 /** A row as read: 64-bit integers come as text, so that no digits are lost. */
 type StoredRow = Omit<Observation, 'start_time' | 'end_time'> & {

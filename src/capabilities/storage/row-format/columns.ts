@@ -93,6 +93,11 @@ export const observationColumnTypes = {
   message_id: text,
 } as const satisfies Record<keyof Observation, string>
 
+/** The columns of roll-ups: those up to `price_partial`. */
+export const observationHeadNames = (
+  Object.keys(observationColumnTypes) as (keyof typeof observationColumnTypes)[]
+).slice(0, Object.keys(observationColumnTypes).indexOf('price_partial') + 1)
+
 /** The inserted columns of table `traces`. */
 export const traceColumnTypes = {
   project_id: 'UUID',

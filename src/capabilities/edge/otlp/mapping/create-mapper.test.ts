@@ -324,7 +324,7 @@ describe('times and places', () => {
     expect(records.correlations[1]).toMatchObject({ correlation_value: 'k=v' })
   })
 
-  test("an ancestor's value takes precedence over another span's", () => {
+  test('a span has what its nearest ancestors know, and nothing of other spans', () => {
     const span = (id: string, parent: string, attributes: Record<string, OtlpValue> = {}) =>
       otlpSpan(attributes, { span_id: id.repeat(16), parent_span_id: parent.repeat(16) })
     const { observations } = mapSpans([
@@ -334,13 +334,15 @@ describe('times and places', () => {
       span('4', '9'),
     ])
     expect(observations.map((one) => [one.user_id, one.conversation_external_id])).toEqual([
-      ['root', 's'],
+      ['root', ''],
       ['two', 's'],
       ['two', 's'],
-      ['root', 's'],
+      ['', ''],
     ])
-    expect(observations.every((one) => one.task_id === 't1' && one.task_name === 'T')).toBe(true)
-    expect(observations.some((one) => one.task_implicit)).toBe(false)
+    expect(observations.map((one) => [one.task_id, one.task_name, one.task_implicit])).toEqual([
+      ...Array.from({ length: 3 }, () => ['t1', 'T', false]),
+      [observations[3]?.trace_id, '', true],
+    ])
   })
 
   test('trace-level fields make a record of the trace', () => {

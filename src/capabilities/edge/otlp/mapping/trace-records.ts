@@ -3,6 +3,7 @@ import type {
   ObservationDraft,
   TraceDraft,
 } from '../../../../model/ingest-records.ts'
+import { knownOf, resolveOwners } from '../../../records/ownership/index.ts'
 import type { OtlpSpan } from '../contract.ts'
 import type { AnyMappingContract } from './contracts/contract-shape.ts'
 import type { MappedSpan } from './map-span.ts'
@@ -41,7 +42,7 @@ export function recordSpan(
   { draft, reading }: MappedSpan,
 ): void {
   trace.drafts.push(draft)
-  const bits = ownershipBits(draft)
+  const bits = knownOf(draft)
   trace.has_any |= bits
   trace.has_all &= bits
   if (!trace.has_root && draft.parent_observation_id === '') {
@@ -117,104 +118,10 @@ export function toTraceDraft(
   }
 }
 
-/** Ownership fields that spans of a trace inherit from each other. */
-type Ownership = Pick<
-  ObservationDraft,
-  | 'task_id'
-  | 'task_name'
-  | 'task_implicit'
-  | 'conversation_id'
-  | 'conversation_external_id'
-  | 'user_id'
->
-
-/** Maximum ancestors searched for a field; a deeper span takes the trace's first value. */
-const steps_max = 64
-
-/** Returns the ownership fields of a span, as bits: task, task name, conversation, user. */
-function ownershipBits(draft: ObservationDraft): number {
-  return (
-    (draft.task_implicit ? 0 : 1) |
-    (draft.task_name === '' ? 0 : 2) |
-    (draft.conversation_id === '' ? 0 : 4) |
-    (draft.user_id === '' ? 0 : 8)
-  )
-}
-
 /**
- * Fills in task, conversation and user of the spans of one trace. A span without one inherits it
- * from its nearest ancestor in the request that has it, else from the first span that has it. A
- * task's name goes with its id.
+ * Fills in the task, conversation, user and release of spans that have an ancestor in the request
+ * which knows them. Ancestors of other requests are found when the spans are stored.
  */
 export function inheritOwnership(drafts: readonly ObservationDraft[]): void {
-  const own = new Map(drafts.map((draft) => [draft.observation_id, ownershipOf(draft)]))
-  share(drafts, own, { has: hasTask, give: giveTask })
-  share(drafts, own, { has: hasName, give: giveName })
-  share(drafts, own, { has: hasConversation, give: giveConversation })
-  share(drafts, own, { has: hasUser, give: giveUser })
-}
-
-type Owned = Ownership & { parent: string }
-type Sharing = {
-  has: (ownership: Ownership) => boolean
-  give: (draft: ObservationDraft, ownership: Ownership) => void
-}
-
-function share(
-  drafts: readonly ObservationDraft[],
-  own: ReadonlyMap<string, Owned>,
-  { has, give }: Sharing,
-): void {
-  const first = drafts.find(has)
-  if (first === undefined) return
-  const ownership = own.get(first.observation_id) ?? first
-  for (const draft of drafts) {
-    if (!has(draft)) give(draft, inheritedFrom(draft, own, has) ?? ownership)
-  }
-}
-
-function inheritedFrom(
-  draft: ObservationDraft,
-  own: ReadonlyMap<string, Owned>,
-  has: Sharing['has'],
-): Owned | undefined {
-  let at = draft.parent_observation_id
-  for (let step = 0; step < steps_max && at !== ''; step++) {
-    const ownership = own.get(at)
-    if (ownership === undefined || has(ownership)) return ownership
-    at = ownership.parent
-  }
-  return undefined
-}
-
-function ownershipOf(draft: ObservationDraft): Owned {
-  const { task_id, task_name, task_implicit, user_id } = draft
-  const { conversation_id, conversation_external_id, parent_observation_id: parent } = draft
-  const talk = { conversation_id, conversation_external_id }
-  return { task_id, task_name, task_implicit, user_id, ...talk, parent }
-}
-
-const hasTask = (ownership: Ownership) => !ownership.task_implicit
-const hasName = (ownership: Ownership) => ownership.task_name !== ''
-const hasConversation = (ownership: Ownership) => ownership.conversation_id !== ''
-const hasUser = (ownership: Ownership) => ownership.user_id !== ''
-
-function giveTask(draft: ObservationDraft, ownership: Ownership): void {
-  draft.task_id = ownership.task_id
-  draft.task_implicit = false
-  if (ownership.task_name !== '') draft.task_name = ownership.task_name
-}
-
-/** Only within one task, because the name of another would rename this one. */
-function giveName(draft: ObservationDraft, ownership: Ownership): void {
-  if (ownership.task_id === draft.task_id) draft.task_name = ownership.task_name
-}
-
-function giveConversation(draft: ObservationDraft, ownership: Ownership): void {
-  draft.conversation_id = ownership.conversation_id
-  draft.conversation_external_id = ownership.conversation_external_id
-}
-
-function giveUser(draft: ObservationDraft, ownership: Ownership): void {
-  draft.user_id = ownership.user_id
+  for (const { row, owner } of resolveOwners(drafts).changes) Object.assign(row, owner)
 }

@@ -79,7 +79,7 @@ export function buildReceipt({ is_rewritten, ended_at, ...erased }: Erased): Rec
   add('database_pages', 'PostgreSQL reuses the space of deleted rows after its next vacuum.')
   add(
     'late_rows',
-    'Records in the queue, in a spool or among the dead letters are stored when they arrive. Repeat the erasure then.',
+    'Records in the queue, in a spool or among the dead letters are stored when they arrive; those of the erased traces are erased again for 30 days. Repeat the erasure for others.',
   )
   return { ...erased, remaining }
 }

@@ -1,0 +1,35 @@
+import { resolveOwners } from '../../records/ownership/index.ts'
+import type { ObservationHead } from '../../storage/row-format/index.ts'
+import type { TraceTouch } from './recent-traces.ts'
+
+/** A trace of a batch. */
+export type BatchTrace = TraceTouch & {
+  /** Rows of the batch have ancestors in it that know more than they do. */
+  has_changes: boolean
+}
+
+/** Groups the rows of a batch by trace, in the order of their keys, so that all writers lock alike. */
+export function batchTraces(heads: readonly ObservationHead[]): BatchTrace[] {
+  const groups = new Map<string, ObservationHead[]>()
+  for (const head of heads) {
+    const key = `${head.project_id} ${head.trace_id}`
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [head])
+    else group.push(head)
+  }
+  return [...groups].toSorted(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, rows]) => toTrace(rows))
+}
+
+function toTrace(rows: readonly ObservationHead[]): BatchTrace[] {
+  const [first] = rows
+  if (first === undefined) return []
+  let [first_start, last_start] = [first.start_time, first.start_time]
+  for (const { start_time } of rows) {
+    if (start_time < first_start) first_start = start_time
+    if (start_time > last_start) last_start = start_time
+  }
+  const { changes, gives, wants } = resolveOwners(rows)
+  const { project_id, trace_id } = first
+  const times = { first_start, last_start }
+  return [{ project_id, trace_id, ...times, gives, wants, has_changes: changes.length > 0 }]
+}

@@ -1,0 +1,130 @@
+import {
+  type Kysely,
+  sql,
+  type TaskTables,
+  type Transaction,
+} from '../../../platform/relational/index.ts'
+import type { Chore } from '../../jobs/index.ts'
+
+export type TraceKey = { project_id: string; trace_id: string }
+
+/** The part of a trace in a batch. `gives` and `wants`: see `ResolvedOwners`. */
+export type TraceTouch = TraceKey & {
+  /** The starts of its rows, in nanoseconds since 1970. */
+  first_start: bigint
+  last_start: bigint
+  gives: number
+  wants: number
+}
+
+/** A trace with all of its batches, the present one included. */
+export type RecentTrace = TraceTouch & {
+  /** No earlier batch had rows of the trace. */
+  is_new: boolean
+  /** Its owners are being changed, or a worker ended before the roll-ups that follow. */
+  moving: boolean
+}
+
+type TraceRow = Omit<RecentTrace, 'first_start' | 'last_start'> & {
+  first_start: string
+  last_start: string
+}
+
+/** Columns of a trace as they are read; bigint comes as text. */
+const columns = 'project_id, trace_id, first_start::text, last_start::text, gives, wants, moving'
+
+/**
+ * Notes the traces of a batch, in the order of their keys, and returns what is known of them. The
+ * batch must be stored, and the note is durable when this returns. So of two workers with rows of one
+ * trace at least one sees the note of the other, and then also its rows.
+ */
+export async function noteTraces(
+  db: Kysely<TaskTables>,
+  touches: readonly TraceTouch[],
+): Promise<RecentTrace[]> {
+  const list = <Field extends keyof TraceTouch>(field: Field) =>
+    touches.map((touch) => String(touch[field]))
+  const { rows } = await sql<TraceRow>`
+    insert into recent_traces (project_id, trace_id, first_start, last_start, gives, wants)
+    select * from unnest(
+      ${list('project_id')}::uuid[], ${list('trace_id')}::uuid[], ${list('first_start')}::bigint[],
+      ${list('last_start')}::bigint[], ${list('gives')}::smallint[], ${list('wants')}::smallint[])
+    on conflict (project_id, trace_id) do update set
+      first_start = least(recent_traces.first_start, excluded.first_start),
+      last_start = greatest(recent_traces.last_start, excluded.last_start),
+      gives = recent_traces.gives | excluded.gives,
+      wants = recent_traces.wants | excluded.wants,
+      seen_on = excluded.seen_on
+    returning ${sql.raw(columns)}, (xmax = 0) as is_new`.execute(db)
+  return rows.map(traceFrom)
+}
+
+/** Notes that the owners of these traces are about to be changed. */
+export async function noteMoving(
+  db: Kysely<TaskTables>,
+  traces: readonly TraceKey[],
+): Promise<void> {
+  await sql`
+    update recent_traces as known set moving = true from ${given(traces)}
+    where (known.project_id, known.trace_id) = (given.project_id, given.trace_id)
+      and not known.moving`.execute(db)
+}
+
+/** Locks these traces in the order of their keys, until the transaction ends. */
+export async function lockTraces(
+  trx: Transaction<TaskTables>,
+  traces: readonly TraceKey[],
+): Promise<RecentTrace[]> {
+  const { rows } = await sql<TraceRow>`
+    select ${sql.raw(columns)}, false as is_new
+    from recent_traces join ${given(traces)} using (project_id, trace_id)
+    order by project_id, trace_id for update of recent_traces`.execute(trx)
+  return rows.map(traceFrom)
+}
+
+/** Writes what the rows of locked traces give and want, once all owners are written. */
+export async function settleTraces(
+  trx: Transaction<TaskTables>,
+  traces: readonly (TraceKey & { gives: number; wants: number })[],
+): Promise<void> {
+  await sql`
+    update recent_traces as known set gives = given.gives, wants = given.wants, moving = false
+    from json_to_recordset(${JSON.stringify(traces)}::json) as given (
+      project_id uuid, trace_id uuid, gives smallint, wants smallint
+    )
+    where (known.project_id, known.trace_id) = (given.project_id, given.trace_id)`.execute(trx)
+}
+
+const dropped_max = 10_000
+
+/** Returns the chore that drops the notes of traces without rows of yesterday or today. */
+export function recentTracesChore({ db }: { db: Kysely<TaskTables> }): Chore {
+  return {
+    name: 'recent_traces',
+    every_ms: 3_600_000,
+    reason: 'drops the notes of old traces of all projects',
+    run: (signal) => dropOldTraces(db, signal),
+  }
+}
+
+async function dropOldTraces(db: Kysely<TaskTables>, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted()
+    const { numAffectedRows = 0n } = await sql`
+      delete from recent_traces where (project_id, trace_id) in (
+        select project_id, trace_id from recent_traces
+        where seen_on < current_date - 1 limit ${dropped_max})`.execute(db)
+    if (numAffectedRows === 0n) return
+  }
+}
+
+function given(traces: readonly TraceKey[]) {
+  const keys = traces.map(({ project_id, trace_id }) => ({ project_id, trace_id }))
+  return sql`json_to_recordset(${JSON.stringify(keys)}::json) as given (
+    project_id uuid, trace_id uuid
+  )`
+}
+
+function traceFrom(row: TraceRow): RecentTrace {
+  return { ...row, first_start: BigInt(row.first_start), last_start: BigInt(row.last_start) }
+}

@@ -1,0 +1,222 @@
+import type { TaskTables, Transaction } from '../../../platform/relational/index.ts'
+import { runInProject, runInProjects } from '../../../platform/tenancy/index.ts'
+import { type ResolvedOwners, resolveOwners } from '../../records/ownership/index.ts'
+import type { OwnerChange } from '../../storage/index.ts'
+import type { ObservationHead } from '../../storage/row-format/index.ts'
+import type { IngestMeters } from '../meters.ts'
+import { rollUpLeft } from '../roll-up/left-tasks.ts'
+import { type RollUpPorts, rollUp, rollUpIn } from '../roll-up/roll-up.ts'
+import { collectTouched } from '../roll-up/touched.ts'
+import { batchTraces } from './batch-traces.ts'
+import type { ErasedRows, ErasedTrace } from './erased-rows.ts'
+import {
+  lockTraces,
+  noteMoving,
+  noteTraces,
+  type RecentTrace,
+  settleTraces,
+  type TraceKey,
+} from './recent-traces.ts'
+
+/** Gives stored observations other owners, in a second store. */
+export type SetOwners = (project_id: string, changes: readonly OwnerChange[]) => Promise<void>
+
+export type OwnerPorts = RollUpPorts & {
+  meters: Pick<IngestMeters, 'owners'>
+  setSecondOwners: SetOwners
+  erased: ErasedRows
+}
+
+/**
+ * Finds the owners of the rows of a stored batch and of earlier rows whose ancestors it has, and
+ * rolls up their tasks and conversations. Most traces need no look at their stored rows: the notes of
+ * `recent_traces` tell. Safe to repeat: what was done is found done, and what a worker left when it
+ * ended is made good by the next batch of the trace, at the latest by the repeated one.
+ */
+export async function settleOwners(
+  ports: OwnerPorts,
+  heads: readonly ObservationHead[],
+): Promise<void> {
+  if (heads.length === 0) return
+  const traces = batchTraces(heads)
+  const projects = [...new Set(traces.map(({ project_id }) => project_id))]
+  await runInProjects(projects, async () => {
+    const known = await noteTraces(ports.db, traces)
+    const erased = new Map(
+      (await ports.erased.tracesAmong(traces)).map((trace) => [textOf(trace), trace]),
+    )
+    const changed = new Set(traces.filter(({ has_changes }) => has_changes).map(textOf))
+    const asked = known.filter(
+      (trace) => needsLook(trace) || changed.has(textOf(trace)) || erased.has(textOf(trace)),
+    )
+    if (asked.length === 0) return rollUp(ports, collectTouched(heads))
+    await noteMoving(ports.db, asked)
+    await ports.db.transaction().execute((trx) => moveOwners(trx, ports, { heads, asked, erased }))
+  })
+}
+
+/** A stored row may have an ancestor since this batch, or a row of this batch a stored one. */
+function needsLook({ is_new, moving, gives, wants }: RecentTrace): boolean {
+  return moving || (!is_new && (gives & wants) !== 0)
+}
+
+type Batch = {
+  heads: readonly ObservationHead[]
+  /** Traces whose stored rows are read; `moving` as it was before this batch. */
+  asked: readonly RecentTrace[]
+  /** Traces of which rows were erased, by key. */
+  erased: ReadonlyMap<string, ErasedTrace>
+}
+
+/**
+ * The traces are locked first, so that the second of two workers sees what the first has written.
+ * Tasks are rolled up in the same transaction: if it does not commit, the traces stay `moving`, and
+ * the next worker takes all their rows into account.
+ */
+async function moveOwners(
+  trx: Transaction<TaskTables>,
+  ports: OwnerPorts,
+  { heads, asked, erased }: Batch,
+): Promise<void> {
+  const moved: Moved = { owners: new Map(), extra: [], left: new Map(), gone: new Set() }
+  const wasMoving = new Set(asked.filter(({ moving }) => moving).map(textOf))
+  for (const chunk of chunksByProject(await lockTraces(trx, asked))) {
+    const settled = await moveTraces(ports, chunk, { moved, wasMoving })
+    await eraseAgain(ports, chunk, { moved, erased })
+    if (settled.length > 0) await settleTraces(trx, settled)
+  }
+  const own = heads.map((head) => moved.owners.get(identityOf(head)) ?? head)
+  const inBatch = new Set(own.map(identityOf))
+  const extra = moved.extra.filter((head) => !inBatch.has(identityOf(head)))
+  const rows = [...own, ...extra].filter((head) => !moved.gone.has(identityOf(head)))
+  await rollUpIn(trx, ports, collectTouched(rows))
+  await rollUpLeft(trx, ports, [...moved.left.values()])
+}
+
+/** The effects of changes of owners. */
+type Moved = {
+  /** The rows of the traces with their owners, by identity. */
+  owners: Map<string, ObservationHead>
+  /** Stored rows that their tasks and conversations have to count. */
+  extra: ObservationHead[]
+  /** Tasks that rows have left. */
+  left: Map<string, { project_id: string; task_id: string }>
+  /** Identities of rows that were erased again. */
+  gone: Set<string>
+}
+
+/** Most rows of a statement: beyond, the owners of its traces stay as they are, and are counted. */
+const rows_max = 200_000
+
+async function moveTraces(
+  { store, setSecondOwners, meters }: OwnerPorts,
+  traces: readonly RecentTrace[],
+  { moved, wasMoving }: { moved: Moved; wasMoving: ReadonlySet<string> },
+): Promise<(TraceKey & { gives: number; wants: number })[]> {
+  const project_id = traces[0]?.project_id ?? ''
+  const rows = await store.traceHeads(project_id, {
+    trace_ids: traces.map(({ trace_id }) => trace_id),
+    ...startsOf(traces),
+    limit: rows_max,
+  })
+  if (rows.length === rows_max) {
+    meters.owners.inc({ result: 'too_many_rows' }, rows.length)
+    return []
+  }
+  const byTrace = Map.groupBy(rows, ({ trace_id }) => trace_id)
+  const changes: OwnerChange[] = []
+  const settled = traces.map((trace) => {
+    const own = byTrace.get(trace.trace_id) ?? []
+    const resolved = resolveOwners(own)
+    takeOwners(moved, own, resolved)
+    for (const { row, owner } of resolved.changes) {
+      const { start_time, trace_id, observation_id } = row
+      changes.push({ start_time, trace_id, observation_id, ...owner })
+    }
+    if (wasMoving.has(textOf(trace))) takeAll(moved, own, trace)
+    const { gives, wants } = resolved
+    return { project_id, trace_id: trace.trace_id, gives, wants }
+  })
+  await store.setOwners(project_id, changes)
+  await setSecondOwners(project_id, changes)
+  meters.owners.inc({ result: 'changed' }, changes.length)
+  return settled
+}
+
+/** Returns the first and the last start of the rows of traces. */
+function startsOf(traces: readonly RecentTrace[]): { from: bigint; to: bigint } {
+  const inOrder = traces
+    .flatMap(({ first_start, last_start }) => [first_start, last_start])
+    .toSorted((a, b) => (a < b ? -1 : 1))
+  return { from: inOrder[0] ?? 0n, to: inOrder.at(-1) ?? 0n }
+}
+
+/** Erases rows of erased users again, now that it is known whose they are. */
+async function eraseAgain(
+  { erased: rows }: OwnerPorts,
+  traces: readonly RecentTrace[],
+  { moved, erased }: Pick<Batch, 'erased'> & { moved: Moved },
+): Promise<void> {
+  if (erased.size === 0) return
+  const keys = new Set(traces.map(textOf))
+  const users = new Map<string, Set<string>>()
+  for (const row of moved.owners.values()) {
+    const { project_id, trace_id, task_id, user_id } = row
+    if (!keys.has(textOf(row)) || !erased.get(textOf(row))?.isErased(user_id)) continue
+    moved.gone.add(identityOf(row))
+    moved.left.set(`${project_id} ${task_id}`, { project_id, task_id })
+    users.set(user_id, (users.get(user_id) ?? new Set()).add(trace_id))
+  }
+  const project_id = traces[0]?.project_id ?? ''
+  await runInProject(project_id, async () => {
+    for (const [user_id, trace_ids] of users) await rows.erase(project_id, user_id, [...trace_ids])
+  })
+}
+
+function takeOwners(
+  { owners, extra, left }: Moved,
+  rows: readonly ObservationHead[],
+  { changes }: ResolvedOwners<ObservationHead>,
+): void {
+  for (const row of rows) owners.set(identityOf(row), row)
+  for (const { row, owner } of changes) {
+    const head = { ...row, ...owner }
+    owners.set(identityOf(row), head)
+    extra.push(head)
+    const { project_id, task_id } = row
+    if (owner.task_id !== task_id) left.set(`${project_id} ${task_id}`, { project_id, task_id })
+  }
+}
+
+/** A worker that ended may have changed any owner of the trace without the roll-ups that follow. */
+function takeAll(
+  { owners, extra, left }: Moved,
+  rows: readonly ObservationHead[],
+  { project_id, trace_id }: TraceKey,
+): void {
+  for (const row of rows) extra.push(owners.get(identityOf(row)) ?? row)
+  left.set(`${project_id} ${trace_id}`, { project_id, task_id: trace_id })
+}
+
+function identityOf(row: ObservationHead): string {
+  return `${row.project_id} ${row.trace_id} ${row.observation_id} ${row.start_time}`
+}
+
+function textOf({ project_id, trace_id }: TraceKey): string {
+  return `${project_id} ${trace_id}`
+}
+
+/** Maximum traces of one statement. */
+const traces_max = 250
+
+/** Splits traces, which are in the order of their projects, into those of one statement. */
+function chunksByProject(traces: readonly RecentTrace[]): RecentTrace[][] {
+  const chunks: RecentTrace[][] = []
+  for (const trace of traces) {
+    const chunk = chunks.at(-1)
+    const fits = chunk && chunk.length < traces_max && chunk[0]?.project_id === trace.project_id
+    if (fits) chunk.push(trace)
+    else chunks.push([trace])
+  }
+  return chunks
+}

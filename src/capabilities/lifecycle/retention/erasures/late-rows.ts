@@ -1,0 +1,48 @@
+import { type Kysely, type RetentionTables, sql } from '../../../../platform/relational/index.ts'
+import type { ErasedRows, ErasedTrace } from '../../../ingest/index.ts'
+import type { ErasureTarget } from '../../../storage/index.ts'
+import { userDigest } from './receipt.ts'
+
+/** Days for which rows of an erased trace that are sent again are erased again. */
+export const lateRows_days = 30
+
+type Found = { project_id: string; trace_id: string; digests: string[]; key: Buffer }
+
+/**
+ * Opens what ingest needs to keep erased rows erased: a client or a queue may send them again. Rows of
+ * an erased trace are erased again if they belong to the erased user, or have no known user.
+ */
+export function openLateErasure(options: {
+  db: Kysely<RetentionTables>
+  targets: readonly Pick<ErasureTarget, 'eraseUser'>[]
+}): ErasedRows {
+  const { db, targets } = options
+  return {
+    tracesAmong: async (traces) => {
+      const keys = traces.map(({ project_id, trace_id }) => ({ project_id, trace_id }))
+      const { rows } = await sql<Found>`
+        select project_id, trace_id, key, array_agg(encode(user_id_digest, 'hex')) as digests
+        from erased_traces
+        join json_to_recordset(${JSON.stringify(keys)}::json)
+          as given (project_id uuid, trace_id uuid) using (project_id, trace_id)
+        join erasure_keys using (project_id)
+        where exists (
+          select from erasures where erasures.project_id = erased_traces.project_id
+            and erasures.user_id_digest = erased_traces.user_id_digest
+            and (ended_at is null or ended_at > now() - ${lateRows_days} * interval '1 day'))
+        group by project_id, trace_id, key`.execute(db)
+      return rows.map(toTrace)
+    },
+    erase: async (project_id, user_id, trace_ids) => {
+      for (const target of targets) {
+        await target.eraseUser({ project_id, user_id, trace_ids, held_trace_ids: [] })
+      }
+    },
+  }
+}
+
+function toTrace({ project_id, trace_id, digests, key }: Found): ErasedTrace {
+  const isErased = (user_id: string) =>
+    user_id === '' || digests.includes(userDigest(key, user_id).toString('hex'))
+  return { project_id, trace_id, isErased }
+}

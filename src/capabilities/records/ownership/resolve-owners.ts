@@ -1,0 +1,139 @@
+import type { Observation } from '../../../model/observation.ts'
+
+/** To whom an observation belongs. Empty text: not known. */
+export type Owner = Pick<
+  Observation,
+  | 'task_id'
+  | 'task_name'
+  | 'task_implicit'
+  | 'conversation_id'
+  | 'conversation_external_id'
+  | 'user_id'
+  | 'release'
+>
+
+/** An observation of a trace, as far as ownership needs it. */
+export type OwnedRow = Owner &
+  Pick<Observation, 'observation_id' | 'parent_observation_id' | 'start_time'>
+
+/** Fields of ownership, as bits. A task's name is a field of its own: it goes with the task's id. */
+export const ownerBits = { task: 1, task_name: 2, conversation: 4, user: 8, release: 16 } as const
+const allBits = 31
+
+/** Returns the fields that are known of an owner, as bits. */
+export function knownOf(owner: Owner): number {
+  return (
+    (owner.task_implicit ? 0 : ownerBits.task) |
+    (owner.task_name === '' ? 0 : ownerBits.task_name) |
+    (owner.conversation_id === '' ? 0 : ownerBits.conversation) |
+    (owner.user_id === '' ? 0 : ownerBits.user) |
+    (owner.release === '' ? 0 : ownerBits.release)
+  )
+}
+
+/** The owners of the rows of a trace. */
+export type ResolvedOwners<Row> = {
+  /** Rows whose ancestors know more than they do, with the owner that follows. */
+  changes: { row: Row; owner: Owner }[]
+  /** Fields that a row has, as bits. */
+  gives: number
+  /** Fields that a row lacks and that an ancestor may bring which is not stored yet, as bits. */
+  wants: number
+}
+
+/**
+ * Finds the owners of the rows of one trace, in any order. A row keeps what it says itself. What it
+ * does not say it has from its nearest ancestor that knows it: only through ancestors that are all
+ * here. A task's name comes only from an ancestor of the same task. Nothing is guessed: a row
+ * without such an ancestor stays as it is. Ancestors that form a cycle know no more than they say.
+ *
+ * Further rows never change an owner that was found, because nothing can come between a row and
+ * its ancestor. So the result depends on the rows alone and not on the order of their arrival, and
+ * rows whose owners were written earlier lead to the same owners.
+ */
+export function resolveOwners<Row extends OwnedRow>(rows: readonly Row[]): ResolvedOwners<Row> {
+  const nodes = new Map<string, Node<Row>>()
+  for (const row of rows) {
+    const known = nodes.get(row.observation_id)
+    // Several rows of one id (a span that is sent again with another start): the first one counts.
+    if (known === undefined || row.start_time < known.row.start_time) {
+      nodes.set(row.observation_id, { row, owner: row, open: false, state: 'new' })
+    }
+  }
+  const resolved: ResolvedOwners<Row> = { changes: [], gives: 0, wants: 0 }
+  for (const row of rows) {
+    const { owner, open } = resolvedFrom(nodes, row)
+    const known = knownOf(owner)
+    resolved.gives |= known
+    if (open) resolved.wants |= allBits & ~known
+    if (!isSame(owner, row)) resolved.changes.push({ row, owner })
+  }
+  return resolved
+}
+
+type Node<Row> = {
+  row: Row
+  owner: Owner
+  /** An ancestor is not here. */
+  open: boolean
+  state: 'new' | 'visiting' | 'done'
+}
+
+type Found = { owner: Owner; open: boolean }
+
+function resolvedFrom<Row extends OwnedRow>(nodes: Map<string, Node<Row>>, row: Row): Found {
+  const { parent_observation_id } = row
+  if (parent_observation_id === '') return { owner: row, open: false }
+  const parent = nodes.get(parent_observation_id)
+  if (parent === undefined) return { owner: row, open: true }
+  settle(nodes, parent)
+  return { owner: inherit(row, parent.owner), open: parent.open }
+}
+
+/** Resolves a node and its ancestors, without recursion: a chain may have ten thousand. */
+function settle<Row extends OwnedRow>(nodes: Map<string, Node<Row>>, from: Node<Row>): void {
+  const chain: Node<Row>[] = []
+  let at: Node<Row> | undefined = from
+  while (at?.state === 'new') {
+    at.state = 'visiting'
+    chain.push(at)
+    at = nodes.get(at.row.parent_observation_id)
+  }
+  // The chain ends above at a node that is done, at none, or at itself.
+  const top = chain.at(-1)
+  if (top !== undefined && at === undefined) top.open = top.row.parent_observation_id !== ''
+  let parent = at?.state === 'done' ? at : undefined
+  for (const node of chain.toReversed()) {
+    if (parent !== undefined) {
+      node.owner = inherit(node.row, parent.owner)
+      node.open = parent.open
+    }
+    node.state = 'done'
+    parent = node
+  }
+}
+
+/** Returns what a row says, filled up with what its parent knows; the row itself if it is the same. */
+function inherit(row: Owner, parent: Owner): Owner {
+  const takesTask = row.task_implicit && !parent.task_implicit
+  const task_id = takesTask ? parent.task_id : row.task_id
+  const takesName = row.task_name === '' && parent.task_name !== '' && task_id === parent.task_id
+  const takesTalk = row.conversation_id === '' && parent.conversation_id !== ''
+  const takesUser = row.user_id === '' && parent.user_id !== ''
+  const takesRelease = row.release === '' && parent.release !== ''
+  if (!(takesTask || takesName || takesTalk || takesUser || takesRelease)) return row
+  const talk = takesTalk ? parent : row
+  return {
+    task_id,
+    task_name: takesName ? parent.task_name : row.task_name,
+    task_implicit: row.task_implicit && parent.task_implicit,
+    conversation_id: talk.conversation_id,
+    conversation_external_id: talk.conversation_external_id,
+    user_id: takesUser ? parent.user_id : row.user_id,
+    release: takesRelease ? parent.release : row.release,
+  }
+}
+
+function isSame(a: Owner, b: Owner): boolean {
+  return a === b || (knownOf(a) === knownOf(b) && a.task_id === b.task_id)
+}

@@ -1,0 +1,303 @@
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { markDue } from '../../src/capabilities/detection/index.ts'
+import { ingestMeters } from '../../src/capabilities/ingest/meters.ts'
+import { recentTracesChore } from '../../src/capabilities/ingest/ownership/recent-traces.ts'
+import { settleOwners } from '../../src/capabilities/ingest/ownership/settle-owners.ts'
+import { computeTaskRollup } from '../../src/capabilities/ingest/roll-up/task-state.ts'
+import { isCountedInTask } from '../../src/capabilities/ingest/roll-up/touched.ts'
+import { type Owner, resolveOwners } from '../../src/capabilities/records/ownership/index.ts'
+import { conversationIdFrom } from '../../src/kernel/ids.ts'
+import type { Observation } from '../../src/model/observation.ts'
+import { openRelational, sql, type TaskTables } from '../../src/platform/relational/index.ts'
+import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
+import { allTenants } from '../support/all-tenants.ts'
+import { noErasures } from '../support/ingest.ts'
+import { type MemoryStore, memoryStore, type StoreMoment } from '../support/memory-store.ts'
+import { observationOf } from '../support/observations.ts'
+import { testPostgres } from '../support/postgres.ts'
+import { fuzzRuns } from '../support/suite/budget.ts'
+
+const { db } = openRelational<TaskTables>({
+  scope: allTenants,
+  url: await testPostgres(),
+  pool_max: 6,
+  connect_timeout_ms: 1_000,
+  statement_timeout_ms: 10_000,
+  logger: createLogger({ role: 'test', level: 'silent' }),
+})
+const meters = ingestMeters(createMetrics())
+const start = BigInt(Date.UTC(2026, 5, 1, 12)) * 1_000_000n
+
+/** A store whose roll-ups of tasks are exact; those of conversations count every row as a call. */
+function openStore(): MemoryStore {
+  const store = memoryStore()
+  store.taskRollups = async (project_id, tasks) => {
+    await store.at('before rollup', [])
+    const rollups = tasks.flatMap(({ task_id, from }) => {
+      const rows = store.rows().filter((row) => row.task_id === task_id && row.start_time >= from)
+      const own = rows.filter((row) => row.project_id === project_id && isCountedInTask(row))
+      return own.length === 0 ? [] : [computeTaskRollup(task_id, own)]
+    })
+    await store.at('after rollup', [])
+    return rollups
+  }
+  return store
+}
+
+/** Stores a batch and settles its owners, as a worker does. */
+async function deliver(store: MemoryStore, rows: readonly Observation[]): Promise<void> {
+  await store.insert(rows, { token: randomUUID() })
+  const setSecondOwners = async () => undefined
+  const more = { setSecondOwners, erased: noErasures, large_from: 1_000 }
+  await settleOwners({ db, store, markDue, meters, ...more }, rows)
+}
+
+function rowOf(
+  project_id: string,
+  given: Partial<Observation> & { trace_id: string },
+): Observation {
+  const owner = { task_id: given.task_id ?? given.trace_id, task_implicit: !given.task_id }
+  return observationOf({ project_id, start_time: start, ...given, ...owner })
+}
+
+async function tasksOf(project_id: string) {
+  return db
+    .selectFrom('tasks')
+    .selectAll()
+    .where('project_id', '=', project_id)
+    .orderBy('task_id')
+    .execute()
+}
+
+/** Expects that rows have the owners that all of them together have, and that tasks count them. */
+async function expectSettled(store: MemoryStore, project_id: string): Promise<void> {
+  const rows = store.rows().filter((row) => row.project_id === project_id)
+  const byTrace = Map.groupBy(rows, ({ trace_id }) => trace_id)
+  for (const own of byTrace.values()) expect(resolveOwners(own).changes).toEqual([])
+  const counted = Map.groupBy(rows.filter(isCountedInTask), ({ task_id }) => task_id)
+  const tasks = await tasksOf(project_id)
+  expect(tasks.map(({ task_id }) => task_id)).toEqual([...counted.keys()].toSorted())
+  for (const task of tasks) {
+    const rollup = computeTaskRollup(task.task_id, counted.get(task.task_id) ?? [])
+    expect(task).toMatchObject({
+      ...{ name: rollup.name, implicit: rollup.implicit, errors: rollup.errors },
+      ...{ user_id: rollup.user_id || null, conversation_id: rollup.conversation_id || null },
+      ...{ release: rollup.release || null, calls: rollup.calls, models: rollup.models },
+      total_tokens: rollup.total_tokens,
+    })
+    expect(Number(task.cost_usd)).toBe(Number(rollup.cost_usd))
+  }
+  const talks = await db
+    .selectFrom('conversations')
+    .select(['conversation_id', 'calls', 'external_id'])
+    .where('project_id', '=', project_id)
+    .orderBy('conversation_id')
+    .execute()
+  const talked = Map.groupBy(
+    rows.filter(({ conversation_id }) => conversation_id !== ''),
+    ({ conversation_id }) => conversation_id,
+  )
+  expect(talks.map(({ conversation_id }) => conversation_id)).toEqual([...talked.keys()].toSorted())
+  for (const { conversation_id, calls } of talks) {
+    expect(calls).toBe(talked.get(conversation_id)?.length)
+  }
+}
+
+test('an agent that names its task on the root, which is exported last', async () => {
+  const [store, project_id, trace_id] = [openStore(), randomUUID(), randomUUID()]
+  const call = (at: number) =>
+    rowOf(project_id, {
+      ...{ trace_id, observation_id: `c${at}`, parent_observation_id: 'root' },
+      start_time: start + BigInt(at),
+    })
+  await deliver(store, [call(1), call(2)])
+  await deliver(store, [call(3)])
+  expect(await tasksOf(project_id)).toMatchObject([{ task_id: trace_id, calls: 3 }])
+  const talk = conversationIdFrom(project_id, 'S-1')
+  const root = rowOf(project_id, {
+    ...{ trace_id, observation_id: 'root', type: 'agent', task_id: 'refund', task_name: 'Refund' },
+    ...{ user_id: 'bob', release: '7', conversation_id: talk.conversation_id },
+    conversation_external_id: 'S-1',
+  })
+  await deliver(store, [root])
+  expect(await tasksOf(project_id)).toMatchObject([
+    { task_id: 'refund', name: 'Refund', calls: 3, user_id: 'bob', release: '7', implicit: false },
+  ])
+  await expectSettled(store, project_id)
+  // A child that comes after its root, and one that is sent again.
+  await deliver(store, [call(4)])
+  await deliver(store, [call(2)])
+  expect(await tasksOf(project_id)).toMatchObject([{ task_id: 'refund', calls: 4 }])
+  await expectSettled(store, project_id)
+})
+
+test('spans of a trace that two people share, and of strangers, stay apart', async () => {
+  const [store, project_id, trace_id] = [openStore(), randomUUID(), randomUUID()]
+  const of = (observation_id: string, parent_observation_id: string, more = {}) =>
+    rowOf(project_id, { trace_id, observation_id, parent_observation_id, ...more })
+  await deliver(store, [of('a1', 'a'), of('b1', 'b'), of('x', 'never')])
+  await deliver(store, [of('a', 'top', { user_id: 'ann', task_id: 'A' })])
+  await deliver(store, [of('b', 'top', { user_id: 'bob', task_id: 'B' })])
+  await deliver(store, [of('top', '', { type: 'span' })])
+  const owners = Object.fromEntries(
+    store.rows().map((row) => [row.observation_id, [row.user_id, row.task_id]]),
+  )
+  expect(owners).toEqual({
+    ...{ a: ['ann', 'A'], a1: ['ann', 'A'], b: ['bob', 'B'], b1: ['bob', 'B'] },
+    ...{ top: ['', trace_id], x: ['', trace_id] },
+  })
+  await expectSettled(store, project_id)
+})
+
+test('a task that people rated stays, with no calls', async () => {
+  const [store, project_id, trace_id] = [openStore(), randomUUID(), randomUUID()]
+  await sql`insert into organizations (id, name) values (${project_id}, 'o')`.execute(db)
+  await sql`insert into projects (id, organization_id, name)
+    values (${project_id}, ${project_id}, 'p')`.execute(db)
+  const child = { trace_id, observation_id: 'c', parent_observation_id: 'root' }
+  await deliver(store, [rowOf(project_id, child)])
+  await sql`insert into feedback_tasks
+    (project_id, task_id, task_ref, first_at, last_at, created_at)
+    values (${project_id}, ${trace_id}, ${trace_id}, now(), now(), now())`.execute(db)
+  await deliver(store, [rowOf(project_id, { trace_id, observation_id: 'root', task_id: 'T' })])
+  const tasks = await tasksOf(project_id)
+  expect(Object.fromEntries(tasks.map(({ task_id, calls }) => [task_id, calls]))).toEqual({
+    [trace_id]: 0,
+    T: 2,
+  })
+})
+
+test('10,000 children that come before their root', { timeout: 60_000 }, async () => {
+  const [store, project_id, trace_id] = [openStore(), randomUUID(), randomUUID()]
+  const children = Array.from({ length: 10_000 }, (_, at) =>
+    rowOf(project_id, {
+      ...{
+        trace_id,
+        observation_id: `c${at}`,
+        parent_observation_id: at % 2 ? 'root' : `c${at + 1}`,
+      },
+      start_time: start + BigInt(at),
+    }),
+  )
+  await deliver(store, children)
+  await deliver(store, [
+    rowOf(project_id, { trace_id, observation_id: 'root', task_id: 'T', user_id: 'ann' }),
+  ])
+  expect(await tasksOf(project_id)).toMatchObject([{ task_id: 'T', calls: 10_001 }])
+})
+
+test('notes of traces are dropped after a day without rows', async () => {
+  const [store, project_id] = [openStore(), randomUUID()]
+  const ids = [randomUUID(), randomUUID()].toSorted()
+  for (const trace_id of ids) await deliver(store, [rowOf(project_id, { trace_id })])
+  const notes = async () => {
+    const { rows } = await sql<{ trace_id: string }>`select trace_id from recent_traces
+      where project_id = ${project_id} order by trace_id`.execute(db)
+    return rows.map(({ trace_id }) => trace_id)
+  }
+  expect(await notes()).toEqual(ids)
+  await sql`update recent_traces set seen_on = current_date - 2
+    where trace_id = ${ids[0]}`.execute(db)
+  await recentTracesChore({ db }).run(new AbortController().signal)
+  expect(await notes()).toEqual([ids[1]])
+})
+
+const talks = { c: conversationIdFrom(randomUUID(), 'c'), d: conversationIdFrom(randomUUID(), 'd') }
+
+const said: fc.Arbitrary<Partial<Owner>> = fc
+  .record(
+    {
+      task_id: fc.constantFrom('T', 'U'),
+      task_name: fc.constantFrom('plan', 'write'),
+      conversation_id: fc.constantFrom(talks.c.conversation_id, talks.d.conversation_id),
+      user_id: fc.constantFrom('ann', 'bob'),
+      release: fc.constantFrom('1', '2'),
+    },
+    { requiredKeys: [] },
+  )
+  .filter((owner) => owner.task_name === undefined || owner.task_id !== undefined)
+
+type Node = { said: Partial<Owner>; parent: number; type: Observation['type']; trace: number }
+
+const node: fc.Arbitrary<Node> = fc.record({
+  said: fc.oneof({ weight: 2, arbitrary: fc.constant({}) }, said),
+  parent: fc.nat(),
+  type: fc.constantFrom('generation', 'span', 'agent', 'tool'),
+  trace: fc.nat({ max: 1 }),
+})
+
+const moments: readonly (StoreMoment | 'never')[] = [
+  ...['never', 'never', 'after insert', 'before owners', 'after owners'],
+  ...['before rollup', 'after rollup'],
+] as const
+
+type Batch = { rows: number[]; dies: StoreMoment | 'never'; beside: boolean }
+
+const batch: fc.Arbitrary<Batch> = fc.record({
+  rows: fc.array(fc.nat(), { minLength: 1, maxLength: 5 }),
+  dies: fc.constantFrom(...moments),
+  beside: fc.boolean(),
+})
+
+function rowsOfTree(project_id: string, nodes: readonly Node[]): Observation[] {
+  const traces = [randomUUID(), randomUUID()]
+  return nodes.map(({ said: owner, parent, type, trace }, at) => {
+    const trace_id = traces[trace] ?? ''
+    // Parents are earlier ones of the trace; the first one's never arrives.
+    const above = nodes.slice(0, at).flatMap((one, place) => (one.trace === trace ? [place] : []))
+    const of = above[parent % Math.max(1, above.length)]
+    return rowOf(project_id, {
+      ...owner,
+      ...{ trace_id, type, observation_id: `n${at}`, start_time: start + BigInt(at) },
+      parent_observation_id: of === undefined ? (at % 3 === 0 ? 'missing' : '') : `n${of}`,
+    })
+  })
+}
+
+class Killed extends Error {}
+
+test('any split, order, repeat and kill, and two workers, end in the same owners and sums', async () => {
+  const world = fc.tuple(
+    fc.array(node, { minLength: 2, maxLength: 10 }),
+    fc.array(batch, { minLength: 1, maxLength: 6 }),
+  )
+  const run = async ([nodes, batches]: [Node[], Batch[]]) => {
+    const [store, project_id] = [openStore(), randomUUID()]
+    const rows = rowsOfTree(project_id, nodes)
+    const all = batches.map(({ rows: places }) =>
+      [...new Set(places.map((place) => place % rows.length))].flatMap(
+        (place) => rows[place] ?? [],
+      ),
+    )
+    const rest = rows.filter((row) => all.every((some) => !some.includes(row)))
+    let killed: StoreMoment | 'never' = 'never'
+    store.at = (moment) => {
+      if (moment !== killed) return
+      killed = 'never'
+      throw new Killed()
+    }
+    const again: Observation[][] = []
+    let beside: Promise<void>[] = []
+    for (const [at, { dies, beside: isBeside }] of batches.entries()) {
+      killed = dies
+      const some = all[at] ?? []
+      beside.push(
+        deliver(store, some).catch((error: unknown) => {
+          if (!(error instanceof Killed)) throw error
+          again.push(some)
+        }),
+      )
+      if (isBeside) continue
+      await Promise.all(beside)
+      beside = []
+    }
+    await Promise.all(beside)
+    killed = 'never'
+    for (const some of again.toReversed()) await deliver(store, some)
+    if (rest.length > 0) await deliver(store, rest)
+    await expectSettled(store, project_id)
+  }
+  await fc.assert(fc.asyncProperty(world, run), { numRuns: fuzzRuns(400) })
+}, 120_000)
