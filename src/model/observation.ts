@@ -109,9 +109,21 @@ export const observationSchema = z.object({
   usage_source: z.enum(usageSources),
   /** Whether the provider's input count includes cached tokens. */
   usage_semantics: z.enum(['inclusive', 'exclusive', '']),
-  /** Decimal USD with at most 9 digits after the point. */
+  /**
+   * Parts of the buckets with prices of their own: cache writes by life, audio, images, the prompt
+   * of a provider's tools.
+   */
+  usage_details: z.record(z.string(), z.int().nonnegative()),
+  /** `standard`, `flex`, `priority`, `batch` or a provider's own word; empty when unknown. */
+  service_tier: z.string(),
+  /** Decimal USD with at most 9 digits after the point: the cost that counts. */
   cost_usd: z.string().nullable(),
   price_version: z.string(),
+  /** Parts of the call that were priced without a rate of their own. */
+  price_partial: z.array(z.string()),
+  /** The cost from our price table, and the cost that the provider or client reported. */
+  cost_computed_usd: z.string().nullable(),
+  cost_reported_usd: z.string().nullable(),
   time_to_first_token_ms: z.number().nonnegative().nullable(),
   request_bytes: z.int().nonnegative(),
   response_bytes: z.int().nonnegative(),

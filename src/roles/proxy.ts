@@ -84,7 +84,7 @@ export function openRecorder(
     metrics,
     logger,
     onAccepted: (entries) => intake.reporter.accepted(entries),
-    capture: createCaptureRecorder(intake),
+    capture: createCaptureRecorder({ ...intake, cost_source: config.cost_source }),
   })
   parts.defer(() => recorder.close())
   return recorder
@@ -133,6 +133,7 @@ type OtlpConfig = Pick<
   | 'otlp_inflight_bytes_max'
   | 'otlp_body_idle_timeout_ms'
   | 'otlp_requests_per_minute_max'
+  | 'cost_source'
 >
 
 type OtlpParts = {
@@ -153,7 +154,7 @@ export async function openOtlp(
     keys,
     enqueuer: intake.enqueuer,
     decoders: { protobuf: protobufDecoder(), json: jsonDecoder() },
-    mapper: createMapper({ contract: currentContract, pricing: createPricing() }),
+    mapper: createMapper({ contract: currentContract, pricing: createPricing(config.cost_source) }),
     capture: (...records) => intake.capture(...records),
     settings: {
       body_bytes_max: config.otlp_body_bytes_max,

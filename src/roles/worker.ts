@@ -95,5 +95,6 @@ export function toIngestSettings(config: RoleConfig<'worker'>): IngestSettings {
     insert_rows_max: config.ingest_insert_rows_max,
     suspect_attempts: config.ingest_suspect_attempts,
     batches_max: config.ingest_batches_max,
+    cost_source: config.cost_source,
   }
 }

@@ -338,8 +338,13 @@ describe('a stored record', () => {
       reasoning_tokens: null,
       usage_source: 'none',
       usage_semantics: '',
+      usage_details: {},
+      service_tier: '',
       cost_usd: null,
       price_version: '',
+      price_partial: [],
+      cost_computed_usd: null,
+      cost_reported_usd: null,
       time_to_first_token_ms: null,
       request_bytes: 0,
       response_bytes: 0,
@@ -376,6 +381,34 @@ describe('a stored record', () => {
     [{ status_code: 500, status: 'cancelled' }, 'cancelled'],
   ])('%j has status %s', async (record, status) => {
     expect((await stored(record))?.status).toBe(status)
+  })
+
+  test('keeps parts with prices of their own, and a cost beside ours', async () => {
+    const draft = await stored({
+      type: 'generation',
+      provider: 'openai',
+      model: 'gpt-4o-mini',
+      input_tokens: 1_000,
+      cache_read_tokens: 500,
+      output_tokens: 100,
+      usage_details: { input_audio: 300, cache_read_audio: 100, output_audio: null },
+      service_tier: 'default',
+      cost_usd: '0.5',
+    })
+    expect(draft).toMatchObject({
+      input_uncached_tokens: 500,
+      usage_details: { input_audio: 200, cache_read_audio: 100 },
+      service_tier: 'standard',
+      cost_usd: '0.5',
+      cost_reported_usd: '0.5',
+      price_partial: [],
+    })
+    const alone = await stored({ total_tokens: 12 })
+    expect(alone).toMatchObject({ input_uncached_tokens: 12, usage_details: { unsplit: 12 } })
+    expect(await stored({ input_tokens: 4, total_tokens: 12 })).toMatchObject({
+      input_uncached_tokens: 4,
+      output_visible_tokens: 8,
+    })
   })
 
   const none = { cache_read_tokens: null, cache_write_tokens: null, reasoning_tokens: null }
@@ -438,6 +471,8 @@ describe('a stored record', () => {
     [{ ...call, cost_usd: 0.1 }, '0.100000000', ''],
     [{ ...call, model: 'mine' }, null, 'genai-prices'],
     [{ ...call, input_tokens: null, output_tokens: null }, null, ''],
+    [{ ...call, service_tier: 'priority' }, '0.00035', 'genai-prices'],
+    [{ ...call, input_tokens: null, output_tokens: null, total_tokens: 10 }, null, 'genai-prices'],
   ])('costs of %j are %s', async (record, cost, priced_by) => {
     const draft = await stored(record)
     expect(draft?.cost_usd).toBe(cost)

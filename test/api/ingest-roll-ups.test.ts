@@ -116,6 +116,7 @@ function rowOf(project_id: string, versionFacts: Told): Observation {
     end_time: start_time + BigInt(lasts) * 1_000_000n,
     message_id: `m${version}`,
     input_uncached_tokens: id + version * 100,
+    price_partial: fields.cost_usd === '12.5' ? ['audio'] : [],
   })
 }
 

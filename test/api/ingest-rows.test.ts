@@ -223,7 +223,7 @@ describe('a frame that cannot be read', () => {
       { items: 2, stored: 0, rejected: { dead_letter: 2 }, records: { observations: 0 } },
     ])
     expect(await here.bench.queue.deadLetters(2)).toMatchObject([
-      { reason: 'row format 9, expected 1' },
+      { reason: 'row format 9, expected 2' },
     ])
   })
 

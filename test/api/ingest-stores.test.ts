@@ -201,6 +201,7 @@ const observation = fc.record({
   output_visible_tokens: tokens,
   reasoning_tokens: tokens,
   cost_usd: fc.option(pick(['0', '0.000000001', '0.1', '12.000000001', '0.25'])),
+  price_partial: fc.subarray(['audio', 'service_tier']),
 })
 
 test("a roll-up computed from rows equals the store's", async () => {

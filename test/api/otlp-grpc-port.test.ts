@@ -23,6 +23,7 @@ async function openOnTakenPort(about: { grpc_is_optional?: boolean }) {
     otlp_inflight_bytes_max: 1024,
     otlp_body_idle_timeout_ms: 1_000,
     otlp_requests_per_minute_max: 0,
+    cost_source: 'complete' as const,
   }
   const context = { logger, metrics: createMetrics(), clock: systemClock, parts, ports: {} }
   const { grpc } = await openOtlp(context, config, { keys: noKeys, intake: nothing, ...about })

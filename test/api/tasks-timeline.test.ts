@@ -176,6 +176,12 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
         source: 'provider',
       },
       cost_usd: '0.001',
+      price_version: 'test',
+      price_partial: [],
+      cost_computed_usd: null,
+      cost_reported_usd: null,
+      service_tier: '',
+      usage_details: {},
     })
     expect(entries[2]).toMatchObject({
       role: 'tool_call',

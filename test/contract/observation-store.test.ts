@@ -246,6 +246,7 @@ describe.each(withRollups)('$name', ({ open }) => {
           estimated_calls: 1,
           cost_usd: '0.300000001',
           unpriced_calls: 1,
+          partially_priced_calls: 1,
           models: ['m-1', 'm-2'],
           providers: ['anthropic', 'openai'],
           first_start: start,
@@ -490,6 +491,7 @@ function taskOfThree(project_id: string): Observation[] {
       input_uncached_tokens: null,
       cache_read_tokens: 7,
       cost_usd: '0.200000001',
+      price_partial: ['audio'],
       usage_source: 'estimated',
     }),
     observationOf({
@@ -503,6 +505,7 @@ function taskOfThree(project_id: string): Observation[] {
       output_visible_tokens: null,
       reasoning_tokens: 2 ** 40,
       cost_usd: null,
+      price_partial: ['audio'],
     }),
     observationOf({
       ...all,
@@ -610,6 +613,14 @@ function anyObservation(project_id: string): fc.Arbitrary<Observation> {
     usage_source: fc.constantFrom('provider', 'estimated', 'none'),
     usage_semantics: fc.constantFrom('inclusive', 'exclusive', ''),
     cost_usd: fc.bigInt({ min: 0n, max: 10n ** 18n - 1n }).map(dollars),
+    price_partial: fc.array(anyText, { maxLength: 3 }),
+    usage_details: fc.dictionary(
+      anyText.filter((key) => key !== '__proto__'),
+      fc.maxSafeNat(),
+    ),
+    service_tier: anyText,
+    cost_computed_usd: fc.option(fc.bigInt({ min: 0n, max: 10n ** 18n - 1n })).map(dollars),
+    cost_reported_usd: fc.option(fc.bigInt({ min: 0n, max: 10n ** 18n - 1n })).map(dollars),
     price_version: anyText,
     time_to_first_token_ms: fc.option(fc.double({ min: 0, max: 1e9, noNaN: true })),
     request_bytes: fc.maxSafeNat(),

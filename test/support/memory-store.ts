@@ -187,6 +187,7 @@ function sumsOf(rows: readonly Observation[]): CallSums {
     estimated_calls: count((row) => row.usage_source === 'estimated'),
     cost_usd: (sum((row) => Number(row.cost_usd ?? 0) * 1e9) / 1e9).toFixed(9),
     unpriced_calls: count((row) => row.cost_usd === null),
+    partially_priced_calls: count((row) => row.cost_usd !== null && row.price_partial.length > 0),
     models: distinct(rows, 'model'),
     providers: distinct(rows, 'provider'),
   }

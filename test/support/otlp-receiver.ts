@@ -17,6 +17,7 @@ import type { KeyScope } from '../../src/kernel/scopes.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { createHttpServer } from '../../src/platform/http/index.ts'
 import { createLogger, createMetrics, type Metrics } from '../../src/platform/telemetry/index.ts'
+import { noPrice } from './no-cost.ts'
 
 export const otlpProject = '01900000-0000-7000-8000-000000000001'
 
@@ -56,8 +57,6 @@ const settings: OtlpSettings = {
   body_idle_timeout_ms: 10_000,
   requests_per_minute: 0,
 }
-
-const noPrice = () => ({ cost_usd: null, price_version: '' })
 
 /** Starts a receiver. */
 export async function testReceiver(options: TestReceiverOptions = {}): Promise<TestReceiver> {

@@ -13,6 +13,7 @@ import type {
 } from '../../src/capabilities/edge/otlp/mapping/mapper-contract.ts'
 import type { ObservationDraft, Text, TextPairs } from '../../src/model/ingest-records.ts'
 import type { Observation } from '../../src/model/observation.ts'
+import { noPrice } from './no-cost.ts'
 
 /** Facts about a request that the mapper gets. */
 export const mappedRequest = {
@@ -90,8 +91,7 @@ export function otlpRequest<Item>(
 
 /** A mapper of the current contract, without prices by default. */
 export function testMapper(options: Partial<MapperOptions> = {}) {
-  const pricing = () => ({ cost_usd: null, price_version: 'test' })
-  return createMapper({ contract: currentContract, pricing, ...options })
+  return createMapper({ contract: currentContract, pricing: noPrice, ...options })
 }
 
 const mapper = testMapper()

@@ -64,7 +64,7 @@ export async function startIngest(options: IngestOptions): Promise<Consumer> {
     second: options.second,
     meters: ingestMeters(options.metrics),
     items: ledgerMeters(options.metrics),
-    reading: { ...settings, pricing: createPricing(), countTokens },
+    reading: { ...settings, pricing: createPricing(settings.cost_source), countTokens },
     failedAttempts: new FailedAttempts(),
     bodies: new BodyBuffers(settings.batches_max),
     storeWorks: false,

@@ -17,6 +17,7 @@ import {
   readObservationHead,
   rowFormat,
   rowWriters,
+  upgradeFrame,
 } from '../storage/row-format/index.ts'
 
 /** Reads a queue message. Never throws; an invalid frame becomes a fault. */
@@ -41,14 +42,15 @@ function readRows(message: ReadMessage, frame_bytes_max: number): void {
   const { subject, data } = message.delivery
   const frame = decodeRowFrame(data, frame_bytes_max)
   const { project_id, row_format } = frame
+  const upgraded = upgradeFrame(frame)
   message.receipts = frame.receipts.map((receipt) => ({ ...receipt, project_id }))
-  if (row_format !== rowFormat) {
+  if (upgraded === undefined) {
     throw new MalformedFrame(`row format ${row_format}, expected ${rowFormat}`)
   }
   if (!subject.endsWith(`.${project_id}`)) {
     throw new MalformedFrame(`rows of project ${project_id} on subject ${subject}`)
   }
-  addRows(message, frame)
+  addRows(message, { ...frame, ...upgraded })
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { CostSource } from '../records/pricing/index.ts'
 import type { RefreshSettings } from './roll-up/large-rollups.ts'
 
 /** Limits of ingest; `defaultIngestSettings` has the defaults. */
@@ -26,6 +27,8 @@ export type IngestSettings = RefreshSettings & {
   insert_bytes_max: number
   /** Maximum bytes of a decompressed answer of a provider; a larger one is not read. */
   response_bytes_max: number
+  /** Which cost of a call counts when it has a computed and a reported one. */
+  cost_source: CostSource
   /** First and longest wait between attempts while a store is unavailable; the wait doubles. */
   retry_delay_ms: number
   retry_delay_ms_max: number
@@ -50,6 +53,7 @@ export const defaultIngestSettings: IngestSettings = {
   insert_rows_max: 10_000,
   insert_bytes_max: 32 * 1024 * 1024,
   response_bytes_max: 32 * 1024 * 1024,
+  cost_source: 'complete',
   retry_delay_ms: 250,
   retry_delay_ms_max: 5_000,
   large_rollup_from: 2_000,

@@ -159,6 +159,8 @@ export type CallSums = {
   cost_usd: string
   /** Calls without a known cost. */
   unpriced_calls: number
+  /** Calls with a cost in which parts have no rate of their own. */
+  partially_priced_calls: number
   /** Distinct models that answered (else were requested), sorted; at most 100. */
   models: string[]
   /** Distinct, sorted; at most 100. */

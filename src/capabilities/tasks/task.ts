@@ -120,6 +120,9 @@ export const callSumFields = {
   tokens: tokensSchema,
   cost_usd: dollarsSchema,
   unpriced_calls: count.describe('Calls without a known price; `cost_usd` leaves them out.'),
+  partially_priced_calls: count.describe(
+    'Calls in `cost_usd` with parts that have no rate of their own; see `price_partial` of the call.',
+  ),
   models: z.array(z.string()).describe('Models that answered, sorted.'),
   providers: z.array(z.string()).describe('Providers that were called, sorted.'),
 }
@@ -277,6 +280,7 @@ export function callSumsFrom(sums: CallSums): Pick<Task, keyof typeof callSumFie
     },
     cost_usd: shownDollars(sums.cost_usd),
     unpriced_calls: sums.unpriced_calls,
+    partially_priced_calls: sums.partially_priced_calls,
     models: sums.models,
     providers: sums.providers,
   }

@@ -1,5 +1,6 @@
 import { nanoDollarsFrom, shownDollars } from '../../kernel/dollars.ts'
 import { isoFromNs } from '../../kernel/time.ts'
+import { shownCallCost } from '../../model/call-cost.ts'
 import type { TimelineRow } from '../storage/index.ts'
 import type { TaskEventRow } from './store.ts'
 import type { TimelineEntry, TimelinePosition } from './timeline-entry.ts'
@@ -48,6 +49,7 @@ export function callDraft(row: ModelCallRow): Draft {
       time_to_first_token_ms: row.time_to_first_token_ms,
       tokens,
       cost_usd: row.cost_usd === null ? null : shownDollars(row.cost_usd),
+      ...shownCallCost(row),
     },
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { decodeCursor, encodeCursor } from '../../kernel/pages.ts'
 import { problem } from '../../kernel/problem.ts'
+import { callCostFields } from '../../model/call-cost.ts'
 import { dollarsSchema, record } from '../../model/named-schemas.ts'
 import { outcomes, statuses, traceIdSchema, usageSources } from '../../model/observation.ts'
 import { instantSchema } from './task.ts'
@@ -93,6 +94,7 @@ const modelCallSchema = record('ModelCallEntry', {
     .meta({ id: 'CallTokens' })
     .describe('Disjoint buckets; null where unknown.'),
   cost_usd: dollarsSchema.nullable().describe('null when the model has no known price.'),
+  ...callCostFields,
 })
 
 const toolCallEntrySchema = record('ToolCallEntry', {

@@ -77,6 +77,7 @@ const fields = [
   'start_time',
   'end_time',
   'cost_usd',
+  'price_partial',
   ...tokenBuckets,
 ] as const
 
@@ -108,6 +109,7 @@ function toTraceRows({ rows, alias }: RecordsRead, trace_id: string | undefined)
       end_time: BigInt(String(row[at.end_time])),
       // Stores format amounts differently.
       cost_usd: dollars === null ? null : shownDollars(String(dollars)),
+      price_partial: (row[at.price_partial] ?? []) as string[],
     }
   })
 }

@@ -16,6 +16,7 @@ import {
 } from './settings/certification-settings.ts'
 import { cliSettings, smokeSettings } from './settings/client-settings.ts'
 import {
+  costSettings,
   ingestSettings,
   otlpSettings,
   proxySettings,
@@ -44,6 +45,7 @@ const sections: readonly (readonly [heading: string, group: Record<string, z.Zod
   ['Proxy', proxySettings],
   ['OTLP receiver', otlpSettings],
   ['Canonical ingest', ingestSettings],
+  ['Costs of calls', costSettings],
   ['Recording', recordingSettings],
   ['PostgreSQL', relationalSettings],
   ['ClickHouse', columnarSettings],

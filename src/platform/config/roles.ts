@@ -13,6 +13,7 @@ import {
 } from './settings/certification-settings.ts'
 import { cliSettings, smokeSettings } from './settings/client-settings.ts'
 import {
+  costSettings,
   ingestSettings,
   otlpSettings,
   proxySettings,
@@ -44,6 +45,7 @@ export const roleSchemas = {
     ...httpSettings,
     ...proxySettings,
     ...otlpSettings,
+    ...costSettings,
     ...recordingSettings,
     ...relationalSettings,
     ...queueSettings,
@@ -77,6 +79,7 @@ export const roleSchemas = {
     ...relationalSettings,
     ...columnarSettings,
     ...queueSettings,
+    ...costSettings,
     ...workerSettings,
     ...auditSettings,
     ...jobSettings,
@@ -110,6 +113,7 @@ export const roleSchemas = {
     ...httpSettings,
     ...proxySettings,
     ...otlpSettings,
+    ...costSettings,
     ...recordingSettings,
     ...relationalSettings,
     ...columnarSettings,

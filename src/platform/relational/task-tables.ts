@@ -54,6 +54,8 @@ interface TasksTable {
   cost_usd: DollarsByDefault
   /** Calls without a known price, which `cost_usd` does not include. */
   unpriced_calls: CountByDefault
+  /** Calls in `cost_usd` with parts that have no rate of their own. */
+  partially_priced_calls: CountByDefault
   duration_ms: CountByDefault
   models: ByDefault<string[]>
   providers: ByDefault<string[]>

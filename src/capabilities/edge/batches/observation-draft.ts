@@ -1,7 +1,14 @@
 import type { ObservationDraft } from '../../../model/ingest-records.ts'
 import type { Observation, ToolCall, ToolResult } from '../../../model/observation.ts'
-import type { TokenBuckets } from '../../records/pricing/index.ts'
 import type { ObservationRecord, TraceRecord } from '../../records/schema/index.ts'
+import {
+  type ExplainedUsage,
+  explainUsage,
+  noTokens,
+  type ReportedUsage,
+  serviceTierFrom,
+  type TokenBuckets,
+} from '../../records/usage/index.ts'
 import { conversationOf, type DraftContext, orEmpty, textOf, toPairs } from './draft-context.ts'
 
 /** Version of this mapping, stored in each of its rows. */
@@ -105,58 +112,85 @@ function toolResultsOf({ tool_results }: ObservationRecord): ToolResult[] {
   }))
 }
 
-type UsageColumns = Pick<
-  Observation,
-  keyof TokenBuckets | 'usage_source' | 'usage_semantics' | 'cost_usd' | 'price_version'
->
-
 /** Returns the token and cost columns of a record whose counts are consistent. */
-function usageColumns(record: ObservationRecord, { pricing }: DraftContext): UsageColumns {
-  const columns = toCounts(record)
-  const isKnown = isCounted(columns)
-  if (isKnown) {
-    columns.usage_source = record.usage_source ?? 'provider'
-    columns.usage_semantics = record.input_tokens == null ? 'exclusive' : 'inclusive'
-  }
-  if (record.cost_usd != null) columns.cost_usd = dollarText(record.cost_usd)
-  else if (isKnown && (record.model || record.model_requested)) {
-    Object.assign(columns, pricing(pricedCall(record), toBuckets(columns)))
-  }
-  return columns
-}
-
-function toCounts(record: ObservationRecord): UsageColumns {
-  const cache_read_tokens = record.cache_read_tokens ?? null
-  const cache_write_tokens = record.cache_write_tokens ?? null
-  const reasoning_tokens = record.reasoning_tokens ?? null
-  const cached = (cache_read_tokens ?? 0) + (cache_write_tokens ?? 0)
+function usageColumns(record: ObservationRecord, { pricing }: DraftContext) {
+  const usage = explainUsage(reportedUsage(record), {
+    cached: record.input_tokens == null ? 'exclusive' : 'inclusive',
+    reasoning: record.output_tokens == null ? 'exclusive' : 'inclusive',
+    has_hidden_tokens: false,
+  })
+  const service_tier = serviceTierFrom(record.service_tier)
+  const reported_usd = record.cost_usd == null ? undefined : decimalOf(record.cost_usd)
+  const hasModel = Boolean(record.model || record.model_requested)
+  const call = { ...pricedCall(record), service_tier, reported_usd }
+  const cost = pricing(call, hasModel ? usage : undefined)
   return {
-    input_uncached_tokens:
-      rest(record.input_tokens, cached) ?? record.input_uncached_tokens ?? null,
-    cache_read_tokens,
-    cache_write_tokens,
-    output_visible_tokens:
-      rest(record.output_tokens, reasoning_tokens ?? 0) ?? record.output_visible_tokens ?? null,
-    reasoning_tokens,
-    usage_source: 'none',
-    usage_semantics: '',
-    cost_usd: null,
-    price_version: '',
+    ...bucketColumns(record, usage),
+    usage_details: usage?.details ?? {},
+    service_tier,
+    ...cost,
+    ...(reported_usd !== undefined && ownCost(reported_usd)),
   }
 }
 
-function rest(total: number | null | undefined, parts: number): number | undefined {
-  return total == null ? undefined : total - parts
+/**
+ * A cost in a record is a field of the client's own record, so it counts. The setting for costs that
+ * providers report does not apply.
+ */
+function ownCost(cost_usd: string) {
+  return { cost_usd, price_version: '', price_partial: [] }
 }
 
-function isCounted(columns: UsageColumns): boolean {
-  return (
-    columns.input_uncached_tokens !== null ||
-    columns.output_visible_tokens !== null ||
-    columns.cache_read_tokens !== null ||
-    columns.cache_write_tokens !== null ||
-    columns.reasoning_tokens !== null
-  )
+function reportedUsage(record: ObservationRecord): ReportedUsage {
+  const known = (count: number | null | undefined) => count ?? undefined
+  return {
+    input: known(record.input_tokens) ?? known(record.input_uncached_tokens),
+    output: known(record.output_tokens) ?? known(record.output_visible_tokens),
+    cache_read: known(record.cache_read_tokens),
+    cache_write: known(record.cache_write_tokens),
+    reasoning: known(record.reasoning_tokens),
+    total: known(record.total_tokens),
+    details: detailsOf(record),
+  }
+}
+
+function detailsOf({ usage_details }: ObservationRecord): NonNullable<ReportedUsage['details']> {
+  const stated = Object.entries(usage_details ?? {}).filter(([, count]) => count != null)
+  return Object.fromEntries(stated)
+}
+
+/** Returns the buckets; those that the record does not state and no tokens are in are null. */
+function bucketColumns(
+  record: ObservationRecord,
+  usage: ExplainedUsage | undefined,
+): Pick<Observation, keyof TokenBuckets | 'usage_source' | 'usage_semantics'> {
+  const buckets = usage?.buckets ?? noTokens
+  const column = (name: keyof TokenBuckets, isStated: boolean) =>
+    isStated || buckets[name] > 0 ? buckets[name] : null
+  const { input_tokens, input_uncached_tokens, output_tokens, output_visible_tokens } = record
+  return {
+    input_uncached_tokens: column(
+      'input_uncached_tokens',
+      input_tokens != null || input_uncached_tokens != null,
+    ),
+    cache_read_tokens: column('cache_read_tokens', record.cache_read_tokens != null),
+    cache_write_tokens: column('cache_write_tokens', record.cache_write_tokens != null),
+    output_visible_tokens: column(
+      'output_visible_tokens',
+      output_tokens != null || output_visible_tokens != null,
+    ),
+    reasoning_tokens: column('reasoning_tokens', record.reasoning_tokens != null),
+    usage_source: usage === undefined ? 'none' : (record.usage_source ?? 'provider'),
+    usage_semantics: semanticsOf(record, usage),
+  }
+}
+
+function semanticsOf(
+  record: ObservationRecord,
+  usage: ExplainedUsage | undefined,
+): Observation['usage_semantics'] {
+  if (usage === undefined) return ''
+  return record.input_tokens == null ? 'exclusive' : 'inclusive'
 }
 
 function pricedCall(record: ObservationRecord) {
@@ -168,17 +202,7 @@ function pricedCall(record: ObservationRecord) {
   }
 }
 
-function toBuckets(columns: UsageColumns): TokenBuckets {
-  return {
-    input_uncached_tokens: columns.input_uncached_tokens ?? 0,
-    cache_read_tokens: columns.cache_read_tokens ?? 0,
-    cache_write_tokens: columns.cache_write_tokens ?? 0,
-    output_visible_tokens: columns.output_visible_tokens ?? 0,
-    reasoning_tokens: columns.reasoning_tokens ?? 0,
-  }
-}
-
 /** toFixed rounds half a nano-dollar up, as our own prices do. */
-function dollarText(given: string | number): string {
+function decimalOf(given: string | number): string {
   return typeof given === 'string' ? given : given.toFixed(9)
 }

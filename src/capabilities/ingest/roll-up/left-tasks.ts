@@ -70,6 +70,7 @@ async function removeEmptyTasks(
 const noSums = [
   ...['calls', 'errors', 'cancelled', ...tokenSums, 'estimated_calls', 'cost_usd'],
   'unpriced_calls',
+  'partially_priced_calls',
 ]
   .map((column) => `${column} = 0`)
   .concat("models = '{}'", "providers = '{}'", "counted = '{}'")

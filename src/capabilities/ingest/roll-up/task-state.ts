@@ -106,7 +106,10 @@ export function computeTaskRollup(
     if (row.type !== 'generation' && row.type !== 'embedding') continue
     addCall(rollup, row)
     if (row.cost_usd === null) rollup.unpriced_calls++
-    else nanoDollars += nanoDollarsFrom(row.cost_usd)
+    else {
+      nanoDollars += nanoDollarsFrom(row.cost_usd)
+      if (row.price_partial.length > 0) rollup.partially_priced_calls++
+    }
   }
   rollup.cost_usd = dollarsFrom(nanoDollars)
   rollup.models.sort()
@@ -127,6 +130,7 @@ const noSums: CallSums = {
   estimated_calls: 0,
   cost_usd: '0',
   unpriced_calls: 0,
+  partially_priced_calls: 0,
   models: [],
   providers: [],
 }

@@ -147,6 +147,7 @@ const taskColumns = {
   estimated_calls: 'bigint',
   cost_usd: 'numeric',
   unpriced_calls: 'bigint',
+  partially_priced_calls: 'bigint',
   models: 'text[]',
   providers: 'text[]',
   last_started_at: 'timestamptz',
@@ -178,7 +179,7 @@ function taskText({
 }
 
 function sumsText(rollup: TaskRollup): string {
-  return `"calls":${rollup.calls},"errors":${rollup.errors},"cancelled":${rollup.cancelled},"input_uncached_tokens":${rollup.input_uncached_tokens},"cache_read_tokens":${rollup.cache_read_tokens},"cache_write_tokens":${rollup.cache_write_tokens},"output_visible_tokens":${rollup.output_visible_tokens},"reasoning_tokens":${rollup.reasoning_tokens},"total_tokens":${rollup.total_tokens},"estimated_calls":${rollup.estimated_calls},"cost_usd":${rollup.cost_usd},"unpriced_calls":${rollup.unpriced_calls},"models":${JSON.stringify(rollup.models)},"providers":${JSON.stringify(rollup.providers)},"last_started_at":"${isoFromMs(msFromNs(rollup.last_start))}","counted":${countedText(rollup.fingerprints)}`
+  return `"calls":${rollup.calls},"errors":${rollup.errors},"cancelled":${rollup.cancelled},"input_uncached_tokens":${rollup.input_uncached_tokens},"cache_read_tokens":${rollup.cache_read_tokens},"cache_write_tokens":${rollup.cache_write_tokens},"output_visible_tokens":${rollup.output_visible_tokens},"reasoning_tokens":${rollup.reasoning_tokens},"total_tokens":${rollup.total_tokens},"estimated_calls":${rollup.estimated_calls},"cost_usd":${rollup.cost_usd},"unpriced_calls":${rollup.unpriced_calls},"partially_priced_calls":${rollup.partially_priced_calls},"models":${JSON.stringify(rollup.models)},"providers":${JSON.stringify(rollup.providers)},"last_started_at":"${isoFromMs(msFromNs(rollup.last_start))}","counted":${countedText(rollup.fingerprints)}`
 }
 
 function countedText(fingerprints: readonly number[] | undefined): string {
@@ -222,6 +223,7 @@ const sums = [
   'estimated_calls',
   'cost_usd',
   'unpriced_calls',
+  'partially_priced_calls',
 ].map(saturatingSum)
 
 const latest = ['user_id', 'conversation_id', 'environment', 'release'].map(

@@ -1,7 +1,2 @@
-export {
-  createPricing,
-  type Price,
-  type PricedCall,
-  type Pricing,
-  type TokenBuckets,
-} from './pricing.ts'
+export type { Cost, CostSource } from './choose-cost.ts'
+export { createPricing, type PricedCall, type PricedUsage, type Pricing } from './pricing.ts'

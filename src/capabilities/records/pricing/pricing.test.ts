@@ -2,7 +2,12 @@ import { readFileSync } from 'node:fs'
 import { calcPrice, findProvider } from '@pydantic/genai-prices'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createPricing, priceVersion, sellerOf, type TokenBuckets } from './pricing.ts'
+import type { TokenBuckets, UsageDetails } from '../usage/index.ts'
+import { costSources } from './choose-cost.ts'
+import { listsVersion } from './list-prices.ts'
+import { createPricing, type PricedCall } from './pricing.ts'
+import { priceVersion } from './rates.ts'
+import { sellerOf } from './sellers.ts'
 
 const at_ms = Date.parse('2026-03-01T12:00:00Z')
 const used = (values: Partial<TokenBuckets>): TokenBuckets => ({
@@ -18,7 +23,13 @@ const priceOf = (
   model: string,
   usage: Partial<TokenBuckets>,
   model_requested = model,
-) => createPricing()({ provider, model, model_requested, at_ms }, used(usage))
+) => {
+  const cost = createPricing()(
+    { provider, model, model_requested, at_ms },
+    { buckets: used(usage) },
+  )
+  return { cost_usd: cost.cost_usd, price_version: cost.price_version }
+}
 const priced = (...call: Parameters<typeof priceOf>) => priceOf(...call).cost_usd
 
 describe('exact dollars', () => {
@@ -151,7 +162,7 @@ test('agrees with the library on every model it knows', () => {
         { providerId: provider, timestamp },
       )
       const call = { provider, model: id, model_requested: id, at_ms }
-      const { cost_usd: cost } = pricing(call, counts)
+      const { cost_usd: cost } = pricing(call, { buckets: counts })
       if (cost === null) {
         expect(hasTextPrice(expected?.model_price)).toBe(false)
         return
@@ -182,5 +193,262 @@ test('the version that is stored is the one that is installed', () => {
     import.meta.url,
   )
   const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string }
-  expect(priceVersion).toBe(`genai-prices ${version}`)
+  expect(priceVersion).toBe(`genai-prices ${version}, lists ${listsVersion}`)
+})
+
+type Part = Partial<TokenBuckets> & { details?: UsageDetails }
+
+function costOf(call: Partial<PricedCall>, { details = {}, ...buckets }: Part) {
+  const { provider = 'openai', model = '' } = call
+  const asked = { provider, model, model_requested: model, at_ms, ...call }
+  return createPricing()(asked, { buckets: used(buckets), details })
+}
+
+describe('parts with prices of their own', () => {
+  test.each([
+    [
+      'cache writes of an hour',
+      { provider: 'anthropic', model: 'claude-sonnet-4-5' },
+      { cache_write_tokens: 30_000, details: { cache_write_1h: 10_000, cache_write_5m: 20_000 } },
+      '0.135',
+    ],
+    [
+      'cache writes of an hour, sold by another cloud without a listed rate',
+      { provider: 'aws', model: 'anthropic.claude-sonnet-4-5-20250929-v1:0' },
+      { cache_write_tokens: 1_000_000, details: { cache_write_1h: 1_000_000 } },
+      '6.6',
+    ],
+    [
+      'audio in and out',
+      { model: 'gpt-4o-audio-preview' },
+      {
+        input_uncached_tokens: 1_000,
+        output_visible_tokens: 100,
+        details: { input_audio: 900, output_audio: 80 },
+      },
+      '0.04285',
+    ],
+    [
+      'audio from a cache',
+      { model: 'gpt-realtime' },
+      { cache_read_tokens: 1_000_000, details: { cache_read_audio: 500_000 } },
+      '0.4',
+    ],
+    [
+      'images in and out',
+      { model: 'gpt-image-1.5' },
+      {
+        input_uncached_tokens: 1_000_000,
+        output_visible_tokens: 1_000_000,
+        details: { input_image: 500_000, output_image: 500_000 },
+      },
+      '27.5',
+    ],
+    [
+      'audio that Google sells as text',
+      { provider: 'google', model: 'gemini-2.5-pro' },
+      { input_uncached_tokens: 100_000, details: { input_audio: 100_000 } },
+      '0.125',
+    ],
+    [
+      'searches of Anthropic',
+      { provider: 'anthropic', model: 'claude-sonnet-4-5' },
+      { input_uncached_tokens: 1_000, details: { web_searches: 3 } },
+      '0.033',
+    ],
+  ])('%s', (_name, call, usage, cost_usd) => {
+    expect(costOf(call, usage)).toMatchObject({ cost_usd, price_partial: [] })
+  })
+
+  test.each([
+    [
+      'audio without a rate costs what text does',
+      { model: 'gpt-4o' },
+      { input_uncached_tokens: 1_000_000, details: { input_audio: 500_000 } },
+      '2.5',
+      ['audio'],
+    ],
+    [
+      'cache writes of an hour without a rate',
+      { provider: 'openai', model: 'gpt-6-sol' },
+      { cache_write_tokens: 1_000_000, details: { cache_write_1h: 1_000_000 } },
+      '5',
+      ['cache_write_1h'],
+    ],
+    [
+      'searches without a rate',
+      { model: 'o1' },
+      { input_uncached_tokens: 1_000_000, details: { web_searches: 2 } },
+      '15',
+      ['web_searches'],
+    ],
+  ])('%s, and the cost says so', (...[, call, usage, cost_usd, price_partial]) => {
+    expect(costOf(call, usage)).toMatchObject({ cost_usd, price_partial })
+  })
+
+  test('tokens that may be input or output have no price, unless only input costs anything', () => {
+    const price = (model: string) =>
+      createPricing()(
+        { provider: 'openai', model, model_requested: model, at_ms },
+        { buckets: used({ input_uncached_tokens: 1_000_000 }), unclear: ['unsplit'] },
+      )
+    expect(price('gpt-4o')).toMatchObject({ cost_usd: null, price_partial: [] })
+    expect(price('text-embedding-3-small')).toMatchObject({ cost_usd: '0.02', price_partial: [] })
+  })
+
+  test('unclear counts make a price partial only where they change it', () => {
+    const partial = (model: string, word: string) =>
+      createPricing()(
+        { provider: 'openai', model, model_requested: model, at_ms },
+        { buckets: used({ input_uncached_tokens: 10 }), unclear: [word] },
+      ).price_partial
+    expect(partial('gpt-realtime', 'image')).toEqual(['image'])
+    expect(partial('gpt-4o', 'image')).toEqual([])
+    expect(partial('gpt-4o', 'total')).toEqual(['total'])
+  })
+})
+
+test('a fee for each request is not in the price, and the cost says so', () => {
+  const cost = costOf({ provider: 'perplexity', model: 'sonar' }, { input_uncached_tokens: 10 })
+  expect(cost).toMatchObject({ cost_usd: '0.00001', price_partial: ['request_fee'] })
+})
+
+describe('service tiers', () => {
+  const million = { input_uncached_tokens: 1_000_000, output_visible_tokens: 1_000_000 }
+  const cached = { cache_read_tokens: 1_000_000 }
+
+  test.each([
+    ['openai', 'o3', 'flex', million, '5'],
+    ['openai', 'o3', 'batch', million, '5'],
+    ['openai', 'o3', 'priority', million, '17.5'],
+    ['openai', 'o3', 'standard', million, '10'],
+    ['openai', 'o3', '', million, '10'],
+    ['openai', 'gpt-4.1-mini-2025-04-14', 'priority', million, '3.5'],
+    ['openai', 'gpt-4.1-mini', 'priority', cached, '0.175'],
+    ['openai', 'gpt-4o', 'priority', million, '21.25'],
+    ['openai', 'gpt-4o-mini', 'priority', million, '1.25'],
+    ['openai', 'gpt-4o-mini', 'priority', cached, '0.125'],
+    ['openai', 'o4-mini', 'priority', million, '10'],
+    ['openai', 'o4-mini', 'priority', cached, '0.5'],
+    ['openai', 'gpt-5-mini', 'priority', million, '4.05'],
+    ['openai', 'gpt-5', 'priority', million, '22.5'],
+    ['openai', 'gpt-5.2', 'priority', million, '31.5'],
+    ['openai', 'gpt-6-sol', 'priority', { input_uncached_tokens: 100_000 }, '0.4'],
+    ['openai', 'gpt-5.5', 'priority', { input_uncached_tokens: 100_000 }, '1.25'],
+    ['anthropic', 'claude-sonnet-5', 'batch', million, '6'],
+    ['google', 'gemini-2.5-flash', 'flex', million, '1.4'],
+    ['google', 'gemini-2.5-flash', 'priority', million, '5.04'],
+    ['gemini', 'gemini-2.5-flash', 'batch', million, '1.4'],
+    ['', 'openai/o3', 'flex', million, '5'],
+  ])('%s %s %s', (...[provider, model, service_tier, usage, cost_usd]) => {
+    expect(costOf({ provider, model, service_tier }, usage)).toMatchObject({
+      cost_usd,
+      price_partial: [],
+    })
+  })
+
+  test.each([
+    ['openai', 'gpt-5-nano', 'priority', million],
+    ['anthropic', 'claude-sonnet-5', 'priority', million],
+    ['google', 'gemini-2.5-flash', 'provisioned', million],
+    ['google', 'gemini-2.5-flash', 'flex', { ...million, ...cached }],
+    ['groq', 'llama-3.3-70b-versatile', 'flex', million],
+  ])('no list has %s %s %s: the standard price, which is partial', (...asked) => {
+    const [provider, model, service_tier, usage] = asked
+    const cost = costOf({ provider, model, service_tier }, usage)
+    expect(cost.cost_usd).not.toBeNull()
+    expect(cost.price_partial).toEqual(['service_tier'])
+  })
+})
+
+describe('steps of several models', () => {
+  const step = (model: string) => ({
+    model,
+    buckets: used({ input_uncached_tokens: 1_000_000 }),
+    details: {},
+  })
+  const call = {
+    provider: 'anthropic',
+    model: 'claude-sonnet-5',
+    model_requested: 'claude-sonnet-5',
+    at_ms,
+  }
+  const buckets = used({ input_uncached_tokens: 2_000_000 })
+
+  test('each is priced by its own model', () => {
+    const steps = [step(''), step('claude-opus-4-8')]
+    expect(createPricing()(call, { buckets, steps })).toMatchObject({
+      cost_usd: '7',
+      price_partial: [],
+    })
+  })
+
+  test('a step of a model without a price makes the cost partial', () => {
+    const steps = [step(''), step('claude-of-tomorrow')]
+    expect(createPricing()(call, { buckets, steps })).toMatchObject({
+      cost_usd: '2',
+      price_partial: ['model'],
+    })
+  })
+})
+
+describe('reported costs', () => {
+  const exact = { buckets: used({ input_uncached_tokens: 1_000_000 }) }
+  const partial = { ...exact, details: { input_audio: 1 } }
+  const asked = { provider: 'openai', model: 'gpt-4o', model_requested: 'gpt-4o', at_ms }
+  const unknown = { ...asked, model: 'mine', model_requested: 'mine' }
+  const reported_usd = '0.5'
+
+  test.each([
+    ['complete', asked, exact, '2.5'],
+    ['complete', asked, partial, '0.5'],
+    ['complete', unknown, exact, '0.5'],
+    ['computed', asked, exact, '2.5'],
+    ['computed', asked, partial, '2.5'],
+    ['computed', unknown, exact, '0.5'],
+    ['reported', asked, exact, '0.5'],
+    ['reported', asked, partial, '0.5'],
+    ['reported', unknown, exact, '0.5'],
+  ] as const)('%s, %o: the one that counts', (source, call, usage, cost_usd) => {
+    const cost = createPricing(source)({ ...call, reported_usd }, usage)
+    const isReported = cost_usd === '0.5'
+    expect(cost).toMatchObject({
+      cost_usd,
+      price_version: isReported ? 'reported' : priceVersion,
+      price_partial: isReported || usage === exact ? [] : ['audio'],
+      cost_reported_usd: '0.5',
+      cost_computed_usd: call === unknown || (isReported && usage === partial) ? null : '2.5',
+    })
+  })
+
+  test('a reported cost counts before the price of estimated tokens', () => {
+    const estimated = { ...exact, is_estimated: true }
+    const price = (more: object) => createPricing()({ ...asked, ...more }, estimated)
+    expect(price({ reported_usd })).toMatchObject({ cost_usd: '0.5', cost_computed_usd: null })
+    expect(price({})).toMatchObject({ cost_usd: '2.5', price_partial: [] })
+  })
+
+  test('without usage, the reported cost remains; without both, nothing', () => {
+    for (const source of costSources) {
+      const pricing = createPricing(source)
+      expect(pricing({ ...asked, reported_usd }, undefined)).toMatchObject({
+        cost_usd: '0.5',
+        price_version: 'reported',
+        cost_computed_usd: null,
+      })
+      expect(pricing(asked, undefined)).toEqual({
+        cost_usd: null,
+        price_version: '',
+        price_partial: [],
+        cost_computed_usd: null,
+        cost_reported_usd: null,
+      })
+    }
+  })
+})
+
+test('a cost beyond its column is unknown', () => {
+  const most = { output_visible_tokens: 2 ** 40, reasoning_tokens: 2 ** 40 }
+  expect(costOf({ model: 'o1-pro' }, most).cost_usd).toBeNull()
+  expect(costOf({ model: 'gpt-4o-mini' }, most).cost_usd).not.toBeNull()
 })

@@ -1,19 +1,10 @@
-import { calcPrice, findProvider, type ModelPrice } from '@pydantic/genai-prices'
 import { dollarsFrom } from '../../../kernel/dollars.ts'
+import type { TokenBuckets, UsageDetails, UsageStep } from '../usage/index.ts'
+import { type ComputedCost, type Cost, type CostSource, chooseCost } from './choose-cost.ts'
+import { priceCall } from './price-call.ts'
+import { createRates, type FindRates, type ModelRates, priceVersion } from './rates.ts'
 
-/** Version of the price table, stored with each cost so that it can be recomputed. */
-export const priceVersion = 'genai-prices 0.1.8'
-
-/** Tokens of one call in disjoint buckets: their sum is the call's total. */
-export type TokenBuckets = {
-  input_uncached_tokens: number
-  cache_read_tokens: number
-  cache_write_tokens: number
-  output_visible_tokens: number
-  reasoning_tokens: number
-}
-
-/** The properties of a call that determine its price. */
+/** The properties of a call that determine its cost. */
 export type PricedCall = {
   /** For a provider that the table lacks, a closed model is priced by its name alone. */
   provider: string
@@ -22,145 +13,88 @@ export type PricedCall = {
   model_requested: string
   /** Start of the call, in milliseconds since 1970, because prices change. */
   at_ms: number
+  /** As `serviceTierFrom` returns it; '' or absent for the standard tier. */
+  service_tier?: string
+  /** Cost that the provider or client states, as decimal text. */
+  reported_usd?: string | undefined
+}
+
+/** Usage of a call, as far as it is priced. */
+export type PricedUsage = {
+  buckets: TokenBuckets
+  details?: UsageDetails
+  /** Words of parts with uncertain counts, as in `ExplainedUsage`. */
+  unclear?: readonly string[]
+  /** True for counts that were estimated: then a reported cost is better than ours. */
+  is_estimated?: boolean
+  /** The usage of each model, when more than one model worked on the answer. */
+  steps?: readonly UsageStep[]
 }
 
 /**
- * `cost_usd`: the exact US dollars as decimal text with at most 9 digits after the point (half a
- * nano-dollar rounds up); null when the table has no price. `price_version`: the version of the
- * table, followed by ` by model` when the price follows from the model's name alone.
+ * Determines the cost of a call, without network access. Without usage only the reported cost
+ * remains.
  */
-export type Price = { cost_usd: string | null; price_version: string }
+export type Pricing = (call: PricedCall, usage: PricedUsage | undefined) => Cost
 
-/** Prices a call, without network access. */
-export type Pricing = (call: PricedCall, usage: TokenBuckets) => Price
+/** Largest cost of one call in billionths of a dollar, from its column `Decimal(18, 9)`. */
+const nano_max = 10n ** 18n - 1n
 
-/** Most look-ups kept in memory; when full, all are dropped. A look-up takes 25 µs. */
-const lookups_max = 2_000
-const day_ms = 86_400_000
-
-/** Creates a pricing that caches the prices of each provider, model and day. */
-export function createPricing(): Pricing {
-  const known = new Map<string, ModelRates | null>()
-  const findRates = (provider: string, model: string, at_ms: number): ModelRates | null => {
-    if (model === '') return null
-    const day = Math.floor(at_ms / day_ms)
-    const key = `${day} ${provider} ${model}`
-    const cached = known.get(key)
-    if (cached !== undefined) return cached
-    if (known.size >= lookups_max) known.clear()
-    const rates = lookUp(provider, model, day * day_ms)
-    known.set(key, rates)
-    return rates
-  }
-  return ({ provider, model, model_requested, at_ms }, usage) => {
-    const match =
-      findRates(provider, model, at_ms) ??
-      (model_requested === model ? null : findRates(provider, model_requested, at_ms))
-    const cost_usd = match && dollars(match.rates, usage)
-    const is_by_model = cost_usd !== null && match?.is_by_model === true
-    return { cost_usd, price_version: is_by_model ? `${priceVersion} by model` : priceVersion }
+/** Creates a pricing that caches rates. `source` says which cost counts when there are two. */
+export function createPricing(source: CostSource = 'complete'): Pricing {
+  const findRates = createRates()
+  return (call, usage) => {
+    const computed = usage && computeCost(findRates, call, usage)
+    return chooseCost(source, computed, call.reported_usd)
   }
 }
 
-/** Rates of a model, and whether they follow from its name alone. */
-type ModelRates = { rates: Rates; is_by_model: boolean }
-
-function lookUp(provider: string, model: string, day_ms: number): ModelRates | null {
-  const is_by_model = provider === '' || findProvider({ providerId: provider }) === undefined
-  const sold = is_by_model ? sellerOf(model) : { provider, model: withoutPath(model) }
-  const rates = sold && ratesOf(sold.provider, sold.model, day_ms)
-  return rates ? { rates, is_by_model } : null
-}
-
-function withoutPath(model: string): string {
-  return model.startsWith('models/') ? model.slice('models/'.length) : model
-}
-
-/** Nano-dollars per million tokens; above `start` tokens of input the rate of that step applies. */
-type Rate = { base: bigint; steps: { start: number; rate: bigint }[] }
-type Rates = { input: Rate; output: Rate | undefined; cache_read: Rate; cache_write: Rate }
-
-function ratesOf(provider: string, model: string, day_ms: number): Rates | null {
-  const prices = pricesOf(provider, model, new Date(day_ms))
-  const input = prices && rateFrom(prices['input_mtok'])
-  if (!prices || !input) return null
-  return {
-    input,
-    output: rateFrom(prices['output_mtok']),
-    cache_read: rateFrom(prices['cache_read_mtok']) ?? input,
-    cache_write: rateFrom(prices['cache_write_mtok']) ?? input,
+function computeCost(findRates: FindRates, call: PricedCall, usage: PricedUsage): ComputedCost {
+  const { provider, at_ms } = call
+  const own = findOwnRates(findRates, call)
+  const conditions = conditionsOf(call, usage)
+  const partial: string[] = []
+  let micro = 0n
+  for (const part of partsOf(usage)) {
+    const match = part.model === '' ? own : findRates(provider, part.model, at_ms)
+    const price = match && priceCall(match, part, conditions)
+    if (price !== null) {
+      micro += price.micro
+      partial.push(...price.partial)
+    } else if (part.model === '') return unpriced
+    else partial.push('model')
   }
+  const nano = (micro + million / 2n) / million
+  if (nano > nano_max) return unpriced
+  const price_version = own?.is_by_model === true ? versionByModel : priceVersion
+  const words = partial.length > 1 ? [...new Set(partial)].sort() : partial
+  const is_exact = words.length === 0 && usage.is_estimated !== true
+  return { cost_usd: dollarsFrom(nano), price_version, partial: words, is_exact }
 }
 
-function pricesOf(provider: string, model: string, timestamp: Date): ModelPrice | undefined {
-  try {
-    return calcPrice({ input_tokens: 0 }, model, { providerId: provider, timestamp })?.model_price
-  } catch {
-    return undefined
-  }
+const versionByModel = `${priceVersion} by model`
+
+function findOwnRates(findRates: FindRates, call: PricedCall): ModelRates | null {
+  const { provider, model, model_requested, at_ms } = call
+  const answered = findRates(provider, model, at_ms)
+  if (answered !== null || model_requested === model) return answered
+  return findRates(provider, model_requested, at_ms)
 }
 
-function rateFrom(price: ModelPrice[string]): Rate | undefined {
-  if (price === undefined) return undefined
-  if (typeof price === 'number') return { base: nano(price), steps: [] }
-  const steps = price.tiers.map((tier) => ({ start: tier.start, rate: nano(tier.price) }))
-  return { base: nano(price.base), steps: steps.toSorted((a, b) => b.start - a.start) }
+function partsOf(usage: PricedUsage): readonly UsageStep[] {
+  const { steps = [], buckets, details = {} } = usage
+  return steps.length > 0 ? steps : [{ model: '', buckets, details }]
 }
 
-function nano(price: number): bigint {
-  return BigInt(Math.round(price * 1e9))
+function conditionsOf({ service_tier = '' }: PricedCall, { unclear = [] }: PricedUsage) {
+  return { service_tier, unclear }
 }
 
 const million = 1_000_000n
 
-function dollars(rates: Rates, usage: TokenBuckets): string | null {
-  const input = usage.input_uncached_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-  const output = usage.output_visible_tokens + usage.reasoning_tokens
-  if (output > 0 && rates.output === undefined) return null
-  const sum =
-    rateAt(rates.input, input) * BigInt(usage.input_uncached_tokens) +
-    rateAt(rates.cache_read, input) * BigInt(usage.cache_read_tokens) +
-    rateAt(rates.cache_write, input) * BigInt(usage.cache_write_tokens) +
-    (rates.output ? rateAt(rates.output, input) * BigInt(output) : 0n)
-  return dollarsFrom((sum + million / 2n) / million)
-}
-
-function rateAt(rate: Rate, inputTokens: number): bigint {
-  return rate.steps.find(({ start }) => inputTokens > start)?.rate ?? rate.base
-}
-
-/** The seller of a model, and the model's name in the seller's price list. */
-type SoldModel = { provider: string; model: string }
-
-/**
- * Names of closed models, which only their maker and licensed clouds sell, and names that only the
- * maker's own API has. Models with open weights are left out on purpose: hosts sell them at
- * different prices, and self-hosted ones cost nothing.
- */
-const makers: readonly (readonly [provider: string, name: RegExp])[] = [
-  ['openai', /^(?:gpt-(?!oss)|chatgpt-|o\d(?:-|$)|codex-|computer-use-|text-embedding-(?:3|ada))/],
-  ['anthropic', /^claude-/],
-  ['google', /^gemini-/],
-  ['x-ai', /^grok-/],
-  ['mistral', /^(?:mistral|magistral|ministral|codestral|devstral|pixtral)-(?:[a-z0-9]+-)?latest$/],
-  ['deepseek', /^deepseek-(?:chat|reasoner)$/],
-  ['cohere', /^command-[a-z-]+\d\d-20\d\d$/],
-  ['perplexity', /^sonar(?:-|$)/],
-  ['voyageai', /^voyage-/],
-]
-
-/** Ids of Amazon Bedrock: an optional region, a vendor, the vendor's model. */
-const bedrockId =
-  /^(?:[a-z]{2,6}(?:-gov)?\.)?(?:ai21|amazon|anthropic|cohere|deepseek|meta|mistral|openai|qwen|writer)\./
-
-/**
- * Returns the seller of a model by its name alone: Bedrock's ids are Amazon's, a closed model has
- * its maker's list price. A path before the name, as in LiteLLM and OpenRouter, is ignored.
- * Undefined for names that several hosts may sell at different prices.
- */
-export function sellerOf(model: string): SoldModel | undefined {
-  const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase()
-  if (bedrockId.test(name)) return { provider: 'aws', model: name }
-  const maker = makers.find(([, pattern]) => pattern.test(name))
-  return maker && { provider: maker[0], model: name }
+const unpriced: ComputedCost = {
+  cost_usd: null,
+  price_version: priceVersion,
+  partial: [],
+  is_exact: false,
 }

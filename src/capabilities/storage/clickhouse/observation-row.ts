@@ -11,7 +11,9 @@ import { observationColumnTypes } from '../row-format/columns.ts'
 import type { Read } from './store-failure.ts'
 
 /** Columns that are read under another name and type, so that no digits are lost. */
-type ConvertedColumn = 'start_time' | 'end_time' | 'cost_usd'
+type ConvertedColumn = 'start_time' | 'end_time' | 'usage_details' | DollarColumn
+
+type DollarColumn = 'cost_usd' | 'cost_computed_usd' | 'cost_reported_usd'
 
 type Count = `${string}_tokens` | `${string}_bytes`
 
@@ -20,7 +22,14 @@ type Row<Columns extends ObservationColumn> = {
   [Column in Exclude<Columns, ConvertedColumn>]: Column extends Count
     ? string | null
     : Observation[Column]
-} & { start_ns: string; end_ns: string; cost_text: string | null }
+} & {
+  start_ns: string
+  end_ns: string
+  details: Record<string, string>
+  cost_text: string | null
+  computed_text: string | null
+  reported_text: string | null
+}
 
 export type ObservationRow = Row<ObservationColumn>
 
@@ -31,6 +40,9 @@ export function readExpression(column: ObservationColumn): string {
   if (column === 'start_time') return 'toUnixTimestamp64Nano(start_time) AS start_ns'
   if (column === 'end_time') return 'toUnixTimestamp64Nano(end_time) AS end_ns'
   if (column === 'cost_usd') return 'toString(cost_usd) AS cost_text'
+  if (column === 'cost_computed_usd') return 'toString(cost_computed_usd) AS computed_text'
+  if (column === 'cost_reported_usd') return 'toString(cost_reported_usd) AS reported_text'
+  if (column === 'usage_details') return 'usage_details AS details'
   return column
 }
 
@@ -39,12 +51,15 @@ export function observationFrom(row: ObservationRow): Observation {
 }
 
 export function timelineRowFrom(row: TimelineJsonRow): TimelineRow {
-  const { start_ns, end_ns, cost_text, ...rest } = row
+  const { start_ns, end_ns, details, cost_text, computed_text, reported_text, ...rest } = row
   return {
     ...rest,
     start_time: BigInt(start_ns),
     end_time: BigInt(end_ns),
+    usage_details: detailsFrom(details),
     cost_usd: cost_text,
+    cost_computed_usd: computed_text,
+    cost_reported_usd: reported_text,
     input_uncached_tokens: countOrNull(row.input_uncached_tokens),
     cache_read_tokens: countOrNull(row.cache_read_tokens),
     cache_write_tokens: countOrNull(row.cache_write_tokens),
@@ -53,6 +68,10 @@ export function timelineRowFrom(row: TimelineJsonRow): TimelineRow {
     request_bytes: Number(row.request_bytes),
     response_bytes: Number(row.response_bytes),
   }
+}
+
+function detailsFrom(digits: Readonly<Record<string, string>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(digits).map(([name, text]) => [name, Number(text)]))
 }
 
 /** Reads a count that is sent as text, or as a number where it already is one. */

@@ -87,6 +87,7 @@ function sumsFrom(row: SumsRow): CallSums {
     estimated_calls: Number(row.estimated_calls),
     cost_usd: row.cost_text,
     unpriced_calls: Number(row.unpriced_calls),
+    partially_priced_calls: Number(row.partially_priced_calls),
     models: row.models,
     providers: row.providers,
   }

@@ -187,7 +187,7 @@ const buckets = [
 const rolledUp = (where: string) => `(
   SELECT trace_id, observation_id, parent_observation_id, start_time, end_time, status, name,
     task_id, task_name, task_implicit, conversation_id, conversation_external_id, user_id,
-    environment, release, provider, usage_source, cost_usd, ${buckets.join(', ')},
+    environment, release, provider, usage_source, cost_usd, price_partial, ${buckets.join(', ')},
     type IN ('generation', 'embedding') AS call,
     if(model = '', model_requested, model) AS answered_by
   FROM observations
@@ -205,6 +205,7 @@ const sums = `
   countIf(o.call AND o.usage_source = 'estimated') AS estimated_calls,
   toString(sumIf(ifNull(o.cost_usd, toDecimal64(0, 9)), o.call)) AS cost_text,
   countIf(o.call AND isNull(o.cost_usd)) AS unpriced_calls,
+  countIf(o.call AND isNotNull(o.cost_usd) AND notEmpty(o.price_partial)) AS partially_priced_calls,
   arraySort(groupUniqArrayIf(100)(o.answered_by, o.call AND o.answered_by != '')) AS models,
   arraySort(groupUniqArrayIf(100)(o.provider, o.call AND o.provider != '')) AS providers,
   toUnixTimestamp64Nano(min(o.start_time)) AS start_ns,

@@ -143,6 +143,8 @@ const readExpressions: Readonly<Record<string, string>> = {
   end_time: 'end_time::text as end_time',
   // Without trailing zeros, like ClickHouse.
   cost_usd: 'trim_scale(cost_usd)::text as cost_usd',
+  cost_computed_usd: 'trim_scale(cost_computed_usd)::text as cost_computed_usd',
+  cost_reported_usd: 'trim_scale(cost_reported_usd)::text as cost_reported_usd',
 }
 
 const selectList = (names: readonly string[]) =>

@@ -7,12 +7,11 @@ import type {
 import type { Observation } from '../../../model/observation.ts'
 
 /**
- * The version of these columns in row frames. To change columns: copy these lists and the encoders
- * to a folder of the next version, raise the number where rows are written, and keep the old
- * readers as long as a queue, spool or dead letter may hold old rows. A new column needs a default
- * in the store, so that old rows can be inserted without it.
+ * The version of these columns in row frames. To change columns: raise the number, and teach
+ * `upgradeFrame` to add the new columns to rows of the version before, as long as a queue, spool or
+ * dead letter may hold such rows. A new column needs a default in the store for its old rows.
  */
-export const rowFormat = 1
+export const rowFormat = 2
 
 const text = 'String'
 
@@ -23,6 +22,8 @@ const instant = "DateTime64(9, 'UTC')"
 const count = 'UInt64'
 
 const countOrNull = 'Nullable(UInt64)'
+
+const dollars = 'Nullable(Decimal(18, 9))'
 
 const pairs = 'Map(LowCardinality(String), String)'
 
@@ -57,7 +58,12 @@ export const observationColumnTypes = {
   output_visible_tokens: countOrNull,
   reasoning_tokens: countOrNull,
   usage_source: word,
-  cost_usd: 'Nullable(Decimal(18, 9))',
+  cost_usd: dollars,
+  price_partial: 'Array(LowCardinality(String))',
+  usage_details: 'Map(LowCardinality(String), UInt64)',
+  service_tier: word,
+  cost_computed_usd: dollars,
+  cost_reported_usd: dollars,
   name: text,
   status_code: 'UInt32',
   outcome: word,
@@ -87,10 +93,10 @@ export const observationColumnTypes = {
   message_id: text,
 } as const satisfies Record<keyof Observation, string>
 
-/** The columns of roll-ups: those up to `cost_usd`. */
+/** The columns of roll-ups: those up to `price_partial`. */
 export const observationHeadNames = (
   Object.keys(observationColumnTypes) as (keyof typeof observationColumnTypes)[]
-).slice(0, Object.keys(observationColumnTypes).indexOf('cost_usd') + 1)
+).slice(0, Object.keys(observationColumnTypes).indexOf('price_partial') + 1)
 
 /** The inserted columns of table `traces`. */
 export const traceColumnTypes = {

@@ -6,4 +6,5 @@ export {
   readTrace,
   type StoredTrace,
 } from './read-rows.ts'
+export { upgradeFrame } from './upgrade-frame.ts'
 export { type DraftOf, type RowWriter, rowWriters } from './write-rows.ts'

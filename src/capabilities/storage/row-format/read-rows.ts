@@ -32,6 +32,7 @@ export type ObservationHead = Pick<
   | 'reasoning_tokens'
   | 'usage_source'
   | 'cost_usd'
+  | 'price_partial'
 >
 
 /** One reader, with its cache of words, for all rows: reading is synchronous. */
@@ -46,11 +47,19 @@ export function readObservationHead(bytes: Buffer, at: number): ObservationHead 
   return headFrom(reader)
 }
 
+/** Returns the end of the columns of roll-ups before format 2. Throws MalformedRow. */
+export function endOfFirstHead(bytes: Buffer, at: number): number {
+  reader.moveTo(bytes, at)
+  firstHeadFrom(reader)
+  return reader.at
+}
+
 /** Reads a whole observation. Throws MalformedRow. */
 export function readObservation(bytes: Buffer): Observation {
   reader.moveTo(bytes, 0)
   const row = {
     ...headFrom(reader),
+    ...usageFrom(reader),
     ...factsFrom(reader),
     input: reader.string(),
     output: reader.string(),
@@ -66,6 +75,11 @@ export function readObservation(bytes: Buffer): Observation {
 }
 
 function headFrom(from: ByteReader): ObservationHead {
+  const first = firstHeadFrom(from)
+  return { ...first, price_partial: listFrom(from, wordFrom) }
+}
+
+function firstHeadFrom(from: ByteReader): Omit<ObservationHead, 'price_partial'> {
   return {
     project_id: from.uuid(),
     trace_id: from.uuid(),
@@ -95,6 +109,23 @@ function headFrom(from: ByteReader): ObservationHead {
     usage_source: from.word() as Observation['usage_source'],
     cost_usd: from.decimal9OrNull(),
   }
+}
+
+function usageFrom(from: ByteReader) {
+  return {
+    usage_details: Object.fromEntries(listFrom(from, detailFrom)),
+    service_tier: from.word(),
+    cost_computed_usd: from.decimal9OrNull(),
+    cost_reported_usd: from.decimal9OrNull(),
+  }
+}
+
+function detailFrom(from: ByteReader): [name: string, tokens: number] {
+  return [from.word(), from.u53()]
+}
+
+function wordFrom(from: ByteReader): string {
+  return from.word()
 }
 
 function factsFrom(from: ByteReader) {

@@ -8,8 +8,9 @@ import {
   compileRowBinary,
   MalformedRow,
 } from '../../../platform/columnar/row-binary/index.ts'
-import { columnTypesByKind } from './columns.ts'
+import { columnTypesByKind, rowFormat } from './columns.ts'
 import { readObservation, readObservationHead } from './read-rows.ts'
+import { upgradeFrame } from './upgrade-frame.ts'
 import { type DraftOf, rowWriters } from './write-rows.ts'
 
 const message_id = '01900000-0000-7000-8000-0000000000aa'
@@ -51,6 +52,12 @@ const arbitraryByType: Record<string, fc.Arbitrary<unknown>> = {
   'Nullable(Float64)': fc.option(fc.double({ noNaN: true, min: 0 }), { nil: null }),
   'Nullable(Decimal(18, 9))': fc.option(amount, { nil: null }),
   'Map(LowCardinality(String), String)': pairs,
+  'Map(LowCardinality(String), UInt64)': fc.dictionary(
+    text.map((key) => `k${key}`),
+    fc.maxSafeNat(),
+    { maxKeys: 4 },
+  ),
+  'Array(LowCardinality(String))': fc.array(text, { maxLength: 3 }),
   'Array(Tuple(id String, name String, arguments String))': fc.array(
     fc.record({ id: text, name: text, arguments: text }),
     { maxLength: 3 },
@@ -126,6 +133,67 @@ test('an observation and its head are read as written', () => {
     }),
     { numRuns: fuzzRuns(300) },
   )
+})
+
+/** Columns that format 2 added. */
+const addedInSecond = [
+  'price_partial',
+  'usage_details',
+  'service_tier',
+  'cost_computed_usd',
+  'cost_reported_usd',
+]
+
+test('observations of format 1 get empty new columns, other rows stay', () => {
+  const columns = Object.entries(columnTypesByKind.observations).filter(
+    ([name]) => !addedInSecond.includes(name),
+  )
+  const encodeFirst = compileRowBinary(columns.map(([name, type]) => ({ name, type })))
+  fc.assert(
+    fc.property(draftsOf('observations'), draftsOf('events'), (draft, event) => {
+      const first = encodeFirst([stored(draft)])
+      const other = encoded('events', event)
+      const broken = first.subarray(0, 40)
+      const rows = [
+        ['observations', first],
+        ['events', other],
+        ['observations', broken],
+      ] as const
+      const upgraded = upgradeFrame({
+        row_format: 1,
+        bytes: Buffer.concat(rows.map(([, bytes]) => bytes)),
+        eachRow: (visit) => {
+          let at = 0
+          for (const [index, [kind, bytes]] of rows.entries()) {
+            visit(kind, at, at + bytes.length, index)
+            at += bytes.length
+          }
+        },
+      })
+      const read: [string, Buffer, number][] = []
+      upgraded?.eachRow((kind, start, end, receipt) => {
+        read.push([kind, Buffer.from(upgraded.bytes.subarray(start, end)), receipt])
+      })
+      const [one, two, three] = read
+      expect(readObservation(one?.[1] ?? Buffer.alloc(0))).toEqual({
+        ...stored(draft),
+        price_partial: [],
+        usage_details: {},
+        service_tier: '',
+        cost_computed_usd: null,
+        cost_reported_usd: null,
+      })
+      expect(two).toEqual(['events', other, 1])
+      expect(three).toEqual(['observations', broken, 2])
+    }),
+    { numRuns: fuzzRuns(100) },
+  )
+})
+
+test('rows of the current format stay, those of an unknown one are refused', () => {
+  const frame = { row_format: rowFormat, bytes: Buffer.alloc(0), eachRow: () => undefined }
+  expect(upgradeFrame(frame)).toBe(frame)
+  expect(upgradeFrame({ ...frame, row_format: 3 })).toBeUndefined()
 })
 
 test('the columns are those of the model, with message_id last', () => {

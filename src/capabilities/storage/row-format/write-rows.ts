@@ -92,6 +92,7 @@ function writeCorrelation(out: ByteWriter, row: CorrelationDraft, message_id: Ui
 /** Writes the columns of `observationColumnTypes`, in order, which a test checks. */
 function writeObservation(out: ByteWriter, row: ObservationDraft, message_id: Uint8Array): void {
   writeHead(out, row)
+  writeUsage(out, row)
   writeFacts(out, row)
   out.text(row.input)
   out.text(row.output)
@@ -131,6 +132,20 @@ function writeHead(out: ByteWriter, row: ObservationDraft): void {
   out.u53OrNull(row.reasoning_tokens)
   out.string(row.usage_source)
   out.decimal9OrNull(row.cost_usd)
+  out.varint(row.price_partial.length)
+  for (const word of row.price_partial) out.string(word)
+}
+
+function writeUsage(out: ByteWriter, row: ObservationDraft): void {
+  const details = Object.entries(row.usage_details)
+  out.varint(details.length)
+  for (const [name, tokens] of details) {
+    out.string(name)
+    out.u53(tokens)
+  }
+  out.string(row.service_tier)
+  out.decimal9OrNull(row.cost_computed_usd)
+  out.decimal9OrNull(row.cost_reported_usd)
 }
 
 function writeFacts(out: ByteWriter, row: ObservationDraft): void {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { dollarsFrom, shownDollars } from '../../../kernel/dollars.ts'
 import { isoFromNs } from '../../../kernel/time.ts'
+import { callCostFields } from '../../../model/call-cost.ts'
 import { dollarsSchema, record } from '../../../model/named-schemas.ts'
 import { observationTypes, statuses } from '../../../model/observation.ts'
 import {
@@ -47,6 +48,9 @@ export const rollupSchema = z
     tokens: tokensSchema,
     cost_usd: dollarsSchema,
     unpriced_calls: count.describe('Calls without a known cost; not included in `cost_usd`.'),
+    partially_priced_calls: count.describe(
+      'Calls in `cost_usd` with parts that have no rate of their own.',
+    ),
   })
   .meta({
     id: 'Rollup',
@@ -125,6 +129,7 @@ export const nodeSchema = z
         error_message: text.describe('Error message, cut to 500 characters.'),
         content_state: text,
         time_to_first_token_ms: ms.nullable(),
+        ...callCostFields,
       })
       .meta({ id: 'NodeDetails' })
       .nullable()
@@ -228,6 +233,7 @@ export function shownRollup(rollup: RollUp): NodeReply['rollup'] {
     },
     cost_usd: dollarsFrom(rollup.nano_dollars),
     unpriced_calls: rollup.unpriced_calls,
+    partially_priced_calls: rollup.partially_priced_calls,
   }
 }
 

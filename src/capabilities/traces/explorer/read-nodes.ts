@@ -1,3 +1,5 @@
+import { itemsOf, objectFrom } from '../../../kernel/json-values.ts'
+import { shownCallCost } from '../../../model/call-cost.ts'
 import { type RunDeps, readRecords } from '../../query/index.ts'
 import type { TimeWindow } from '../../storage/index.ts'
 import { isoWindowOf, traceFilter } from '../read-trace-rows.ts'
@@ -69,6 +71,12 @@ const fields = [
   'model_requested',
   'status_code',
   'time_to_first_token_ms',
+  'price_version',
+  'price_partial',
+  'cost_computed_usd',
+  'cost_reported_usd',
+  'service_tier',
+  'usage_details',
   ...texts,
 ]
 
@@ -132,5 +140,24 @@ function toDetails(value: (name: string) => unknown): NodeDetails {
     error_message: text('error_message'),
     content_state: text('content_state'),
     time_to_first_token_ms: first_ms === null ? null : Number(first_ms),
+    ...costDetails(value),
   }
+}
+
+function costDetails(value: (name: string) => unknown) {
+  const text = (name: string) => String(value(name) ?? '')
+  const dollars = (name: string) => text(name) || null
+  return shownCallCost({
+    price_version: text('price_version'),
+    price_partial: itemsOf(value('price_partial')).map(String),
+    cost_computed_usd: dollars('cost_computed_usd'),
+    cost_reported_usd: dollars('cost_reported_usd'),
+    service_tier: text('service_tier'),
+    usage_details: Object.fromEntries(
+      Object.entries(objectFrom(value('usage_details')) ?? {}).map(([name, tokens]) => [
+        name,
+        Number(tokens),
+      ]),
+    ),
+  })
 }

@@ -28,6 +28,7 @@ export type TraceRow = Pick<
   | 'task_id'
   | 'task_name'
   | 'cost_usd'
+  | 'price_partial'
   | TokenBucket
 >
 
@@ -71,6 +72,8 @@ export type RollUp = Record<TokenBucket, number> & {
   nano_dollars: bigint
   /** Calls without a known cost. */
   unpriced_calls: number
+  /** Costs in the sum with parts that have no rate of their own. */
+  partially_priced_calls: number
 }
 
 /** A period in which a node ran and none of its children did. */

@@ -54,11 +54,16 @@ function addOwn(node: TreeNode, row: TraceRow, below: Reported): void {
   if (row.status === 'error') rollup.errors += 1
   if (row.status === 'cancelled') rollup.cancelled += 1
   if (node.usage === 'own') addTokens(rollup, row)
-  if (node.cost === 'own') rollup.nano_dollars += nanoDollarsFrom(row.cost_usd ?? '0')
+  if (node.cost === 'own') addCost(rollup, row)
   if (isCall && sameCall === undefined) {
     rollup.calls += 1
     if (row.cost_usd === null) rollup.unpriced_calls += 1
   } else if (isCall && node.cost === 'own' && rollup.unpriced_calls > 0) rollup.unpriced_calls -= 1
+}
+
+function addCost(rollup: RollUp, row: TraceRow): void {
+  rollup.nano_dollars += nanoDollarsFrom(row.cost_usd ?? '0')
+  if (row.price_partial.length > 0) rollup.partially_priced_calls += 1
 }
 
 function classifyShare(isReported: boolean, isRepeated: boolean | undefined): TreeNode['usage'] {
@@ -129,6 +134,7 @@ export function emptyRollUp(): RollUp {
     total_tokens: 0,
     nano_dollars: 0n,
     unpriced_calls: 0,
+    partially_priced_calls: 0,
   }
 }
 
@@ -140,6 +146,7 @@ const counts = [
   'cancelled',
   'total_tokens',
   'unpriced_calls',
+  'partially_priced_calls',
 ] as const
 
 /** Adds sums to others. Written out for speed: it runs for each node of a tree. */
@@ -155,6 +162,7 @@ export function addTo(to: RollUp, from: RollUp): void {
   to.reasoning_tokens += from.reasoning_tokens
   to.total_tokens += from.total_tokens
   to.unpriced_calls += from.unpriced_calls
+  to.partially_priced_calls += from.partially_priced_calls
   if (from.nano_dollars !== 0n) to.nano_dollars += from.nano_dollars
 }
 

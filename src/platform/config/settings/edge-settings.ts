@@ -1,4 +1,5 @@
 import {
+  choice,
   gib,
   hours,
   integer,
@@ -214,6 +215,16 @@ export const ingestSettings = {
     max: 600_000,
     reason:
       'Time after which a batch of a killed process can be taken over. Until then, a repeat with the same idempotency key gets 503.',
+  }),
+}
+
+/** Settings of the cost of a call, of the proxy and of the worker. */
+export const costSettings = {
+  cost_source: choice(['complete', 'computed', 'reported'], {
+    unit: 'word',
+    default: 'complete',
+    reason:
+      'Which cost of a call counts when the provider or client reports one and the price table has another. `complete`: ours if every part of the call has a rate, else the reported one. `computed`: ours whenever there is one. `reported`: the reported one whenever there is one. Both are kept. Set it on `proxy` and `worker` alike.',
   }),
 }
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { noPrice } from '../../../../../test/support/no-cost.ts'
 import {
   mapAttributes,
   mappedRequest,
@@ -109,8 +110,9 @@ describe('a span of the current conventions', () => {
     const asked: unknown[] = []
     const mapper = testMapper({
       pricing: (call, usage) => {
-        asked.push([call, usage.input_uncached_tokens])
-        return { cost_usd: '0.5', price_version: 'test' }
+        asked.push([call, usage?.buckets.input_uncached_tokens])
+        const cost_usd = usage === undefined ? null : '0.5'
+        return { ...noPrice(), cost_usd, price_version: 'test' }
       },
     })
     const map = (more: Record<string, OtlpValue>) =>
@@ -120,9 +122,13 @@ describe('a span of the current conventions', () => {
       )
     expect(map({})).toMatchObject({ cost_usd: '0.5', price_version: 'test' })
     const call = { provider: 'openai', model: 'gpt-4o-2024-08-06', model_requested: 'gpt-4o' }
-    expect(asked).toEqual([[{ ...call, at_ms: Number(spanStart / 1_000_000n) }, 12]])
-    expect(map({ cost_usd: 2 })).toMatchObject({ cost_usd: '2', price_version: 'reported' })
+    const at_ms = Number(spanStart / 1_000_000n)
+    const more = { service_tier: '', reported_usd: undefined }
+    expect(asked).toEqual([[{ ...call, ...more, at_ms }, 12]])
+    map({ cost_usd: 2, 'openai.response.service_tier': 'flex' })
+    expect(asked[1]).toMatchObject([{ reported_usd: '2', service_tier: 'flex' }, 12])
     expect(map({ 'gen_ai.operation.name': 'invoke_agent' }).cost_usd).toBeNull()
+    expect(asked[2]).toMatchObject([{}, undefined])
   })
 })
 

@@ -213,7 +213,23 @@ function usageValues(row: Observation) {
     total_tokens: '',
     usage_semantics: row.usage_semantics,
     output_semantics: '',
-    cost_usd: row.cost_usd ?? '',
+    cost_usd: row.cost_reported_usd ?? row.cost_usd ?? '',
+    ...detailValues(row),
+  }
+}
+
+/** Counts of audio and images of a field have the part that was read from a cache. */
+function detailValues({ usage_details: details, service_tier }: Observation) {
+  const { input_audio, cache_read_audio, input_image, cache_read_image } = details
+  return {
+    input_audio_tokens: sumOf(input_audio ?? null, cache_read_audio ?? null),
+    cache_read_audio_tokens: numberText(cache_read_audio ?? null),
+    output_audio_tokens: numberText(details['output_audio'] ?? null),
+    input_image_tokens: sumOf(input_image ?? null, cache_read_image ?? null),
+    cache_write_5m_tokens: numberText(details['cache_write_5m'] ?? null),
+    cache_write_1h_tokens: numberText(details['cache_write_1h'] ?? null),
+    details_semantics: '',
+    service_tier,
   }
 }
 

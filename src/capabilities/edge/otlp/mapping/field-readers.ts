@@ -1,3 +1,4 @@
+import { dollarText, tokens_max } from '../../../records/usage/index.ts'
 import type { OtlpValue } from '../contract.ts'
 import type { AnyMappingContract, FieldRule, Source } from './contracts/contract-shape.ts'
 import { type Gathered, messagesOf } from './gathered-messages.ts'
@@ -16,9 +17,6 @@ export type ReaderContext = {
   contract: AnyMappingContract
   tables: ReadonlyMap<string, TableLookup>
 }
-
-/** Maximum tokens of one call. More must be an error, and sums stay exact below. */
-const tokens_max = 1_000_000_000
 
 /** Compiles the reader of one source of a field. */
 export function compileReader(source: Source, rule: FieldRule, context: ReaderContext): Reader {
@@ -173,14 +171,8 @@ function millisecondsFrom(value: OtlpValue): number | undefined {
   return duration !== undefined && Number.isFinite(duration) && duration >= 0 ? duration : undefined
 }
 
-/** Maximum dollars of one call: the limit of the column. */
-const dollars_max = 999_999_999
-
 function dollarsOf(value: OtlpValue): string | undefined {
-  const amount = numberFrom(value)
-  if (amount === undefined || !(amount >= 0) || amount > dollars_max) return undefined
-  const text = amount.toFixed(9)
-  return text.replace(/\.?0+$/, '')
+  return dollarText(numberFrom(value))
 }
 
 /** Compiles the reader of one source of gathered attributes. */

@@ -10,7 +10,6 @@ import {
 } from '../../../../model/observation.ts'
 import type { OtlpSpan } from '../contract.ts'
 import type { FieldName } from './contracts/contract-shape.ts'
-import type { MappedPrice } from './mapper-contract.ts'
 import {
   type GroupStart,
   type MapperTools,
@@ -20,7 +19,7 @@ import {
 } from './read-span.ts'
 import { addAttribute, reportLosses } from './row-attributes.ts'
 import { contentIn, noteIn, notes, numberIn, type SpanState, textIn } from './span-state.ts'
-import { type DisjointUsage, disjointUsage } from './usage-buckets.ts'
+import { costOfSpan, tierOfSpan, usageColumns, usageOfSpan } from './span-usage.ts'
 import { columnText, cutText, decoded, name_chars_max } from './value-text.ts'
 
 type Fields = Readonly<Record<FieldName, number>>
@@ -73,9 +72,11 @@ function observationOf(tools: MapperTools, parts: ObservationParts): Observation
   const input = boundedContent(state, f.input, notes.input_cut, options.content_bytes_max)
   const output = boundedContent(state, f.output, notes.output_cut, options.content_bytes_max)
   const type = oneOf(observationTypes, textIn(state, f.type), 'span')
-  const usage = usageOf(state, f)
-  if (usage?.is_implied) noteIn(state, notes.usage_semantics)
-  const price = priceOf(tools, { type, usage, start_time: times.start_time })
+  const read = usageOfSpan(tools, input, output)
+  if (read.usage?.is_implied) noteIn(state, notes.usage_semantics)
+  if (read.inconsistency !== '') {
+    addAttribute(reading, 'mapping.usage', read.inconsistency, tools.compiled.contract.limits)
+  }
   const conversation = tools.conversationOf(project_id, textIn(state, f.conversation_id))
   const task_id = textIn(state, f.task_id)
   return {
@@ -117,15 +118,9 @@ function observationOf(tools: MapperTools, parts: ObservationParts): Observation
     tool_results: toolResultsOf(tools, type, output),
     streamed: textIn(state, f.streamed) === 'true',
     finish_reason: textIn(state, f.finish_reason),
-    input_uncached_tokens: usage?.has_input ? usage.buckets.input_uncached_tokens : null,
-    cache_read_tokens: usage?.has_input ? usage.buckets.cache_read_tokens : null,
-    cache_write_tokens: usage?.has_input ? usage.buckets.cache_write_tokens : null,
-    output_visible_tokens: usage?.has_output ? usage.buckets.output_visible_tokens : null,
-    reasoning_tokens: usage?.has_output ? usage.buckets.reasoning_tokens : null,
-    usage_source: usage === undefined ? 'none' : 'provider',
-    usage_semantics: usage === undefined ? '' : usage.usage_semantics,
-    cost_usd: price.cost_usd,
-    price_version: price.cost_usd === null ? '' : price.price_version,
+    ...usageColumns(read),
+    service_tier: tierOfSpan(tools),
+    ...costOfSpan(tools, { type, read, start_time: times.start_time }),
     time_to_first_token_ms: numberIn(state, f.time_to_first_token_ms) ?? null,
     request_bytes: 0,
     response_bytes: 0,
@@ -166,51 +161,6 @@ function contentState(
   if ((noted & (notes.input_cut | notes.output_cut)) !== 0) return 'truncated'
   return input.length + output.length === 0 ? 'dropped' : 'full'
 }
-
-function usageOf(state: SpanState, f: Fields): DisjointUsage | undefined {
-  const reported = {
-    input: numberIn(state, f.input_tokens),
-    output: numberIn(state, f.output_tokens),
-    cache_read: numberIn(state, f.cache_read_tokens),
-    cache_write: numberIn(state, f.cache_write_tokens),
-    reasoning: numberIn(state, f.reasoning_tokens),
-    total: numberIn(state, f.total_tokens),
-  }
-  const semantics = oneOf(semanticsWords, textIn(state, f.usage_semantics), 'inclusive')
-  const ofOutput = oneOf(semanticsWords, textIn(state, f.output_semantics), 'inclusive')
-  return disjointUsage(reported, semantics, ofOutput)
-}
-
-const semanticsWords = ['inclusive', 'exclusive'] as const
-
-/**
- * Returns the reported cost, else computes it for model calls only, because agents and chains
- * repeat their usage.
- */
-function priceOf(
-  { state, compiled, options }: MapperTools,
-  { type, usage, start_time }: PricedObservation,
-): MappedPrice {
-  const f = compiled.field
-  const cost_usd = textIn(state, f.cost_usd)
-  if (cost_usd !== '') return { cost_usd, price_version: 'reported' }
-  if (usage === undefined || (type !== 'generation' && type !== 'embedding')) return noPrice
-  const call = {
-    provider: textIn(state, f.provider),
-    model: textIn(state, f.model) || textIn(state, f.model_requested),
-    model_requested: textIn(state, f.model_requested),
-    at_ms: Number(start_time / 1_000_000n),
-  }
-  return options.pricing(call, usage.buckets)
-}
-
-type PricedObservation = {
-  type: Observation['type']
-  usage: DisjointUsage | undefined
-  start_time: bigint
-}
-
-const noPrice: MappedPrice = { cost_usd: null, price_version: '' }
 
 const none: readonly never[] = []
 

@@ -66,7 +66,8 @@ function notedParts(noted: number): string[] {
   })
 }
 
-function wasPresent(words: Int32Array, first: number, hit: number): boolean {
+/** Returns true if the source with this hit was present in the span. */
+export function wasPresent(words: Int32Array, first: number, hit: number): boolean {
   return hit >= 0 && ((words[first + (hit >> 5)] ?? 0) & (1 << (hit & 31))) !== 0
 }
 

@@ -1,21 +1,11 @@
 import type { IngestRecords } from '../../../../model/ingest-records.ts'
+import type { Pricing } from '../../../records/pricing/index.ts'
 import type { OtlpLogRecord, OtlpRequest, OtlpSpan } from '../contract.ts'
 import type { AnyMappingContract } from './contracts/contract-shape.ts'
-import type { MappedBuckets } from './usage-buckets.ts'
-
-/**
- * Returns the exact US dollars of a call as decimal text, null without a price, and the version of
- * the prices.
- */
-type MappedPricing = (
-  call: { provider: string; model: string; model_requested: string; at_ms: number },
-  usage: MappedBuckets,
-) => MappedPrice
-export type MappedPrice = { cost_usd: string | null; price_version: string }
 
 export type MapperOptions = {
   contract: AnyMappingContract
-  pricing: MappedPricing
+  pricing: Pricing
   /** Maximum bytes of input and of output, by default 1 MiB; longer content is cut. */
   content_bytes_max?: number
 }

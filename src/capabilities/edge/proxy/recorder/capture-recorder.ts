@@ -11,6 +11,7 @@ import {
   maskText,
   refusalOf,
 } from '../../../records/capture/index.ts'
+import type { CostSource } from '../../../records/pricing/index.ts'
 import type { Enqueuer } from '../../enqueue/index.ts'
 import type { LossReason } from './record-ledger.ts'
 
@@ -36,6 +37,8 @@ export type CaptureRecorderOptions = {
   enqueuer: Pick<Enqueuer, 'enqueue'>
   /** Maximum bytes of a decompressed answer, by default 32 MiB. */
   response_bytes_max?: number
+  /** Which cost of a call counts when it has a computed and a reported one; see `CostSource`. */
+  cost_source?: CostSource | undefined
   /** Attempts to enqueue a call, and the first delay between them; the delay doubles. */
   retry?: RetryLimits
 }
@@ -46,7 +49,7 @@ export type CaptureRecorderOptions = {
  */
 export function createCaptureRecorder(options: CaptureRecorderOptions): CaptureRecorder {
   const yieldIfDue = createYielder()
-  const mapping = createEdgeMapping(options.response_bytes_max ?? defaultResponse_bytes_max)
+  const mapping = createEdgeMapping(options)
   return {
     policyOf: (project_id) => options.policies.policyOf(project_id),
     take: async (exchange, { policy, call }) => {
@@ -130,22 +133,27 @@ type EdgeMapping = (exchange: Exchange) => IngestRecords
  * missing token counts from characters: loading a tokenizer would stop all calls for a quarter of a
  * second.
  */
-function createEdgeMapping(response_bytes_max: number): () => Promise<EdgeMapping> {
+function createEdgeMapping(options: EdgeMappingOptions): () => Promise<EdgeMapping> {
   let loaded: Promise<EdgeMapping> | undefined
   return () => {
-    loaded ??= load(response_bytes_max)
+    loaded ??= load(options)
     return loaded
   }
 }
 
 const charsPerToken = 4
 
-async function load(response_bytes_max: number): Promise<EdgeMapping> {
+type EdgeMappingOptions = Pick<CaptureRecorderOptions, 'response_bytes_max' | 'cost_source'>
+
+async function load({
+  response_bytes_max = defaultResponse_bytes_max,
+  cost_source,
+}: EdgeMappingOptions): Promise<EdgeMapping> {
   const [{ exchangeToRecords }, { createPricing }] = await Promise.all([
     import('../../../records/exchanges/index.ts'),
     import('../../../records/pricing/index.ts'),
   ])
   const countTokens = (text: string) => Math.ceil(text.length / charsPerToken)
-  const context = { pricing: createPricing(), countTokens, response_bytes_max }
+  const context = { pricing: createPricing(cost_source), countTokens, response_bytes_max }
   return (exchange) => exchangeToRecords(exchange, context)
 }

@@ -23,6 +23,13 @@ const tokens = (name: string, description: string): Field => ({
   nullable: true,
 })
 
+const dollars = (name: string, description: string): Field => ({
+  name,
+  type: 'decimal',
+  description,
+  nullable: true,
+})
+
 const fields: readonly Field[] = [
   { name: 'trace_id', type: 'uuid', description: 'Trace id.', indexed: true },
   {
@@ -104,8 +111,26 @@ const fields: readonly Field[] = [
   { ...tokens('total_tokens', 'All tokens.'), ...sumOf([...buckets.input, ...buckets.output]) },
   text('usage_source', 'provider, estimated or none.'),
   text('usage_semantics', "Whether the provider's input count included cached tokens."),
-  { name: 'cost_usd', type: 'decimal', description: 'Cost in US dollars.', nullable: true },
-  text('price_version', 'Version of the prices used.'),
+  dollars('cost_usd', 'Cost in US dollars.'),
+  text('price_version', 'Version of the prices used, or `reported`.'),
+  {
+    name: 'price_partial',
+    type: 'json',
+    description: 'Parts of the call that were priced without a rate of their own.',
+  },
+  dollars('cost_computed_usd', 'Cost by our prices in US dollars, beside a reported one.'),
+  dollars('cost_reported_usd', 'Cost that the provider or client reported, in US dollars.'),
+  {
+    name: 'usage_details',
+    type: 'json',
+    description: 'Parts of the tokens with prices of their own, such as `input_audio`.',
+    // ClickHouse writes counts of 64 bits as text.
+    derived: {
+      clickhouse: 'mapApply((name, tokens) -> (name, toFloat64(tokens)), usage_details)',
+      postgres: 'usage_details',
+    },
+  },
+  text('service_tier', 'Service tier of the call, such as standard, flex, priority or batch.'),
   {
     name: 'time_to_first_token_ms',
     type: 'float',

@@ -14,6 +14,8 @@ export type Answer = {
   choices: AnswerChoice[]
   /** The provider's own, unread usage object, if any. */
   usage: JsonObject | undefined
+  /** The service tier that the answer states, unread. */
+  service_tier: unknown
   /** Body or event that reports an error, for `providerErrorFrom`. */
   error: unknown
   /** Whether the answer is complete; for a stream, whether it has `[DONE]`. */

@@ -18,6 +18,7 @@ import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import type { ToolCall } from '../../../../model/observation.ts'
 import { fallbackText_chars_max } from '../mapping/read-request.ts'
 import type { Answer, AnswerChoice } from './answer.ts'
+import { tierIn, usageOf } from './answer-usage.ts'
 import { bodyText, cutText } from './body-text.ts'
 import { choices_max, readStreamedAnswer } from './streamed-answer.ts'
 
@@ -75,6 +76,7 @@ const noAnswer: ReadAnswer = {
   model: '',
   choices: [],
   usage: undefined,
+  service_tier: undefined,
   error: undefined,
   done: false,
   dropped: 0,
@@ -134,13 +136,16 @@ function toolCallFrom(call: JsonObject): ToolCall {
 function readWholeAnswer(text: string): Answer | undefined {
   const parsed = parsedJson(text)
   if (parsed === undefined) return undefined
-  const body = objectFrom(parsed)
+  // Gemini without `alt=sse` streams the chunks as one array, the whole usage in the last.
+  const body = objectFrom(parsed) ?? objectFrom(itemsOf(parsed).findLast(hasUsage))
   const choices = choicesOf(body?.['choices'])
+  const usage = usageOf(body)
   return {
     model: textFrom(body?.['model']) || textFrom(body?.['modelVersion']),
     choices,
-    usage: usageOf(body),
-    error: hasError(body, parsed) ? parsed : undefined,
+    usage,
+    service_tier: tierIn(body, usage),
+    error: hasError(objectFrom(parsed), parsed) ? parsed : undefined,
     done: true,
     dropped: 0,
   }
@@ -158,12 +163,8 @@ function choicesOf(choices: unknown): AnswerChoice[] {
   return read
 }
 
-function usageOf(body: JsonObject | undefined): JsonObject | undefined {
-  return (
-    objectFrom(body?.['usage']) ??
-    objectFrom(body?.['usageMetadata']) ??
-    objectFrom(objectFrom(body?.['x_groq'])?.['usage'])
-  )
+function hasUsage(item: unknown): boolean {
+  return usageOf(objectFrom(item)) !== undefined
 }
 
 /** Whether a body has an `error`, as OpenAI's and Anthropic's do; Gemini wraps it in an array. */

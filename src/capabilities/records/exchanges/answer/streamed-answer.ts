@@ -8,6 +8,7 @@ import {
 } from '../../../../kernel/json-values.ts'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import type { Answer, AnswerChoice } from './answer.ts'
+import { tierIn, usageOf } from './answer-usage.ts'
 import {
   type Growing,
   growingAt,
@@ -26,6 +27,7 @@ export function readStreamedAnswer(body: Uint8Array, endpoint: ExchangeFacts['en
     assembly: endpoint === 'completions' ? assembleCompletion() : assembleChat(),
     model: '',
     usage: undefined,
+    service_tier: undefined,
     error: undefined,
     done: false,
     unreadable: 0,
@@ -41,6 +43,7 @@ type Reading = {
   assembly: ChoiceAssembly
   model: string
   usage: Growing | undefined
+  service_tier: unknown
   error: unknown
   done: boolean
   unreadable: number
@@ -58,8 +61,9 @@ function readEvent(reading: Reading, { event, data }: SseEvent): void {
 }
 
 function readChunk(reading: Reading, chunk: JsonObject): void {
-  const { choices, model, error } = chunk
-  if (typeof model === 'string' && model !== '') reading.model = model
+  const { choices, error } = chunk
+  const model = modelIn(chunk)
+  if (model !== '') reading.model = model
   if (error !== undefined && error !== null) reading.error = chunk
   addUsage(reading, chunk)
   for (const item of itemsOf(choices)) {
@@ -74,17 +78,19 @@ function readChunk(reading: Reading, chunk: JsonObject): void {
   }
 }
 
+function modelIn(chunk: JsonObject): string {
+  const held = objectFrom(chunk['message']) ?? objectFrom(chunk['response'])
+  return textFrom(chunk['model']) || textFrom(chunk['modelVersion']) || textFrom(held?.['model'])
+}
+
 /**
  * Adds the usage of a chunk. Providers send usage in the last chunk, in every chunk (a running
  * total), in a choice, or below `x_groq`; Anthropic's own format spreads it over two events. The
  * last value of each field counts.
  */
 function addUsage(reading: Reading, holder: JsonObject): void {
-  const usage =
-    objectFrom(holder['usage']) ??
-    objectFrom(holder['usageMetadata']) ??
-    objectFrom(objectFrom(holder['x_groq'])?.['usage']) ??
-    objectFrom(objectFrom(holder['message'])?.['usage'])
+  const usage = usageOf(holder)
+  reading.service_tier = tierIn(holder, usage) ?? reading.service_tier
   if (usage === undefined) return
   reading.usage ??= {}
   for (const key in usage) setField(reading.usage, key, usage[key])

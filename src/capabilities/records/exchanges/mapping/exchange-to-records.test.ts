@@ -1,6 +1,7 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { hasSharedFixtures, readFixture } from '../../../../../test/support/shared-fixtures.ts'
 import { fuzzRuns } from '../../../../../test/support/suite/budget.ts'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import { observationSchema } from '../../../../model/observation.ts'
@@ -121,7 +122,12 @@ test('a plain call becomes this row', () => {
     usage_source: 'provider',
     usage_semantics: 'inclusive',
     cost_usd: '0.00021',
-    price_version: 'genai-prices 0.1.8',
+    price_version: expect.stringMatching(/^genai-prices [\d.]+, lists /),
+    price_partial: [],
+    usage_details: {},
+    service_tier: '',
+    cost_computed_usd: '0.00021',
+    cost_reported_usd: null,
     time_to_first_token_ms: null,
     request_bytes: 100,
     response_bytes: 200,
@@ -446,11 +452,75 @@ describe('what a provider answered', () => {
     expect(row).toMatchObject({ usage_source: 'provider', input_uncached_tokens: 1000 })
   })
 
-  test('inconsistent usage is clamped and reported', () => {
-    const odd = { prompt_tokens: 1, prompt_tokens_details: { cached_tokens: 5 } }
+  test('usage that can not be believed is estimated and marked', () => {
+    const odd = { prompt_tokens: 1, completion_tokens: -5 }
     const row = mapped({ response: { ...reply, usage: odd } })
-    expect(row).toMatchObject({ cache_read_tokens: 1, input_uncached_tokens: 0 })
-    expect(row.attributes['mapping.usage']).toContain('cached_tokens is 5')
+    expect(row).toMatchObject({ usage_source: 'estimated', output_visible_tokens: 2 })
+    expect(row.attributes['mapping.usage']).toBe('not believed: completion_tokens is -5')
+  })
+
+  test('a total that the counts contradict is marked, and the cost is partial', () => {
+    const odd = { prompt_tokens: 1_000, completion_tokens: 100, total_tokens: 1_200 }
+    const row = mapped({ response: { ...reply, usage: odd } })
+    expect(row).toMatchObject({ cost_usd: '0.00021', price_partial: ['total'] })
+    expect(row.attributes['mapping.usage']).toBe('the total is 1200, but the counts sum to 1100')
+  })
+
+  test.each([
+    [
+      'in the answer',
+      { model: 'gpt-4o-mini' },
+      { service_tier: 'priority' },
+      'priority',
+      '0.00035',
+    ],
+    ['in the request', { service_tier: 'flex' }, {}, 'flex', '0.000105'],
+    [
+      'asked, and answered by another',
+      { service_tier: 'flex' },
+      { service_tier: 'default' },
+      'standard',
+      '0.00021',
+    ],
+    ['left to the provider', { service_tier: 'auto' }, {}, '', '0.00021'],
+  ])('the service tier %s', (...[, asked, answered, service_tier, cost_usd]) => {
+    const row = mapped({ request: { ...request, ...asked }, response: { ...reply, ...answered } })
+    expect(row).toMatchObject({ service_tier, cost_usd, price_partial: [] })
+  })
+
+  test('the service tier of a stream', () => {
+    const chunks = [
+      { ...piece('hello', 'stop'), service_tier: 'flex' },
+      { choices: [], usage },
+    ]
+    const row = mapped({ facts: streamFacts, response: stream(...chunks, 'DONE') })
+    expect(row).toMatchObject({ service_tier: 'flex', cost_usd: '0.000105' })
+  })
+
+  test('advice of another model is priced by that model', () => {
+    const steps = [
+      { input_tokens: 1_000, output_tokens: 0 },
+      { input_tokens: 1_000, output_tokens: 0, model: 'claude-opus-4-8' },
+    ]
+    const row = mapped({
+      facts: { provider: 'anthropic' },
+      request: { model: 'claude-sonnet-5', messages: [] },
+      response: {
+        model: 'claude-sonnet-5',
+        usage: { input_tokens: 1_000, output_tokens: 0, iterations: steps },
+      },
+    })
+    expect(row).toMatchObject({ input_uncached_tokens: 2_000, cost_usd: '0.007' })
+  })
+
+  test('the cost that OpenRouter reports is kept next to ours', () => {
+    const costs = { cost: 0.0001, is_byok: true, cost_details: { upstream_inference_cost: 0.002 } }
+    const row = mapped({ response: { ...reply, usage: { ...usage, ...costs } } })
+    expect(row).toMatchObject({
+      cost_usd: '0.00021',
+      cost_computed_usd: '0.00021',
+      cost_reported_usd: '0.0021',
+    })
   })
 
   test('names for PostgreSQL hold no NUL', () => {
@@ -509,4 +579,29 @@ test('any bodies make a valid row', () => {
     }),
     { numRuns: fuzzRuns(1_000) },
   )
+})
+
+type Report = {
+  'X-Provider': string
+  model: string
+  usage: Record<string, unknown> & { _service_tier?: string }
+}
+
+/** Usage that other systems price wrongly, with the right values of their list. */
+describe.runIf(hasSharedFixtures)('usage after public reports', () => {
+  test.each([
+    ['p-flex', '0.005', null],
+    ['p-priority', '0.0035', null],
+    ['p-cache1h', '0.06045', null],
+    ['p-reported-cost', '0.00123', '0.00123'],
+  ])('%s', (name, cost_usd, cost_reported_usd) => {
+    const report = readFixture<Report>(`reports/${name}.usage.json`)
+    const { _service_tier: service_tier, ...counts } = report.usage
+    const row = mapped({
+      facts: { provider: report['X-Provider'] },
+      request: { ...request, model: report.model },
+      response: { ...reply, model: report.model, usage: counts, service_tier },
+    })
+    expect(row).toMatchObject({ cost_usd, cost_reported_usd, price_partial: [] })
+  })
 })

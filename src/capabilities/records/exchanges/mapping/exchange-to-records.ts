@@ -7,7 +7,7 @@ import type {
   ObservationDraft,
 } from '../../../../model/ingest-records.ts'
 import type { Observation } from '../../../../model/observation.ts'
-import type { Pricing } from '../../pricing/index.ts'
+import type { Cost, Pricing } from '../../pricing/index.ts'
 import { columnText, cutText, scrubbed } from '../answer/body-text.ts'
 import { outputOf, type ReadAnswer, readAnswer, toolCallsOf } from '../answer/read-answer.ts'
 import { type CallUsage, callUsage, type TokenCounter } from '../usage/call-usage.ts'
@@ -198,16 +198,17 @@ const noBuckets = {
   reasoning_tokens: null,
 }
 
-function usageColumns({ buckets, usage_source, usage_semantics }: CallUsage) {
-  return { ...(buckets ?? noBuckets), usage_source, usage_semantics }
+function usageColumns({ usage, usage_source, usage_semantics, service_tier }: CallUsage) {
+  const usage_details = usage?.details ?? {}
+  const buckets = usage?.buckets ?? noBuckets
+  return { ...buckets, usage_source, usage_semantics, usage_details, service_tier }
 }
 
 function costColumns(
-  { buckets }: CallUsage,
+  { usage, service_tier, reported_usd }: CallUsage,
   call: Parameters<Pricing>[0] & { pricing: Pricing },
-): Pick<Observation, 'cost_usd' | 'price_version'> {
-  if (buckets === undefined) return { cost_usd: null, price_version: '' }
-  return call.pricing(call, buckets)
+): Cost {
+  return call.pricing({ ...call, service_tier, reported_usd }, usage)
 }
 
 const factAttributes_max = 64

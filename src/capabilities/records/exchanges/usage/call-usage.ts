@@ -8,26 +8,36 @@ import {
 } from '../../../../kernel/json-values.ts'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import type { Observation } from '../../../../model/observation.ts'
-import type { TokenBuckets } from '../../pricing/index.ts'
+import type { PricedUsage } from '../../pricing/index.ts'
+import {
+  readWireUsage,
+  reportedCost,
+  serviceTierFrom,
+  type TokenBuckets,
+} from '../../usage/index.ts'
 import type { AnswerChoice } from '../answer/answer.ts'
 import type { ReadAnswer } from '../answer/read-answer.ts'
 import type { ReadRequest } from '../mapping/read-request.ts'
-import { providerUsage } from './provider-usage.ts'
 import type { countTokens as countExactly } from './tokenizer.ts'
 
 /** A call's tokens and their source. */
 export type CallUsage = {
   /** Undefined when nothing was used, or usage is unknown. */
-  buckets: TokenBuckets | undefined
+  usage: PricedUsage | undefined
   usage_source: Observation['usage_source']
   usage_semantics: Observation['usage_semantics']
+  /** The service tier of the call, as `serviceTierFrom` has it. */
+  service_tier: string
+  /** The cost that the provider states, in dollars. */
+  reported_usd: string | undefined
   /** Inconsistency in the provider's counts; '' for consistent counts. */
   inconsistency: string
 }
 
 /**
- * Returns the provider's counts, or else an estimate from the recorded content. A call that cost
- * nothing (refused by us, answered with an error, or never connected) has no usage.
+ * Returns the provider's counts, or else an estimate from the recorded content, also for counts that
+ * can't be believed. A call that cost nothing (refused by us, answered with an error, or never
+ * connected) has no usage.
  */
 export function callUsage(call: {
   facts: ExchangeFacts
@@ -37,26 +47,24 @@ export function callUsage(call: {
   countTokens: TokenCounter
 }): CallUsage {
   const { facts, request, answer } = call
-  const reported = answer.usage && providerUsage(answer.usage, facts.provider)
-  if (reported !== undefined) {
-    const { usage_semantics, inconsistency, ...buckets } = reported
-    return { buckets, usage_source: 'provider', usage_semantics, inconsistency }
+  const model = answer.model || request.model
+  const read = answer.usage && readWireUsage(answer.usage, { provider: facts.provider, model })
+  const conditions = {
+    service_tier: serviceTierFrom(answer.service_tier, request.parsed?.['service_tier']),
+    reported_usd: answer.usage && reportedCost(answer.usage),
+    inconsistency: read?.inconsistency ?? '',
   }
-  if (costsNothing(call) || facts.content_state === 'dropped') return noUsage
+  if (read?.usage !== undefined) {
+    const { usage_semantics } = read.usage
+    const usage = { ...read.usage, steps: read.steps }
+    return { ...conditions, usage, usage_source: 'provider', usage_semantics }
+  }
+  if (costsNothing(call) || facts.content_state === 'dropped') {
+    return { ...conditions, usage: undefined, usage_source: 'none', usage_semantics: '' }
+  }
   const seen = { request: request.parsed, requestText: request.text, choices: answer.choices }
-  return {
-    buckets: estimateUsage(seen, call.countTokens),
-    usage_source: 'estimated',
-    usage_semantics: '',
-    inconsistency: '',
-  }
-}
-
-const noUsage: CallUsage = {
-  buckets: undefined,
-  usage_source: 'none',
-  usage_semantics: '',
-  inconsistency: '',
+  const usage = { buckets: estimateUsage(seen, call.countTokens), is_estimated: true }
+  return { ...conditions, usage, usage_source: 'estimated', usage_semantics: '' }
 }
 
 function costsNothing({

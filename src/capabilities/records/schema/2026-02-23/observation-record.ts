@@ -24,6 +24,19 @@ import {
   w3cFields,
 } from './fields.ts'
 
+const detailFields = {
+  cache_write_5m: optional(count),
+  cache_write_1h: optional(count),
+  input_audio: optional(count),
+  input_image: optional(count),
+  input_video: optional(count),
+  cache_read_audio: optional(count),
+  cache_read_image: optional(count),
+  output_audio: optional(count),
+  output_image: optional(count),
+  web_searches: optional(count),
+}
+
 /** Token counts: either the five disjoint buckets, or totals that include their parts. */
 const usageFields = {
   input_uncached_tokens: optional(count).describe(
@@ -38,6 +51,15 @@ const usageFields = {
   ),
   output_tokens: optional(count).describe(
     'All output tokens, reasoning included; instead of output_visible_tokens.',
+  ),
+  total_tokens: optional(count).describe(
+    'All tokens of the call, to complete counts that do not state a side. Alone it counts as input.',
+  ),
+  usage_details: optional(record('IngestUsageDetails', detailFields)).describe(
+    'Parts of the counts with prices of their own. Those of the input include cached tokens.',
+  ),
+  service_tier: optional(shortText(64)).describe(
+    'Service tier that the provider used: `standard`, `flex`, `priority`, `batch` or its own word.',
   ),
   usage_source: optional(z.enum(usageSources)).describe(
     'Source of the counts. Default: `provider` with counts, else `none`.',

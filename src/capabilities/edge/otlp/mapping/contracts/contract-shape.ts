@@ -28,7 +28,10 @@ export type MappingContract<SpanField extends SpanFieldName = SpanFieldName> = {
 }
 
 /** A contract of any version; earlier ones lack fields that were added later. */
-export type AnyMappingContract = MappingContract<FirstSpanFieldName> | MappingContract
+export type AnyMappingContract =
+  | MappingContract<FirstSpanFieldName>
+  | MappingContract<SecondSpanFieldName>
+  | MappingContract
 
 type MappingLevel<Name extends string> = { fields: Readonly<Record<Name, FieldRule>> }
 
@@ -188,6 +191,14 @@ export const spanFieldNames = [
   'usage_semantics',
   'output_semantics',
   'cost_usd',
+  'input_audio_tokens',
+  'cache_read_audio_tokens',
+  'output_audio_tokens',
+  'input_image_tokens',
+  'cache_write_5m_tokens',
+  'cache_write_1h_tokens',
+  'details_semantics',
+  'service_tier',
   'finish_reason',
   'streamed',
   'time_to_first_token_ms',
@@ -200,6 +211,18 @@ export const spanFieldNames = [
   'service_name',
 ] as const
 export type SpanFieldName = (typeof spanFieldNames)[number]
+/** The fields of the third contract that the second lacks. */
+export type UsageDetailField =
+  | 'input_audio_tokens'
+  | 'cache_read_audio_tokens'
+  | 'output_audio_tokens'
+  | 'input_image_tokens'
+  | 'cache_write_5m_tokens'
+  | 'cache_write_1h_tokens'
+  | 'details_semantics'
+  | 'service_tier'
+/** The fields of the second contract. */
+export type SecondSpanFieldName = Exclude<SpanFieldName, UsageDetailField>
 /** The fields of the first contract. */
-export type FirstSpanFieldName = Exclude<SpanFieldName, 'total_tokens' | 'output_semantics'>
+export type FirstSpanFieldName = Exclude<SecondSpanFieldName, 'total_tokens' | 'output_semantics'>
 export type FieldName = TraceFieldName | SpanFieldName

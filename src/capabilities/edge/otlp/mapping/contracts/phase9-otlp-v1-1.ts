@@ -2,6 +2,7 @@ import { contentFields } from './content-fields-v1-1.ts'
 import type {
   FieldRule,
   MappingContract,
+  SecondSpanFieldName,
   Source,
   SpanFieldName,
   ValueTable,
@@ -199,7 +200,7 @@ const usageFields: Record<UsageField, FieldRule> = {
  * LangChain); usage and tool calls of Langfuse are found in all their forms. Rows refer to this
  * contract, so the meaning of a source never changes: add a version instead.
  */
-export const phase9OtlpV1x1: MappingContract = {
+export const phase9OtlpV1x1: MappingContract<SecondSpanFieldName> = {
   ...phase9OtlpV1,
   version: 'phase9-otlp-v1.1',
   trace_level: { fields: traceFields },
