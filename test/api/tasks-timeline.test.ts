@@ -374,20 +374,32 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
     })
   })
 
-  test('ends after 10,000 observations and reports it', async () => {
+  test('of more than 200 observations has pages and exact sums of calls, and says what it estimates', async () => {
     await api.seedTask({ task_id: 'long' })
     const row = call('long', 0, { trace_id: newId() })
-    const rows = Array.from({ length: 10_001 }, (_, n) => {
-      const start_time = start_ns + BigInt(n)
+    const rows = Array.from({ length: 12_000 }, (_, n) => {
+      const start_time = start_ns + BigInt(n) * 1_000_000n
       const observation_id = String(n).padStart(16, '0')
       return { ...row, observation_id, start_time, end_time: start_time }
     })
-    await stores.store.insert(rows.slice(0, 10_000), { token: randomUUID() })
+    await stores.store.insert(rows.slice(0, 200), { token: randomUUID() })
     const exact = await api.get(path('long', 'limit=1'))
     expect(exact.body).not.toHaveProperty('total_is_exact')
-    await stores.store.insert(rows.slice(10_000), { token: randomUUID() })
+    await stores.store.insert(rows.slice(200), { token: randomUUID() })
     const { body } = await api.get(path('long', 'limit=1'))
-    expect(body).toMatchObject({ total: 10_000, total_is_exact: false, totals: { calls: 10_000 } })
+    expect(body).toMatchObject({ total: 12_000, total_is_exact: false, totals: { calls: 12_000 } })
+    let [cursor, seen] = ['', 0]
+    for (let page = 0; page < 20; page++) {
+      const reply = await api.get(path('long', `limit=1000${cursor}`))
+      for (const entry of entriesOf(reply)) {
+        expect(entry['observation_id']).toBe(String(seen).padStart(16, '0'))
+        seen += 1
+        expect(entry.running).toMatchObject({ calls: seen, elapsed_ms: seen - 1 })
+      }
+      if (reply.body['next_cursor'] === null) break
+      cursor = `&cursor=${reply.body['next_cursor']}`
+    }
+    expect(seen).toBe(12_000)
   })
 
   test('rows of another project are not shown, even for a task of the same id', async () => {
@@ -408,7 +420,7 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
     ['order=desc', 'invalid_request', '"order" is not a field here'],
     ['cursor=x', 'invalid_cursor', 'got "x"'],
     [
-      `cursor=${Buffer.from('["timeline of bad",1,2,3,4,5]').toString('base64url')}`,
+      `cursor=${Buffer.from('["timeline of bad",1,2,3,4,5,6,7]').toString('base64url')}`,
       'invalid_cursor',
       'next_cursor of an earlier page',
     ],

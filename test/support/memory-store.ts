@@ -95,6 +95,8 @@ export function memoryStore(): MemoryStore {
       return rollups
     },
     taskObservations: notHere,
+    taskToolRows: notHere,
+    taskSums: notHere,
     conversationTraces: notHere,
     countConversationTraces: notHere,
     observation: notHere,

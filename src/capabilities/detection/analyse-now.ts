@@ -1,6 +1,5 @@
 import { problem } from '../../kernel/problem.ts'
 import { sleep } from '../../kernel/time.ts'
-import type { ObservationStore } from '../storage/index.ts'
 import { detectorsDigest } from './detectors/index.ts'
 import type { Finding, FindingChanges, NotChecked } from './findings/finding.ts'
 import {
@@ -14,9 +13,8 @@ import { sumChanges, writeResult } from './findings/write-result.ts'
 import { type DetectionDeps, defaultJudgeWork, judgeNow } from './judge/judge-task.ts'
 import { planJudging } from './judge/question.ts'
 import type { DetectionPorts } from './ports.ts'
-import type { TaskIdentity, TaskRun } from './reconstruction/index.ts'
 import { findEffectiveSettings } from './settings/detector-settings.ts'
-import { analyseTasks, readHistories } from './worker/analyse-tasks.ts'
+import { analyseTasks } from './worker/analyse-tasks.ts'
 
 /** The stored id of a task (`taskNamed` of tasks resolves the ids of clients). */
 export type DetectedTask = { project_id: string; task_id: string }
@@ -159,42 +157,3 @@ function notFound({ task_id }: DetectedTask) {
  * call can still be pending.
  */
 export const startSlack_ms = 60 * 60 * 1000
-
-/**
- * Reads and reconstructs a whole task, as detection does. `started_at` is the start of its first
- * call, ISO 8601. Rejects with `store_unavailable`, also if the task changed during each attempt.
- * After the signal aborts it stops reading content and rejects with the signal's reason.
- */
-export async function readTaskRun(
-  store: RunStore,
-  task: TaskIdentity & { started_at: string; calls: number },
-  signal: AbortSignal,
-): Promise<TaskRun> {
-  const { started_at, ...identity } = task
-  const from = BigInt(Math.max(0, Date.parse(started_at) - startSlack_ms)) * 1_000_000n
-  const request = { ...identity, epoch: '', from, history: undefined }
-  for (let tries = 0; tries < readAttempts_max; tries++) {
-    const histories = await readHistories(stopReadsOn(signal, store), task.project_id, [request])
-    const history = histories.get(request)
-    if (history !== undefined) return history.run()
-  }
-  throw problem('store_unavailable', { detail: 'the task changed while it was read' })
-}
-
-const readAttempts_max = 3
-
-type RunStore = Pick<ObservationStore, 'taskVersions' | 'observationsAt'>
-
-/** Returns a store that stops reading once the signal aborts. */
-function stopReadsOn(signal: AbortSignal, store: RunStore): RunStore {
-  return {
-    async taskVersions(...args) {
-      signal.throwIfAborted()
-      return store.taskVersions(...args)
-    },
-    async observationsAt(...args) {
-      signal.throwIfAborted()
-      return store.observationsAt(...args)
-    },
-  }
-}

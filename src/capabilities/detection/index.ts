@@ -19,7 +19,6 @@ export {
   type DetectedTask,
   type DetectionResult,
   type DetectOptions,
-  readTaskRun,
   startSlack_ms,
 } from './analyse-now.ts'
 export { findingKinds, severities } from './contract.ts'
@@ -47,6 +46,7 @@ export { severityNumber } from './findings/verdict.ts'
 export { type ContextJudge, type JudgeSettings, openJudge } from './judge/context-judge.ts'
 export type { DetectionDb, DetectionPorts, OnFindings } from './ports.ts'
 export { type HistoryMessage, readAnswer, readHistory } from './reconstruction/index.ts'
+export { readContents } from './worker/content-chunks.ts'
 export type { DetectionWork } from './worker/detection-work.ts'
 
 /** Returns the routes under `/api/v1/detection`. */

@@ -22,8 +22,18 @@ export type ObservationStore = {
     projectId: string,
     conversations: readonly ConversationHint[],
   ): Promise<ConversationRollup[]>
-  /** Returns observations ordered by start_time, observation_id, without the content columns. */
+  /**
+   * Returns observations without the content columns, ordered by start_time, observation_id, or in
+   * the opposite order.
+   */
   taskObservations(projectId: string, taskId: string, page: TaskPage): Promise<TimelineRow[]>
+  /**
+   * Returns the first observations of a task, in an order of start_time, observation_id, that name
+   * one of these tool calls: as requests, as results or as runs of a tool.
+   */
+  taskToolRows(projectId: string, taskId: string, asked: ToolRowsAsked): Promise<TimelineRow[]>
+  /** Returns sums over a task, also over the part that starts before an instant. */
+  taskSums(projectId: string, taskId: string, asked: SumsAsked): Promise<TaskSums>
   /** Returns a conversation's traces, ordered by their first start, trace_id. */
   conversationTraces(
     projectId: string,
@@ -49,7 +59,11 @@ export type ObservationStore = {
    * Returns the latest versions of observations, with content, in no order. At most
    * `identities_max`.
    */
-  observationsAt(projectId: string, ids: readonly ObservationIdentity[]): Promise<Observation[]>
+  observationsAt(
+    projectId: string,
+    ids: readonly ObservationIdentity[],
+    signal?: AbortSignal,
+  ): Promise<Observation[]>
   /**
    * Returns the heads of the observations of traces, each in its latest version, ordered by
    * trace_id, start_time, observation_id.
@@ -123,9 +137,55 @@ export type TimePosition<Id extends string> = { start_time: bigint } & Record<Id
 export type TaskPage = TimeWindow & {
   /** The last row of the page before. */
   after?: TimePosition<'observation_id'>
+  /** `asc` by default; `desc` has no `after`. */
+  order?: 'asc' | 'desc'
+  /** Returns only observations that end at or after this instant. */
+  ends_from?: bigint
   /** Rows, at most 10,000. */
   limit: number
+  /** Stops the read in the store. */
+  signal?: AbortSignal
 }
+
+/** Tool calls by the ids that a model or a client gave them, at most 1,000. */
+export type ToolRowsAsked = TimeWindow & {
+  tool_call_ids: readonly string[]
+  /** `asc` by default. */
+  order?: 'asc' | 'desc'
+  limit: number
+  signal?: AbortSignal
+}
+
+export type SumsAsked = {
+  /** Lower bound of the first start. */
+  from: bigint
+  /** The instant before which `TaskSums.before` starts. */
+  before: bigint
+  signal?: AbortSignal
+}
+
+/** Sums over observations of any version once. */
+export type TimelineSums = {
+  /** Model calls. */
+  calls: number
+  errors: number
+  total_tokens: number
+  /** Exact cost of the priced calls in nano-dollars. */
+  nano_dollars: bigint
+  /** Agents, chains and other steps; of plain spans those that failed. */
+  operations: number
+  /** Tool calls that answers of models list. */
+  tool_requests: number
+  /** Observations of tools. */
+  tool_runs: number
+  /** Start of the first and of the last one that a timeline shows; undefined without any. */
+  first_start: bigint | undefined
+  last_start: bigint | undefined
+  /** Latest end of those that do not enclose others; undefined without any. */
+  last_end: bigint | undefined
+}
+
+export type TaskSums = { all: TimelineSums; before: TimelineSums }
 
 export type TracePage = TimeWindow & {
   after?: TimePosition<'trace_id'>

@@ -16,6 +16,7 @@ import {
 } from './timeline-drafts.ts'
 import {
   comparePositions,
+  order,
   type RunningTotals,
   type TimelineEntry,
   type TimelinePosition,
@@ -27,10 +28,28 @@ type TimelineBuilder = {
   /** Takes the task's observations, ordered by start_time and observation_id, in any portions. */
   add(rows: readonly TimelineRow[]): void
   /**
-   * Returns the whole timeline in order: model calls and operations, tool calls joined with their
-   * results by the task's run, and the task's own state changes.
+   * Returns the timeline in order: model calls and operations, tool calls joined with their results
+   * by the task's run, and the task's own state changes; without the part before the rows, if `base`
+   * says what it had.
    */
-  finish(run: Pick<TaskRun, 'tools'>, events: readonly TaskEventRow[]): PlacedEntry[]
+  finish(
+    run: Pick<TaskRun, 'tools'>,
+    events: readonly TaskEventRow[],
+    base?: TimelineBase,
+  ): PlacedEntry[]
+}
+
+/** The part of a timeline before the rows of a builder. */
+export type TimelineBase = {
+  /** The instant at which it ends, exclusive. */
+  until: bigint
+  sums: Pick<Sums, 'calls' | 'errors' | 'tokens' | 'nano_dollars'>
+  /** Tool calls up to and including an entry, which may be one of the rows. */
+  tool_calls: { count: number; position: TimelinePosition }
+  /** Times of its first and last entry, and the latest end of a call. */
+  first: bigint | undefined
+  last: bigint | undefined
+  busy_until: bigint | undefined
 }
 
 /**
@@ -56,22 +75,23 @@ export function createTimelineBuilder(options: {
   }
   return {
     add: (rows) => rows.forEach(addRow),
-    finish(run, events) {
+    finish(run, events, base) {
       const all = [...drafts, ...tools.drafts(run.tools), ...events.map(changeDraft)]
-      return addTotals(
-        all.sort((a, b) => comparePositions(a.position, b.position)),
-        options.gap_min_ms,
-      )
+      all.sort((a, b) => comparePositions(a.position, b.position))
+      return addTotals(all, options.gap_min_ms, base)
     },
   }
 }
 
 /** Adds to each entry its distance from the entries before it, and the running totals. */
-function addTotals(drafts: readonly Draft[], gap_min_ms: number): PlacedEntry[] {
-  const first = drafts[0]?.position.time ?? 0n
-  let previous = first
-  let busyUntil = first
-  let sums = { calls: 0, errors: 0, tool_calls: 0, tokens: 0, nano_dollars: 0n }
+function addTotals(
+  all: readonly Draft[],
+  gap_min_ms: number,
+  base: TimelineBase | undefined,
+): PlacedEntry[] {
+  const drafts = base === undefined ? all : all.filter(({ position }) => position.time >= base.until)
+  const begin = base === undefined ? atStart(all) : atBase(all, drafts, base)
+  let { previous, busyUntil, sums } = begin
   return drafts.map((draft) => {
     const { position, body, end } = draft
     const { time } = position
@@ -81,12 +101,41 @@ function addTotals(drafts: readonly Draft[], gap_min_ms: number): PlacedEntry[] 
       time: isoFromNs(time),
       since_previous_ms: msBetween(previous, time),
       gap_ms: gap_ms > 0 && gap_ms >= gap_min_ms ? gap_ms : null,
-      running: toRunningTotals(sums, msBetween(first, time)),
+      running: toRunningTotals(sums, msBetween(begin.first, time)),
     }
     previous = time
     busyUntil = latest(busyUntil, end ?? time)
     return { position, entry: { ...timing, ...body } }
   })
+}
+
+/** What counts before the first entry that is shown. */
+type Begin = { first: bigint; previous: bigint; busyUntil: bigint; sums: Sums }
+
+const noSums: Sums = { calls: 0, errors: 0, tool_calls: 0, tokens: 0, nano_dollars: 0n }
+
+function atStart(drafts: readonly Draft[]): Begin {
+  const first = drafts[0]?.position.time ?? 0n
+  return { first, previous: first, busyUntil: first, sums: noSums }
+}
+
+/** Drafts before the base's end are those of rows that reach into the window, and of events. */
+function atBase(all: readonly Draft[], drafts: readonly Draft[], base: TimelineBase): Begin {
+  const start = atStart(all)
+  const before = all.slice(0, all.length - drafts.length)
+  const { count, position } = base.tool_calls
+  const counted = drafts.filter((draft) => {
+    return draft.body.role === 'tool_call' && comparePositions(draft.position, position) <= 0
+  })
+  const first = base.first !== undefined && base.first < start.first ? base.first : start.first
+  const last = before.at(-1)?.position.time ?? first
+  const previous = latest(last, base.last ?? first)
+  const busyUntil = before.reduce(
+    (until, { end, position: { time } }) => latest(until, end ?? time),
+    latest(previous, base.busy_until ?? first),
+  )
+  const sums = { ...base.sums, tool_calls: Math.max(0, count - counted.length) }
+  return { first, previous, busyUntil, sums }
 }
 
 type Sums = {
@@ -173,12 +222,15 @@ function createTimelineTools(cut: Cut): TimelineTools {
 
 type SeenUse = { use: ToolUse; answerer: SeenRow | undefined; isUnasked: boolean; cut: Cut }
 
-type Unplaced = Pick<Draft, 'body' | 'end'> & { row: SeenRow; time: bigint }
+type Unplaced = Pick<Draft, 'body' | 'end'> & { row: SeenRow; time: bigint; asked_at: bigint }
 
 /** Entries by their position in an observation. */
 type ToolEntries = {
   drafts: Draft[]
-  /** Results that a model call's request brought; they come before its entry, in this order. */
+  /**
+   * Results that a model call's request brought; they come before its entry, in the order in which
+   * their tool calls were asked for.
+   */
   before: Map<SeenRow, Unplaced[]>
   /** Number of tools that a model call's answer requested; they come after the call's entry. */
   after: Map<SeenRow, number>
@@ -193,7 +245,8 @@ const slots = { call: 1, result: 2 } as const
 
 function placeCall(entries: ToolEntries, row: SeenRow, seenUse: SeenUse): void {
   const { use } = seenUse
-  const unplaced = { row, time: use.asked_at, ...callOf(seenUse) }
+  const { asked_at } = use
+  const unplaced = { row, time: asked_at, asked_at, ...callOf(seenUse) }
   if (row.run !== undefined) entries.drafts.push(placeAt(unplaced, slots.call))
   else if (use.asked_at < row.end_time || use.step === null) placeBefore(entries, unplaced)
   else {
@@ -205,7 +258,8 @@ function placeCall(entries: ToolEntries, row: SeenRow, seenUse: SeenUse): void {
 
 function placeResult(entries: ToolEntries, row: SeenRow, seenUse: SeenUse): void {
   const { use } = seenUse
-  const unplaced = { row, time: use.answered_at ?? row.start_time, body: resultOf(row, seenUse) }
+  const time = use.answered_at ?? row.start_time
+  const unplaced = { row, time, asked_at: use.asked_at, body: resultOf(row, seenUse) }
   if (row.run === undefined) placeBefore(entries, unplaced)
   else entries.drafts.push(placeAt(unplaced, slots.result))
 }
@@ -217,7 +271,8 @@ function placeBefore({ before }: ToolEntries, unplaced: Unplaced): void {
 }
 
 function draftsOf({ drafts, before }: ToolEntries): Draft[] {
-  for (const brought of before.values()) {
+  for (const unsorted of before.values()) {
+    const brought = unsorted.toSorted((a, b) => order(a.asked_at, b.asked_at))
     for (const [index, one] of brought.entries()) {
       drafts.push(placeAt(one, index - brought.length))
     }
@@ -225,7 +280,7 @@ function draftsOf({ drafts, before }: ToolEntries): Draft[] {
   return drafts
 }
 
-function placeAt({ row, time, ...rest }: Unplaced, slot: number): Draft {
+function placeAt({ row, time, asked_at: _, ...rest }: Unplaced, slot: number): Draft {
   const { start_time: start, observation_id: id } = row
   return { position: { time, phase: 1, start, id, slot }, ...rest }
 }

@@ -12,6 +12,7 @@ import type { CallSums, ObservationStore } from '../storage/index.ts'
 import { verificationStates } from './list-store.ts'
 import { findTask, type TaskRow, taskStates } from './store.ts'
 import { taskFeedbackFrom, taskFeedbackSchema } from './task-feedback.ts'
+import type { WindowLimits } from './window/task-window.ts'
 
 /** GET /api/v1/tasks/{task_id}: one task, with the sums over its calls. */
 export function getTask(deps: TaskDeps): Route {
@@ -51,6 +52,8 @@ export type TaskSettings = {
    * the time within which every call is to be readable.
    */
   arrival_wait_ms?: number
+  /** How much of a large task a page reads. */
+  windows?: Partial<WindowLimits>
 }
 
 /**

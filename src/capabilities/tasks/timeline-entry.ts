@@ -218,33 +218,51 @@ export function comparePositions(a: TimelinePosition, b: TimelinePosition): numb
   )
 }
 
+/** The end of a page: the position of its last entry, and what the next page continues. */
+export type PageEnd = {
+  position: TimelinePosition
+  /** Tool calls of a timeline, or steps of a list of tool calls, up to the position. */
+  count: number
+  /** The numbers of threads, by a call of each; empty for a timeline. */
+  threads: string
+}
+
 /** Returns the cursor after an entry of a list, such as `timeline of task-1`. */
-export function cursorAfter(list: string, position: TimelinePosition): string {
+export function cursorAfter(list: string, { position, count, threads }: PageEnd): string {
   const { time, phase, start, id, slot } = position
-  return encodeCursor(list, [time.toString(), phase, start.toString(), id, slot])
+  return encodeCursor(list, [time.toString(), phase, start.toString(), id, slot, count, threads])
 }
 
 /** Reads a cursor. Throws `invalid_cursor` for one of another list. */
-export function positionIn(list: string, cursor: string): TimelinePosition {
-  const [time, phase, start, id, slot] = decodeCursor(list, cursor, 5)
+export function pageEndIn(list: string, cursor: string): PageEnd {
+  const [time, phase, start, id, slot, count, threads] = decodeCursor(list, cursor, 7)
   if (
     isInstant(time) &&
     isInstant(start) &&
     typeof phase === 'number' &&
     typeof slot === 'number' &&
-    typeof id === 'string'
+    typeof id === 'string' &&
+    typeof count === 'number' &&
+    typeof threads === 'string'
   ) {
-    return { time: BigInt(time), phase, start: BigInt(start), id, slot }
+    const position = { time: BigInt(time), phase, start: BigInt(start), id, slot }
+    return { position, count, threads }
   }
   throw problem('invalid_cursor', {
     detail: `cursor: got "${cursor.slice(0, 80)}", expected the next_cursor of an earlier page`,
   })
 }
 
+/** Returns the position before all entries at or after an instant. */
+export function positionBefore(time: bigint): TimelinePosition {
+  return { time, phase: -1, start: 0n, id: '', slot: 0 }
+}
+
 function isInstant(value: unknown): value is string {
   return typeof value === 'string' && /^\d{1,20}$/.test(value)
 }
 
-function order<T extends bigint | string>(a: T, b: T): number {
+/** Compares two values for sorting: negative when `a` comes first. */
+export function order<T extends bigint | string>(a: T, b: T): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

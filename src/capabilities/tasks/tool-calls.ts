@@ -10,16 +10,12 @@ import {
 import { record } from '../../model/named-schemas.ts'
 import { traceIdSchema } from '../../model/observation.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
-import { readTaskRun } from '../detection/index.ts'
 import type { TaskRun, ToolUse } from '../detection/reconstruction/index.ts'
 import { instantSchema, type TaskDeps, taskNamed, taskPath } from './task.ts'
-import { runKeyOf } from './timeline.ts'
-import {
-  comparePositions,
-  cursorAfter,
-  positionIn,
-  type TimelinePosition,
-} from './timeline-entry.ts'
+import { cursorAfter, pageEndIn } from './timeline-entry.ts'
+import { type Numbers, readToolCallPage, sortUses } from './tool-call-page.ts'
+import { extentOf } from './window/read-rows.ts'
+import { windowDefaults } from './window/task-window.ts'
 
 /**
  * GET /api/v1/tasks/{task_id}/tool-calls: a task's tool calls, each joined with its result, which
@@ -42,23 +38,22 @@ export function getTaskToolCalls(deps: TaskDeps): Route {
       const task = await taskNamed(deps, caller.project_id, params.task_id)
       const { task_id } = task
       const after =
-        query.cursor === undefined ? undefined : positionIn(listOf(task_id), query.cursor)
-      const run = await readTaskRun(deps.store, runKeyOf(task), signal)
-      const wanted = sortUses(run.tools).filter(({ use }) => matches(use, query))
-      const behind =
-        after === undefined
-          ? wanted
-          : wanted.filter((one) => comparePositions(one.position, after) > 0)
-      const page = behind.slice(0, query.limit)
-      const last = behind.length > page.length ? page.at(-1) : undefined
+        query.cursor === undefined ? undefined : pageEndIn(listOf(task_id), query.cursor)
+      const limits = { ...windowDefaults, ...deps.settings.windows }
+      const page = await readToolCallPage({ store: deps.store, limits, signal }, extentOf(task), {
+        ...{ after, limit: query.limit },
+        matches: (use) => matches(use, query),
+      })
+      const { run, uses, end, all, is_exact, numbers } = page
       return {
         task_id,
         content: run.content,
-        tool_calls: page.map(({ use }) => toToolCall(run, use)),
-        tools: toolSums(run.tools),
-        total: wanted.length,
+        tool_calls: uses.map((use) => toToolCall(run, use, numbers)),
+        tools: toolSums(is_exact ? all : uses),
+        total: page.total,
+        ...(is_exact ? {} : { total_is_exact: false as const }),
         left_out: [...run.left_out],
-        next_cursor: last ? cursorAfter(listOf(task_id), last.position) : null,
+        next_cursor: end === undefined ? null : cursorAfter(listOf(task_id), end),
       }
     },
   })
@@ -157,13 +152,27 @@ const replySchema = record('TaskToolCallList', {
   tools: z
     .array(toolSumSchema)
     .describe(
-      `Statistics of each tool, independent of the filters; at most ${toolSums_max} tools.`,
+      `Statistics of each tool, independent of the filters; at most ${toolSums_max} tools. Where ` +
+        '`total_is_exact` is `false`, those of the page.',
     ),
   total: z.int().nonnegative().describe('Tool calls that match the filters.'),
+  total_is_exact: z
+    .literal(false)
+    .optional()
+    .describe(
+      `\`false\`: the task has more than ${windowDefaults.whole_rows_max} observations. \`total\` is ` +
+        'an estimate of all tool calls.',
+    ),
   left_out: z
     .array(z.string())
     .describe('Sentences that name the parts of a large task left out by limits.'),
-  next_cursor: z.string().nullable().describe('Cursor of the next page; null on the last one.'),
+  next_cursor: z
+    .string()
+    .nullable()
+    .describe(
+      'Cursor of the next page; null on the last one. With filters, a page of a large task may have ' +
+        'fewer tool calls than `limit`, or none, before the last one.',
+    ),
 })
 type Query = z.output<typeof querySchema>
 
@@ -182,30 +191,17 @@ function listOf(task_id: string): string {
 /** Characters of arguments and results in an answer. */
 const toolText_chars_max = 4_000
 
-type PlacedUse = { use: ToolUse; position: TimelinePosition }
-
-/**
- * Sorts tool uses as the timeline does, by the time of the request. Positions do not change when
- * earlier uses are recorded late.
- */
-function sortUses(tools: readonly ToolUse[]): PlacedUse[] {
-  const slots = new Map<string, number>()
-  const placed = tools.map((use) => {
-    const { observation_id: id } = use.asked_by
-    const slot = slots.get(id) ?? 0
-    slots.set(id, slot + 1)
-    return { use, position: { time: use.asked_at, phase: 1, start: use.asked_from, id, slot } }
-  })
-  return placed.sort((a, b) => comparePositions(a.position, b.position))
-}
-
 /** Returns all tool calls of a run as the API shows them, in order. */
 export function toolCallsOf(run: TaskRun): z.input<typeof toolCallSchema>[] {
   return sortUses(run.tools).map(({ use }) => toToolCall(run, use))
 }
 
 /** Shapes a tool use for a reply. */
-function toToolCall(run: TaskRun, use: ToolUse): z.input<typeof toolCallSchema> {
+function toToolCall(
+  run: TaskRun,
+  use: ToolUse,
+  numbers?: Numbers,
+): z.input<typeof toolCallSchema> {
   return {
     tool_call_id: use.tool_call_id,
     name: use.name,
@@ -216,8 +212,8 @@ function toToolCall(run: TaskRun, use: ToolUse): z.input<typeof toolCallSchema> 
     error: use.fault,
     latency_ms: use.latency_ms,
     orphan: use.orphan,
-    step: use.step,
-    thread: use.thread,
+    step: use.step === null ? null : use.step + (numbers?.step_offset ?? 0),
+    thread: numbers?.threads[use.thread] ?? use.thread,
     agent_name: run.threads[use.thread]?.agent_name ?? '',
     asked_at: isoFromNs(use.asked_at),
     answered_at: use.answered_at === null ? null : isoFromNs(use.answered_at),

@@ -8,6 +8,7 @@ import {
   LogController,
 } from 'fastify'
 import { toClientNetwork } from '../../kernel/client-network.ts'
+import { problem } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
 import type { AuditTrail } from '../audit/index.ts'
 import { inSpan, type Logger, type Metrics } from '../telemetry/index.ts'
@@ -114,10 +115,23 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   )
   const routeOf = ({ method, routeOptions }: FastifyRequest) =>
     routeAt.get(`${method === 'HEAD' ? 'GET' : method} ${routeOptions.url}`)
+  const observe = (request: FastifyRequest, reply: FastifyReply, status: number) => {
+    const route = request.routeOptions.url ?? 'none'
+    seconds.observe({ route, status: String(status) }, reply.elapsedTime / 1000)
+    const about = { request_id: request.id, route, status, ms: reply.elapsedTime }
+    options.logger.debug(about, status === clientLeft ? 'the client left' : 'answered')
+  }
+  // Fastify calls no hook when the connection closes before the answer is written.
+  const observeLeft = (request: FastifyRequest, reply: FastifyReply) => {
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableFinished) observe(request, reply, clientLeft)
+    })
+  }
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...headersOf(request), 'x-request-id': request.id })
     const cors = crossOrigin.headersFor(request.method, pathOf(request.url), request.headers)
     if (cors !== undefined) reply.headers(cors)
+    observeLeft(request, reply)
     limits.enter(routeOf(request), request, reply)
     if (!request.is404) return undefined
     const allow = unroutable.allowed(pathOf(request.url)).join(', ')
@@ -126,20 +140,17 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     throw unroutable.faultOf(request.method, request.url)
   })
   app.addHook('onResponse', async (request, reply) => {
-    const route = request.routeOptions.url ?? 'none'
-    seconds.observe({ route, status: String(reply.statusCode) }, reply.elapsedTime / 1000)
-    options.logger.debug(
-      { request_id: request.id, route, status: reply.statusCode, ms: reply.elapsedTime },
-      'answered',
-    )
+    if (reply.raw.writableFinished) observe(request, reply, reply.statusCode)
   })
   const audits = openAudits(options)
   app.setErrorHandler(async (error, request, reply) => {
     const route = routeOf(request)
-    const fault = problemFrom(error)
+    const fault = hasLeft(error, reply)
+      ? problem('client_closed_request', { cause: error })
+      : problemFrom(error)
     limits.fail(request, fault)
     if (route?.kind === 'api') await audits.refuse(route, request, fault)
-    return sendProblem(error, request, reply)
+    return sendProblem(fault, request, reply)
   })
   readJsonBodies(app, options.routes)
   const serving: ServeOptions = { ...options, audits, limits }
@@ -240,6 +251,15 @@ function withoutProject(query: unknown): unknown {
 
 function firstValue(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value
+}
+
+/** Status of a request whose client closed the connection, as in nginx. */
+const clientLeft = 499
+
+/** Returns whether a request failed because its client closed the connection. */
+function hasLeft(error: unknown, { raw }: FastifyReply): boolean {
+  const isAbort = error instanceof Error && error.name === 'AbortError'
+  return isAbort && raw.closed && !raw.writableFinished
 }
 
 function disconnectSignal(reply: FastifyReply): AbortSignal {

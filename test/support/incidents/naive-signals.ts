@@ -10,6 +10,10 @@ import { effectiveTiersOf } from './slot-outcome.ts'
 export type NaiveRow = {
   source: 'call' | 'other' | 'task' | 'finding' | 'verification' | 'ledger'
   at_ms: number
+  /** When the row counts, for rules that count late rows at different times. */
+  counted_ms?: (rule: Rule) => number
+  /** Start of a call, which decides what is filled. */
+  start_ms?: number
   dimensions: Record<Dimension, string[]>
   latency?: number
   ttft?: number | null
@@ -35,9 +39,10 @@ const hour_ms = 3_600_000
 
 /** Computes the samples of a rule one row after the other, by the key of the group. */
 export function naiveSamples(
-  rows: readonly NaiveRow[],
+  given: readonly NaiveRow[],
   { rule, end_ms, lag_ms }: { rule: Rule; end_ms: number; lag_ms: number },
 ): Map<string, Sample> {
+  const rows = given.map((row) => ({ ...row, at_ms: row.counted_ms?.(rule) ?? row.at_ms }))
   const groups = new Map<string, NaiveRow[]>()
   for (const row of rows) {
     for (const group of groupsOf(row, rule)) {
@@ -45,7 +50,8 @@ export function naiveSamples(
       groups.set(key, [...(groups.get(key) ?? []), row])
     }
   }
-  const starts = (of: (row: NaiveRow) => boolean) => rows.filter(of).map(({ at_ms }) => at_ms)
+  const starts = (of: (row: NaiveRow) => boolean) =>
+    rows.filter(of).map(({ at_ms, start_ms }) => start_ms ?? at_ms)
   const isTask = rule.burn_rate?.signal !== 'error_rate'
   const oldest_ms = Math.min(
     ...starts(({ source }) =>

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
+import { v7 as uuidV7 } from 'uuid'
 import { contextScore } from '../../../src/capabilities/conversations/context-health.ts'
 import type { Finding } from '../../../src/capabilities/detection/index.ts'
 import { type Rule, ruleShape } from '../../../src/capabilities/incidents/rules/rule.ts'
+import { durationMs } from '../../../src/kernel/duration.ts'
 import { newId } from '../../../src/kernel/ids.ts'
 import type { LedgerEntry } from '../../../src/model/ledger-entry.ts'
 import type { Observation } from '../../../src/model/observation.ts'
@@ -142,7 +144,8 @@ export const measuredRules: fc.Arbitrary<Rule> = fc
     { weight: 12, arbitrary: fc.tuple(kinds, filters).map(([kind, by]) => ({ ...kind, ...by })) },
     { weight: 1, arbitrary: ledgerRules },
   )
-  .map((body) => ruleShape.parse({ name: 'rule', severity: 'low', ...body }))
+  .chain((body) => fc.tuple(fc.constant(body), fc.constantFrom('1m', '1m', '0s', '20m')))
+  .map(([body, delay]) => ruleShape.parse({ name: 'rule', severity: 'low', delay, ...body }))
 
 /** An age before the newest slot: most rows are recent, some at the same hour of earlier days. */
 const age = fc.oneof(
@@ -171,11 +174,38 @@ const tags = fc.uniqueArray(
   { maxLength: 3 },
 )
 
+/** Time from the end of a call until it was stored; negative by a clock that is ahead. */
+const lateness = fc.oneof(
+  { weight: 5, arbitrary: fc.integer({ min: 0, max: 30_000 }) },
+  { weight: 2, arbitrary: fc.constantFrom(-20_000, 5 * minute_ms, 6 * minute_ms) },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(
+      ...[6 * minute_ms + 1, 7 * minute_ms, 20 * minute_ms, 2 * 3_600_000],
+      ...[day_ms, day_ms + 1, 3 * day_ms],
+    ),
+  },
+)
+
+/** Time in the queue, which the id of the message says; null for another id. */
+const waited = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(null) },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(0, 900, 61_000, 5 * minute_ms, 15 * minute_ms, 15 * minute_ms + 1),
+  },
+)
+
 const calls = fc.record({
   age,
   type: fc.constantFrom('generation', 'generation', 'embedding', 'agent', 'tool'),
   status: fc.constantFrom('ok', 'ok', 'error', 'cancelled'),
-  latency: fc.integer({ min: 0, max: 100_000 }),
+  latency: fc.oneof(
+    { weight: 4, arbitrary: fc.integer({ min: 0, max: 100_000 }) },
+    { weight: 2, arbitrary: fc.constantFrom(20 * minute_ms, 90 * minute_ms, 26 * 3_600_000) },
+  ),
+  lateness,
+  waited,
   ttft: fc.option(fc.integer({ min: 0, max: 9_999 }), { nil: null }),
   cost: fc.option(fc.integer({ min: 0, max: 5_000 }), { nil: null }),
   tokens: fc.option(fc.nat(9_999), { nil: null }),
@@ -184,6 +214,8 @@ const calls = fc.record({
   ...dimensionValues,
   /** Sent before with other values; this version is the later one. */
   is_sent_again: fc.boolean(),
+  /** Time between both, if it was sent before. */
+  sent_before: fc.constantFrom(1, 1_000, 30 * minute_ms),
 })
 
 const findings = fc.record({
@@ -231,14 +263,26 @@ export const signalData = fc.record({
 })
 export type SignalData = typeof signalData extends fc.Arbitrary<infer Data> ? Data : never
 
+/** An observation with the time at which it was stored. */
+export type StoredObservation = Observation & { stored_ms: number }
+
+type CallData = SignalData['calls'][number]
+
+const endOf = ({ age: age_ms }: CallData) => end_ms - age_ms
+const storedAt = (call: CallData) => endOf(call) + call.lateness
+
+function messageOf({ waited: waited_ms }: CallData, stored_ms: number, name: string): string {
+  return waited_ms === null ? name : uuidV7({ msecs: stored_ms - waited_ms })
+}
+
 /** The observations of the data, in two batches: the second replaces rows of the first. */
-export function observationsOf(project_id: string, { calls }: SignalData): Observation[][] {
-  const latest = calls.map((call, at): Observation => {
-    const start_time = BigInt(end_ms - call.age) * 1_000_000n + BigInt(at)
-    return observationOf({
+export function observationsOf(project_id: string, { calls }: SignalData): StoredObservation[][] {
+  const latest = calls.map((call, at): StoredObservation => {
+    const end_time = BigInt(endOf(call)) * 1_000_000n + BigInt(at)
+    const observation = observationOf({
       project_id,
-      start_time,
-      end_time: start_time + BigInt(call.latency) * 1_000_000n,
+      start_time: end_time - BigInt(call.latency) * 1_000_000n,
+      end_time,
       observation_id: `o${at}`,
       type: call.type,
       status: call.status,
@@ -257,17 +301,44 @@ export function observationsOf(project_id: string, { calls }: SignalData): Obser
       cache_write_tokens: 0,
       time_to_first_token_ms: call.ttft,
       ...tagsOf(call.tags, at),
-      message_id: 'm2',
+      message_id: messageOf(call, storedAt(call), 'm2'),
     })
+    return { ...observation, stored_ms: storedAt(call) }
   })
-  const earlier = latest
-    .filter((_, at) => calls[at]?.is_sent_again)
-    .map((one) => ({
-      ...one,
-      ...{ message_id: 'm1', status: 'error' as const, cost_usd: '77', environment: 'earlier' },
+  const earlier = calls.flatMap((call, at) => {
+    const [one] = latest.slice(at, at + 1)
+    if (!call.is_sent_again || one === undefined) return []
+    const stored_ms = one.stored_ms - call.sent_before
+    return {
+      ...{ ...one, stored_ms, message_id: messageOf(call, stored_ms, 'm1') },
+      ...{ status: 'error' as const, cost_usd: '77', environment: 'earlier' },
       ...{ type: 'generation' as const, model: 'earlier' },
-    }))
+    }
+  })
   return [earlier, latest]
+}
+
+/**
+ * When a call counts: at its end, or when it became known if the slot of its end was no longer
+ * repeated then. A slot waits for a message that is in the queue, for a quarter of an hour at most.
+ */
+export function countedMs(call: CallData, rule: Rule): number {
+  const ended_ms = endOf(call)
+  const wait_ms = call.waited === null || call.waited > 15 * minute_ms ? 0 : call.waited
+  const known_ms = storedAt(call) - wait_ms
+  const first_ms = call.is_sent_again ? known_ms - call.sent_before : known_ms
+  const timing = readsSums(rule) ? { interval: '1m', delay: '1m' } : rule
+  const repeated_ms = 5 * durationMs(timing.interval)
+  const covered_ms = repeated_ms + Math.max(0, durationMs(timing.delay) - wait_ms)
+  const isLate = (at_ms: number) => at_ms - ended_ms > covered_ms && at_ms - ended_ms <= day_ms
+  const counted_ms = isLate(known_ms) || isLate(first_ms) ? first_ms : known_ms
+  return counted_ms < ended_ms || isLate(counted_ms) ? counted_ms : ended_ms
+}
+
+/** Windows above an hour, and those of burn rates and baselines, are read from sums of minutes. */
+function readsSums({ condition }: Rule): boolean {
+  if (condition === undefined) return true
+  return 'window' in condition && durationMs(condition.window) > 3_600_000
 }
 
 /** Tags as frameworks write them: a JSON array in metadata or attributes. */
@@ -372,7 +443,9 @@ function callRow(call: SignalData['calls'][number]): NaiveRow {
   const isCall = call.type === 'generation' || call.type === 'embedding'
   return {
     source: isCall ? 'call' : 'other',
-    at_ms: end_ms - call.age,
+    at_ms: endOf(call),
+    counted_ms: (rule) => countedMs(call, rule),
+    start_ms: endOf(call) - call.latency,
     dimensions: {
       ...{ model: [call.model], provider: [call.provider], environment: [call.environment] },
       ...{ task_name: [call.task_name], release: [call.release] },

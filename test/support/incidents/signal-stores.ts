@@ -21,6 +21,7 @@ import { createLogger } from '../../../src/platform/telemetry/index.ts'
 import { allTenants } from '../all-tenants.ts'
 import { migratedClickHouse, testClickHouse } from '../clickhouse.ts'
 import { testPostgres } from '../postgres.ts'
+import { insertStored } from './insert-stored.ts'
 import { entriesOf, idle_ms, observationsOf, type SignalData, taskRowsOf } from './signal-data.ts'
 
 export type SignalStores = Awaited<ReturnType<typeof openSignalStores>>
@@ -51,9 +52,7 @@ export async function openSignalStores() {
     signals: openSignals(options),
     /** Stores the rows of a project, earlier versions first. */
     store: async (project_id: string, data: SignalData) => {
-      for (const batch of observationsOf(project_id, data)) {
-        await observations.insert(batch, { token: newId() })
-      }
+      for (const batch of observationsOf(project_id, data)) await insertStored(columnar, batch)
       const { tasks, findings, runs } = taskRowsOf(project_id, data)
       if (tasks.length > 0) {
         await relational.db

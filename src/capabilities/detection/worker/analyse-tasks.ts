@@ -1,9 +1,5 @@
 import type { Observation } from '../../../model/observation.ts'
-import {
-  identities_max,
-  type ObservationStore,
-  type ObservationVersion,
-} from '../../storage/index.ts'
+import type { ObservationStore, ObservationVersion } from '../../storage/index.ts'
 import type { ContextMemory } from '../contract.ts'
 import { readContextMemory } from '../facts/index.ts'
 import { type Analysis, analyseRun } from '../findings/new-findings.ts'
@@ -11,6 +7,7 @@ import { findEarlierMemory, type TaskFacts } from '../findings/tasks-store.ts'
 import type { DetectionPorts } from '../ports.ts'
 import { type Place, spanKey, type TaskRun } from '../reconstruction/index.ts'
 import type { DetectionSettings } from '../settings/detector-settings.ts'
+import { createChunks } from './content-chunks.ts'
 import { TaskHistory } from './task-history.ts'
 
 /** A task to analyse. */
@@ -122,11 +119,6 @@ type Store = Pick<ObservationStore, 'taskVersions' | 'observationsAt'>
 /** Maximum versions per page, and per task. */
 const versions_max = 10_000
 const taskVersions_max = 20_000
-/** Approximate bytes of bodies per statement. */
-const chunk_bytes = 1024 * 1024
-/** Assumed size of an unknown body, as of spans, until the first bodies are read. */
-const bodyGuess_bytes = 256 * 1024
-const bodyGuess_bytes_min = 4 * 1024
 /**
  * Rows can become visible a little later than newer ones, so the read overlaps; versions already
  * read cost a row without content.
@@ -137,7 +129,7 @@ const overlap_ms = 120_000
  * Updates the histories of tasks of one project, reading the content of new observations only. A
  * history that cannot be extended is rebuilt. Rejects with `store_unavailable`.
  */
-export async function readHistories(
+async function readHistories(
   store: Store,
   project_id: string,
   requests: readonly HistoryRequest[],
@@ -175,13 +167,13 @@ async function extendHistories(
     done.set(one, history)
     for (const version of fresh) wanted.push({ one, history, version })
   }
-  const guess = { bytes: bodyGuess_bytes }
-  for (const chunk of splitChunks(wanted, guess)) {
+  const chunks = createChunks()
+  for (const chunk of chunks.split(wanted, ({ version }) => version)) {
     const rows = await store.observationsAt(
       project_id,
       chunk.map(({ version }) => version),
     )
-    guess.bytes = Math.max(bodyGuess_bytes_min, getAverageBody(rows))
+    chunks.learn(rows)
     for (const one of addRows(chunk, rows)) done.delete(one)
   }
   for (const [one, history] of done) if (isMissingCalls(one, history)) done.delete(one)
@@ -247,29 +239,4 @@ function getOldestStored(requests: readonly HistoryRequest[]): number {
     (least, { history }) => Math.min(least, history?.stored_at_ms ?? 0),
     Number.MAX_SAFE_INTEGER,
   )
-}
-
-function getAverageBody(rows: readonly Observation[]): number {
-  const bytes = rows.reduce((sum, { input, output }) => sum + input.length + output.length, 0)
-  return bytes / Math.max(1, rows.length)
-}
-
-/** Splits versions into chunks by size; `guess` can change between chunks. */
-function* splitChunks(
-  wanted: readonly WantedVersion[],
-  guess: Readonly<{ bytes: number }>,
-): Generator<WantedVersion[]> {
-  let chunk: WantedVersion[] = []
-  let bytes = 0
-  for (const one of wanted) {
-    const size = one.version.body_bytes || guess.bytes
-    if (chunk.length > 0 && (bytes + size > chunk_bytes || chunk.length >= identities_max)) {
-      yield chunk
-      chunk = []
-      bytes = 0
-    }
-    chunk.push(one)
-    bytes += size
-  }
-  if (chunk.length > 0) yield chunk
 }

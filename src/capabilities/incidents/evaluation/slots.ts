@@ -4,7 +4,7 @@ import type { Slot } from './contract.ts'
 import { lateSlots_max } from './runs.ts'
 
 /** Missed slots are evaluated up to this age, or up to `for` if that is longer. */
-const catchUp_ms = 15 * 60_000
+export const catchUp_ms = 15 * 60_000
 
 /** The slots of one evaluation of a rule, in the order of evaluation: first late, then first. */
 export type SlotPlan = {

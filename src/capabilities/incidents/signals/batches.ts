@@ -1,6 +1,7 @@
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { Rule } from '../rules/rule.ts'
 import { readsTags } from './calls-reader.ts'
+import { lateTiming } from './counted-at.ts'
 import type { Cell, SignalReading, SignalSource } from './reading.ts'
 import { areDivisible } from './series.ts'
 import { type SlotReading, slotReading } from './slot-reading.ts'
@@ -8,7 +9,10 @@ import { type SlotReading, slotReading } from './slot-reading.ts'
 /** A reading of a signal that has rows. */
 export type RowReading = SlotReading & { signal: SignalReading }
 
-/** Readings that one statement answers: their source is equal, and of tasks also their filter. */
+/**
+ * Readings that one statement answers: their source is equal, of calls also when late ones count, and
+ * of tasks also their filter.
+ */
 export type Batch = { source: SignalSource; readings: readonly RowReading[] }
 
 /** Maximum cells of a statement, each of which is an aggregate. */
@@ -27,7 +31,9 @@ export function toBatches(readings: readonly RowReading[]): Batch[] {
     const source = sourceOf(reading)
     const isShared = source === 'calls' || source === 'minutes'
     const shared = readsTags({ filters: [reading.rule] })
-    return canonicalJson([source, isAddedUp(reading), isShared ? shared : filterKey(reading)])
+    const timing = source === 'calls' ? lateTiming(reading.rule) : null
+    const key = isShared ? shared : filterKey(reading)
+    return canonicalJson([source, isAddedUp(reading), key, timing])
   })
   return [...alike.values()].flatMap(splitByFilters).flatMap(splitByCells)
 }

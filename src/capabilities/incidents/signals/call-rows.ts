@@ -1,36 +1,74 @@
+import { countedAt, firstKnown, knownColumns, type LateTiming, laterThan } from './counted-at.ts'
 import type { Parameters } from './grouped-statement.ts'
 import type { Window } from './reading.ts'
 
 /** Which observations of a project are read. Tags are in large maps, which are read for rules that name tags. */
 export type CallRowsRequest = {
+  /** Ranges of the time `t` at which a call counts; see `countedAt`. */
   ranges: readonly Window[]
+  timing: LateTiming
   readsTags: boolean
   /** More columns of observations. */
   columns?: readonly string[]
 }
 
-/** Makes the SELECT of observations in any of the ranges, each in its latest version. */
+const hour_ms = 3_600_000
+
+/**
+ * Maximum time from the start of a call to the time at which it counts: seven days. Observations are
+ * sorted by their start; those stored before a range are skipped by an index (migration 0011).
+ */
+export const lookBack_ms = 7 * 24 * hour_ms
+
+/** Calls may start in the future, by wrong clocks. */
+const ahead_ms = hour_ms
+
+/** Makes the SELECT of observations that count in any of the ranges, each in its latest version. */
 export function callRows(
-  { ranges, readsTags, columns = [] }: CallRowsRequest,
+  { ranges, timing, readsTags, columns = [] }: CallRowsRequest,
   parameters: Parameters,
 ): string {
-  const times = ranges.map(
+  const stored = ranges.map((range) => storedFor(range, parameters))
+  const where = `project_id = {project:UUID} AND ((${stored.join(') OR (')}))`
+  const started = startedFor(ranges, parameters)
+  const late = `${where} AND ${laterThan(timing, parameters)}`
+  const counted = ranges.map(
     ({ from_ms, to_ms }) =>
-      `start_time >= ${parameters.instant(from_ms)} AND start_time < ${parameters.instant(to_ms)}`,
+      `t >= ${parameters.add(BigInt(from_ms), 'Int64')} AND t < ${parameters.add(BigInt(to_ms), 'Int64')}`,
   )
   return `SELECT ${[callColumns, ...columns].join(', ')}, ${readsTags ? tagsColumn : '[]::Array(String) AS tags'}
   FROM (
-    SELECT * FROM observations
-    WHERE project_id = {project:UUID} AND ((${times.join(') OR (')}))
-    ORDER BY ingested_at DESC, message_id DESC
-    LIMIT 1 BY start_time, trace_id, observation_id
-  )`
+    SELECT *, ${countedAt(timing, parameters)} AS t
+    FROM (
+      SELECT *, ${knownColumns} FROM observations
+      WHERE ${where}
+      ORDER BY ingested_at DESC, message_id DESC
+      LIMIT 1 BY start_time, trace_id, observation_id
+    ) AS latest ${firstKnown({ started, late })}
+  ) WHERE (${counted.join(') OR (')})`
+}
+
+/**
+ * Makes the condition of the rows that can count in a range: no row counts after it was stored. The
+ * latest version of an observation meets it if any version does.
+ */
+function storedFor({ from_ms, to_ms }: Window, parameters: Parameters): string {
+  return `start_time >= ${parameters.instant(from_ms - lookBack_ms)}
+        AND start_time < ${parameters.instant(to_ms + ahead_ms)}
+        AND ingested_at >= ${parameters.instant(from_ms)}`
+}
+
+/** Makes the condition of the starts of all versions of the rows of ranges. */
+export function startedFor(ranges: readonly Window[], parameters: Parameters): string {
+  const from_ms = Math.min(...ranges.map((range) => range.from_ms)) - lookBack_ms
+  const to_ms = Math.max(...ranges.map((range) => range.to_ms)) + ahead_ms
+  return `start_time >= ${parameters.instant(from_ms)} AND start_time < ${parameters.instant(to_ms)}`
 }
 
 /** A call in the units of the signals. Agents and chains repeat the usage of their calls. */
 const callColumns = `toString(if(model != '', model, model_requested)) AS model_name,
   toString(provider) AS provider, toString(environment) AS environment, task_name,
-  toString(release) AS release, task_id, toUnixTimestamp64Milli(start_time) AS t,
+  toString(release) AS release, task_id, t,
   type IN ('generation', 'embedding') AS is_call,
   is_call AND status = 'error' AS is_error,
   if(is_call, toFloat64(ifNull(cost_usd, 0)), 0) AS cost,

@@ -3,12 +3,15 @@ import { callRows } from './call-rows.ts'
 import { type Aggregate, groupedStatement, Parameters, readGroups } from './grouped-statement.ts'
 import { mergeWindows, type ReadRequest, type SourceReader, windowsOf } from './reading.ts'
 
-/** Opens the source `calls`: observations, each in its latest version, by their start. */
+/** Opens the source `calls`: observations, each in its latest version, when they count. */
 export function callsReader(columnar: Pick<Columnar, 'ofProject'>): SourceReader {
   return (request) => {
     const parameters = new Parameters()
     const ranges = mergeWindows(windowsOf(request))
-    const rows = callRows({ ranges, readsTags: readsTags(request) }, parameters)
+    const rows = callRows(
+      { ranges, timing: request.timing, readsTags: readsTags(request) },
+      parameters,
+    )
     const text = groupedStatement(request, { parameters, rows, aggregate })
     return readGroups(columnar, request, { text, params: parameters.values })
   }

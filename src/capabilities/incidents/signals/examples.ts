@@ -10,7 +10,9 @@ import { effectiveTiers } from '../rules/burn-tiers.ts'
 import type { Signal } from '../rules/condition-kinds.ts'
 import type { Rule } from '../rules/rule.ts'
 import { groupsOfTask } from '../worker/event-match.ts'
+import { readsMinutes } from './batches.ts'
 import { callRows } from './call-rows.ts'
+import { defaultTiming, lateTiming } from './counted-at.ts'
 import { Parameters, rowsOfGroup } from './grouped-statement.ts'
 import { measurementTime_ms_max } from './measurement-error.ts'
 import type { TaskStore } from './tasks-reader.ts'
@@ -97,7 +99,10 @@ async function readCalls(
   const { project_id, rule, group, signal } = asked
   const parameters = new Parameters()
   const readsTags = rule.selector.tag !== undefined || group.tag !== undefined
-  const given = { ranges: [windowOf(asked)], readsTags, columns: ['trace_id'] }
+  const given = {
+    ...{ ranges: [windowOf(asked)], readsTags, columns: ['trace_id'] },
+    timing: readsMinutes(rule) ? defaultTiming : lateTiming(rule),
+  }
   const text = `SELECT toString(trace_id) AS trace_id, task_id, toFloat64(t) AS at_ms, ${value} AS value
 FROM (${callRows(given, parameters)})
 WHERE ${when} AND ${rowsOfGroup(rule.selector, group, parameters)}

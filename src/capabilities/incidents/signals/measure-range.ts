@@ -3,6 +3,7 @@ import { durationMs } from '../../../kernel/duration.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { MeasuredSample, MeasureRange, RangeRequest, Signals } from '../ports.ts'
 import { hasRows, type RowReading, sourceOf } from './batches.ts'
+import { lateTiming } from './counted-at.ts'
 import {
   type ReadRequest,
   type SignalSource,
@@ -155,7 +156,7 @@ async function readSeries(
   ) {
     const to_ms = Math.min(range.to_ms, from_ms + day_ms - (day_ms % width_ms))
     const request: ReadRequest = {
-      ...{ project_id, filters: [rule], signal },
+      ...{ project_id, filters: [rule], timing: lateTiming(rule), signal },
       cells: amounts.map((amount) => ({ amount, window: { from_ms, to_ms } })),
       stretches: { from_ms, width_ms },
     }

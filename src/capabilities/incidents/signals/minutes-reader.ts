@@ -3,6 +3,7 @@ import type { Clock } from '../../../kernel/time.ts'
 import { parseProjectId } from '../../../model/project-id.ts'
 import type { Columnar } from '../../../platform/columnar/index.ts'
 import { countOf, readsTags } from './calls-reader.ts'
+import { defaultTiming } from './counted-at.ts'
 import { type Aggregate, groupedStatement, Parameters, readGroups } from './grouped-statement.ts'
 import { bucketsRank } from './latency-buckets.ts'
 import { minute_ms, minutesKept_ms, readDone, rowsAsMinutes } from './minutes.ts'
@@ -99,7 +100,7 @@ function intersect(some: readonly Window[], others: readonly Window[]): Window[]
 function minuteRows(request: ReadRequest, complete: Window, parameters: Parameters): string {
   const windows = windowsOf(request)
   const { minutes, rows } = splitRanges(windows, complete)
-  const about = { readsTags: readsTags(request) }
+  const about = { readsTags: readsTags(request), timing: defaultTiming }
   return [
     ...(minutes.length > 0 ? [storedMinutes(minutes, parameters)] : []),
     ...(rows.length > 0 ? [rowsAsMinutes({ ...about, ranges: rows }, parameters)] : []),
@@ -116,7 +117,7 @@ function storedMinutes(ranges: readonly Window[], parameters: Parameters): strin
     tags, toInt64(toUnixTimestamp(minute)) * 1000 AS t, observations, calls, errors, cost, tokens,
     task_cost, task_tokens, tasks, latency AS latency_buckets, ttft AS ttft_buckets
   FROM signal_minutes
-  WHERE ${where} AND (minute, version) GLOBAL IN (
+  WHERE ${where} AND observations > 0 AND (minute, version) GLOBAL IN (
     SELECT minute, max(version) FROM signal_minutes WHERE ${where} GROUP BY minute)`
 }
 

@@ -1,6 +1,7 @@
 import { parseProjectId } from '../../../model/project-id.ts'
 import type { Columnar, ProjectColumnar } from '../../../platform/columnar/index.ts'
-import { type CallRowsRequest, callRows } from './call-rows.ts'
+import { type CallRowsRequest, callRows, lookBack_ms } from './call-rows.ts'
+import { countedAt, defaultTiming, firstKnown, knownColumns, laterThan } from './counted-at.ts'
 import { Parameters } from './grouped-statement.ts'
 import { bucketOf } from './latency-buckets.ts'
 import { measurementTime_ms_max } from './measurement-error.ts'
@@ -36,7 +37,7 @@ export async function readDone(
 export type RefreshSettings = {
   /** Differences of clocks, and lag of replicas: rows that are this young may not be visible yet. */
   overlap_ms: number
-  /** Rows of recent hours are searched for at every refresh, older ones after this time. */
+  /** Rows of recent days are searched for at every refresh, older ones after this time. */
   late_every_ms: number
 }
 
@@ -44,8 +45,6 @@ export const refreshDefaults: RefreshSettings = {
   overlap_ms: 5 * minute_ms,
   late_every_ms: 10 * minute_ms,
 }
-
-const recent_ms = 3 * hour_ms
 
 /** Rows may start in the future, by wrong clocks. */
 const ahead_ms = hour_ms
@@ -69,7 +68,7 @@ export async function refreshMinutes(
   const isLate = done === undefined || now_ms - done.late_until_ms >= late_every_ms
   const known_ms = isLate ? done?.late_until_ms : done.until_ms
   const stored_from_ms = known_ms === undefined ? 0 : known_ms - overlap_ms
-  const from_ms = Math.floor((now_ms - (isLate ? minutesKept_ms : recent_ms)) / day_ms) * day_ms
+  const from_ms = Math.floor((now_ms - (isLate ? minutesKept_ms : lookBack_ms)) / day_ms) * day_ms
   const window = { from_ms, to_ms: now_ms + ahead_ms }
   const changed = await changedMinutes(ofProject, { window, stored_from_ms }, signal)
   const ranges = mergeWindows(
@@ -77,7 +76,7 @@ export async function refreshMinutes(
   )
   for (const some of inStatements(ranges)) {
     signal.throwIfAborted()
-    await recompute(ofProject, { ranges: some, readsTags: true }, signal)
+    await recompute(ofProject, { ranges: some, timing: defaultTiming, readsTags: true }, signal)
   }
   await writeDone(ofProject, {
     until_ms: now_ms,
@@ -97,27 +96,41 @@ async function serverTime(
   return Number(rows[0]?.now)
 }
 
-/** Finds the minutes with rows that were stored at or after an instant, in order. */
+/**
+ * Finds the minutes in which calls count that were stored at or after an instant, in order. A call
+ * that was sent again with another end left the minute of its former end.
+ */
 async function changedMinutes(
   ofProject: Pick<ProjectColumnar, 'read'>,
   { window, stored_from_ms }: { window: Window; stored_from_ms: number },
   signal: AbortSignal,
 ): Promise<number[]> {
   const parameters = new Parameters()
-  const text = `SELECT DISTINCT toUnixTimestamp(toStartOfMinute(start_time)) AS minute
-    FROM observations
-    WHERE project_id = {project:UUID}
-      AND start_time >= ${parameters.instant(window.from_ms)}
-      AND start_time < ${parameters.instant(window.to_ms)}
-      AND ingested_at >= ${parameters.instant(stored_from_ms)}
+  const started = `start_time >= ${parameters.instant(window.from_ms)}
+      AND start_time < ${parameters.instant(window.to_ms)}`
+  const stored = `project_id = {project:UUID} AND ${started}
+      AND ingested_at >= ${parameters.instant(stored_from_ms)}`
+  const isFew = window.to_ms - stored_from_ms <= versionsOf_ms_max
+  const versions = `project_id = {project:UUID} AND ${started}
+      AND (start_time, trace_id, observation_id) GLOBAL IN (
+        SELECT start_time, trace_id, observation_id FROM observations WHERE ${stored})`
+  const late = `${stored} AND ${laterThan(defaultTiming, parameters)}`
+  const text = `SELECT DISTINCT intDiv(${countedAt(defaultTiming, parameters)}, ${minute_ms}) AS minute
+    FROM (
+      SELECT start_time, trace_id, observation_id, ${knownColumns} FROM observations
+      WHERE ${isFew ? versions : stored}
+    ) AS version ${firstKnown({ started, late })}
     ORDER BY minute`
-  const { rows } = await ofProject.read<{ minute: number }>(text, parameters.values, {
+  const { rows } = await ofProject.read<{ minute: string }>(text, parameters.values, {
     timeout_ms: refresh_ms_max,
     settings: { max_threads: 1 },
     signal,
   })
-  return rows.map(({ minute }) => minute * 1_000)
+  return rows.map(({ minute }) => Number(minute) * minute_ms)
 }
+
+/** Rows of a longer time are too many to look for their other versions. */
+const versionsOf_ms_max = 2 * hour_ms
 
 /** Maximum time of a statement of a refresh, which may fill a day. */
 const refresh_ms_max = 60_000
@@ -157,13 +170,32 @@ async function recompute(
   SELECT {project:UUID}, toDateTime(intDiv(t, ${minute_ms}) * 60, 'UTC') AS start, ${dimensions},
     sum(observations), sum(calls), sum(errors), sum(cost), sum(tokens), sum(task_cost),
     sum(task_tokens), groupUniqArrayArray(tasks), sumMap(latency_buckets), sumMap(ttft_buckets), now64(3)
-  FROM (${rowsAsMinutes(request, parameters)})
+  FROM (${rowsAsMinutes(request, parameters)}
+    UNION ALL ${emptyMinutes(request.ranges, parameters)})
   GROUP BY start, ${dimensions}`
   await ofProject.insertSelect(text, parameters.values, {
     timeout_ms: refresh_ms_max,
     settings: { max_threads: 1, insert_distributed_sync: 1 },
     signal,
   })
+}
+
+/**
+ * Makes a row without observations for each minute, so that a minute which lost its last call has a
+ * newer version too. No call has the tag ''.
+ */
+function emptyMinutes(ranges: readonly Window[], parameters: Parameters): string {
+  const minutes = ranges.flatMap(({ from_ms, to_ms }) => {
+    const count = Math.ceil((to_ms - from_ms) / minute_ms)
+    return Array.from({ length: count }, (_, at) => BigInt(from_ms + at * minute_ms))
+  })
+  const none = ['observations', 'calls', 'errors'].map((name) => `toUInt64(0) AS ${name}`)
+  const sums = ['cost', 'tokens', 'task_cost', 'task_tokens'].map((one) => `toFloat64(0) AS ${one}`)
+  const texts = ['model_name', ...plainDimensions.split(', ')].map((name) => `'' AS ${name}`)
+  return `SELECT ${texts.join(', ')}, [''] AS tags,
+      arrayJoin(${parameters.add(minutes, 'Array(Int64)')}) AS t, ${none.join(', ')},
+      ${sums.join(', ')}, []::Array(UInt64) AS tasks, ${noBuckets} AS latency_buckets,
+      ${noBuckets} AS ttft_buckets`
 }
 
 /** Columns of minutes that are named as in observations. */

@@ -1,5 +1,6 @@
 import { groupKey } from '../evaluation/groups.ts'
 import { type Batch, cellKey, cellsOf, type RowReading, splitByFilter } from './batches.ts'
+import { lateTiming } from './counted-at.ts'
 import { type Ask, type GroupValues, type ReadingValues, readSeries } from './read-series.ts'
 import {
   type Amount,
@@ -41,7 +42,10 @@ async function readCells(
   const [first] = readings
   if (first === undefined) return new Map()
   const cells = new Map(readings.flatMap(cellsOf).map((cell) => [cellKey(cell), cell]))
-  const request: ReadRequest = { ...ask, filters: [first.rule], cells: [...cells.values()] }
+  const request: ReadRequest = {
+    ...{ ...ask, filters: [first.rule], cells: [...cells.values()] },
+    timing: lateTiming(first.rule),
+  }
   const result = await read(request)
   const isCut = result.total > result.groups.length
   if (isCut && readings.length > 1) {

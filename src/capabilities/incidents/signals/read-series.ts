@@ -1,5 +1,6 @@
 import { type Group, groupKey } from '../evaluation/groups.ts'
 import { filterKey, isAddedUp, type RowReading } from './batches.ts'
+import { lateTiming } from './counted-at.ts'
 import {
   type Amount,
   type CellValue,
@@ -42,6 +43,7 @@ export async function readSeries(
   const amounts = [...new Set(readings.flatMap(({ signal }) => signal.amounts))]
   const result = await read({
     ...{ ...ask, ...shape.request, filters: [filter, ...filters] },
+    timing: lateTiming(filter),
     cells: amounts.map((amount) => ({ amount, window: shape.whole })),
   })
   if (result.total > result.groups.length) return undefined

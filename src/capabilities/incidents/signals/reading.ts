@@ -1,6 +1,7 @@
 import type { Group } from '../evaluation/groups.ts'
 import type { Signal } from '../rules/condition-kinds.ts'
 import type { Dimension, Rule } from '../rules/rule.ts'
+import type { LateTiming } from './counted-at.ts'
 
 /** Where the rows of a signal are stored. `minutes` are calls, summed by minute. */
 export type SignalSource =
@@ -60,6 +61,8 @@ export type ReadRequest = {
   /** Several filters are for sources of ClickHouse: a row counts in each one that selects it. */
   filters: readonly [Filter, ...Filter[]]
   cells: readonly Cell[]
+  /** Decides when late calls count. The sums of minutes have the default timing. */
+  timing: LateTiming
   /** Reads only these groups. */
   only?: readonly Group[]
   /**

@@ -164,6 +164,7 @@ export async function observationsAt(
   read: Read,
   projectId: string,
   ids: readonly ObservationIdentity[],
+  signal?: AbortSignal,
 ): Promise<Observation[]> {
   if (ids.length === 0) return []
   if (ids.length > identities_max) {
@@ -171,13 +172,14 @@ export async function observationsAt(
   }
   const starts = ids.map(({ start_time }) => start_time)
   const inOrder = ascending(starts)
-  const rows = await read<ObservationRow>(projectId, identitiesSql, {
+  const params = {
     starts,
     traces: ids.map(({ trace_id }) => trace_id),
     ids: ids.map(({ observation_id }) => observation_id),
     first: inOrder[0] ?? 0n,
     last: inOrder.at(-1) ?? 0n,
-  })
+  }
+  const rows = await read<ObservationRow>(projectId, identitiesSql, params, signal)
   return rows.map(observationFrom)
 }
 

@@ -24,11 +24,22 @@ export async function asStoreFailure<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Runs one SELECT over the rows of a project, with `project` bound. Rejects like the ports of the stores. */
-export type Read = <Row>(project_id: string, sql: string, params: QueryParams) => Promise<Row[]>
+/**
+ * Runs one SELECT over the rows of a project, with `project` bound. Rejects like the ports of the
+ * stores. A signal stops the statement in the store, and rejects with the signal's reason.
+ */
+export type Read = <Row>(
+  project_id: string,
+  sql: string,
+  params: QueryParams,
+  signal?: AbortSignal,
+) => Promise<Row[]>
 
 /** Opens the reads of a store. */
 export function reader(columnar: Pick<Columnar, 'ofProject'>): Read {
-  return (project_id, sql, params) =>
-    asStoreFailure(columnar.ofProject(parseProjectId(project_id)).query(sql, params))
+  return async <Row>(...[project_id, sql, params, signal]: Parameters<Read>): Promise<Row[]> => {
+    const ofProject = columnar.ofProject(parseProjectId(project_id))
+    if (signal === undefined) return asStoreFailure(ofProject.query<Row>(sql, params))
+    return (await asStoreFailure(ofProject.read<Row>(sql, params, { signal }))).rows
+  }
 }

@@ -5,8 +5,6 @@ import type {
   ObservationIds,
   ObservationStore,
   TaskHint,
-  TaskPage,
-  TimeWindow,
   TraceLookup,
   TracePage,
 } from '../contract.ts'
@@ -18,9 +16,7 @@ import {
   observationsAt,
   readExpression,
   splitByDays,
-  type TimelineJsonRow,
   taskVersions,
-  timelineRowFrom,
 } from './observation-row.ts'
 import { ownerChanges, traceHeads } from './owner-store.ts'
 import {
@@ -34,6 +30,8 @@ import {
   traceSummaryFrom,
 } from './rollup-row.ts'
 import { asStoreFailure, reader } from './store-failure.ts'
+import { taskObservations, taskSums, taskToolRows } from './task-rows.ts'
+import { edges, ends, inWindow } from './time-window.ts'
 
 /** Maximum rows of one page or trace. */
 const rows_max = 10_000
@@ -61,12 +59,9 @@ export function openClickHouseStore({ columnar }: { columnar: Columnar }): Obser
         const rows = await read<ConversationRollupRow>(projectId, conversationRollupsSql, params)
         return rows.map(conversationRollupFrom)
       }),
-    taskObservations: async (projectId, taskId, page) => {
-      const params = { task: taskId, ...taskPageParams(page) }
-      return (await read<TimelineJsonRow>(projectId, taskObservationsSql, params)).map(
-        timelineRowFrom,
-      )
-    },
+    taskObservations: (projectId, taskId, page) => taskObservations(read, projectId, taskId, page),
+    taskToolRows: (projectId, taskId, asked) => taskToolRows(read, projectId, taskId, asked),
+    taskSums: (projectId, taskId, asked) => taskSums(read, projectId, taskId, asked),
     conversationTraces: async (projectId, conversationId, page) => {
       const params = { conversation: conversationId, ...tracePageParams(page) }
       const sql = conversationTracesSql(page.order)
@@ -88,7 +83,7 @@ export function openClickHouseStore({ columnar }: { columnar: Columnar }): Obser
       )
     },
     taskVersions: (projectId, asked) => taskVersions(read, projectId, asked),
-    observationsAt: (projectId, ids) => observationsAt(read, projectId, ids),
+    observationsAt: (projectId, ids, signal) => observationsAt(read, projectId, ids, signal),
     traceHeads: (projectId, asked) => traceHeads(read, projectId, asked),
     setOwners: ownerChanges(columnar),
   }
@@ -129,25 +124,6 @@ function earliest(hints: readonly { from: bigint }[]): bigint {
   return least
 }
 
-/** The range of a DateTime64(9), 1900 to 2262, for the open sides of a window. */
-const ends = { from: -2_208_988_800_000_000_000n, to: 2n ** 63n - 1n }
-
-function edges({ from = ends.from, to = ends.to }: TimeWindow): { from: bigint; to: bigint } {
-  return { from, to }
-}
-
-function taskPageParams({ after, limit, ...window }: TaskPage): QueryParams {
-  const { from, to } = edges(window)
-  return {
-    // Lets ClickHouse skip parts; the exact position is compared below.
-    from: after && after.start_time > from ? after.start_time : from,
-    to,
-    after_start: after?.start_time ?? ends.from,
-    after_id: after?.observation_id ?? '',
-    limit: Math.min(limit, rows_max),
-  }
-}
-
 function tracePageParams({ after, limit, order, ...window }: TracePage): QueryParams {
   const beforeAll = order === 'asc' ? ends.from : ends.to
   return {
@@ -167,9 +143,6 @@ function traceParams({ trace_id, limit, ...window }: TraceLookup): QueryParams {
   const bound = Math.min(limit, rows_max)
   return { trace: trace_id, limit: bound, ...edges(window) }
 }
-
-const inWindow = `start_time >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')
-  AND start_time < fromUnixTimestamp64Nano({to:Int64}, 'UTC')`
 
 /** Keeps the latest version of each observation. */
 const latestVersion = `ingested_at DESC, message_id DESC
@@ -270,22 +243,7 @@ SELECT count() AS traces FROM (
   LIMIT {limit:UInt32}
 )`
 
-const contentColumns: readonly string[] = ['input', 'output']
-
 const allColumns = observationColumns.map(readExpression).join(', ')
-
-const timelineColumns = observationColumns
-  .filter((column) => !contentColumns.includes(column))
-  .map(readExpression)
-  .join(', ')
-
-const taskObservationsSql = `
-SELECT ${timelineColumns} FROM observations
-WHERE project_id = {project:UUID} AND ${inWindow} AND task_id = {task:String}
-  AND (start_time, observation_id) >
-    (fromUnixTimestamp64Nano({after_start:Int64}, 'UTC'), {after_id:String})
-ORDER BY start_time, observation_id, trace_id, ${latestVersion}
-LIMIT {limit:UInt32}`
 
 const observationSql = `
 SELECT ${allColumns} FROM observations

@@ -61,7 +61,9 @@ export function openPostgresStore({
       const { rows } = await sql<StoredRow>`
         select ${timelineColumns} from hot_observations
         where ${inWindow(project_id, page)} and task_id = ${task_id} and ${afterPosition(page)}
-        order by start_time, observation_id, trace_id
+          and ${endsFrom(page)}
+        order by start_time ${direction(page)}, observation_id ${direction(page)},
+          trace_id ${direction(page)}
         limit ${Math.min(page.limit, rows_max)}
       `.execute(db)
       return rows.map((row): TimelineRow => observationFrom(row))
@@ -128,6 +130,14 @@ function afterPosition({ after }: TaskPage) {
   if (after === undefined) return sql`true`
   return sql`(start_time, observation_id)
     > (${after.start_time.toString()}::bigint, ${after.observation_id})`
+}
+
+function endsFrom({ ends_from }: TaskPage) {
+  return ends_from === undefined ? sql`true` : sql`end_time >= ${ends_from.toString()}::bigint`
+}
+
+function direction({ order = 'asc' }: TaskPage) {
+  return order === 'asc' ? sql`asc` : sql`desc`
 }
 
 const earliest = -(2n ** 63n)
