@@ -121,6 +121,10 @@ export const observationSchema = z.object({
   price_version: z.string(),
   /** Parts of the call that were priced without a rate of their own. */
   price_partial: z.array(z.string()),
+  /** The provider's name of its answer; empty when unknown. */
+  response_id: z.string(),
+  /** Id of the row that counts the same call instead of this one; empty for a row that counts. */
+  counted_with: z.string(),
   /** The cost from our price table, and the cost that the provider or client reported. */
   cost_computed_usd: z.string().nullable(),
   cost_reported_usd: z.string().nullable(),
@@ -136,3 +140,16 @@ export const observationSchema = z.object({
   message_id: z.string(),
 })
 export type Observation = z.infer<typeof observationSchema>
+
+/** Returns whether an observation is a model call. Agents and chains repeat the usage of theirs. */
+export function isModelCall({ type }: Pick<Observation, 'type'>): boolean {
+  return type === 'generation' || type === 'embedding'
+}
+
+/** Returns whether an observation counts as a model call: no other row counts the same one. */
+export function isCountedCall(row: Pick<Observation, 'type' | 'counted_with'>): boolean {
+  return isModelCall(row) && row.counted_with === ''
+}
+
+/** The same as a condition of SQL on the columns of observations, for both stores. */
+export const countedCallSql = "(type IN ('generation', 'embedding') AND counted_with = '')"

@@ -3,13 +3,15 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { markDue } from '../../src/capabilities/detection/index.ts'
 import { ingestMeters } from '../../src/capabilities/ingest/meters.ts'
-import { recentTracesChore } from '../../src/capabilities/ingest/ownership/recent-traces.ts'
-import { settleOwners } from '../../src/capabilities/ingest/ownership/settle-owners.ts'
 import { computeTaskRollup } from '../../src/capabilities/ingest/roll-up/task-state.ts'
 import { isCountedInTask } from '../../src/capabilities/ingest/roll-up/touched.ts'
-import { type Owner, resolveOwners } from '../../src/capabilities/records/ownership/index.ts'
+import { placeRows } from '../../src/capabilities/ingest/traces/place-rows.ts'
+import type { ForeignRecord } from '../../src/capabilities/ingest/traces/recent-responses.ts'
+import { recentTracesChore } from '../../src/capabilities/ingest/traces/recent-traces.ts'
+import { settleTraces } from '../../src/capabilities/ingest/traces/settle-traces.ts'
+import type { Owner } from '../../src/capabilities/records/ownership/index.ts'
 import { conversationIdFrom } from '../../src/kernel/ids.ts'
-import type { Observation } from '../../src/model/observation.ts'
+import { isModelCall, type Observation } from '../../src/model/observation.ts'
 import { openRelational, sql, type TaskTables } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import { allTenants } from '../support/all-tenants.ts'
@@ -51,7 +53,7 @@ async function deliver(store: MemoryStore, rows: readonly Observation[]): Promis
   await store.insert(rows, { token: randomUUID() })
   const setSecondOwners = async () => undefined
   const more = { setSecondOwners, erased: noErasures, large_from: 1_000 }
-  await settleOwners({ db, store, markDue, meters, ...more }, rows)
+  await settleTraces({ db, store, markDue, meters, ...more }, rows)
 }
 
 function rowOf(
@@ -60,6 +62,10 @@ function rowOf(
 ): Observation {
   const owner = { task_id: given.task_id ?? given.trace_id, task_implicit: !given.task_id }
   return observationOf({ project_id, start_time: start, ...given, ...owner })
+}
+
+function identityOf({ trace_id, observation_id }: Observation): string {
+  return `${trace_id} ${observation_id}`
 }
 
 async function tasksOf(project_id: string) {
@@ -71,11 +77,33 @@ async function tasksOf(project_id: string) {
     .execute()
 }
 
-/** Expects that rows have the owners that all of them together have, and that tasks count them. */
-async function expectSettled(store: MemoryStore, project_id: string): Promise<void> {
+/** The proxy's records in other traces that name the response of a span. */
+function foreignOf(rows: readonly Observation[]): ForeignRecord[] {
+  const named = rows.filter((row) => isModelCall(row) && row.response_id !== '')
+  return named.flatMap((span) =>
+    named
+      .filter((one) => one.source === 'proxy' && span.source !== 'proxy')
+      .filter((one) => one.response_id === span.response_id && one.trace_id !== span.trace_id)
+      .map((record) => ({ ...record, span_trace_id: span.trace_id })),
+  )
+}
+
+/** The rows as they are at the end, whatever the order in which they came: the sent rows tell. */
+function placed(rows: readonly Observation[]): Observation[] {
+  const changes = placeRows(rows, foreignOf(rows)).changes
+  const to = new Map<object, object>(changes.map((change) => [change.row, change.to]))
+  return rows.map((row) => ({ ...row, ...to.get(row) }))
+}
+
+/** Expects that rows are as all sent rows together tell, and that tasks count them. */
+async function expectSettled(
+  store: MemoryStore,
+  project_id: string,
+  sent?: readonly Observation[],
+): Promise<void> {
   const rows = store.rows().filter((row) => row.project_id === project_id)
-  const byTrace = Map.groupBy(rows, ({ trace_id }) => trace_id)
-  for (const own of byTrace.values()) expect(resolveOwners(own).changes).toEqual([])
+  const byId = (a: Observation, b: Observation) => (identityOf(a) < identityOf(b) ? -1 : 1)
+  expect(rows.toSorted(byId)).toEqual(placed(sent ?? rows).toSorted(byId))
   const counted = Map.groupBy(rows.filter(isCountedInTask), ({ task_id }) => task_id)
   const tasks = await tasksOf(project_id)
   expect(tasks.map(({ task_id }) => task_id)).toEqual([...counted.keys()].toSorted())
@@ -85,7 +113,7 @@ async function expectSettled(store: MemoryStore, project_id: string): Promise<vo
       ...{ name: rollup.name, implicit: rollup.implicit, errors: rollup.errors },
       ...{ user_id: rollup.user_id || null, conversation_id: rollup.conversation_id || null },
       ...{ release: rollup.release || null, calls: rollup.calls, models: rollup.models },
-      total_tokens: rollup.total_tokens,
+      ...{ total_tokens: rollup.total_tokens, merged_calls: rollup.merged_calls },
     })
     expect(Number(task.cost_usd)).toBe(Number(rollup.cost_usd))
   }
@@ -101,7 +129,8 @@ async function expectSettled(store: MemoryStore, project_id: string): Promise<vo
   )
   expect(talks.map(({ conversation_id }) => conversation_id)).toEqual([...talked.keys()].toSorted())
   for (const { conversation_id, calls } of talks) {
-    expect(calls).toBe(talked.get(conversation_id)?.length)
+    const own = talked.get(conversation_id) ?? []
+    expect(calls).toBe(own.filter(({ counted_with }) => counted_with === '').length)
   }
 }
 
@@ -169,6 +198,43 @@ test('a task that people rated stays, with no calls', async () => {
   })
 })
 
+test('a call of a framework, of a library and of the proxy counts once, in any order', async () => {
+  const [project_id, ours, proxied] = [randomUUID(), randomUUID(), randomUUID()]
+  const of = (trace_id: string, observation_id: string, more: Partial<Observation>) =>
+    rowOf(project_id, { trace_id, observation_id, source: 'otlp', ...more })
+  const rows = {
+    root: of(ours, 'root', { type: 'agent', task_id: 'T', user_id: 'ann', release: '1' }),
+    framework: of(ours, 'framework', { parent_observation_id: 'root' }),
+    library: of(ours, 'library', {
+      ...{ parent_observation_id: 'framework', response_id: 'r1', start_time: start + 1n },
+      ...{ usage_source: 'none', cost_usd: null, input_uncached_tokens: null },
+    }),
+    // Without `traceparent` the proxy's record is in a trace of its own.
+    record: of(proxied, 'record', { source: 'proxy', response_id: 'r1', start_time: start + 2n }),
+  }
+  const orders = [
+    [rows.record, rows.library, rows.framework, rows.root],
+    [rows.root, rows.framework, rows.library, rows.record],
+    [rows.library, rows.record, rows.root, rows.framework, rows.record, rows.framework],
+  ]
+  for (const order of orders) {
+    const store = openStore()
+    const again = order.map((row) => ({ ...row, project_id: randomUUID() }))
+    const own = again.map((row) => ({ ...row, project_id: again[0]?.project_id ?? '' }))
+    for (const row of own) await deliver(store, [row])
+    const [task, ...others] = await tasksOf(own[0]?.project_id ?? '')
+    expect(task).toMatchObject({ task_id: 'T', calls: 1, merged_calls: 2, total_tokens: 15 })
+    expect(others).toEqual([])
+    const counted = store.rows().map((row) => [row.observation_id, row.counted_with, row.user_id])
+    expect(counted.toSorted()).toEqual([
+      ['framework', 'record', 'ann'],
+      ['library', 'record', 'ann'],
+      ['record', '', 'ann'],
+      ['root', '', 'ann'],
+    ])
+  }
+})
+
 test('10,000 children that come before their root', { timeout: 60_000 }, async () => {
   const [store, project_id, trace_id] = [openStore(), randomUUID(), randomUUID()]
   const children = Array.from({ length: 10_000 }, (_, at) =>
@@ -219,13 +285,20 @@ const said: fc.Arbitrary<Partial<Owner>> = fc
   )
   .filter((owner) => owner.task_name === undefined || owner.task_id !== undefined)
 
-type Node = { said: Partial<Owner>; parent: number; type: Observation['type']; trace: number }
+type Node = Pick<Observation, 'type' | 'source' | 'response_id' | 'usage_source'> & {
+  said: Partial<Owner>
+  parent: number
+  trace: number
+}
 
 const node: fc.Arbitrary<Node> = fc.record({
   said: fc.oneof({ weight: 2, arbitrary: fc.constant({}) }, said),
   parent: fc.nat(),
-  type: fc.constantFrom('generation', 'span', 'agent', 'tool'),
-  trace: fc.nat({ max: 1 }),
+  type: fc.constantFrom('generation', 'generation', 'span', 'agent', 'tool'),
+  source: fc.constantFrom('otlp', 'otlp', 'proxy'),
+  response_id: fc.constantFrom('', '', 'r1', 'r2'),
+  usage_source: fc.constantFrom('provider', 'none'),
+  trace: fc.nat({ max: 2 }),
 })
 
 const moments: readonly (StoreMoment | 'never')[] = [
@@ -242,15 +315,15 @@ const batch: fc.Arbitrary<Batch> = fc.record({
 })
 
 function rowsOfTree(project_id: string, nodes: readonly Node[]): Observation[] {
-  const traces = [randomUUID(), randomUUID()]
-  return nodes.map(({ said: owner, parent, type, trace }, at) => {
+  const traces = [randomUUID(), randomUUID(), randomUUID()]
+  return nodes.map(({ said: owner, parent, trace, ...more }, at) => {
     const trace_id = traces[trace] ?? ''
     // Parents are earlier ones of the trace; the first one's never arrives.
     const above = nodes.slice(0, at).flatMap((one, place) => (one.trace === trace ? [place] : []))
     const of = above[parent % Math.max(1, above.length)]
     return rowOf(project_id, {
       ...owner,
-      ...{ trace_id, type, observation_id: `n${at}`, start_time: start + BigInt(at) },
+      ...{ ...more, trace_id, observation_id: `n${at}`, start_time: start + BigInt(at) },
       parent_observation_id: of === undefined ? (at % 3 === 0 ? 'missing' : '') : `n${of}`,
     })
   })
@@ -297,7 +370,7 @@ test('any split, order, repeat and kill, and two workers, end in the same owners
     killed = 'never'
     for (const some of again.toReversed()) await deliver(store, some)
     if (rest.length > 0) await deliver(store, rest)
-    await expectSettled(store, project_id)
+    await expectSettled(store, project_id, rows)
   }
   await fc.assert(fc.asyncProperty(world, run), { numRuns: fuzzRuns(400) })
 }, 120_000)

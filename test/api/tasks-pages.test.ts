@@ -93,7 +93,7 @@ test('pages of a timeline put together are the whole, of any size', async () => 
       const shown = await pagesOf(`/api/v1/tasks/${task_id}/timeline`, 'entries', limit)
       expect(shown).toEqual(naiveTimeline(rows, events))
     }),
-    { numRuns: (Number(process.env['RUNS'] ?? 0) || fuzzRuns(12)), endOnFailure: true },
+    { numRuns: Number(process.env['RUNS'] ?? 0) || fuzzRuns(12), endOnFailure: true },
   )
 }, 180_000)
 
@@ -106,6 +106,6 @@ test('pages of tool calls put together are the whole, of any size', async () => 
       const shown = await pagesOf(`/api/v1/tasks/${task_id}/tool-calls`, 'tool_calls', limit)
       expect(shown).toEqual(toolCallsOf(reconstruct(rows)))
     }),
-    { numRuns: (Number(process.env['RUNS'] ?? 0) || fuzzRuns(12)), endOnFailure: true },
+    { numRuns: Number(process.env['RUNS'] ?? 0) || fuzzRuns(12), endOnFailure: true },
   )
 }, 180_000)

@@ -619,6 +619,8 @@ function anyObservation(project_id: string): fc.Arbitrary<Observation> {
       fc.maxSafeNat(),
     ),
     service_tier: anyText,
+    response_id: anyText,
+    counted_with: fc.constantFrom('', '', 'another'),
     cost_computed_usd: fc.option(fc.bigInt({ min: 0n, max: 10n ** 18n - 1n })).map(dollars),
     cost_reported_usd: fc.option(fc.bigInt({ min: 0n, max: 10n ** 18n - 1n })).map(dollars),
     price_version: anyText,

@@ -172,12 +172,14 @@ const buckets = [
   'reasoning_tokens',
 ] as const
 
-function sumsOf(rows: readonly Observation[]): CallSums {
+function sumsOf(given: readonly Observation[]): CallSums {
+  const rows = given.filter((row) => row.counted_with === '')
   const sum = (of: (row: Observation) => number) => rows.reduce((all, row) => all + of(row), 0)
   const count = (is: (row: Observation) => boolean) => rows.filter(is).length
   const tokens = (name: (typeof buckets)[number]) => sum((row) => row[name] ?? 0)
   return {
     calls: rows.length,
+    merged_calls: given.length - rows.length,
     errors: count((row) => row.status === 'error'),
     cancelled: count((row) => row.status === 'cancelled'),
     input_uncached_tokens: tokens('input_uncached_tokens'),

@@ -48,6 +48,8 @@ export function observationOf(given: Partial<Observation> & { project_id: string
     price_partial: [],
     usage_details: {},
     service_tier: '',
+    response_id: '',
+    counted_with: '',
     cost_computed_usd: null,
     cost_reported_usd: null,
     price_version: 'test',

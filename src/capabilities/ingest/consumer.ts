@@ -11,7 +11,6 @@ import { createPricing } from '../records/pricing/index.ts'
 import type { LedgerStore, ObservationStore, RecordStore } from '../storage/index.ts'
 import { ledgerBatches } from './ledger-batches.ts'
 import { ingestMeters } from './meters.ts'
-import type { ErasedRows } from './ownership/erased-rows.ts'
 import { type ReadingContext, type ReadMessage, readMessage } from './read-messages.ts'
 import { startRefreshing } from './roll-up/large-rollups.ts'
 import type { RollUpPorts } from './roll-up/roll-up.ts'
@@ -24,6 +23,7 @@ import {
   settleMessages,
 } from './settle-messages.ts'
 import { classifyFailure, retryOutages } from './store-failures.ts'
+import type { ErasedRows } from './traces/erased-rows.ts'
 import { type Refused, writeMessages } from './write-messages.ts'
 import { type SecondStore, type WritePorts, writeRows } from './write-rows.ts'
 

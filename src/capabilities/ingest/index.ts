@@ -1,5 +1,5 @@
 export { type IngestOptions, startIngest } from './consumer.ts'
-export type { ErasedRows, ErasedTrace } from './ownership/erased-rows.ts'
-export { recentTracesChore } from './ownership/recent-traces.ts'
 export { defaultIngestSettings, type IngestSettings } from './settings.ts'
+export type { ErasedRows, ErasedTrace } from './traces/erased-rows.ts'
+export { recentTracesChore } from './traces/recent-traces.ts'
 export type { SecondStore, StoredRows } from './write-rows.ts'

@@ -9,11 +9,11 @@ import {
   type StoredTrace,
 } from '../storage/row-format/index.ts'
 import type { IngestMeters } from './meters.ts'
-import type { ErasedRows } from './ownership/erased-rows.ts'
-import { type SetOwners, settleOwners } from './ownership/settle-owners.ts'
 import type { RollUpPorts } from './roll-up/roll-up.ts'
 import type { BodyBuffers, RowBatch, RowUnit } from './row-batch.ts'
 import type { IngestSettings } from './settings.ts'
+import type { ErasedRows } from './traces/erased-rows.ts'
+import { type SetOwners, settleTraces } from './traces/settle-traces.ts'
 
 /** The dependencies of writing rows. */
 export type WritePorts = {
@@ -48,7 +48,7 @@ export async function writeRows(
   await ports.second?.write(storedRows(batch.units, ingested_at_ms))
   const large_from = ports.settings.large_rollup_from
   const setSecondOwners: SetOwners = async (...change) => ports.second?.setOwners(...change)
-  await settleOwners({ ...ports, large_from, setSecondOwners }, batch.heads)
+  await settleTraces({ ...ports, large_from, setSecondOwners }, batch.heads)
   for (const { kind, count } of batch.rows) ports.meters.rows.inc({ kind }, count)
   observeLag(ports, batch.heads)
 }

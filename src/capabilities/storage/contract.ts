@@ -68,9 +68,9 @@ export type ObservationStore = {
    * Returns the heads of the observations of traces, each in its latest version, ordered by
    * trace_id, start_time, observation_id.
    */
-  traceHeads(projectId: string, asked: TraceHeads): Promise<ObservationHead[]>
+  traceHeads(projectId: string, asked: TraceHeads): Promise<StoredHead[]>
   /**
-   * Gives observations other owners, in all of their versions. Resolves when reads see the change.
+   * Gives observations other owners, or other rows that count them, in all of their versions. Resolves when reads see the change.
    * After a rejection any of them may be changed, and it is safe to repeat the call.
    */
   setOwners(projectId: string, changes: readonly OwnerChange[]): Promise<void>
@@ -79,7 +79,10 @@ export type ObservationStore = {
 /** Traces, and the starts of their observations: both ends included. At most 250 traces. */
 export type TraceHeads = { trace_ids: readonly string[]; from: bigint; to: bigint; limit: number }
 
-/** An observation and to whom it belongs from now on. */
+/** The head of a stored observation. */
+export type StoredHead = ObservationHead & Pick<Observation, 'content_state'>
+
+/** An observation, to whom it belongs from now on, and which row counts it. */
 export type OwnerChange = ObservationIdentity &
   Pick<
     Observation,
@@ -90,6 +93,7 @@ export type OwnerChange = ObservationIdentity &
     | 'conversation_external_id'
     | 'user_id'
     | 'release'
+    | 'counted_with'
   >
 
 /** The identity of an observation. Rows with equal identities are its versions. */
@@ -204,6 +208,8 @@ export type TraceLookup = { trace_id: string; limit: number } & TimeWindow
  */
 export type CallSums = {
   calls: number
+  /** Rows of calls that another row counts. */
+  merged_calls: number
   /** Calls whose status is `error`. */
   errors: number
   cancelled: number

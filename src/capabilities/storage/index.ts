@@ -16,6 +16,7 @@ export {
   type ObservationVersion,
   type OwnerChange,
   type StoreCapabilities,
+  type StoredHead,
   type SumsAsked,
   storeCapabilities,
   type TaskHint,

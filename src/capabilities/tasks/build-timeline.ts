@@ -1,5 +1,6 @@
 import { dollarsFrom } from '../../kernel/dollars.ts'
 import { isoFromNs } from '../../kernel/time.ts'
+import { isCountedCall } from '../../model/observation.ts'
 import { spanKey, type TaskRun, type ToolUse } from '../detection/reconstruction/index.ts'
 import type { TimelineRow } from '../storage/index.ts'
 import type { TaskEventRow } from './store.ts'
@@ -71,7 +72,7 @@ export function createTimelineBuilder(options: {
   const addRow = (row: TimelineRow) => {
     if (isModelCall(row)) drafts.push(callDraft(row))
     else if (isShownOperation(row)) drafts.push(operationDraft(row))
-    if (isModelCall(row) || row.type === 'tool') tools.add(row)
+    if (isCountedCall(row) || row.type === 'tool') tools.add(row)
   }
   return {
     add: (rows) => rows.forEach(addRow),
@@ -89,7 +90,8 @@ function addTotals(
   gap_min_ms: number,
   base: TimelineBase | undefined,
 ): PlacedEntry[] {
-  const drafts = base === undefined ? all : all.filter(({ position }) => position.time >= base.until)
+  const drafts =
+    base === undefined ? all : all.filter(({ position }) => position.time >= base.until)
   const begin = base === undefined ? atStart(all) : atBase(all, drafts, base)
   let { previous, busyUntil, sums } = begin
   return drafts.map((draft) => {

@@ -118,6 +118,9 @@ export const tokensSchema = z
 /** Sums of the model calls of a task or trace. */
 export const callSumFields = {
   calls: count.describe('Model calls.'),
+  merged_calls: count.describe(
+    'Further records of these calls, by another instrument; they are not counted.',
+  ),
   errors: count.describe('Model calls that failed.'),
   cancelled: count.describe('Model calls that the client cancelled.'),
   tokens: tokensSchema,
@@ -270,6 +273,7 @@ function trustFrom({ trust_score, trust_coverage, verification_state, verified_a
 export function callSumsFrom(sums: CallSums): Pick<Task, keyof typeof callSumFields> {
   return {
     calls: sums.calls,
+    merged_calls: sums.merged_calls,
     errors: sums.errors,
     cancelled: sums.cancelled,
     tokens: {

@@ -29,7 +29,10 @@ export function callDraft(row: ModelCallRow): Draft {
   return {
     position: positionOf(row, row.start_time, 0),
     end: row.end_time,
-    call: { failed, tokens: tokens.total, nano_dollars: nanoDollarsFrom(row.cost_usd ?? '0') },
+    // A call that another row counts is shown, and adds nothing.
+    ...(row.counted_with === '' && {
+      call: { failed, tokens: tokens.total, nano_dollars: nanoDollarsFrom(row.cost_usd ?? '0') },
+    }),
     body: {
       role: 'model_call',
       observation_id: row.observation_id,
@@ -50,6 +53,7 @@ export function callDraft(row: ModelCallRow): Draft {
       tokens,
       cost_usd: row.cost_usd === null ? null : shownDollars(row.cost_usd),
       ...shownCallCost(row),
+      counted_with: row.counted_with,
     },
   }
 }

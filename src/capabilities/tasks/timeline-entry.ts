@@ -74,6 +74,11 @@ const modelCallSchema = record('ModelCallEntry', {
     .or(z.literal(''))
     .describe('How a proxied call ended; empty for other calls.'),
   status_code: count.describe('HTTP status that the client got; 0 when unknown.'),
+  counted_with: z
+    .string()
+    .describe(
+      'Id of the record that counts the same call instead of this one; empty if it counts.',
+    ),
   error: errorSchema.describe('Set when the call failed or was cut off.'),
   provider: z.string().describe('The provider that was called.'),
   model: z.string().describe('The model that answered, else the requested one.'),

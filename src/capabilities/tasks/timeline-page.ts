@@ -126,7 +126,9 @@ function cutPage(
   { frontier }: TaskWindow,
   { after, role, limit }: TimelineQuery,
 ): Cut {
-  const settled = placed.filter(({ position }) => frontier === undefined || position.time < frontier)
+  const settled = placed.filter(
+    ({ position }) => frontier === undefined || position.time < frontier,
+  )
   const wanted = settled.filter(({ entry }) => role?.includes(entry.role) ?? true)
   const behind =
     after === undefined
@@ -135,7 +137,10 @@ function cutPage(
   return { settled, wanted, shown: behind.slice(0, limit), following: behind.slice(limit) }
 }
 
-function pageEnd({ settled, shown, following }: Cut, { frontier }: TaskWindow): PageEnd | undefined {
+function pageEnd(
+  { settled, shown, following }: Cut,
+  { frontier }: TaskWindow,
+): PageEnd | undefined {
   const last = following.length > 0 ? shown.at(-1) : undefined
   if (last !== undefined) {
     return { position: last.position, count: last.entry.running.tool_calls, threads: '' }

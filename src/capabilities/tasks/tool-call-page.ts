@@ -1,5 +1,10 @@
 import type { TaskRun, ToolUse } from '../detection/reconstruction/index.ts'
-import { comparePositions, type PageEnd, positionBefore, type TimelinePosition } from './timeline-entry.ts'
+import {
+  comparePositions,
+  type PageEnd,
+  positionBefore,
+  type TimelinePosition,
+} from './timeline-entry.ts'
 import { openTaskWindow } from './window/open-window.ts'
 import type { TaskExtent } from './window/read-rows.ts'
 import type { TaskWindow, TaskWindowReader, WindowPorts } from './window/task-window.ts'
@@ -96,7 +101,9 @@ type Cut = {
 function cutPage(window: TaskWindow, { after, limit, matches }: ToolCallQuery): Cut {
   const { frontier } = window
   const placed = sortUses(window.tools)
-  const settled = placed.filter(({ position }) => frontier === undefined || position.time < frontier)
+  const settled = placed.filter(
+    ({ position }) => frontier === undefined || position.time < frontier,
+  )
   const wanted = settled.filter(({ use }) => matches(use))
   const behind =
     after === undefined
@@ -130,7 +137,10 @@ const ids_max = 500
 function unjoinedIds({ shown }: Cut, window: TaskWindow, after: PageEnd | undefined) {
   const uses = shown.map(({ use }) => use).filter(({ tool_call_id }) => tool_call_id !== '')
   const idsOf = (is: (use: ToolUse) => boolean) => {
-    return uses.filter(is).map(({ tool_call_id }) => tool_call_id).slice(0, ids_max)
+    return uses
+      .filter(is)
+      .map(({ tool_call_id }) => tool_call_id)
+      .slice(0, ids_max)
   }
   return {
     asked: idsOf(({ is_answered }) => !is_answered),

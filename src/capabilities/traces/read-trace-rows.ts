@@ -78,6 +78,7 @@ const fields = [
   'end_time',
   'cost_usd',
   'price_partial',
+  'counted_with',
   ...tokenBuckets,
 ] as const
 
@@ -110,6 +111,7 @@ function toTraceRows({ rows, alias }: RecordsRead, trace_id: string | undefined)
       // Stores format amounts differently.
       cost_usd: dollars === null ? null : shownDollars(String(dollars)),
       price_partial: (row[at.price_partial] ?? []) as string[],
+      counted_with: (row[at.counted_with] ?? '') as string,
     }
   })
 }

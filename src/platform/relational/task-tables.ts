@@ -41,6 +41,8 @@ interface TasksTable {
   /** True once a call arrived after the end of the task. */
   late_activity: ByDefault<boolean>
   calls: CountByDefault
+  /** Rows of calls that another row counts. */
+  merged_calls: CountByDefault
   errors: CountByDefault
   cancelled: CountByDefault
   input_uncached_tokens: CountByDefault

@@ -1,5 +1,6 @@
 import { parsedJson } from '../../../kernel/json-values.ts'
 import type { Observation } from '../../../model/observation.ts'
+import { isCountedCall } from '../../../model/observation.ts'
 import { findLaneThread, rememberSpan, spanKey, spans_max } from './agent-lanes.ts'
 import type { Reconstruction, TaskIdentity, TaskRun, ToolUse } from './contract.ts'
 import { readArguments, sigOf, stepSigOf } from './digests.ts'
@@ -49,7 +50,7 @@ export function createReconstruction(task: TaskIdentity): Reconstruction {
     }
     if (state.conversation_id === '') state.conversation_id = row.conversation_id
     rememberSpan(state, row)
-    if (row.type === 'generation') takeCall(state, row)
+    if (row.type === 'generation' && isCountedCall(row)) takeCall(state, row)
     else if (row.type === 'tool') takeTool(state, row)
   }
 }

@@ -1,4 +1,5 @@
 import type { Observation } from '../../../model/observation.ts'
+import { isCountedCall } from '../../../model/observation.ts'
 import type { ObservationVersion } from '../../storage/index.ts'
 import type { TaskKey } from '../findings/tasks-store.ts'
 import {
@@ -57,7 +58,7 @@ export class TaskHistory {
     for (const row of rows) {
       this.#versions.set(spanKey(row), row.message_id)
       if (row.content_state === 'expired') this.#expired.add(spanKey(row))
-      if (row.type === 'generation' || row.type === 'embedding') this.calls += 1
+      if (isCountedCall(row)) this.calls += 1
       if (row.user_id !== '' && this.#users.size < users_max) this.#users.add(row.user_id)
     }
     return 'added'

@@ -51,6 +51,8 @@ export function observationDraft(
     tool_calls: toolCallsOf(record),
     tool_results: toolResultsOf(record),
     streamed: record.streamed ?? false,
+    response_id: String(record.attributes?.['gen_ai.response.id'] ?? '').slice(0, 256),
+    counted_with: '',
     finish_reason: orEmpty(record.finish_reason),
     ...usageColumns(record, context),
     time_to_first_token_ms: record.time_to_first_token_ms ?? null,

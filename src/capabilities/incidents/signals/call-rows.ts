@@ -1,3 +1,4 @@
+import { countedCallSql } from '../../../model/observation.ts'
 import { countedAt, firstKnown, knownColumns, type LateTiming, laterThan } from './counted-at.ts'
 import type { Parameters } from './grouped-statement.ts'
 import type { Window } from './reading.ts'
@@ -69,7 +70,7 @@ export function startedFor(ranges: readonly Window[], parameters: Parameters): s
 const callColumns = `toString(if(model != '', model, model_requested)) AS model_name,
   toString(provider) AS provider, toString(environment) AS environment, task_name,
   toString(release) AS release, task_id, t,
-  type IN ('generation', 'embedding') AS is_call,
+  ${countedCallSql} AS is_call,
   is_call AND status = 'error' AS is_error,
   if(is_call, toFloat64(ifNull(cost_usd, 0)), 0) AS cost,
   if(is_call, toFloat64(ifNull(input_uncached_tokens, 0)) + ifNull(cache_read_tokens, 0)

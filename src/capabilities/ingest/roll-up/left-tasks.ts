@@ -68,7 +68,7 @@ async function removeEmptyTasks(
 }
 
 const noSums = [
-  ...['calls', 'errors', 'cancelled', ...tokenSums, 'estimated_calls', 'cost_usd'],
+  ...['calls', 'merged_calls', 'errors', 'cancelled', ...tokenSums, 'estimated_calls', 'cost_usd'],
   'unpriced_calls',
   'partially_priced_calls',
 ]

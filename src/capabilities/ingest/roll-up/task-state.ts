@@ -1,4 +1,5 @@
 import { dollarsFrom, nanoDollarsFrom } from '../../../kernel/dollars.ts'
+import { isModelCall } from '../../../model/observation.ts'
 import {
   type CallSums,
   fingerprintOf,
@@ -103,7 +104,11 @@ export function computeTaskRollup(
   let nanoDollars = 0n
   for (const row of rows) {
     addPlace(rollup, row)
-    if (row.type !== 'generation' && row.type !== 'embedding') continue
+    if (!isModelCall(row)) continue
+    if (row.counted_with !== '') {
+      rollup.merged_calls++
+      continue
+    }
     addCall(rollup, row)
     if (row.cost_usd === null) rollup.unpriced_calls++
     else {
@@ -119,6 +124,7 @@ export function computeTaskRollup(
 
 const noSums: CallSums = {
   calls: 0,
+  merged_calls: 0,
   errors: 0,
   cancelled: 0,
   input_uncached_tokens: 0,

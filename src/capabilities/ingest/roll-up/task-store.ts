@@ -136,6 +136,7 @@ const taskColumns = {
   last_activity_at: 'timestamptz',
   duration_ms: 'bigint',
   calls: 'bigint',
+  merged_calls: 'bigint',
   errors: 'bigint',
   cancelled: 'bigint',
   input_uncached_tokens: 'bigint',
@@ -179,7 +180,7 @@ function taskText({
 }
 
 function sumsText(rollup: TaskRollup): string {
-  return `"calls":${rollup.calls},"errors":${rollup.errors},"cancelled":${rollup.cancelled},"input_uncached_tokens":${rollup.input_uncached_tokens},"cache_read_tokens":${rollup.cache_read_tokens},"cache_write_tokens":${rollup.cache_write_tokens},"output_visible_tokens":${rollup.output_visible_tokens},"reasoning_tokens":${rollup.reasoning_tokens},"total_tokens":${rollup.total_tokens},"estimated_calls":${rollup.estimated_calls},"cost_usd":${rollup.cost_usd},"unpriced_calls":${rollup.unpriced_calls},"partially_priced_calls":${rollup.partially_priced_calls},"models":${JSON.stringify(rollup.models)},"providers":${JSON.stringify(rollup.providers)},"last_started_at":"${isoFromMs(msFromNs(rollup.last_start))}","counted":${countedText(rollup.fingerprints)}`
+  return `"calls":${rollup.calls},"merged_calls":${rollup.merged_calls},"errors":${rollup.errors},"cancelled":${rollup.cancelled},"input_uncached_tokens":${rollup.input_uncached_tokens},"cache_read_tokens":${rollup.cache_read_tokens},"cache_write_tokens":${rollup.cache_write_tokens},"output_visible_tokens":${rollup.output_visible_tokens},"reasoning_tokens":${rollup.reasoning_tokens},"total_tokens":${rollup.total_tokens},"estimated_calls":${rollup.estimated_calls},"cost_usd":${rollup.cost_usd},"unpriced_calls":${rollup.unpriced_calls},"partially_priced_calls":${rollup.partially_priced_calls},"models":${JSON.stringify(rollup.models)},"providers":${JSON.stringify(rollup.providers)},"last_started_at":"${isoFromMs(msFromNs(rollup.last_start))}","counted":${countedText(rollup.fingerprints)}`
 }
 
 function countedText(fingerprints: readonly number[] | undefined): string {
@@ -217,6 +218,7 @@ const isBothImplicit = '(tasks.implicit and excluded.implicit)'
 
 const sums = [
   'calls',
+  'merged_calls',
   'errors',
   'cancelled',
   ...tokenSums,

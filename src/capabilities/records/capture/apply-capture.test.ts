@@ -109,6 +109,8 @@ function observationWith(
     price_partial: [],
     usage_details: {},
     service_tier: '',
+    response_id: '',
+    counted_with: '',
     cost_computed_usd: null,
     cost_reported_usd: null,
     price_version: '',

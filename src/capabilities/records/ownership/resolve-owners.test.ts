@@ -7,7 +7,7 @@ const trace = '0192f0c1-0000-7000-8000-000000000001'
 
 function row(id: string, parent: string, said: Partial<Owner> = {}): OwnedRow {
   return {
-    ...{ observation_id: id, parent_observation_id: parent, start_time: 1n },
+    ...{ trace_id: trace, observation_id: id, parent_observation_id: parent, start_time: 1n },
     ...{ task_id: said.task_id ?? trace, task_implicit: said.task_id === undefined },
     ...{ task_name: '', conversation_id: '', conversation_external_id: '' },
     ...{ user_id: '', release: '' },

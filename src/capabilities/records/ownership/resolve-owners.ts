@@ -14,7 +14,7 @@ export type Owner = Pick<
 
 /** An observation of a trace, as far as ownership needs it. */
 export type OwnedRow = Owner &
-  Pick<Observation, 'observation_id' | 'parent_observation_id' | 'start_time'>
+  Pick<Observation, 'trace_id' | 'observation_id' | 'parent_observation_id' | 'start_time'>
 
 /** Fields of ownership, as bits. A task's name is a field of its own: it goes with the task's id. */
 export const ownerBits = { task: 1, task_name: 2, conversation: 4, user: 8, release: 16 } as const
@@ -39,33 +39,45 @@ export type ResolvedOwners<Row> = {
   gives: number
   /** Fields that a row lacks and that an ancestor may bring which is not stored yet, as bits. */
   wants: number
+  /** A row has an ancestor that is not here. */
+  is_open: boolean
 }
 
 /**
- * Finds the owners of the rows of one trace, in any order. A row keeps what it says itself. What it
- * does not say it has from its nearest ancestor that knows it: only through ancestors that are all
- * here. A task's name comes only from an ancestor of the same task. Nothing is guessed: a row
- * without such an ancestor stays as it is. Ancestors that form a cycle know no more than they say.
+ * Finds the owners of the rows of traces, in any order. A row keeps what it says itself. What it does
+ * not say it has from its nearest ancestor that knows it: only through ancestors that are all here. A
+ * task's name comes only from an ancestor of the same task. Nothing is guessed: a row without such an
+ * ancestor stays as it is. Ancestors that form a cycle know no more than they say.
+ *
+ * `links` has the rows that describe the same call as a row of another trace, which they have as if
+ * it were their parent. Such a row also takes part in the task of that trace if nothing names one.
  *
  * Further rows never change an owner that was found, because nothing can come between a row and
  * its ancestor. So the result depends on the rows alone and not on the order of their arrival, and
  * rows whose owners were written earlier lead to the same owners.
  */
-export function resolveOwners<Row extends OwnedRow>(rows: readonly Row[]): ResolvedOwners<Row> {
+export function resolveOwners<Row extends OwnedRow>(
+  rows: readonly Row[],
+  links: ReadonlyMap<Row, Row> = new Map(),
+): ResolvedOwners<Row> {
   const nodes = new Map<string, Node<Row>>()
   for (const row of rows) {
-    const known = nodes.get(row.observation_id)
+    const known = nodes.get(keyOf(row))
     // Several rows of one id (a span that is sent again with another start): the first one counts.
     if (known === undefined || row.start_time < known.row.start_time) {
-      nodes.set(row.observation_id, { row, owner: row, open: false, state: 'new' })
+      nodes.set(keyOf(row), { row, owner: row, open: false, state: 'new' })
     }
   }
-  const resolved: ResolvedOwners<Row> = { changes: [], gives: 0, wants: 0 }
+  const tree = { nodes, links }
+  const resolved: ResolvedOwners<Row> = { changes: [], gives: 0, wants: 0, is_open: false }
   for (const row of rows) {
-    const { owner, open } = resolvedFrom(nodes, row)
+    const { owner, open } = resolvedFrom(tree, row)
     const known = knownOf(owner)
     resolved.gives |= known
-    if (open) resolved.wants |= allBits & ~known
+    if (open) {
+      resolved.wants |= allBits & ~known
+      resolved.is_open = true
+    }
     if (!isSame(owner, row)) resolved.changes.push({ row, owner })
   }
   return resolved
@@ -79,25 +91,38 @@ type Node<Row> = {
   state: 'new' | 'visiting' | 'done'
 }
 
+type Tree<Row> = { nodes: ReadonlyMap<string, Node<Row>>; links: ReadonlyMap<Row, Row> }
+
 type Found = { owner: Owner; open: boolean }
 
-function resolvedFrom<Row extends OwnedRow>(nodes: Map<string, Node<Row>>, row: Row): Found {
-  const { parent_observation_id } = row
-  if (parent_observation_id === '') return { owner: row, open: false }
-  const parent = nodes.get(parent_observation_id)
-  if (parent === undefined) return { owner: row, open: true }
-  settle(nodes, parent)
-  return { owner: inherit(row, parent.owner), open: parent.open }
+function keyOf({ trace_id, observation_id }: OwnedRow): string {
+  return `${trace_id} ${observation_id}`
+}
+
+/** Returns the node of a row's parent, or of the row of the same call in another trace. */
+function above<Row extends OwnedRow>({ nodes, links }: Tree<Row>, row: Row): Node<Row> | undefined {
+  const link = links.get(row)
+  if (link !== undefined) return nodes.get(keyOf(link))
+  const { trace_id, parent_observation_id } = row
+  if (parent_observation_id === '') return undefined
+  return nodes.get(`${trace_id} ${parent_observation_id}`)
+}
+
+function resolvedFrom<Row extends OwnedRow>(tree: Tree<Row>, row: Row): Found {
+  const parent = above(tree, row)
+  if (parent === undefined) return { owner: row, open: row.parent_observation_id !== '' }
+  settle(tree, parent)
+  return { owner: inherit(row, parent.owner, tree.links.has(row)), open: parent.open }
 }
 
 /** Resolves a node and its ancestors, without recursion: a chain may have ten thousand. */
-function settle<Row extends OwnedRow>(nodes: Map<string, Node<Row>>, from: Node<Row>): void {
+function settle<Row extends OwnedRow>(tree: Tree<Row>, from: Node<Row>): void {
   const chain: Node<Row>[] = []
   let at: Node<Row> | undefined = from
   while (at?.state === 'new') {
     at.state = 'visiting'
     chain.push(at)
-    at = nodes.get(at.row.parent_observation_id)
+    at = above(tree, at.row)
   }
   // The chain ends above at a node that is done, at none, or at itself.
   const top = chain.at(-1)
@@ -105,7 +130,7 @@ function settle<Row extends OwnedRow>(nodes: Map<string, Node<Row>>, from: Node<
   let parent = at?.state === 'done' ? at : undefined
   for (const node of chain.toReversed()) {
     if (parent !== undefined) {
-      node.owner = inherit(node.row, parent.owner)
+      node.owner = inherit(node.row, parent.owner, tree.links.has(node.row))
       node.open = parent.open
     }
     node.state = 'done'
@@ -114,8 +139,8 @@ function settle<Row extends OwnedRow>(nodes: Map<string, Node<Row>>, from: Node<
 }
 
 /** Returns what a row says, filled up with what its parent knows; the row itself if it is the same. */
-function inherit(row: Owner, parent: Owner): Owner {
-  const takesTask = row.task_implicit && !parent.task_implicit
+function inherit(row: Owner, parent: Owner, isSameCall: boolean): Owner {
+  const takesTask = takesTaskOf(row, parent, isSameCall)
   const task_id = takesTask ? parent.task_id : row.task_id
   const takesName = row.task_name === '' && parent.task_name !== '' && task_id === parent.task_id
   const takesTalk = row.conversation_id === '' && parent.conversation_id !== ''
@@ -132,6 +157,12 @@ function inherit(row: Owner, parent: Owner): Owner {
     user_id: takesUser ? parent.user_id : row.user_id,
     release: takesRelease ? parent.release : row.release,
   }
+}
+
+/** A row of the same call also takes part in a task that nothing names. */
+function takesTaskOf(row: Owner, parent: Owner, isSameCall: boolean): boolean {
+  if (!row.task_implicit) return false
+  return !parent.task_implicit || (isSameCall && parent.task_id !== row.task_id)
 }
 
 function isSame(a: Owner, b: Owner): boolean {

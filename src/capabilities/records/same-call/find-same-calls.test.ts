@@ -1,12 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
-import { type CallRow, findSameCalls, isModelCall } from './find-same-calls.ts'
+import { isModelCall } from '../../../model/observation.ts'
+import { type CallRow, findSameCalls } from './find-same-calls.ts'
 
 function row(id: string, parent: string, more: Partial<CallRow> = {}): CallRow {
   return {
     ...{ observation_id: id, parent_observation_id: parent, type: 'generation', status: 'ok' },
-    ...{ source: 'otlp', start_time: 0n, end_time: 1_000_000_000n, usage_source: 'provider' },
+    ...{
+      source: 'otlp',
+      start_time: 0n,
+      end_time: 1_000_000_000n,
+      usage_source: 'provider',
+      cost_usd: '0.1',
+    },
     ...{ model: '', model_requested: 'gpt-4o', response_id: '' },
     ...more,
   }
@@ -33,6 +40,8 @@ describe('one call', () => {
     expect(merged([row('a', ''), row('b', 'a', { start_time: 1n })])).toEqual({ a: 'b' })
     const without = row('b', 'a', { usage_source: 'none', start_time: 1n })
     expect(merged([row('a', ''), without])).toEqual({ b: 'a' })
+    const bare = row('p', 'a', { source: 'proxy', content_state: 'dropped' })
+    expect(merged([row('a', '', { content_state: 'full' }), bare])).toEqual({ p: 'a' })
   })
 
   test('that the proxy and a library saw side by side is known by its response', () => {
@@ -105,6 +114,7 @@ const anyRow = fc.record({
   status: fc.constantFrom<CallRow['status'][]>('ok', 'ok', 'error'),
   source: fc.constantFrom<CallRow['source'][]>('otlp', 'otlp', 'proxy'),
   usage_source: fc.constantFrom<CallRow['usage_source'][]>('provider', 'none'),
+  cost_usd: fc.constantFrom('0.1', null),
   model_requested: fc.constantFrom('a', 'b', ''),
   response_id: fc.constantFrom('', '', 'r1', 'r2'),
   start: fc.nat({ max: 3 }),

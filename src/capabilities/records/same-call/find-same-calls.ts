@@ -1,4 +1,4 @@
-import type { Observation } from '../../../model/observation.ts'
+import { isModelCall, type Observation } from '../../../model/observation.ts'
 
 /** A row of a trace, as far as it matters which calls are the same. */
 export type CallRow = Pick<
@@ -14,12 +14,8 @@ export type CallRow = Pick<
   | 'model_requested'
   | 'response_id'
   | 'usage_source'
->
-
-/** Returns whether an observation is a model call. Agents and chains repeat the usage of theirs. */
-export function isModelCall({ type }: Pick<Observation, 'type'>): boolean {
-  return type === 'generation' || type === 'embedding'
-}
+  | 'cost_usd'
+> & { content_state?: Observation['content_state'] }
 
 /**
  * Finds the rows of one trace that describe a model call which another row counts, and returns the
@@ -30,8 +26,9 @@ export function isModelCall({ type }: Pick<Observation, 'type'>): boolean {
  *   the same: the one with its response, else the last. So each retry counts, and a fallback to
  *   another model.
  * - The proxy's record and a span are the same call if they name one response and overlap in time.
- * The proxy's record counts, else a row with the usage of the provider, else the innermost. The
- * result depends on the rows alone and not on their order.
+ * A row with the usage of the provider and a cost counts, before one without; of those one with
+ * content, of those the proxy's record, else the innermost. The result depends on the rows alone and not on their
+ * order.
  */
 export function findSameCalls(rows: readonly CallRow[]): Map<CallRow, string> {
   const calls = rows.filter(isModelCall).toSorted(compareRows)
@@ -179,6 +176,11 @@ function compareRanks(a: CallRow, b: CallRow): number {
   return rankOf(b) - rankOf(a) || compareRows(b, a)
 }
 
-function rankOf({ source, usage_source }: CallRow): number {
-  return (source === 'proxy' ? 2 : 0) + (usage_source === 'provider' ? 1 : 0)
+function rankOf({ source, usage_source, cost_usd, content_state }: CallRow): number {
+  const hasContent = content_state === 'full' || content_state === 'truncated'
+  const facts = [
+    ...[usage_source === 'provider', cost_usd !== null],
+    ...[hasContent, source === 'proxy'],
+  ]
+  return facts.reduce((rank, fact) => 2 * rank + (fact ? 1 : 0), 0)
 }

@@ -1,7 +1,6 @@
 import type { Columnar } from '../../../platform/columnar/index.ts'
-import type { OwnerChange, TraceHeads } from '../contract.ts'
+import type { OwnerChange, StoredHead, TraceHeads } from '../contract.ts'
 import { observationHeadNames } from '../row-format/columns.ts'
-import type { ObservationHead } from '../row-format/read-rows.ts'
 import { rowChanges } from './change-rows.ts'
 import { ofProject } from './conditions.ts'
 import { countOrNull, readExpression } from './observation-row.ts'
@@ -9,7 +8,7 @@ import type { Read } from './store-failure.ts'
 import { tableTargets } from './table-target.ts'
 
 /** A head in JSONEachRow: 64-bit integers are text. */
-type HeadRow = Omit<ObservationHead, 'start_time' | 'end_time' | 'cost_usd'> & {
+type HeadRow = Omit<StoredHead, 'start_time' | 'end_time' | 'cost_usd'> & {
   start_ns: string
   end_ns: string
   cost_text: string | null
@@ -20,7 +19,7 @@ export async function traceHeads(
   read: Read,
   project_id: string,
   { trace_ids, from, to, limit }: TraceHeads,
-): Promise<ObservationHead[]> {
+): Promise<StoredHead[]> {
   const rows = await read<HeadRow>(project_id, headsSql, { traces: trace_ids, from, to, limit })
   return rows.map(({ start_ns, end_ns, cost_text, ...row }) => ({
     ...row,
@@ -36,7 +35,7 @@ export async function traceHeads(
 }
 
 const headsSql = `
-SELECT ${observationHeadNames.map(readExpression).join(', ')} FROM observations
+SELECT ${observationHeadNames.map(readExpression).join(', ')}, content_state FROM observations
 WHERE project_id = {project:UUID} AND trace_id IN {traces:Array(UUID)}
   AND start_time >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')
   AND start_time <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
@@ -80,6 +79,7 @@ const textFields = [
   'conversation_external_id',
   'user_id',
   'release',
+  'counted_with',
 ] as const
 
 const set = [

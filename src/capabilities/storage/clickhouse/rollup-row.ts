@@ -76,6 +76,7 @@ export function traceSummaryFrom(row: TraceSummaryRow): TraceSummary {
 function sumsFrom(row: SumsRow): CallSums {
   return {
     calls: Number(row.calls),
+    merged_calls: Number(row.merged_calls),
     errors: Number(row.errors),
     cancelled: Number(row.cancelled),
     input_uncached_tokens: Number(row.input_uncached_tokens),

@@ -1,4 +1,5 @@
 import type { Observation } from '../../../model/observation.ts'
+import { countedCallSql } from '../../../model/observation.ts'
 import type { Columnar, QueryParams } from '../../../platform/columnar/index.ts'
 import type {
   ConversationHint,
@@ -161,7 +162,7 @@ const rolledUp = (where: string) => `(
   SELECT trace_id, observation_id, parent_observation_id, start_time, end_time, status, name,
     task_id, task_name, task_implicit, conversation_id, conversation_external_id, user_id,
     environment, release, provider, usage_source, cost_usd, price_partial, ${buckets.join(', ')},
-    type IN ('generation', 'embedding') AS call,
+    ${countedCallSql} AS call, type IN ('generation', 'embedding') AND counted_with != '' AS merged,
     if(model = '', model_requested, model) AS answered_by
   FROM observations
   WHERE project_id = {project:UUID} AND ${where}
@@ -171,6 +172,7 @@ const rolledUp = (where: string) => `(
 const sums = `
   count() AS observations,
   countIf(o.call) AS calls,
+  countIf(o.merged) AS merged_calls,
   countIf(o.call AND o.status = 'error') AS errors,
   countIf(o.call AND o.status = 'cancelled') AS cancelled,
   ${buckets.map((bucket) => `${tokenSum(`ifNull(o.${bucket}, 0)`)} AS ${bucket}`).join(',\n  ')},

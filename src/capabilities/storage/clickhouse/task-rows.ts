@@ -1,4 +1,5 @@
 import { nanoDollarsFrom } from '../../../kernel/dollars.ts'
+import { countedCallSql } from '../../../model/observation.ts'
 import type { QueryParams } from '../../../platform/columnar/index.ts'
 import type {
   SumsAsked,
@@ -157,7 +158,7 @@ const sumsIf = (condition: string) => {
     toUInt64(sumIf(tokens, is_call AND ${condition})),
     toString(sumIf(ifNull(cost_usd, toDecimal64(0, 9)), is_call AND ${condition})),
     countIf(is_operation AND ${condition}),
-    sumIf(requests, type = 'generation' AND ${condition}),
+    sumIf(requests, type = 'generation' AND is_call AND ${condition}),
     countIf(is_tool AND ${condition}),
     ${instant('min', 'start_time', shown)}, ${instant('max', 'start_time', shown)},
     ${instant('max', 'end_time', `(is_call OR is_tool OR NOT encloses) AND ${shown}`)})`
@@ -168,9 +169,9 @@ SELECT ${sumsIf('true')} AS all_sums, ${sumsIf('is_before')} AS before_sums
 FROM (
   SELECT type, status, start_time, end_time, cost_usd,
     start_time < fromUnixTimestamp64Nano({before:Int64}, 'UTC') AS is_before,
-    type IN ('generation', 'embedding') AS is_call, type = 'tool' AS is_tool,
+    ${countedCallSql} AS is_call, type = 'tool' AS is_tool,
     type IN ('agent', 'chain', 'span') AS encloses,
-    NOT is_call AND NOT is_tool AND (type != 'span' OR status = 'error') AS is_operation,
+    type NOT IN ('generation', 'embedding', 'tool') AND (type != 'span' OR status = 'error') AS is_operation,
     length(tool_calls.id) AS requests,
     ${buckets.map((name) => `toFloat64(ifNull(${name}, 0))`).join(' + ')} AS tokens
   FROM observations

@@ -93,7 +93,7 @@ async function changeOwners(
       task_id = given.task_id, task_name = given.task_name,
       task_implicit = given.task_implicit::boolean, conversation_id = given.conversation_id,
       conversation_external_id = given.conversation_external_id,
-      user_id = given.user_id, release = given.release
+      user_id = given.user_id, release = given.release, counted_with = given.counted_with
     from unnest(${columns}) as given (${sql.raw(ownerFields.join(', '))})
     where stored.project_id = ${project_id} and stored.start_time = given.start_time::bigint
       and stored.start_time between ${String(starts[0])}::bigint and ${String(starts.at(-1))}::bigint
@@ -112,6 +112,7 @@ const ownerFields = [
   'conversation_external_id',
   'user_id',
   'release',
+  'counted_with',
 ] as const satisfies readonly (keyof OwnerChange)[]
 
 /** A row as read: 64-bit integers come as text, so that no digits are lost. */

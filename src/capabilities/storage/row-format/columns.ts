@@ -60,6 +60,8 @@ export const observationColumnTypes = {
   usage_source: word,
   cost_usd: dollars,
   price_partial: 'Array(LowCardinality(String))',
+  response_id: text,
+  counted_with: text,
   usage_details: 'Map(LowCardinality(String), UInt64)',
   service_tier: word,
   cost_computed_usd: dollars,
@@ -93,10 +95,10 @@ export const observationColumnTypes = {
   message_id: text,
 } as const satisfies Record<keyof Observation, string>
 
-/** The columns of roll-ups: those up to `price_partial`. */
+/** The columns of roll-ups: those up to `counted_with`. */
 export const observationHeadNames = (
   Object.keys(observationColumnTypes) as (keyof typeof observationColumnTypes)[]
-).slice(0, Object.keys(observationColumnTypes).indexOf('price_partial') + 1)
+).slice(0, Object.keys(observationColumnTypes).indexOf('counted_with') + 1)
 
 /** The inserted columns of table `traces`. */
 export const traceColumnTypes = {

@@ -33,6 +33,8 @@ export type ObservationHead = Pick<
   | 'usage_source'
   | 'cost_usd'
   | 'price_partial'
+  | 'response_id'
+  | 'counted_with'
 >
 
 /** One reader, with its cache of words, for all rows: reading is synchronous. */
@@ -76,10 +78,17 @@ export function readObservation(bytes: Buffer): Observation {
 
 function headFrom(from: ByteReader): ObservationHead {
   const first = firstHeadFrom(from)
-  return { ...first, price_partial: listFrom(from, wordFrom) }
+  return {
+    ...first,
+    price_partial: listFrom(from, wordFrom),
+    response_id: from.string(),
+    counted_with: from.string(),
+  }
 }
 
-function firstHeadFrom(from: ByteReader): Omit<ObservationHead, 'price_partial'> {
+function firstHeadFrom(
+  from: ByteReader,
+): Omit<ObservationHead, 'price_partial' | 'response_id' | 'counted_with'> {
   return {
     project_id: from.uuid(),
     trace_id: from.uuid(),

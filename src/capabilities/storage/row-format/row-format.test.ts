@@ -138,6 +138,8 @@ test('an observation and its head are read as written', () => {
 /** Columns that format 2 added. */
 const addedInSecond = [
   'price_partial',
+  'response_id',
+  'counted_with',
   'usage_details',
   'service_tier',
   'cost_computed_usd',
@@ -178,6 +180,8 @@ test('observations of format 1 get empty new columns, other rows stay', () => {
       expect(readObservation(one?.[1] ?? Buffer.alloc(0))).toEqual({
         ...stored(draft),
         price_partial: [],
+        response_id: '',
+        counted_with: '',
         usage_details: {},
         service_tier: '',
         cost_computed_usd: null,

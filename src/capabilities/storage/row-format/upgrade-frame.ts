@@ -17,9 +17,10 @@ export function upgradeFrame(frame: FrameRows): FrameRows | undefined {
 
 /**
  * The columns that format 2 added after the columns of roll-ups, empty: `price_partial`,
- * `usage_details`, `service_tier`, `cost_computed_usd`, `cost_reported_usd`.
+ * `response_id`, `counted_with`, `usage_details`, `service_tier`, `cost_computed_usd`,
+ * `cost_reported_usd`.
  */
-const emptyUsage = Buffer.from([0, 0, 0, 1, 1])
+const emptyUsage = Buffer.from([0, 0, 0, 0, 0, 1, 1])
 
 function upgradeFirst({ bytes, eachRow }: FrameRows): FrameRows {
   const pieces: Buffer[] = []

@@ -134,6 +134,8 @@ function writeHead(out: ByteWriter, row: ObservationDraft): void {
   out.decimal9OrNull(row.cost_usd)
   out.varint(row.price_partial.length)
   for (const word of row.price_partial) out.string(word)
+  out.string(row.response_id)
+  out.string(row.counted_with)
 }
 
 function writeUsage(out: ByteWriter, row: ObservationDraft): void {

@@ -48,6 +48,9 @@ export const rollupSchema = z
     tokens: tokensSchema,
     cost_usd: dollarsSchema,
     unpriced_calls: count.describe('Calls without a known cost; not included in `cost_usd`.'),
+    merged_calls: count.describe(
+      'Further records of the calls, by another instrument; not counted.',
+    ),
     partially_priced_calls: count.describe(
       'Calls in `cost_usd` with parts that have no rate of their own.',
     ),
@@ -233,6 +236,7 @@ export function shownRollup(rollup: RollUp): NodeReply['rollup'] {
     },
     cost_usd: dollarsFrom(rollup.nano_dollars),
     unpriced_calls: rollup.unpriced_calls,
+    merged_calls: rollup.merged_calls,
     partially_priced_calls: rollup.partially_priced_calls,
   }
 }

@@ -192,31 +192,16 @@ describe('sums', () => {
     })
   })
 
-  test('a call reported twice counts once; a call below its tool is another call', () => {
-    const outer = rowOf({ id: 'a', at: 0, took: 9, ...call, cost_usd: null })
+  test('a call that another row counts adds nothing, and is counted as merged', () => {
+    const outer = rowOf({ id: 'a', at: 0, took: 9, ...call, counted_with: 'b' })
     const inner = rowOf({ id: 'b', parent: 'a', at: 1, took: 1, ...call })
     const twice = nodeNamed(buildTree([outer, inner]), 'a')
-    expect(twice.rollup).toMatchObject({ calls: 1, total_tokens: 100, unpriced_calls: 0 })
-    const tool = rowOf({ id: 't', parent: 'a', type: 'tool', at: 1, took: 5 })
-    const apart = buildTree([outer, tool, { ...inner, parent_observation_id: 't' }])
-    expect(nodeNamed(apart, 'a').rollup).toMatchObject({
-      calls: 2,
-      total_tokens: 200,
-      unpriced_calls: 1,
-    })
-  })
-
-  test('each measure counts where it is known', () => {
-    const tree = buildTree([
-      rowOf({ id: 'a', at: 0, took: 9, ...call, input_uncached_tokens: 5 }),
-      rowOf({ id: 'b', parent: 'a', at: 1, took: 1, ...call, cost_usd: null }),
-    ])
-    expect(nodeNamed(tree, 'a')).toMatchObject({ usage: 'aggregate', cost: 'own' })
-    expect(nodeNamed(tree, 'a').rollup).toMatchObject({
-      total_tokens: 100,
-      nano_dollars: 100_000_000n,
-      unpriced_calls: 0,
-    })
+    expect(twice).toMatchObject({ usage: 'aggregate', cost: 'aggregate' })
+    const once = { calls: 1, merged_calls: 1, total_tokens: 100, nano_dollars: 100_000_000n }
+    expect(twice.rollup).toMatchObject({ ...once, unpriced_calls: 0 })
+    const apart = nodeNamed(buildTree([{ ...outer, counted_with: '', cost_usd: null }, inner]), 'a')
+    const two = { calls: 2, merged_calls: 0, total_tokens: 200, unpriced_calls: 1 }
+    expect(apart.rollup).toMatchObject(two)
   })
 })
 

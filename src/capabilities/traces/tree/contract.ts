@@ -29,6 +29,7 @@ export type TraceRow = Pick<
   | 'task_name'
   | 'cost_usd'
   | 'price_partial'
+  | 'counted_with'
   | TokenBucket
 >
 
@@ -73,6 +74,7 @@ export type RollUp = Record<TokenBucket, number> & {
   /** Calls without a known cost. */
   unpriced_calls: number
   /** Costs in the sum with parts that have no rate of their own. */
+  merged_calls: number
   partially_priced_calls: number
 }
 

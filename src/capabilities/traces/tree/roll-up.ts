@@ -1,21 +1,14 @@
 import { nanoDollarsFrom } from '../../../kernel/dollars.ts'
+import { isModelCall } from '../../../model/observation.ts'
 import { type RollUp, type TraceRow, type TreeNode, tokenBuckets } from './contract.ts'
 
-/** The usage reported by a node and its descendants, which its parent may repeat. */
-type Reported = {
-  /** Whether any observation reports tokens, or a cost. */
-  tokens: boolean
-  dollars: boolean
-  /** Calls without a tool or agent in between: a call above them is the same call. */
-  calls: ReadonlyMap<string, CallReported>
-}
-
-type CallReported = { tokens: boolean; dollars: boolean }
+/** Whether a node or its descendants report tokens, and a cost, which its parent may repeat. */
+type Reported = { tokens: boolean; dollars: boolean }
 
 /**
  * Sums each node with its descendants. Nodes come parents first, each at its position. Usage of an
  * agent, chain or span repeats that of its descendants and counts only if they report none. A call
- * directly above a call of the same type is the same call, reported by another instrument.
+ * that another row counts is not counted: `counted_with`, as in every other sum.
  */
 export function rollUp(nodes: readonly TreeNode[]): void {
   const below = new Array<Reported | undefined>(nodes.length)
@@ -29,25 +22,19 @@ export function rollUp(nodes: readonly TreeNode[]): void {
     if (parent === null) continue
     addTo(parent.rollup, node.rollup)
     const passed = passToParent(node.row, own)
-    if (passed !== nothing) below[parent.position] = join(below[parent.position], passed)
+    if (passed !== nothing) below[parent.position] = combine(passed, below[parent.position])
   }
 }
 
-const nothing: Reported = { tokens: false, dollars: false, calls: new Map() }
-
-const callTypes: ReadonlySet<string> = new Set(['generation', 'embedding'])
-
-/** Calls below these types are calls of their own. */
-const workTypes: ReadonlySet<string> = new Set(['tool', 'agent'])
+const nothing: Reported = { tokens: false, dollars: false }
 
 function addOwn(node: TreeNode, row: TraceRow, below: Reported): void {
   const { rollup } = node
-  const isCall = callTypes.has(row.type)
-  const sameCall = isCall ? below.calls.get(row.type) : undefined
-  const repeats = isCall ? sameCall : below
-  node.usage = classifyShare(hasTokens(row), repeats?.tokens)
-  node.cost = classifyShare(row.cost_usd !== null, repeats?.dollars)
-  if (node.usage === 'aggregate' && totalOf(row) !== rollup.total_tokens) {
+  const isCall = isModelCall(row)
+  const isMerged = isCall && row.counted_with !== ''
+  node.usage = classifyShare(hasTokens(row), isCall ? isMerged : below.tokens)
+  node.cost = classifyShare(row.cost_usd !== null, isCall ? isMerged : below.dollars)
+  if (node.usage === 'aggregate' && !isMerged && totalOf(row) !== rollup.total_tokens) {
     node.marks.push('aggregate_differs')
   }
   rollup.observations += 1
@@ -55,10 +42,11 @@ function addOwn(node: TreeNode, row: TraceRow, below: Reported): void {
   if (row.status === 'cancelled') rollup.cancelled += 1
   if (node.usage === 'own') addTokens(rollup, row)
   if (node.cost === 'own') addCost(rollup, row)
-  if (isCall && sameCall === undefined) {
+  if (isMerged) rollup.merged_calls += 1
+  else if (isCall) {
     rollup.calls += 1
     if (row.cost_usd === null) rollup.unpriced_calls += 1
-  } else if (isCall && node.cost === 'own' && rollup.unpriced_calls > 0) rollup.unpriced_calls -= 1
+  }
 }
 
 function addCost(rollup: RollUp, row: TraceRow): void {
@@ -90,33 +78,12 @@ function addTokens(rollup: RollUp, row: TraceRow): void {
 function passToParent(row: TraceRow | null, below: Reported): Reported {
   if (row === null) return below
   const own = { tokens: hasTokens(row), dollars: row.cost_usd !== null }
-  const isCall = callTypes.has(row.type)
-  const passing = workTypes.has(row.type) ? nothing.calls : below.calls
-  if (!isCall && !own.tokens && !own.dollars && passing === below.calls) return below
-  const calls = new Map(passing)
-  if (isCall) calls.set(row.type, combine(calls.get(row.type), own))
-  return { ...combine(below, own), calls }
+  return own.tokens || own.dollars ? combine(own, below) : below
 }
 
-function join(known: Reported | undefined, passed: Reported): Reported {
-  if (known === undefined) return passed
-  if (includes(known, passed)) return known
-  const calls = new Map(known.calls)
-  for (const [type, call] of passed.calls) calls.set(type, combine(calls.get(type), call))
-  return { ...combine(known, passed), calls }
-}
-
-/** Returns true if `known` already includes `passed`, as for most siblings. */
-function includes(known: Reported, passed: Reported): boolean {
-  const covers = (a: CallReported | undefined, b: CallReported) =>
-    a !== undefined && (a.tokens || !b.tokens) && (a.dollars || !b.dollars)
-  if (!covers(known, passed)) return false
-  for (const [type, call] of passed.calls) if (!covers(known.calls.get(type), call)) return false
-  return true
-}
-
-function combine(a: CallReported | undefined, b: CallReported): CallReported {
-  return { tokens: b.tokens || a?.tokens === true, dollars: b.dollars || a?.dollars === true }
+function combine(a: Reported, b: Reported | undefined): Reported {
+  if (b === undefined || (a.tokens && a.dollars)) return a
+  return { tokens: a.tokens || b.tokens, dollars: a.dollars || b.dollars }
 }
 
 /** Returns sums of 0. */
@@ -124,6 +91,7 @@ export function emptyRollUp(): RollUp {
   return {
     observations: 0,
     calls: 0,
+    merged_calls: 0,
     errors: 0,
     cancelled: 0,
     input_uncached_tokens: 0,
@@ -142,6 +110,7 @@ const counts = [
   ...tokenBuckets,
   'observations',
   'calls',
+  'merged_calls',
   'errors',
   'cancelled',
   'total_tokens',
@@ -153,6 +122,7 @@ const counts = [
 export function addTo(to: RollUp, from: RollUp): void {
   to.observations += from.observations
   to.calls += from.calls
+  to.merged_calls += from.merged_calls
   to.errors += from.errors
   to.cancelled += from.cancelled
   to.input_uncached_tokens += from.input_uncached_tokens

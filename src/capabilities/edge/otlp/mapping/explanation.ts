@@ -219,7 +219,7 @@ function usageValues(row: Observation) {
 }
 
 /** Counts of audio and images of a field have the part that was read from a cache. */
-function detailValues({ usage_details: details, service_tier }: Observation) {
+function detailValues({ usage_details: details, service_tier, response_id }: Observation) {
   const { input_audio, cache_read_audio, input_image, cache_read_image } = details
   return {
     input_audio_tokens: sumOf(input_audio ?? null, cache_read_audio ?? null),
@@ -230,6 +230,7 @@ function detailValues({ usage_details: details, service_tier }: Observation) {
     cache_write_1h_tokens: numberText(details['cache_write_1h'] ?? null),
     details_semantics: '',
     service_tier,
+    response_id,
   }
 }
 

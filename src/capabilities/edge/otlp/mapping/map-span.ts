@@ -120,6 +120,8 @@ function observationOf(tools: MapperTools, parts: ObservationParts): Observation
     finish_reason: textIn(state, f.finish_reason),
     ...usageColumns(read),
     service_tier: tierOfSpan(tools),
+    response_id: textIn(state, f.response_id),
+    counted_with: '',
     ...costOfSpan(tools, { type, read, start_time: times.start_time }),
     time_to_first_token_ms: numberIn(state, f.time_to_first_token_ms) ?? null,
     request_bytes: 0,

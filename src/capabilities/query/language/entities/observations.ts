@@ -1,3 +1,4 @@
+import { countedCallSql } from '../../../../model/observation.ts'
 import { type Entity, type Field, fieldsOf } from '../field.ts'
 
 const buckets = {
@@ -60,8 +61,8 @@ const fields: readonly Field[] = [
   {
     name: 'is_call',
     type: 'bool',
-    description: 'A model call. Sum tokens and cost over calls only.',
-    derived: sameSql("type IN ('generation', 'embedding')"),
+    description: 'A model call that counts. Sum tokens and cost over calls only.',
+    derived: sameSql(countedCallSql),
   },
   { name: 'status_code', type: 'integer', description: 'HTTP status; 0 without a response.' },
   text('outcome', 'Outcome of a proxied call.'),
@@ -118,6 +119,8 @@ const fields: readonly Field[] = [
     type: 'json',
     description: 'Parts of the call that were priced without a rate of their own.',
   },
+  text('response_id', "The provider's name of its answer."),
+  text('counted_with', 'Id of the record that counts the same call instead of this one.'),
   dollars('cost_computed_usd', 'Cost by our prices in US dollars, beside a reported one.'),
   dollars('cost_reported_usd', 'Cost that the provider or client reported, in US dollars.'),
   {

@@ -66,6 +66,7 @@ export const tasks: Entity = {
     count('estimated_calls', 'Calls with estimated tokens.'),
     { name: 'cost_usd', type: 'decimal', description: 'Cost in US dollars.' },
     count('unpriced_calls', 'Calls without a known price.'),
+    count('merged_calls', 'Further records of the calls, by another instrument; not counted.'),
     count('partially_priced_calls', 'Priced calls with parts that have no rate of their own.'),
     count(
       'worst_severity',

@@ -11,6 +11,8 @@ export type AnswerChoice = {
 /** A provider's answer, streamed or not, in one shape. */
 export type Answer = {
   model: string
+  /** The provider's name of the answer. */
+  id: string
   choices: AnswerChoice[]
   /** The provider's own, unread usage object, if any. */
   usage: JsonObject | undefined

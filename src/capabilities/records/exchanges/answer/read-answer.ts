@@ -74,6 +74,7 @@ const usageTail_chars = 4_096
 
 const noAnswer: ReadAnswer = {
   model: '',
+  id: '',
   choices: [],
   usage: undefined,
   service_tier: undefined,
@@ -142,6 +143,7 @@ function readWholeAnswer(text: string): Answer | undefined {
   const usage = usageOf(body)
   return {
     model: textFrom(body?.['model']) || textFrom(body?.['modelVersion']),
+    id: textFrom(body?.['id']) || textFrom(body?.['responseId']),
     choices,
     usage,
     service_tier: tierIn(body, usage),

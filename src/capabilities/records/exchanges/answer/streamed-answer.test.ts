@@ -24,6 +24,7 @@ describe('text', () => {
     )
     expect(answer).toEqual({
       model: 'm-1',
+      id: '',
       choices: [
         {
           index: 0,

@@ -26,6 +26,7 @@ export function readStreamedAnswer(body: Uint8Array, endpoint: ExchangeFacts['en
   const reading: Reading = {
     assembly: endpoint === 'completions' ? assembleCompletion() : assembleChat(),
     model: '',
+    id: '',
     usage: undefined,
     service_tier: undefined,
     error: undefined,
@@ -42,6 +43,7 @@ export function readStreamedAnswer(body: Uint8Array, endpoint: ExchangeFacts['en
 type Reading = {
   assembly: ChoiceAssembly
   model: string
+  id: string
   usage: Growing | undefined
   service_tier: unknown
   error: unknown
@@ -64,6 +66,7 @@ function readChunk(reading: Reading, chunk: JsonObject): void {
   const { choices, error } = chunk
   const model = modelIn(chunk)
   if (model !== '') reading.model = model
+  if (reading.id === '') reading.id = textFrom(chunk['id']) || textFrom(chunk['responseId'])
   if (error !== undefined && error !== null) reading.error = chunk
   addUsage(reading, chunk)
   for (const item of itemsOf(choices)) {

@@ -126,6 +126,8 @@ test('a plain call becomes this row', () => {
     price_partial: [],
     usage_details: {},
     service_tier: '',
+    response_id: '',
+    counted_with: '',
     cost_computed_usd: '0.00021',
     cost_reported_usd: null,
     time_to_first_token_ms: null,

@@ -120,6 +120,8 @@ export function exchangeToObservation(
     tool_calls: toolCallsOf(answer),
     tool_results: request.tool_results,
     streamed: facts.streamed,
+    response_id: columnText(answer.id, column_chars_max),
+    counted_with: '',
     ...usageColumns(usage),
     ...costColumns(usage, {
       provider: facts.provider,

@@ -199,6 +199,7 @@ export const spanFieldNames = [
   'cache_write_1h_tokens',
   'details_semantics',
   'service_tier',
+  'response_id',
   'finish_reason',
   'streamed',
   'time_to_first_token_ms',
@@ -221,6 +222,7 @@ export type UsageDetailField =
   | 'cache_write_1h_tokens'
   | 'details_semantics'
   | 'service_tier'
+  | 'response_id'
 /** The fields of the second contract. */
 export type SecondSpanFieldName = Exclude<SpanFieldName, UsageDetailField>
 /** The fields of the first contract. */

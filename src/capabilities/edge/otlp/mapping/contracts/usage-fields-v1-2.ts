@@ -103,4 +103,5 @@ export const usageFields: Record<Changed | UsageDetailField, FieldRule> = {
     attribute('openai.request.service_tier', { except: ['auto'] }),
     attribute('gen_ai.openai.request.service_tier', { except: ['auto'] }),
   ),
+  response_id: rule('text', attributes('gen_ai.response.id', 'ai.response.id', 'llm.response.id')),
 }

@@ -83,7 +83,7 @@ export async function lockTraces(
 }
 
 /** Writes what the rows of locked traces give and want, once all owners are written. */
-export async function settleTraces(
+export async function settleNotes(
   trx: Transaction<TaskTables>,
   traces: readonly (TraceKey & { gives: number; wants: number })[],
 ): Promise<void> {
@@ -114,7 +114,11 @@ async function dropOldTraces(db: Kysely<TaskTables>, signal: AbortSignal): Promi
       delete from recent_traces where (project_id, trace_id) in (
         select project_id, trace_id from recent_traces
         where seen_on < current_date - 1 limit ${dropped_max})`.execute(db)
-    if (numAffectedRows === 0n) return
+    const responses = await sql`
+      delete from recent_responses where ctid in (
+        select ctid from recent_responses
+        where seen_on < current_date - 1 limit ${dropped_max})`.execute(db)
+    if (numAffectedRows + (responses.numAffectedRows ?? 0n) === 0n) return
   }
 }
 

@@ -1,10 +1,12 @@
 import { resolveOwners } from '../../records/ownership/index.ts'
+import { findSameCalls } from '../../records/same-call/index.ts'
 import type { ObservationHead } from '../../storage/row-format/index.ts'
+import { withCallBits } from './note-bits.ts'
 import type { TraceTouch } from './recent-traces.ts'
 
 /** A trace of a batch. */
 export type BatchTrace = TraceTouch & {
-  /** Rows of the batch have ancestors in it that know more than they do. */
+  /** Rows of the batch have ancestors in it that know more, or are the same call as others. */
   has_changes: boolean
 }
 
@@ -28,8 +30,9 @@ function toTrace(rows: readonly ObservationHead[]): BatchTrace[] {
     if (start_time < first_start) first_start = start_time
     if (start_time > last_start) last_start = start_time
   }
-  const { changes, gives, wants } = resolveOwners(rows)
+  const resolved = resolveOwners(rows)
+  const has_changes = resolved.changes.length > 0 || findSameCalls(rows).size > 0
   const { project_id, trace_id } = first
   const times = { first_start, last_start }
-  return [{ project_id, trace_id, ...times, gives, wants, has_changes: changes.length > 0 }]
+  return [{ project_id, trace_id, ...times, ...withCallBits(rows, resolved), has_changes }]
 }

@@ -1,6 +1,5 @@
 import type { TaskTables, Transaction } from '../../../platform/relational/index.ts'
 import { runInProject, runInProjects } from '../../../platform/tenancy/index.ts'
-import { type ResolvedOwners, resolveOwners } from '../../records/ownership/index.ts'
 import type { OwnerChange } from '../../storage/index.ts'
 import type { ObservationHead } from '../../storage/row-format/index.ts'
 import type { IngestMeters } from '../meters.ts'
@@ -9,32 +8,40 @@ import { type RollUpPorts, rollUp, rollUpIn } from '../roll-up/roll-up.ts'
 import { collectTouched } from '../roll-up/touched.ts'
 import { batchTraces } from './batch-traces.ts'
 import type { ErasedRows, ErasedTrace } from './erased-rows.ts'
+import type { TraceBits } from './note-bits.ts'
+import { type PlacedChange, placeRows } from './place-rows.ts'
+import {
+  type ForeignRecord,
+  foreignRecords,
+  linkedTraces,
+  noteResponses,
+} from './recent-responses.ts'
 import {
   lockTraces,
   noteMoving,
   noteTraces,
   type RecentTrace,
-  settleTraces,
+  settleNotes,
   type TraceKey,
 } from './recent-traces.ts'
 
 /** Gives stored observations other owners, in a second store. */
 export type SetOwners = (project_id: string, changes: readonly OwnerChange[]) => Promise<void>
 
-export type OwnerPorts = RollUpPorts & {
+export type SettlePorts = RollUpPorts & {
   meters: Pick<IngestMeters, 'owners'>
   setSecondOwners: SetOwners
   erased: ErasedRows
 }
 
 /**
- * Finds the owners of the rows of a stored batch and of earlier rows whose ancestors it has, and
- * rolls up their tasks and conversations. Most traces need no look at their stored rows: the notes of
- * `recent_traces` tell. Safe to repeat: what was done is found done, and what a worker left when it
+ * Finds the owners of the rows of a stored batch, and which rows describe one call, also of earlier
+ * rows of their traces, and rolls up their tasks and conversations. Most traces need no look at their
+ * stored rows: the notes of `recent_traces` tell. Safe to repeat: what was done is found done, and what a worker left when it
  * ended is made good by the next batch of the trace, at the latest by the repeated one.
  */
-export async function settleOwners(
-  ports: OwnerPorts,
+export async function settleTraces(
+  ports: SettlePorts,
   heads: readonly ObservationHead[],
 ): Promise<void> {
   if (heads.length === 0) return
@@ -46,12 +53,19 @@ export async function settleOwners(
       (await ports.erased.tracesAmong(traces)).map((trace) => [textOf(trace), trace]),
     )
     const changed = new Set(traces.filter(({ has_changes }) => has_changes).map(textOf))
-    const asked = known.filter(
-      (trace) => needsLook(trace) || changed.has(textOf(trace)) || erased.has(textOf(trace)),
-    )
-    if (asked.length === 0) return rollUp(ports, collectTouched(heads))
-    await noteMoving(ports.db, asked)
-    await ports.db.transaction().execute((trx) => moveOwners(trx, ports, { heads, asked, erased }))
+    const asked = new Map<string, TraceKey>()
+    const ask = (trace: TraceKey) => asked.set(textOf(trace), trace)
+    for (const trace of known) {
+      const key = textOf(trace)
+      if (needsLook(trace) || changed.has(key) || erased.has(key)) ask(trace)
+    }
+    for (const trace of await noteResponses(ports.db, heads)) ask(trace)
+    if (asked.size === 0) return rollUp(ports, collectTouched(heads))
+    for (const trace of await linkedTraces(ports.db, [...asked.values()])) ask(trace)
+    const moving = known.filter((trace) => trace.moving)
+    await noteMoving(ports.db, [...asked.values()])
+    const batch = { heads, asked: [...asked.values()], moving: new Set(moving.map(textOf)), erased }
+    await ports.db.transaction().execute((trx) => moveRows(trx, ports, batch))
   })
 }
 
@@ -62,8 +76,10 @@ function needsLook({ is_new, moving, gives, wants }: RecentTrace): boolean {
 
 type Batch = {
   heads: readonly ObservationHead[]
-  /** Traces whose stored rows are read; `moving` as it was before this batch. */
-  asked: readonly RecentTrace[]
+  /** Traces whose stored rows are read. */
+  asked: readonly TraceKey[]
+  /** Keys of those that were `moving` before this batch. */
+  moving: ReadonlySet<string>
   /** Traces of which rows were erased, by key. */
   erased: ReadonlyMap<string, ErasedTrace>
 }
@@ -73,19 +89,19 @@ type Batch = {
  * Tasks are rolled up in the same transaction: if it does not commit, the traces stay `moving`, and
  * the next worker takes all their rows into account.
  */
-async function moveOwners(
+async function moveRows(
   trx: Transaction<TaskTables>,
-  ports: OwnerPorts,
-  { heads, asked, erased }: Batch,
+  ports: SettlePorts,
+  { heads, asked, moving, erased }: Batch,
 ): Promise<void> {
-  const moved: Moved = { owners: new Map(), extra: [], left: new Map(), gone: new Set() }
-  const wasMoving = new Set(asked.filter(({ moving }) => moving).map(textOf))
+  const moved: Moved = { rows: new Map(), extra: [], left: new Map(), gone: new Set() }
   for (const chunk of chunksByProject(await lockTraces(trx, asked))) {
-    const settled = await moveTraces(ports, chunk, { moved, wasMoving })
+    const foreign = await foreignRecords(trx, chunk)
+    const settled = await moveTraces(ports, chunk, { moved, moving, foreign })
     await eraseAgain(ports, chunk, { moved, erased })
-    if (settled.length > 0) await settleTraces(trx, settled)
+    if (settled.length > 0) await settleNotes(trx, settled)
   }
-  const own = heads.map((head) => moved.owners.get(identityOf(head)) ?? head)
+  const own = heads.map((head) => moved.rows.get(identityOf(head)) ?? head)
   const inBatch = new Set(own.map(identityOf))
   const extra = moved.extra.filter((head) => !inBatch.has(identityOf(head)))
   const rows = [...own, ...extra].filter((head) => !moved.gone.has(identityOf(head)))
@@ -93,10 +109,10 @@ async function moveOwners(
   await rollUpLeft(trx, ports, [...moved.left.values()])
 }
 
-/** The effects of changes of owners. */
+/** The effects of changes of rows. */
 type Moved = {
-  /** The rows of the traces with their owners, by identity. */
-  owners: Map<string, ObservationHead>
+  /** The rows of the traces as they are now, by identity. */
+  rows: Map<string, ObservationHead>
   /** Stored rows that their tasks and conversations have to count. */
   extra: ObservationHead[]
   /** Tasks that rows have left. */
@@ -109,10 +125,14 @@ type Moved = {
 const rows_max = 200_000
 
 async function moveTraces(
-  { store, setSecondOwners, meters }: OwnerPorts,
+  { store, setSecondOwners, meters }: SettlePorts,
   traces: readonly RecentTrace[],
-  { moved, wasMoving }: { moved: Moved; wasMoving: ReadonlySet<string> },
-): Promise<(TraceKey & { gives: number; wants: number })[]> {
+  {
+    moved,
+    moving,
+    foreign,
+  }: { moved: Moved; moving: ReadonlySet<string>; foreign: ForeignRecord[] },
+): Promise<(TraceKey & TraceBits)[]> {
   const project_id = traces[0]?.project_id ?? ''
   const rows = await store.traceHeads(project_id, {
     trace_ids: traces.map(({ trace_id }) => trace_id),
@@ -123,24 +143,21 @@ async function moveTraces(
     meters.owners.inc({ result: 'too_many_rows' }, rows.length)
     return []
   }
+  const { changes, settled } = placeRows(rows, foreign)
   const byTrace = Map.groupBy(rows, ({ trace_id }) => trace_id)
-  const changes: OwnerChange[] = []
-  const settled = traces.map((trace) => {
-    const own = byTrace.get(trace.trace_id) ?? []
-    const resolved = resolveOwners(own)
-    takeOwners(moved, own, resolved)
-    for (const { row, owner } of resolved.changes) {
-      const { start_time, trace_id, observation_id } = row
-      changes.push({ start_time, trace_id, observation_id, ...owner })
-    }
-    if (wasMoving.has(textOf(trace))) takeAll(moved, own, trace)
-    const { gives, wants } = resolved
-    return { project_id, trace_id: trace.trace_id, gives, wants }
+  takeRows(moved, rows, changes)
+  for (const trace of traces) {
+    if (moving.has(textOf(trace))) takeAll(moved, byTrace.get(trace.trace_id) ?? [], trace)
+  }
+  const written = changes.map(({ row: { start_time, trace_id, observation_id }, to }) => {
+    return { start_time, trace_id, observation_id, ...to }
   })
-  await store.setOwners(project_id, changes)
-  await setSecondOwners(project_id, changes)
+  await store.setOwners(project_id, written)
+  await setSecondOwners(project_id, written)
   meters.owners.inc({ result: 'changed' }, changes.length)
-  return settled
+  return traces.map(({ trace_id }) => {
+    return { project_id, trace_id, ...(settled.get(trace_id) ?? { gives: 0, wants: 0 }) }
+  })
 }
 
 /** Returns the first and the last start of the rows of traces. */
@@ -153,14 +170,14 @@ function startsOf(traces: readonly RecentTrace[]): { from: bigint; to: bigint } 
 
 /** Erases rows of erased users again, now that it is known whose they are. */
 async function eraseAgain(
-  { erased: rows }: OwnerPorts,
+  { erased: again }: SettlePorts,
   traces: readonly RecentTrace[],
   { moved, erased }: Pick<Batch, 'erased'> & { moved: Moved },
 ): Promise<void> {
   if (erased.size === 0) return
   const keys = new Set(traces.map(textOf))
   const users = new Map<string, Set<string>>()
-  for (const row of moved.owners.values()) {
+  for (const row of moved.rows.values()) {
     const { project_id, trace_id, task_id, user_id } = row
     if (!keys.has(textOf(row)) || !erased.get(textOf(row))?.isErased(user_id)) continue
     moved.gone.add(identityOf(row))
@@ -169,32 +186,32 @@ async function eraseAgain(
   }
   const project_id = traces[0]?.project_id ?? ''
   await runInProject(project_id, async () => {
-    for (const [user_id, trace_ids] of users) await rows.erase(project_id, user_id, [...trace_ids])
+    for (const [user_id, trace_ids] of users) await again.erase(project_id, user_id, [...trace_ids])
   })
 }
 
-function takeOwners(
-  { owners, extra, left }: Moved,
+function takeRows(
+  { rows: known, extra, left }: Moved,
   rows: readonly ObservationHead[],
-  { changes }: ResolvedOwners<ObservationHead>,
+  changes: readonly PlacedChange[],
 ): void {
-  for (const row of rows) owners.set(identityOf(row), row)
-  for (const { row, owner } of changes) {
-    const head = { ...row, ...owner }
-    owners.set(identityOf(row), head)
+  for (const row of rows) known.set(identityOf(row), row)
+  for (const { row, to } of changes) {
+    const head = { ...row, ...to }
+    known.set(identityOf(row), head)
     extra.push(head)
     const { project_id, task_id } = row
-    if (owner.task_id !== task_id) left.set(`${project_id} ${task_id}`, { project_id, task_id })
+    if (to.task_id !== task_id) left.set(`${project_id} ${task_id}`, { project_id, task_id })
   }
 }
 
 /** A worker that ended may have changed any owner of the trace without the roll-ups that follow. */
 function takeAll(
-  { owners, extra, left }: Moved,
+  { rows: known, extra, left }: Moved,
   rows: readonly ObservationHead[],
   { project_id, trace_id }: TraceKey,
 ): void {
-  for (const row of rows) extra.push(owners.get(identityOf(row)) ?? row)
+  for (const row of rows) extra.push(known.get(identityOf(row)) ?? row)
   left.set(`${project_id} ${trace_id}`, { project_id, task_id: trace_id })
 }
 

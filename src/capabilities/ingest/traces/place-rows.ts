@@ -1,0 +1,99 @@
+import { type Owner, resolveOwners } from '../../records/ownership/index.ts'
+import { type CallRow, findSameCalls } from '../../records/same-call/index.ts'
+import type { StoredHead } from '../../storage/index.ts'
+import { type TraceBits, withCallBits } from './note-bits.ts'
+import type { ForeignRecord } from './recent-responses.ts'
+
+/** A stored row with another owner, or that another row counts, from now on. */
+export type PlacedChange = {
+  row: StoredHead
+  to: Owner & Pick<StoredHead, 'counted_with'>
+}
+
+/** The changes of the rows of traces, and the bits of each trace. */
+export type Placed = { changes: PlacedChange[]; settled: Map<string, TraceBits> }
+
+/**
+ * Finds for the rows of whole traces of one project to whom they belong, and which row counts a call;
+ * pure. `foreign`: records of the proxy in other traces that name the response of a span. The record
+ * counts the call, and belongs to the owner of the span, as if it were its child.
+ */
+export function placeRows(rows: readonly StoredHead[], foreign: readonly ForeignRecord[]): Placed {
+  const byTrace = Map.groupBy(rows, ({ trace_id }) => trace_id)
+  const records = Map.groupBy(foreign, ({ span_trace_id }) => span_trace_id)
+  const countedWith = new Map<StoredHead, string>()
+  const links = new Map<StoredHead, StoredHead>()
+  for (const [trace_id, own] of byTrace) {
+    const others = (records.get(trace_id) ?? []).map(toCallRow)
+    const known = new Set<CallRow>(own)
+    for (const [row, counts] of findSameCalls([...own, ...others])) {
+      if (!known.has(row)) continue
+      countedWith.set(row as StoredHead, counts)
+      linkRecord(links, byTrace, { span: row as StoredHead, counts, others })
+    }
+  }
+  const owners = new Map(
+    resolveOwners(rows, links).changes.map(({ row, owner }) => [row, owner] as const),
+  )
+  const changes = rows.flatMap((row): PlacedChange[] => {
+    const owner = owners.get(row)
+    const counted_with = countedWith.get(row) ?? ''
+    if (owner === undefined && counted_with === row.counted_with) return []
+    return [{ row, to: { ...ownerOf(owner ?? row), counted_with } }]
+  })
+  const settled = [...byTrace].map(([id, own]) => {
+    const has_merged = own.some((row) => countedWith.has(row))
+    return [id, bitsOf(own, { owners, has_merged })] as const
+  })
+  return { changes, settled: new Map(settled) }
+}
+
+type Linking = { span: StoredHead; counts: string; others: readonly ForeignCall[] }
+
+/** A record that names its parent has its owner from there. */
+function linkRecord(
+  links: Map<StoredHead, StoredHead>,
+  byTrace: ReadonlyMap<string, readonly StoredHead[]>,
+  { span, counts, others }: Linking,
+): void {
+  const record = others.find(({ observation_id }) => observation_id === counts)
+  const row = byTrace.get(record?.trace_id ?? '')?.find((one) => one.observation_id === counts)
+  if (row === undefined || row.parent_observation_id !== '' || links.has(row)) return
+  links.set(row, span)
+}
+
+type ForeignCall = CallRow & { trace_id: string }
+
+function toCallRow(record: ForeignRecord): ForeignCall {
+  return {
+    ...record,
+    parent_observation_id: '',
+    type: 'generation',
+    status: 'ok',
+    source: 'proxy',
+    model: '',
+    model_requested: '',
+    // The record counts even before a span with usage, cost and content.
+    usage_source: 'provider',
+    cost_usd: '',
+    content_state: 'full',
+  }
+}
+
+type PlacedRows = { owners: ReadonlyMap<StoredHead, Owner>; has_merged: boolean }
+
+/**
+ * The bits of a trace as its rows are now. Where calls were merged, each further batch is compared
+ * with the stored rows, because a row that is sent again comes without what was found.
+ */
+function bitsOf(rows: readonly StoredHead[], { owners, has_merged }: PlacedRows): TraceBits {
+  const resolved = resolveOwners(rows.map((row) => ({ ...row, ...owners.get(row) })))
+  return withCallBits(rows, { ...resolved, is_open: resolved.is_open || has_merged })
+}
+
+function ownerOf(owner: Owner): Owner {
+  const { task_id, task_name, task_implicit, user_id, release } = owner
+  const { conversation_id, conversation_external_id } = owner
+  const talk = { conversation_id, conversation_external_id }
+  return { task_id, task_name, task_implicit, user_id, release, ...talk }
+}

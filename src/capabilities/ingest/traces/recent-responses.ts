@@ -1,0 +1,97 @@
+import { isModelCall } from '../../../model/observation.ts'
+import { type Kysely, sql, type TaskTables } from '../../../platform/relational/index.ts'
+import type { ObservationHead } from '../../storage/row-format/index.ts'
+import type { TraceKey } from './recent-traces.ts'
+
+/**
+ * Notes the calls of a batch by the provider's name of their answer, and returns the traces that have
+ * a call of them together with a trace of the batch: spans on one side, the proxy's record on the
+ * other. The batch must be stored, and the notes are durable when this returns.
+ */
+export async function noteResponses(
+  db: Kysely<TaskTables>,
+  heads: readonly ObservationHead[],
+): Promise<TraceKey[]> {
+  const calls = heads.filter((head) => isModelCall(head) && head.response_id !== '')
+  if (calls.length === 0) return []
+  const list = (of: (head: ObservationHead) => unknown) => calls.map((head) => String(of(head)))
+  await sql`
+    insert into recent_responses (project_id, response_id, trace_id, observation_id, is_record,
+      start_time, end_time)
+    select distinct on (1, 2, 3, 4) * from unnest(
+      ${list(({ project_id }) => project_id)}::uuid[],
+      ${list(({ response_id }) => response_id)}::text[],
+      ${list(({ trace_id }) => trace_id)}::uuid[],
+      ${list(({ observation_id }) => observation_id)}::text[],
+      ${list(({ source }) => source === 'proxy')}::boolean[],
+      ${list(({ start_time }) => start_time)}::bigint[],
+      ${list(({ end_time }) => end_time)}::bigint[])
+    on conflict (project_id, response_id, trace_id, observation_id) do update
+    set end_time = excluded.end_time, seen_on = excluded.seen_on`.execute(db)
+  return linkedTraces(db, calls)
+}
+
+/** Most traces that are linked to those of one batch; a server that names all answers alike has more. */
+const linked_max = 1_000
+
+/** Returns these traces and others that have a call together, both sides of each pair. */
+export async function linkedTraces(
+  db: Kysely<TaskTables>,
+  traces: readonly TraceKey[],
+): Promise<TraceKey[]> {
+  if (traces.length === 0) return []
+  const { rows } = await sql<{ project_id: string; own: string; other: string }>`
+    select distinct own.project_id, own.trace_id as own, other.trace_id as other
+    from ${given(traces)}
+    join recent_responses as own using (project_id, trace_id)
+    join recent_responses as other on other.project_id = own.project_id
+      and other.response_id = own.response_id and other.trace_id <> own.trace_id
+      and other.is_record <> own.is_record
+    limit ${linked_max}`.execute(db)
+  return rows.flatMap(({ project_id, own, other }) =>
+    [own, other].map((trace_id) => ({ project_id, trace_id })),
+  )
+}
+
+/** A record of the proxy in another trace that names the same response as a span. */
+export type ForeignRecord = {
+  /** The trace of the span. */
+  span_trace_id: string
+  trace_id: string
+  observation_id: string
+  response_id: string
+  start_time: bigint
+  end_time: bigint
+}
+
+/** Returns the proxy's records in other traces of the calls that these traces have spans of. */
+export async function foreignRecords(
+  db: Kysely<TaskTables>,
+  traces: readonly TraceKey[],
+): Promise<ForeignRecord[]> {
+  const { rows } = await sql<
+    Omit<ForeignRecord, 'start_time' | 'end_time'> & Record<'start_time' | 'end_time', string>
+  >`
+    select distinct own.trace_id as span_trace_id, other.trace_id, other.observation_id,
+      other.response_id, other.start_time::text, other.end_time::text
+    from ${given(traces)}
+    join recent_responses as own using (project_id, trace_id)
+    join recent_responses as other on other.project_id = own.project_id
+      and other.response_id = own.response_id and other.trace_id <> own.trace_id
+    where not own.is_record and other.is_record
+    order by other.trace_id, other.observation_id
+    limit ${linked_max}`.execute(db)
+  return rows.map((row) => ({
+    ...row,
+    start_time: BigInt(row.start_time),
+    end_time: BigInt(row.end_time),
+  }))
+}
+
+function given(traces: readonly TraceKey[]) {
+  const keys = new Map(traces.map((key) => [`${key.project_id} ${key.trace_id}`, key]))
+  const list = [...keys.values()].map(({ project_id, trace_id }) => ({ project_id, trace_id }))
+  return sql`json_to_recordset(${JSON.stringify(list)}::json) as given (
+    project_id uuid, trace_id uuid
+  )`
+}
