@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { openClickHouseStore } from '../../../../src/capabilities/storage/index.ts'
 import type { Observation } from '../../../../src/model/observation.ts'
@@ -70,16 +71,28 @@ export async function runLibraries(programs: readonly LibraryProgram[]): Promise
   return { libraries, ledger, requests_of_provider: requests.length }
 }
 
+/** Runs a Node program of this folder that exports to the service of the machine. */
+export function runInstrumented(
+  { service, login }: SingleMachine,
+  program: string,
+  args: readonly string[],
+): Promise<string> {
+  return runNode(join(import.meta.dirname, program), args, exporting({ service, login }))
+}
+
+function exporting({ service, login }: Pick<SingleMachine, 'service' | 'login'>) {
+  return {
+    OTEL_EXPORTER_OTLP_ENDPOINT: service.base_url,
+    OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${login.project_key}`,
+    OTEL_SERVICE_NAME: 'parcel-desk',
+  }
+}
+
 async function runProgram(
   { service, login, provider }: SingleMachine,
   { language, program, args = [], env = {} }: LibraryProgram,
 ): Promise<Traces> {
-  const variables = {
-    OTEL_EXPORTER_OTLP_ENDPOINT: service.base_url,
-    OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${login.project_key}`,
-    OTEL_SERVICE_NAME: 'parcel-desk',
-    ...env,
-  }
+  const variables = { ...exporting({ service, login }), ...env }
   const all = [...args, provider.base_urls.openai]
   const run = language === 'node' ? runNode : runPython
   return JSON.parse(await run(program, all, variables))
