@@ -111,7 +111,10 @@ export const problemCatalogue = {
   feedback_queue_full: { status: 429, title: 'Too much feedback waits for its tasks' },
   verification_queue_full: { status: 429, title: 'Too many verifications are pending' },
   headers_too_large: { status: 431, title: 'The headers are too large' },
-  client_closed_request: { status: 499, title: 'The client closed the connection before the answer' },
+  client_closed_request: {
+    status: 499,
+    title: 'The client closed the connection before the answer',
+  },
   internal_error: { status: 500, title: 'Something went wrong on our side' },
   provider_unreachable: { status: 502, title: 'The provider is unreachable' },
   provider_cut: { status: 502, title: 'The provider closed the connection' },

@@ -89,7 +89,8 @@ function addTotals(
   gap_min_ms: number,
   base: TimelineBase | undefined,
 ): PlacedEntry[] {
-  const drafts = base === undefined ? all : all.filter(({ position }) => position.time >= base.until)
+  const drafts =
+    base === undefined ? all : all.filter(({ position }) => position.time >= base.until)
   const begin = base === undefined ? atStart(all) : atBase(all, drafts, base)
   let { previous, busyUntil, sums } = begin
   return drafts.map((draft) => {

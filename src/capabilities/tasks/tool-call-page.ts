@@ -1,5 +1,10 @@
 import type { TaskRun, ToolUse } from '../detection/reconstruction/index.ts'
-import { comparePositions, type PageEnd, positionBefore, type TimelinePosition } from './timeline-entry.ts'
+import {
+  comparePositions,
+  type PageEnd,
+  positionBefore,
+  type TimelinePosition,
+} from './timeline-entry.ts'
 import { openTaskWindow } from './window/open-window.ts'
 import type { TaskExtent } from './window/read-rows.ts'
 import type { TaskWindow, TaskWindowReader, WindowPorts } from './window/task-window.ts'
@@ -43,12 +48,14 @@ export async function readToolCallPage(
   task: TaskExtent,
   query: ToolCallQuery,
 ): Promise<ToolCallPage> {
-  const asked = { instant: query.after?.position.time, entries: query.limit }
-  const { reader, sums } = await openTaskWindow(ports, task, asked)
+  // A call often asks for one tool, and a timeline shows the call and the result too.
+  const entries = query.limit * 2
+  const asked = { instant: query.after?.position.time, entries, has_sums: false }
+  const { reader } = await openTaskWindow(ports, task, asked)
   let window = await reader.window()
   let page = cutPage(window, query)
   while (needsRows(reader, page, { query, ports })) {
-    await reader.extendFor(query.limit)
+    await reader.extendFor(entries)
     window = await reader.window()
     page = cutPage(window, query)
   }
@@ -60,16 +67,22 @@ export async function readToolCallPage(
   }
   const { run, tools, start, frontier } = window
   const numbers = numbersFrom(window, page.placed, query.after)
-  const is_exact = sums === undefined || (start === undefined && frontier === undefined)
+  const is_exact = start === undefined && frontier === undefined
   return {
     run,
     uses: page.shown.map(({ use }) => use),
     all: tools,
-    total: is_exact ? page.wanted.length : Math.max(sums.all.tool_requests, sums.all.tool_runs),
+    total: is_exact ? page.wanted.length : expectedTotal(window, page.wanted.length, task),
     is_exact,
     numbers,
     end: pageEnd(page, window, numbers),
   }
+}
+
+/** Tool calls are expected to be as frequent in the task as in the part that was read. */
+function expectedTotal({ run }: TaskWindow, found: number, { calls }: TaskExtent): number {
+  const read = run.calls.length
+  return Math.max(found, read === 0 ? 0 : Math.round((found / read) * calls))
 }
 
 /** Whether the page lacks tool calls, or rows after it that may have their results. */
@@ -96,7 +109,9 @@ type Cut = {
 function cutPage(window: TaskWindow, { after, limit, matches }: ToolCallQuery): Cut {
   const { frontier } = window
   const placed = sortUses(window.tools)
-  const settled = placed.filter(({ position }) => frontier === undefined || position.time < frontier)
+  const settled = placed.filter(
+    ({ position }) => frontier === undefined || position.time < frontier,
+  )
   const wanted = settled.filter(({ use }) => matches(use))
   const behind =
     after === undefined
@@ -130,7 +145,10 @@ const ids_max = 500
 function unjoinedIds({ shown }: Cut, window: TaskWindow, after: PageEnd | undefined) {
   const uses = shown.map(({ use }) => use).filter(({ tool_call_id }) => tool_call_id !== '')
   const idsOf = (is: (use: ToolUse) => boolean) => {
-    return uses.filter(is).map(({ tool_call_id }) => tool_call_id).slice(0, ids_max)
+    return uses
+      .filter(is)
+      .map(({ tool_call_id }) => tool_call_id)
+      .slice(0, ids_max)
   }
   return {
     asked: idsOf(({ is_answered }) => !is_answered),

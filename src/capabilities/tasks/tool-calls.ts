@@ -161,7 +161,7 @@ const replySchema = record('TaskToolCallList', {
     .optional()
     .describe(
       `\`false\`: the task has more than ${windowDefaults.whole_rows_max} observations. \`total\` is ` +
-        'an estimate of all tool calls.',
+        'an estimate.',
     ),
   left_out: z
     .array(z.string())
@@ -197,11 +197,7 @@ export function toolCallsOf(run: TaskRun): z.input<typeof toolCallSchema>[] {
 }
 
 /** Shapes a tool use for a reply. */
-function toToolCall(
-  run: TaskRun,
-  use: ToolUse,
-  numbers?: Numbers,
-): z.input<typeof toolCallSchema> {
+function toToolCall(run: TaskRun, use: ToolUse, numbers?: Numbers): z.input<typeof toolCallSchema> {
   return {
     tool_call_id: use.tool_call_id,
     name: use.name,

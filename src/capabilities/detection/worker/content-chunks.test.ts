@@ -23,7 +23,11 @@ function storeOf(read: (id: string) => void) {
 test('reads all contents, by their size', async () => {
   const read: string[] = []
   const { signal } = new AbortController()
-  const found = await readContents(storeOf((id) => read.push(id)), project_id, { rows, signal })
+  const found = await readContents(
+    storeOf((id) => read.push(id)),
+    project_id,
+    { rows, signal },
+  )
   expect(found).toEqual(calls)
   expect(read).toEqual(['a', 'b', 'c'])
 })
