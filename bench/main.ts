@@ -9,10 +9,11 @@ import { type Measured, performancePage, type Results } from './page.ts'
 import { measureProxy } from './proxy-part.ts'
 import { unequalAnswers } from './store/facts.ts'
 import { measureStore } from './store/part.ts'
+import { measureTasks } from './tasks/part.ts'
 
 /**
- * `node bench/main.ts [proxy] [ingest] [store] [detection] [explorer] [operator] [signals]`: measures the
- * named parts, or all, and writes the page. ROUNDS=3 gives a quick result that is not kept;
+ * `node bench/main.ts [proxy] [ingest] [store] [detection] [explorer] [operator] [signals] [tasks]`:
+ * measures the named parts, or all, and writes the page. ROUNDS=3 gives a quick result that is not kept;
  * MINUTES=10 extends the steady load of the ingest part. ROWS=1000000 fills the store with fewer
  * observations than 10 M (10 GB of disk under TMPDIR), PARTITION_BY compares another partition key,
  * and POLICIES sets the operator's number of policies; their results are not kept either. Ends with
@@ -33,7 +34,16 @@ const as_kept =
   policies === kept_policies
 
 const asked = process.argv.slice(2)
-const partNames = ['proxy', 'ingest', 'store', 'detection', 'explorer', 'operator', 'signals']
+const partNames = [
+  'proxy',
+  'ingest',
+  'store',
+  'detection',
+  'explorer',
+  'operator',
+  'signals',
+  'tasks',
+]
 const results: Results = {}
 for (const part of asked) if (!partNames.includes(part)) throw new Error(`no part ${part}`)
 if (isAsked('proxy')) results.proxy = measured(await measureProxy(rounds))
@@ -48,6 +58,7 @@ if (isAsked('operator')) {
   results.operator = measured(await measureOperator(policies.split(',').map(Number)))
 }
 if (isAsked('signals')) results.signals = measured(await measureSignals(rounds))
+if (isAsked('tasks')) results.tasks = measured(await measureTasks(rounds))
 
 if (as_kept) {
   for (const [part, result] of Object.entries(results)) {

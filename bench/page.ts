@@ -11,6 +11,8 @@ import { operatorSection } from './operator/section.ts'
 import { type ProxyFacts, proxySection } from './proxy-section.ts'
 import type { StoreFacts } from './store/facts.ts'
 import { storeSection } from './store/section.ts'
+import type { TasksFacts } from './tasks/facts.ts'
+import { tasksSection } from './tasks/section.ts'
 
 /** Machine, date and commit of the measurements. */
 export type Measured<Facts> = { machine: string; date: string; node: string; facts: Facts }
@@ -24,11 +26,12 @@ export type Results = {
   explorer?: Measured<ExplorerFacts>
   operator?: Measured<OperatorFacts>
   signals?: Measured<SignalsFacts>
+  tasks?: Measured<TasksFacts>
 }
 
 /** `docs/reference/performance.md`. Each part names its machine and day. */
 export function performancePage(results: Results): string {
-  const { proxy, ingest, store, detection, explorer, operator, signals } = results
+  const { proxy, ingest, store, detection, explorer, operator, signals, tasks } = results
   const sections = [
     ...(proxy ? [`## Proxy\n\n${origin('proxy', proxy)}\n\n${proxySection(proxy.facts)}`] : []),
     ...(ingest
@@ -50,6 +53,9 @@ export function performancePage(results: Results): string {
       : []),
     ...(signals
       ? [`## Incident rules\n\n${origin('signals', signals)}\n\n${signalsSection(signals.facts)}`]
+      : []),
+    ...(tasks
+      ? [`## Pages of a task\n\n${origin('tasks', tasks)}\n\n${tasksSection(tasks.facts)}`]
       : []),
   ]
   const how =

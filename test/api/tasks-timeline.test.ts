@@ -374,17 +374,21 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
     })
   })
 
-  test('of more than 200 observations has pages and exact sums of calls, and says what it estimates', async () => {
-    await api.seedTask({ task_id: 'long' })
+  test('of more than 200 observations has pages, exact running totals, and says what it estimates', async () => {
+    await api.seedTask({ task_id: 'long', calls: 12_000 })
     const row = call('long', 0, { trace_id: newId() })
     const rows = Array.from({ length: 12_000 }, (_, n) => {
       const start_time = start_ns + BigInt(n) * 1_000_000n
       const observation_id = String(n).padStart(16, '0')
       return { ...row, observation_id, start_time, end_time: start_time }
     })
-    await stores.store.insert(rows.slice(0, 200), { token: randomUUID() })
-    const exact = await api.get(path('long', 'limit=1'))
+    await api.seedTask({ task_id: 'small' })
+    const small = rows.slice(0, 200).map((one) => ({ ...one, task_id: 'small' }))
+    await stores.store.insert(small, { token: randomUUID() })
+    const exact = await api.get(path('small', 'limit=1'))
+    expect(exact.body).toMatchObject({ total: 200 })
     expect(exact.body).not.toHaveProperty('total_is_exact')
+    await stores.store.insert(rows.slice(0, 200), { token: randomUUID() })
     await stores.store.insert(rows.slice(200), { token: randomUUID() })
     const { body } = await api.get(path('long', 'limit=1'))
     expect(body).toMatchObject({ total: 12_000, total_is_exact: false, totals: { calls: 12_000 } })

@@ -334,10 +334,10 @@ describe('rules with different filters', () => {
     }
   }
 
-  test('share a statement for sums and one for percentiles', async () => {
+  test('share a check for late rows, a statement for sums and one for percentiles', async () => {
     const { signals, statements } = signalsWith((_, rows) => rows)
     const measured = await signals.measure(request)
-    expect(statements).toHaveLength(2)
+    expect(statements).toHaveLength(3)
     expect(measured.map(({ rule_id }) => rule_id)).toEqual(slots.map(({ rule_id }) => rule_id))
     expect(measured.map((one) => [...samplesOf(one).values()])).toMatchObject(
       [1, 1, 2, 2, 1, 1].map((samples) => [{ samples }]),
@@ -361,7 +361,7 @@ describe('rules with different filters', () => {
       params.includes('task-a') && params.includes('task-b') ? cut(rows) : rows,
     )
     expect(await signals.measure(request)).toEqual(await stores.signals.measure(request))
-    expect(statements).toHaveLength(8)
+    expect(statements).toHaveLength(9)
   })
 
   test('are measured window by window if one has too many rows', async () => {

@@ -167,6 +167,27 @@ describe.each(suiteStores)('$name', ({ open, capabilities }) => {
       const within = { from: start + second, to: start + 2n * second, limit: 10 }
       const inside = await store.taskObservations(project_id, 'task-1', within)
       expect(inside.map((row) => row.observation_id)).toEqual(['o2', 'o3'])
+      const last = { to: start + 3n * second, order: 'desc' as const, limit: 3 }
+      const backward = await store.taskObservations(project_id, 'task-1', last)
+      expect(backward.map((row) => row.observation_id)).toEqual(['o5', 'o4', 'o3'])
+    })
+
+    test('a task has the observations that end from an instant on, by their latest version', async () => {
+      const project_id = newId()
+      const rows = [1n, 5n, 9n].map((length, index) =>
+        observationOf({
+          ...{ project_id, observation_id: `o${index}`, start_time: start },
+          end_time: start + length * second,
+        }),
+      )
+      await store.insert(rows, { token: newId() })
+      const [, again] = rows
+      if (again === undefined) throw new Error('there are three')
+      const shorter = { ...again, end_time: start + 2n * second, message_id: 'm2' }
+      await store.insert([shorter], { token: newId() })
+      const asked = { ends_from: start + 5n * second, limit: 10 }
+      const found = await store.taskObservations(project_id, 'task-1', asked)
+      expect(found.map((row) => row.observation_id)).toEqual(['o2'])
     })
   })
 
@@ -212,6 +233,57 @@ describe.each(withRollups)('$name', ({ open }) => {
     store = suite.rollups
   })
   afterAll(() => suite?.close())
+
+  describe('parts of tasks', () => {
+    const named = (id: string) => ({ id, name: 'find', arguments: '{}' })
+    const project_id = newId()
+    const rows = [
+      { tool_calls: [named('a'), named('b')], cost_usd: '0.5' },
+      { type: 'tool' as const, tool_calls: [named('a')], cost_usd: null },
+      { tool_results: [{ tool_call_id: 'b', content: 'x' }], status: 'error' as const },
+      { type: 'agent' as const },
+      { type: 'span' as const },
+      { type: 'span' as const, status: 'error' as const },
+    ].map((more, index) => {
+      const start_time = start + BigInt(index) * second
+      const ids = { project_id, observation_id: `o${index}` }
+      return observationOf({ ...ids, start_time, end_time: start_time + second, ...more })
+    })
+    beforeAll(async () => {
+      await store.insert(rows, { token: newId() })
+      await store.insert(rows.slice(0, 3), { token: newId() })
+    })
+
+    test('name tool calls, first or last ones first', async () => {
+      const found = async (tool_call_ids: string[], more = {}) => {
+        const asked = { tool_call_ids, limit: 10, ...more }
+        const some = await store.taskToolRows(project_id, 'task-1', asked)
+        return some.map((row) => row.observation_id)
+      }
+      expect(await found(['a'])).toEqual(['o0', 'o1'])
+      expect(await found(['b'], { order: 'desc' })).toEqual(['o2', 'o0'])
+      expect(await found(['b'], { to: start + second, limit: 1 })).toEqual(['o0'])
+      expect(await found(['none'])).toEqual([])
+      expect(await found([])).toEqual([])
+    })
+
+    test('have sums of each observation that is shown, once', async () => {
+      const all = await store.taskSums(project_id, 'task-1', { from: start })
+      expect(all).toMatchObject({
+        ...{ calls: 2, errors: 1, nano_dollars: 501_000_000n, total_tokens: 30 },
+        ...{ first_start: start, last_start: start + 5n * second, last_end: start + 3n * second },
+      })
+      const to = start + 2n * second
+      expect(await store.taskSums(project_id, 'task-1', { to })).toMatchObject({
+        ...{ calls: 1, errors: 0, nano_dollars: 500_000_000n, total_tokens: 15 },
+        ...{ last_start: start + second, last_end: to },
+      })
+      expect(await store.taskSums(newId(), 'task-1', {})).toEqual({
+        ...{ calls: 0, errors: 0, nano_dollars: 0n, total_tokens: 0 },
+        ...{ first_start: undefined, last_start: undefined, last_end: undefined },
+      })
+    })
+  })
 
   describe('roll-ups', () => {
     test('of tasks are exact, whatever was sent twice', async () => {

@@ -32,8 +32,12 @@ export type ObservationStore = {
    * one of these tool calls: as requests, as results or as runs of a tool.
    */
   taskToolRows(projectId: string, taskId: string, asked: ToolRowsAsked): Promise<TimelineRow[]>
-  /** Returns sums over a task, also over the part that starts before an instant. */
-  taskSums(projectId: string, taskId: string, asked: SumsAsked): Promise<TaskSums>
+  /** Returns sums over the observations of a task that a timeline shows, each of them once. */
+  taskSums(
+    projectId: string,
+    taskId: string,
+    window: TimeWindow & { signal?: AbortSignal },
+  ): Promise<TimelineSums>
   /** Returns a conversation's traces, ordered by their first start, trace_id. */
   conversationTraces(
     projectId: string,
@@ -160,15 +164,7 @@ export type ToolRowsAsked = TimeWindow & {
   signal?: AbortSignal
 }
 
-export type SumsAsked = {
-  /** Lower bound of the first start. */
-  from: bigint
-  /** The instant before which `TaskSums.before` starts. */
-  before: bigint
-  signal?: AbortSignal
-}
-
-/** Sums over observations of any version once. */
+/** Sums over a part of a task. */
 export type TimelineSums = {
   /** Model calls. */
   calls: number
@@ -176,20 +172,12 @@ export type TimelineSums = {
   total_tokens: number
   /** Exact cost of the priced calls in nano-dollars. */
   nano_dollars: bigint
-  /** Agents, chains and other steps; of plain spans those that failed. */
-  operations: number
-  /** Tool calls that answers of models list. */
-  tool_requests: number
-  /** Observations of tools. */
-  tool_runs: number
-  /** Start of the first and of the last one that a timeline shows; undefined without any. */
+  /** Start of the first and of the last one; undefined without any. */
   first_start: bigint | undefined
   last_start: bigint | undefined
   /** Latest end of those that do not enclose others; undefined without any. */
   last_end: bigint | undefined
 }
-
-export type TaskSums = { all: TimelineSums; before: TimelineSums }
 
 export type TracePage = TimeWindow & {
   after?: TimePosition<'trace_id'>

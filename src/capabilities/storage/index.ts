@@ -22,7 +22,6 @@ export {
   type TaskHint,
   type TaskPage,
   type TaskRollup,
-  type TaskSums,
   type TimelineRow,
   type TimelineSums,
   type TimePosition,

@@ -1,5 +1,5 @@
-import { dollarsFrom } from '../../kernel/dollars.ts'
-import type { TaskSums, TimelineSums } from '../storage/index.ts'
+import { shownDollars } from '../../kernel/dollars.ts'
+import type { TimelineSums } from '../storage/index.ts'
 import { createTimelineBuilder, type PlacedEntry, type TimelineBase } from './build-timeline.ts'
 import type { TaskEventRow } from './store.ts'
 import { msBetween } from './timeline-drafts.ts'
@@ -10,6 +10,7 @@ import {
   type RunningTotals,
   type TimelineEntry,
   type TimelineRole,
+  timelineRoles,
 } from './timeline-entry.ts'
 import { openTaskWindow } from './window/open-window.ts'
 import type { TaskExtent } from './window/read-rows.ts'
@@ -47,7 +48,7 @@ export async function readTimelinePage(
   query: TimelineQuery,
 ): Promise<TimelinePage> {
   const { task, events } = timeline
-  const asked = { instant: query.after?.position.time, entries: query.limit }
+  const asked = { instant: query.after?.position.time, entries: query.limit, has_sums: true }
   const { reader, sums } = await openTaskWindow(ports, task, asked)
   let window = await reader.window()
   const cut = (one: TaskWindow) => cutPage(placeEntries(one, events, { query, sums }), one, query)
@@ -66,12 +67,12 @@ export async function readTimelinePage(
   const { shown, settled, wanted } = page
   return {
     entries: shown.map(({ entry }) => entry),
-    ...(sums === undefined || (window.start === undefined && window.frontier === undefined)
+    ...(window.start === undefined && window.frontier === undefined
       ? {
           totals: settled.at(-1)?.entry.running ?? noTotals,
           ...{ total: wanted.length, is_exact: true },
         }
-      : { ...estimate(sums.all, events, query.role), is_exact: false }),
+      : { ...estimate(timeline, settled, query.role), is_exact: false }),
     end: pageEnd(page, window),
   }
 }
@@ -91,7 +92,7 @@ function needsRows(
 function placeEntries(
   { rows, tools, start }: TaskWindow,
   events: readonly TaskEventRow[],
-  { query, sums }: { query: TimelineQuery; sums: TaskSums | undefined },
+  { query, sums }: { query: TimelineQuery; sums: TimelineSums | undefined },
 ): PlacedEntry[] {
   const builder = createTimelineBuilder(query)
   builder.add(rows)
@@ -99,7 +100,7 @@ function placeEntries(
     return builder.finish({ tools }, events)
   }
   const { position, count } = query.after
-  const { calls, errors, total_tokens: tokens, nano_dollars, ...times } = sums.before
+  const { calls, errors, total_tokens: tokens, nano_dollars, ...times } = sums
   const base: TimelineBase = {
     until: start,
     sums: { calls, errors, tokens, nano_dollars },
@@ -174,25 +175,33 @@ function unjoinedIds(
 
 const ids_max = 500
 
-/** Tool calls are estimated: an answer lists those that it asks for, some only have a run. */
+/**
+ * Returns the sums of the task's roll-up, and estimates the other numbers: entries of each call are
+ * as frequent in the task as in the part that was read.
+ */
 function estimate(
-  { calls, errors, operations, total_tokens, nano_dollars, ...about }: TimelineSums,
-  events: readonly TaskEventRow[],
+  { task, events }: Timeline,
+  settled: readonly PlacedEntry[],
   role: readonly TimelineRole[] | undefined,
 ): { totals: RunningTotals; total: number } {
-  const tool_calls = Math.max(about.tool_requests, about.tool_runs)
-  const counts: Record<TimelineRole, number> = {
-    ...{ model_call: calls, operation: operations, state_change: events.length },
-    ...{ tool_call: tool_calls, tool_result: tool_calls },
+  const running = settled.at(-1)?.entry.running ?? noTotals
+  const calls = Math.max(task.calls, running.calls)
+  const read = settled.filter(({ entry }) => entry.role === 'model_call').length
+  const expected = (name: TimelineRole) => {
+    const found = settled.filter(({ entry }) => entry.role === name).length
+    if (name === 'state_change') return events.length
+    return Math.max(found, read === 0 ? 0 : Math.round((found / read) * calls))
   }
-  const { first_start: first = 0n, last_start: last = first } = about
-  const cost_usd = dollarsFrom(nano_dollars)
-  const elapsed_ms = msBetween(first, last)
+  const roles = timelineRoles.filter((name) => role?.includes(name) ?? true)
   return {
-    totals: { calls, errors, tool_calls, total_tokens, cost_usd, elapsed_ms },
-    total: Object.entries(counts).reduce((sum, [name, count]) => {
-      return (role?.includes(name as TimelineRole) ?? true) ? sum + count : sum
-    }, 0),
+    totals: {
+      ...{ calls, errors: Math.max(task.errors, running.errors) },
+      tool_calls: Math.max(running.tool_calls, expected('tool_call')),
+      total_tokens: Math.max(task.total_tokens, running.total_tokens),
+      cost_usd: shownDollars(task.cost_usd),
+      elapsed_ms: Math.max(running.elapsed_ms, msBetween(task.started, task.until)),
+    },
+    total: roles.reduce((sum, name) => sum + expected(name), 0),
   }
 }
 

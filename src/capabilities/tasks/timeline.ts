@@ -100,8 +100,8 @@ const replySchema = record('TaskTimeline', {
     .literal(false)
     .optional()
     .describe(
-      `\`false\`: the task has more than ${windowDefaults.whole_rows_max} observations. Tool ` +
-        'calls and results in `total` and `totals` are estimated.',
+      `\`false\`: the task has more than ${windowDefaults.whole_rows_max} observations. \`total\` and ` +
+        'the tool calls in `totals` are estimated; other sums are those of the task.',
     ),
   next_cursor: z
     .string()

@@ -48,12 +48,14 @@ export async function readToolCallPage(
   task: TaskExtent,
   query: ToolCallQuery,
 ): Promise<ToolCallPage> {
-  const asked = { instant: query.after?.position.time, entries: query.limit }
-  const { reader, sums } = await openTaskWindow(ports, task, asked)
+  // A call often asks for one tool, and a timeline shows the call and the result too.
+  const entries = query.limit * 2
+  const asked = { instant: query.after?.position.time, entries, has_sums: false }
+  const { reader } = await openTaskWindow(ports, task, asked)
   let window = await reader.window()
   let page = cutPage(window, query)
   while (needsRows(reader, page, { query, ports })) {
-    await reader.extendFor(query.limit)
+    await reader.extendFor(entries)
     window = await reader.window()
     page = cutPage(window, query)
   }
@@ -65,16 +67,22 @@ export async function readToolCallPage(
   }
   const { run, tools, start, frontier } = window
   const numbers = numbersFrom(window, page.placed, query.after)
-  const is_exact = sums === undefined || (start === undefined && frontier === undefined)
+  const is_exact = start === undefined && frontier === undefined
   return {
     run,
     uses: page.shown.map(({ use }) => use),
     all: tools,
-    total: is_exact ? page.wanted.length : Math.max(sums.all.tool_requests, sums.all.tool_runs),
+    total: is_exact ? page.wanted.length : expectedTotal(window, page.wanted.length, task),
     is_exact,
     numbers,
     end: pageEnd(page, window, numbers),
   }
+}
+
+/** Tool calls are expected to be as frequent in the task as in the part that was read. */
+function expectedTotal({ run }: TaskWindow, found: number, { calls }: TaskExtent): number {
+  const read = run.calls.length
+  return Math.max(found, read === 0 ? 0 : Math.round((found / read) * calls))
 }
 
 /** Whether the page lacks tool calls, or rows after it that may have their results. */

@@ -161,7 +161,7 @@ const replySchema = record('TaskToolCallList', {
     .optional()
     .describe(
       `\`false\`: the task has more than ${windowDefaults.whole_rows_max} observations. \`total\` is ` +
-        'an estimate of all tool calls.',
+        'an estimate.',
     ),
   left_out: z
     .array(z.string())

@@ -104,29 +104,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       } else onClientError(error, socket)
     },
   })
-  const seconds = options.metrics.histogram({
-    name: 'looptrace_http_request_duration_seconds',
-    help: 'Duration of product API requests, by route and status.',
-    labels: ['route', 'status'],
-    buckets: [0.005, 0.02, 0.1, 0.5, 2, 10],
-  })
   const routeAt = new Map(
     options.routes.map((route) => [`${route.method} ${pathFor(route)}`, route]),
   )
   const routeOf = ({ method, routeOptions }: FastifyRequest) =>
     routeAt.get(`${method === 'HEAD' ? 'GET' : method} ${routeOptions.url}`)
-  const observe = (request: FastifyRequest, reply: FastifyReply, status: number) => {
-    const route = request.routeOptions.url ?? 'none'
-    seconds.observe({ route, status: String(status) }, reply.elapsedTime / 1000)
-    const about = { request_id: request.id, route, status, ms: reply.elapsedTime }
-    options.logger.debug(about, status === clientLeft ? 'the client left' : 'answered')
-  }
-  // Fastify calls no hook when the connection closes before the answer is written.
-  const observeLeft = (request: FastifyRequest, reply: FastifyReply) => {
-    reply.raw.once('close', () => {
-      if (!reply.raw.writableFinished) observe(request, reply, clientLeft)
-    })
-  }
+  const { observe, observeLeft } = createObserver(options)
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...headersOf(request), 'x-request-id': request.id })
     const cors = crossOrigin.headersFor(request.method, pathOf(request.url), request.headers)
@@ -164,6 +147,31 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     },
     inject: app.inject.bind(app),
     close: () => app.close(),
+  }
+}
+
+/** Creates the functions that meter and log the end of a request, each request once. */
+function createObserver({ metrics, logger }: Pick<HttpServerOptions, 'metrics' | 'logger'>) {
+  const seconds = metrics.histogram({
+    name: 'looptrace_http_request_duration_seconds',
+    help: 'Duration of product API requests, by route and status.',
+    labels: ['route', 'status'],
+    buckets: [0.005, 0.02, 0.1, 0.5, 2, 10],
+  })
+  const observe = (request: FastifyRequest, reply: FastifyReply, status: number) => {
+    const route = request.routeOptions.url ?? 'none'
+    seconds.observe({ route, status: String(status) }, reply.elapsedTime / 1000)
+    const about = { request_id: request.id, route, status, ms: reply.elapsedTime }
+    logger.debug(about, status === clientLeft ? 'the client left' : 'answered')
+  }
+  return {
+    observe,
+    /** Fastify calls no hook when the connection closes before the answer is written. */
+    observeLeft: (request: FastifyRequest, reply: FastifyReply) => {
+      reply.raw.once('close', () => {
+        if (!reply.raw.writableFinished) observe(request, reply, clientLeft)
+      })
+    },
   }
 }
 

@@ -8,6 +8,8 @@ export type CallRowsRequest = {
   /** Ranges of the time `t` at which a call counts; see `countedAt`. */
   ranges: readonly Window[]
   timing: LateTiming
+  /** False if no row that was stored since the first range is late; see `openLateCheck`. */
+  hasLate?: boolean
   readsTags: boolean
   /** More columns of observations. */
   columns?: readonly string[]
@@ -26,7 +28,7 @@ const ahead_ms = hour_ms
 
 /** Makes the SELECT of observations that count in any of the ranges, each in its latest version. */
 export function callRows(
-  { ranges, timing, readsTags, columns = [] }: CallRowsRequest,
+  { ranges, timing, hasLate = true, readsTags, columns = [] }: CallRowsRequest,
   parameters: Parameters,
 ): string {
   const stored = ranges.map((range) => storedFor(range, parameters))
@@ -39,13 +41,13 @@ export function callRows(
   )
   return `SELECT ${[callColumns, ...columns].join(', ')}, ${readsTags ? tagsColumn : '[]::Array(String) AS tags'}
   FROM (
-    SELECT *, ${countedAt(timing, parameters)} AS t
+    SELECT *, ${countedAt(timing, parameters, hasLate)} AS t
     FROM (
-      SELECT *, ${knownColumns} FROM observations
+      SELECT *, ${knownColumns(timing)} FROM observations
       WHERE ${where}
       ORDER BY ingested_at DESC, message_id DESC
       LIMIT 1 BY start_time, trace_id, observation_id
-    ) AS latest ${firstKnown({ started, late })}
+    ) AS latest ${hasLate ? firstKnown(timing, { started, late }) : ''}
   ) WHERE (${counted.join(') OR (')})`
 }
 
@@ -60,7 +62,7 @@ function storedFor({ from_ms, to_ms }: Window, parameters: Parameters): string {
 }
 
 /** Makes the condition of the starts of all versions of the rows of ranges. */
-export function startedFor(ranges: readonly Window[], parameters: Parameters): string {
+function startedFor(ranges: readonly Window[], parameters: Parameters): string {
   const from_ms = Math.min(...ranges.map((range) => range.from_ms)) - lookBack_ms
   const to_ms = Math.max(...ranges.map((range) => range.to_ms)) + ahead_ms
   return `start_time >= ${parameters.instant(from_ms)} AND start_time < ${parameters.instant(to_ms)}`
@@ -94,3 +96,15 @@ const tagsColumn = `${tagText} AS tag_text,
   arraySlice(arrayDistinct(arrayFilter(one -> one != '', if(startsWith(tag_text, '['),
     JSONExtract(tag_text, 'Array(String)'),
     arrayMap(one -> trimBoth(one), splitByChar(',', tag_text))))), 1, ${tags_max}) AS tags`
+
+/** Makes the SELECT of whether a row that was stored since the first range is late. */
+export function lateRows(
+  { ranges, timing }: Pick<CallRowsRequest, 'ranges' | 'timing'>,
+  parameters: Parameters,
+): string {
+  const from_ms = Math.min(...ranges.map((range) => range.from_ms))
+  return `SELECT 1 FROM (SELECT start_time, ${knownColumns(timing)} FROM observations
+    WHERE project_id = {project:UUID} AND ${startedFor(ranges, parameters)}
+      AND ingested_at >= ${parameters.instant(from_ms)}
+      AND ${laterThan(timing, parameters)}) LIMIT 1`
+}

@@ -1,17 +1,21 @@
 import type { Columnar } from '../../../platform/columnar/index.ts'
 import { callRows } from './call-rows.ts'
 import { type Aggregate, groupedStatement, Parameters, readGroups } from './grouped-statement.ts'
+import type { LateCheck } from './late-check.ts'
 import { mergeWindows, type ReadRequest, type SourceReader, windowsOf } from './reading.ts'
 
 /** Opens the source `calls`: observations, each in its latest version, when they count. */
-export function callsReader(columnar: Pick<Columnar, 'ofProject'>): SourceReader {
-  return (request) => {
+export function callsReader(
+  columnar: Pick<Columnar, 'ofProject'>,
+  findsLate: LateCheck,
+): SourceReader {
+  return async (request) => {
     const parameters = new Parameters()
+    const { timing } = request
     const ranges = mergeWindows(windowsOf(request))
-    const rows = callRows(
-      { ranges, timing: request.timing, readsTags: readsTags(request) },
-      parameters,
-    )
+    const hasLate = await findsLate({ ...request, ranges })
+    const asked = { ranges, timing, hasLate, readsTags: readsTags(request) }
+    const rows = callRows(asked, parameters)
     const text = groupedStatement(request, { parameters, rows, aggregate })
     return readGroups(columnar, request, { text, params: parameters.values })
   }

@@ -27,15 +27,19 @@ export const defaultTiming: LateTiming = lateTiming({ interval: '1m', delay: '1m
 export const news_ms_max = 86_400_000
 
 /**
- * Columns for `countedAt`, in ms since 1970: the end of a call, when it was stored, and when it
+ * Makes columns for `countedAt`, in ms since 1970: the end of a call, when it was stored, and when it
  * became known: its message was accepted, which its id (UUIDv7) says. Slots wait for a message
- * between both, but only up to the catch-up limit. Other ids say nothing.
+ * between both, but only up to the catch-up limit. Other ids say nothing, and calls in time do not
+ * need it.
  */
-export const knownColumns = `toUnixTimestamp64Milli(ingested_at) AS stored_ms,
+export function knownColumns({ repeated_ms }: LateTiming): string {
+  return `toUnixTimestamp64Milli(ingested_at) AS stored_ms,
         toUnixTimestamp64Milli(greatest(start_time, end_time)) AS ended_ms,
-        toUnixTimestamp64Milli(UUIDv7ToDateTime(toUUIDOrZero(message_id))) AS accepted_ms,
+        if(stored_ms - ended_ms <= ${repeated_ms}, stored_ms,
+          toUnixTimestamp64Milli(UUIDv7ToDateTime(toUUIDOrZero(message_id)))) AS accepted_ms,
         if(accepted_ms <= stored_ms AND stored_ms - accepted_ms <= ${catchUp_ms}, accepted_ms,
           stored_ms) AS known_ms`
+}
 
 /** Makes the condition of a row with `knownColumns`: it became known after its repeated slots. */
 export function laterThan(
@@ -53,10 +57,12 @@ export function laterThan(
 /**
  * Makes the time at which a call counts, once, in ms since 1970: its end; or, if its end was no
  * longer in a repeated slot when the call became known, the time when it became known. The same
- * holds for an end in the future, by a wrong clock.
+ * holds for an end in the future, by a wrong clock. Without `hasFirst` no row is late.
  */
-export function countedAt(timing: LateTiming, parameters: Parameters): string {
-  const known = 'least(known_ms, if(first_known_ms > 0, first_known_ms, known_ms))'
+export function countedAt(timing: LateTiming, parameters: Parameters, hasFirst = true): string {
+  const known = hasFirst
+    ? 'least(known_ms, if(first_known_ms > 0, first_known_ms, known_ms))'
+    : 'known_ms'
   const isLate = laterThan(timing, parameters, known)
   return `if(ended_ms > ${known} OR (${isLate}), ${known}, ended_ms)`
 }
@@ -66,15 +72,18 @@ export function countedAt(timing: LateTiming, parameters: Parameters): string {
  * known, so that a call that is sent again later does not count again; 0 for other calls. `started`
  * bounds the starts of all versions, `late` selects late rows.
  */
-export function firstKnown({ started, late }: { started: string; late: string }): string {
+export function firstKnown(
+  timing: LateTiming,
+  { started, late }: { started: string; late: string },
+): string {
   const identity = 'start_time, trace_id, observation_id'
   return `GLOBAL ANY LEFT JOIN (
       SELECT ${identity}, min(known_ms) AS first_known_ms
       FROM (
-        SELECT ${identity}, ${knownColumns} FROM observations
+        SELECT ${identity}, ${knownColumns(timing)} FROM observations
         WHERE project_id = {project:UUID} AND ${started}
           AND (${identity}) GLOBAL IN (
-            SELECT ${identity} FROM (SELECT *, ${knownColumns} FROM observations WHERE ${late}))
+            SELECT ${identity} FROM (SELECT *, ${knownColumns(timing)} FROM observations WHERE ${late}))
       ) GROUP BY ${identity}
     ) AS first USING (${identity})`
 }

@@ -117,9 +117,9 @@ async function changedMinutes(
   const late = `${stored} AND ${laterThan(defaultTiming, parameters)}`
   const text = `SELECT DISTINCT intDiv(${countedAt(defaultTiming, parameters)}, ${minute_ms}) AS minute
     FROM (
-      SELECT start_time, trace_id, observation_id, ${knownColumns} FROM observations
+      SELECT start_time, trace_id, observation_id, ${knownColumns(defaultTiming)} FROM observations
       WHERE ${isFew ? versions : stored}
-    ) AS version ${firstKnown({ started, late })}
+    ) AS version ${firstKnown(defaultTiming, { started, late })}
     ORDER BY minute`
   const { rows } = await ofProject.read<{ minute: string }>(text, parameters.values, {
     timeout_ms: refresh_ms_max,

@@ -7,6 +7,7 @@ import { type Batch, hasRows, type RowReading, splitByFilter, toBatches } from '
 import { callsReader } from './calls-reader.ts'
 import { openExamples } from './examples.ts'
 import { openLag } from './lag.ts'
+import { openLateCheck } from './late-check.ts'
 import { type LedgerParts, ledgerReader } from './ledger-reader.ts'
 import { openMeasureRange } from './measure-range.ts'
 import { isOverLimit, measurementError } from './measurement-error.ts'
@@ -41,7 +42,7 @@ export function openSignals(
   options: SignalOptions,
 ): Signals & { measureRange: MeasureRange; examples: Examples } {
   const readers: Record<SignalSource, SourceReader> = {
-    calls: callsReader(options.columnar),
+    calls: callsReader(options.columnar, openLateCheck(options)),
     minutes: minutesReader(options),
     tasks: tasksReader(options.relational, options.idle_ms),
     findings: findingsReader(options.relational),

@@ -1,14 +1,7 @@
 import { nanoDollarsFrom } from '../../../kernel/dollars.ts'
 import { countedCallSql } from '../../../model/observation.ts'
 import type { QueryParams } from '../../../platform/columnar/index.ts'
-import type {
-  SumsAsked,
-  TaskPage,
-  TaskSums,
-  TimelineRow,
-  TimelineSums,
-  ToolRowsAsked,
-} from '../contract.ts'
+import type { TaskPage, TimelineRow, TimelineSums, TimeWindow, ToolRowsAsked } from '../contract.ts'
 import {
   observationColumns,
   readExpression,
@@ -55,16 +48,25 @@ export async function taskToolRows(
   return rows.map(timelineRowFrom)
 }
 
-/** Reads the sums over a task; see the port. */
+/** Reads the sums over a part of a task; see the port. */
 export async function taskSums(
   read: Read,
   projectId: string,
   taskId: string,
-  { from, before, signal }: SumsAsked,
-): Promise<TaskSums> {
-  const params = { task: taskId, from, before }
+  { signal, ...window }: TimeWindow & { signal?: AbortSignal },
+): Promise<TimelineSums> {
+  const params = { task: taskId, ...edges(window) }
   const [row] = await read<SumsRow>(projectId, sumsSql, params, signal)
-  return { all: toSums(row?.all_sums), before: toSums(row?.before_sums) }
+  const instant = (text: string | null | undefined) => (text == null ? undefined : BigInt(text))
+  return {
+    calls: Number(row?.calls ?? 0),
+    errors: Number(row?.errors ?? 0),
+    total_tokens: Number(row?.total_tokens ?? 0),
+    nano_dollars: nanoDollarsFrom(row?.cost ?? '0'),
+    first_start: instant(row?.first),
+    last_start: instant(row?.last),
+    last_end: instant(row?.end),
+  }
 }
 
 function pageParams({ after, limit, order, ends_from, ...window }: TaskPage): QueryParams {
@@ -123,59 +125,29 @@ const buckets = [
   'reasoning_tokens',
 ]
 
-type SumsTuple = [
-  ...[calls: string, errors: string, tokens: string, cost: string, operations: string],
-  ...[tool_requests: string, tool_runs: string],
-  ...[first_start: string | null, last_start: string | null, last_end: string | null],
-]
-
-type SumsRow = { all_sums: SumsTuple; before_sums: SumsTuple }
-
-function toSums(tuple: SumsTuple | undefined): TimelineSums {
-  const [calls, errors, tokens, cost, operations, requests, runs, first, last, end] = tuple ?? []
-  const instant = (text: string | null | undefined) => (text == null ? undefined : BigInt(text))
-  return {
-    calls: Number(calls ?? 0),
-    errors: Number(errors ?? 0),
-    total_tokens: Number(tokens ?? 0),
-    nano_dollars: nanoDollarsFrom(cost ?? '0'),
-    operations: Number(operations ?? 0),
-    tool_requests: Number(requests ?? 0),
-    tool_runs: Number(runs ?? 0),
-    first_start: instant(first),
-    last_start: instant(last),
-    last_end: instant(end),
-  }
-}
-
-/** A tuple of sums over the rows that meet a condition. */
-const sumsIf = (condition: string) => {
-  const shown = `(is_call OR is_tool OR is_operation) AND ${condition}`
-  const instant = (name: string, value: string, when: string) =>
-    `if(countIf(${when}) = 0, NULL, ${name}If(toUnixTimestamp64Nano(${value}), ${when}))`
-  return `tuple(countIf(is_call AND ${condition}),
-    countIf(is_call AND status = 'error' AND ${condition}),
-    toUInt64(sumIf(tokens, is_call AND ${condition})),
-    toString(sumIf(ifNull(cost_usd, toDecimal64(0, 9)), is_call AND ${condition})),
-    countIf(is_operation AND ${condition}),
-    sumIf(requests, type = 'generation' AND is_call AND ${condition}),
-    countIf(is_tool AND ${condition}),
-    ${instant('min', 'start_time', shown)}, ${instant('max', 'start_time', shown)},
-    ${instant('max', 'end_time', `(is_call OR is_tool OR NOT encloses) AND ${shown}`)})`
+type SumsRow = {
+  calls: string
+  errors: string
+  total_tokens: string
+  cost: string
+  first: string | null
+  last: string | null
+  end: string | null
 }
 
 const sumsSql = `
-SELECT ${sumsIf('true')} AS all_sums, ${sumsIf('is_before')} AS before_sums
+SELECT countIf(is_call) AS calls, countIf(is_call AND status = 'error') AS errors,
+  toUInt64(sumIf(tokens, is_call)) AS total_tokens,
+  toString(sumIf(ifNull(cost_usd, toDecimal64(0, 9)), is_call)) AS cost,
+  if(count() = 0, NULL, toUnixTimestamp64Nano(min(start_time))) AS first,
+  if(count() = 0, NULL, toUnixTimestamp64Nano(max(start_time))) AS last,
+  if(countIf(NOT encloses) = 0, NULL, toUnixTimestamp64Nano(maxIf(end_time, NOT encloses))) AS end
 FROM (
   SELECT type, status, start_time, end_time, cost_usd,
-    start_time < fromUnixTimestamp64Nano({before:Int64}, 'UTC') AS is_before,
-    ${countedCallSql} AS is_call, type = 'tool' AS is_tool,
+    ${countedCallSql} AS is_call,
     type IN ('agent', 'chain', 'span') AS encloses,
-    type NOT IN ('generation', 'embedding', 'tool') AND (type != 'span' OR status = 'error') AS is_operation,
-    length(tool_calls.id) AS requests,
     ${buckets.map((name) => `toFloat64(ifNull(${name}, 0))`).join(' + ')} AS tokens
   FROM observations
-  WHERE project_id = {project:UUID} AND task_id = {task:String}
-    AND start_time >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')
+  WHERE project_id = {project:UUID} AND ${inWindow} AND task_id = {task:String}
   ORDER BY ${latestVersion}
-)`
+) WHERE type != 'span' OR status = 'error'`

@@ -1,9 +1,9 @@
-import type { TaskSums } from '../../storage/index.ts'
+import type { TimelineSums } from '../../storage/index.ts'
 import type { TaskExtent } from './read-rows.ts'
 import { TaskWindowReader, type WindowPorts } from './task-window.ts'
 
-/** A window of a task, and sums over all of the task if the window is a part of it. */
-export type OpenWindow = { reader: TaskWindowReader; sums: TaskSums | undefined }
+/** A window of a task, and sums over the part before it, if they are needed and there is one. */
+export type OpenWindow = { reader: TaskWindowReader; sums: TimelineSums | undefined }
 
 /**
  * Opens the window of a page of some entries that begins at an instant, or at the start of the task:
@@ -12,7 +12,11 @@ export type OpenWindow = { reader: TaskWindowReader; sums: TaskSums | undefined 
 export async function openTaskWindow(
   ports: WindowPorts,
   task: TaskExtent,
-  { instant, entries }: { instant: bigint | undefined; entries: number },
+  {
+    instant,
+    entries,
+    has_sums,
+  }: { instant: bigint | undefined; entries: number; has_sums: boolean },
 ): Promise<OpenWindow> {
   const { store, limits, signal } = ports
   if (task.calls <= limits.whole_rows_max) {
@@ -23,9 +27,11 @@ export async function openTaskWindow(
   const reader = new TaskWindowReader(ports, task)
   if (instant !== undefined) await reader.moveTo(instant)
   const { project_id, task_id, from } = task
-  const before = reader.start ?? from
+  const to = reader.start
   const [sums] = await Promise.all([
-    store.taskSums(project_id, task_id, { from, before, signal }),
+    to === undefined || !has_sums
+      ? undefined
+      : store.taskSums(project_id, task_id, { from, to, signal }),
     reader.extendFor(entries),
   ])
   return { reader, sums }

@@ -11,17 +11,23 @@ export type TaskExtent = TaskIdentity & {
   started: bigint
   /** The end of its last activity, which may be outdated. */
   until: bigint
-  /** Model calls, which may be outdated. */
+  /** Sums of its roll-up, which may be outdated. */
   calls: number
+  errors: number
+  total_tokens: number
+  /** Decimal US dollars. */
+  cost_usd: string
 }
 
 /** Returns the extent of a stored task. */
 export function extentOf(task: TaskRow): TaskExtent {
-  const { project_id, task_id, conversation_id, started_at, last_activity_at, calls } = task
+  const { project_id, task_id, conversation_id, started_at, last_activity_at } = task
+  const { calls, errors, total_tokens, cost_usd } = task
   const started = BigInt(Date.parse(started_at)) * 1_000_000n
   const from = started - BigInt(startSlack_ms) * 1_000_000n
   return {
-    ...{ project_id, task_id, calls, conversation_id: conversation_id ?? '', started },
+    ...{ project_id, task_id, conversation_id: conversation_id ?? '', started },
+    ...{ calls, errors, total_tokens, cost_usd },
     from: from > 0n ? from : 0n,
     until: BigInt(Date.parse(last_activity_at)) * 1_000_000n,
   }
@@ -57,7 +63,7 @@ export async function readForward(
   let position = after && positionOf(after)
   for (;;) {
     signal.throwIfAborted()
-    const to = (begin > task.started ? begin : task.started) + stretch
+    const to = later(begin, task.started) + stretch
     const isLast = to > until
     const page = await store.taskObservations(project_id, task_id, {
       ...{ from: begin, limit: limit - rows.length, signal },
@@ -84,7 +90,7 @@ export async function readBackward(
   let [end, stretch] = [to, stretchFor(task, limit)]
   while (end > from && rows.length < limit) {
     signal.throwIfAborted()
-    const begin = end - stretch > from ? end - stretch : from
+    const begin = later(end - stretch, from)
     rows.push(
       ...(await store.taskObservations(project_id, task_id, {
         ...{ from: begin, to: end, order: 'desc', limit: limit - rows.length, signal },
@@ -94,6 +100,11 @@ export async function readBackward(
     stretch *= growth
   }
   return rows
+}
+
+function later(one: bigint, other: bigint): bigint {
+  if (one > other) return one
+  return other
 }
 
 function positionOf({ start_time, observation_id }: TimelineRow) {

@@ -8,7 +8,7 @@ alter table tasks
   add column if not exists merged_calls bigint not null default 0
 -- statement
 -- Calls of the last one to two days by the provider's name of their answer, so that a span finds the
--- record of the proxy in another trace: docs/decisions/0042. Times are nanoseconds since 1970.
+-- record of the proxy in another trace: docs/decisions/0043. Times are nanoseconds since 1970.
 create table recent_responses (
   project_id uuid not null,
   response_id text not null,
