@@ -6,7 +6,13 @@ import { ColumnarError } from '../../src/platform/columnar/index.ts'
 import { type IngestBench, openIngestBench } from '../support/ingest.ts'
 import { type MemoryStore, memoryStore } from '../support/memory-store.ts'
 import { testPostgres } from '../support/postgres.ts'
-import { eventRow, type FrameRequest, observationRow, rowFrame } from '../support/row-frames.ts'
+import {
+  eventRow,
+  type FrameRequest,
+  firstFormatRow,
+  observationRow,
+  rowFrame,
+} from '../support/row-frames.ts'
 
 const url = await testPostgres()
 
@@ -209,6 +215,23 @@ describe('a row that the store refuses', () => {
     ])
     expect(await here.bench.queue.deadLetters(2)).toHaveLength(1)
   })
+})
+
+test('a frame of row format 1, which an earlier release wrote, is stored and rolled up', async () => {
+  await using here = await scene()
+  const { project_id } = here
+  const rows = ['a', 'b'].map((observation_id) =>
+    firstFormatRow({ project_id, observation_id, task_id: 't', cost_usd: '0.25' }),
+  )
+  await send(here, [{ ingest_request_id: randomUUID(), rows }], { row_format: 1 })
+  await here.bench.startWorker()
+  await here.bench.settled()
+  const stored = here.store.rows().map((row) => [row.observation_id, row.cost_usd, row.message_id])
+  expect(stored).toEqual([
+    ['a', '0.250000000', expect.any(String)],
+    ['b', '0.250000000', expect.any(String)],
+  ])
+  expect(here.store.rows()).toMatchObject([{ usage_details: {} }, { price_partial: [] }])
 })
 
 describe('a frame that cannot be read', () => {

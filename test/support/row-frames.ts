@@ -1,4 +1,5 @@
 import {
+  columnTypesByKind,
   type DraftOf,
   rowFormat,
   rowWriters,
@@ -12,7 +13,7 @@ import {
   rowHeader_bytes,
   rowKinds,
 } from '../../src/model/row-frame.ts'
-import { ByteWriter } from '../../src/platform/columnar/row-binary/index.ts'
+import { ByteWriter, compileRowBinary } from '../../src/platform/columnar/row-binary/index.ts'
 import { observationOf } from './observations.ts'
 
 /** A row of a frame: its kind and its writer. */
@@ -32,6 +33,34 @@ export type FrameRequest = {
 export function observationRow(given: Partial<Observation> & { project_id: string }): FrameRow {
   const draft = { ...observationOf(given), attributes: [], metadata: [] }
   return { kind: 'observations', write: (out, id) => rowWriters.observations(out, draft, id) }
+}
+
+/** Columns that format 2 added. */
+export const columnsOfSecondFormat: readonly string[] = [
+  'price_partial',
+  'usage_details',
+  'service_tier',
+  'cost_computed_usd',
+  'cost_reported_usd',
+]
+
+/** Encodes observations in format 1. */
+export const encodeFirstFormat = compileRowBinary<object>(
+  Object.entries(columnTypesByKind.observations)
+    .filter(([name]) => !columnsOfSecondFormat.includes(name))
+    .map(([name, type]) => ({ name, type })),
+)
+
+/** An observation in a frame of format 1. */
+export function firstFormatRow(given: Partial<Observation> & { project_id: string }): FrameRow {
+  return {
+    kind: 'observations',
+    write: (out, id) => {
+      const message_id = Buffer.from(id).toString()
+      const bytes = encodeFirstFormat([{ ...observationOf(given), message_id }])
+      for (const byte of bytes) out.u8(byte)
+    },
+  }
 }
 
 /** The record of a trace, in a frame. */

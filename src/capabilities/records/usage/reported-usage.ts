@@ -89,7 +89,11 @@ export const tokens_max = 2 ** 40
 
 /** Returns true for Gemini's models under the names that providers and clients give them. */
 export function hasHiddenTokens(provider: string, model: string): boolean {
-  return googleProvider.test(provider) || /gemini/i.test(model)
+  if (/gemini/i.test(model)) return true
+  return googleProvider.test(provider) && !otherMakers.test(model)
 }
 
 const googleProvider = /^(?:gemini|google|gcp|vertex)/i
+
+/** Models of other makers, which Google's cloud sells too. */
+const otherMakers = /claude|llama|mistral|codestral|deepseek|qwen|gpt-oss|grok|kimi/i

@@ -344,10 +344,22 @@ describe('details with prices of their own', () => {
   })
 })
 
-test('inference in one country has its own price', () => {
-  const usage = { input_tokens: 3, output_tokens: 1, inference_geo: 'us' }
-  const read = readWireUsage(usage, { provider: 'anthropic', model: 'claude-opus-4-8' })
-  expect(read.usage?.unclear).toEqual(['inference_geo'])
+test.each([
+  [{ input_tokens: 3, output_tokens: 1, inference_geo: 'us' }, ['inference_geo']],
+  [{ input_tokens: 3, output_tokens: 1, inference_geo: 'global' }, []],
+  [{ prompt_tokens: 3, completion_tokens: 1, prompt_audio_seconds: 9 }, ['audio_seconds']],
+])('%o has prices that its tokens do not tell', (usage, unclear) => {
+  const read = readWireUsage(usage, { provider: '', model: '' })
+  expect(read.usage?.unclear).toEqual(unclear)
+})
+
+test('a model of another maker in the cloud of Google hides no thoughts', () => {
+  const counts = { prompt_tokens: 29, completion_tokens: 15, total_tokens: 89 }
+  const call = { provider: 'gcp.vertex_ai', model: 'claude-opus-4-8' }
+  expect(readWireUsage(counts, call).usage).toMatchObject({
+    buckets: { reasoning_tokens: 0 },
+    unclear: ['total'],
+  })
 })
 
 describe('steps that the totals leave out', () => {

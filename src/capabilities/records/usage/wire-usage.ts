@@ -42,16 +42,21 @@ export function readWireUsage(usage: JsonObject, call: WireCall): WireUsage {
   }
   const has_hidden_tokens = hasHiddenTokens(call.provider, call.model)
   const dialect = { has_hidden_tokens, ...format.dialect }
-  const whole = withPlace(explainUsage(reported, dialect), usage)
+  const whole = withUnpriced(explainUsage(reported, dialect), usage)
   if (steps.length === 0 || whole === undefined) return outcome(whole, [], counts)
   const merged = mergeSteps(steps, whole)
   return outcome(merged.usage, merged.steps, counts)
 }
 
-/** Anthropic charges more for inference in one country, by a factor for each model. */
-function withPlace(read: ExplainedUsage | undefined, usage: JsonObject) {
-  const isAtHome = textFrom(usage['inference_geo']).toLowerCase() === 'us'
-  return read && isAtHome ? { ...read, unclear: [...read.unclear, 'inference_geo'] } : read
+/**
+ * Adds words for what has a price that counts of tokens do not have: Anthropic's inference in one
+ * country, and Mistral's seconds of audio.
+ */
+function withUnpriced(read: ExplainedUsage | undefined, usage: JsonObject) {
+  const words: string[] = []
+  if (textFrom(usage['inference_geo']).toLowerCase() === 'us') words.push('inference_geo')
+  if (Number(usage['prompt_audio_seconds']) > 0) words.push('audio_seconds')
+  return read && words.length > 0 ? { ...read, unclear: [...read.unclear, ...words] } : read
 }
 
 function outcome(

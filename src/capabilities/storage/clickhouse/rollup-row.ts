@@ -125,3 +125,8 @@ const traceChars = 8
 export function tokenSum(tokens: string): string {
   return `toUInt64(least(sumIf(toFloat64(${tokens}), o.call), toFloat64(${Number.MAX_SAFE_INTEGER})))`
 }
+
+/** SQL of the exact cost of calls, and of the calls without a price or with a partial one. */
+export const costSums = `toString(sumIf(ifNull(o.cost_usd, toDecimal64(0, 9)), o.call)) AS cost_text,
+  countIf(o.call AND isNull(o.cost_usd)) AS unpriced_calls,
+  countIf(o.call AND isNotNull(o.cost_usd) AND notEmpty(o.price_partial)) AS partially_priced_calls`

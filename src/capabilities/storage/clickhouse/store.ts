@@ -23,6 +23,7 @@ import { ownerChanges, traceHeads } from './owner-store.ts'
 import {
   type ConversationRollupRow,
   conversationRollupFrom,
+  costSums,
   fingerprints_max,
   type TaskRollupRow,
   type TraceSummaryRow,
@@ -178,9 +179,7 @@ const sums = `
   ${buckets.map((bucket) => `${tokenSum(`ifNull(o.${bucket}, 0)`)} AS ${bucket}`).join(',\n  ')},
   ${tokenSum(buckets.map((bucket) => `ifNull(o.${bucket}, 0)`).join(' + '))} AS total_tokens,
   countIf(o.call AND o.usage_source = 'estimated') AS estimated_calls,
-  toString(sumIf(ifNull(o.cost_usd, toDecimal64(0, 9)), o.call)) AS cost_text,
-  countIf(o.call AND isNull(o.cost_usd)) AS unpriced_calls,
-  countIf(o.call AND isNotNull(o.cost_usd) AND notEmpty(o.price_partial)) AS partially_priced_calls,
+  ${costSums},
   arraySort(groupUniqArrayIf(100)(o.answered_by, o.call AND o.answered_by != '')) AS models,
   arraySort(groupUniqArrayIf(100)(o.provider, o.call AND o.provider != '')) AS providers,
   toUnixTimestamp64Nano(min(o.start_time)) AS start_ns,

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { encodeFirstFormat } from '../../../../test/support/row-frames.ts'
 import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
 import type { IngestRecords, TextPairs } from '../../../model/ingest-records.ts'
 import { observationSchema } from '../../../model/observation.ts'
@@ -135,25 +136,10 @@ test('an observation and its head are read as written', () => {
   )
 })
 
-/** Columns that format 2 added. */
-const addedInSecond = [
-  'price_partial',
-  'response_id',
-  'counted_with',
-  'usage_details',
-  'service_tier',
-  'cost_computed_usd',
-  'cost_reported_usd',
-]
-
 test('observations of format 1 get empty new columns, other rows stay', () => {
-  const columns = Object.entries(columnTypesByKind.observations).filter(
-    ([name]) => !addedInSecond.includes(name),
-  )
-  const encodeFirst = compileRowBinary(columns.map(([name, type]) => ({ name, type })))
   fc.assert(
     fc.property(draftsOf('observations'), draftsOf('events'), (draft, event) => {
-      const first = encodeFirst([stored(draft)])
+      const first = encodeFirstFormat([stored(draft)])
       const other = encoded('events', event)
       const broken = first.subarray(0, 40)
       const rows = [
