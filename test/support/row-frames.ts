@@ -38,6 +38,8 @@ export function observationRow(given: Partial<Observation> & { project_id: strin
 /** Columns that format 2 added. */
 export const columnsOfSecondFormat: readonly string[] = [
   'price_partial',
+  'response_id',
+  'counted_with',
   'usage_details',
   'service_tier',
   'cost_computed_usd',

@@ -17,7 +17,6 @@ export {
   type OwnerChange,
   type StoreCapabilities,
   type StoredHead,
-  type SumsAsked,
   storeCapabilities,
   type TaskHint,
   type TaskPage,
