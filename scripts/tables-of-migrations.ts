@@ -41,6 +41,7 @@ const noTable = /^(update|delete from|with|create (or replace )?function|reindex
 const createTrigger = /^create trigger (\w+) (.*?) on (\w+)\s/s
 const addColumn = /^add column (?:if not exists )?(\w+) (.*?)(?: after \w+)?$/s
 
+const addIndex = /\badd index (?:if not exists )?(\w+ [^\n]*)/
 const modifySetting =
   /\bmodify setting (?:\{\{if_known:)?(\w+ = (?:\w+|'')(?:, \w+ = \w+)*)(?:\}\})?$/
 
@@ -89,6 +90,11 @@ function readAlteration(tables: Map<string, TableAbout>, text: string): void {
   const [, setting] = modifySetting.exec(sql) ?? []
   if (setting !== undefined) {
     table.keys.push(`setting ${setting}`)
+    return
+  }
+  const [, index] = addIndex.exec(sql) ?? []
+  if (index !== undefined) {
+    table.keys.push(`index ${index}`)
     return
   }
   for (const part of partsOf(sql.slice(sql.indexOf('add column')))) {

@@ -35,21 +35,16 @@ export function observationRow(given: Partial<Observation> & { project_id: strin
   return { kind: 'observations', write: (out, id) => rowWriters.observations(out, draft, id) }
 }
 
-/** Columns that format 2 added. */
-export const columnsOfSecondFormat: readonly string[] = [
-  'price_partial',
-  'response_id',
-  'counted_with',
-  'usage_details',
-  'service_tier',
-  'cost_computed_usd',
-  'cost_reported_usd',
-]
+const columns = Object.entries(columnTypesByKind.observations)
+const placeOf = (column: string) => columns.findIndex(([name]) => name === column)
 
-/** Encodes observations in format 1. */
+/** Encodes observations in format 1, to which format 2 added a range of columns. */
 export const encodeFirstFormat = compileRowBinary<object>(
-  Object.entries(columnTypesByKind.observations)
-    .filter(([name]) => !columnsOfSecondFormat.includes(name))
+  columns
+    .toSpliced(
+      placeOf('price_partial'),
+      placeOf('cost_reported_usd') + 1 - placeOf('price_partial'),
+    )
     .map(([name, type]) => ({ name, type })),
 )
 

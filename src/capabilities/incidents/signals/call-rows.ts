@@ -1,5 +1,6 @@
 import { countedCallSql } from '../../../model/observation.ts'
-import { countedAt, firstKnown, knownColumns, type LateTiming, laterThan } from './counted-at.ts'
+import { countedAt, firstKnown, knownColumns,  laterThan } from './counted-at.ts'
+import type { LateTiming } from './late-timing.ts'
 import type { Parameters } from './grouped-statement.ts'
 import type { Window } from './reading.ts'
 

@@ -3,14 +3,8 @@ import { lateSlots_max } from '../evaluation/runs.ts'
 import { catchUp_ms } from '../evaluation/slots.ts'
 import type { Rule } from '../rules/rule.ts'
 import type { Parameters } from './grouped-statement.ts'
+import type { LateTiming } from './late-timing.ts'
 
-/** How late a call may become known and still count at its end. */
-export type LateTiming = {
-  /** Time for which the slot of an end is evaluated again. */
-  repeated_ms: number
-  /** Time that a slot waits for late rows. */
-  delay_ms: number
-}
 
 /** Returns the timing of a rule: its repeated slots, and its delay. */
 export function lateTiming({ interval, delay }: Pick<Rule, 'interval' | 'delay'>): LateTiming {
