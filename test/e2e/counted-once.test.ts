@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Api, apiByKey } from '../support/clients/api-reader.ts'
 import { instrumentedScript } from '../support/clients/instrumented/instrumented-script.ts'
@@ -5,6 +6,9 @@ import { runInstrumented } from '../support/clients/instrumented/run-libraries.t
 import { eventually } from '../support/eventually.ts'
 import { type SingleMachine, startSingleMachine } from '../support/single-machine.ts'
 
+const program = fileURLToPath(
+  new URL('../support/clients/instrumented/openllmetry-proxied.ts', import.meta.url),
+)
 let machine: SingleMachine
 let api: Api
 
@@ -28,7 +32,7 @@ async function runAgent(task_id: string, expected: Partial<Task>, ...more: strin
   const { base_url } = machine.service
   const before = (await machine.provider.seen()).requests.length
   const args = [`${base_url}/v1`, machine.login.project_key, task_id, ...more]
-  await runInstrumented(machine, 'openllmetry-proxied.ts', args)
+  await runInstrumented(machine, program, args)
   const { requests } = await machine.provider.seen()
   expect(requests.length - before).toBe(expected.calls)
   let task: Task | undefined

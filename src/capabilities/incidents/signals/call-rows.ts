@@ -1,7 +1,7 @@
 import { countedCallSql } from '../../../model/observation.ts'
-import { countedAt, firstKnown, knownColumns,  laterThan } from './counted-at.ts'
-import type { LateTiming } from './late-timing.ts'
+import { countedAt, firstKnown, knownColumns, laterThan } from './counted-at.ts'
 import type { Parameters } from './grouped-statement.ts'
+import type { LateTiming } from './late-timing.ts'
 import type { Window } from './reading.ts'
 
 /** Which observations of a project are read. Tags are in large maps, which are read for rules that name tags. */

@@ -5,7 +5,6 @@ import type { Rule } from '../rules/rule.ts'
 import type { Parameters } from './grouped-statement.ts'
 import type { LateTiming } from './late-timing.ts'
 
-
 /** Returns the timing of a rule: its repeated slots, and its delay. */
 export function lateTiming({ interval, delay }: Pick<Rule, 'interval' | 'delay'>): LateTiming {
   return { repeated_ms: lateSlots_max * durationMs(interval), delay_ms: durationMs(delay) }

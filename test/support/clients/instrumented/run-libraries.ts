@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { openClickHouseStore } from '../../../../src/capabilities/storage/index.ts'
 import type { Observation } from '../../../../src/model/observation.ts'
@@ -71,13 +70,13 @@ export async function runLibraries(programs: readonly LibraryProgram[]): Promise
   return { libraries, ledger, requests_of_provider: requests.length }
 }
 
-/** Runs a Node program of this folder that exports to the service of the machine. */
+/** Runs a Node program that exports to the service of the machine. */
 export function runInstrumented(
   { service, login }: SingleMachine,
   program: string,
   args: readonly string[],
 ): Promise<string> {
-  return runNode(join(import.meta.dirname, program), args, exporting({ service, login }))
+  return runNode(program, args, exporting({ service, login }))
 }
 
 function exporting({ service, login }: Pick<SingleMachine, 'service' | 'login'>) {

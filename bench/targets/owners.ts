@@ -1,0 +1,3 @@
+import { measureOwners } from '../ingest/owners.ts'
+
+console.dir(await measureOwners(Number(process.argv[2] ?? 3)), { depth: 4 })
