@@ -44,6 +44,9 @@ const addColumn = /^add column (?:if not exists )?(\w+) (.*?)(?: after \w+)?$/s
 const modifySetting =
   /\bmodify setting (?:\{\{if_known:)?(\w+ = (?:\w+|'')(?:, \w+ = \w+)*)(?:\}\})?$/
 
+/** An index of ClickHouse that skips parts of a table. */
+const addIndex = /\badd index (?:if not exists )?(.*)$/s
+
 /** A wider check of a column, under the name that PostgreSQL gave the first one. */
 const replaceCheck =
   /^alter table (\w+)\s+drop constraint \1_(\w+)_check,\s+add constraint \1_\2_check\s+(check .*?)(?: not valid)?$/s
@@ -89,6 +92,11 @@ function readAlteration(tables: Map<string, TableAbout>, text: string): void {
   const [, setting] = modifySetting.exec(sql) ?? []
   if (setting !== undefined) {
     table.keys.push(`setting ${setting}`)
+    return
+  }
+  const [, index] = addIndex.exec(sql) ?? []
+  if (index !== undefined) {
+    table.keys.push(`index ${oneLine(index)}`)
     return
   }
   for (const part of partsOf(sql.slice(sql.indexOf('add column')))) {

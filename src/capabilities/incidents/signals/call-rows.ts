@@ -1,5 +1,6 @@
-import { countedAt, firstKnown, knownColumns, type LateTiming, laterThan } from './counted-at.ts'
+import { countedAt, firstKnown, knownColumns, laterThan } from './counted-at.ts'
 import type { Parameters } from './grouped-statement.ts'
+import type { LateTiming } from './late-timing.ts'
 import type { Window } from './reading.ts'
 
 /** Which observations of a project are read. Tags are in large maps, which are read for rules that name tags. */

@@ -1,7 +1,7 @@
 import type { Group } from '../evaluation/groups.ts'
 import type { Signal } from '../rules/condition-kinds.ts'
 import type { Dimension, Rule } from '../rules/rule.ts'
-import type { LateTiming } from './counted-at.ts'
+import type { LateTiming } from './late-timing.ts'
 
 /** Where the rows of a signal are stored. `minutes` are calls, summed by minute. */
 export type SignalSource =
