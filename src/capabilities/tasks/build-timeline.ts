@@ -110,7 +110,7 @@ function addTotals(
   })
 }
 
-/** What counts before the first entry that is shown. */
+/** The state of the sums before the first entry that is shown. */
 type Begin = { first: bigint; previous: bigint; busyUntil: bigint; sums: Sums }
 
 const noSums: Sums = { calls: 0, errors: 0, tool_calls: 0, tokens: 0, nano_dollars: 0n }
