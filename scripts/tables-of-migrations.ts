@@ -41,9 +41,11 @@ const noTable = /^(update|delete from|with|create (or replace )?function|reindex
 const createTrigger = /^create trigger (\w+) (.*?) on (\w+)\s/s
 const addColumn = /^add column (?:if not exists )?(\w+) (.*?)(?: after \w+)?$/s
 
-const addIndex = /\badd index (?:if not exists )?(\w+ [^\n]*)/
 const modifySetting =
   /\bmodify setting (?:\{\{if_known:)?(\w+ = (?:\w+|'')(?:, \w+ = \w+)*)(?:\}\})?$/
+
+/** An index of ClickHouse that skips parts of a table. */
+const addIndex = /\badd index (?:if not exists )?(.*)$/s
 
 /** A wider check of a column, under the name that PostgreSQL gave the first one. */
 const replaceCheck =
@@ -94,7 +96,7 @@ function readAlteration(tables: Map<string, TableAbout>, text: string): void {
   }
   const [, index] = addIndex.exec(sql) ?? []
   if (index !== undefined) {
-    table.keys.push(`index ${index}`)
+    table.keys.push(`index ${oneLine(index)}`)
     return
   }
   for (const part of partsOf(sql.slice(sql.indexOf('add column')))) {

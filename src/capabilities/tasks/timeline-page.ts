@@ -1,6 +1,6 @@
 import { shownDollars } from '../../kernel/dollars.ts'
 import type { TimelineSums } from '../storage/index.ts'
-import { createTimelineBuilder, type PlacedEntry, type TimelineBase } from './build-timeline.ts'
+import { createTimelineBuilder } from './build-timeline.ts'
 import type { TaskEventRow } from './store.ts'
 import { msBetween } from './timeline-drafts.ts'
 import {
@@ -12,6 +12,7 @@ import {
   type TimelineRole,
   timelineRoles,
 } from './timeline-entry.ts'
+import type { PlacedEntry, TimelineBase } from './timeline-totals.ts'
 import { openTaskWindow } from './window/open-window.ts'
 import type { TaskExtent } from './window/read-rows.ts'
 import type { TaskWindow, TaskWindowReader, WindowPorts } from './window/task-window.ts'

@@ -32,7 +32,7 @@ type ToolCallPage = {
 
 /** How steps and threads of a window are numbered in the task. */
 export type Numbers = {
-  /** What to add to the number of a step. */
+  /** The number of steps before the window. */
   step_offset: number
   /** The number of each thread. */
   threads: readonly number[]

@@ -21,6 +21,7 @@ import { readJsonBodies } from './json-bodies.ts'
 import { type LimitedRequests, limitRequests } from './limited-requests.ts'
 import { addressTaken } from './listen-error.ts'
 import { nodeServer, requestIdFrom } from './node-server.ts'
+import { createObserver, hasLeft } from './observe-requests.ts'
 import {
   answerClientError,
   asProblem,
@@ -150,31 +151,6 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   }
 }
 
-/** Creates the functions that meter and log the end of a request, each request once. */
-function createObserver({ metrics, logger }: Pick<HttpServerOptions, 'metrics' | 'logger'>) {
-  const seconds = metrics.histogram({
-    name: 'looptrace_http_request_duration_seconds',
-    help: 'Duration of product API requests, by route and status.',
-    labels: ['route', 'status'],
-    buckets: [0.005, 0.02, 0.1, 0.5, 2, 10],
-  })
-  const observe = (request: FastifyRequest, reply: FastifyReply, status: number) => {
-    const route = request.routeOptions.url ?? 'none'
-    seconds.observe({ route, status: String(status) }, reply.elapsedTime / 1000)
-    const about = { request_id: request.id, route, status, ms: reply.elapsedTime }
-    logger.debug(about, status === clientLeft ? 'the client left' : 'answered')
-  }
-  return {
-    observe,
-    /** Fastify calls no hook when the connection closes before the answer is written. */
-    observeLeft: (request: FastifyRequest, reply: FastifyReply) => {
-      reply.raw.once('close', () => {
-        if (!reply.raw.writableFinished) observe(request, reply, clientLeft)
-      })
-    },
-  }
-}
-
 function atLeastWarn(level: string): string {
   return ['trace', 'debug', 'info'].includes(level) ? 'warn' : level
 }
@@ -259,15 +235,6 @@ function withoutProject(query: unknown): unknown {
 
 function firstValue(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value
-}
-
-/** Status of a request whose client closed the connection, as in nginx. */
-const clientLeft = 499
-
-/** Returns whether a request failed because its client closed the connection. */
-function hasLeft(error: unknown, { raw }: FastifyReply): boolean {
-  const isAbort = error instanceof Error && error.name === 'AbortError'
-  return isAbort && raw.closed && !raw.writableFinished
 }
 
 function disconnectSignal(reply: FastifyReply): AbortSignal {

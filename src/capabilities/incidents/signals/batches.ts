@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { Rule } from '../rules/rule.ts'
 import { readsTags } from './calls-reader.ts'
-import { lateTiming } from './counted-at.ts'
+import { lateTiming } from './late-timing.ts'
 import type { Cell, SignalReading, SignalSource } from './reading.ts'
 import { areDivisible } from './series.ts'
 import { type SlotReading, slotReading } from './slot-reading.ts'

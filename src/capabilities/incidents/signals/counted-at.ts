@@ -1,23 +1,12 @@
-import { durationMs } from '../../../kernel/duration.ts'
-import { lateSlots_max } from '../evaluation/runs.ts'
 import { catchUp_ms } from '../evaluation/slots.ts'
-import type { Rule } from '../rules/rule.ts'
 import type { Parameters } from './grouped-statement.ts'
 import type { LateTiming } from './late-timing.ts'
-
-/** Returns the timing of a rule: its repeated slots, and its delay. */
-export function lateTiming({ interval, delay }: Pick<Rule, 'interval' | 'delay'>): LateTiming {
-  return { repeated_ms: lateSlots_max * durationMs(interval), delay_ms: durationMs(delay) }
-}
-
-/** The timing of a rule with default fields. The sums of minutes, which rules share, have it. */
-export const defaultTiming: LateTiming = lateTiming({ interval: '1m', delay: '1m' })
 
 /**
  * A call that becomes known more than a day after its end is history, for instance an import: it
  * counts at its end, where only long windows still find it, and fires no rule today.
  */
-export const news_ms_max = 86_400_000
+const news_ms_max = 86_400_000
 
 /**
  * Makes columns for `countedAt`, in ms since 1970: the end of a call, when it was stored, and when it

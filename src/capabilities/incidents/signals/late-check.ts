@@ -24,8 +24,8 @@ const projects_max = 10_000
 const recent_ms = 2 * 3_600_000
 
 /**
- * Opens the check for late rows. Most projects have none, and their statements are then simpler: they
- * need not look for former versions of late rows.
+ * Opens the check for late rows. Without late rows, which is usual, statements are simpler: they do
+ * not look for former versions.
  */
 export function openLateCheck({
   columnar,

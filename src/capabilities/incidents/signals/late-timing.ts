@@ -1,3 +1,7 @@
+import { durationMs } from '../../../kernel/duration.ts'
+import { lateSlots_max } from '../evaluation/runs.ts'
+import type { Rule } from '../rules/rule.ts'
+
 /** How late a call may become known and still count at its end. */
 export type LateTiming = {
   /** Time for which the slot of an end is evaluated again. */
@@ -5,3 +9,11 @@ export type LateTiming = {
   /** Time that a slot waits for late rows. */
   delay_ms: number
 }
+
+/** Returns the timing of a rule: its repeated slots, and its delay. */
+export function lateTiming({ interval, delay }: Pick<Rule, 'interval' | 'delay'>): LateTiming {
+  return { repeated_ms: lateSlots_max * durationMs(interval), delay_ms: durationMs(delay) }
+}
+
+/** The timing of a rule with default fields. The sums of minutes, which rules share, have it. */
+export const defaultTiming: LateTiming = lateTiming({ interval: '1m', delay: '1m' })

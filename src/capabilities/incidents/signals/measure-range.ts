@@ -3,7 +3,7 @@ import { durationMs } from '../../../kernel/duration.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { MeasuredSample, MeasureRange, RangeRequest, Signals } from '../ports.ts'
 import { hasRows, type RowReading, sourceOf } from './batches.ts'
-import { lateTiming } from './counted-at.ts'
+import { lateTiming } from './late-timing.ts'
 import {
   type ReadRequest,
   type SignalSource,

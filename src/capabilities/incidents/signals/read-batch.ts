@@ -1,6 +1,6 @@
 import { groupKey } from '../evaluation/groups.ts'
 import { type Batch, cellKey, cellsOf, type RowReading, splitByFilter } from './batches.ts'
-import { lateTiming } from './counted-at.ts'
+import { lateTiming } from './late-timing.ts'
 import { type Ask, type GroupValues, type ReadingValues, readSeries } from './read-series.ts'
 import {
   type Amount,

@@ -1,6 +1,6 @@
 import { type Group, groupKey } from '../evaluation/groups.ts'
 import { filterKey, isAddedUp, type RowReading } from './batches.ts'
-import { lateTiming } from './counted-at.ts'
+import { lateTiming } from './late-timing.ts'
 import {
   type Amount,
   type CellValue,

@@ -1,0 +1,36 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Logger, Metrics } from '../telemetry/index.ts'
+
+/** Status of a request whose client closed the connection, as in nginx. */
+const clientLeft = 499
+
+/** Creates the functions that meter and log the end of a request, each request once. */
+export function createObserver({ metrics, logger }: { metrics: Metrics; logger: Logger }) {
+  const seconds = metrics.histogram({
+    name: 'looptrace_http_request_duration_seconds',
+    help: 'Duration of product API requests, by route and status.',
+    labels: ['route', 'status'],
+    buckets: [0.005, 0.02, 0.1, 0.5, 2, 10],
+  })
+  const observe = (request: FastifyRequest, reply: FastifyReply, status: number) => {
+    const route = request.routeOptions.url ?? 'none'
+    seconds.observe({ route, status: String(status) }, reply.elapsedTime / 1000)
+    const about = { request_id: request.id, route, status, ms: reply.elapsedTime }
+    logger.debug(about, status === clientLeft ? 'the client left' : 'answered')
+  }
+  return {
+    observe,
+    /** Fastify calls no hook when the connection closes before the answer is written. */
+    observeLeft: (request: FastifyRequest, reply: FastifyReply) => {
+      reply.raw.once('close', () => {
+        if (!reply.raw.writableFinished) observe(request, reply, clientLeft)
+      })
+    },
+  }
+}
+
+/** Returns whether a request failed because its client closed the connection. */
+export function hasLeft(error: unknown, { raw }: FastifyReply): boolean {
+  const isAbort = error instanceof Error && error.name === 'AbortError'
+  return isAbort && raw.closed && !raw.writableFinished
+}
