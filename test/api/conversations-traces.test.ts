@@ -87,6 +87,7 @@ describe('GET /api/v1/conversations/{conversation_id}/traces', () => {
           cost_usd: '0.001',
           unpriced_calls: 1,
           partially_priced_calls: 0,
+          merged_calls: 0,
           models: ['m-0', 'm-1-2026'],
           providers: ['openai'],
         },

@@ -340,6 +340,8 @@ describe('a stored record', () => {
       usage_semantics: '',
       usage_details: {},
       service_tier: '',
+      response_id: '',
+      counted_with: '',
       cost_usd: null,
       price_version: '',
       price_partial: [],

@@ -80,6 +80,7 @@ describe('GET /api/v1/tasks/{task_id}', () => {
       cost_usd: '0.0125',
       unpriced_calls: 1,
       partially_priced_calls: 0,
+      merged_calls: 0,
       models: ['m-1'],
       providers: ['openai'],
       environment: 'production',

@@ -181,6 +181,7 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
       cost_computed_usd: null,
       cost_reported_usd: null,
       service_tier: '',
+      counted_with: '',
       usage_details: {},
     })
     expect(entries[2]).toMatchObject({

@@ -319,6 +319,7 @@ describe.each(withRollups)('$name', ({ open }) => {
           cost_usd: '0.300000001',
           unpriced_calls: 1,
           partially_priced_calls: 1,
+          merged_calls: 0,
           models: ['m-1', 'm-2'],
           providers: ['anthropic', 'openai'],
           first_start: start,

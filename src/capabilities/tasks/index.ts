@@ -9,10 +9,9 @@ import { listTasks } from './tasks.ts'
 import { getTaskTimeline } from './timeline.ts'
 import { getTaskToolCalls } from './tool-calls.ts'
 
+export { callSumFields, callSumsFrom } from './call-sums.ts'
 export { endTask } from './store.ts'
 export {
-  callSumFields,
-  callSumsFrom,
   instantSchema,
   type Task,
   type TaskDeps,

@@ -9,6 +9,7 @@ import { defineRoute, type Route } from '../../platform/http/index.ts'
 import type { Kysely, TaskTables } from '../../platform/relational/index.ts'
 import { type ContextJudge, type DetectionDb, severities } from '../detection/index.ts'
 import type { CallSums, ObservationStore } from '../storage/index.ts'
+import { callSumFields, callSumsFrom } from './call-sums.ts'
 import { verificationStates } from './list-store.ts'
 import { findTask, type TaskRow, taskStates } from './store.ts'
 import { taskFeedbackFrom, taskFeedbackSchema } from './task-feedback.ts'
@@ -99,39 +100,6 @@ export const taskPath = z.strictObject({
 })
 
 const count = z.int().nonnegative()
-
-/** Tokens in disjoint buckets: their sum is `total`. */
-export const tokensSchema = z
-  .strictObject({
-    input_uncached: count.describe('Input tokens that the provider had not cached.'),
-    cache_read: count.describe('Input tokens read from the provider’s cache.'),
-    cache_write: count.describe('Input tokens written to the provider’s cache.'),
-    output_visible: count.describe('Output tokens without reasoning.'),
-    reasoning: count.describe('Output tokens spent on reasoning.'),
-    total: count.describe('Sum of the five buckets.'),
-    estimated_calls: count.describe(
-      'Calls whose tokens were estimated, because the provider reported none.',
-    ),
-  })
-  .meta({ id: 'TokenTotals', description: 'Tokens in disjoint buckets.' })
-
-/** Sums of the model calls of a task or trace. */
-export const callSumFields = {
-  calls: count.describe('Model calls.'),
-  merged_calls: count.describe(
-    'Further records of these calls, by another instrument; they are not counted.',
-  ),
-  errors: count.describe('Model calls that failed.'),
-  cancelled: count.describe('Model calls that the client cancelled.'),
-  tokens: tokensSchema,
-  cost_usd: dollarsSchema,
-  unpriced_calls: count.describe('Calls without a known price; `cost_usd` leaves them out.'),
-  partially_priced_calls: count.describe(
-    'Calls in `cost_usd` with parts that have no rate of their own; see `price_partial` of the call.',
-  ),
-  models: z.array(z.string()).describe('Models that answered, sorted.'),
-  providers: z.array(z.string()).describe('Providers that were called, sorted.'),
-}
 
 /** An instant in replies. */
 export const instantSchema = z.iso.datetime({ offset: false })
@@ -267,30 +235,6 @@ export function taskFrom(
 function trustFrom({ trust_score, trust_coverage, verification_state, verified_at }: TaskRow) {
   const state = verificationStates.find((one) => one === verification_state) ?? 'not_verified'
   return { trust_score, trust_coverage, verification_state: state, verified_at }
-}
-
-/** Shapes the sums of calls for a reply. */
-export function callSumsFrom(sums: CallSums): Pick<Task, keyof typeof callSumFields> {
-  return {
-    calls: sums.calls,
-    merged_calls: sums.merged_calls,
-    errors: sums.errors,
-    cancelled: sums.cancelled,
-    tokens: {
-      input_uncached: sums.input_uncached_tokens,
-      cache_read: sums.cache_read_tokens,
-      cache_write: sums.cache_write_tokens,
-      output_visible: sums.output_visible_tokens,
-      reasoning: sums.reasoning_tokens,
-      total: sums.total_tokens,
-      estimated_calls: sums.estimated_calls,
-    },
-    cost_usd: shownDollars(sums.cost_usd),
-    unpriced_calls: sums.unpriced_calls,
-    partially_priced_calls: sums.partially_priced_calls,
-    models: sums.models,
-    providers: sums.providers,
-  }
 }
 
 /** Shapes the verdict of a stored task. */

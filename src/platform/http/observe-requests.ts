@@ -18,12 +18,17 @@ export function createObserver({ metrics, logger }: { metrics: Metrics; logger: 
     const about = { request_id: request.id, route, status, ms: reply.elapsedTime }
     logger.debug(about, status === clientLeft ? 'the client left' : 'answered')
   }
+  const left = new WeakSet<FastifyRequest>()
   return {
-    observe,
+    observe: (request: FastifyRequest, reply: FastifyReply) => {
+      if (!left.has(request)) observe(request, reply, reply.statusCode)
+    },
     /** Fastify calls no hook when the connection closes before the answer is written. */
     observeLeft: (request: FastifyRequest, reply: FastifyReply) => {
       reply.raw.once('close', () => {
-        if (!reply.raw.writableFinished) observe(request, reply, clientLeft)
+        if (reply.raw.writableEnded) return
+        left.add(request)
+        observe(request, reply, clientLeft)
       })
     },
   }

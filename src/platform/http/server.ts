@@ -124,7 +124,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     throw unroutable.faultOf(request.method, request.url)
   })
   app.addHook('onResponse', async (request, reply) => {
-    if (reply.raw.writableFinished) observe(request, reply, reply.statusCode)
+    observe(request, reply)
   })
   const audits = openAudits(options)
   app.setErrorHandler(async (error, request, reply) => {

@@ -15,7 +15,7 @@ FROM (
     AND start_time < fromUnixTimestamp64Nano({p4:Int64}, 'UTC')
     AND (start_time, trace_id, observation_id) GLOBAL IN (SELECT start_time, trace_id, observation_id
 FROM (
-  SELECT start_time, trace_id, observation_id, cost_usd, (type IN ('generation', 'embedding')) AS is_call, (attributes[{p0:String}]) AS m5, (metadata[{p1:String}]) AS m6
+  SELECT start_time, trace_id, observation_id, cost_usd, ((type IN ('generation', 'embedding') AND counted_with = '')) AS is_call, (attributes[{p0:String}]) AS m5, (metadata[{p1:String}]) AS m6
   FROM observations
   WHERE project_id = {p2:UUID}
     AND start_time >= fromUnixTimestamp64Nano({p3:Int64}, 'UTC')

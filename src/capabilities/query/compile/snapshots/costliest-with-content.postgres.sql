@@ -8,7 +8,7 @@ SELECT trace_id AS c0,
   trace_id::text AS k3,
   (observation_id collate "C")::text AS k4
 FROM (
-  SELECT trace_id, cost_usd, input, (coalesce(metadata ->> $1::text, '')) AS m3, start_time, observation_id, (type IN ('generation', 'embedding')) AS is_call, (coalesce(attributes ->> $2::text, '')) AS m7
+  SELECT trace_id, cost_usd, input, (coalesce(metadata ->> $1::text, '')) AS m3, start_time, observation_id, ((type IN ('generation', 'embedding') AND counted_with = '')) AS is_call, (coalesce(attributes ->> $2::text, '')) AS m7
   FROM hot_observations
   WHERE project_id = $3::uuid
     AND start_time >= $4::bigint

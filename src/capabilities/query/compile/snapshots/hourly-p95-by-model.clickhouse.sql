@@ -2,7 +2,7 @@ SELECT model AS c0,
   (intDiv(toUnixTimestamp64Nano(start_time) - {p5:Int64}, {p4:Int64}) * {p4:Int64} + {p5:Int64}) AS c1,
   quantileExactInclusiveOrNull(0.95)(toFloat64(duration_ms)) AS c2
 FROM (
-  SELECT model, start_time, ((toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time)) / 1000000) AS duration_ms, (type IN ('generation', 'embedding')) AS is_call
+  SELECT model, start_time, ((toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time)) / 1000000) AS duration_ms, ((type IN ('generation', 'embedding') AND counted_with = '')) AS is_call
   FROM observations FINAL
   WHERE project_id = {p0:UUID}
     AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC')

@@ -2,7 +2,7 @@ SELECT model AS c0,
   ((((start_time) - $6::bigint) / $5::bigint * $5::bigint + $6::bigint))::text AS c1,
   percentile_cont(0.95) within group (order by (duration_ms)::float8) AS c2
 FROM (
-  SELECT model, start_time, ((end_time - start_time)::float8 / 1000000) AS duration_ms, (type IN ('generation', 'embedding')) AS is_call
+  SELECT model, start_time, ((end_time - start_time)::float8 / 1000000) AS duration_ms, ((type IN ('generation', 'embedding') AND counted_with = '')) AS is_call
   FROM hot_observations
   WHERE project_id = $1::uuid
     AND start_time >= $2::bigint

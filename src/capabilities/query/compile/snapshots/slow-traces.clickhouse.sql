@@ -8,7 +8,7 @@ SELECT trace_id AS c0,
 FROM (
   SELECT g.trace_id AS trace_id, g.duration_ms AS duration_ms, g.cost_usd AS cost_usd, if(r.name != '', r.name, g.name) AS name, r.metadata[{p5:String}] AS m4
   FROM (SELECT o.trace_id AS trace_id, argMin(o.name, (o.parent_observation_id != '', o.start_time, o.observation_id)) AS name, (toUnixTimestamp64Nano(max(o.end_time)) - toUnixTimestamp64Nano(min(o.start_time))) / 1000000 AS duration_ms, sumIf(ifNull(o.cost_usd, toDecimal64(0, 9)), o.is_call) AS cost_usd
-  FROM (SELECT trace_id, start_time, name, parent_observation_id, observation_id, end_time, (type IN ('generation', 'embedding')) AS is_call, cost_usd
+  FROM (SELECT trace_id, start_time, name, parent_observation_id, observation_id, end_time, ((type IN ('generation', 'embedding') AND counted_with = '')) AS is_call, cost_usd
   FROM observations FINAL
   WHERE project_id = {p0:UUID}
     AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC')

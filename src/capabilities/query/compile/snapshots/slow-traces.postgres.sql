@@ -8,7 +8,7 @@ SELECT trace_id AS c0,
 FROM (
   SELECT g.trace_id AS trace_id, g.duration_ms AS duration_ms, g.cost_usd AS cost_usd, coalesce(nullif(r.name, ''), g.name) AS name, coalesce(r.metadata ->> $6::text, '') AS m4
   FROM (SELECT o.trace_id AS trace_id, (array_agg(o.name ORDER BY o.parent_observation_id != '', o.start_time, o.observation_id))[1] AS name, (max(o.end_time) - min(o.start_time))::float8 / 1000000 AS duration_ms, coalesce(sum(o.cost_usd) FILTER (WHERE o.is_call), 0) AS cost_usd
-  FROM (SELECT trace_id, start_time, name, parent_observation_id, observation_id, end_time, (type IN ('generation', 'embedding')) AS is_call, cost_usd
+  FROM (SELECT trace_id, start_time, name, parent_observation_id, observation_id, end_time, ((type IN ('generation', 'embedding') AND counted_with = '')) AS is_call, cost_usd
   FROM hot_observations
   WHERE project_id = $1::uuid
     AND start_time >= $2::bigint

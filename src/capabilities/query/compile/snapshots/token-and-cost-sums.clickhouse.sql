@@ -4,7 +4,7 @@ SELECT user_id AS c0,
   countIf(has_error) / count() AS c3,
   toFloat64(count(*)) / ({p2:Int64} - {p1:Int64}) * 1000000000 AS c4
 FROM (
-  SELECT user_id, input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens, cost_usd, (status = 'error') AS has_error, (type IN ('generation', 'embedding')) AS is_call
+  SELECT user_id, input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens, cost_usd, (status = 'error') AS has_error, ((type IN ('generation', 'embedding') AND counted_with = '')) AS is_call
   FROM observations FINAL
   WHERE project_id = {p0:UUID}
     AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC')

@@ -4,7 +4,7 @@ SELECT user_id AS c0,
   count(*) filter (where has_error)::float8 / nullif(count(*), 0) AS c3,
   (count(*))::float8 / ($3::bigint - $2::bigint)::float8 * 1000000000 AS c4
 FROM (
-  SELECT user_id, input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens, cost_usd, (status = 'error') AS has_error, (type IN ('generation', 'embedding')) AS is_call
+  SELECT user_id, input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens, cost_usd, (status = 'error') AS has_error, ((type IN ('generation', 'embedding') AND counted_with = '')) AS is_call
   FROM hot_observations
   WHERE project_id = $1::uuid
     AND start_time >= $2::bigint

@@ -47,18 +47,20 @@ SELECT trace_id AS c0,
   toString(cost_usd) AS c46,
   price_version AS c47,
   price_partial AS c48,
-  toString(cost_computed_usd) AS c49,
-  toString(cost_reported_usd) AS c50,
-  usage_details AS c51,
-  service_tier AS c52,
-  time_to_first_token_ms AS c53,
-  request_bytes AS c54,
-  response_bytes AS c55,
+  response_id AS c49,
+  counted_with AS c50,
+  toString(cost_computed_usd) AS c51,
+  toString(cost_reported_usd) AS c52,
+  usage_details AS c53,
+  service_tier AS c54,
+  time_to_first_token_ms AS c55,
+  request_bytes AS c56,
+  response_bytes AS c57,
   toUnixTimestamp64Nano(start_time) AS k0,
   toString(trace_id) AS k1,
   toString(observation_id) AS k2
 FROM (
-  SELECT trace_id, observation_id, parent_observation_id, type, name, start_time, end_time, ((toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time)) / 1000000) AS duration_ms, status, (status = 'error') AS has_error, (type IN ('generation', 'embedding')) AS is_call, status_code, outcome, error_type, error_message, source, contract_version, provider, model_requested, model, endpoint, task_id, task_name, task_implicit, conversation_id, conversation_external_id, user_id, environment, release, service_name, agent_name, span_kind, level, content_state, streamed, finish_reason, input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens, (CASE WHEN coalesce(input_uncached_tokens, cache_read_tokens, cache_write_tokens) IS NULL THEN NULL ELSE coalesce(input_uncached_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) END) AS input_tokens, (CASE WHEN coalesce(output_visible_tokens, reasoning_tokens) IS NULL THEN NULL ELSE coalesce(output_visible_tokens, 0) + coalesce(reasoning_tokens, 0) END) AS output_tokens, (CASE WHEN coalesce(input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens) IS NULL THEN NULL ELSE coalesce(input_uncached_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) + coalesce(output_visible_tokens, 0) + coalesce(reasoning_tokens, 0) END) AS total_tokens, usage_source, usage_semantics, cost_usd, price_version, price_partial, cost_computed_usd, cost_reported_usd, (mapApply((name, tokens) -> (name, toFloat64(tokens)), usage_details)) AS usage_details, service_tier, time_to_first_token_ms, request_bytes, response_bytes
+  SELECT trace_id, observation_id, parent_observation_id, type, name, start_time, end_time, ((toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time)) / 1000000) AS duration_ms, status, (status = 'error') AS has_error, ((type IN ('generation', 'embedding') AND counted_with = '')) AS is_call, status_code, outcome, error_type, error_message, source, contract_version, provider, model_requested, model, endpoint, task_id, task_name, task_implicit, conversation_id, conversation_external_id, user_id, environment, release, service_name, agent_name, span_kind, level, content_state, streamed, finish_reason, input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens, (CASE WHEN coalesce(input_uncached_tokens, cache_read_tokens, cache_write_tokens) IS NULL THEN NULL ELSE coalesce(input_uncached_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) END) AS input_tokens, (CASE WHEN coalesce(output_visible_tokens, reasoning_tokens) IS NULL THEN NULL ELSE coalesce(output_visible_tokens, 0) + coalesce(reasoning_tokens, 0) END) AS output_tokens, (CASE WHEN coalesce(input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens) IS NULL THEN NULL ELSE coalesce(input_uncached_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) + coalesce(output_visible_tokens, 0) + coalesce(reasoning_tokens, 0) END) AS total_tokens, usage_source, usage_semantics, cost_usd, price_version, price_partial, response_id, counted_with, cost_computed_usd, cost_reported_usd, (mapApply((name, tokens) -> (name, toFloat64(tokens)), usage_details)) AS usage_details, service_tier, time_to_first_token_ms, request_bytes, response_bytes
   FROM observations
   WHERE project_id = {p0:UUID}
     AND start_time >= fromUnixTimestamp64Nano({p1:Int64}, 'UTC')

@@ -47,18 +47,20 @@ SELECT trace_id AS c0,
   (cost_usd)::text AS c46,
   price_version AS c47,
   price_partial AS c48,
-  (cost_computed_usd)::text AS c49,
-  (cost_reported_usd)::text AS c50,
-  usage_details AS c51,
-  service_tier AS c52,
-  time_to_first_token_ms AS c53,
-  (request_bytes)::text AS c54,
-  (response_bytes)::text AS c55,
+  response_id AS c49,
+  counted_with AS c50,
+  (cost_computed_usd)::text AS c51,
+  (cost_reported_usd)::text AS c52,
+  usage_details AS c53,
+  service_tier AS c54,
+  time_to_first_token_ms AS c55,
+  (request_bytes)::text AS c56,
+  (response_bytes)::text AS c57,
   (start_time)::text AS k0,
   trace_id::text AS k1,
   (observation_id collate "C")::text AS k2
 FROM (
-  SELECT trace_id, observation_id, parent_observation_id, type, name, start_time, end_time, ((end_time - start_time)::float8 / 1000000) AS duration_ms, status, (status = 'error') AS has_error, (type IN ('generation', 'embedding')) AS is_call, status_code, outcome, error_type, error_message, source, contract_version, provider, model_requested, model, endpoint, task_id, task_name, task_implicit, conversation_id, conversation_external_id, user_id, environment, release, service_name, agent_name, span_kind, level, content_state, streamed, finish_reason, input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens, (CASE WHEN coalesce(input_uncached_tokens, cache_read_tokens, cache_write_tokens) IS NULL THEN NULL ELSE coalesce(input_uncached_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) END) AS input_tokens, (CASE WHEN coalesce(output_visible_tokens, reasoning_tokens) IS NULL THEN NULL ELSE coalesce(output_visible_tokens, 0) + coalesce(reasoning_tokens, 0) END) AS output_tokens, (CASE WHEN coalesce(input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens) IS NULL THEN NULL ELSE coalesce(input_uncached_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) + coalesce(output_visible_tokens, 0) + coalesce(reasoning_tokens, 0) END) AS total_tokens, usage_source, usage_semantics, cost_usd, price_version, price_partial, cost_computed_usd, cost_reported_usd, usage_details, service_tier, time_to_first_token_ms, request_bytes, response_bytes
+  SELECT trace_id, observation_id, parent_observation_id, type, name, start_time, end_time, ((end_time - start_time)::float8 / 1000000) AS duration_ms, status, (status = 'error') AS has_error, ((type IN ('generation', 'embedding') AND counted_with = '')) AS is_call, status_code, outcome, error_type, error_message, source, contract_version, provider, model_requested, model, endpoint, task_id, task_name, task_implicit, conversation_id, conversation_external_id, user_id, environment, release, service_name, agent_name, span_kind, level, content_state, streamed, finish_reason, input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens, (CASE WHEN coalesce(input_uncached_tokens, cache_read_tokens, cache_write_tokens) IS NULL THEN NULL ELSE coalesce(input_uncached_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) END) AS input_tokens, (CASE WHEN coalesce(output_visible_tokens, reasoning_tokens) IS NULL THEN NULL ELSE coalesce(output_visible_tokens, 0) + coalesce(reasoning_tokens, 0) END) AS output_tokens, (CASE WHEN coalesce(input_uncached_tokens, cache_read_tokens, cache_write_tokens, output_visible_tokens, reasoning_tokens) IS NULL THEN NULL ELSE coalesce(input_uncached_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) + coalesce(output_visible_tokens, 0) + coalesce(reasoning_tokens, 0) END) AS total_tokens, usage_source, usage_semantics, cost_usd, price_version, price_partial, response_id, counted_with, cost_computed_usd, cost_reported_usd, usage_details, service_tier, time_to_first_token_ms, request_bytes, response_bytes
   FROM hot_observations
   WHERE project_id = $1::uuid
     AND start_time >= $2::bigint
