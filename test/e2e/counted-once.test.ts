@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Api, apiByKey } from '../support/clients/api-reader.ts'
 import { instrumentedScript } from '../support/clients/instrumented/instrumented-script.ts'
 import { runInstrumented } from '../support/clients/instrumented/run-libraries.ts'
 import { eventually } from '../support/eventually.ts'
+import { hasSharedFixtures, readFixture } from '../support/shared-fixtures.ts'
 import { type SingleMachine, startSingleMachine } from '../support/single-machine.ts'
 
 const program = fileURLToPath(
@@ -73,6 +75,40 @@ test('in traces of their own they do too, in the task that the agent names', asy
   const ids = (body['tasks'] as { task_id: string }[]).map(({ task_id }) => task_id)
   expect(ids.toSorted()).toEqual(['in one trace', 'in other traces'])
 })
+
+test.runIf(hasSharedFixtures)('spans of two instrumentations of one call', async () => {
+  await exportFixture('reports/d01-nested-generations.otlp.json')
+  const task = await eventually('the call in its task', async () => {
+    const { status, body } = await api.get('/api/v1/tasks/bug-d01')
+    return status === 200 && (body as unknown as Task)
+  })
+  expect(task).toMatchObject({ calls: 1, merged_calls: 1 })
+  expect(Number(task.cost_usd)).toBeCloseTo(0.00056, 9)
+})
+
+test.runIf(hasSharedFixtures)(
+  'a child that is exported three seconds before its root',
+  async () => {
+    await exportFixture('reports/o01-child-first.otlp.json')
+    await exportFixture('reports/o01-root-later.otlp.json')
+    const task = await eventually('the call in its task', async () => {
+      const { status, body } = await api.get('/api/v1/tasks/bug-o01')
+      return status === 200 && body['calls'] === 1 && body
+    })
+    expect(task).toMatchObject({ user_id: 'bob' })
+    expect(JSON.stringify(task)).toContain('S-1')
+  },
+)
+
+async function exportFixture(path: string): Promise<void> {
+  const answer = await fetch(`${machine.service.base_url}/v1/traces`, {
+    method: 'POST',
+    headers: { 'X-API-Key': machine.login.project_key, 'content-type': 'application/json' },
+    body: JSON.stringify(readFixture(path)),
+  })
+  expect(answer.status).toBe(200)
+  await sleep(500)
+}
 
 type Row = {
   observation_id: string

@@ -1,5 +1,5 @@
 import type { Observation, ToolCall, ToolResult } from '../../model/observation.ts'
-import type { ObservationHead } from './row-format/read-rows.ts'
+import type { OwnerChange, StoredHead, TraceHeads } from './trace-contract.ts'
 
 /**
  * The port to the store of observations. Answers are exact even while several versions of an
@@ -79,26 +79,6 @@ export type ObservationStore = {
    */
   setOwners(projectId: string, changes: readonly OwnerChange[]): Promise<void>
 }
-
-/** Traces, and the starts of their observations: both ends included. At most 250 traces. */
-export type TraceHeads = { trace_ids: readonly string[]; from: bigint; to: bigint; limit: number }
-
-/** The head of a stored observation. */
-export type StoredHead = ObservationHead & Pick<Observation, 'content_state'>
-
-/** An observation, to whom it belongs from now on, and which row counts it. */
-export type OwnerChange = ObservationIdentity &
-  Pick<
-    Observation,
-    | 'task_id'
-    | 'task_name'
-    | 'task_implicit'
-    | 'conversation_id'
-    | 'conversation_external_id'
-    | 'user_id'
-    | 'release'
-    | 'counted_with'
-  >
 
 /** The identity of an observation. Rows with equal identities are its versions. */
 export type ObservationIdentity = { start_time: bigint; trace_id: string; observation_id: string }

@@ -14,9 +14,7 @@ export {
   type ObservationIds,
   type ObservationStore,
   type ObservationVersion,
-  type OwnerChange,
   type StoreCapabilities,
-  type StoredHead,
   storeCapabilities,
   type TaskHint,
   type TaskPage,
@@ -26,7 +24,6 @@ export {
   type TimePosition,
   type TimeWindow,
   type ToolRowsAsked,
-  type TraceHeads,
   type TraceLookup,
   type TracePage,
   type TraceSummary,
@@ -82,3 +79,4 @@ export {
   type UserCount,
   type UserErasure,
 } from './retention-contract.ts'
+export type { OwnerChange, StoredHead, TraceHeads } from './trace-contract.ts'

@@ -1,6 +1,6 @@
 import type { Columnar } from '../../../platform/columnar/index.ts'
-import type { OwnerChange, StoredHead, TraceHeads } from '../contract.ts'
 import { observationHeadNames } from '../row-format/columns.ts'
+import type { OwnerChange, StoredHead, TraceHeads } from '../trace-contract.ts'
 import { rowChanges } from './change-rows.ts'
 import { ofProject } from './conditions.ts'
 import { countOrNull, readExpression } from './observation-row.ts'

@@ -1,14 +1,9 @@
 import type { Clock } from '../../../kernel/time.ts'
 import type { Observation } from '../../../model/observation.ts'
 import { type HotTables, type Kysely, sql } from '../../../platform/relational/index.ts'
-import type {
-  ObservationStore,
-  OwnerChange,
-  TaskPage,
-  TimelineRow,
-  TimeWindow,
-} from '../contract.ts'
+import type { ObservationStore, TaskPage, TimelineRow, TimeWindow } from '../contract.ts'
 import { observationColumnTypes } from '../row-format/columns.ts'
+import type { OwnerChange } from '../trace-contract.ts'
 import { openHotRowWriter } from './write-rows.ts'
 
 /** The part of the port that the hot window implements; see `storeCapabilities`. */

@@ -1,0 +1,23 @@
+import type { Observation } from '../../model/observation.ts'
+import type { ObservationIdentity } from './contract.ts'
+import type { ObservationHead } from './row-format/read-rows.ts'
+
+/** Traces, and the starts of their observations: both ends included. At most 250 traces. */
+export type TraceHeads = { trace_ids: readonly string[]; from: bigint; to: bigint; limit: number }
+
+/** The head of a stored observation. */
+export type StoredHead = ObservationHead & Pick<Observation, 'content_state'>
+
+/** An observation, to whom it belongs from now on, and which row counts it. */
+export type OwnerChange = ObservationIdentity &
+  Pick<
+    Observation,
+    | 'task_id'
+    | 'task_name'
+    | 'task_implicit'
+    | 'conversation_id'
+    | 'conversation_external_id'
+    | 'user_id'
+    | 'release'
+    | 'counted_with'
+  >
