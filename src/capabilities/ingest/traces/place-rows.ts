@@ -82,13 +82,10 @@ function toCallRow(record: ForeignRecord): ForeignCall {
 
 type PlacedRows = { owners: ReadonlyMap<StoredHead, Owner>; has_merged: boolean }
 
-/**
- * The bits of a trace as its rows are now. Where calls were merged, each further batch is compared
- * with the stored rows, because a row that is sent again comes without what was found.
- */
+/** The bits of a trace as its rows are now. */
 function bitsOf(rows: readonly StoredHead[], { owners, has_merged }: PlacedRows): TraceBits {
-  const resolved = resolveOwners(rows.map((row) => ({ ...row, ...owners.get(row) })))
-  return withCallBits(rows, { ...resolved, is_open: resolved.is_open || has_merged })
+  const { gives, wants } = resolveOwners(rows.map((row) => ({ ...row, ...owners.get(row) })))
+  return withCallBits(rows, { gives, wants, has_merged })
 }
 
 function ownerOf(owner: Owner): Owner {

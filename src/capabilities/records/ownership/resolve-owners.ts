@@ -39,8 +39,6 @@ export type ResolvedOwners<Row> = {
   gives: number
   /** Fields that a row lacks and that an ancestor may bring which is not stored yet, as bits. */
   wants: number
-  /** A row has an ancestor that is not here. */
-  is_open: boolean
 }
 
 /**
@@ -69,15 +67,12 @@ export function resolveOwners<Row extends OwnedRow>(
     }
   }
   const tree = { nodes, links }
-  const resolved: ResolvedOwners<Row> = { changes: [], gives: 0, wants: 0, is_open: false }
+  const resolved: ResolvedOwners<Row> = { changes: [], gives: 0, wants: 0 }
   for (const row of rows) {
     const { owner, open } = resolvedFrom(tree, row)
     const known = knownOf(owner)
     resolved.gives |= known
-    if (open) {
-      resolved.wants |= allBits & ~known
-      resolved.is_open = true
-    }
+    if (open) resolved.wants |= allBits & ~known
     if (!isSame(owner, row)) resolved.changes.push({ row, owner })
   }
   return resolved

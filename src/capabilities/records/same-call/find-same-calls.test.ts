@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
 import { isModelCall } from '../../../model/observation.ts'
-import { type CallRow, findSameCalls } from './find-same-calls.ts'
+import { type CallRow, findSameCalls, hasOpenCall } from './find-same-calls.ts'
 
 function row(id: string, parent: string, more: Partial<CallRow> = {}): CallRow {
   return {
@@ -178,3 +178,16 @@ function isAround(rows: readonly CallRow[], outer: CallRow, inner: CallRow): boo
   }
   return at === outer
 }
+
+test('rows without an open call are the same calls among further rows above them', () => {
+  fc.assert(
+    fc.property(trace, fc.nat(), (rows, at) => {
+      const stored = rows.filter((_, place) => place !== at % rows.length)
+      const others = rows.filter((one) => !stored.includes(one))
+      if (hasOpenCall(stored) || others.some(isModelCall)) return
+      // A row between that is no call joins no calls, unless one of them waited for it.
+      expect(merged(rows)).toEqual(merged(stored))
+    }),
+    { numRuns: fuzzRuns(2_000) },
+  )
+})

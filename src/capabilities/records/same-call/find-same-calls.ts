@@ -45,6 +45,27 @@ export function findSameCalls(rows: readonly CallRow[]): Map<CallRow, string> {
   return same
 }
 
+/**
+ * Returns whether a call may turn out to be the same as one around it that is not here: its ancestors,
+ * up to the first call, tool or agent, lead to one that is missing.
+ */
+export function hasOpenCall(rows: readonly CallRow[]): boolean {
+  const byId = new Map(rows.map((row) => [row.observation_id, row]))
+  const passed = new Set<CallRow>()
+  const isOpen = (call: CallRow) => {
+    for (let at = call; !passed.has(at); ) {
+      passed.add(at)
+      const { parent_observation_id } = at
+      const parent = byId.get(parent_observation_id)
+      if (parent === undefined) return parent_observation_id !== ''
+      if (borders.has(parent.type) || isModelCall(parent)) return false
+      at = parent
+    }
+    return false
+  }
+  return rows.some((row) => isModelCall(row) && isOpen(row))
+}
+
 /** Types of observations that begin work of their own: a call inside is not the one around. */
 const borders: ReadonlySet<string> = new Set(['tool', 'agent'])
 

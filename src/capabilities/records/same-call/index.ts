@@ -1,1 +1,1 @@
-export { type CallRow, findSameCalls } from './find-same-calls.ts'
+export { type CallRow, findSameCalls, hasOpenCall } from './find-same-calls.ts'
