@@ -1,5 +1,7 @@
 import type { Observation, ToolCall, ToolResult } from '../../model/observation.ts'
-import type { OwnerChange, StoredHead, TraceHeads } from './trace-contract.ts'
+import type { ObservationIdentity, OwnerChange, StoredHead, TraceHeads } from './trace-contract.ts'
+
+export type { ObservationIdentity }
 
 /**
  * The port to the store of observations. Answers are exact even while several versions of an
@@ -79,9 +81,6 @@ export type ObservationStore = {
    */
   setOwners(projectId: string, changes: readonly OwnerChange[]): Promise<void>
 }
-
-/** The identity of an observation. Rows with equal identities are its versions. */
-export type ObservationIdentity = { start_time: bigint; trace_id: string; observation_id: string }
 
 /** Maximum identities of one call. */
 export const identities_max = 1_000
