@@ -4,7 +4,7 @@ import type { ObservationHead } from './row-format/read-rows.ts'
 /** The identity of an observation. Rows with equal identities are its versions. */
 export type ObservationIdentity = { start_time: bigint; trace_id: string; observation_id: string }
 
-/** Traces, and the starts of their observations: both ends included. At most 250 traces. */
+/** Traces, and the starts of their observations: both ends included. At most 5,000 traces. */
 export type TraceHeads = { trace_ids: readonly string[]; from: bigint; to: bigint; limit: number }
 
 /** The head of a stored observation. */

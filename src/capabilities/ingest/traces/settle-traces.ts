@@ -1,3 +1,4 @@
+import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import type { TaskTables, Transaction } from '../../../platform/relational/index.ts'
 import { runInProject, runInProjects } from '../../../platform/tenancy/index.ts'
 import type { OwnerChange } from '../../storage/index.ts'
@@ -37,8 +38,9 @@ export type SettlePorts = RollUpPorts & {
 /**
  * Finds the owners of the rows of a stored batch, and which rows describe one call, also of earlier
  * rows of their traces, and rolls up their tasks and conversations. Most traces need no look at their
- * stored rows: the notes of `recent_traces` tell. Safe to repeat: what was done is found done, and what a worker left when it
- * ended is made good by the next batch of the trace, at the latest by the repeated one.
+ * stored rows: the notes of `recent_traces` tell. Safe to repeat: what was done is found done, and what
+ * a worker left when it ended is made good by the next batch of the trace, at the latest by the
+ * repeated one.
  */
 export async function settleTraces(
   ports: SettlePorts,
@@ -70,9 +72,14 @@ export async function settleTraces(
 }
 
 /** A stored row may have an ancestor since this batch, or a row of this batch a stored one. */
-function needsLook({ is_new, moving, gives, wants }: RecentTrace): boolean {
+function needsLook(trace: RecentTrace): boolean {
+  const { is_new, moving, gives, wants } = trace
+  if (tooLarge.get(textOf(trace))) return false
   return moving || (!is_new && (gives & wants) !== 0)
 }
+
+/** Traces with too many rows to be read with each batch, as far as this process has met them. */
+const tooLarge = new BoundedCache<string, true>(10_000)
 
 type Batch = {
   heads: readonly ObservationHead[]
@@ -121,28 +128,25 @@ type Moved = {
   gone: Set<string>
 }
 
-/** Most rows of a statement: beyond, the owners of its traces stay as they are, and are counted. */
-const rows_max = 200_000
+/** Most rows of traces that are read at once. The rows of a larger trace stay as they are. */
+const rows_max = 50_000
+
+type Moving = { moved: Moved; moving: ReadonlySet<string>; foreign: ForeignRecord[] }
 
 async function moveTraces(
-  { store, setSecondOwners, meters }: SettlePorts,
+  ports: SettlePorts,
   traces: readonly RecentTrace[],
-  {
-    moved,
-    moving,
-    foreign,
-  }: { moved: Moved; moving: ReadonlySet<string>; foreign: ForeignRecord[] },
+  about: Moving,
 ): Promise<(TraceKey & TraceBits)[]> {
+  const { store, setSecondOwners, meters } = ports
   const project_id = traces[0]?.project_id ?? ''
   const rows = await store.traceHeads(project_id, {
     trace_ids: traces.map(({ trace_id }) => trace_id),
     ...startsOf(traces),
     limit: rows_max,
   })
-  if (rows.length === rows_max) {
-    meters.owners.inc({ result: 'too_many_rows' }, rows.length)
-    return []
-  }
+  if (rows.length === rows_max) return moveFewer(ports, traces, about)
+  const { moved, moving, foreign } = about
   const { changes, settled } = placeRows(rows, foreign)
   const byTrace = Map.groupBy(rows, ({ trace_id }) => trace_id)
   takeRows(moved, rows, changes)
@@ -158,6 +162,23 @@ async function moveTraces(
   return traces.map(({ trace_id }) => {
     return { project_id, trace_id, ...(settled.get(trace_id) ?? { gives: 0, wants: 0 }) }
   })
+}
+
+/** Reads traces one by one that have too many rows together, and gives up those that have alone. */
+async function moveFewer(
+  ports: SettlePorts,
+  traces: readonly RecentTrace[],
+  about: Moving,
+): Promise<(TraceKey & TraceBits)[]> {
+  const [only, ...others] = traces
+  if (only !== undefined && others.length === 0) {
+    tooLarge.set(textOf(only), true)
+    ports.meters.owners.inc({ result: 'too_many_rows' }, rows_max)
+    return [{ project_id: only.project_id, trace_id: only.trace_id, gives: 0, wants: 0 }]
+  }
+  const settled: (TraceKey & TraceBits)[] = []
+  for (const trace of traces) settled.push(...(await moveTraces(ports, [trace], about)))
+  return settled
 }
 
 /** Returns the first and the last start of the rows of traces. */
@@ -223,8 +244,8 @@ function textOf({ project_id, trace_id }: TraceKey): string {
   return `${project_id} ${trace_id}`
 }
 
-/** Maximum traces of one statement. */
-const traces_max = 250
+/** Maximum traces of one statement: their ids are sent in the URL, at most 1 MiB. */
+const traces_max = 5_000
 
 /** Splits traces, which are in the order of their projects, into those of one statement. */
 function chunksByProject(traces: readonly RecentTrace[]): RecentTrace[][] {
