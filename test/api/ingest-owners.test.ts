@@ -372,5 +372,5 @@ test('any split, order, repeat and kill, and two workers, end in the same owners
     if (rest.length > 0) await deliver(store, rest)
     await expectSettled(store, project_id, rows)
   }
-  await fc.assert(fc.asyncProperty(world, run), { numRuns: fuzzRuns(200) })
+  await fc.assert(fc.asyncProperty(world, run), { numRuns: fuzzRuns(200), endOnFailure: true })
 }, 240_000)

@@ -57,8 +57,12 @@ test('a server with the older schema keeps its table and its rows', async () => 
   const older = (await readdir(columnarMigrationsDirectory)).filter((name) => name < '0007')
   for (const name of older) await cp(join(columnarMigrationsDirectory, name), join(directory, name))
   await migrateColumnar({ columnar, directory, logger })
-  const store = openClickHouseStore({ columnar })
-  await store.insert([observationOf({ project_id })], { token: 'one' })
+  // In the columns that the older schema has.
+  await columnar.command(
+    `INSERT INTO observations (project_id, observation_id, start_time)
+     VALUES ({project_id:UUID}, 'one', '2026-09-21 12:00:00')`,
+    { project_id },
+  )
   await migrateColumnar({ columnar, logger })
   const found = await columnar.query('SELECT _partition_id AS partition FROM observations')
   expect(found).toEqual([{ partition: '202609' }])

@@ -21,8 +21,8 @@ export type TraceTouch = TraceKey & {
 export type RecentTrace = TraceTouch & {
   /** No earlier batch had rows of the trace. */
   is_new: boolean
-  /** Its owners are being changed, or a worker ended before the roll-ups that follow. */
-  moving: boolean
+  /** Workers that change its rows, or that ended before the roll-ups that follow. */
+  moving: number
 }
 
 type TraceRow = Omit<RecentTrace, 'first_start' | 'last_start'> & {
@@ -34,12 +34,12 @@ type TraceRow = Omit<RecentTrace, 'first_start' | 'last_start'> & {
 const columns = 'project_id, trace_id, first_start::text, last_start::text, gives, wants, moving'
 
 /**
- * Notes the traces of a batch, in the order of their keys, and returns what is known of them. The
- * batch must be stored, and the note is durable when this returns. So of two workers with rows of one
- * trace at least one sees the note of the other, and then also its rows.
+ * Notes the traces of a batch, in the order of their keys, and returns what is known of them; their
+ * notes are locked until the transaction ends. The batch must be stored. So of two workers with rows
+ * of one trace the second sees the note of the first, and then also its rows.
  */
 export async function noteTraces(
-  db: Kysely<TaskTables>,
+  db: Transaction<TaskTables>,
   touches: readonly TraceTouch[],
 ): Promise<RecentTrace[]> {
   const list = <Field extends keyof TraceTouch>(field: Field) =>
@@ -59,16 +59,24 @@ export async function noteTraces(
   return rows.map(traceFrom)
 }
 
-/** Notes that the owners of these traces are about to be changed. */
+/** Notes that a worker is about to change rows of these traces. */
 export async function noteMoving(
   db: Kysely<TaskTables>,
   traces: readonly TraceKey[],
 ): Promise<void> {
   await sql`
-    update recent_traces as known set moving = true from ${given(traces)}
-    where (known.project_id, known.trace_id) = (given.project_id, given.trace_id)
-      and not known.moving`.execute(db)
+    with held as (
+      select project_id, trace_id from recent_traces
+      join ${given(traces)} using (project_id, trace_id)
+      order by project_id, trace_id for update of recent_traces
+    )
+    update recent_traces as known set moving = least(known.moving + 1, ${moving_max})
+    from held
+    where (known.project_id, known.trace_id) = (held.project_id, held.trace_id)`.execute(db)
 }
+
+/** A trace of which so many workers ended is read with each batch. */
+const moving_max = 1_000
 
 /** Locks these traces in the order of their keys, until the transaction ends. */
 export async function lockTraces(
@@ -82,13 +90,14 @@ export async function lockTraces(
   return rows.map(traceFrom)
 }
 
-/** Writes what the rows of locked traces give and want, once all owners are written. */
+/** Writes what the rows of locked traces give and want, once a worker has changed them. */
 export async function settleNotes(
   trx: Transaction<TaskTables>,
   traces: readonly (TraceKey & { gives: number; wants: number })[],
 ): Promise<void> {
   await sql`
-    update recent_traces as known set gives = given.gives, wants = given.wants, moving = false
+    update recent_traces as known set gives = given.gives, wants = given.wants,
+      moving = greatest(known.moving - 1, 0)
     from json_to_recordset(${JSON.stringify(traces)}::json) as given (
       project_id uuid, trace_id uuid, gives smallint, wants smallint
     )

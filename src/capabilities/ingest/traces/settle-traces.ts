@@ -5,9 +5,9 @@ import type { OwnerChange } from '../../storage/index.ts'
 import type { ObservationHead } from '../../storage/row-format/index.ts'
 import type { IngestMeters } from '../meters.ts'
 import { rollUpLeft } from '../roll-up/left-tasks.ts'
-import { type RollUpPorts, rollUp, rollUpIn } from '../roll-up/roll-up.ts'
+import { type RollUpPorts, rollUpIn } from '../roll-up/roll-up.ts'
 import { collectTouched } from '../roll-up/touched.ts'
-import { batchTraces } from './batch-traces.ts'
+import { type BatchTrace, batchTraces } from './batch-traces.ts'
 import type { ErasedRows, ErasedTrace } from './erased-rows.ts'
 import type { TraceBits } from './note-bits.ts'
 import { type PlacedChange, placeRows } from './place-rows.ts'
@@ -50,32 +50,58 @@ export async function settleTraces(
   const traces = batchTraces(heads)
   const projects = [...new Set(traces.map(({ project_id }) => project_id))]
   await runInProjects(projects, async () => {
-    const known = await noteTraces(ports.db, traces)
-    const erased = new Map(
-      (await ports.erased.tracesAmong(traces)).map((trace) => [textOf(trace), trace]),
-    )
-    const changed = new Set(traces.filter(({ has_changes }) => has_changes).map(textOf))
-    const asked = new Map<string, TraceKey>()
-    const ask = (trace: TraceKey) => asked.set(textOf(trace), trace)
-    for (const trace of known) {
-      const key = textOf(trace)
-      if (needsLook(trace) || changed.has(key) || erased.has(key)) ask(trace)
-    }
-    for (const trace of await noteResponses(ports.db, heads)) ask(trace)
-    if (asked.size === 0) return rollUp(ports, collectTouched(heads))
-    for (const trace of await linkedTraces(ports.db, [...asked.values()])) ask(trace)
-    const moving = known.filter((trace) => trace.moving)
-    await noteMoving(ports.db, [...asked.values()])
-    const batch = { heads, asked: [...asked.values()], moving: new Set(moving.map(textOf)), erased }
+    const linked = await noteResponses(ports.db, heads)
+    const { asked, erased } = await ports.db
+      .transaction()
+      .execute((trx) => noteBatch(trx, ports, { heads, traces, linked }))
+    if (asked.length === 0) return
+    const all = uniqueTraces([...asked, ...(await linkedTraces(ports.db, asked))])
+    await noteMoving(ports.db, all)
+    const batch = { heads, asked: all, erased }
     await ports.db.transaction().execute((trx) => moveRows(trx, ports, batch))
   })
+}
+
+type NewBatch = {
+  heads: readonly ObservationHead[]
+  traces: readonly BatchTrace[]
+  /** Traces that have a call together with the batch. */
+  linked: readonly TraceKey[]
+}
+
+/**
+ * Notes the traces of the batch. If none of them has to be read, the roll-ups follow in the same
+ * transaction: until it commits nobody else changes the rows of these traces, whose owners the
+ * roll-ups take from the batch.
+ */
+async function noteBatch(
+  trx: Transaction<TaskTables>,
+  ports: SettlePorts,
+  { heads, traces, linked }: NewBatch,
+): Promise<Pick<Batch, 'asked' | 'erased'>> {
+  const known = await noteTraces(trx, traces)
+  const erased = new Map(
+    (await ports.erased.tracesAmong(traces)).map((trace) => [textOf(trace), trace]),
+  )
+  const changed = new Set(traces.filter(({ has_changes }) => has_changes).map(textOf))
+  const asked = known.filter((trace) => {
+    const key = textOf(trace)
+    return needsLook(trace) || changed.has(key) || erased.has(key)
+  })
+  const all = uniqueTraces([...asked, ...linked])
+  if (all.length === 0) await rollUpIn(trx, ports, collectTouched(heads))
+  return { asked: all, erased }
+}
+
+function uniqueTraces(traces: readonly TraceKey[]): TraceKey[] {
+  return [...new Map(traces.map((trace) => [textOf(trace), trace])).values()]
 }
 
 /** A stored row may have an ancestor since this batch, or a row of this batch a stored one. */
 function needsLook(trace: RecentTrace): boolean {
   const { is_new, moving, gives, wants } = trace
   if (tooLarge.get(textOf(trace))) return false
-  return moving || (!is_new && (gives & wants) !== 0)
+  return moving > 0 || (!is_new && (gives & wants) !== 0)
 }
 
 /** Traces with too many rows to be read with each batch, as far as this process has met them. */
@@ -85,8 +111,6 @@ type Batch = {
   heads: readonly ObservationHead[]
   /** Traces whose stored rows are read. */
   asked: readonly TraceKey[]
-  /** Keys of those that were `moving` before this batch. */
-  moving: ReadonlySet<string>
   /** Traces of which rows were erased, by key. */
   erased: ReadonlyMap<string, ErasedTrace>
 }
@@ -94,17 +118,17 @@ type Batch = {
 /**
  * The traces are locked first, so that the second of two workers sees what the first has written.
  * Tasks are rolled up in the same transaction: if it does not commit, the traces stay `moving`, and
- * the next worker takes all their rows into account.
+ * each later worker takes all their rows into account.
  */
 async function moveRows(
   trx: Transaction<TaskTables>,
   ports: SettlePorts,
-  { heads, asked, moving, erased }: Batch,
+  { heads, asked, erased }: Batch,
 ): Promise<void> {
   const moved: Moved = { rows: new Map(), extra: [], left: new Map(), gone: new Set() }
   for (const chunk of chunksByProject(await lockTraces(trx, asked))) {
     const foreign = await foreignRecords(trx, chunk)
-    const settled = await moveTraces(ports, chunk, { moved, moving, foreign })
+    const settled = await moveTraces(ports, chunk, { moved, foreign })
     await eraseAgain(ports, chunk, { moved, erased })
     if (settled.length > 0) await settleNotes(trx, settled)
   }
@@ -131,7 +155,7 @@ type Moved = {
 /** Most rows of traces that are read at once. The rows of a larger trace stay as they are. */
 const rows_max = 50_000
 
-type Moving = { moved: Moved; moving: ReadonlySet<string>; foreign: ForeignRecord[] }
+type Moving = { moved: Moved; foreign: ForeignRecord[] }
 
 async function moveTraces(
   ports: SettlePorts,
@@ -146,12 +170,13 @@ async function moveTraces(
     limit: rows_max,
   })
   if (rows.length === rows_max) return moveFewer(ports, traces, about)
-  const { moved, moving, foreign } = about
+  const { moved, foreign } = about
   const { changes, settled } = placeRows(rows, foreign)
   const byTrace = Map.groupBy(rows, ({ trace_id }) => trace_id)
   takeRows(moved, rows, changes)
   for (const trace of traces) {
-    if (moving.has(textOf(trace))) takeAll(moved, byTrace.get(trace.trace_id) ?? [], trace)
+    // Another worker changes them too, or has ended: this one alone makes 1.
+    if (trace.moving > 1) takeAll(moved, byTrace.get(trace.trace_id) ?? [], trace)
   }
   const written = changes.map(({ row: { start_time, trace_id, observation_id }, to }) => {
     return { start_time, trace_id, observation_id, ...to }
