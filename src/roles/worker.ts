@@ -8,7 +8,6 @@ import {
   startIngest,
 } from '../capabilities/ingest/index.ts'
 import { openLateErasure } from '../capabilities/lifecycle/retention/index.ts'
-import { openPostgresRetention } from '../capabilities/storage/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import type { Mailer } from '../platform/mail/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
@@ -54,13 +53,13 @@ export async function openWork(
   config: RoleConfig<'worker'>,
   stores: Stores & { queue: Queue },
 ): Promise<Work> {
-  const { db, store, records, ledger, queue, retention } = stores
+  const { db, store, records, ledger, queue } = stores
   const { second, ...hotWindows } = openHotWindows(context, stores)
   const archives = openArchives(context, config, stores)
   const ingest = await startIngest({
     ...context,
     ...{ db, store, records, ledger, queue, second },
-    erased: openLateErasure({ db, targets: [retention, openPostgresRetention({ db })] }),
+    erased: openLateErasure({ db }),
     settleRequests: (entries) => settleRequests(db, entries),
     markDue,
     settings: toIngestSettings(config),

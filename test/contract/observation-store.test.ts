@@ -127,6 +127,23 @@ describe.each(suiteStores)('$name', ({ open, capabilities }) => {
       expect(untouched).toEqual([other])
     })
 
+    test('exactly the named observations are erased, in all of their versions', async () => {
+      const project_id = newId()
+      const trace_id = newId()
+      const rows = Array.from({ length: 4 }, (_, at) =>
+        observationOf({
+          ...{ project_id, trace_id, observation_id: `o${at}`, start_time: start + BigInt(at) },
+        }),
+      )
+      const foreign = rows.map((row) => ({ ...row, project_id: newId() }))
+      await store.insert([...rows, ...foreign], { token: newId() })
+      await store.insert(rows.slice(0, 2), { token: newId() })
+      await store.eraseRows(project_id, { rows: rows.slice(0, 3), users: ['eve'] })
+      expect(await store.traceObservations(project_id, { trace_id, limit: 9 })).toEqual([rows[3]])
+      const other = foreign[0]?.project_id ?? ''
+      expect(await store.traceObservations(other, { trace_id, limit: 9 })).toEqual([foreign[0]])
+    })
+
     test('an empty write is no error', async () => {
       await expect(store.insert([], { token: newId() })).resolves.toBeUndefined()
     })

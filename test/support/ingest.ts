@@ -48,7 +48,6 @@ const plainReply = {
 /** Nothing was erased. */
 export const noErasures: ErasedRows = {
   tracesAmong: async () => [],
-  erase: async () => undefined,
 }
 
 /** The parts of a call in a frame. */

@@ -108,6 +108,9 @@ export function memoryStore(): MemoryStore {
         .filter((row) => isOf(row, project_id, from) && row.start_time <= to)
         .filter(({ trace_id }) => trace_ids.includes(trace_id))
         .slice(0, limit),
+    eraseRows: async (project_id, { rows: gone }) => {
+      for (const row of gone) byIdentity.delete(identityOf({ ...row, project_id }))
+    },
     setOwners: async (project_id, changes) => {
       await store.at('before owners', [])
       for (const change of changes) {

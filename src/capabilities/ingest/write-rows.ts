@@ -13,7 +13,7 @@ import type { RollUpPorts } from './roll-up/roll-up.ts'
 import type { BodyBuffers, RowBatch, RowUnit } from './row-batch.ts'
 import type { IngestSettings } from './settings.ts'
 import type { ErasedRows } from './traces/erased-rows.ts'
-import { type SetOwners, settleTraces } from './traces/settle-traces.ts'
+import { type EraseRows, type SetOwners, settleTraces } from './traces/settle-traces.ts'
 
 /** The dependencies of writing rows. */
 export type WritePorts = {
@@ -48,7 +48,8 @@ export async function writeRows(
   await ports.second?.write(storedRows(batch.units, ingested_at_ms))
   const large_from = ports.settings.large_rollup_from
   const setSecondOwners: SetOwners = async (...change) => ports.second?.setOwners(...change)
-  await settleTraces({ ...ports, large_from, setSecondOwners }, batch.heads)
+  const eraseSecondRows: EraseRows = async (...asked) => ports.second?.eraseRows(...asked)
+  await settleTraces({ ...ports, large_from, setSecondOwners, eraseSecondRows }, batch.heads)
   for (const { kind, count } of batch.rows) ports.meters.rows.inc({ kind }, count)
   observeLag(ports, batch.heads)
 }
@@ -85,7 +86,11 @@ export type StoredRows = {
 }
 
 /** A second store. Resolves when the change is made there, or recorded as missing. */
-export type SecondStore = { write(rows: StoredRows): Promise<void>; setOwners: SetOwners }
+export type SecondStore = {
+  write(rows: StoredRows): Promise<void>
+  setOwners: SetOwners
+  eraseRows: EraseRows
+}
 
 /** Returns the rows of a batch for a second store. */
 function storedRows(units: readonly RowUnit[], ingested_at_ms: number): StoredRows {

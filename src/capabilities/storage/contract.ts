@@ -1,5 +1,11 @@
 import type { Observation, ToolCall, ToolResult } from '../../model/observation.ts'
-import type { ObservationIdentity, OwnerChange, StoredHead, TraceHeads } from './trace-contract.ts'
+import type {
+  ObservationIdentity,
+  OwnerChange,
+  RowsToErase,
+  StoredHead,
+  TraceHeads,
+} from './trace-contract.ts'
 
 export type { ObservationIdentity }
 
@@ -80,6 +86,8 @@ export type ObservationStore = {
    * After a rejection any of them may be changed, and it is safe to repeat the call.
    */
   setOwners(projectId: string, changes: readonly OwnerChange[]): Promise<void>
+  /** Erases exactly these observations, in all of their versions; safe to repeat. */
+  eraseRows(projectId: string, asked: RowsToErase): Promise<void>
 }
 
 /** Maximum identities of one call. */

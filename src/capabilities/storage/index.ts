@@ -79,4 +79,4 @@ export {
   type UserCount,
   type UserErasure,
 } from './retention-contract.ts'
-export type { OwnerChange, StoredHead, TraceHeads } from './trace-contract.ts'
+export type { OwnerChange, RowsToErase, StoredHead, TraceHeads } from './trace-contract.ts'

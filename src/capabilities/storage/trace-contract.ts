@@ -10,6 +10,13 @@ export type TraceHeads = { trace_ids: readonly string[]; from: bigint; to: bigin
 /** The head of a stored observation. */
 export type StoredHead = ObservationHead & Pick<Observation, 'content_state'>
 
+/** Observations to erase with their events, links and correlations, and users of trace records. */
+export type RowsToErase = {
+  rows: readonly ObservationIdentity[]
+  /** Records of the same traces that name one of these users are erased too. */
+  users: readonly string[]
+}
+
 /** An observation, to whom it belongs from now on, and which row counts it. */
 export type OwnerChange = ObservationIdentity &
   Pick<

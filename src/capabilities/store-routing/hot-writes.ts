@@ -64,6 +64,11 @@ export function createHotWrites(options: HotWritesOptions): SecondStore {
         await runInProject(project_id, () => writeProject(options, meters, projectRows))
       }
     },
+    eraseRows: async (project_id, asked) => {
+      const routing = await runInProject(project_id, () => routings.routingOf(project_id))
+      if (!writesToPostgres(routing)) return
+      await runInProject(project_id, () => openPostgresStore(options).eraseRows(project_id, asked))
+    },
     setOwners: async (project_id, changes) => {
       const routing = await runInProject(project_id, () => routings.routingOf(project_id))
       if (changes.length === 0 || !writesToPostgres(routing)) return

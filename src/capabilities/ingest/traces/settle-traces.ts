@@ -1,7 +1,7 @@
 import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import type { TaskTables, Transaction } from '../../../platform/relational/index.ts'
-import { runInProject, runInProjects } from '../../../platform/tenancy/index.ts'
-import type { OwnerChange } from '../../storage/index.ts'
+import { runInProjects } from '../../../platform/tenancy/index.ts'
+import type { OwnerChange, RowsToErase } from '../../storage/index.ts'
 import type { ObservationHead } from '../../storage/row-format/index.ts'
 import type { IngestMeters } from '../meters.ts'
 import { rollUpLeft } from '../roll-up/left-tasks.ts'
@@ -29,9 +29,13 @@ import {
 /** Gives stored observations other owners, in a second store. */
 export type SetOwners = (project_id: string, changes: readonly OwnerChange[]) => Promise<void>
 
+/** Erases stored observations, in a second store. */
+export type EraseRows = (project_id: string, asked: RowsToErase) => Promise<void>
+
 export type SettlePorts = RollUpPorts & {
   meters: Pick<IngestMeters, 'owners'>
   setSecondOwners: SetOwners
+  eraseSecondRows: EraseRows
   erased: ErasedRows
 }
 
@@ -214,26 +218,30 @@ function startsOf(traces: readonly RecentTrace[]): { from: bigint; to: bigint } 
   return { from: inOrder[0] ?? 0n, to: inOrder.at(-1) ?? 0n }
 }
 
-/** Erases rows of erased users again, now that it is known whose they are. */
+/**
+ * Erases rows of erased users again, now that it is known whose they are. Only these rows: others of
+ * the trace may be stored since, whose owners are not known yet.
+ */
 async function eraseAgain(
-  { erased: again }: SettlePorts,
+  { store, eraseSecondRows }: SettlePorts,
   traces: readonly RecentTrace[],
   { moved, erased }: Pick<Batch, 'erased'> & { moved: Moved },
 ): Promise<void> {
   if (erased.size === 0) return
   const keys = new Set(traces.map(textOf))
-  const users = new Map<string, Set<string>>()
+  const rows: ObservationHead[] = []
   for (const row of moved.rows.values()) {
-    const { project_id, trace_id, task_id, user_id } = row
+    const { project_id, task_id, user_id } = row
     if (!keys.has(textOf(row)) || !erased.get(textOf(row))?.isErased(user_id)) continue
     moved.gone.add(identityOf(row))
     moved.left.set(`${project_id} ${task_id}`, { project_id, task_id })
-    users.set(user_id, (users.get(user_id) ?? new Set()).add(trace_id))
+    rows.push(row)
   }
+  if (rows.length === 0) return
+  const users = [...new Set(rows.map(({ user_id }) => user_id))].filter((user) => user !== '')
   const project_id = traces[0]?.project_id ?? ''
-  await runInProject(project_id, async () => {
-    for (const [user_id, trace_ids] of users) await again.erase(project_id, user_id, [...trace_ids])
-  })
+  await store.eraseRows(project_id, { rows, users })
+  await eraseSecondRows(project_id, { rows, users })
 }
 
 function takeRows(

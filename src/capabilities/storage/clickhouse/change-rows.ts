@@ -71,6 +71,8 @@ export type RowChanges = {
   updateIn(partition_id: string, set: string, condition: ProjectCondition): Promise<void>
   /** Updates columns of the rows of a condition in all partitions, by a patch where there are any. */
   update(set: string, condition: ProjectCondition): Promise<void>
+  /** Deletes the rows of a condition in all partitions. */
+  remove(condition: ProjectCondition): Promise<void>
   /** Drops a partition with all of its rows. */
   dropPartition(partition_id: string): Promise<void>
   /** Removes the bytes of deleted rows from disk, without waiting for merges. */
@@ -148,6 +150,8 @@ export function rowChanges(
       has_patches
         ? run(`UPDATE ${table} SET ${set} WHERE ${sql}`, params, given)
         : alter(`UPDATE ${set} WHERE ${sql}`, params),
+    remove: ({ sql, params }) =>
+      run(`DELETE FROM ${table} ${on_cluster} WHERE ${sql}`, params, given),
     dropPartition: async (partition_id) =>
       alter(`DROP PARTITION ID '${checkPartition(partition_id)}'`),
     purge: async (partition_id) => {

@@ -1,8 +1,14 @@
 import type { Columnar } from '../../../platform/columnar/index.ts'
 import { observationHeadNames } from '../row-format/columns.ts'
-import type { OwnerChange, StoredHead, TraceHeads } from '../trace-contract.ts'
+import type {
+  ObservationIdentity,
+  OwnerChange,
+  RowsToErase,
+  StoredHead,
+  TraceHeads,
+} from '../trace-contract.ts'
 import { rowChanges } from './change-rows.ts'
-import { ofProject } from './conditions.ts'
+import { type Condition, ofProject } from './conditions.ts'
 import { countOrNull, readExpression } from './observation-row.ts'
 import type { Read } from './store-failure.ts'
 import { tableTargets } from './table-target.ts'
@@ -65,6 +71,33 @@ export function ownerChanges(
   }
 }
 
+/** Opens the erasure of single observations, with the parts that belong to them. */
+export function rowErasure(
+  columnar: Columnar,
+): (project_id: string, asked: RowsToErase) => Promise<void> {
+  const targetOf = tableTargets(columnar)
+  const remove = async (table: string, project_id: string, where: Condition) =>
+    rowChanges(columnar, await targetOf(table), table).remove(ofProject(project_id, where))
+  return async (project_id, { rows, users }) => {
+    for (let at = 0; at < rows.length; at += changes_max) {
+      const some = rows.slice(at, at + changes_max)
+      await remove('observations', project_id, identitiesOf(some))
+      const params = { traces: tracesOf(some), ids: some.map((row) => row.observation_id) }
+      const parts = 'trace_id IN {traces:Array(UUID)} AND observation_id IN {ids:Array(String)}'
+      for (const table of ['events', 'links', 'correlations']) {
+        await remove(table, project_id, { sql: parts, params })
+      }
+      if (users.length === 0) continue
+      const records = 'trace_id IN {traces:Array(UUID)} AND user_id IN {users:Array(String)}'
+      await remove('traces', project_id, { sql: records, params: { traces: params.traces, users } })
+    }
+  }
+}
+
+function tracesOf(rows: readonly ObservationIdentity[]): string[] {
+  return [...new Set(rows.map(({ trace_id }) => trace_id))]
+}
+
 /** The identity of a row as text. */
 const key = `concat(toString(trace_id), ' ', observation_id, ' ',
   toString(toUnixTimestamp64Nano(start_time)))`
@@ -91,7 +124,6 @@ const set = [
 function statementFor(changes: readonly OwnerChange[]) {
   const places = new Map<string, number>()
   const owners: OwnerChange[] = []
-  const starts = changes.map(({ start_time }) => start_time).sort((a, b) => (a < b ? -1 : 1))
   const placeOf = (change: OwnerChange) => {
     const text = JSON.stringify([...textFields.map((field) => change[field]), change.task_implicit])
     const known = places.get(text)
@@ -100,22 +132,31 @@ function statementFor(changes: readonly OwnerChange[]) {
     places.set(text, owners.length)
     return owners.length
   }
+  const where = identitiesOf(changes)
   const params = {
+    ...where.params,
     places: changes.map(placeOf),
-    keys: changes.map((change) =>
-      [change.trace_id, change.observation_id, change.start_time].join(' '),
-    ),
-    traces: [...new Set(changes.map(({ trace_id }) => trace_id))],
-    first: starts[0] ?? 0n,
-    last: starts.at(-1) ?? 0n,
+    // ClickHouse reads no array of Bool.
     implicit: owners.map(({ task_implicit }) => (task_implicit ? 1 : 0)),
     ...Object.fromEntries(
       textFields.map((field) => [`${field}s`, owners.map((owner) => owner[field])]),
     ),
   }
+  return { set, where: { sql: where.sql, params } }
+}
+
+/** Selects the versions of these observations; the range of starts lets ClickHouse skip others. */
+function identitiesOf(rows: readonly ObservationIdentity[]): Condition {
+  const starts = rows.map(({ start_time }) => start_time).sort((a, b) => (a < b ? -1 : 1))
+  const params = {
+    keys: rows.map((row) => [row.trace_id, row.observation_id, row.start_time].join(' ')),
+    traces: tracesOf(rows),
+    first: starts[0] ?? 0n,
+    last: starts.at(-1) ?? 0n,
+  }
   const sql = `trace_id IN {traces:Array(UUID)}
     AND start_time >= fromUnixTimestamp64Nano({first:Int64}, 'UTC')
     AND start_time <= fromUnixTimestamp64Nano({last:Int64}, 'UTC')
     AND ${key} IN {keys:Array(String)}`
-  return { set, where: { sql, params } }
+  return { sql, params }
 }

@@ -19,7 +19,7 @@ import {
   splitByDays,
   taskVersions,
 } from './observation-row.ts'
-import { ownerChanges, traceHeads } from './owner-store.ts'
+import { ownerChanges, rowErasure, traceHeads } from './owner-store.ts'
 import {
   type ConversationRollupRow,
   conversationRollupFrom,
@@ -88,6 +88,7 @@ export function openClickHouseStore({ columnar }: { columnar: Columnar }): Obser
     observationsAt: (projectId, ids, signal) => observationsAt(read, projectId, ids, signal),
     traceHeads: (projectId, asked) => traceHeads(read, projectId, asked),
     setOwners: ownerChanges(columnar),
+    eraseRows: rowErasure(columnar),
   }
 }
 

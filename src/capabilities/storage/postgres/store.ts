@@ -3,13 +3,13 @@ import type { Observation } from '../../../model/observation.ts'
 import { type HotTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 import type { ObservationStore, TaskPage, TimelineRow, TimeWindow } from '../contract.ts'
 import { observationColumnTypes } from '../row-format/columns.ts'
-import type { OwnerChange } from '../trace-contract.ts'
+import type { ObservationIdentity, OwnerChange } from '../trace-contract.ts'
 import { openHotRowWriter } from './write-rows.ts'
 
 /** The part of the port that the hot window implements; see `storeCapabilities`. */
 export type HotObservationStore = Pick<
   ObservationStore,
-  'insert' | 'observation' | 'traceObservations' | 'taskObservations' | 'setOwners'
+  'insert' | 'observation' | 'traceObservations' | 'taskObservations' | 'setOwners' | 'eraseRows'
 >
 
 /** Maximum rows of one page or trace. */
@@ -62,6 +62,18 @@ export function openPostgresStore({
         limit ${Math.min(page.limit, rows_max)}
       `.execute(db)
       return rows.map((row): TimelineRow => observationFrom(row))
+    },
+    eraseRows: async (project_id, { rows, users }) => {
+      const list = (of: (row: ObservationIdentity) => unknown) => rows.map((row) => String(of(row)))
+      const traces = list(({ trace_id }) => trace_id)
+      await sql`delete from hot_observations as stored using unnest(
+          ${traces}::uuid[], ${list((row) => row.observation_id)}::text[],
+          ${list((row) => row.start_time)}::bigint[]) as given (trace_id, observation_id, start_time)
+        where stored.project_id = ${project_id} and stored.trace_id = given.trace_id
+          and stored.observation_id = given.observation_id
+          and stored.start_time = given.start_time`.execute(db)
+      await sql`delete from hot_traces where project_id = ${project_id}
+        and trace_id = any(${traces}::uuid[]) and user_id = any(${[...users]}::text[])`.execute(db)
     },
     setOwners: async (project_id, changes) => {
       for (let at = 0; at < changes.length; at += changes_max) {

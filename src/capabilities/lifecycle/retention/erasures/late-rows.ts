@@ -1,6 +1,5 @@
 import { type Kysely, type RetentionTables, sql } from '../../../../platform/relational/index.ts'
 import type { ErasedRows, ErasedTrace } from '../../../ingest/index.ts'
-import type { ErasureTarget } from '../../../storage/index.ts'
 import { userDigest } from './receipt.ts'
 
 /** Days for which rows of an erased trace that are sent again are erased again. */
@@ -12,11 +11,7 @@ type Found = { project_id: string; trace_id: string; digests: string[]; key: Buf
  * Opens what ingest needs to keep erased rows erased: a client or a queue may send them again. Rows of
  * an erased trace are erased again if they belong to the erased user, or have no known user.
  */
-export function openLateErasure(options: {
-  db: Kysely<RetentionTables>
-  targets: readonly Pick<ErasureTarget, 'eraseUser'>[]
-}): ErasedRows {
-  const { db, targets } = options
+export function openLateErasure({ db }: { db: Kysely<RetentionTables> }): ErasedRows {
   return {
     tracesAmong: async (traces) => {
       const keys = traces.map(({ project_id, trace_id }) => ({ project_id, trace_id }))
@@ -32,11 +27,6 @@ export function openLateErasure(options: {
             and (ended_at is null or ended_at > now() - ${lateRows_days} * interval '1 day'))
         group by project_id, trace_id, key`.execute(db)
       return rows.map(toTrace)
-    },
-    erase: async (project_id, user_id, trace_ids) => {
-      for (const target of targets) {
-        await target.eraseUser({ project_id, user_id, trace_ids, held_trace_ids: [] })
-      }
     },
   }
 }
