@@ -30,8 +30,9 @@ function ownerByWalking(rows: readonly OwnedRow[], one: OwnedRow): Owner {
     const id: string = at.parent_observation_id
     at = rows.find(({ observation_id }) => observation_id === id)
   }
-  // In a cycle each row would be its own ancestor: it knows what it says.
-  const line = at === undefined ? ancestors : ancestors.slice(0, 1)
+  // A row of a cycle knows what it says; the walk from below ends at the first row of the cycle.
+  const back = at === undefined ? ancestors.length : ancestors.indexOf(at)
+  const line = ancestors.slice(0, back + 1)
   const nearest = (has: (owner: Owner) => boolean) => line.find(has) ?? one
   const task = nearest(({ task_implicit }) => !task_implicit)
   const talk = nearest(({ conversation_id }) => conversation_id !== '')
@@ -112,13 +113,21 @@ test('a chain of 20,000 rows, and 20,000 children', () => {
   expect(resolveOwners(rows).changes).toHaveLength(39_999)
 })
 
-test('cycles end, and nobody in them owns more than it says', () => {
+test('a row of a cycle has only what it says; rows below have it from the first row of the cycle', () => {
   const rows = [
     row('a', 'b', { user_id: 'ann' }),
-    row('b', 'a'),
-    row('self', 'self', { task_id: 'T' }),
+    row('b', 'c', { task_id: 'T' }),
+    row('c', 'a'),
+    row('below', 'a'),
+    row('self', 'self', { user_id: 'bob' }),
   ]
-  expect(resolveOwners(rows).changes.filter(({ row }) => row.observation_id === 'self')).toEqual([])
+  for (const order of [rows, rows.toReversed()]) {
+    const { changes } = resolveOwners(order)
+    expect(changes.map(({ row: one, owner }) => [one.observation_id, owner.user_id])).toEqual([
+      ['below', 'ann'],
+    ])
+    expect(changes[0]?.owner.task_implicit).toBe(true)
+  }
 })
 
 const said = fc.record(
@@ -144,6 +153,27 @@ const tree = fc
       return arrives === 0 ? [] : [row(`n${at}`, of, owner)]
     }),
   )
+
+/** Rows whose parents may be any of them, so that some form cycles. */
+const graph = fc
+  .array(fc.record({ said, parent: fc.nat() }), { minLength: 1, maxLength: 8 })
+  .map((nodes) =>
+    nodes.map(({ said: owner, parent }, at) => {
+      const of = parent % (nodes.length + 1)
+      return row(`n${at}`, of === nodes.length ? '' : `n${of}`, owner)
+    }),
+  )
+
+test('with cycles, owners are those of the naive model, in any order', () => {
+  fc.assert(
+    fc.property(graph, (rows) => {
+      const expected = rows.map((one) => ({ ...one, ...ownerByWalking(rows, one) }))
+      expect(resolved(rows)).toEqual(expected)
+      expect(resolved(rows.toReversed()).toReversed()).toEqual(expected)
+    }),
+    { numRuns: fuzzRuns(10_000) },
+  )
+})
 
 test('owners are those of the naive model, and a second resolution changes nothing', () => {
   fc.assert(

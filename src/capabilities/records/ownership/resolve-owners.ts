@@ -45,14 +45,14 @@ export type ResolvedOwners<Row> = {
  * Finds the owners of the rows of traces, in any order. A row keeps what it says itself. What it does
  * not say it has from its nearest ancestor that knows it: only through ancestors that are all here. A
  * task's name comes only from an ancestor of the same task. Nothing is guessed: a row without such an
- * ancestor stays as it is. Ancestors that form a cycle know no more than they say.
+ * ancestor stays as it is. A row that is its own ancestor has only what it says.
  *
  * `links` has the rows that describe the same call as a row of another trace, which they have as if
  * it were their parent. Such a row also takes part in the task of that trace if nothing names one.
  *
  * Further rows never change an owner that was found, because nothing can come between a row and
- * its ancestor. So the result depends on the rows alone and not on the order of their arrival, and
- * rows whose owners were written earlier lead to the same owners.
+ * its ancestor. So the result depends on the rows alone and not on the order of their arrival, except
+ * in a cycle, and rows whose owners were written earlier lead to the same owners.
  */
 export function resolveOwners<Row extends OwnedRow>(
   rows: readonly Row[],
@@ -63,7 +63,7 @@ export function resolveOwners<Row extends OwnedRow>(
     const known = nodes.get(keyOf(row))
     // Several rows of one id (a span that is sent again with another start): the first one counts.
     if (known === undefined || row.start_time < known.row.start_time) {
-      nodes.set(keyOf(row), { row, owner: row, open: false, state: 'new' })
+      nodes.set(keyOf(row), { row, owner: row, open: false, in_cycle: false, state: 'new' })
     }
   }
   const tree = { nodes, links }
@@ -83,6 +83,8 @@ type Node<Row> = {
   owner: Owner
   /** An ancestor is not here. */
   open: boolean
+  /** It is its own ancestor. */
+  in_cycle: boolean
   state: 'new' | 'visiting' | 'done'
 }
 
@@ -107,6 +109,8 @@ function resolvedFrom<Row extends OwnedRow>(tree: Tree<Row>, row: Row): Found {
   const parent = above(tree, row)
   if (parent === undefined) return { owner: row, open: row.parent_observation_id !== '' }
   settle(tree, parent)
+  const own = tree.nodes.get(keyOf(row))
+  if (own?.in_cycle && parent.in_cycle) return { owner: row, open: false }
   return { owner: inherit(row, parent.owner, tree.links.has(row)), open: parent.open }
 }
 
@@ -119,12 +123,14 @@ function settle<Row extends OwnedRow>(tree: Tree<Row>, from: Node<Row>): void {
     chain.push(at)
     at = above(tree, at.row)
   }
-  // The chain ends above at a node that is done, at none, or at itself.
+  // The chain ends above at a node that is done, at none, or at one of its own, which closes a cycle.
   const top = chain.at(-1)
   if (top !== undefined && at === undefined) top.open = top.row.parent_observation_id !== ''
+  if (at?.state === 'visiting')
+    for (const node of chain.slice(chain.indexOf(at))) node.in_cycle = true
   let parent = at?.state === 'done' ? at : undefined
   for (const node of chain.toReversed()) {
-    if (parent !== undefined) {
+    if (parent !== undefined && !node.in_cycle) {
       node.owner = inherit(node.row, parent.owner, tree.links.has(node.row))
       node.open = parent.open
     }
