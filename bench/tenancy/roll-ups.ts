@@ -2,7 +2,6 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { markDue } from '../../src/capabilities/detection/index.ts'
-import { rollUp } from '../../src/capabilities/ingest/roll-up/roll-up.ts'
 import { collectTouched } from '../../src/capabilities/ingest/roll-up/touched.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import {
@@ -15,6 +14,7 @@ import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { allTenants } from '../../test/support/all-tenants.ts'
 import { memoryStore } from '../../test/support/memory-store.ts'
 import { observationOf } from '../../test/support/observations.ts'
+import { rollUpBatch } from '../../test/support/roll-up-batch.ts'
 
 /**
  * `npm run bench:roll-ups`: processor time for the roll-ups of batches of new tasks, of this process
@@ -64,7 +64,7 @@ async function measure(projects: readonly string[], isSplit: boolean): Promise<n
   const batches = Array.from({ length: batchesPerRound }, () => batchOf(projects, isSplit))
   const server_ms = await serverCpu_ms()
   const own = process.cpuUsage()
-  for (const parts of batches) for (const part of parts) await rollUp(ports, part)
+  for (const parts of batches) for (const part of parts) await rollUpBatch(ports, part)
   const { user, system } = process.cpuUsage(own)
   const cpu_us = user + system + ((await serverCpu_ms()) - server_ms) * 1000
   return cpu_us / (batchesPerRound * batch_observations)

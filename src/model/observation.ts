@@ -141,7 +141,7 @@ export const observationSchema = z.object({
 })
 export type Observation = z.infer<typeof observationSchema>
 
-/** Returns whether an observation is a model call. Agents and chains repeat the usage of theirs. */
+/** Returns whether an observation is a model call. An agent or a chain repeats the usage of its calls. */
 export function isModelCall({ type }: Pick<Observation, 'type'>): boolean {
   return type === 'generation' || type === 'embedding'
 }

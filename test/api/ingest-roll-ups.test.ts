@@ -4,7 +4,6 @@ import { expect, test } from 'vitest'
 import { markDue } from '../../src/capabilities/detection/index.ts'
 import { ingestMeters } from '../../src/capabilities/ingest/meters.ts'
 import { refreshOne, startRefreshing } from '../../src/capabilities/ingest/roll-up/large-rollups.ts'
-import { rollUp } from '../../src/capabilities/ingest/roll-up/roll-up.ts'
 import { computeTaskRollup } from '../../src/capabilities/ingest/roll-up/task-state.ts'
 import { collectTouched, isCountedInTask } from '../../src/capabilities/ingest/roll-up/touched.ts'
 import { systemClock } from '../../src/kernel/time.ts'
@@ -16,6 +15,7 @@ import { eventually } from '../support/eventually.ts'
 import { memoryStore } from '../support/memory-store.ts'
 import { observationOf } from '../support/observations.ts'
 import { testPostgres } from '../support/postgres.ts'
+import { rollUpBatch } from '../support/roll-up-batch.ts'
 import { fuzzRuns } from '../support/suite/budget.ts'
 
 const meters = ingestMeters(createMetrics())
@@ -185,7 +185,7 @@ test('a roll-up that is marked during its refresh stays due, after a pause', asy
   const rows = [0, 1, 2].map((id) => rowOf(project_id, { ...plain, id, task: 1 }))
   const deliver = async () => {
     await store.insert(rows, { token: randomUUID() })
-    await rollUp({ ...ports(store), large_from: 2 }, collectTouched(rows))
+    await rollUpBatch({ ...ports(store), large_from: 2 }, collectTouched(rows))
   }
   await deliver()
   await deliver()
@@ -213,7 +213,7 @@ test.each([
   for (let at = 0; at < rows.length; at += each) {
     const some = rows.slice(at, at + each)
     await store.insert(some, { token: randomUUID() })
-    await rollUp({ ...ports(store), large_from: 1_000 }, collectTouched(some))
+    await rollUpBatch({ ...ports(store), large_from: 1_000 }, collectTouched(some))
   }
   const most = { total_tokens: Number.MAX_SAFE_INTEGER, cost_usd: '99999999999.000000000' }
   const [task] = await tasksOf(project_id)
@@ -229,7 +229,7 @@ async function rolledUp(
 ) {
   const project_id = randomUUID()
   const roll = (rows: Observation[]) =>
-    rollUp({ ...ports(store), large_from }, collectTouched(rows))
+    rollUpBatch({ ...ports(store), large_from }, collectTouched(rows))
   const deliver = async (rows: Observation[], dies: string) => {
     await store.insert(rows, { token: randomUUID() })
     if (dies !== 'before the roll-up') await roll(rows)

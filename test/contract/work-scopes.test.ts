@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openAuditTrail } from '../../src/capabilities/audit/index.ts'
 import { markDue } from '../../src/capabilities/detection/index.ts'
 import type { IncidentDb } from '../../src/capabilities/incidents/ports.ts'
-import { rollUp } from '../../src/capabilities/ingest/roll-up/roll-up.ts'
-import { collectTouched } from '../../src/capabilities/ingest/roll-up/touched.ts'
+import { ingestMeters } from '../../src/capabilities/ingest/meters.ts'
+import { settleTraces } from '../../src/capabilities/ingest/traces/settle-traces.ts'
 import {
   enqueueJob,
   type JobHandler,
@@ -19,7 +19,7 @@ import { runInInstallation, runInProject } from '../../src/platform/tenancy/inde
 import { listJobs } from '../../src/roles/jobs.ts'
 import { openWork } from '../../src/roles/worker.ts'
 import { eventually } from '../support/eventually.ts'
-import { callParts } from '../support/ingest.ts'
+import { callParts, noErasures } from '../support/ingest.ts'
 import { quickJobs } from '../support/job-workers.ts'
 import { observationOf } from '../support/observations.ts'
 import { openRecordedStores, seedDueWork, tenants } from '../support/scoped-work.ts'
@@ -212,10 +212,15 @@ describe('a statement that forgets its project', () => {
       await trx.updateTable('tasks').set({ name: 'taken' }).execute()
       await markDue(trx, tasks)
     }
-    const ports = { db, store, markDue: forgetfulMark, large_from: 2_000 }
-    await rollUp(ports, collectTouched(batch.slice(0, 1)))
+    const second = {
+      setSecondOwners: async () => undefined,
+      eraseSecondRows: async () => undefined,
+    }
+    const about = { erased: noErasures, meters: ingestMeters(createMetrics()) }
+    const ports = { db, store, markDue: forgetfulMark, large_from: 2_000, ...second, ...about }
+    await settleTraces(ports, batch.slice(0, 1))
     expect(await taken()).toEqual([ours])
-    await rollUp(ports, collectTouched(batch))
+    await settleTraces(ports, batch)
     expect(await taken()).toEqual([ours, theirs])
   })
 

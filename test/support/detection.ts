@@ -7,7 +7,6 @@ import {
   markDue,
   startDetection,
 } from '../../src/capabilities/detection/index.ts'
-import { rollUp } from '../../src/capabilities/ingest/roll-up/roll-up.ts'
 import { collectTouched } from '../../src/capabilities/ingest/roll-up/touched.ts'
 import { type ObservationStore, openClickHouseStore } from '../../src/capabilities/storage/index.ts'
 import { taskRoutes } from '../../src/capabilities/tasks/index.ts'
@@ -29,6 +28,7 @@ import { migratedClickHouse, testClickHouse } from './clickhouse.ts'
 import type { TestDatabase } from './clickhouse-broker.ts'
 import { eventually } from './eventually.ts'
 import { testPostgres } from './postgres.ts'
+import { rollUpBatch } from './roll-up-batch.ts'
 import { authorize, keyOf } from './task-api.ts'
 
 /** Both stores with a worker's detection. */
@@ -76,7 +76,7 @@ export async function openDetectionBench(): Promise<DetectionBench> {
     },
     bring: async (observations) => {
       await store.insert(observations, { token: newId() })
-      await rollUp({ db, store, markDue, large_from: 2_000 }, collectTouched(observations))
+      await rollUpBatch({ db, store, markDue, large_from: 2_000 }, collectTouched(observations))
     },
     startWorker: (options = {}) => {
       const ports = { db, store, logger, clock: systemClock, metrics: createMetrics() }

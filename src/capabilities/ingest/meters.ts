@@ -32,7 +32,7 @@ export function ingestMeters(metrics: Metrics) {
     }),
     owners: metrics.counter({
       name: 'looptrace_ingest_owners_total',
-      help: 'Stored rows whose ancestors arrived later, by result: changed, or too_many_rows.',
+      help: 'Stored rows that later rows gave another owner or counting row: changed; too_many_rows: not read.',
       labels: ['result'],
     }),
     lag: metrics.histogram({

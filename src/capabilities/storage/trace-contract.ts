@@ -1,4 +1,5 @@
 import type { Observation } from '../../model/observation.ts'
+import type { Owner } from '../records/ownership/index.ts'
 import type { ObservationHead } from './row-format/read-rows.ts'
 
 /** The identity of an observation. Rows with equal identities are its versions. */
@@ -18,15 +19,4 @@ export type RowsToErase = {
 }
 
 /** An observation, to whom it belongs from now on, and which row counts it. */
-export type OwnerChange = ObservationIdentity &
-  Pick<
-    Observation,
-    | 'task_id'
-    | 'task_name'
-    | 'task_implicit'
-    | 'conversation_id'
-    | 'conversation_external_id'
-    | 'user_id'
-    | 'release'
-    | 'counted_with'
-  >
+export type OwnerChange = ObservationIdentity & Owner & Pick<Observation, 'counted_with'>

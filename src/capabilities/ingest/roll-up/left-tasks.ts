@@ -1,12 +1,12 @@
 import { sql, type TaskTables, type Transaction } from '../../../platform/relational/index.ts'
 import { chunksByProject, projectOf, type RollUpPorts, type TaskId } from './roll-up.ts'
-import { tokenSums } from './saturate.ts'
+import { taskSums } from './saturate.ts'
 import { lockTasks, writeTasks } from './task-store.ts'
 import { nsFromIso } from './touched.ts'
 
 /**
- * Recomputes tasks that observations have left for others, and removes those without observations.
- * A removed task stays, with no calls, while it has feedback or labels of people, which are theirs.
+ * Recomputes tasks that observations have left for others, and removes those without observations. A
+ * task that has feedback or labels of people stays, with no calls, because these belong to it.
  */
 export async function rollUpLeft(
   trx: Transaction<TaskTables>,
@@ -30,10 +30,7 @@ export async function rollUpLeft(
   }
 }
 
-/**
- * Removes locked tasks whose observations have all left. One with feedback or labels of people
- * stays, with no calls.
- */
+/** Removes locked tasks whose observations have all left; a rated one loses its sums instead. */
 async function removeEmptyTasks(
   trx: Transaction<TaskTables>,
   project_id: string,
@@ -67,11 +64,7 @@ async function removeEmptyTasks(
   `.execute(trx)
 }
 
-const noSums = [
-  ...['calls', 'merged_calls', 'errors', 'cancelled', ...tokenSums, 'estimated_calls', 'cost_usd'],
-  'unpriced_calls',
-  'partially_priced_calls',
-]
+const noSums = taskSums
   .map((column) => `${column} = 0`)
   .concat("models = '{}'", "providers = '{}'", "counted = '{}'")
   .join(', ')

@@ -1,6 +1,5 @@
 import { newId } from '../../../kernel/ids.ts'
 import type { Kysely, TaskTables, Transaction } from '../../../platform/relational/index.ts'
-import { runInProjects } from '../../../platform/tenancy/index.ts'
 import type { ObservationStore, TaskRollup } from '../../storage/index.ts'
 import {
   type LockedConversation,
@@ -43,23 +42,14 @@ export type RollUpPorts = {
  *
  * Locks come first, so that the second of two workers sees what the first has counted. Repeating
  * the update is harmless, since counted observations lead to a recomputation (docs/decisions/0018).
- * The transaction runs in the scope of the projects of the batch.
+ * The caller's transaction runs in the scope of the projects of the batch.
  */
-export async function rollUp(ports: RollUpPorts, touched: Touched): Promise<void> {
-  if (touched.tasks.length === 0 && touched.conversations.length === 0) return
-  const rows = [...touched.tasks, ...touched.conversations]
-  await runInProjects(
-    rows.map(({ project_id }) => project_id),
-    () => ports.db.transaction().execute((trx) => rollUpIn(trx, ports, touched)),
-  )
-}
-
-/** Does the same in a transaction of the caller, in the scope of the projects. */
-export async function rollUpIn(
+export async function rollUp(
   trx: Transaction<TaskTables>,
   ports: RollUpPorts,
   touched: Touched,
 ): Promise<void> {
+  if (touched.tasks.length === 0 && touched.conversations.length === 0) return
   const tasks = touched.tasks.length === 0 ? [] : await putTasks(trx, newTasks(touched.tasks))
   const conversations =
     touched.conversations.length === 0 ? [] : await lockConversations(trx, touched.conversations)

@@ -14,6 +14,19 @@ export const tokenSums = [
   'total_tokens',
 ] as const
 
+/** The columns of a task that add up over its calls. */
+export const taskSums = [
+  'calls',
+  'merged_calls',
+  'errors',
+  'cancelled',
+  ...tokenSums,
+  'estimated_calls',
+  'cost_usd',
+  'unpriced_calls',
+  'partially_priced_calls',
+] as const
+
 /**
  * Returns the roll-up with tokens and cost up to their largest values. Senders choose the values of
  * observations, and a sum that a column cannot hold would fail the whole batch.

@@ -1,7 +1,7 @@
 import { sql, type TaskTables, type Transaction } from '../../../platform/relational/index.ts'
 import { fingerprints_max, type TaskRollup } from '../../storage/index.ts'
 import { assignments, definitions, names } from './columns.ts'
-import { saturate, saturatingSum, tokenSums } from './saturate.ts'
+import { saturate, saturatingSum, taskSums } from './saturate.ts'
 import type { TaskState } from './task-state.ts'
 import { isoFromMs, msFromNs } from './touched.ts'
 
@@ -216,17 +216,7 @@ const isSurelyNew = `
 
 const isBothImplicit = '(tasks.implicit and excluded.implicit)'
 
-const sums = [
-  'calls',
-  'merged_calls',
-  'errors',
-  'cancelled',
-  ...tokenSums,
-  'estimated_calls',
-  'cost_usd',
-  'unpriced_calls',
-  'partially_priced_calls',
-].map(saturatingSum)
+const sums = taskSums.map(saturatingSum)
 
 const latest = ['user_id', 'conversation_id', 'environment', 'release'].map(
   (column) => `${column} = coalesce(excluded.${column}, tasks.${column})`,

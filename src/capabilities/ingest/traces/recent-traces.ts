@@ -75,7 +75,7 @@ export async function noteMoving(
     where (known.project_id, known.trace_id) = (held.project_id, held.trace_id)`.execute(db)
 }
 
-/** A trace of which so many workers ended is read with each batch. */
+/** The count of workers ends here; any count above 0 has the same effect. */
 const moving_max = 1_000
 
 /** Locks these traces in the order of their keys, until the transaction ends. */

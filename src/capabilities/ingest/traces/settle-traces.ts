@@ -5,7 +5,7 @@ import type { OwnerChange, RowsToErase } from '../../storage/index.ts'
 import type { ObservationHead } from '../../storage/row-format/index.ts'
 import type { IngestMeters } from '../meters.ts'
 import { rollUpLeft } from '../roll-up/left-tasks.ts'
-import { type RollUpPorts, rollUpIn } from '../roll-up/roll-up.ts'
+import { type RollUpPorts, rollUp } from '../roll-up/roll-up.ts'
 import { collectTouched } from '../roll-up/touched.ts'
 import { type BatchTrace, batchTraces } from './batch-traces.ts'
 import type { ErasedRows, ErasedTrace } from './erased-rows.ts'
@@ -55,9 +55,12 @@ export async function settleTraces(
   const projects = [...new Set(traces.map(({ project_id }) => project_id))]
   await runInProjects(projects, async () => {
     const linked = await noteResponses(ports.db, heads)
-    const { asked, erased } = await ports.db
+    const erased = new Map(
+      (await ports.erased.tracesAmong(traces)).map((trace) => [textOf(trace), trace]),
+    )
+    const asked = await ports.db
       .transaction()
-      .execute((trx) => noteBatch(trx, ports, { heads, traces, linked }))
+      .execute((trx) => noteBatch(trx, ports, { heads, traces, linked, erased }))
     if (asked.length === 0) return
     const all = uniqueTraces([...asked, ...(await linkedTraces(ports.db, asked))])
     await noteMoving(ports.db, all)
@@ -66,35 +69,31 @@ export async function settleTraces(
   })
 }
 
-type NewBatch = {
-  heads: readonly ObservationHead[]
+type NewBatch = Pick<Batch, 'heads' | 'erased'> & {
   traces: readonly BatchTrace[]
   /** Traces that have a call together with the batch. */
   linked: readonly TraceKey[]
 }
 
 /**
- * Notes the traces of the batch. If none of them has to be read, the roll-ups follow in the same
- * transaction: until it commits nobody else changes the rows of these traces, whose owners the
- * roll-ups take from the batch.
+ * Notes the traces of the batch, and returns those to read. Without any, the roll-ups follow in the
+ * same transaction. They take the owners of rows from the batch, and no other worker changes these
+ * owners before the transaction commits.
  */
 async function noteBatch(
   trx: Transaction<TaskTables>,
   ports: SettlePorts,
-  { heads, traces, linked }: NewBatch,
-): Promise<Pick<Batch, 'asked' | 'erased'>> {
+  { heads, traces, linked, erased }: NewBatch,
+): Promise<TraceKey[]> {
   const known = await noteTraces(trx, traces)
-  const erased = new Map(
-    (await ports.erased.tracesAmong(traces)).map((trace) => [textOf(trace), trace]),
-  )
   const changed = new Set(traces.filter(({ has_changes }) => has_changes).map(textOf))
   const asked = known.filter((trace) => {
     const key = textOf(trace)
     return needsLook(trace) || changed.has(key) || erased.has(key)
   })
   const all = uniqueTraces([...asked, ...linked])
-  if (all.length === 0) await rollUpIn(trx, ports, collectTouched(heads))
-  return { asked: all, erased }
+  if (all.length === 0) await rollUp(trx, ports, collectTouched(heads))
+  return all
 }
 
 function uniqueTraces(traces: readonly TraceKey[]): TraceKey[] {
@@ -140,7 +139,7 @@ async function moveRows(
   const inBatch = new Set(own.map(identityOf))
   const extra = moved.extra.filter((head) => !inBatch.has(identityOf(head)))
   const rows = [...own, ...extra].filter((head) => !moved.gone.has(identityOf(head)))
-  await rollUpIn(trx, ports, collectTouched(rows))
+  await rollUp(trx, ports, collectTouched(rows))
   await rollUpLeft(trx, ports, [...moved.left.values()])
 }
 

@@ -26,9 +26,10 @@ export type CallRow = Pick<
  *   the same: the one with its response, else the last. So each retry counts, and a fallback to
  *   another model.
  * - The proxy's record and a span are the same call if they name one response and overlap in time.
- * A row with the usage of the provider and a cost counts, before one without; of those one with
- * content, of those the proxy's record, else the innermost. The result depends on the rows alone and not on their
- * order.
+ *
+ * The row that counts is one with the usage of the provider and a cost, if there is one; among those,
+ * one with content; among those, the proxy's record, else the innermost. The order of the rows does not
+ * matter.
  */
 export function findSameCalls(rows: readonly CallRow[]): Map<CallRow, string> {
   const calls = rows.filter(isModelCall).toSorted(compareRows)
