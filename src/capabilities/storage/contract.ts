@@ -98,6 +98,8 @@ export type ObservationVersion = ObservationIdentity & {
   task_id: string
   type: Observation['type']
   message_id: string
+  /** It may change without another `message_id`. */
+  counted_with: string
   user_id: string
   /** Time of storage by the store's clock, in milliseconds since 1970. */
   stored_at_ms: number

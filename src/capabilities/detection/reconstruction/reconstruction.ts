@@ -84,8 +84,9 @@ const takenBytes = 200
 
 /** Equal for an unchanged row, without comparing all of it. */
 function versionOf(row: Observation): string {
-  const { start_time, end_time, status, content_state, input, output } = row
-  return `${start_time} ${end_time} ${status} ${content_state} ${input.length} ${output.length}`
+  const { start_time, end_time, status, content_state, input, output, counted_with } = row
+  const sizes = `${input.length} ${output.length}`
+  return `${start_time} ${end_time} ${status} ${content_state} ${sizes} ${counted_with}`
 }
 
 type Position = Pick<Observation, 'start_time' | 'observation_id' | 'trace_id'>

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { observationOf } from '../../../../test/support/observations.ts'
 import { HistoryCache, TaskHistory } from './task-history.ts'
 
 const bounds = { bytes_max: 1_000_000, histories_max: 2, idle_ms_max: 1_000 }
@@ -41,4 +42,13 @@ test('drops idle histories', () => {
   cache.dropIdle(1_000)
   expect(cache.size).toBe(1)
   expect(cache.take(keyOf('b'), 'e1')).toBeDefined()
+})
+
+test('is read anew when another row counts a call that it has', () => {
+  const history = historyOf('a')
+  const row = observationOf({ project_id: 'p', task_id: 'a' })
+  history.add([row])
+  const version = { ...row, stored_at_ms: 1, body_bytes: 0 }
+  expect(history.selectFresh([version])).toEqual([])
+  expect(history.selectFresh([{ ...version, counted_with: 'another' }])).toBe('changed')
 })

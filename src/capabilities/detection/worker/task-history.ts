@@ -47,7 +47,7 @@ export class TaskHistory {
     for (const version of versions) {
       const known = this.#versions.get(spanKey(version))
       if (known === undefined) fresh.push(version)
-      else if (known !== version.message_id) return 'changed'
+      else if (known !== versionOf(version)) return 'changed'
     }
     return fresh
   }
@@ -56,7 +56,7 @@ export class TaskHistory {
   add(rows: readonly Observation[]): 'added' | 'rebuild' {
     if (this.#reconstruction.add(rows) === 'rebuild') return 'rebuild'
     for (const row of rows) {
-      this.#versions.set(spanKey(row), row.message_id)
+      this.#versions.set(spanKey(row), versionOf(row))
       if (row.content_state === 'expired') this.#expired.add(spanKey(row))
       if (isCountedCall(row)) this.calls += 1
       if (row.user_id !== '' && this.#users.size < users_max) this.#users.add(row.user_id)
@@ -162,4 +162,12 @@ export class HistoryCache {
 
 function taskKey({ project_id, task_id }: TaskKey): string {
   return `${project_id} ${task_id}`
+}
+
+/** Returns what tells versions of an observation apart: also which row counts its call. */
+function versionOf({
+  message_id,
+  counted_with,
+}: Pick<ObservationVersion, 'message_id' | 'counted_with'>): string {
+  return `${message_id} ${counted_with}`
 }

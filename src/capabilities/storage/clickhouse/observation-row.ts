@@ -189,7 +189,7 @@ function ascending(instants: readonly bigint[]): bigint[] {
 
 const versionsSql = (hasAfter: boolean) => `
 SELECT task_id, toUnixTimestamp64Nano(start_time) AS start_ns, trace_id, observation_id,
-  type, message_id, user_id, toUnixTimestamp64Milli(ingested_at) AS stored_ms,
+  type, message_id, counted_with, user_id, toUnixTimestamp64Milli(ingested_at) AS stored_ms,
   request_bytes + response_bytes AS body_bytes
 FROM observations
 WHERE project_id = {project:UUID}
