@@ -7,7 +7,7 @@ import { runInInstallation } from '../platform/tenancy/index.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 
-type CommandName = 'migrate' | 'move' | 'reset-password'
+type CommandName = 'migrate' | 'move' | 'repair' | 'reset-password'
 
 /** A command that changes the stores without the API. */
 type AuditedCommand<T> = {

@@ -13,6 +13,7 @@ import {
 } from '../cli/index.ts'
 import { loadConfig } from '../platform/config/index.ts'
 import { moveCommand } from './move-command.ts'
+import { repairCommand } from './repair-command.ts'
 import { type Running, StartStopped } from './running.ts'
 import { version } from './version.ts'
 
@@ -147,6 +148,7 @@ export const roleCommands: readonly Command[] = [
     },
   },
   moveCommand,
+  repairCommand,
   {
     ...maintenance,
     words: 'reset-password',

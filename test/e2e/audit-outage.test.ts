@@ -16,13 +16,22 @@ afterAll(() => cluster?.stop())
 const query = async (text: string) =>
   (await withDatabase(cluster.postgres.server().url, (client) => client.query(text))).rows
 
-test('migrate and reset-password have records', async () => {
+test('migrate, repair and reset-password have records', async () => {
   const [migrated] = await query(`select * from audit_records where action = 'command.migrate'`)
   expect(migrated).toMatchObject({ actor_kind: 'command', actor_id: 'migrate', via: 'cli' })
   expect(JSON.parse(migrated?.['change_value']).after.migrations.postgres).toContain('0034_audit')
   await runRole('migrate', cluster.env)
   const again = await query(`select seq from audit_records where action = 'command.migrate'`)
   expect(again).toHaveLength(1)
+
+  const repairs = () => query(`select outcome from audit_records where action = 'command.repair'`)
+  const project = `--project ${cluster.login.project_id}`
+  const counted = await runRole(`repair ${project}`, cluster.env)
+  expect(counted).toMatchObject({ status: 0 })
+  expect(JSON.parse(counted.output)).toMatchObject({ is_applied: false, observations: 0 })
+  expect(await repairs()).toEqual([])
+  expect(await runRole(`repair ${project} --apply`, cluster.env)).toMatchObject({ status: 0 })
+  expect(await repairs()).toEqual([{ outcome: 'succeeded' }])
 
   const { admin_email } = cluster.login
   expect(await runRole(`reset-password ${admin_email}`, cluster.env)).toMatchObject({ status: 0 })

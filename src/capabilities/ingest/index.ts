@@ -1,4 +1,6 @@
 export { type IngestOptions, startIngest } from './consumer.ts'
+export { ingestMeters } from './meters.ts'
+export { type RepairCounts, repairProject, shownCounts } from './repair/repair-traces.ts'
 export { defaultIngestSettings, type IngestSettings } from './settings.ts'
 export type { ErasedRows, ErasedTrace } from './traces/erased-rows.ts'
 export { recentTracesChore } from './traces/recent-traces.ts'

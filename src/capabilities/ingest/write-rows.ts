@@ -13,7 +13,8 @@ import type { RollUpPorts } from './roll-up/roll-up.ts'
 import type { BodyBuffers, RowBatch, RowUnit } from './row-batch.ts'
 import type { IngestSettings } from './settings.ts'
 import type { ErasedRows } from './traces/erased-rows.ts'
-import { type EraseRows, type SetOwners, settleTraces } from './traces/settle-traces.ts'
+import type { EraseRows, SetOwners } from './traces/move-rows.ts'
+import { settleTraces } from './traces/settle-traces.ts'
 
 /** The dependencies of writing rows. */
 export type WritePorts = {
@@ -90,6 +91,8 @@ export type SecondStore = {
   write(rows: StoredRows): Promise<void>
   setOwners: SetOwners
   eraseRows: EraseRows
+  /** Notes that observations with these starts have other tokens or costs in the first store. */
+  markStale: (project_id: string, starts: readonly bigint[]) => Promise<void>
 }
 
 /** Returns the rows of a batch for a second store. */

@@ -2,6 +2,7 @@ export { openClickHouseErasure } from './clickhouse/erase-user.ts'
 export { type HotSlice, type HotSource, openHotSource } from './clickhouse/hot-source.ts'
 export { openClickHouseLedgerStore } from './clickhouse/ledger-store.ts'
 export { openClickHouseRecordStore } from './clickhouse/record-store.ts'
+export { openClickHouseRepairStore } from './clickhouse/repair-store.ts'
 export { openClickHouseRetentionStore } from './clickhouse/retention-store.ts'
 export { fingerprintOf, fingerprints_max } from './clickhouse/rollup-row.ts'
 export { openClickHouseStore } from './clickhouse/store.ts'
@@ -61,6 +62,7 @@ export type {
   TraceCorrelationFilter,
   TraceCorrelationPage,
 } from './record-contract.ts'
+export type { RepairStore, UsageChange, UsageColumns } from './repair-contract.ts'
 export {
   type BucketCount,
   type CensusBucket,

@@ -69,6 +69,12 @@ export function createHotWrites(options: HotWritesOptions): SecondStore {
       if (!writesToPostgres(routing)) return
       await runInProject(project_id, () => openPostgresStore(options).eraseRows(project_id, asked))
     },
+    markStale: async (project_id, starts) => {
+      const routing = await runInProject(project_id, () => routings.routingOf(project_id))
+      if (!writesToPostgres(routing)) return
+      const about = { project_id, days: daysOf(starts), reason: 'stored rows were repaired' }
+      await runInProject(project_id, () => markGaps(options.db, about))
+    },
     setOwners: async (project_id, changes) => {
       const routing = await runInProject(project_id, () => routings.routingOf(project_id))
       if (changes.length === 0 || !writesToPostgres(routing)) return

@@ -10,6 +10,7 @@ export type { MappingContract } from './mapping/contracts/contract-shape.ts'
 export { currentContract } from './mapping/contracts/registry.ts'
 export { createMapper } from './mapping/create-mapper.ts'
 export type { MappedRequest, MapperOptions, OtlpMapper } from './mapping/mapper-contract.ts'
+export { createRowReader } from './mapping/read-again.ts'
 export { mappingPage } from './mappings/otlp.ts'
 export type {
   CaptureRecords,

@@ -8,6 +8,11 @@ import type { Chore } from '../../jobs/index.ts'
 
 export type TraceKey = { project_id: string; trace_id: string }
 
+/** Returns the key of a trace as text. */
+export function textOf({ project_id, trace_id }: TraceKey): string {
+  return `${project_id} ${trace_id}`
+}
+
 /** The part of a trace in a batch. `gives` and `wants`: see `ResolvedOwners`. */
 export type TraceTouch = TraceKey & {
   /** The starts of its rows, in nanoseconds since 1970. */
@@ -73,6 +78,17 @@ export async function noteMoving(
     update recent_traces as known set moving = least(known.moving + 1, ${moving_max})
     from held
     where (known.project_id, known.trace_id) = (held.project_id, held.trace_id)`.execute(db)
+}
+
+/** Returns whether a worker changes rows of these traces, or has ended before the roll-ups. */
+export async function areMoving(
+  db: Kysely<TaskTables>,
+  traces: readonly TraceKey[],
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from recent_traces join ${given(traces)} using (project_id, trace_id)
+    where moving > 0 limit 1`.execute(db)
+  return rows.length > 0
 }
 
 /** The count of workers ends here; any count above 0 has the same effect. */

@@ -1,43 +1,21 @@
-import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import type { TaskTables, Transaction } from '../../../platform/relational/index.ts'
 import { runInProjects } from '../../../platform/tenancy/index.ts'
-import type { OwnerChange, RowsToErase } from '../../storage/index.ts'
+import type { ObservationStore } from '../../storage/index.ts'
 import type { ObservationHead } from '../../storage/row-format/index.ts'
-import type { IngestMeters } from '../meters.ts'
-import { rollUpLeft } from '../roll-up/left-tasks.ts'
-import { type RollUpPorts, rollUp } from '../roll-up/roll-up.ts'
+import { rollUp } from '../roll-up/roll-up.ts'
 import { collectTouched } from '../roll-up/touched.ts'
 import { type BatchTrace, batchTraces } from './batch-traces.ts'
-import type { ErasedRows, ErasedTrace } from './erased-rows.ts'
-import type { TraceBits } from './note-bits.ts'
-import { type PlacedChange, placeRows } from './place-rows.ts'
+import { isTooLarge, type Moves, moveRows, type Placing, type SettlePorts } from './move-rows.ts'
+import { placeRows } from './place-rows.ts'
+import { linkedTraces, noteResponses } from './recent-responses.ts'
 import {
-  type ForeignRecord,
-  foreignRecords,
-  linkedTraces,
-  noteResponses,
-} from './recent-responses.ts'
-import {
-  lockTraces,
   noteMoving,
   noteTraces,
   type RecentTrace,
-  settleNotes,
   type TraceKey,
+  type TraceTouch,
+  textOf,
 } from './recent-traces.ts'
-
-/** Gives stored observations other owners, in a second store. */
-export type SetOwners = (project_id: string, changes: readonly OwnerChange[]) => Promise<void>
-
-/** Erases stored observations, in a second store. */
-export type EraseRows = (project_id: string, asked: RowsToErase) => Promise<void>
-
-export type SettlePorts = RollUpPorts & {
-  meters: Pick<IngestMeters, 'owners'>
-  setSecondOwners: SetOwners
-  eraseSecondRows: EraseRows
-  erased: ErasedRows
-}
 
 /**
  * Finds the owners of the rows of a stored batch, and which rows describe one call, also of earlier
@@ -55,21 +33,57 @@ export async function settleTraces(
   const projects = [...new Set(traces.map(({ project_id }) => project_id))]
   await runInProjects(projects, async () => {
     const linked = await noteResponses(ports.db, heads)
-    const erased = new Map(
-      (await ports.erased.tracesAmong(traces)).map((trace) => [textOf(trace), trace]),
-    )
+    const erased = await erasedAmong(ports, traces)
     const asked = await ports.db
       .transaction()
       .execute((trx) => noteBatch(trx, ports, { heads, traces, linked, erased }))
     if (asked.length === 0) return
     const all = uniqueTraces([...asked, ...(await linkedTraces(ports.db, asked))])
     await noteMoving(ports.db, all)
-    const batch = { heads, asked: all, erased }
+    const batch = { heads, asked: all, erased, placing: placingOf(ports.store) }
     await ports.db.transaction().execute((trx) => moveRows(trx, ports, batch))
   })
 }
 
-type NewBatch = Pick<Batch, 'heads' | 'erased'> & {
+function placingOf(store: ObservationStore): Placing {
+  return async (project_id, asked) => {
+    const rows = await store.traceHeads(project_id, asked)
+    return { rows, place: (foreign) => placeRows(rows, foreign) }
+  }
+}
+
+/** A change of stored rows of traces, after which they are settled. */
+type RowChange = {
+  traces: readonly TraceTouch[]
+  /** Makes the change, once the traces are noted as `moving`. */
+  change: () => Promise<void>
+  /** The changed rows, whose tasks and conversations are counted again. */
+  changed: readonly ObservationHead[]
+}
+
+/** Changes rows of stored traces, and settles all of their rows again. Safe to repeat, and beside workers. */
+export async function settleAgain(
+  ports: SettlePorts,
+  { traces, change, changed }: RowChange,
+  placing: Placing,
+): Promise<void> {
+  const projects = [...new Set(traces.map(({ project_id }) => project_id))]
+  await runInProjects(projects, async () => {
+    const erased = await erasedAmong(ports, traces)
+    await ports.db.transaction().execute((trx) => noteTraces(trx, traces))
+    await noteMoving(ports.db, traces)
+    await change()
+    const batch = { heads: changed, asked: traces, erased, placing }
+    await ports.db.transaction().execute((trx) => moveRows(trx, ports, batch))
+  })
+}
+
+async function erasedAmong(ports: SettlePorts, traces: readonly TraceKey[]) {
+  const erased = await ports.erased.tracesAmong(traces)
+  return new Map(erased.map((trace) => [textOf(trace), trace]))
+}
+
+type NewBatch = Pick<Moves, 'heads' | 'erased'> & {
   traces: readonly BatchTrace[]
   /** Traces that have a call together with the batch. */
   linked: readonly TraceKey[]
@@ -103,190 +117,6 @@ function uniqueTraces(traces: readonly TraceKey[]): TraceKey[] {
 /** A stored row may have an ancestor since this batch, or a row of this batch a stored one. */
 function needsLook(trace: RecentTrace): boolean {
   const { is_new, moving, gives, wants } = trace
-  if (tooLarge.get(textOf(trace))) return false
+  if (isTooLarge(trace)) return false
   return moving > 0 || (!is_new && (gives & wants) !== 0)
-}
-
-/** Traces with too many rows to be read with each batch, as far as this process has met them. */
-const tooLarge = new BoundedCache<string, true>(10_000)
-
-type Batch = {
-  heads: readonly ObservationHead[]
-  /** Traces whose stored rows are read. */
-  asked: readonly TraceKey[]
-  /** Traces of which rows were erased, by key. */
-  erased: ReadonlyMap<string, ErasedTrace>
-}
-
-/**
- * The traces are locked first, so that the second of two workers sees what the first has written.
- * Tasks are rolled up in the same transaction: if it does not commit, the traces stay `moving`, and
- * each later worker takes all their rows into account.
- */
-async function moveRows(
-  trx: Transaction<TaskTables>,
-  ports: SettlePorts,
-  { heads, asked, erased }: Batch,
-): Promise<void> {
-  const moved: Moved = { rows: new Map(), extra: [], left: new Map(), gone: new Set() }
-  for (const chunk of chunksByProject(await lockTraces(trx, asked))) {
-    const foreign = await foreignRecords(trx, chunk)
-    const settled = await moveTraces(ports, chunk, { moved, foreign })
-    await eraseAgain(ports, chunk, { moved, erased })
-    if (settled.length > 0) await settleNotes(trx, settled)
-  }
-  const own = heads.map((head) => moved.rows.get(identityOf(head)) ?? head)
-  const inBatch = new Set(own.map(identityOf))
-  const extra = moved.extra.filter((head) => !inBatch.has(identityOf(head)))
-  const rows = [...own, ...extra].filter((head) => !moved.gone.has(identityOf(head)))
-  await rollUp(trx, ports, collectTouched(rows))
-  await rollUpLeft(trx, ports, [...moved.left.values()])
-}
-
-/** The effects of changes of rows. */
-type Moved = {
-  /** The rows of the traces as they are now, by identity. */
-  rows: Map<string, ObservationHead>
-  /** Stored rows that their tasks and conversations have to count. */
-  extra: ObservationHead[]
-  /** Tasks that rows have left. */
-  left: Map<string, { project_id: string; task_id: string }>
-  /** Identities of rows that were erased again. */
-  gone: Set<string>
-}
-
-/** Most rows of traces that are read at once. The rows of a larger trace stay as they are. */
-const rows_max = 50_000
-
-type Moving = { moved: Moved; foreign: ForeignRecord[] }
-
-async function moveTraces(
-  ports: SettlePorts,
-  traces: readonly RecentTrace[],
-  about: Moving,
-): Promise<(TraceKey & TraceBits)[]> {
-  const { store, setSecondOwners, meters } = ports
-  const project_id = traces[0]?.project_id ?? ''
-  const rows = await store.traceHeads(project_id, {
-    trace_ids: traces.map(({ trace_id }) => trace_id),
-    ...startsOf(traces),
-    limit: rows_max,
-  })
-  if (rows.length === rows_max) return moveFewer(ports, traces, about)
-  const { moved, foreign } = about
-  const { changes, settled } = placeRows(rows, foreign)
-  const byTrace = Map.groupBy(rows, ({ trace_id }) => trace_id)
-  takeRows(moved, rows, changes)
-  for (const trace of traces) {
-    // Another worker changes them too, or has ended: this one alone makes 1.
-    if (trace.moving > 1) takeAll(moved, byTrace.get(trace.trace_id) ?? [], trace)
-  }
-  const written = changes.map(({ row: { start_time, trace_id, observation_id }, to }) => {
-    return { start_time, trace_id, observation_id, ...to }
-  })
-  await store.setOwners(project_id, written)
-  await setSecondOwners(project_id, written)
-  meters.owners.inc({ result: 'changed' }, changes.length)
-  return traces.map(({ trace_id }) => {
-    return { project_id, trace_id, ...(settled.get(trace_id) ?? { gives: 0, wants: 0 }) }
-  })
-}
-
-/** Reads traces one by one that have too many rows together, and gives up those that have alone. */
-async function moveFewer(
-  ports: SettlePorts,
-  traces: readonly RecentTrace[],
-  about: Moving,
-): Promise<(TraceKey & TraceBits)[]> {
-  const [only, ...others] = traces
-  if (only !== undefined && others.length === 0) {
-    tooLarge.set(textOf(only), true)
-    ports.meters.owners.inc({ result: 'too_many_rows' }, rows_max)
-    return [{ project_id: only.project_id, trace_id: only.trace_id, gives: 0, wants: 0 }]
-  }
-  const settled: (TraceKey & TraceBits)[] = []
-  for (const trace of traces) settled.push(...(await moveTraces(ports, [trace], about)))
-  return settled
-}
-
-/** Returns the first and the last start of the rows of traces. */
-function startsOf(traces: readonly RecentTrace[]): { from: bigint; to: bigint } {
-  const inOrder = traces
-    .flatMap(({ first_start, last_start }) => [first_start, last_start])
-    .toSorted((a, b) => (a < b ? -1 : 1))
-  return { from: inOrder[0] ?? 0n, to: inOrder.at(-1) ?? 0n }
-}
-
-/**
- * Erases rows of erased users again, now that it is known whose they are. Only these rows: others of
- * the trace may be stored since, whose owners are not known yet.
- */
-async function eraseAgain(
-  { store, eraseSecondRows }: SettlePorts,
-  traces: readonly RecentTrace[],
-  { moved, erased }: Pick<Batch, 'erased'> & { moved: Moved },
-): Promise<void> {
-  if (erased.size === 0) return
-  const keys = new Set(traces.map(textOf))
-  const rows: ObservationHead[] = []
-  for (const row of moved.rows.values()) {
-    const { project_id, task_id, user_id } = row
-    if (!keys.has(textOf(row)) || !erased.get(textOf(row))?.isErased(user_id)) continue
-    moved.gone.add(identityOf(row))
-    moved.left.set(`${project_id} ${task_id}`, { project_id, task_id })
-    rows.push(row)
-  }
-  if (rows.length === 0) return
-  const users = [...new Set(rows.map(({ user_id }) => user_id))].filter((user) => user !== '')
-  const project_id = traces[0]?.project_id ?? ''
-  await store.eraseRows(project_id, { rows, users })
-  await eraseSecondRows(project_id, { rows, users })
-}
-
-function takeRows(
-  { rows: known, extra, left }: Moved,
-  rows: readonly ObservationHead[],
-  changes: readonly PlacedChange[],
-): void {
-  for (const row of rows) known.set(identityOf(row), row)
-  for (const { row, to } of changes) {
-    const head = { ...row, ...to }
-    known.set(identityOf(row), head)
-    extra.push(head)
-    const { project_id, task_id } = row
-    if (to.task_id !== task_id) left.set(`${project_id} ${task_id}`, { project_id, task_id })
-  }
-}
-
-/** A worker that ended may have changed any owner of the trace without the roll-ups that follow. */
-function takeAll(
-  { rows: known, extra, left }: Moved,
-  rows: readonly ObservationHead[],
-  { project_id, trace_id }: TraceKey,
-): void {
-  for (const row of rows) extra.push(known.get(identityOf(row)) ?? row)
-  left.set(`${project_id} ${trace_id}`, { project_id, task_id: trace_id })
-}
-
-function identityOf(row: ObservationHead): string {
-  return `${row.project_id} ${row.trace_id} ${row.observation_id} ${row.start_time}`
-}
-
-function textOf({ project_id, trace_id }: TraceKey): string {
-  return `${project_id} ${trace_id}`
-}
-
-/** Maximum traces of one statement: their ids are sent in the URL, at most 1 MiB. */
-const traces_max = 5_000
-
-/** Splits traces, which are in the order of their projects, into those of one statement. */
-function chunksByProject(traces: readonly RecentTrace[]): RecentTrace[][] {
-  const chunks: RecentTrace[][] = []
-  for (const trace of traces) {
-    const chunk = chunks.at(-1)
-    const fits = chunk && chunk.length < traces_max && chunk[0]?.project_id === trace.project_id
-    if (fits) chunk.push(trace)
-    else chunks.push([trace])
-  }
-  return chunks
 }

@@ -50,7 +50,7 @@ LIMIT 1 BY trace_id, start_time, observation_id
 LIMIT {limit:UInt32}`
 
 /** Maximum rows of one statement: their keys are sent in the URL, at most 1 MiB. */
-const changes_max = 2_000
+export const changes_max = 2_000
 
 /**
  * Opens the changes of owners. Where the server has patches, a change writes a small part of its
@@ -102,8 +102,8 @@ function tracesOf(rows: readonly ObservationIdentity[]): string[] {
 const key = `concat(toString(trace_id), ' ', observation_id, ' ',
   toString(toUnixTimestamp64Nano(start_time)))`
 
-/** The place of a row's owner in the parameters. */
-const place = `transform(${key}, {keys:Array(String)}, {places:Array(UInt32)}, toUInt32(0))`
+/** The place of a row's new values in the parameters. */
+export const place = `transform(${key}, {keys:Array(String)}, {places:Array(UInt32)}, toUInt32(0))`
 
 const textFields = [
   'task_id',
@@ -146,7 +146,7 @@ function statementFor(changes: readonly OwnerChange[]) {
 }
 
 /** Selects the versions of these observations; the range of starts lets ClickHouse skip others. */
-function identitiesOf(rows: readonly ObservationIdentity[]): Condition {
+export function identitiesOf(rows: readonly ObservationIdentity[]): Condition {
   const starts = rows.map(({ start_time }) => start_time).sort((a, b) => (a < b ? -1 : 1))
   const params = {
     keys: rows.map((row) => [row.trace_id, row.observation_id, row.start_time].join(' ')),

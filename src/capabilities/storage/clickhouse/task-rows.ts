@@ -86,7 +86,8 @@ function pageParams({ after, limit, order, ends_from, ...window }: TaskPage): Qu
 
 const contentColumns: readonly string[] = ['input', 'output']
 
-const timelineColumns = observationColumns
+/** The columns of a timeline row. */
+export const timelineColumns = observationColumns
   .filter((column) => !contentColumns.includes(column))
   .map(readExpression)
   .join(', ')
