@@ -98,6 +98,8 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
     'Traces with rows of the last one to two days: which fields of ownership their rows give and want.',
   large_rollups:
     'Tasks and conversations with so large a number of observations that their roll-ups are refreshed asynchronously (decision 19). A batch marks those that it touches as due.',
+  left_ledger_messages:
+    'Ledger messages of edges that ended while the queue was unavailable, until a worker publishes them.',
   legal_holds:
     'Legal holds. They block deletion under every policy. A released hold stays as a record.',
   links: 'Links of observations to other traces.',

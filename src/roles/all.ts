@@ -58,7 +58,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   const publisher =
     config.nats_url === undefined
       ? queue
-      : await withFileSpool(context, config, { queue, role: 'all' })
+      : await withFileSpool(context, config, { queue, db, role: 'all' })
   const intake = openIntake(context, config, { queue: publisher, db })
   const { access, routes, trail } = await runInInstallation(controlWork, async () => ({
     ...openControl(context, config, { ...stores, ...work, intake, publisher }),

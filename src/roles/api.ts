@@ -37,7 +37,7 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
   return run('api', config, stop, async (context) => {
     const stores = openStores(context, config)
     const queue = await openClusterQueue(context, config)
-    const spooled = await withFileSpool(context, config, { queue, role: 'api' })
+    const spooled = await withFileSpool(context, config, { queue, db: stores.db, role: 'api' })
     const intake = openIntake(context, config, { queue: spooled, db: stores.db })
     const built = { ...stores, queue, intake, publisher: spooled }
     const { access, routes } = runInInstallation(controlWork, () =>

@@ -45,7 +45,7 @@ async function withQueue(config: Config, work: (queue: Queue) => Promise<number>
   const context = oneShotContext('dead-letters', config, parts)
   const queue = await (config.nats_url === undefined
     ? openFileQueue(context, config)
-    : openClusterQueue(context, config))
+    : openClusterQueue(context, config, { may_create: false }))
   return await work(queue)
 }
 

@@ -107,12 +107,22 @@ export const roleCommands: readonly Command[] = [
   {
     ...maintenance,
     words: 'migrate',
-    summary: 'Migrate both stores to the current schema, and create the first login',
-    about: ['Takes a lock, can be repeated, and resumes where it was interrupted.'],
+    summary:
+      'Migrate stores and queue to this version and its settings, and create the first login',
+    synopsis: '[--shrink-queue]',
+    about: [
+      'Takes a lock, can be repeated, and resumes where it was interrupted. With LOOPTRACE_NATS_URL, the\n' +
+        'streams of the queue get the settings too; only this command changes existing streams.',
+    ],
+    options: {
+      'shrink-queue': {
+        about: 'Also take settings with which the queue keeps fewer copies, bytes or message ids.',
+      },
+    },
     examples: [{ command: 'looptrace migrate', about: 'before the roll-out of a new version' }],
     load: async () => {
       const { migrate } = await import('./migrate.ts')
-      return () => migrate(loadConfig('migrate'))
+      return ({ flag }) => migrate(loadConfig('migrate'), { may_shrink: flag('shrink-queue') })
     },
   },
   {

@@ -13,16 +13,21 @@ import {
   secretResource,
 } from '../platform/kube/index.ts'
 import { readConfiguredOperatorKey } from './data-folder.ts'
+import { migrateQueue } from './queues.ts'
 import { oneShotContext, print } from './running.ts'
 import { migrateStores } from './schema.ts'
 import { openClickHouse, openPostgres } from './stores.ts'
 
 /**
- * Migrates both stores to the current schema and creates the first login. If a Secret is configured
+ * Migrates both stores to the current schema, changes the streams in NATS to the settings, and creates the
+ * first login. If a Secret is configured
  * for the login, it is created first, so that a killed run loses nothing and the next run
  * continues. Otherwise the login is printed, unless it was configured.
  */
-export async function migrate(given: RoleConfig<'migrate'>): Promise<number> {
+export async function migrate(
+  given: RoleConfig<'migrate'>,
+  { may_shrink }: { may_shrink: boolean },
+): Promise<number> {
   const config = await withSharedSecrets(given)
   await using parts = new AsyncDisposableStack()
   const context = oneShotContext('migrate', config, parts)
@@ -31,6 +36,7 @@ export async function migrate(given: RoleConfig<'migrate'>): Promise<number> {
   await migrateStores(context, config, { relational, columnar }, async (secrets) => {
     if (config.bootstrap_project_key === undefined) print({ first_login: secrets })
   })
+  if (config.nats_url !== undefined) await migrateQueue(context, config, { may_shrink })
   print({ schema: 'current' })
   return 0
 }

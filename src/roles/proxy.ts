@@ -48,6 +48,7 @@ export function startProxy(config: RoleConfig<'proxy'>, stop: AbortSignal): Prom
     parts.defer(close)
     const queue = await withFileSpool(context, config, {
       queue: await openClusterQueue(context, config),
+      db: relational.db,
       role: 'proxy',
     })
     const intake = openIntake(context, config, { queue, db: relational.db })

@@ -1,13 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { keepLedgerMessage } from '../capabilities/ledger/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import {
+  migrateJetStream,
   openJetStreamQueue,
   openSqliteQueue,
   type Queue,
+  QueueUnavailable,
   type SpooledPublisher,
   withSpool,
 } from '../platform/queue/index.ts'
+import type { IngestTables, Kysely } from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
 
 type QueueConfig = Pick<
@@ -20,26 +24,72 @@ type QueueConfig = Pick<
   | 'queue_dedupe_ms'
 >
 
-/** Opens the queue in NATS. Closed when the role ends. */
-export async function openClusterQueue(context: RoleContext, config: QueueConfig): Promise<Queue> {
+/**
+ * Opens the queue in NATS. Closed when the role ends. Missing streams are created, unless
+ * `may_create` is false; those that exist stay as they are.
+ */
+export async function openClusterQueue(
+  context: RoleContext,
+  config: QueueConfig,
+  { may_create = true }: { may_create?: boolean } = {},
+): Promise<Queue> {
+  const options = await jetStreamOptions(context, config)
+  const queue = await openJetStreamQueue({ ...options, may_create }).catch(nameNatsUrl)
+  context.parts.defer(() => queue.close())
+  watchQueue(context, queue)
+  return queue
+}
+
+/**
+ * Changes the streams in NATS to the settings, and creates missing ones. Values that keep fewer copies or
+ * messages are only logged, unless `may_shrink` is true. Without NATS nothing is changed, because the
+ * other stores do not depend on it.
+ */
+export async function migrateQueue(
+  context: Pick<RoleContext, 'logger'>,
+  config: QueueConfig,
+  { may_shrink }: { may_shrink: boolean },
+): Promise<void> {
+  const { logger } = context
+  try {
+    const options = await jetStreamOptions(context, config)
+    for (const change of await migrateJetStream(options, { may_shrink }).catch(nameNatsUrl)) {
+      if (change.is_changed) logger.info(change, 'a setting of the queue was changed')
+      else
+        logger.warn(
+          change,
+          'the queue keeps more than the settings ask: run migrate --shrink-queue',
+        )
+    }
+  } catch (error) {
+    if (!(error instanceof QueueUnavailable)) throw error
+    logger.warn(
+      { err: error },
+      'NATS is unavailable: the queue keeps its settings. Run migrate again',
+    )
+  }
+}
+
+async function jetStreamOptions({ logger }: Pick<RoleContext, 'logger'>, config: QueueConfig) {
   if (config.nats_url === undefined) {
     throw new ConfigError('LOOPTRACE_NATS_URL: missing, expected the NATS servers of the cluster')
   }
   const file = config.nats_credentials_file
-  const queue = await openJetStreamQueue({
+  return {
     servers: config.nats_url.split(','),
-    ...(file && { credentials: { kind: 'creds', creds: await readFile(file, 'utf8') } }),
+    ...(file && {
+      credentials: { kind: 'creds', creds: await readFile(file, 'utf8') } as const,
+    }),
     replicas: config.nats_replicas,
     max_bytes: config.queue_bytes_max,
     duplicate_window_ms: config.queue_dedupe_ms,
-    logger: context.logger,
-  }).catch((error: unknown) => {
-    if (!(error instanceof TypeError)) throw error
-    throw new ConfigError(`LOOPTRACE_NATS_URL: ${error.message}`, { cause: error })
-  })
-  context.parts.defer(() => queue.close())
-  watchQueue(context, queue)
-  return queue
+    logger,
+  }
+}
+
+function nameNatsUrl(error: unknown): never {
+  if (!(error instanceof TypeError)) throw error
+  throw new ConfigError(`LOOPTRACE_NATS_URL: ${error.message}`, { cause: error })
 }
 
 /** Returns the path of the queue in a data folder. */
@@ -64,14 +114,27 @@ export async function openFileQueue(
   return queue
 }
 
+type SpoolConfig = Pick<
+  RoleConfig<'proxy'>,
+  'data_directory' | 'spool_bytes_max' | 'drain_delay_ms' | 'grace_period_ms'
+>
+
+type SpoolParts = {
+  queue: Queue
+  /** Keeps the ledger of records that are left when the role ends. */
+  db: Kysely<IngestTables>
+  role: 'proxy' | 'api' | 'all'
+}
+
 /**
  * Adds a bounded disk spool to a remote queue. The file is named after the role, because roles that
- * share a data folder must not share a spool.
+ * share a data folder must not share a spool. When the role ends, the rest of its grace period is for
+ * what is in the spool.
  */
 export async function withFileSpool(
   context: RoleContext,
-  config: Pick<RoleConfig<'proxy'>, 'data_directory' | 'spool_bytes_max'>,
-  { queue, role }: { queue: Queue; role: 'proxy' | 'api' | 'all' },
+  config: SpoolConfig,
+  { queue, db, role }: SpoolParts,
 ): Promise<SpooledPublisher> {
   const { logger, metrics, parts } = context
   const spool = await openSqliteQueue({
@@ -85,12 +148,37 @@ export async function withFileSpool(
     spool,
     kinds: ['ingest', 'ledger'],
     logger,
+    keepElsewhere: { kind: 'ledger', take: (message) => keepLedgerMessage(db, message) },
     on_spooled: () => spooled.inc({ moved: 'in' }),
     on_replayed: (messages) => spooled.inc({ moved: 'out' }, messages),
   })
-  parts.defer(() => publisher.close())
+  const remaining_ms = graceOf(context, config)
+  parts.defer(async () => {
+    const left = await publisher.close({ drain_ms: remaining_ms() })
+    if (left.messages + left.kept_elsewhere === 0) return
+    logger.error(
+      { ...left, folder: join(config.data_directory, 'spool') },
+      'the role ends while the queue is unavailable: its last records are only on its disk, and are lost with it',
+    )
+  })
   watchSpool(metrics, publisher)
   return publisher
+}
+
+/** Returns how much of the grace period is left since the role was told to stop. */
+function graceOf(
+  { stop }: Pick<RoleContext, 'stop'>,
+  { drain_delay_ms, grace_period_ms }: SpoolConfig,
+): () => number {
+  let told_ms: number | undefined
+  const tell = () => {
+    told_ms = performance.now()
+  }
+  stop.addEventListener('abort', tell, { once: true })
+  return () => {
+    const since_ms = told_ms === undefined ? 0 : performance.now() - told_ms
+    return Math.max(0, drain_delay_ms + grace_period_ms - since_ms)
+  }
 }
 
 /** Registers the counter of messages into and out of the spool. */

@@ -7,6 +7,7 @@ import {
   recentTracesChore,
   startIngest,
 } from '../capabilities/ingest/index.ts'
+import { leftLedgerChore } from '../capabilities/ledger/index.ts'
 import { openLateErasure } from '../capabilities/lifecycle/retention/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import type { Mailer } from '../platform/mail/index.ts'
@@ -77,7 +78,10 @@ export async function openWork(
   const certification = openCertification(context, config, stores)
   const audit = openAudit(context, config, stores)
   const capabilities = [verification, feedback, certification, audit]
-  const traces = { handlers: [], chores: [recentTracesChore({ db })] }
+  const traces = {
+    handlers: [],
+    chores: [recentTracesChore({ db }), leftLedgerChore({ db, queue })],
+  }
   const jobs = [hotWindows, archives, minutes, traces, notifications, ...capabilities]
   return { jobs, judge, mailer, onFindings }
 }

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sleep } from '../../src/kernel/time.ts'
 import {
   type JetStreamQueueOptions,
+  migrateJetStream,
   openJetStreamQueue,
   type Queue,
   QueueUnavailable,
@@ -35,18 +36,17 @@ async function startServer(options: Partial<NatsServerOptions> = {}): Promise<Na
   return server
 }
 
+function settingsOf(url: string, settings: Partial<JetStreamQueueOptions>): JetStreamQueueOptions {
+  return {
+    ...{ servers: [url], replicas: 1, max_bytes: 200_000_000, duplicate_window_ms: 120_000 },
+    ...{ connect_timeout_ms: 2_000, ack_timeout_ms: 2_000, logger: keepingLogger() },
+    ...settings,
+  }
+}
+
 async function open(url: string, settings: Partial<JetStreamQueueOptions> = {}) {
   const logger = keepingLogger()
-  const queue = await openJetStreamQueue({
-    servers: [url],
-    replicas: 1,
-    max_bytes: 200_000_000,
-    duplicate_window_ms: 120_000,
-    connect_timeout_ms: 2_000,
-    ack_timeout_ms: 2_000,
-    logger,
-    ...settings,
-  })
+  const queue = await openJetStreamQueue(settingsOf(url, { logger, ...settings }))
   queues.push(queue)
   return { queue, logger }
 }
@@ -268,10 +268,11 @@ test('the server reports how large a message may be', async () => {
   expect(queue.message_bytes_max).toBe(300_000 - 4_096)
 })
 
-test('opening again with other settings changes the streams and keeps the messages', async () => {
+test('migrating to other settings changes the streams and keeps the messages', async () => {
   const server = await startServer()
   const { queue } = await open(server.url)
   await queue.publish(message('m1', Buffer.alloc(50_000)))
+  await migrateJetStream(settingsOf(server.url, { max_bytes: 60_000 }), { may_shrink: true })
   const smaller = await open(server.url, { max_bytes: 60_000 })
   const full = smaller.queue.publish(message('m2', Buffer.alloc(50_000)))
   await expect(full).rejects.toMatchObject({ reason: 'full' })

@@ -45,16 +45,20 @@ async function openQueue(): Promise<Queue> {
 }
 
 /** The proxy's publisher, with its reports. */
-async function openPublisher(spool_bytes_max = 100_000_000) {
+async function openPublisher(
+  spool_bytes_max = 100_000_000,
+  more: Partial<Parameters<typeof withSpool>[0]> = {},
+) {
   const counts = { spooled: 0, replayed: 0 }
   const path = join(directory, 'spool.sqlite')
   const logger = keepingLogger()
   const publisher = await withSpool({
     queue: await openQueue(),
     spool: await openSqliteQueue({ path, bytes_max: spool_bytes_max, logger }),
-    kinds: ['ingest'],
+    kinds: ['ingest', 'ledger'],
     logger,
     replay_check_ms: 20,
+    ...more,
     on_spooled: () => {
       counts.spooled += 1
     },
@@ -166,4 +170,45 @@ test('close with the queue unavailable keeps messages in progress on disk', asyn
   await Promise.all(publishes)
   const again = await openPublisher()
   expect(await again.publisher.stats()).toMatchObject({ spooled: 20 })
+})
+
+test('a publisher that closes in an outage waits for the queue, and takes nothing along', async () => {
+  const { publisher } = await openPublisher()
+  await server.kill()
+  await Promise.all(Array.from({ length: 20 }, (_, i) => publisher.publish(message(`m${i}`))))
+  const closed = publisher.close({ drain_ms: 30_000 })
+  await server.restart()
+  expect(await closed).toEqual({ messages: 0, kept_elsewhere: 0 })
+  expect(new Set(await consumeAll(20)).size).toBe(20)
+})
+
+test('what is left after an outage that lasts is told, and its ledger is kept elsewhere', async () => {
+  const kept: string[] = []
+  const take = async ({ id, subject }: { id: string; subject: string }) => {
+    kept.push(`${subject.split('.')[0]} ${id}`)
+  }
+  const { publisher } = await openPublisher(100_000_000, {
+    keepElsewhere: { kind: 'ledger', take },
+  })
+  await server.kill()
+  for (let i = 0; i < 3; i += 1) await publisher.publish(message(`m${i}`))
+  for (let i = 0; i < 70; i += 1) {
+    await publisher.publish({ ...message(`l${i}`), subject: 'ledger.p1' })
+  }
+  expect(await publisher.close({ drain_ms: 50 })).toEqual({ messages: 3, kept_elsewhere: 70 })
+  expect(kept.toSorted()).toEqual(Array.from({ length: 70 }, (_, i) => `ledger l${i}`).toSorted())
+  const again = await openPublisher()
+  expect(await again.publisher.stats()).toMatchObject({ spooled: 3 })
+})
+
+test('a ledger that cannot be kept elsewhere stays on the disk', async () => {
+  const take = () => Promise.reject(new Error('PostgreSQL is away too'))
+  const { publisher } = await openPublisher(100_000_000, {
+    keepElsewhere: { kind: 'ledger', take },
+  })
+  await server.kill()
+  await publisher.publish({ ...message('l1'), subject: 'ledger.p1' })
+  expect(await publisher.close()).toEqual({ messages: 1, kept_elsewhere: 0 })
+  const again = await openPublisher()
+  expect(await again.publisher.stats()).toMatchObject({ spooled: 1 })
 })

@@ -10,6 +10,8 @@ const stop_timeout_ms = 10_000
 
 /** A real nats-server with JetStream, as a child process on loopback. */
 export type NatsServer = {
+  /** Its name in a cluster. */
+  readonly name: string
   readonly url: string
   readonly port: number
   /** Of the current process; another one after `restart`. */
@@ -33,6 +35,19 @@ export type NatsServerOptions = {
   /** Token that clients must send. */
   token?: string
   max_payload_bytes?: number
+  /** Makes it a server of a cluster: its name, its port for the others, and the ports of all. */
+  cluster?: { name: string; port: number; ports: readonly number[] }
+}
+
+/** Starts three servers of one cluster. They elect their leaders in the seconds after. */
+export async function startNatsCluster(directory: string): Promise<NatsServer[]> {
+  const ports = [await freePort(), await freePort(), await freePort()]
+  return Promise.all(
+    ports.map((port) => {
+      const cluster = { name: `n${port}`, port, ports }
+      return startNatsServer({ directory: join(directory, `n${port}`), cluster })
+    }),
+  )
 }
 
 /** Builds nats-server if it is not cached (needs Go), and starts it. */
@@ -52,6 +67,7 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
     clearTimeout(hard)
   }
   return {
+    name: options.cluster?.name ?? '',
     url: `nats://127.0.0.1:${port}`,
     port,
     get pid() {
@@ -73,9 +89,18 @@ function configurationOf(options: NatsServerOptions, port: number): string {
   return [
     `listen: 127.0.0.1:${port}`,
     `jetstream { store_dir: ${JSON.stringify(options.directory)} }`,
+    ...(options.cluster ? clusterLines(options.cluster) : []),
     ...(options.token ? [`authorization { token: ${JSON.stringify(options.token)} }`] : []),
     ...(options.max_payload_bytes ? [`max_payload: ${options.max_payload_bytes}`] : []),
   ].join('\n')
+}
+
+function clusterLines({ name, port, ports }: NonNullable<NatsServerOptions['cluster']>): string[] {
+  const routes = ports.map((other) => `nats://127.0.0.1:${other}`).join(', ')
+  return [
+    `server_name: ${name}`,
+    `cluster { name: looptrace, listen: 127.0.0.1:${port}, routes: [${routes}] }`,
+  ]
 }
 
 const portTries_max = 5

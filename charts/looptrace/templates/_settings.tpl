@@ -10,7 +10,7 @@ override the others: null removes the other variable of a setting. Takes root an
   "proxy" (list "serving" "providers" "postgres" "nats")
   "api" (list "serving" "postgres" "clickhouse" "nats" "s3" "secretKey" "verification")
   "worker" (list "postgres" "clickhouse" "nats" "s3" "secretKey" "verification" "certification" "audit")
-  "migrate" (list "postgres" "clickhouse" $login)
+  "migrate" (list "postgres" "clickhouse" "nats" $login)
   "secret" (list "bootstrap" "bootstrapFiles")
   "move" (list "postgres" "clickhouse" "nats" "s3" "move")
   "operator" (list "operator") }}

@@ -9,6 +9,7 @@ export {
   type LedgerOutcome,
   ledgerMeters,
 } from './ledger-meters.ts'
+export { keepLedgerMessage, leftLedgerChore } from './left-messages.ts'
 export {
   createLedgerReporter,
   type LedgerReporter,

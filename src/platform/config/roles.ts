@@ -96,6 +96,7 @@ export const roleSchemas = {
     ...processSettings,
     ...relationalSettings,
     ...columnarSettings,
+    ...queueSettings,
     ...accessSettings,
     ...operatorKeySettings,
   }),

@@ -10,7 +10,11 @@ export {
   type Queue,
   QueueUnavailable,
 } from './contract.ts'
-export { type JetStreamQueueOptions, openJetStreamQueue } from './jetstream/jetstream-queue.ts'
+export {
+  type JetStreamQueueOptions,
+  migrateJetStream,
+  openJetStreamQueue,
+} from './jetstream/jetstream-queue.ts'
 export { FramePool, publishWithRetries, type RetryLimits } from './publishing.ts'
 export type { QueueLogger } from './run-batch.ts'
 export { type SpooledPublisher, withSpool } from './spool.ts'

@@ -10,9 +10,17 @@ import { PublishesInProgress } from './publishing.ts'
 import type { QueueLogger } from './run-batch.ts'
 
 /** A publisher with a disk spool for times when the queue is unavailable. */
-export type SpooledPublisher = Pick<Queue, 'message_bytes_max' | 'publish' | 'ready' | 'close'> & {
+export type SpooledPublisher = Pick<Queue, 'message_bytes_max' | 'publish' | 'ready'> & {
   stats(): Promise<SpoolStats>
+  /**
+   * Waits up to `drain_ms` until the spool is in the queue, then closes both. What is left stays on
+   * the disk, and `keepElsewhere` gets its messages of one kind.
+   */
+  close(options?: { drain_ms?: number }): Promise<SpoolLeft>
 }
+
+/** Messages that were left on disk. */
+export type SpoolLeft = { messages: number; kept_elsewhere: number }
 
 type SpoolStats = {
   /** Messages on disk that are not in the queue yet. */
@@ -32,6 +40,11 @@ export type SpoolOptions = {
   logger: QueueLogger
   /** Called for each message that is written to the spool. */
   on_spooled?: (message: OutgoingMessage) => void
+  /**
+   * Takes messages that are left at the end, because the disk may go with the process. Those that
+   * it has taken leave the spool.
+   */
+  keepElsewhere?: { kind: string; take: (message: OutgoingMessage) => Promise<void> }
   /** Called with the number of messages that were moved from the spool to the queue. */
   on_replayed?: (messages: number) => void
   /** Maximum messages and bytes per step of the replay. Default 64 and 8 MiB. */
@@ -55,9 +68,24 @@ const replayHold_ms = 60_000
 export async function withSpool(options: SpoolOptions): Promise<SpooledPublisher> {
   const { queue, spool, kinds } = options
   const underWay = new PublishesInProgress(Number.MAX_SAFE_INTEGER)
+  const closing = new AbortController()
+  const replay = createReplayer(options, closing.signal)
   const replayers = await Promise.all(
-    kinds.map((kind) => spool.consume(replayOptions(kind, options), createReplayer(options))),
+    kinds.map((kind) => spool.consume(replayOptions(kind, options), replay)),
   )
+  const close = async (drain_ms: number): Promise<SpoolLeft> => {
+    await drain(options, drain_ms)
+    closing.abort()
+    const stopped = replayers.map((replayer) => replayer.stop())
+    await queue.close()
+    await underWay.ended()
+    await Promise.all(stopped)
+    const { pending: messages } = await spool.stats()
+    const kept_elsewhere = messages === 0 ? 0 : await keepLeft(options)
+    await spool.close()
+    return { messages: messages - kept_elsewhere, kept_elsewhere }
+  }
+  let closed: Promise<SpoolLeft> | undefined
   return {
     get message_bytes_max() {
       return Math.min(queue.message_bytes_max, spool.message_bytes_max)
@@ -68,14 +96,44 @@ export async function withSpool(options: SpoolOptions): Promise<SpooledPublisher
       const { pending, pending_bytes, oldest_age_ms, dead } = await spool.stats()
       return { spooled: pending, spooled_bytes: pending_bytes, oldest_age_ms, refused: dead }
     },
-    close: async () => {
-      const stopped = replayers.map((replayer) => replayer.stop())
-      await queue.close()
-      await underWay.ended()
-      await spool.close()
-      await Promise.all(stopped)
+    close: ({ drain_ms = 0 } = {}) => {
+      closed ??= close(drain_ms)
+      return closed
     },
   }
+}
+
+/** Waits until the replayers have emptied the spool, or the time is over. */
+async function drain({ spool, replay_check_ms = 500 }: SpoolOptions, drain_ms: number) {
+  const over = AbortSignal.timeout(drain_ms)
+  while (!over.aborted && (await spool.stats()).pending > 0) await sleep(replay_check_ms, over)
+}
+
+/** Maximum time for `keepElsewhere`, and the time without progress after which it ends. */
+const keep_ms_max = 5_000
+const keepPause_ms = 250
+
+/** Moves the messages of one kind elsewhere. Returns how many were moved. */
+async function keepLeft(options: SpoolOptions): Promise<number> {
+  const { spool, keepElsewhere } = options
+  if (keepElsewhere === undefined) return 0
+  const { kind, take } = keepElsewhere
+  const over = AbortSignal.timeout(keep_ms_max)
+  let kept = 0
+  const consumer = await spool.consume(replayOptions(kind, options), async (batch) => {
+    for (const delivery of batch) {
+      const { id, subject, data } = delivery
+      await take({ id, subject, data })
+      await delivery.ack()
+      kept += 1
+    }
+  })
+  for (let before = -1; before < kept && !over.aborted; ) {
+    before = kept
+    await sleep(keepPause_ms, over)
+  }
+  await consumer.stop()
+  return kept
 }
 
 async function publish(message: OutgoingMessage, options: SpoolOptions): Promise<void> {
@@ -100,15 +158,15 @@ function replayOptions(kind: string, options: SpoolOptions) {
 }
 
 /** Holds a batch until the queue is ready, then publishes it in order. Failures are redelivered. */
-function createReplayer(options: SpoolOptions): BatchHandler {
+function createReplayer(options: SpoolOptions, closing: AbortSignal): BatchHandler {
   const { queue, replay_check_ms = 500 } = options
   return async (batch, signal) => {
-    const waited = AbortSignal.any([signal, AbortSignal.timeout(replayHold_ms)])
+    const waited = AbortSignal.any([signal, closing, AbortSignal.timeout(replayHold_ms)])
     while (!waited.aborted && !(await queue.ready())) await sleep(replay_check_ms, waited)
     const moved = await Promise.all(batch.map((delivery) => move(delivery, options)))
     const replayed = moved.filter((outcome) => outcome === 'moved').length
     if (replayed > 0) options.on_replayed?.(replayed)
-    if (moved.includes('put back')) await sleep(replay_check_ms, signal)
+    if (moved.includes('put back')) await sleep(replay_check_ms, waited)
   }
 }
 

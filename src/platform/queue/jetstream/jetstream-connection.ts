@@ -25,6 +25,11 @@ export type JetStreamConnectionOptions = {
 
 const reconnect_ms_min = 250
 const reconnect_ms_max = 5_000
+/**
+ * Delay between two preparations. A cluster that has lost a server elects leaders for some seconds, and
+ * works at once after that.
+ */
+const prepareDelay_ms = 250
 /** Time in which a server has completely deleted a stream. */
 const deleted_ms = 500
 
@@ -96,6 +101,17 @@ export class JetStreamConnection {
     if (this.#nc !== undefined) this.#prepare(this.#nc, deleted_ms)
   }
 
+  /**
+   * Counts as down until the streams answer again. Servers may be connected and have no leader for a
+   * stream, and then acknowledge nothing.
+   */
+  suspect(): void {
+    if (this.#nc === undefined || !this.#up) return
+    this.#options.logger.warn({}, 'NATS is connected, but acknowledges nothing')
+    this.#down()
+    this.#prepare(this.#nc)
+  }
+
   async close(): Promise<void> {
     this.#closing.abort()
     this.#down()
@@ -163,7 +179,7 @@ export class JetStreamConnection {
         if (attempt === 1)
           this.#options.logger.error({ err: error }, 'preparing the streams failed')
       }
-      await sleep(reconnectDelay_ms(attempt), signal)
+      await sleep(prepareDelay_ms, signal)
     }
   }
 

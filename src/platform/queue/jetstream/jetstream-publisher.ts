@@ -28,6 +28,7 @@ const noResponders = 503
 export class JetStreamPublisher {
   readonly #ack_timeout_ms: number
   readonly #streamMissing: () => void
+  readonly #unanswered: () => void
   readonly #waiting = new Map<string, Waiting>()
   readonly #slots: Semaphore
   #nc: NatsConnection | undefined
@@ -40,10 +41,13 @@ export class JetStreamPublisher {
     ack_timeout_ms: number
     /** Called when the server has no stream for a message. */
     streamMissing: () => void
+    /** Called when a message was not acknowledged in time. */
+    unanswered: () => void
   }) {
     this.#slots = new Semaphore({ permits_max: options.window })
     this.#ack_timeout_ms = options.ack_timeout_ms
     this.#streamMissing = options.streamMissing
+    this.#unanswered = options.unanswered
   }
 
   /** Subscribes to acknowledgements, once per connection. */
@@ -109,16 +113,19 @@ export class JetStreamPublisher {
   #sweep(): void {
     this.#timer = undefined
     const now_ms = performance.now()
+    let expired = 0
     for (const [token, waiting] of this.#waiting) {
       if (waiting.deadline_ms > now_ms) {
         this.#timer = setTimeout(() => this.#sweep(), waiting.deadline_ms - now_ms)
-        return
+        break
       }
+      expired += 1
       this.#waiting.delete(token)
       waiting.reject(
         new QueueUnavailable(`JetStream did not acknowledge within ${this.#ack_timeout_ms} ms`),
       )
     }
+    if (expired > 0) this.#unanswered()
   }
 }
 

@@ -24,8 +24,10 @@ import {
 } from './jetstream-delivery.ts'
 import { JetStreamPublisher } from './jetstream-publisher.ts'
 import {
-  ensureStreams,
+  createStreams,
   type JetStreamStreamOptions,
+  migrateStreams,
+  type StreamChange,
   type StreamNames,
   streamNames,
   streamPrefix_default,
@@ -34,6 +36,8 @@ import {
 /** Options of the JetStream driver. */
 export type JetStreamQueueOptions = JetStreamConnectionOptions &
   JetStreamStreamOptions & {
+    /** False: missing streams are not created, for a command that only reads. Default true. */
+    may_create?: boolean
     /** Maximum unacknowledged publishes. Further publishes wait. Default 256. */
     publish_window?: number
     /** Maximum size of payloads in flight or waiting. Above it, publish rejects. Default 64 MiB. */
@@ -46,6 +50,10 @@ export type JetStreamQueueOptions = JetStreamConnectionOptions &
     close_wait_ms?: number
   }
 
+/** Time of one question whether the streams are there. It is asked again until it is answered. */
+const probe_timeout_ms = 1_000
+/** Time of one change of a stream; copies of a large one take a while. */
+const migrate_timeout_ms = 30_000
 /** Part of the server's maximum payload that is reserved for headers. */
 const headerReserve_bytes = 4_096
 /** NATS' default, until the first connection. */
@@ -62,6 +70,31 @@ export async function openJetStreamQueue(options: JetStreamQueueOptions): Promis
   const queue = new JetStreamQueue(options)
   await queue.start()
   return queue
+}
+
+/**
+ * Creates the streams that are missing, and changes the settings of the others; the only writer of
+ * settings. Returns the settings that differ. Rejects with QueueUnavailable.
+ */
+export async function migrateJetStream(
+  options: JetStreamConnectionOptions & JetStreamStreamOptions,
+  { may_shrink }: { may_shrink: boolean },
+): Promise<StreamChange[]> {
+  const connection = new JetStreamConnection(options, {
+    connected: async () => undefined,
+    disconnected: () => undefined,
+  })
+  try {
+    await connection.start()
+    const { nc } = connection.session
+    const manager = await jetstreamManager(nc, { checkAPI: false, timeout: migrate_timeout_ms })
+    return await migrateStreams(manager, options, { may_shrink })
+  } catch (cause) {
+    if (cause instanceof QueueUnavailable || cause instanceof TypeError) throw cause
+    throw new QueueUnavailable('JetStream did not answer', { cause })
+  } finally {
+    await connection.close()
+  }
 }
 
 class JetStreamQueue implements Queue {
@@ -84,11 +117,14 @@ class JetStreamQueue implements Queue {
       window: options.publish_window ?? 256,
       ack_timeout_ms: this.#ack_timeout_ms,
       streamMissing: () => this.#connection.prepareAgain(),
+      unanswered: () => this.#connection.suspect(),
     })
     this.#connection = new JetStreamConnection(options, {
       connected: async (nc) => {
         this.#publisher.listen(nc)
-        await ensureStreams(await this.#manager(nc), options)
+        if (options.may_create !== false) {
+          await createStreams(await this.#manager(nc, probe_timeout_ms), options)
+        }
       },
       disconnected: (error) => this.#publisher.rejectAll(error),
     })
@@ -200,8 +236,8 @@ class JetStreamQueue implements Queue {
     await this.#connection.close()
   }
 
-  #manager(nc: NatsConnection): Promise<JetStreamManager> {
-    return jetstreamManager(nc, { checkAPI: false, timeout: this.#ack_timeout_ms })
+  #manager(nc: NatsConnection, timeout = this.#ack_timeout_ms): Promise<JetStreamManager> {
+    return jetstreamManager(nc, { checkAPI: false, timeout })
   }
 
   /** Calls the JetStream API. Any error means that it is unavailable. */

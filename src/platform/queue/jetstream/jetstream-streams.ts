@@ -67,15 +67,18 @@ export function streamNames(prefix: string): StreamNames {
   }
 }
 
+/** The settings of a stream that `migrateStreams` changes. */
+const changedSettings = ['num_replicas', 'max_bytes', 'max_age', 'duplicate_window'] as const
+
+type StreamSettings = Pick<StreamConfig, 'name' | (typeof changedSettings)[number]> &
+  Partial<StreamConfig>
+
 /**
- * Creates or updates both streams. A work queue stream deletes acknowledged messages, so its counts
- * are the pending messages even without a consumer, and only pending messages use disk space. A
- * full stream rejects new messages (`discard new`) and never drops old ones.
+ * The configuration of both streams. A work queue stream deletes acknowledged messages, so its counts
+ * are the pending messages even without a consumer, and only pending messages use disk space. A full
+ * stream rejects new messages (`discard new`) and never drops old ones.
  */
-export async function ensureStreams(
-  manager: JetStreamManager,
-  options: JetStreamStreamOptions,
-): Promise<void> {
+function streamConfigs(options: JetStreamStreamOptions): StreamSettings[] {
   const names = streamNames(options.stream_prefix ?? streamPrefix_default)
   const shared = {
     storage: StorageType.File,
@@ -83,35 +86,99 @@ export async function ensureStreams(
     num_replicas: options.replicas,
     duplicate_window: nanos(options.duplicate_window_ms),
   }
-  await ensureStream(manager, {
+  const queue = {
     ...shared,
     name: names.queue,
     subjects: [names.subject('*.*')],
     retention: RetentionPolicy.Workqueue,
     max_bytes: options.max_bytes,
     max_age: nanos(options.max_age_ms ?? 0),
-  })
-  await ensureStream(manager, {
+  }
+  const dead = {
     ...shared,
     name: names.dead,
     subjects: [`${names.dead}.*.*.*`],
     retention: RetentionPolicy.Limits,
     max_bytes: options.dead_bytes_max ?? Math.ceil(options.max_bytes / 10),
-  })
+    max_age: 0,
+  }
+  return [queue, dead]
 }
 
 const streamNameInUse = 10_058
+const streamNotFound = 10_059
 
-async function ensureStream(
+/**
+ * Creates the streams that are missing, and changes none: another process may have other settings.
+ * Resolves when both have answered, so that a publish would succeed.
+ */
+export async function createStreams(
   manager: JetStreamManager,
-  config: Partial<StreamConfig> & { name: string },
+  options: JetStreamStreamOptions,
 ): Promise<void> {
+  for (const config of streamConfigs(options)) {
+    if ((await findStream(manager, config.name)) !== undefined) continue
+    await manager.streams.add(config).catch((error: unknown) => {
+      // Another process, with other settings, was first.
+      if (!isApiError(error, streamNameInUse)) throw error
+    })
+  }
+}
+
+/** A setting of a stream that differs from the asked one. */
+export type StreamChange = {
+  stream: string
+  setting: (typeof changedSettings)[number]
+  from: number
+  to: number
+  /** False: the asked value would keep fewer copies or messages, and only a flag allows that. */
+  is_changed: boolean
+}
+
+/**
+ * Creates the streams that are missing, and changes the settings of the others. A value that keeps fewer
+ * copies, fewer bytes or message ids for a shorter time is only taken with `may_shrink`.
+ */
+export async function migrateStreams(
+  manager: JetStreamManager,
+  options: JetStreamStreamOptions,
+  { may_shrink }: { may_shrink: boolean },
+): Promise<StreamChange[]> {
+  await createStreams(manager, options)
+  const changes: StreamChange[] = []
+  for (const config of streamConfigs(options)) {
+    const found = await findStream(manager, config.name)
+    if (found === undefined) continue
+    const own = changedSettings.flatMap((setting): StreamChange[] => {
+      const [from, to] = [found[setting], config[setting]]
+      const is_changed = may_shrink || !isLess(setting, from, to)
+      return from === to ? [] : [{ stream: config.name, setting, from, to, is_changed }]
+    })
+    const wanted = own.filter(({ is_changed }) => is_changed)
+    if (wanted.length > 0) {
+      const values = Object.fromEntries(wanted.map(({ setting, to }) => [setting, to]))
+      await manager.streams.update(config.name, values)
+    }
+    changes.push(...own)
+  }
+  return changes
+}
+
+/** 0 is without a limit of the age. */
+function isLess(setting: StreamChange['setting'], from: number, to: number): boolean {
+  if (setting !== 'max_age') return to < from
+  return to !== 0 && (from === 0 || to < from)
+}
+
+async function findStream(
+  manager: JetStreamManager,
+  name: string,
+): Promise<StreamConfig | undefined> {
   try {
-    await manager.streams.add(config)
+    return (await manager.streams.info(name)).config
   } catch (error) {
-    if (!isApiError(error, streamNameInUse)) throw error
-    const { name, storage: _storage, retention: _retention, ...changes } = config
-    await manager.streams.update(name, changes)
+    if (isApiError(error, streamNotFound)) return undefined
+    throw error
   }
 }
 
