@@ -177,7 +177,7 @@ function graceOf(
   stop.addEventListener('abort', tell, { once: true })
   return () => {
     const since_ms = told_ms === undefined ? 0 : performance.now() - told_ms
-    return Math.max(0, drain_delay_ms + grace_period_ms - since_ms)
+    return Math.max(0, Math.round(drain_delay_ms + grace_period_ms - since_ms))
   }
 }
 

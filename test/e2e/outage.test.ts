@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
 import { accountOf, expectFaithfulRows, recordedOf } from '../support/bookkeeping.ts'
@@ -13,7 +15,7 @@ import { printCounts } from '../support/print-counts.ts'
 import { type RecordCounts, recordCounts, untilAllRecorded } from '../support/quiet.ts'
 import { expectRollUps } from '../support/roll-ups.ts'
 import { openTestColumnar } from '../support/single-machine.ts'
-import { soakOnly } from '../support/suite/budget.ts'
+import { inSoak, soakOnly } from '../support/suite/budget.ts'
 
 const enoughCalls = 80
 const spool_bytes_min = 1_048_576
@@ -88,6 +90,44 @@ test('a proxy that restarts while NATS is unavailable keeps its spool', async ()
   })
   expect(account).toMatchObject({ sent: 40, seen_complete: 40, recorded: 40, duplicates: 0 })
   expectFaithfulRows(calls, recorded)
+}, 180_000)
+
+test('records that a proxy takes along when its disk goes with it are in the ledger', async () => {
+  const from_ms = Date.now()
+  const sent = { run: 'disk', calls_max: 20 }
+  await cluster.nats.stop()
+  await callsOf(sent)
+  await eventually('they are on the disk', async () => {
+    const { in_spool, pending } = await recordCounts(cluster.proxy.management_url)
+    return in_spool > 0 && pending === 0
+  })
+  expect(await cluster.proxy.stop()).toBe(0)
+  expect(cluster.proxy.output()).toContain('its last records are only on its disk')
+  await rm(join(cluster.directory, 'proxy', 'spool'), { recursive: true })
+  await cluster.proxy.start()
+  await cluster.nats.restart()
+  await cluster.worker.stop()
+  await cluster.worker.start()
+  const fate = async () => (await ledgerSums(reader(), { from_ms, to_ms: Date.now() })).proxy
+  await eventually('the ledger knows them', async () => (await fate()).accepted === 20, {
+    timeout_ms: 60_000,
+  })
+  expect(await fate()).toMatchObject({ stored: 0, rejected: 0 })
+  if (!inSoak('A loss is certain after a minute; ledger.test.ts shows it with a clock.')) return
+  await eventually('they are lost', async () => (await fate()).lost === 20, { timeout_ms: 120_000 })
+}, 240_000)
+
+test('a proxy that stops in an outage gives its spool to the queue if that comes back in time', async () => {
+  await cluster.nats.stop()
+  const calls = await callsOf({ run: 'drain', calls_max: 20 })
+  const stopped = cluster.proxy.stop()
+  await cluster.nats.restart()
+  expect(await stopped).toBe(0)
+  await rm(join(cluster.directory, 'proxy', 'spool'), { recursive: true })
+  await cluster.proxy.start()
+  await untilQuiet()
+  const account = accountOf(calls, await recordedOf(columnar, 'drain'))
+  expect(account).toMatchObject({ sent: 20, seen_complete: 20, recorded: 20, duplicates: 0 })
 }, 180_000)
 
 test(
