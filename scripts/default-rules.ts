@@ -14,13 +14,12 @@ const chartFields = new Set(['projectRef', 'notify', 'escalation'])
 
 /**
  * Returns the default rules of the chart: the rules of `examples/incident-rules/`, without the names
- * of projects and channels. Beside them are the tests of the rules.
+ * of projects and channels. Their tests are in the folder `tests`.
  */
 export async function defaultRules(root: string): Promise<{ path: string; content: string }> {
   const folder = 'examples/incident-rules'
-  const names = (await Array.fromAsync(glob('*.yaml', { cwd: join(root, folder) })))
-    .filter((name) => !name.endsWith('_test.yaml'))
-    .toSorted()
+  const found = await Array.fromAsync(glob('*.yaml', { cwd: join(root, folder) }))
+  const names = found.toSorted()
   const texts = await Promise.all(names.map((name) => readFile(join(root, folder, name), 'utf8')))
   const rules = texts
     .flatMap((text) => parseAllDocuments(text).map((document) => rule.parse(document.toJS())))

@@ -41,7 +41,7 @@ async function scanHistory(): Promise<void> {
 }
 
 async function exampleValues(): Promise<object> {
-  return parse(await readFile(join(repository, 'examples/values-cluster.yaml'), 'utf8'))
+  return parse(await readFile(join(repository, 'examples/helm/values-cluster.yaml'), 'utf8'))
 }
 
 async function scanChart(values: object): Promise<void> {

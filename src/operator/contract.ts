@@ -59,6 +59,8 @@ export type Kind<Spec extends CommonSpec = CommonSpec, Status extends object = o
   toGrant?(resource: Resource<Spec, Status>): Grant | undefined
   /** Replaces values beyond the kind's bounds, which an earlier version allowed. */
   bound?(spec: Spec): Bounded<Spec>
+  /** Returns faults of a spec that depend on the other kinds, with a path in the spec. */
+  faultsAmong?(spec: Spec, kinds: readonly Pick<Kind, 'kind' | 'project'>[]): readonly SpecFault[]
   /** A valid example for the reference; `lint` finds no fault in it. */
   example: { metadata: { name: string; namespace?: string }; spec: z.input<z.ZodType<Spec>> }
   /**
@@ -72,6 +74,9 @@ export type Kind<Spec extends CommonSpec = CommonSpec, Status extends object = o
    */
   remove?(resource: Resource<Spec, Status>, deps: ReconcileDeps): Promise<void>
 }
+
+/** A fault of a spec: the path of the field, and the message. */
+export type SpecFault = { path: readonly (string | number)[]; message: string }
 
 /** How a kind uses the project of its `projectRef`. */
 export type ProjectUse<Spec extends CommonSpec = CommonSpec, Status extends object = object> = {
@@ -185,6 +190,10 @@ export type ReconcileDeps = {
   installation?: Installation | undefined
   /** Client for the Secrets of this resource. */
   secrets: SecretClient
+  /** Returns the number of resources of a kind that a grant allows, or allowed until now. */
+  countUses(kind: string, grant: string): number
+  /** The kinds of the operator. */
+  kinds: readonly Pick<Kind, 'kind' | 'project'>[]
   /** Returns all cached resources of this kind, including this one. */
   peers(): readonly Resource[]
   /**

@@ -12,7 +12,7 @@ import {
 import { grantProject, grantsOf } from '../support/kube/grants.ts'
 import { type IncidentService, startIncidentService } from '../support/kube/incident-service.ts'
 import { startTestOperator, type TestOperator } from '../support/kube/operator.ts'
-import { type Resources, resourcesOf } from '../support/kube/resources.ts'
+import { type Resources, readyOf, resourcesOf } from '../support/kube/resources.ts'
 import { sharedApiServer } from '../support/kube/shared-api-server.ts'
 
 const operated = [incidentRuleKind, projectGrantKind]
@@ -117,6 +117,19 @@ describe('a rule', () => {
     await on.evaluate('slow')
     const again = await on.rules.ready('slow')
     expect(again.status.observedGeneration).toBe(2)
+  })
+
+  test('whose notify names no channel is not Ready until there is one', async () => {
+    await using on = await createPlace()
+    await on.apply('slow', { notify: ['on-call'] })
+    const rule = await on.stored('slow')
+    rule.missing_channels = ['on-call']
+    await on.evaluate('slow')
+    const missing = await on.rules.notReady('slow', 'ChannelNotFound')
+    expect(readyOf(missing)?.message).toContain('No channel of the project has the name on-call')
+    expect(conditionOf(missing, 'Reconciling').status).toBe('True')
+    rule.missing_channels = []
+    await on.rules.ready('slow')
   })
 
   test('that fires can be waited for with kubectl', async () => {
@@ -302,6 +315,18 @@ test('the operator applies the default rules of its installation and deletes for
 })
 
 describe('a spec', () => {
+  test.each([
+    ['threshold: expected 0 to 1', { signal: 'error_rate', window: '10m', threshold: '90' }],
+    ['expected a duration from 1m to 30d', { signal: 'cost', window: '40d', threshold: '9' }],
+    ['expected a duration from 1m to 30d', { signal: 'cost', window: '999h', threshold: '9' }],
+    ['expected a duration from 1m to 30d', { signal: 'cost', window: '5s', threshold: '9' }],
+  ])('with %s is refused by the API server: %o', async (message, condition) => {
+    await using on = await createPlace()
+    const spec = { projectRef: { id: on.project }, severity: 'high', condition }
+    const refused = await on.rules.apply('wrong', spec)
+    expect([refused.status, refused.text]).toEqual([422, expect.stringContaining(message)])
+  })
+
   test('that can never fire, or that two rules would share, is refused', async () => {
     await using on = await createPlace()
     const never = { condition: undefined, burnRate: burning, severity: 'high' }

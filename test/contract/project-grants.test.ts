@@ -44,6 +44,7 @@ const policy = (projectRef: object, more: object = {}) => ({
   ...more,
 })
 const grants = () => grantsOf(cluster.server)
+const kindsOf = (spec: object) => (spec as { kinds: string[] }).kinds
 
 /** Inserts an organization with a project, as its own members would create them. */
 async function strangersProject(name: string): Promise<string> {
@@ -274,6 +275,39 @@ describe('a withdrawn grant', () => {
     return { own, operator, grant, spec, key, ref, [Symbol.asyncDispose]: dispose }
   }
   const hold = { name: 'case', userId: 'ada', reason: 'case 12' }
+
+  test('with a misspelt kind is not Ready and says so, and grants the others', async () => {
+    await using on = await granted()
+    await grants().apply(on.grant, { ...on.spec, kinds: [...kindsOf(on.spec), 'RetentionPolcy'] })
+    const grant = await grants().notReady(on.grant, 'UnknownKind')
+    expect(readyOf(grant)?.message).toContain('got "RetentionPolcy", expected kinds that use')
+    await on.own.policies.ready('keep')
+  })
+
+  test('that is applied again without a kind in use warns of it', async () => {
+    await using on = await granted()
+    await eventually('the kinds are noted', async () => {
+      return (await grants().read(on.grant))?.status?.kinds !== undefined
+    })
+    // Events about resources of the cluster are in this namespace, which every cluster has.
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } }
+    await cluster.server.ask('POST', '/api/v1/namespaces', { body: namespace })
+    const kinds = kindsOf(on.spec).filter((kind) => kind !== 'LooptraceServiceAccount')
+    await grants().apply(on.grant, { ...on.spec, kinds })
+    const told = async () => {
+      const path = '/apis/events.k8s.io/v1/namespaces/default/events'
+      const { items } = await cluster.server.tell('GET', path)
+      return items.find(
+        (event: { reason: string; regarding?: { name: string } }) =>
+          event.reason === 'KindsInUseLeft' && event.regarding?.name === on.grant,
+      )
+    }
+    const event = await eventually('the warning', told)
+    expect(event).toMatchObject({
+      type: 'Warning',
+      note: expect.stringContaining('LooptraceServiceAccount (1)'),
+    })
+  })
 
   test('that returns within the grace changes nothing', async () => {
     await using on = await granted()

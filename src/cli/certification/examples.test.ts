@@ -30,7 +30,7 @@ function expectCommand(line: string): void {
 }
 
 test('the workflow of GitHub calls existing commands, deploys after them, and interpolates no input in a script', async () => {
-  const { jobs } = await read('github-actions.yaml')
+  const { jobs } = await read('pipelines/github-actions.yaml')
   const scripts = Object.values<{ steps: { run?: string }[] }>(jobs).flatMap(({ steps }) =>
     steps.flatMap(({ run }) => run ?? []),
   )
@@ -43,7 +43,7 @@ test('the workflow of GitHub calls existing commands, deploys after them, and in
 })
 
 test('the pipeline of GitLab calls existing commands, and deploys no inconclusive release', async () => {
-  const pipeline = await read('gitlab-ci.yaml')
+  const pipeline = await read('pipelines/gitlab-ci.yaml')
   const commands = commandsIn([...pipeline.certify.script, ...pipeline.deploy.script])
   expect(commands.map((line) => line.split(' ')[0])).toEqual(['certify', 'verify'])
   commands.forEach(expectCommand)

@@ -10,15 +10,15 @@ export type ResourceCheck = (resource: Readonly<Record<string, unknown>>) => Fau
 const checks = new WeakMap<Kind, ResourceCheck>()
 
 /** Returns the check of a kind. It compiles the schema once, with the first resource of the kind. */
-export function resourceCheckOf(kind: Kind): ResourceCheck {
+export function resourceCheckOf(kind: Kind, kinds: readonly Kind[]): ResourceCheck {
   return (resource) => {
-    const check = checks.get(kind) ?? createResourceCheck(kind)
+    const check = checks.get(kind) ?? createResourceCheck(kind, kinds)
     checks.set(kind, check)
     return check(resource)
   }
 }
 
-function createResourceCheck(kind: Kind): ResourceCheck {
+function createResourceCheck(kind: Kind, kinds: readonly Kind[]): ResourceCheck {
   const schema = withoutStatus(resourceSchemaOf(kind))
   const checkStructure = createStructureCheck(schema)
   return (resource) => {
@@ -29,7 +29,10 @@ function createResourceCheck(kind: Kind): ResourceCheck {
     const structure = [...checkMetadata(declared['metadata']), ...checkStructure(stored)]
     if (structure.length > 0) return [...ignored, ...structure]
     const rules = checkRules(stored, schema, [])
-    return [...ignored, ...(rules.length > 0 ? rules : checkAsOperator(kind, stored['spec']))]
+    return [
+      ...ignored,
+      ...(rules.length > 0 ? rules : checkAsOperator(kind, kinds, stored['spec'])),
+    ]
   }
 }
 
@@ -44,9 +47,10 @@ const statusIsIgnored: Fault = {
 }
 
 /** Checks the spec with the kind's zod schema, which may be stricter than the CRD. */
-function checkAsOperator(kind: Kind, spec: unknown): Fault[] {
-  const { error } = kind.spec.safeParse(spec)
-  return (error?.issues ?? []).map(({ path, message }) =>
+function checkAsOperator(kind: Kind, kinds: readonly Kind[], spec: unknown): Fault[] {
+  const { data, error } = kind.spec.safeParse(spec)
+  const faults = data === undefined ? error?.issues : kind.faultsAmong?.(data, kinds)
+  return (faults ?? []).map(({ path, message }) =>
     faultAt(
       ['spec', ...path.map((step) => (typeof step === 'number' ? step : String(step)))],
       message,

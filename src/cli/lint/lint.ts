@@ -96,7 +96,7 @@ class Linter {
   #resources = 0
 
   constructor(kinds: readonly Kind[]) {
-    this.#kinds = new Map(kinds.map((kind) => [kind.kind, resourceCheckOf(kind)]))
+    this.#kinds = new Map(kinds.map((kind) => [kind.kind, resourceCheckOf(kind, kinds)]))
   }
 
   check(document: LintDocument): void {

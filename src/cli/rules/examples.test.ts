@@ -8,8 +8,8 @@ import { readRules } from './rule-files.ts'
 import { runTest } from './run-test.ts'
 
 const examples = 'examples/incident-rules'
-const yaml = (await readdir(examples)).filter((name) => name.endsWith('.yaml'))
-const names = yaml.filter((name) => !name.endsWith('_test.yaml'))
+const names = (await readdir(examples)).filter((name) => name.endsWith('.yaml'))
+const testOf = (name: string) => name.replace('.yaml', '_test.yaml')
 
 let folder: string
 beforeAll(async () => {
@@ -20,7 +20,7 @@ afterAll(() => rm(folder, { recursive: true }))
 
 /** Runs the tests of a rule and returns the names of those that fail; faults are an error. */
 async function failuresOf(rule: string): Promise<string[]> {
-  const file = join(folder, rule.replace('.yaml', '_test.yaml'))
+  const file = join(folder, 'tests', testOf(rule))
   const text = await readFile(file, 'utf8')
   const { faults, tests, evaluation_interval } = await loadTests({ name: file, text }, noStdin)
   expect(faults).toEqual([])
@@ -72,9 +72,9 @@ async function changed(rule: string, { path, to }: Change): Promise<void> {
   await writeFile(join(folder, rule), stringify(resource))
 }
 
-test('each rule has tests, and each test a rule', () => {
-  const expected = names.flatMap((name) => [name, name.replace('.yaml', '_test.yaml')])
-  expect(yaml.toSorted()).toEqual(expected.toSorted())
+test('each rule has tests, and each test a rule', async () => {
+  const tests = (await readdir(join(examples, 'tests'))).toSorted()
+  expect(tests).toEqual(names.map(testOf).toSorted())
   expect(names.length).toBeGreaterThanOrEqual(7)
 })
 

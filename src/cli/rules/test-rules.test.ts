@@ -449,8 +449,8 @@ describe('an invalid file has status 2 and says where', () => {
   test.each<[string, Fields, string]>([
     [
       'never fires',
-      { condition: { signal: 'error_rate', window: '5m', threshold: '2' } },
-      'spec.condition.threshold: `error_rate > 2` is never true',
+      { condition: { signal: 'error_rate', window: '5m', threshold: '1' } },
+      'spec.condition.threshold: `error_rate > 1` is never true',
     ],
     ['is unknown', { condition: errors, notfy: [] }, 'spec.notfy: unknown field, expected one of'],
   ])('a rule that %s', async (_name, spec, message) => {

@@ -31,6 +31,8 @@ export type Controller = {
   enqueueReaders(secret: { key: string }): void
   /** Queues the resources of some namespaces, if grants matter to the kind. */
   enqueueGranted(namespaces: readonly string[]): void
+  /** Returns the number of resources that a grant allows, or allowed at the last reconcile. */
+  countUses(grant: string): number
   /** Queues all resources, then runs the workers until the signal aborts. */
   work(signal: AbortSignal): Promise<void>
 }
@@ -45,6 +47,8 @@ export type ControllerOptions = {
   metrics: OperatorMetrics
   book: GrantBook
   countNamespaces: ReconcileContext['countNamespaces']
+  countUses: ReconcileContext['countUses']
+  kinds: ReconcileContext['kinds']
   presence: Presence
   gate: NamespaceGate
   areLabelsKnown: () => boolean
@@ -132,6 +136,7 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
   }
   return {
     ...{ kind, reflectors, work },
+    countUses: (grant) => countUses(cache, grant),
     enqueue: (key) => {
       if (cache.get(key) !== undefined) queue.add(key)
     },
@@ -143,6 +148,11 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
       for (const { key } of namespaces.flatMap(cache.inNamespace)) queue.add(key)
     },
   }
+}
+
+function countUses(cache: ResourceCache, grant: string): number {
+  const uses = (key: string) => cache.get(key)?.project.grant?.name === grant
+  return cache.keys().filter(uses).length
 }
 
 /** Creates the sweep of a kind whose resources need a grant. */

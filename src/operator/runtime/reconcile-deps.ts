@@ -23,6 +23,8 @@ export type ReconcileContext = {
   list_page_size: number
   proxy_url: string
   countNamespaces: ReconcileDeps['countNamespaces']
+  countUses: ReconcileDeps['countUses']
+  kinds: ReconcileDeps['kinds']
   gate: NamespaceGate
   /** Undefined for a kind without `projectRef`. */
   access: ProjectAccess | undefined
@@ -49,6 +51,8 @@ export function createDeps(
     peers: cache.peers,
     rivals: () => [],
     countNamespaces: context.countNamespaces,
+    countUses: context.countUses,
+    kinds: context.kinds,
     noteExternalId: async () => undefined,
     removeAnnotation: async () => undefined,
     logger: logger.child({ kind, resource: `${namespace}/${name}` }),

@@ -142,8 +142,10 @@ function assemble(options: OperatorOptions, election: LeaderElection, presence: 
     selection.selector !== undefined && namespaceWatch.unsynced() !== null
       ? undefined
       : book.count(selection)
+  const countUses: ReconcileDeps['countUses'] = (kind, grant) =>
+    controllers.find((one) => one.kind.kind === kind)?.countUses(grant) ?? 0
   const controllers: readonly Controller[] = options.kinds.map((kind) =>
-    createController(kind, { ...common, countNamespaces }),
+    createController(kind, { ...common, countNamespaces, countUses, kinds: options.kinds }),
   )
   const owning = controllers.filter(({ kind }) => kind.owns_secrets === true)
   const onChange = (owner: SecretSubject) => {

@@ -11,10 +11,12 @@ type ChannelReply = z.input<typeof channelSchema>
 /** Who reads a channel, and what is shown once. */
 type Shown = { status?: 200 | 201; is_operator: boolean; generated_secret?: string | undefined }
 
+type ReplyDeps = Pick<ChannelRoutesDeps, 'secret_key' | 'mailer'>
+
 /** Returns the answer of one channel, with its ETag. */
 export function toChannelAnswer(
   row: StoredChannel,
-  deps: Pick<ChannelRoutesDeps, 'secret_key'>,
+  deps: ReplyDeps,
   { status, is_operator, generated_secret }: Shown,
 ): Answer<ChannelReply> {
   const reply = {
@@ -28,7 +30,7 @@ export function toChannelAnswer(
 /** Returns a channel as replies show it: no secret, and URLs that may hold one without their path. */
 export function toChannelReply(
   row: StoredChannel,
-  { secret_key }: Pick<ChannelRoutesDeps, 'secret_key'>,
+  { secret_key, mailer }: ReplyDeps,
   is_operator: boolean,
 ): ChannelReply {
   const { id: channel_id, name, type, fallback, version } = row
@@ -42,6 +44,7 @@ export function toChannelReply(
     [type]: { ...section, ...shownUrl(row, secret_key, is_operator) },
     secrets: Object.fromEntries(fields),
     ...{ disabled: disabled_at !== null, disabled_at, disabled_reason },
+    unusable_reason: type === 'email' && !mailer.configured ? 'mail_not_configured' : null,
     ...{ templates, version, created_at, updated_at, updated_by },
     managed_by: row.managed_by as ManagedBy | null,
   }

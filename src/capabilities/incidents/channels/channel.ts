@@ -188,6 +188,10 @@ export const channelSchema = record('NotificationChannel', {
   disabled: z.boolean(),
   disabled_at: z.iso.datetime().nullable(),
   disabled_reason: z.string().nullable(),
+  unusable_reason: z
+    .enum(['mail_not_configured'])
+    .nullable()
+    .describe('Why the service cannot send to any channel of the type: it has no mail server.'),
   templates: templatesSchema,
   version: z.int().describe('Version, incremented by each change; also the ETag.'),
   managed_by: managedByField

@@ -38,12 +38,14 @@ export const incidentRuleFields = z
       .default({})
       .describe('Rows that the rule reads: one of the globs of each dimension matches.'),
     groupBy: groupBy.default([]).describe('Dimensions; each group has its own incident.'),
-    interval: duration.default('1m').describe('Time between two evaluations, 10s–1h.'),
-    delay: duration.default('1m').describe('Time that late rows have to arrive, up to 1h.'),
-    for: duration
+    interval: duration('10s', '1h').default('1m').describe('Time between two evaluations, 10s–1h.'),
+    delay: duration('0s', '1h')
+      .default('1m')
+      .describe('Time that late rows have to arrive, up to 1h.'),
+    for: duration('0s', '1d')
       .default('0s')
       .describe('Time for which the condition must be true, up to 1d. Not for event rules.'),
-    keepFiringFor: duration
+    keepFiringFor: duration('0s', '7d')
       .optional()
       .describe(
         'Time since the last true slot for which the rule keeps firing, up to 7d. Default: 0s. Event rules without it fire until a person resolves.',
@@ -76,10 +78,10 @@ export const incidentRuleFields = z
       .default([])
       .describe('Rules whose unresolved incidents mute the messages of this rule.'),
     autoResolve: z.boolean().default(true).describe('Whether the end of firing resolves.'),
-    reopenWithin: duration
+    reopenWithin: duration('0s', '7d')
       .default('15m')
       .describe('Time since a resolve within which the incident is reopened, up to 7d. 0s: never.'),
-    ackTimeout: duration
+    ackTimeout: duration('1m', '7d')
       .optional()
       .describe('Time after which an acknowledged incident is open again, 1m–7d.'),
     escalation: z

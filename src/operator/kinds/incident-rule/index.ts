@@ -80,7 +80,10 @@ export const incidentRuleKind: Kind<IncidentRuleSpec, IncidentRuleStatus> = {
       'Unknown: the service has the rule and has not evaluated it yet. `observedGeneration` follows after one evaluation.',
     NameTaken: 'The project has another rule of this name. Set ruleName.',
     LimitReached: 'The project has the maximum number of rules. Delete one.',
+    ChannelNotFound:
+      'The rule is evaluated, but `notify` or `escalation` name a channel that the project does not have. The operator looks again.',
   },
+  temporary_reasons: ['ChannelNotFound'],
   project: { withdraw: withdrawIncidentRule },
   example: {
     metadata: { name: 'slow-first-token', namespace: 'looptrace' },

@@ -11,7 +11,7 @@ import { type IncidentRuleStatus, isEvaluated, ruleConditions, ruleStatus } from
 
 type IncidentRule = Resource<IncidentRuleSpec, IncidentRuleStatus>
 
-/** Intervals at which the evaluation is read: before the first one, while firing, and otherwise. */
+/** Intervals at which the evaluation is read: while something is missing, while firing, and otherwise. */
 const evaluation_ms = { waiting: 10_000, firing: 30_000, inactive: 60_000 }
 
 /** Makes the rule in the service match the spec, and reports its evaluation. */
@@ -45,6 +45,7 @@ export async function reconcileIncidentRule(
 }
 
 function nextRead_ms(stored: StoredRule, spec: IncidentRuleSpec): number {
+  if (stored.missing_channels.length > 0) return evaluation_ms.waiting
   if (!isEvaluated(stored, spec)) return evaluation_ms.waiting
   return stored.evaluation.firing ? evaluation_ms.firing : evaluation_ms.inactive
 }

@@ -29,6 +29,7 @@ const storedShape = z.looseObject({
   version: z.int(),
   managed_by: managedByField.nullable(),
   warnings: z.array(z.string()),
+  missing_channels: z.array(z.string()).default([]),
   effective_selector: z.record(z.string(), z.array(z.string())),
   evaluation,
 })

@@ -2,15 +2,33 @@ import { z } from 'zod'
 import {
   measuredSignals,
   rateSignals,
+  scoreSignals,
   signals,
 } from '../../../capabilities/incidents/rules/condition-kinds.ts'
 import { dimensions } from '../../../capabilities/incidents/rules/rule.ts'
-import { durationPattern } from '../../../kernel/duration.ts'
+import { durationMs, durationPattern } from '../../../kernel/duration.ts'
 import { findingKinds } from '../../../model/finding-kind.ts'
 import { severities } from '../../../model/severity.ts'
 
-/** A duration as text. Kubernetes has no days in CEL, so that bounds are checked by `ruleBody`. */
-export const duration = z.string().max(28).regex(durationPattern)
+/** Numbers up to a bound, as a pattern of days. */
+const daysUpTo = { '1d': '0*[01]', '7d': '0*[0-7]', '30d': '0*([0-9]|[12][0-9]|30)' } as const
+
+/**
+ * Defines a duration between two bounds. CEL has no days: a sum with days, such as `1d12h`, is
+ * compared by `ruleBody` alone.
+ */
+export function duration(min: string, max: '1h' | keyof typeof daysUpTo) {
+  const hours = durationMs(max) / durationMs('1h')
+  const fits = `duration(self) >= duration('${min}') && duration(self) <= duration('${hours}h')`
+  const days =
+    max === '1h'
+      ? "!self.matches('^[0-9]+d$')"
+      : `!self.matches('^[0-9]+d$') || self.matches('^${daysUpTo[max]}d$')`
+  const rule = `self.contains('d') ? (${days}) : (${fits})`
+  const message = `expected a duration from ${min} to ${max}`
+  const rules = [{ rule, message }]
+  return z.string().max(28).regex(durationPattern).meta({ 'x-kubernetes-validations': rules })
+}
 
 /** A number as text: custom resources have no fractions. */
 const decimal = z
@@ -35,7 +53,7 @@ const lacks = (fields: readonly string[]) =>
 export const condition = z
   .strictObject({
     signal: z.enum(signals).describe('Measured signal.'),
-    window: duration
+    window: duration('1m', '30d')
       .optional()
       .describe(
         'Time over which the value is computed, 1m–30d. For `absent`: the time without rows, 1m–7d. Not for `ingest_lag`.',
@@ -56,7 +74,7 @@ export const condition = z
         'For `cost` and `tokens`: `hour` divides by the hours of the window, `task` by its tasks.',
       ),
     minSamples: count.optional().describe('Fewest samples of the window. Default: 1.'),
-    longerThan: duration
+    longerThan: duration('10s', '1d')
       .optional()
       .describe('For `ingest_lag`: lag above which the rule fires, 10s–1d. Default: 5m.'),
   })
@@ -79,6 +97,10 @@ export const condition = z
         message: 'longerThan: only ingest_lag has it',
       },
       {
+        rule: `!(self.signal in ${JSON.stringify([...rateSignals, ...scoreSignals])}) || !has(self.threshold) || self.threshold.matches('^(0(\\\\.[0-9]+)?|1(\\\\.0+)?)$')`,
+        message: 'threshold: expected 0 to 1, as the signal is',
+      },
+      {
         rule: "self.signal != 'ingest_lag' || !has(self.window)",
         message: 'window: not for ingest_lag',
       },
@@ -87,8 +109,8 @@ export const condition = z
 
 const burnTier = z.strictObject({
   factor: decimal.describe('Multiple of the error budget, as decimal text: `14.4`.'),
-  long: duration.describe('Long window, 5m–30d.'),
-  short: duration.describe('Short window, 1m–7d, shorter than `long`.'),
+  long: duration('5m', '30d').describe('Long window, 5m–30d.'),
+  short: duration('1m', '7d').describe('Short window, 1m–7d, shorter than `long`.'),
   severity: severity
     .optional()
     .describe(
@@ -154,7 +176,7 @@ const eventMatch = z.strictObject({
 export const event = z.strictObject({
   match: eventMatch.describe('Findings, verifications or ledger entries that match all fields.'),
   count: z.int().min(1).max(1_000).default(1).describe('Matches that open an incident.'),
-  within: duration
+  within: duration('10s', '7d')
     .optional()
     .describe(
       'Time within which `count` matches are stored, 10s–7d. Required if `count` is above 1.',
@@ -187,9 +209,11 @@ export const textMap = (length_max: number) =>
     .meta({ maxProperties: 50, 'x-kubernetes-validations': [labelNames] })
 
 export const grouping = z.strictObject({
-  wait: duration.default('30s').describe('Wait before the first message, up to 1h.'),
-  interval: duration.default('5m').describe('Least time between two messages, up to 1d.'),
-  repeat: duration.default('4h').describe('Time between reminders, 5m–7d.'),
+  wait: duration('0s', '1h').default('30s').describe('Wait before the first message, up to 1h.'),
+  interval: duration('0s', '1d')
+    .default('5m')
+    .describe('Least time between two messages, up to 1d.'),
+  repeat: duration('5m', '7d').default('4h').describe('Time between reminders, 5m–7d.'),
 })
 
 export const inhibition = z
@@ -209,6 +233,6 @@ export const inhibition = z
   })
 
 export const escalationStep = z.strictObject({
-  after: duration.describe('Time since the opening or reopening, 1m–7d.'),
+  after: duration('1m', '7d').describe('Time since the opening or reopening, 1m–7d.'),
   notify: z.array(objectName).min(1).max(20).describe('Names of channels.'),
 })

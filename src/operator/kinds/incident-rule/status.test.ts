@@ -19,6 +19,7 @@ function storedOf(evaluation: Partial<StoredRule['evaluation']> = {}): StoredRul
   return {
     ...{ rule_id: '0199aaaa-0000-7000-8000-000000000000', version: 2, managed_by: null },
     warnings: [],
+    missing_channels: [],
     effective_selector: {},
     evaluation: {
       ...{ rule_version: 2, last_slot: slot(60), evaluated_at: slot(0), groups: 1, overflow: 0 },

@@ -113,6 +113,11 @@ export function ruleConditions(
 
 function readyCondition(stored: StoredRule, spec: IncidentRuleSpec): ConditionDraft {
   const type = 'Ready'
+  const { missing_channels: missing } = stored
+  if (missing.length > 0 && spec.mode === 'live') {
+    const message = `No channel of the project has the name ${missing.join(', ')}: messages to it are lost. The service evaluates the rule.`
+    return { type, status: 'False', reason: 'ChannelNotFound', message }
+  }
   if (isEvaluated(stored, spec)) {
     const message = spec.suspendEvaluation
       ? 'The service has the rule as declared. Its evaluation is suspended.'

@@ -15,6 +15,7 @@ const channelShape = z.looseObject({
   fallback: z.string().nullish(),
   disabled: z.boolean(),
   disabled_reason: z.string().nullish(),
+  unusable_reason: z.string().nullish(),
   managed_by: managedByField.nullable(),
   secrets: z.record(z.string(), z.looseObject({ set: z.boolean() })),
 })

@@ -51,6 +51,8 @@ export const notificationChannelKind: Kind<NotificationChannelSpec, Notification
       'The Secret does not exist, lacks the label `looptrace.dev/channel: "true"`, or has no such entry. The channel in the service keeps the last value.',
     NameTaken: 'The project has another channel of this name. Set channelName.',
     LimitReached: 'The project has the maximum number of channels. Delete one.',
+    MailNotConfigured:
+      'The service has no mail server, so it cannot send mail. Set LOOPTRACE_SMTP_URL.',
     Disabled:
       'The service disabled the channel, because the receiver answered 410 Gone. Repair the receiver, then change the resource or its Secret, or set the annotation `looptrace.dev/resume`.',
   },

@@ -145,6 +145,11 @@ function notApplied(left: readonly string[] = ['channel']): NotReady {
 }
 
 function readyCondition({ desired, secret }: Run, channel: Channel): ConditionDraft {
+  if (channel.unusable_reason === 'mail_not_configured') {
+    const message =
+      'The service has the channel as declared, and no mail server (LOOPTRACE_SMTP_URL): it sends no mail.'
+    return { type: 'Ready', status: 'False', reason: 'MailNotConfigured', message }
+  }
   if (!channel.disabled || desired.disabled) {
     const message = desired.disabled
       ? 'The channel is disabled, as declared.'

@@ -1,6 +1,5 @@
-import { defaultKeyScopes } from '../../../kernel/scopes.ts'
 import type { Kind } from '../../contract.ts'
-import { reconcileGrant, toGrant } from './reconcile.ts'
+import { grantFaults, reconcileGrant, toGrant } from './reconcile.ts'
 import {
   type ProjectGrantSpec,
   type ProjectGrantStatus,
@@ -48,6 +47,8 @@ export const projectGrantKind: Kind<ProjectGrantSpec, ProjectGrantStatus> = {
     },
   ],
   reasons: {
+    UnknownKind:
+      'kinds has a name that no kind of this operator has, or a kind that uses no project. The other kinds are granted.',
     NamespacesUnknown: 'The labels of namespaces were not read yet. The operator retries.',
   },
   temporary_reasons: ['NamespacesUnknown'],
@@ -56,12 +57,22 @@ export const projectGrantKind: Kind<ProjectGrantSpec, ProjectGrantStatus> = {
     spec: {
       project: { organization: 'default', name: 'checkout' },
       namespaces: { names: ['team-a'] },
-      kinds: ['RetentionPolicy', 'LooptraceServiceAccount'],
-      scopes: [...defaultKeyScopes],
-      maxKeys: 16,
+      kinds: [
+        'Project',
+        'ProjectMember',
+        'LooptraceServiceAccount',
+        'RetentionPolicy',
+        'IncidentRule',
+        'NotificationChannel',
+        'ReleasePolicy',
+      ],
+      roles: ['viewer', 'editor'],
+      scopes: ['proxy:write', 'ingest:write', 'tasks:read', 'tasks:write'],
+      maxKeys: 8,
       revokeAfter: '1h',
     },
   },
+  faultsAmong: grantFaults,
   toGrant,
   reconcile: reconcileGrant,
 }

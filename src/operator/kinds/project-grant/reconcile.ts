@@ -1,5 +1,14 @@
 import { isUuid } from '../../../kernel/ids.ts'
-import { NotReady, type ReconcileDeps, type Reconciled, type Resource } from '../../contract.ts'
+import {
+  type ConditionDraft,
+  type EventDraft,
+  type Kind,
+  NotReady,
+  type ReconcileDeps,
+  type Reconciled,
+  type Resource,
+  type SpecFault,
+} from '../../contract.ts'
 import { findProject, newProjectId, requireProjectById } from '../../service/projects.ts'
 import type { Grant } from '../../tenancy/grant.ts'
 import type { ProjectGrantSpec, ProjectGrantStatus } from './spec.ts'
@@ -24,11 +33,48 @@ export async function reconcileGrant(
       again_after_ms: namespaces_ms,
     })
   }
-  const message = `project ${projectId} is granted to ${namespaces} namespaces`
+  const granted = `project ${projectId} is granted to ${namespaces} namespaces`
+  const faults = grantFaults(resource.spec, deps.kinds)
+  const ready: ConditionDraft =
+    faults.length === 0
+      ? { type: 'Ready', status: 'True', reason: 'Synced', message: granted }
+      : {
+          ...{ type: 'Ready', status: 'False', reason: 'UnknownKind' },
+          message: `${faults.map(({ message }) => message).join('; ')}. With the other kinds ${granted}`,
+        }
   return {
-    conditions: [{ type: 'Ready', status: 'True', reason: 'Synced', message }],
-    status: { projectId, namespaces },
+    conditions: [ready],
+    status: { projectId, namespaces, kinds: resource.spec.kinds },
+    events: leftKinds(resource, deps),
   }
+}
+
+/** Returns a warning about kinds that left the grant while resources use it. */
+function leftKinds(
+  { meta, spec, status }: ProjectGrant,
+  { countUses }: Pick<ReconcileDeps, 'countUses'>,
+): EventDraft[] {
+  const left = (status.kinds ?? []).filter((kind) => !spec.kinds.includes(kind))
+  const used = left.flatMap((kind) => {
+    const uses = countUses(kind, meta.name)
+    return uses === 0 ? [] : [`${kind} (${uses})`]
+  })
+  if (used.length === 0) return []
+  const note = `Kinds in use left the grant: ${used.join(', ')}. Without another grant their keys are revoked and their objects released in ${spec.revokeAfter}.`
+  return [{ type: 'Warning', reason: 'KindsInUseLeft', action: 'Grant', note }]
+}
+
+/** Returns the kinds of a grant that no resource with a project can have. */
+export function grantFaults(
+  { kinds: asked }: Pick<ProjectGrantSpec, 'kinds'>,
+  kinds: readonly Pick<Kind, 'kind' | 'project'>[],
+): SpecFault[] {
+  const known = kinds.flatMap(({ kind, project }) => (project === undefined ? [] : [kind]))
+  return asked.flatMap((kind, at) => {
+    if (known.includes(kind)) return []
+    const message = `got "${kind}", expected kinds that use a project: ${known.toSorted().join(', ')}`
+    return [{ path: ['kinds', at], message }]
+  })
 }
 
 const namespaces_ms = 1_000

@@ -111,6 +111,11 @@ export const projectGrantStatus = z.strictObject({
     .max(1_000_000)
     .optional()
     .describe('Number of namespaces that may name the project.'),
+  kinds: z
+    .array(z.string().max(63))
+    .max(32)
+    .optional()
+    .describe('Kinds that were granted at the last reconcile.'),
 })
 
 export type ProjectGrantStatus = z.output<typeof projectGrantStatus>

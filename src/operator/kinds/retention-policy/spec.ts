@@ -46,6 +46,21 @@ const noSuchDay = [
 /** A CEL rule: whether a schedule without a weekday has a day that one of its months has. */
 const occurs = noSuchDay.map((days) => `!self.matches('^[0-9]+ [^ ]+ ${days} [*]$')`).join(' && ')
 
+/** A field of a schedule: values, ranges and steps, separated by commas. */
+const cronField = (value: string) => {
+  const item = `([*]|${value}(-${value})?)(/[0-9]{1,2})?`
+  return `${item}(,${item})*`
+}
+const cronFields = [
+  '[0-5]?[0-9]',
+  cronField('([01]?[0-9]|2[0-3])'),
+  cronField('(0?[1-9]|[12][0-9]|3[01])'),
+  cronField('(0?[1-9]|1[0-2]|[A-Za-z]{3})'),
+  cronField('(0?[0-7]|[A-Za-z]{3})'),
+]
+/** A CEL rule: whether each field of a schedule has only values that there are. */
+const hasValidFields = `self.matches('^${cronFields.join(' ')}$')`
+
 const archive = z.strictObject({
   enabled: z
     .boolean()
@@ -64,6 +79,11 @@ const archive = z.strictObject({
     )
     .meta({
       'x-kubernetes-validations': [
+        {
+          rule: hasValidFields,
+          message:
+            'schedule: expected a minute 0-59, hours 0-23, days 1-31, months 1-12 or JAN-DEC, and weekdays 0-7 or SUN-SAT',
+        },
         { rule: occurs, message: 'schedule: expected a schedule that occurs' },
       ],
     }),

@@ -10,7 +10,7 @@ import { type Rule, ruleFields, ruleKindSchema } from '../../rules/rule.ts'
 import type { IncidentRoutesDb } from '../contract.ts'
 import { channelNames, type RuleEvaluation, readEvaluations } from './evaluation-store.ts'
 import { ruleReferences, type StoredRule } from './store.ts'
-import { type KnownNames, warningsOf } from './warnings.ts'
+import { type KnownNames, missingChannels, warningsOf } from './warnings.ts'
 
 const tierFields = burnRateSchema.shape.tiers.unwrap().element.shape
 
@@ -46,6 +46,9 @@ export const ruleSchema = record('IncidentRule', {
   updated_at: z.iso.datetime(),
   updated_by: z.string().describe('`user:<id>` or `operator:<id>`.'),
   warnings: z.array(z.string()).describe('Why the rule may not do what its author expects.'),
+  missing_channels: z
+    .array(z.string())
+    .describe('Names in `notify` and `escalation` that no channel of the project has.'),
   effective_selector: ruleFields.selector.describe('Selector that is evaluated.'),
   effective_tiers: z
     .array(record('EffectiveTier', { ...tierFields, severity: z.enum(severities) }))
@@ -120,6 +123,7 @@ function toReply(
     ...spec,
     ...{ rule_id, ...row },
     warnings: warningsOf(spec, known),
+    missing_channels: missingChannels(spec, known),
     effective_selector: spec.selector,
     ...(tiers && {
       effective_tiers: [...tiers.tiers],

@@ -8,13 +8,22 @@ export type KnownNames = {
   members: ReadonlySet<string>
 }
 
+function channelsOf(rule: Rule): Set<string> {
+  return new Set([...rule.notify, ...rule.escalation.flatMap(({ notify }) => notify)])
+}
+
+/** Returns the names that a rule notifies and that no channel of the project has. */
+export function missingChannels(rule: Rule, known: Pick<KnownNames, 'channels'>): string[] {
+  return [...channelsOf(rule)].filter((name) => !known.channels.has(name))
+}
+
 /** Returns the warnings about a rule that is accepted, but may not do what its author expects. */
 export function warningsOf(rule: Rule, known: KnownNames): string[] {
   const { mode } = rule
-  const channels = new Set([...rule.notify, ...rule.escalation.flatMap(({ notify }) => notify)])
-  const warnings = [...channels]
-    .filter((name) => !known.channels.has(name))
-    .map((name) => `No channel has the name \`${name}\`. Create it, or no message reaches it.`)
+  const channels = channelsOf(rule)
+  const warnings = missingChannels(rule, known).map(
+    (name) => `No channel has the name \`${name}\`. Create it, or no message reaches it.`,
+  )
   for (const { rule: name } of rule.inhibited_by) {
     if (name === undefined || known.rules.has(name)) continue
     warnings.push(`\`inhibited_by\`: no rule has the name \`${name}\`.`)
