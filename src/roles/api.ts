@@ -73,6 +73,7 @@ type ControlConfig = Pick<
   | 'outbound_allowed'
   | 'oidc_issuer'
   | 'oidc_audience'
+  | 'oidc_subjects'
   | 'oidc_client_id'
   | 'oidc_client_secret'
   | 'oidc_scopes'
