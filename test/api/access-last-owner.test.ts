@@ -24,7 +24,7 @@ const endsNoOwner = [
   ...['createServiceAccount', 'putServiceAccount', 'deleteServiceAccount', 'resumeServiceAccount'],
   ...['disableServiceAccount', 'enableServiceAccount', 'createServiceAccountKey', 'createUser'],
   ...['revokeOperatorKey', 'setUserPassword', 'enableUser', 'endUserSessions', 'putAdministrator'],
-  'createPasswordReset',
+  ...['createPasswordReset', 'unlinkUserIdentities'],
 ]
 
 let app: AccessApp
