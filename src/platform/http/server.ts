@@ -17,6 +17,7 @@ import { type AuditedRoutes, openAudits } from './audited-routes.ts'
 import { type CallLimitSettings, CallLimits } from './call-limits.ts'
 import { replyCheckHook } from './check-replies.ts'
 import { createCrossOrigin } from './cross-origin.ts'
+import { hostFault } from './host-header.ts'
 import { readJsonBodies } from './json-bodies.ts'
 import { type LimitedRequests, limitRequests } from './limited-requests.ts'
 import { addressTaken } from './listen-error.ts'
@@ -117,6 +118,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     if (cors !== undefined) reply.headers(cors)
     observeLeft(request, reply)
     limits.enter(routeOf(request), request, reply)
+    const fault = hostFault(request.raw.rawHeaders)
+    if (fault !== undefined) throw fault
     if (!request.is404) return undefined
     const allow = unroutable.allowed(pathOf(request.url)).join(', ')
     if (request.method === 'OPTIONS' && allow !== '')
