@@ -1,4 +1,5 @@
 import { type Kind, resourceSchemaOf, type StructuralSchema } from '../../operator/index.ts'
+import { checkAddresses } from './check-addresses.ts'
 import { checkRules } from './check-rules.ts'
 import { createStructureCheck, unknownField } from './check-structure.ts'
 import { type Fault, faultAt, isObject, quote } from './fault.ts'
@@ -46,12 +47,13 @@ const statusIsIgnored: Fault = {
 /** Checks the spec with the kind's zod schema, which may be stricter than the CRD. */
 function checkAsOperator(kind: Kind, spec: unknown): Fault[] {
   const { error } = kind.spec.safeParse(spec)
-  return (error?.issues ?? []).map(({ path, message }) =>
+  const faults = (error?.issues ?? []).map(({ path, message }) =>
     faultAt(
       ['spec', ...path.map((step) => (typeof step === 'number' ? step : String(step)))],
       message,
     ),
   )
+  return [...faults, ...checkAddresses(kind, spec)]
 }
 
 /**

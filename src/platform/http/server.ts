@@ -181,7 +181,7 @@ function serve(app: FastifyInstance, route: Route, options: ServeOptions): void 
         const caller = await runInInstallation('authentication', () =>
           authorizeRequest(route, request, options.authorize),
         )
-        if (caller !== null) options.limits.authorise(request, reply, caller)
+        if (caller !== null) options.limits.authorise(route, request, reply, caller)
         authorised(caller)
         const run = () => route.run(unparsed(request, reply, caller))
         return runInScope(tenantScopeOf(route.scope, caller), () =>
