@@ -7,7 +7,11 @@ import {
 } from '../capabilities/access/index.ts'
 import type { ContextJudge, OnFindings } from '../capabilities/detection/index.ts'
 import { deleteExpiredIngestRequests } from '../capabilities/edge/batches/index.ts'
-import { createBrowserLimits, defaultFeedbackLimits } from '../capabilities/feedback/index.ts'
+import {
+  createBrowserLimits,
+  createNetworkTags,
+  defaultFeedbackLimits,
+} from '../capabilities/feedback/index.ts'
 import { openSignals } from '../capabilities/incidents/index.ts'
 import { deleteOldEvents, deleteOldScenarios } from '../capabilities/onboarding/index.ts'
 import type { QuerySettings } from '../capabilities/query/index.ts'
@@ -178,6 +182,7 @@ export function openControl(
   const feedback = {
     ...{ db, clock, policies: built.intake.policies, limits: defaultFeedbackLimits },
     browsers: createBrowserLimits(),
+    network_tags: createNetworkTags(secret_key),
   }
   const onboarding = openOnboarding(context, config, {
     ...{ ...built, rules: { db, clock, incident_rules_max } },
