@@ -26,6 +26,7 @@ let app: AccessApp
 let owner: string
 let keys: string
 let erika: string
+let second: string
 
 const content = defineRoute({
   method: 'GET',
@@ -49,6 +50,7 @@ beforeAll(async () => {
   owner = await app.signIn(app.first.admin_email, app.first.admin_password)
   keys = `${root}/projects/${app.first.project_id}/api-keys`
   erika = (await app.person('erika@example.com', 'admin')).user_id
+  second = (await app.person('second@example.com', 'admin')).user_id
 })
 afterAll(() => app.close())
 
@@ -438,6 +440,40 @@ test('an erased end user is a whole value of a change, in its own case', async (
   expect(await recordsOf('nested')).toMatchObject([{ change_value: null, change_salt: null }])
   expect(await verify()).toMatchObject({ valid: true })
 })
+
+test('nobody erases the origin of their own calls; another administrator does', async () => {
+  const user_id = second
+  const token = await app.signIn('second@example.com', 'correct horse battery')
+  const made = await app.call('POST', keys, { token, body: { name: 'made by the second' } })
+  expect(made.status).toBe(201)
+  const originsOf = (chain_id: string) =>
+    db()
+      .selectFrom('audit_records')
+      .select('seq')
+      .where('chain_id', '=', chain_id)
+      .where('actor_id', '=', user_id)
+      .where('origin_value', 'is not', null)
+      .execute()
+  const before = await originsOf(app.first.organization_id)
+  expect(before.length).toBeGreaterThan(0)
+  for (const own of [user_id, user_id.toUpperCase()]) {
+    const erasing = { token, body: { user_id: own } }
+    const refused = await app.call('POST', '/api/v2/audit/erasures', erasing)
+    expect([refused.status, refused.body.code]).toEqual([403, 'permission_denied'])
+    expect(refused.body.detail).toContain('another administrator')
+  }
+  const url = '/api/v2/audit/erasures?chain=installation'
+  expect((await post(url, { user_id: await ownerId() })).status).toBe(403)
+  expect((await originsOf(app.first.organization_id)).length).toBe(before.length + 2)
+  expect((await post('/api/v2/audit/erasures', { user_id })).body.origins).toBe(before.length + 2)
+  expect(await originsOf(app.first.organization_id)).toEqual([])
+})
+
+const ownerId = async () => {
+  const { admin_email } = app.first
+  const found = db().selectFrom('users').select('id').where('email', '=', admin_email)
+  return (await found.executeTakeFirstOrThrow()).id
+}
 
 test('retention deletes a prefix with a signed statement, and the rest verifies', async () => {
   await post(keys, { name: 'old' })
