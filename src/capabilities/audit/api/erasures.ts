@@ -39,6 +39,6 @@ export function eraseDetails(deps: AuditDeps): Route {
 
 function ownRecords(): Error {
   return problem('permission_denied', {
-    detail: 'Nobody can erase the origin of their own calls. Ask another administrator.',
+    detail: 'You cannot erase the origin of your own calls. Ask another administrator.',
   })
 }

@@ -5,7 +5,7 @@ type Db = Kysely<AuditTables>
 
 /**
  * Reads the newest checkpoint of a chain back from a sink, as the text of its envelope. Returns
- * undefined if the sink has none.
+ * undefined if the sink has no checkpoint of the chain.
  */
 export type CheckpointSource = (
   chain_id: string,
