@@ -7,7 +7,11 @@ import {
 } from '../capabilities/access/index.ts'
 import type { ContextJudge, OnFindings } from '../capabilities/detection/index.ts'
 import { deleteExpiredIngestRequests } from '../capabilities/edge/batches/index.ts'
-import { createBrowserLimits, defaultFeedbackLimits } from '../capabilities/feedback/index.ts'
+import {
+  createBrowserLimits,
+  createNetworkTags,
+  defaultFeedbackLimits,
+} from '../capabilities/feedback/index.ts'
 import { openSignals } from '../capabilities/incidents/index.ts'
 import { deleteOldEvents, deleteOldScenarios } from '../capabilities/onboarding/index.ts'
 import type { QuerySettings } from '../capabilities/query/index.ts'
@@ -17,12 +21,12 @@ import type { Mailer } from '../platform/mail/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
 import { deleteExpiredIdempotencyKeys, openIdempotencyStore } from '../platform/relational/index.ts'
 import { runInInstallation } from '../platform/tenancy/index.ts'
-import { openServedTrail } from './audit.ts'
+import { openServedTrail, openSources } from './audit.ts'
 import { controlRoutes, type ObservabilityParts } from './control-routes.ts'
 import { openJudge } from './detection.ts'
 import { noSender, openFindingRules } from './incidents.ts'
 import { type Intake, openIntake } from './intake.ts'
-import { archiveDeps } from './jobs.ts'
+import { archiveDeps, type BlobsConfig } from './jobs.ts'
 import { listen } from './listen.ts'
 import { openConfiguredMailer, openIssuerOutbound, openReceivers } from './notifications.ts'
 import { type OnboardingConfig, openOnboarding } from './onboarding.ts'
@@ -63,41 +67,44 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
 /** Reason for the installation scope of periodic work in the control plane. */
 export const controlWork = 'expired records, keys, ledger hours and audited reads of all projects'
 
-type ControlConfig = Pick<
-  RoleConfig<'api'>,
-  | 'secret_key'
-  | 'token_issuer'
-  | 'token_ttl_ms'
-  | 'invitation_ttl_ms'
-  | 'invitations_pending_max'
-  | 'outbound_allowed'
-  | 'oidc_issuer'
-  | 'oidc_audience'
-  | 'oidc_client_id'
-  | 'oidc_client_secret'
-  | 'oidc_scopes'
-  | 'oidc_groups_claim'
-  | 'oidc_group_roles'
-  | 'session_idle_ms'
-  | 'session_ttl_ms'
-  | 'smtp_url'
-  | 'mail_from'
-  | 'public_url'
-  | 'task_stalled_after_ms'
-  | 'ingest_body_bytes_max'
-  | 'ingest_take_over_ms'
-  | 'ingest_inflight_records_max'
-  | 'saved_queries_max'
-  | 'incident_rules_max'
-  | 'retention_hour'
-  | 'query_postgres_connections_max'
-  | 'postgres_url'
-  | 'postgres_connect_timeout_ms'
-  | 'postgres_statement_timeout_ms'
-  | 'blobs_url'
-  | 'clickhouse_cluster'
-  | 'certification_wait_ms'
-> &
+type ControlConfig = BlobsConfig &
+  Pick<
+    RoleConfig<'api'>,
+    | 'secret_key'
+    | 'token_issuer'
+    | 'token_ttl_ms'
+    | 'invitation_ttl_ms'
+    | 'invitations_pending_max'
+    | 'outbound_allowed'
+    | 'oidc_issuer'
+    | 'oidc_audience'
+    | 'oidc_subjects'
+    | 'oidc_client_id'
+    | 'oidc_client_secret'
+    | 'oidc_scopes'
+    | 'oidc_groups_claim'
+    | 'oidc_group_roles'
+    | 'session_idle_ms'
+    | 'session_ttl_ms'
+    | 'smtp_url'
+    | 'mail_from'
+    | 'public_url'
+    | 'task_stalled_after_ms'
+    | 'ingest_body_bytes_max'
+    | 'ingest_take_over_ms'
+    | 'ingest_inflight_records_max'
+    | 'saved_queries_max'
+    | 'incident_rules_max'
+    | 'retention_hour'
+    | 'query_postgres_connections_max'
+    | 'postgres_url'
+    | 'postgres_connect_timeout_ms'
+    | 'postgres_statement_timeout_ms'
+    | 'blobs_url'
+    | 'audit_checkpoint_sinks'
+    | 'clickhouse_cluster'
+    | 'certification_wait_ms'
+  > &
   OnboardingConfig &
   QuerySettings &
   VerificationApiConfig
@@ -175,6 +182,7 @@ export function openControl(
   const feedback = {
     ...{ db, clock, policies: built.intake.policies, limits: defaultFeedbackLimits },
     browsers: createBrowserLimits(),
+    network_tags: createNetworkTags(secret_key),
   }
   const onboarding = openOnboarding(context, config, {
     ...{ ...built, rules: { db, clock, incident_rules_max } },
@@ -183,7 +191,7 @@ export function openControl(
   })
   const opened = {
     ...{ clock, settings, requests, routing, archives, channels },
-    ...{ verification, feedback, onboarding },
+    ...{ verification, feedback, onboarding, sources: openSources(context, config) },
   }
   const observability = { ...built, ...asked, ...opened }
   return { access, routes: controlRoutes(access, observability) }

@@ -3,8 +3,10 @@ import {
   type AuditChoreOptions,
   auditChores,
   type CheckpointSink,
+  type CheckpointSource,
   openAuditErasure,
   openAuditTrail,
+  openBlobSink,
   openReadJournal,
   openRefusalSpool,
 } from '../capabilities/audit/index.ts'
@@ -37,7 +39,7 @@ export function openAudit(
   const streams = openAuditStreams(context, config, { db })
   const options: AuditChoreOptions = {
     ...{ db, clock: context.clock, secret_key, kept_days, streams: streams.names },
-    sinks: openSinks(context, config),
+    sinks: placesOf(config).map((place) => openSink(context, config, place)),
     checkpoint_poll_ms: config.audit_checkpoint_poll_ms,
   }
   const chores = [...auditChores(options), ...streams.chores]
@@ -69,9 +71,25 @@ export async function openServedTrail(
 /** Disk space for refused calls, whose number is limited too. */
 const spoolBytes_max = 64 * 1_048_576
 
-function openSinks(context: Pick<RoleContext, 'parts'>, config: AuditConfig): CheckpointSink[] {
-  const places = (config.audit_checkpoint_sinks ?? '').split(',').map((place) => place.trim())
-  return places.filter((place) => place !== '').map((place) => openSink(context, config, place))
+type SinksConfig = BlobsConfig & Pick<RoleConfig<'worker'>, 'audit_checkpoint_sinks'>
+
+/** Opens the sinks whose checkpoints can be read back: folders and buckets. */
+export function openSources(
+  context: Pick<RoleContext, 'parts'>,
+  config: SinksConfig,
+): CheckpointSource[] {
+  return placesOf(config)
+    .filter((place) => blobProtocols.has(URL.parse(place)?.protocol ?? ''))
+    .map((place) => openBlobSink(openBlobsAt(context, { ...config, blobs_url: place })).readNewest)
+}
+
+const blobProtocols = new Set(['file:', 's3:'])
+
+function placesOf({ audit_checkpoint_sinks = '' }: SinksConfig): string[] {
+  return audit_checkpoint_sinks
+    .split(',')
+    .map((place) => place.trim())
+    .filter((place) => place !== '')
 }
 
 function openSink(
@@ -87,7 +105,7 @@ function openSink(
       }
     case 'file:':
     case 's3:':
-      return toBlobs(context, config, place)
+      return openBlobSink(openBlobsAt(context, { ...config, blobs_url: place })).publish
     case 'https:':
     case 'http:':
       return toReceiver(openReceivers(config), place)
@@ -96,18 +114,6 @@ function openSink(
       throw new ConfigError(
         'LOOPTRACE_AUDIT_CHECKPOINT_SINKS: expected file:///folder, s3://bucket/prefix, https://receiver or stdout, separated by commas',
       )
-  }
-}
-
-function toBlobs(
-  context: Pick<RoleContext, 'parts'>,
-  config: BlobsConfig,
-  blobs_url: string,
-): CheckpointSink {
-  const blobs = openBlobsAt(context, { ...config, blobs_url })
-  return async ({ name, envelope }) => {
-    // A checkpoint is never replaced, even in a bucket without object lock.
-    if ((await blobs.stat(name)) === undefined) await blobs.put(name, [Buffer.from(envelope)])
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Access, accessRoutes, isInstallationAdmin } from '../capabilities/access/index.ts'
-import { auditRoutes } from '../capabilities/audit/index.ts'
+import { auditRoutes, type CheckpointSource } from '../capabilities/audit/index.ts'
 import { certificationRoutes, releasePolicyRoutes } from '../capabilities/certification/index.ts'
 import { conversationRoutes, conversationTreeRoutes } from '../capabilities/conversations/index.ts'
 import { correlationRoutes } from '../capabilities/correlations/index.ts'
@@ -44,7 +44,7 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
   return [
     ...accessRoutes(access),
     ...auditRoutes({
-      ...{ db: parts.db, clock: parts.clock },
+      ...{ db: parts.db, clock: parts.clock, sources: parts.sources },
       isInstallationAdmin: (user_id) => isInstallationAdmin(parts.db, user_id),
     }),
     ...taskRoutes(parts),
@@ -83,6 +83,8 @@ export type ObservabilityParts = Pick<
   channels: ChannelRoutesDeps
   verification: VerificationApi
   feedback: FeedbackDeps
+  /** Sinks of audit checkpoints that can be read back. */
+  sources: readonly CheckpointSource[]
   certification_wait_ms: number
   onboarding: OnboardingRoutesDeps
   /** Hour (UTC) at which the daily retention runs start. */

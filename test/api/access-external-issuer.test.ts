@@ -90,6 +90,9 @@ test('a person without an account accepts an invitation with a token of the issu
   expect((await who(token)).status).toBe(401)
   const accepted = await accept(token)
   expect([accepted.status, accepted.body.tokens]).toEqual([201, null])
+  // The subject that accepted is the person from then on.
+  const stranger = await issuer.tokenWith({ email: 'new@example.com', sub: 'another subject' })
+  expect((await who(stranger)).status).toBe(401)
   expect((await who(token)).body.id).toBe(accepted.body.user_id)
 })
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '../../src/kernel/ids.ts'
 import { defaultKeyScopes } from '../../src/kernel/scopes.ts'
 import { type AccessApp, callsAs, outcome, startAccessApp } from '../support/access-app.ts'
 
@@ -228,7 +229,55 @@ describe('tenants', () => {
 
   test('no key manages keys, with any scopes', async () => {
     const { key } = await newKey({ scopes: ['access:read', 'ingest:write'] })
-    const reply = await app.call('GET', keys, { key })
+    const reply = await app.call('POST', keys, { key, body: { name: 'another' } })
     expect(outcome(reply)).toEqual([401, 'credentials_unsupported'])
+  })
+})
+
+describe('a key with only access:read', () => {
+  const own = () => `${root}/projects/${app.first.project_id}`
+  test('reads who and what has access to its project', async () => {
+    const { key, id } = await newKey({ scopes: ['access:read'] })
+    const account = await post(`${root}/service-accounts`, { name: 'reader', scopes: [] })
+    expect(account.status).toBe(201)
+    const { body: list } = await app.call('GET', `${own()}/members`, { key })
+    const paths = [
+      own(),
+      ...[`${own()}/members`, `${own()}/members/${list.members[0].user_id}`],
+      ...[`${own()}/api-keys`, `${own()}/api-keys/${id}`],
+      ...[`${root}/service-accounts`, `${root}/service-accounts/${account.body.id}`],
+      `${root}/service-accounts/${account.body.id}/keys`,
+    ]
+    for (const path of paths) {
+      const reply = await app.call('GET', path, { key })
+      expect([path, reply.status]).toEqual([path, 200])
+      expect(reply.text).not.toContain(key)
+    }
+    const { key: other } = await newKey({ scopes: ['tasks:read'] })
+    for (const path of paths) {
+      const reply = await app.call('GET', path, { key: other })
+      expect([path, ...outcome(reply)]).toEqual([path, 403, 'permission_denied'])
+    }
+  })
+
+  test('reads no other project, and changes nothing', async () => {
+    const { key } = await newKey({ scopes: ['access:read'] })
+    const organization = `${root}/organizations/${app.first.organization_id}`
+    const other = await post(`${organization}/projects`, { name: 'beside the key' })
+    for (const path of ['', '/members', '/api-keys']) {
+      const reply = await app.call('GET', `${root}/projects/${other.body.id}${path}`, { key })
+      expect([path, ...outcome(reply)]).toEqual([path, 404, 'project_not_found'])
+    }
+    const elsewhere = { key, headers: { 'x-project-id': other.body.id } }
+    const accounts = await app.call('GET', `${root}/service-accounts`, elsewhere)
+    expect(outcome(accounts)).toEqual([404, 'project_not_found'])
+    for (const [method, path] of [
+      ['POST', `${root}/service-accounts`],
+      ['PUT', `${own()}/members/${newId()}`],
+      ['POST', `${own()}/archive`],
+    ] as const) {
+      const reply = await app.call(method, path, { key, body: {} })
+      expect([path, reply.status]).toEqual([path, 401])
+    }
   })
 })

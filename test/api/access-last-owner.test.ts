@@ -24,7 +24,7 @@ const endsNoOwner = [
   ...['createServiceAccount', 'putServiceAccount', 'deleteServiceAccount', 'resumeServiceAccount'],
   ...['disableServiceAccount', 'enableServiceAccount', 'createServiceAccountKey', 'createUser'],
   ...['revokeOperatorKey', 'setUserPassword', 'enableUser', 'endUserSessions', 'putAdministrator'],
-  'createPasswordReset',
+  ...['createPasswordReset', 'unlinkUserIdentities'],
 ]
 
 let app: AccessApp
@@ -107,7 +107,8 @@ async function arrive(subject: string, group: string, organization: string): Pro
     { group: 'owners', organization, role: 'owner' as const },
     { group: 'members', organization, role: 'member' as const },
   ]
-  const person = { ...issuer, subject, email: undefined, display_name: 'Ada', groups: [group] }
+  const named = { subject, email: undefined, display_name: 'Ada', groups: [group] }
+  const person = { ...issuer, subjects: 'public' as const, ...named }
   const now = new Date()
   await admit(app.relational.db, { person, mapping, now }).catch((error: unknown) => {
     if (!String(error).includes('disabled')) throw error

@@ -192,3 +192,163 @@ test('a client without the issuer or the public URL is refused at the start', as
     'requires LOOPTRACE_OIDC_ISSUER',
   )
 })
+
+describe('claims of the ID token and of the user information are not mixed', () => {
+  const victim = 'victim-of-mixing@example.com'
+  const mine = 'mallory-mixing@example.com'
+  test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+    [
+      'an e-mail that only the user information verifies',
+      { email: victim, email_verified: undefined },
+      { email: mine, email_verified: true },
+    ],
+    [
+      'an e-mail of the user information that only the ID token verifies',
+      { email: undefined, email_verified: true },
+      { email: victim },
+    ],
+    [
+      'a verification without an e-mail beside an e-mail without a verification',
+      { email: victim, email_verified: undefined },
+      { email_verified: true },
+    ],
+  ])('%s gives no account', async (_name, claims, userinfo) => {
+    const { user_id } = await app.person(`${crypto.randomUUID()}-${victim}`, 'member')
+    await app.relational.db
+      .updateTable('users')
+      .set({ email: victim })
+      .where('id', '=', user_id)
+      .execute()
+    issuer.world.claims = { sub: 'mallory mixing', groups: undefined, ...claims }
+    issuer.world.userinfo = { sub: 'mallory mixing', ...userinfo }
+    await signIn()
+    const linked = await app.relational.db
+      .selectFrom('user_identities')
+      .innerJoin('users', 'users.id', 'user_identities.user_id')
+      .select('users.email')
+      .where('subject', '=', 'mallory mixing')
+      .execute()
+    expect(linked).toEqual([])
+    await app.relational.db.deleteFrom('users').where('id', '=', user_id).execute()
+  })
+
+  test.each<[string, unknown, unknown]>([
+    ['the ID token', false, true],
+    ['the user information', true, false],
+    ['the ID token, as text', 'false', true],
+    ['the user information, as text', true, 'False'],
+  ])('a `false` of %s wins', async (_name, token, info) => {
+    const email = 'denied@example.com'
+    issuer.world.claims = { sub: 'denied', groups: undefined, email, email_verified: token }
+    issuer.world.userinfo = { sub: 'denied', groups: ['all'], email, email_verified: info }
+    expect(outcome(await signIn())).toEqual([403, 'permission_denied'])
+  })
+
+  test('one source that has both is enough', async () => {
+    const info = { email: 'whole@example.com', email_verified: true, groups: ['all'] }
+    issuer.world.claims = { sub: 'whole', ...{ email: undefined, groups: undefined } }
+    issuer.world.claims['email_verified'] = undefined
+    issuer.world.userinfo = { sub: 'whole', ...info }
+    expect((await signIn()).status).toBe(302)
+  })
+})
+
+describe('a subject of the issuer is one person in every client', () => {
+  const accessToken = (claims: Record<string, unknown>) => {
+    const exp = Math.floor(Date.now() / 1000) + 600
+    return issuer.sign({ iss: issuer.world.url, aud: 'api', exp, email_verified: true, ...claims })
+  }
+  const who = (token: string, at = app) => at.call('GET', '/probe/user', { token })
+
+  test('an access token of another subject with the same verified e-mail is refused', async () => {
+    const email = 'one-subject@example.com'
+    issuer.world.claims = { sub: 'rightful', email }
+    expect((await signIn()).status).toBe(302)
+    const stranger = await who(await accessToken({ sub: 'stranger', email }))
+    expect(outcome(stranger)).toEqual([401, 'credentials_invalid'])
+    expect((await who(await accessToken({ sub: 'rightful', email }))).status).toBe(200)
+    expect((await signIn()).status).toBe(302)
+  })
+
+  test('a sign-in of another subject than that of an access token is refused', async () => {
+    const email = 'api-first@example.com'
+    const { user_id } = await app.person(email, 'member')
+    const first = await who(await accessToken({ sub: 'first', email }))
+    expect(first.body.id).toBe(user_id)
+    issuer.world.claims = { sub: 'second', email }
+    expect(outcome(await signIn())).toEqual([403, 'permission_denied'])
+    issuer.world.claims = { sub: 'first', email: 'moved@example.com' }
+    expect((await signIn()).status).toBe(302)
+    const moved = await who(await accessToken({ sub: 'first', email: 'moved@example.com' }))
+    expect(moved.body.id).toBe(user_id)
+  })
+
+  test('of several first tokens at once, one subject is linked', async () => {
+    const email = 'raced@example.com'
+    await app.person(email, 'member')
+    const tokens = await Promise.all(
+      Array.from({ length: 6 }, (_, at) => accessToken({ sub: `racer ${at}`, email })),
+    )
+    const signedIn = () => {
+      issuer.world.claims = { sub: 'racer in a browser', email }
+      return signIn()
+    }
+    const replies = await Promise.all([signedIn(), ...tokens.map((token) => who(token))])
+    const { rows } = await app.relational.pool.query(
+      'select distinct subject from user_identities join users on users.id = user_id where email = $1',
+      [email],
+    )
+    expect(rows).toHaveLength(1)
+    expect(replies.filter(({ status }) => status < 400)).toHaveLength(1)
+  })
+
+  test('an administrator removes the links, which ends the sessions; the next one is linked', async () => {
+    const email = 'relinked@example.com'
+    const person = await app.person(email, 'member')
+    const old = await accessToken({ sub: 'old subject', email })
+    expect((await who(old)).status).toBe(200)
+    const owner = await app.signIn(app.first.admin_email, app.first.admin_password)
+    const url = `/api/v2/access/users/${person.user_id}/identities`
+    const listed = await app.call('GET', url, { token: owner })
+    expect(listed.body.identities).toEqual([
+      {
+        ...{ issuer: issuer.world.url, client_id: 'api', subject: 'old subject' },
+        created_at: expect.any(String),
+      },
+    ])
+    for (const method of ['GET', 'DELETE'] as const) {
+      const { token } = await app.person(`${method}-x@example.com`, 'admin')
+      const denied = await app.call(method, url, { token })
+      expect(outcome(denied)).toEqual([403, 'permission_denied'])
+    }
+    expect((await app.call('DELETE', url, { token: owner })).status).toBe(204)
+    const fresh = await accessToken({ sub: 'new subject', email })
+    expect((await who(fresh)).body.id).toBe(person.user_id)
+    expect(outcome(await who(old))).toEqual([401, 'credentials_invalid'])
+    const record = await app.relational.db
+      .selectFrom('audit_records')
+      .select(['resource_id', 'change_value', 'outcome'])
+      .where('action', '=', 'unlinkUserIdentities')
+      .where('outcome', '=', 'succeeded')
+      .executeTakeFirstOrThrow()
+    expect(record.resource_id).toBe(person.user_id)
+    expect(record.change_value).toContain('old subject')
+    const unknown = `/api/v2/access/users/${crypto.randomUUID()}/identities`
+    expect(outcome(await app.call('DELETE', unknown, { token: owner }))).toEqual([
+      404,
+      'user_not_found',
+    ])
+  })
+
+  test('with pairwise subjects, each client has its own subject of an account', async () => {
+    const pairwise = await startAccessApp({ ...settings(), oidc_subjects: 'pairwise' })
+    const email = 'pairwise@example.com'
+    issuer.world.claims = { sub: 'in the console', email }
+    expect((await signIn(pairwise)).status).toBe(302)
+    const api = await who(await accessToken({ sub: 'in the api', email }), pairwise)
+    expect(api.status).toBe(200)
+    issuer.world.claims = { sub: 'somebody else', email }
+    expect(outcome(await signIn(pairwise))).toEqual([403, 'permission_denied'])
+    await pairwise.close()
+  })
+})

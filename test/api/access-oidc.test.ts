@@ -244,8 +244,8 @@ describe('keys of the provider', () => {
   })
 
   test('verify an access token for our audience, and no token for another', async () => {
-    await browser.signIn()
-    const { user_id } = (await browser.call('GET', session)).body
+    const { user_id } = await app.person('program@example.com', 'member')
+    provider.person = { sub: 'program', email: 'program@example.com' }
     const ours = await provider.accessToken('https://looptrace.test')
     const who = (token: string) => app.call('GET', '/probe/user', { token })
     expect((await who(ours)).body).toMatchObject({ kind: 'user', id: user_id })

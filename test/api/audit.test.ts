@@ -1,9 +1,10 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { type ChainHead, emptyHead, linkRecord } from '../../src/capabilities/audit/chain/record.ts'
 import { pruneChains } from '../../src/capabilities/audit/checkpoints/prune-chains.ts'
 import { signCheckpoints } from '../../src/capabilities/audit/checkpoints/sign-checkpoints.ts'
 import { openSigningKey } from '../../src/capabilities/audit/checkpoints/signing-key.ts'
@@ -25,6 +26,7 @@ let app: AccessApp
 let owner: string
 let keys: string
 let erika: string
+let second: string
 
 const content = defineRoute({
   method: 'GET',
@@ -48,6 +50,7 @@ beforeAll(async () => {
   owner = await app.signIn(app.first.admin_email, app.first.admin_password)
   keys = `${root}/projects/${app.first.project_id}/api-keys`
   erika = (await app.person('erika@example.com', 'admin')).user_id
+  second = (await app.person('second@example.com', 'admin')).user_id
 })
 afterAll(() => app.close())
 
@@ -438,6 +441,40 @@ test('an erased end user is a whole value of a change, in its own case', async (
   expect(await verify()).toMatchObject({ valid: true })
 })
 
+test('nobody erases the origin of their own calls; another administrator does', async () => {
+  const user_id = second
+  const token = await app.signIn('second@example.com', 'correct horse battery')
+  const made = await app.call('POST', keys, { token, body: { name: 'made by the second' } })
+  expect(made.status).toBe(201)
+  const originsOf = (chain_id: string) =>
+    db()
+      .selectFrom('audit_records')
+      .select('seq')
+      .where('chain_id', '=', chain_id)
+      .where('actor_id', '=', user_id)
+      .where('origin_value', 'is not', null)
+      .execute()
+  const before = await originsOf(app.first.organization_id)
+  expect(before.length).toBeGreaterThan(0)
+  for (const own of [user_id, user_id.toUpperCase()]) {
+    const erasing = { token, body: { user_id: own } }
+    const refused = await app.call('POST', '/api/v2/audit/erasures', erasing)
+    expect([refused.status, refused.body.code]).toEqual([403, 'permission_denied'])
+    expect(refused.body.detail).toContain('another administrator')
+  }
+  const url = '/api/v2/audit/erasures?chain=installation'
+  expect((await post(url, { user_id: await ownerId() })).status).toBe(403)
+  expect((await originsOf(app.first.organization_id)).length).toBe(before.length + 2)
+  expect((await post('/api/v2/audit/erasures', { user_id })).body.origins).toBe(before.length + 2)
+  expect(await originsOf(app.first.organization_id)).toEqual([])
+})
+
+const ownerId = async () => {
+  const { admin_email } = app.first
+  const found = db().selectFrom('users').select('id').where('email', '=', admin_email)
+  return (await found.executeTakeFirstOrThrow()).id
+}
+
 test('retention deletes a prefix with a signed statement, and the rest verifies', async () => {
   await post(keys, { name: 'old' })
   await checkpoint()
@@ -469,6 +506,7 @@ describe('looptrace audit verify', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'looptrace-audit-'))
     await post(keys, { name: 'exported' })
+    await post(keys, { name: 'two\u2028lines\u2029or\u0085more' })
     await checkpoint()
     const exported = await get('/api/v2/audit/export')
     expect(exported).toMatchObject({ status: 200 })
@@ -482,9 +520,12 @@ describe('looptrace audit verify', () => {
   })
   afterAll(() => rm(folder, { recursive: true }))
 
-  const run = async (given: readonly string[]) => {
-    const options = ['--checkpoints', join(folder, 'checkpoints')]
-    const words = ['audit', 'verify', '-', ...options, '--keys', join(folder, 'jwks.json')]
+  const run = async (
+    given: readonly string[],
+    { path = '-', checkpoints = join(folder, 'checkpoints'), more = [] as string[] } = {},
+  ) => {
+    const options = ['--checkpoints', checkpoints, ...more]
+    const words = ['audit', 'verify', path, ...options, '--keys', join(folder, 'jwks.json')]
     const found = commandOf(cliCommands, words)
     let out = ''
     const print = (text: string) => {
@@ -502,6 +543,88 @@ describe('looptrace audit verify', () => {
     const { status, out } = await run(lines)
     expect(out).toMatch(/valid\n$/)
     expect(status).toBe(0)
+  })
+
+  test('reads a file whose texts have other line ends, and the export escapes them', async () => {
+    const path = join(folder, 'records.ndjson')
+    expect(lines.join()).not.toMatch(/[\u0085\u2028\u2029]/)
+    // An older version exported them as they are.
+    const raw = lines.map((line) => JSON.stringify(JSON.parse(line)))
+    expect(raw.join()).toMatch(/two\u2028lines\u2029or\u0085more/)
+    for (const text of [lines.join('\n'), raw.join('\n'), `${raw.join('\r\n')}\r\n`]) {
+      await writeFile(path, text)
+      const { status, out } = await run([], { path })
+      expect(out).toMatch(/\bvalid\n$/)
+      expect(status).toBe(0)
+    }
+  })
+
+  describe('proves nothing', () => {
+    /** Rewrites the records from a number on, as somebody without the signing key can. */
+    const rewritten = (from: number) => {
+      let head: ChainHead = emptyHead
+      return lines.map((line) => {
+        const record = JSON.parse(line)
+        const linked = record.seq < from ? record : linkRecord({ ...record, action: 'x' }, head)
+        head = { seq: linked.seq, hash: linked.hash }
+        return JSON.stringify({ ...record, ...linked })
+      })
+    }
+    let first_seq: number
+    const folderWith = async (keep: (checkpoint: { seq: number; chain_id: string }) => boolean) => {
+      const place = await mkdtemp(join(folder, 'some-'))
+      for (const name of await readdir(join(folder, 'checkpoints'))) {
+        const text = await readFile(join(folder, 'checkpoints', name), 'utf8')
+        const payload = JSON.parse(Buffer.from(JSON.parse(text).payload, 'base64').toString())
+        if (keep(payload)) await writeFile(join(place, name), text)
+      }
+      return place
+    }
+    beforeAll(async () => {
+      const { seq } = JSON.parse(lines[0] ?? '')
+      const { body } = await get(`/api/v2/audit/checkpoints?from_seq=${seq}&limit=1`)
+      first_seq = body.checkpoints[0].seq
+    })
+
+    test('without a checkpoint, or with those of another chain', async () => {
+      const none = await folderWith(() => false)
+      const other = await mkdtemp(join(folder, 'other-'))
+      const { body } = await get('/api/v2/audit/checkpoints?chain=installation&limit=1000')
+      for (const [at, { envelope }] of body.checkpoints.entries()) {
+        await writeFile(join(other, `${at}.json`), JSON.stringify(envelope))
+      }
+      for (const checkpoints of [none, other]) {
+        const { status, out } = await run(rewritten(1), { checkpoints })
+        expect(out).toMatch(/no checkpoint of this chain/)
+        expect(out).not.toMatch(/\bvalid\n$/)
+        expect(status).toBe(1)
+        const any = await run(rewritten(1), { checkpoints, more: ['--max-unprotected', '99999'] })
+        expect(any.status).toBe(1)
+      }
+      expect(body.checkpoints.length).toBeGreaterThan(0)
+    })
+
+    test('about records after the newest checkpoint, unless some may be unprotected', async () => {
+      const checkpoints = await folderWith(({ seq }) => seq <= first_seq)
+      const forged = rewritten(first_seq + 1)
+      const open = JSON.parse(forged.at(-1) ?? '').seq - first_seq
+      expect(open).toBeGreaterThan(1)
+      const { status, out } = await run(forged, { checkpoints })
+      expect(out).toMatch(/newest checkpoint: record \d+, signed 2\d{3}-.*Z \(.* ago\)/)
+      expect(out).toMatch(new RegExp(`${open} records after the newest checkpoint`))
+      expect(out).toMatch(/not proven/)
+      expect(status).toBe(1)
+      const less = ['--max-unprotected', String(open - 1)]
+      expect((await run(forged, { checkpoints, more: less })).status).toBe(1)
+      const enough = ['--max-unprotected', String(open)]
+      expect(await run(forged, { checkpoints, more: enough })).toMatchObject({
+        out: expect.stringMatching(/\bvalid\n$/),
+        status: 0,
+      })
+      for (const wrong of ['-1', 'many', '1.5']) {
+        expect((await run(forged, { more: [`--max-unprotected=${wrong}`] })).status).toBe(2)
+      }
+    })
   })
 
   test.each<[string, (all: string[]) => string[]]>([

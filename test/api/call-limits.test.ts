@@ -28,6 +28,12 @@ const routes: Route[] = [
   }),
   defineRoute({
     ...about,
+    ...{ url: '/costly', id: 'getCostly', auth: 'jwt_or_key', scope: { level: 'user' } },
+    caller_rate_per_minute_max: 2,
+    handle: async ({ caller }) => caller.id,
+  }),
+  defineRoute({
+    ...about,
     ...{ url: '/open', id: 'getOpen', auth: 'public', scope: { level: 'public' } },
     handle: async () => 1,
   }),
@@ -72,6 +78,26 @@ async function serve(more: Partial<HttpServerOptions> = {}) {
   }
   return { server, ask, statuses, clock, revoked, metrics }
 }
+
+describe('a route with a limit for each caller', () => {
+  test('refuses a caller at any address, and no other caller of the network', async () => {
+    const { ask, statuses } = await serve()
+    const url = '/costly'
+    const roaming = await statuses(5, (n) => ({ url, key: 'user:ada', from: `192.0.2.${n + 1}` }))
+    expect(roaming).toEqual([200, 200, 429, 429, 429])
+    const refused = await ask({ url, key: 'user:ada' })
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+    expect(await statuses(3, (n) => ({ url, key: `user:${n}` }))).toEqual([200, 200, 200])
+    expect((await ask({ key: 'user:ada' })).statusCode).toBe(200)
+  })
+
+  test('counts its calls for the limit of all calls too, and refused credentials for none', async () => {
+    const { statuses, ask } = await serve({ rate_per_minute_max: 3 })
+    expect(await statuses(3, () => ({ url: '/costly', key: 'other:ada' }))).toEqual([401, 401, 401])
+    expect(await statuses(3, () => ({ url: '/costly', key: 'user:ada' }))).toEqual([200, 200, 429])
+    expect((await ask({ key: 'user:ada' })).statusCode).toBe(429)
+  })
+})
 
 describe('calls of a caller', () => {
   test('a flood of one key does not limit another key of the same network', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../src/kernel/ids.ts'
+import { sql } from '../../src/platform/relational/index.ts'
 import {
   type FeedbackApi,
   feedbackKey,
@@ -19,7 +20,10 @@ let server: string
 beforeAll(async () => {
   api = await openFeedbackApi({
     real_keys: true,
-    limits: { browser_items_of_task_max: 30, browser_pending_max: 5, pending_max: 10 },
+    limits: {
+      ...{ browser_items_of_task_max: 30, browser_items_of_network_max: 3 },
+      ...{ browser_pending_max: 8, pending_max: 20 },
+    },
   })
   project = await api.newProject()
   task = await api.newTask(project)
@@ -38,6 +42,7 @@ const outcome = ({ status, body }: Reply) => [status, body?.code]
 const page = (more: Record<string, string> = {}, key = browser) => ({
   headers: { 'x-api-key': key, origin, ...more },
 })
+const pageAt = (from: string) => ({ ...page(), from })
 const give = (body: object, about = page(), task_id = task) =>
   api.give(project, task_id, { thumbs: 'up', user_id: 'ann', ...body }, about)
 const pathOf = ({ body }: Reply, user_id?: string) =>
@@ -69,6 +74,14 @@ describe('a browser key', () => {
     { origins: ['*'] },
     { origins: ['null'] },
     { origins: ['https://*.example.com/'] },
+    { origins: ['https://*.example.com'] },
+    { origins: ['https://*'] },
+    { origins: ['https://app.*.com'] },
+    { origins: ['https://app.example.com:*'] },
+    { origins: ['https://a,b.example.com'] },
+    { origins: ['https://a b.example.com'] },
+    { origins: ['https://.example.com'] },
+    { origins: ['https://app..example.com'] },
     { origins: ['https://app.example.com/'] },
     { origins: ['https://app.example.com/chat'] },
     { origins: ['https://app.example.com:443'] },
@@ -90,7 +103,9 @@ describe('a browser key', () => {
   test('sends feedback of end users from its origin', async () => {
     const made = await give({ feedback_id: newId(), comment: 'Nice.' })
     expect(made.status).toBe(201)
-    expect(made.body).toMatchObject({ source: 'end_user', user_id: 'ann', counts: true })
+    expect(made.body).toMatchObject({ source: 'end_user', user_id: 'ann' })
+    const read = await api.call('GET', project, pathOf(made), { headers: { 'x-api-key': server } })
+    expect(read.body).toMatchObject({ state: 'attached', counts: true })
     expect(made.headers['access-control-allow-origin']).toBe('*')
     expect(made.headers['access-control-expose-headers']).toContain('Retry-After')
     expect(made.headers['access-control-allow-credentials']).toBeUndefined()
@@ -140,10 +155,38 @@ describe('a browser key', () => {
     const key = (await makeKey({ origins: [origin] }, stranger)).body.key
     const made = await give({}, page({}, key))
     // It writes into its own project only, where no such task was seen.
-    expect([made.status, made.body.state]).toEqual([201, 'pending'])
+    expect([made.status, made.body.state]).toEqual([201, 'accepted'])
     const named = await give({}, page({ 'x-project-id': project }, key))
     expect(outcome(named)).toEqual([404, 'project_not_found'])
   })
+})
+
+test('the answers for a task that was seen and for an unknown one are the same', async () => {
+  const implicit = '4bf92f3577b34da6a3ce929d0e0e4736'
+  await api.newTask(project, { task_id: '4bf92f35-77b3-4da6-a3ce-929d0e0e4736', implicit: true })
+  const guesser = pageAt('10.7.0.1')
+  const seenBy = async (task_id: string) => {
+    const sent = { feedback_id: newId(), user_id: 'guesser', comment: 'x' }
+    const made = await give(sent, guesser, task_id)
+    const again = await give(sent, guesser, task_id)
+    const item = `${task_id}/feedback/${sent.feedback_id}?user_id=guesser`
+    const edited = await api.call('PUT', project, item, { ...page(), body: { rating: 1 } })
+    const gone = await api.call('DELETE', project, item, page())
+    const replies = [made, again, edited, gone].map(({ status, body, headers }) => {
+      const { date: _date, 'x-request-id': _id, ...more } = headers
+      return { status, body, headers: more }
+    })
+    return JSON.stringify(replies)
+      .replaceAll(task_id, 'TASK')
+      .replaceAll(sent.feedback_id, 'ITEM')
+      .replaceAll(/"(remaining|ratelimit-\w+|content-length)":"[^"]*"/g, '')
+  }
+  const unknown = await seenBy('ffffffffffffffffffffffffffffffff')
+  expect(unknown).toContain('"state":"accepted","')
+  expect(unknown).toContain('"counts":null')
+  for (const known of [task, await api.newTask(project), implicit]) {
+    expect(await seenBy(known)).toBe(unknown)
+  }
 })
 
 describe('changes with a browser key', () => {
@@ -182,7 +225,8 @@ describe('changes with a browser key', () => {
     const made = await api.give(project, mine, vote, { headers: { 'x-api-key': server } })
     api.clock.ms += 1_000
     const forged = await give({ thumbs: 'down', user_id: 'victim' }, page(), mine)
-    expect(forged.body.counts).toBe(false)
+    const stored = { headers: { 'x-api-key': server } }
+    expect((await api.call('GET', project, pathOf(forged), stored)).body.counts).toBe(false)
     const read = await api.call('GET', project, pathOf(made), { headers: { 'x-api-key': server } })
     expect(read.body.counts).toBe(true)
   })
@@ -226,10 +270,34 @@ describe('preflight requests', () => {
 })
 
 describe('a hostile page', () => {
+  test('has a tenth of what browser keys can add to a task, at each network', async () => {
+    for (const task_id of [await api.newTask(project), newId()]) {
+      const send = (from: string, at: number) =>
+        give({ user_id: `n${from}-${at}` }, pageAt(from), task_id)
+      const codes: unknown[][] = []
+      for (let at = 0; at < 5; at += 1) codes.push(outcome(await send('10.3.0.1', at)))
+      expect(codes.map(([status]) => status)).toEqual([201, 201, 201, 409, 409])
+      expect(codes[3]).toEqual([409, 'limit_reached'])
+      // An IPv6 /64 is one network.
+      for (const [at, status] of [201, 201, 201, 409].entries()) {
+        expect((await send(`2001:db8::${at + 1}`, at)).status).toBe(status)
+      }
+      expect((await send('10.3.0.2', 0)).status).toBe(201)
+      const others = { headers: { 'x-api-key': server } }
+      expect((await api.give(project, task_id, { rating: 5 }, others)).status).toBe(201)
+    }
+    const { rows } = await sql`select network_tag from feedback where by_browser`.execute(api.db)
+    expect(JSON.stringify(rows)).not.toContain('10.3.0')
+    await sql`delete from feedback where state = 'pending'`.execute(api.db)
+    await sql`delete from feedback_drops`.execute(api.db)
+  })
+
   test('is limited as one user, as many users of one network, and as anonymous users', async () => {
     const key = (await makeKey({ origins: [origin], user_rate_per_minute: 2 })).body.key
     const network = (from: string) => ({ ...page({}, key), from })
-    const send = (from: string, body: object) => give({ task: undefined, ...body }, network(from))
+    // A task each, so that no task is full.
+    const send = async (from: string, body: object) =>
+      give(body, network(from), await api.newTask(project))
     const limited: Reply[] = []
     for (let at = 0; at < 3; at += 1) limited.push(await send('10.0.0.1', { user_id: 'one' }))
     expect(limited.map(({ status }) => status)).toEqual([201, 201, 429])
@@ -268,7 +336,7 @@ describe('a hostile page', () => {
     const others = { headers: { 'x-api-key': server } }
     expect((await api.give(project, mine, { rating: 5 }, others)).status).toBe(201)
     const waiting = newId()
-    expect(await flood(waiting, 7)).toEqual({ '201 ': 5, '429 feedback_queue_full': 2 })
+    expect(await flood(waiting, 10)).toEqual({ '201 ': 8, '429 feedback_queue_full': 2 })
     expect((await api.give(project, newId(), { rating: 5 }, others)).status).toBe(201)
     const drops = await api.db
       .selectFrom('feedback_drops')

@@ -5,7 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { otlpRoutes } from '../../src/capabilities/edge/otlp/index.ts'
 import { proxyRoutes } from '../../src/capabilities/edge/proxy/index.ts'
-import { createHttpServer, defineRoute, type HttpServer } from '../../src/platform/http/index.ts'
+import {
+  createHttpServer,
+  createManagementServer,
+  defineRoute,
+  type HttpServer,
+} from '../../src/platform/http/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 
 import { type TestReceiver, testReceiver } from '../support/otlp-receiver.ts'
@@ -71,8 +76,12 @@ afterAll(async () => {
 
 type Answer = { status: number; head: string; body: string }
 
-async function send(line: string, ...headers: string[]): Promise<Answer> {
-  const socket = connect(port, '127.0.0.1')
+function send(line: string, ...headers: string[]): Promise<Answer> {
+  return sendTo(port, line, ...headers)
+}
+
+async function sendTo(to: number, line: string, ...headers: string[]): Promise<Answer> {
+  const socket = connect(to, '127.0.0.1')
   socket.write(
     [`${line} HTTP/1.1`, 'Host: h', 'Connection: close', ...headers, '', ''].join('\r\n'),
   )
@@ -121,6 +130,47 @@ describe('a method that a path does not support', () => {
     expect([options.status, options.body]).toEqual([204, ''])
     expect(options.head).toContain('allow: get, head, options, put')
     expect((await send('OPTIONS /api/v1/nothing')).status).toBe(404)
+  })
+})
+
+describe('several Host headers', () => {
+  test.each([
+    'GET /api/v1/things/x',
+    'PUT /api/v1/things/x',
+    'OPTIONS /api/v1/things/x',
+    'GET /no',
+  ])('%s answers 400', async (line) => {
+    for (const other of ['Host: h', 'HOST: attacker.test', 'host:']) {
+      const answer = await send(line, other)
+      expect([other, answer.status]).toEqual([other, 400])
+      expect(problemIn(answer)).toMatchObject({
+        code: 'invalid_request',
+        detail: 'Host: sent 2 times, expected once',
+      })
+    }
+  })
+
+  test.each([
+    'POST /v1/chat/completions',
+    'GET /v1/chat/other',
+    'POST /v1/traces',
+    'GET /v1/logs/x',
+  ])('%s answers 400 in its own format, and reads no credentials', async (line) => {
+    const answer = await send(line, 'Host: attacker.test', 'X-API-Key: lt_valid')
+    expect(answer.status).toBe(400)
+    expect(answer.body).toContain('sent 2 times')
+  })
+
+  test('the port of metrics and health answers 400 too', async () => {
+    const managed = await createManagementServer({
+      ...{ host: '127.0.0.1', port: 0, checks: [], metrics: createMetrics() },
+      logger: createLogger({ role: 'test', level: 'silent' }),
+    })
+    for (const path of ['/livez', '/metrics', '/none']) {
+      expect((await sendTo(managed.port, `GET ${path}`, 'Host: x')).status).toBe(400)
+    }
+    expect((await sendTo(managed.port, 'GET /livez')).status).toBe(200)
+    await managed.close()
   })
 })
 

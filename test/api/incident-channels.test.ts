@@ -39,6 +39,51 @@ async function sent(channel_id: string): Promise<Record<string, string>> {
   return receiver.received[0]?.headers as Record<string, string>
 }
 
+describe('an address that is not public', () => {
+  const addresses = [
+    ...['http://127.0.0.1/', 'http://0x7f.1:80/', 'http://2130706433/', 'http://[::1]/'],
+    ...['http://[::ffff:10.0.0.1]/', 'http://10.1.2.3:8080/', 'http://192.168.0.1/'],
+    ...['http://169.254.169.254/', 'http://100.64.0.1/', 'http://0.0.0.0/', 'http://[fd00::1]/'],
+    ...['http://localhost/', 'http://api.LOCALHOST./', 'http://224.0.0.1/', 'https://172.16.0.1/'],
+  ]
+  const sections: [string, (url: string) => object, string][] = [
+    ['webhook', (url) => ({ url: `${url}path-token?key=query-token` }), '/webhook/url'],
+    ['slack', (url) => ({ webhook_url: `${url}path-token?key=query-token` }), '/slack/webhook_url'],
+    ['pagerduty', (url) => ({ routing_key: 'k'.repeat(32), url }), '/pagerduty/url'],
+    ['alertmanager', (url) => ({ url }), '/alertmanager/url'],
+  ]
+  test.each(sections)(
+    'in the section %s is refused when it is saved',
+    async (type, of, pointer) => {
+      const { channel_id } = await created()
+      for (const address of addresses) {
+        const body = { name: `private-${++names}`, [type]: of(address) }
+        for (const reply of [
+          await call('POST', '/channels', project, { body }),
+          await call('PUT', `/channels/${channel_id}`, project, { body }),
+        ]) {
+          expect([address, ...codeOf(reply)]).toEqual([address, 400, 'invalid_request'])
+          expect(reply.body.errors).toEqual([
+            {
+              pointer,
+              detail: expect.stringContaining('expected a public address on port 80 or 443'),
+            },
+          ])
+          expect(reply.text).not.toMatch(/path-token|query-token/)
+        }
+      }
+    },
+  )
+
+  test('is accepted in an allowed network, and a name is checked when it is used', async () => {
+    await created({ name: `allowed-${++names}`, webhook: { url: `${receiver.url}/x` } })
+    await created({
+      name: `named-${++names}`,
+      webhook: { url: 'http://alertmanager.monitoring/x' },
+    })
+  })
+})
+
 const types: readonly (readonly [string, object, object])[] = [
   ['slack', { token: 'xoxb-1234567890-abc', channel: '#ops' }, { channel: '#ops' }],
   [

@@ -5,6 +5,7 @@ import { rawPost } from '../support/raw-post.ts'
 import { rawUpstream } from '../support/raw-upstream.ts'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+const eventStream = 'Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
 const question = { model: 'm-1', messages: [{ role: 'user', content: 'Grüße ✓' }] }
 
 test('a completion passes through unchanged and is recorded', async () => {
@@ -119,6 +120,39 @@ describe('request headers', () => {
     expect(names.filter((name) => name === 'content-length')).toHaveLength(1)
   })
 
+  test('those about the client and its browser are removed', async () => {
+    await using provider = await testProvider()
+    await using proxy = await testProxy(provider)
+    for (const body of [question, { ...question, stream: true }]) {
+      await rawPost(proxy.chat, body, {
+        ...goodHeaders,
+        cookie: ['__Host-looptrace_session=lts_secret', 'other=1'],
+        Cookie2: '$Version=1',
+        Forwarded: 'for=10.1.2.3;host=internal.test',
+        'X-Forwarded-For': ['10.1.2.3', '10.1.2.4'],
+        'x-forwarded-host': 'internal.test',
+        'X-FORWARDED-PROTO': 'https',
+        'X-Forwarded-Client-Cert': 'Hash=1',
+        'X-Forwarded': 'for=10.1.2.3',
+        'X-Real-IP': '10.1.2.3',
+        'X-Client-IP': '10.1.2.3',
+        'X-Original-Forwarded-For': '10.1.2.3',
+        'CF-Connecting-IP': '10.1.2.3',
+        'True-Client-IP': '10.1.2.3',
+        'X-Forward': 'kept',
+      }).answer
+    }
+    const { requests } = provider.seen()
+    expect(requests).toHaveLength(2)
+    for (const { headers } of requests) {
+      const text = JSON.stringify(headers)
+      expect(text).not.toMatch(
+        /10\.1\.2\.|internal\.test|lts_secret|other=1|Version|Hash=1|cookie/i,
+      )
+      expect(headers).toContainEqual(['X-Forward', 'kept'])
+    }
+  })
+
   test('context is recorded, in UTF-8 too', async () => {
     await using provider = await testProvider()
     await using proxy = await testProxy(provider)
@@ -214,6 +248,7 @@ describe('answer headers', () => {
     expect(answer.status).toBe(429)
     expect(answer.headers).toMatchObject({ 'retry-after': '3', 'x-ratelimit-remaining': '0' })
     expect(answer.headers['x-internal']).toBeUndefined()
+    expect(answer.headers['set-cookie']).toBeUndefined()
     expect(answer.headers['x-trace-id']).toMatch(uuid)
     expect(endingOf(await proxy.recorded())).toEqual({
       outcome: 'provider_error',
@@ -221,6 +256,22 @@ describe('answer headers', () => {
       error_type: '429',
     })
   })
+})
+
+test.each([
+  ['a whole answer', question, 'Content-Length: 2\r\n\r\n{}'],
+  ['a stream', { ...question, stream: true }, `${eventStream}e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n`],
+])('no cookie of a provider comes with %s', async (_name, body, rest) => {
+  await using upstream = await rawUpstream((socket) => {
+    const cookies = 'Set-Cookie: a=1\r\nset-cookie: __Host-looptrace_session=x; Path=/\r\n'
+    const site = 'Set-Cookie2: b=2\r\nClear-Site-Data: "*"\r\nOpenAI-Version: 1\r\n'
+    socket.write(`HTTP/1.1 200 OK\r\n${cookies}${site}${rest}`)
+  })
+  await using proxy = await testProxy(upstream)
+  const answer = await rawPost(proxy.chat, body, goodHeaders).answer
+  expect(answer.status).toBe(200)
+  expect(Object.keys(answer.headers).filter((name) => /cookie|clear/.test(name))).toEqual([])
+  expect(answer.headers['openai-version']).toBe('1')
 })
 
 describe('a provider’s error passes through unchanged', () => {

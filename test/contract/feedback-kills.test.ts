@@ -90,7 +90,13 @@ const voteOf = (project_id: string, task_id: string, rating: number) => ({
   ...{ project_id, task_id, feedback_id: newId(), subject: 'user:ann' },
   source: 'end_user' as const,
   ...{ user_id: 'ann', trace_id: null, at: new Date(api.clock.ms).toISOString() },
-  ...{ time_adjusted: false, by_browser: false, actor: 'key:k', body_digest: Buffer.alloc(32) },
+  ...{
+    time_adjusted: false,
+    by_browser: false,
+    network_tag: null,
+    actor: 'key:k',
+    body_digest: Buffer.alloc(32),
+  },
   value: {
     ...{ rating, thumbs: null, comment: null, correction: null },
     ...{ labels: [], metadata: {}, sentiment: null },

@@ -272,6 +272,29 @@ describe.each(shapes.slice(0, shapes_used))('in %s', (kind) => {
       ],
     ]
 
+    test('a cut of records, checkpoints and head shows in the service by the sinks', async () => {
+      const check = async () => (await call('GET', '/api/v2/audit/verify?after=0')).json()
+      expect(await check()).toMatchObject({ valid: true, sinks_compared: 2, faults: [] })
+      const first = `select min(seq) from audit_checkpoints where chain_id = '${chain()}'`
+      const digest = `sha256(decode(envelope::json ->> 'payload', 'base64'))`
+      try {
+        await query(
+          `
+          delete from audit_records where # and seq > (${first});
+          delete from audit_checkpoints where # and seq > (${first});
+          update audit_chains set (seq, hash, checkpoint_seq) =
+            (select seq, hash, seq from audit_records where # order by seq desc limit 1),
+            checkpoint_digest = (select ${digest} from audit_checkpoints where #)
+          where #`.replaceAll('#', `chain_id = '${chain()}'`),
+        )
+        const { valid, sinks_compared, faults } = await check()
+        expect({ valid, sinks_compared }).toEqual({ valid: false, sinks_compared: 2 })
+        expect(faults.map(({ kind }: { kind: string }) => kind)).toContain('truncated')
+      } finally {
+        await restore()
+      }
+    }, 60_000)
+
     test.each(quarterOf(attacks))(
       '%s is found by `looptrace audit verify`',
       async (_name, attack) => {

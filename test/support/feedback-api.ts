@@ -3,6 +3,7 @@ import { openAuditTrail } from '../../src/capabilities/audit/index.ts'
 import {
   attachWaiting,
   createBrowserLimits,
+  createNetworkTags,
   defaultFeedbackLimits,
   type FeedbackLimits,
   feedbackMeters,
@@ -99,6 +100,7 @@ export async function openFeedbackApi(
     routes: [
       ...feedbackRoutes({
         ...{ db, clock, browsers: createBrowserLimits() },
+        network_tags: createNetworkTags('a secret of at least 32 characters'),
         policies: createCapturePolicies({ db, clock, metrics, ttl_ms: 0 }),
         limits: { ...defaultFeedbackLimits, ...options.limits },
       }),

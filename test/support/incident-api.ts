@@ -7,6 +7,7 @@ import {
 } from '../../src/capabilities/incidents/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { createHttpServer } from '../../src/platform/http/index.ts'
+import { openOutbound } from '../../src/platform/outbound/index.ts'
 import {
   type AccessTables,
   type DetectionTables,
@@ -141,7 +142,10 @@ export async function openIncidentApi(
 
 const unused = {
   secret_key: 'a secret of at least 32 characters',
-  outbound: { send: () => Promise.reject(new Error('no receiver is allowed')) },
+  outbound: {
+    ...openOutbound({ allowed: [] }),
+    send: () => Promise.reject(new Error('no receiver is allowed')),
+  },
   mailer: { configured: false, send: () => Promise.resolve(), close: () => undefined },
 }
 

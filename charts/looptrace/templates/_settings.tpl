@@ -6,10 +6,10 @@ override the others: null removes the other variable of a setting. Takes root an
 {{- define "looptrace.settings" -}}
 {{- $login := ternary "login" "bootstrap" (ne .root.Values.bootstrap.existingSecret "") }}
 {{- $groups := dict
-  "all" (list "serving" "providers" "s3" "login" "demo" "verification" "certification" "audit")
+  "all" (list "serving" "providers" "s3" "login" "demo" "verification" "certification" "checkpointSinks" "audit")
   "proxy" (list "serving" "providers" "postgres" "nats")
-  "api" (list "serving" "postgres" "clickhouse" "nats" "s3" "secretKey" "verification")
-  "worker" (list "postgres" "clickhouse" "nats" "s3" "secretKey" "verification" "certification" "audit")
+  "api" (list "serving" "postgres" "clickhouse" "nats" "s3" "secretKey" "verification" "checkpointSinks")
+  "worker" (list "postgres" "clickhouse" "nats" "s3" "secretKey" "verification" "certification" "checkpointSinks" "audit")
   "migrate" (list "postgres" "clickhouse" "nats" $login)
   "secret" (list "bootstrap" "bootstrapFiles")
   "move" (list "postgres" "clickhouse" "nats" "s3" "move")
@@ -165,11 +165,15 @@ LOOPTRACE_CERTIFICATION_KEY_FILE: {secret: {{ quote .existingSecret }}, key: {{ 
 {{- end }}
 {{- end }}
 
-{{/* Sinks of checkpoints, and receivers of audit records. Their secrets are files. */}}
-{{- define "looptrace.settings.audit" }}
+{{/* Sinks of checkpoints: workers publish to them, API pods read them back. */}}
+{{- define "looptrace.settings.checkpointSinks" }}
 {{- with .Values.audit.checkpointSinks }}
 LOOPTRACE_AUDIT_CHECKPOINT_SINKS: {{ join "," . | quote }}
 {{- end }}
+{{- end }}
+
+{{/* Receivers of audit records. Their secrets are files. */}}
+{{- define "looptrace.settings.audit" }}
 {{- with .Values.audit.stream.webhook }}
 {{- if .url }}
 LOOPTRACE_AUDIT_STREAM_WEBHOOK_URL: {{ quote .url }}

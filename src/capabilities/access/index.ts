@@ -64,6 +64,7 @@ import {
 import { putAdministrator } from './users/administrator.ts'
 import { disableUser } from './users/disable.ts'
 import { enableUser } from './users/enable.ts'
+import { getUserIdentities, unlinkUserIdentities } from './users/identities.ts'
 import { setUserPassword } from './users/password.ts'
 import { createPasswordReset } from './users/password-reset.ts'
 import { endUserSessions } from './users/sessions.ts'
@@ -170,5 +171,7 @@ const factories: readonly ((access: Access) => Route)[] = [
   disableUser,
   enableUser,
   endUserSessions,
+  getUserIdentities,
+  unlinkUserIdentities,
   putAdministrator,
 ]

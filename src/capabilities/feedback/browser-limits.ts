@@ -1,3 +1,5 @@
+import { createHmac } from 'node:crypto'
+import { traceIdFrom } from '../../kernel/ids.ts'
 import {
   type Caller,
   createRateLimiter,
@@ -19,6 +21,25 @@ type BrowserCall = {
 export type BrowserLimits = {
   /** Counts a call. Throws `rate_limited` with `Retry-After` and `RateLimit-*`. */
   take(call: BrowserCall): void
+}
+
+/** A browser call about a task. */
+type TaggedCall = { project_id: string; task_id: string; network: string }
+
+/** Returns a tag by which the items of a task from one network can be counted, 0–32,767. */
+export type NetworkTags = (call: TaggedCall) => number
+
+/**
+ * Creates the tags. They show no address: a tag is keyed, is another one for each task, and has only
+ * 15 bits, so that many networks share it.
+ */
+export function createNetworkTags(secret_key: string): NetworkTags {
+  return ({ project_id, task_id, network }) => {
+    // A trace id has several spellings, which name one task.
+    const task = traceIdFrom(task_id) ?? task_id
+    const about = JSON.stringify(['network of feedback', project_id, task, network])
+    return createHmac('sha256', secret_key).update(about).digest().readUInt16BE() >> 1
+  }
 }
 
 /** Assumed users of one network, such as an office. They multiply the limit of a network. */

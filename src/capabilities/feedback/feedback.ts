@@ -12,6 +12,7 @@ import {
 import { record } from '../../model/named-schemas.ts'
 import {
   Answer,
+  type Caller,
   changedSince,
   defineRoute,
   etagOf,
@@ -28,6 +29,7 @@ import {
   endUserParameter,
   feedbackIdField,
   feedbackSchema,
+  toBrowserFeedback,
   toFeedback,
 } from './items/feedback-record.ts'
 import { type FeedbackRow, findItem, hasFeedback, listItems } from './items/items-store.ts'
@@ -74,9 +76,11 @@ export function createFeedback(deps: FeedbackDeps): Route {
       const now_ms = deps.clock.now_ms()
       deps.browsers.take({ caller, user_id: body.user_id, network, now_ms })
       const policy = await deps.policies.policyOf(caller.project_id)
-      const item = readNewItem({ ...params, caller, body, policy, now_ms })
+      const task_id = maskOf(policy)(params.task_id)
+      const network_tag = deps.network_tags({ project_id: caller.project_id, task_id, network })
+      const item = readNewItem({ ...params, caller, body, policy, network_tag, now_ms })
       const { row, is_new } = await createItem({ ...deps, now_ms }, item)
-      return answer(row, is_new ? 201 : 200)
+      return changed(row, { caller, task_id, status: is_new ? 201 : 200 })
     },
   })
 }
@@ -176,7 +180,7 @@ export function editFeedback(deps: FeedbackDeps): Route {
           checkVersion(headers, stored)
         },
       })
-      return answer(row, 200)
+      return changed(row, { caller, task_id: maskOf(policy)(params.task_id), status: 200 })
     },
   })
 }
@@ -207,7 +211,8 @@ export function withdrawFeedback(deps: FeedbackDeps): Route {
         proof.check(stored)
         checkVersion(headers, stored)
       }
-      return answer(await withdrawItem({ ...deps, now_ms }, key, { ...proof, check }), 200)
+      const row = await withdrawItem({ ...deps, now_ms }, key, { ...proof, check })
+      return changed(row, { caller, task_id: maskOf(policy)(params.task_id), status: 200 })
     },
   })
 }
@@ -239,8 +244,17 @@ function isItemId(id: string): boolean {
   return feedbackIdField.safeParse(id).success
 }
 
-function answer(row: FeedbackRow, status: 200 | 201) {
-  return new Answer(toFeedback(row), { status, headers: { etag: etagOf(row.version) } })
+function answer(row: FeedbackRow, status: 200 | 201, shown = toFeedback(row)) {
+  return new Answer(shown, { status, headers: { etag: etagOf(row.version) } })
+}
+
+/** Answers a change. A browser key does not learn from it whether the task was seen. */
+function changed(
+  row: FeedbackRow,
+  { caller, task_id, status }: { caller: Caller; task_id: string; status: 200 | 201 },
+) {
+  const isBrowser = caller.browser !== undefined
+  return answer(row, status, isBrowser ? toBrowserFeedback(row, task_id) : toFeedback(row))
 }
 
 function checkVersion(headers: RequestHeaders, { version }: FeedbackRow): void {

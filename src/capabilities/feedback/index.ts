@@ -9,7 +9,7 @@ import {
 import { getFeedbackHistory } from './history.ts'
 import type { FeedbackDeps } from './named-item.ts'
 
-export { createBrowserLimits } from './browser-limits.ts'
+export { createBrowserLimits, createNetworkTags } from './browser-limits.ts'
 export type { InsightDeps } from './contract.ts'
 export { countFeedbackChore, countTaskDaysChore } from './counting/chores.ts'
 export { insightRoutes } from './insight-routes.ts'

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/time.ts'
 import type { Caller } from '../../platform/http/index.ts'
 import type { CapturePolicies } from '../records/capture/index.ts'
-import type { BrowserLimits } from './browser-limits.ts'
+import type { BrowserLimits, NetworkTags } from './browser-limits.ts'
 import { feedbackNotFound, type ItemChange } from './items/change-items.ts'
 import type { ItemKey } from './items/items-store.ts'
 import { actorOf, maskOf } from './items/read-item.ts'
@@ -15,6 +15,7 @@ export type FeedbackDeps = {
   policies: Pick<CapturePolicies, 'policyOf'>
   limits: FeedbackLimits
   browsers: BrowserLimits
+  network_tags: NetworkTags
 }
 
 /** Returns the id under which a task is stored, and whether the task was seen. */

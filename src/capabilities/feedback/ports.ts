@@ -9,6 +9,8 @@ export type FeedbackLimits = {
   items_of_task_max: number
   /** Items of a task that browser keys can create, so that they leave room for other keys. */
   browser_items_of_task_max: number
+  /** Items of a task that browser keys can create from one client network. */
+  browser_items_of_network_max: number
   /** Versions of an item. */
   versions_max: number
   /** Waiting items of a project, and those of browser keys. */
@@ -21,6 +23,7 @@ export type FeedbackLimits = {
 export const defaultFeedbackLimits: FeedbackLimits = {
   items_of_task_max: 1_000,
   browser_items_of_task_max: 100,
+  browser_items_of_network_max: 10,
   versions_max: 100,
   pending_max: 10_000,
   browser_pending_max: 2_000,

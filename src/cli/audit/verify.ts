@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import {
   type ChainFault,
   ChainVerifier,
@@ -12,6 +11,7 @@ import {
   type SignedCheckpoint,
 } from '../../capabilities/audit/index.ts'
 import { readPublicKeys, StatementFault } from '../../capabilities/certification/index.ts'
+import { readLines } from '../../kernel/json-lines.ts'
 import { objectFrom, parsedJson } from '../../kernel/json-values.ts'
 import { printable } from '../../kernel/printable.ts'
 import { type Arguments, type CommandIo, exitStatus, UsageError } from '../command.ts'
@@ -23,10 +23,17 @@ export async function verifyAudit(args: Arguments, io: CommandIo): Promise<numbe
   if (folder === undefined || keysPath === undefined) {
     throw new UsageError('expected --checkpoints and --keys')
   }
+  const max_unprotected = readLimit(args.value('max-unprotected'))
   const all = await readCheckpoints(folder, await readText(keysPath))
   const lines = path === '-' ? (await io.stdin()).split('\n') : linesOf(path)
   const found = await verifyLines(lines, { all, chain: args.value('chain') })
-  return report(found, io)
+  return report(found, io, max_unprotected)
+}
+
+/** Returns the number of records that no checkpoint need cover. Throws UsageError. */
+function readLimit(text = '0'): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new UsageError(`--max-unprotected: got "${text}", expected a whole number`)
 }
 
 type Found = { chain: string; verifier: ChainVerifier; faults: ChainFault[] }
@@ -74,18 +81,37 @@ function faultsOf({ seq, chain_id, segment_hash, reads = [] }: ExportedRecord, c
   return faults
 }
 
-function report({ chain, verifier, faults }: Found, io: CommandIo): number {
-  const { head, records, erased, protected_seq, checkpoints, ...result } = verifier.finish()
+function report({ chain, verifier, faults }: Found, io: CommandIo, max_unprotected: number) {
+  const { head, records, erased, checkpoints, ...result } = verifier.finish()
   const all = [...faults, ...result.faults]
   for (const { kind, seq, detail } of all) io.out(`${kind} at ${seq}: ${printable(detail)}\n`)
   io.out(
     `chain ${printable(chain)}: ${records} records up to ${head.seq}, ${checkpoints} checkpoints\n`,
   )
   if (erased > 0) io.out(`${erased} details were erased\n`)
+  const { protected_seq, protected_at } = result
+  if (protected_at === null) io.out('no checkpoint of this chain was given\n')
+  else {
+    const age = ageText(io.now_ms() - Date.parse(protected_at))
+    io.out(`newest checkpoint: record ${protected_seq}, signed ${protected_at} (${age} ago)\n`)
+  }
   const open = Math.max(0, head.seq - protected_seq)
-  if (open > 0) io.out(`${open} records after the newest checkpoint are not protected yet\n`)
-  io.out(all.length === 0 ? 'valid\n' : `not valid: ${all.length} faults\n`)
-  return all.length === 0 ? exitStatus.ok : exitStatus.findings
+  if (open > 0) io.out(`${open} records after the newest checkpoint are not protected\n`)
+  const isProven = protected_at !== null && open <= max_unprotected
+  io.out(verdict(all.length, isProven))
+  return all.length === 0 && isProven ? exitStatus.ok : exitStatus.findings
+}
+
+function verdict(faults: number, isProven: boolean): string {
+  if (faults > 0) return `not valid: ${faults} faults\n`
+  return isProven ? 'valid\n' : 'not proven: a checkpoint must cover the records\n'
+}
+
+/** Returns a time in days, hours or minutes, whichever has a whole one. */
+function ageText(age_ms: number): string {
+  const minutes = Math.floor(age_ms / 60_000)
+  if (minutes >= 2 * 24 * 60) return `${Math.floor(minutes / (24 * 60))} days`
+  return minutes >= 2 * 60 ? `${Math.floor(minutes / 60)} hours` : `${minutes} minutes`
 }
 
 /** Reads all checkpoints below a folder. Throws UsageError for a file that is not a signed one. */
@@ -110,9 +136,8 @@ async function readText(path: string): Promise<string> {
 }
 
 async function* linesOf(path: string): AsyncIterable<string> {
-  const input = createReadStream(path)
   try {
-    yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
+    yield* readLines(createReadStream(path))
   } catch {
     throw new UsageError(`${printable(path)}: the file cannot be read`)
   }

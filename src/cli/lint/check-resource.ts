@@ -1,4 +1,5 @@
 import { type Kind, resourceSchemaOf, type StructuralSchema } from '../../operator/index.ts'
+import { checkAddresses } from './check-addresses.ts'
 import { checkRules } from './check-rules.ts'
 import { createStructureCheck, unknownField } from './check-structure.ts'
 import { type Fault, faultAt, isObject, quote } from './fault.ts'
@@ -49,13 +50,14 @@ const statusIsIgnored: Fault = {
 /** Checks the spec with the kind's zod schema, which may be stricter than the CRD. */
 function checkAsOperator(kind: Kind, kinds: readonly Kind[], spec: unknown): Fault[] {
   const { data, error } = kind.spec.safeParse(spec)
-  const faults = data === undefined ? error?.issues : kind.faultsAmong?.(data, kinds)
-  return (faults ?? []).map(({ path, message }) =>
+  const found = data === undefined ? error?.issues : kind.faultsAmong?.(data, kinds)
+  const faults = (found ?? []).map(({ path, message }) =>
     faultAt(
       ['spec', ...path.map((step) => (typeof step === 'number' ? step : String(step)))],
       message,
     ),
   )
+  return [...faults, ...checkAddresses(kind, spec)]
 }
 
 /**

@@ -73,6 +73,7 @@ export const roleSchemas = {
     ...spoolDirectory,
     proxy_key_cache_ttl_ms: proxySettings.proxy_key_cache_ttl_ms,
     retention_hour: jobSettings.retention_hour,
+    audit_checkpoint_sinks: auditSettings.audit_checkpoint_sinks,
   }),
   worker: z.object({
     ...processSettings,

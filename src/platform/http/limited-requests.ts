@@ -17,8 +17,8 @@ import type { Caller } from './route-access.ts'
 export type LimitedRequests = {
   /** Counts a request before any check. `route` is undefined for unknown paths. */
   enter(route: Route | RawRoute | undefined, request: FastifyRequest, reply: FastifyReply): void
-  /** Counts a request for its caller. */
-  authorise(request: FastifyRequest, reply: FastifyReply, caller: Caller): void
+  /** Counts a request for its caller, and for the caller's limit of the route. */
+  authorise(route: Route, request: FastifyRequest, reply: FastifyReply, caller: Caller): void
   /** Notes the error of a request: refused credentials count for the network. */
   fail(request: FastifyRequest, fault: Problem): void
 }
@@ -34,10 +34,16 @@ export function limitRequests(
 ): LimitedRequests {
   const calls = new WeakMap<FastifyRequest, CountedCall>()
   const ownLimits = new Map<Route | RawRoute, RateLimiter>()
+  const callerLimits = new Map<Route | RawRoute, RateLimiter>()
   for (const route of routes) {
-    if (route.rate_per_minute_max === undefined) continue
-    const limiter = createRateLimiter(route.rate_per_minute_max, { subject: 'your network' })
-    ownLimits.set(route, limiter)
+    const { rate_per_minute_max: own_max } = route
+    if (own_max !== undefined) {
+      ownLimits.set(route, createRateLimiter(own_max, { subject: 'your network' }))
+    }
+    const caller_max = route.kind === 'api' ? route.caller_rate_per_minute_max : undefined
+    if (caller_max !== undefined) {
+      callerLimits.set(route, createRateLimiter(caller_max, { subject: 'the caller' }))
+    }
   }
   return {
     enter(route, request, reply) {
@@ -49,12 +55,15 @@ export function limitRequests(
       calls.set(request, call)
       apply(call.decision, reply)
     },
-    authorise(request, reply, caller) {
+    authorise(route, request, reply, caller) {
       const call = calls.get(request)
       if (call === undefined) return
       const known = call.caller
       const decision = limits.authorise(call, clock.now_ms(), caller)
       if (known !== call.caller) apply(decision, reply)
+      const callerLimit = callerLimits.get(route)
+      if (callerLimit === undefined) return
+      apply(callerLimit.take(`${caller.kind} ${caller.id}`, clock.now_ms()), reply)
     },
     fail(request, { status }) {
       const call = calls.get(request)

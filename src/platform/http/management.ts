@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { Logger, Metrics } from '../telemetry/index.ts'
 import { runInInstallation } from '../tenancy/index.ts'
+import { hostFault } from './host-header.ts'
 import { addressTaken } from './listen-error.ts'
 import { securityHeaders } from './security-headers.ts'
 
@@ -39,6 +40,11 @@ export async function createManagementServer(options: {
   }
   const server = createServer(async (request, response) => {
     const path = (request.url ?? '').split('?', 1)[0] ?? ''
+    const fault = hostFault(request.rawHeaders)
+    if (fault !== undefined) {
+      response.writeHead(fault.status, securityHeaders).end(`${fault.message}\n`)
+      return
+    }
     const reply = await runInInstallation('metrics and health of all projects', () =>
       answer(answers[path], options.logger),
     )

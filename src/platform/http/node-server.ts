@@ -3,6 +3,7 @@ import { newId } from '../../kernel/ids.ts'
 import type { Clock } from '../../kernel/time.ts'
 import type { CallLimits } from './call-limits.ts'
 import { createClientNetworks, keyOf } from './client-of-request.ts'
+import { hostFault } from './host-header.ts'
 import { headersFrom } from './rate-limit.ts'
 import type { RawRoute, Route } from './route.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -48,6 +49,8 @@ export function nodeServer(
       if (route !== undefined) return enter(route, request, response)
       const beside = raw.size === 0 ? undefined : unroutable.rawBeside(path)
       if (beside === undefined) return handler?.(request, response)
+      const fault = hostFault(request.rawHeaders)
+      if (fault !== undefined) return beside.refuse(request, response, fault)
       const allow = unroutable.allowed(path).join(', ')
       if (request.method === 'OPTIONS' && allow !== '') {
         const id = requestIdFrom(request.headers['x-request-id'])
@@ -65,6 +68,8 @@ function createRawEntry(
 ): (route: RawRoute, request: IncomingMessage, response: ServerResponse) => void {
   const networkOf = createClientNetworks(trusted_proxies)
   return (route, request, response) => {
+    const fault = hostFault(request.rawHeaders)
+    if (fault !== undefined) return route.refuse(request, response, fault)
     const entering = { network: networkOf(request), credentials: keyOf(request.headers) }
     const call = limits.enterRaw(entering, clock.now_ms())
     const { decision } = call

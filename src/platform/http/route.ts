@@ -91,6 +91,8 @@ type RouteDocs = {
   shown_once?: readonly string[]
   /** Maximum calls per minute and address, for routes where secrets could be guessed. */
   rate_per_minute_max?: number
+  /** Maximum calls per minute and caller, beside the limit of all calls of the caller. */
+  caller_rate_per_minute_max?: number
   body_bytes_max?: number
   /** The calls that are audited; by default, each one of a method other than GET. */
   audit?: RouteAudit

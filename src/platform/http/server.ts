@@ -17,6 +17,7 @@ import { type AuditedRoutes, openAudits } from './audited-routes.ts'
 import { type CallLimitSettings, CallLimits } from './call-limits.ts'
 import { replyCheckHook } from './check-replies.ts'
 import { createCrossOrigin } from './cross-origin.ts'
+import { hostFault } from './host-header.ts'
 import { readJsonBodies } from './json-bodies.ts'
 import { type LimitedRequests, limitRequests } from './limited-requests.ts'
 import { addressTaken } from './listen-error.ts'
@@ -117,6 +118,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     if (cors !== undefined) reply.headers(cors)
     observeLeft(request, reply)
     limits.enter(routeOf(request), request, reply)
+    const fault = hostFault(request.raw.rawHeaders)
+    if (fault !== undefined) throw fault
     if (!request.is404) return undefined
     const allow = unroutable.allowed(pathOf(request.url)).join(', ')
     if (request.method === 'OPTIONS' && allow !== '')
@@ -178,7 +181,7 @@ function serve(app: FastifyInstance, route: Route, options: ServeOptions): void 
         const caller = await runInInstallation('authentication', () =>
           authorizeRequest(route, request, options.authorize),
         )
-        if (caller !== null) options.limits.authorise(request, reply, caller)
+        if (caller !== null) options.limits.authorise(route, request, reply, caller)
         authorised(caller)
         const run = () => route.run(unparsed(request, reply, caller))
         return runInScope(tenantScopeOf(route.scope, caller), () =>

@@ -9,6 +9,7 @@ import {
   type Guard,
   type OutboundOptions,
   reachableAddresses,
+  refusedAddress,
   toGuard,
   toTarget,
 } from './reachable-addresses.ts'
@@ -47,6 +48,11 @@ export type OutboundReply = {
 
 /** The only way to servers that a user names. It reaches public addresses and allowed networks. */
 export type Outbound = {
+  /**
+   * Returns why a URL is refused before a request: no absolute http or https URL, a login, or an
+   * address that is not allowed. A name is resolved by `send` only.
+   */
+  refusal(url: string): OutboundFailed | undefined
   /** Rejects with OutboundFailed. A reply of any status resolves. */
   send(request: OutboundRequest): Promise<OutboundReply>
 }
@@ -68,6 +74,14 @@ const redirect_statuses = [301, 302, 303, 307, 308]
 export function openOutbound(options: OutboundOptions): Outbound {
   const guard = toGuard(options)
   return {
+    refusal: (url) => {
+      try {
+        return refusedAddress(toTarget(url), { ...guard, public_ports: webPorts })
+      } catch (error) {
+        if (error instanceof OutboundFailed) return error
+        throw error
+      }
+    },
     send: async (request) => {
       const timeout = AbortSignal.timeout(request.timeout_ms ?? defaults.timeout_ms)
       const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout

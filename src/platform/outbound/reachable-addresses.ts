@@ -45,22 +45,47 @@ export function toTarget(text: string): URL {
   return url
 }
 
+/**
+ * Returns why an address in a URL is refused, without a request. Returns undefined for a reachable
+ * address, and for a name, which may lead to another address at each request. `localhost` and names
+ * below it are loopback (RFC 6761).
+ */
+export function refusedAddress(
+  url: URL,
+  { allowed, trusted_hosts, public_ports }: Guard & Pick<RequestGuard, 'public_ports'>,
+): OutboundFailed | undefined {
+  const host = hostOf(url)
+  const isLocal = host === 'localhost' || host.endsWith('.localhost')
+  const address = isLocal ? '127.0.0.1' : host
+  if (isIP(address) === 0 || trusted_hosts.includes(host)) return undefined
+  const port = portOf(url)
+  if (isReachable(address, port, { allowed, public_ports })) return undefined
+  return failed('refused', url, notAllowed(port, public_ports))
+}
+
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+}
+
+function portOf({ port, protocol }: URL): number {
+  return Number(port) || (protocol === 'https:' ? 443 : 80)
+}
+
 /** Returns the addresses of the URL's host. Rejects if one of them is not reachable. */
 export async function reachableAddresses(
   url: URL,
   { signal, public_ports, ...guard }: Guard & RequestGuard,
 ): Promise<readonly Address[]> {
   const { allowed, trusted_hosts, resolve } = guard
-  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
+  const fault = refusedAddress(url, { ...guard, public_ports })
+  if (fault !== undefined) throw fault
+  const port = portOf(url)
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const family = isIP(host)
+  if (family > 0) return [{ address: host, family }]
   const ports = public_ports
   const isAllowed = (address: string) =>
     trusted_hosts.includes(host) || isReachable(address, port, { allowed, public_ports })
-  if (family > 0) {
-    if (isAllowed(host)) return [{ address: host, family }]
-    throw failed('refused', url, notAllowed(port, ports))
-  }
   const addresses = await unlessAborted(resolve(host), { signal, url, ports })
   if (addresses.length === 0) {
     throw nameRefused('unresolved', url, { what: 'has no address', ports })

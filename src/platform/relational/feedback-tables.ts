@@ -82,6 +82,8 @@ interface FeedbackTable {
   version: number
   /** Whether a browser key created it. */
   by_browser: boolean
+  /** Keyed tag of the client network of a browser key, 0–32,767; null for other items. */
+  network_tag: OrNull<number>
   created_at: Instant
   /** `user:<id>`, `key:<id>` or `service_account:<id>`. */
   created_by: string

@@ -34,7 +34,7 @@ interface RefreshTokensTable {
   revoked_at: InstantOrNull
 }
 
-/** A person at an external issuer, by the subject of the tokens for one client. */
+/** A subject of an external issuer, with the client or audience of its first token. */
 interface UserIdentitiesTable {
   issuer: string
   client_id: string

@@ -13,7 +13,7 @@ const rule = {
   ...{ name: 'mine', severity: 'high' },
   condition: { signal: 'ttft_p95', window: '10m', threshold: 4000, min_samples: 30 },
 }
-const webhook = { name: 'mine', webhook: { url: 'http://127.0.0.1/' } }
+const webhook = { name: 'mine', webhook: { url: 'https://receiver.invalid/' } }
 const mute = { matchers: [{ field: 'rule', value: 'mine' }], comment: 'c', expires_at: at(1) }
 const policy = { gates: [{ metric: 'task_success_rate', kind: 'absolute', threshold: 0.9 }] }
 

@@ -19,7 +19,8 @@ export function endAllSessions({ db, clock, roles }: Access): Route {
     reply: z.undefined(),
     errors: [],
     handle: async ({ caller }) => {
-      await endSessions(db, { user_id: caller.id, now: new Date(clock.now_ms()) })
+      const ended = { user_id: caller.id, now: new Date(clock.now_ms()) }
+      await db.transaction().execute((trx) => endSessions(trx, ended))
       roles.forget()
       return undefined
     },

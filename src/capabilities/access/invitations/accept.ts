@@ -3,6 +3,8 @@ import { problem } from '../../../kernel/problem.ts'
 import type { OrganizationRole } from '../../../kernel/scopes.ts'
 import { currentCall } from '../../../platform/audit/index.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
+import type { IssuerPerson } from '../oidc/person.ts'
+import { linkSubject } from '../oidc/store.ts'
 import { checkRoleChange } from '../organizations/role-change.ts'
 import { lockOrganization } from '../organizations/store.ts'
 import { effectiveRole, keepOnlyProject, moveDefaultProject } from '../roles/store.ts'
@@ -28,7 +30,7 @@ export type OpenInvitation = {
 export type Accepting =
   | { kind: 'new'; display_name: string; password_hash: string }
   | { kind: 'user'; id: string }
-  | { kind: 'issuer'; email: string }
+  | { kind: 'issuer'; person: IssuerPerson }
 
 /** A new membership. `account`: created, claimed from an unverified owner, or known before. */
 export type Accepted = OpenInvitation & {
@@ -144,7 +146,7 @@ function accountOf(trx: Db, about: Acceptance & { person: Accepting }): Promise<
     case 'user':
       return ownAccount(trx, { ...about, user_id: person.id })
     case 'issuer':
-      return issuerAccount(trx, { ...about, email: person.email })
+      return issuerAccount(trx, { ...about, person: person.person })
   }
 }
 
@@ -207,9 +209,16 @@ async function ownAccount(trx: Db, about: Acceptance & { user_id: string }): Pro
   return { user_id, session_number: user.session_number, account: 'known' }
 }
 
-/** Creates the account of a person whom the external issuer knows; it has no password. */
-async function issuerAccount(trx: Db, about: Acceptance & { email: string }): Promise<Account> {
-  const { invitation, now, email } = about
+/**
+ * Creates the account of a person whom the external issuer knows, and links it to their subject. It
+ * has no password.
+ */
+async function issuerAccount(
+  trx: Db,
+  about: Acceptance & { person: IssuerPerson },
+): Promise<Account> {
+  const { invitation, now, person } = about
+  const { email } = person
   const user_id = newId()
   if (email === invitation.email) {
     const made = await insertUser(trx, {
@@ -217,7 +226,9 @@ async function issuerAccount(trx: Db, about: Acceptance & { email: string }): Pr
       ...{ password_hash: null, password_origin: null },
       ...{ email_verified_at: now, created_at: now },
     })
-    if (made !== undefined) return { user_id, session_number: 0, account: 'created' }
+    if (made !== undefined && (await linkSubject(trx, person, { user_id, now }))) {
+      return { user_id, session_number: 0, account: 'created' }
+    }
     throw problem('account_exists', { detail: 'The account was created meanwhile. Accept again.' })
   }
   throw problem('permission_denied', {

@@ -14,7 +14,7 @@ export const browserKeyFields = {
     .array(
       z.string().max(256).refine(isOrigin, {
         error:
-          'expected an origin as browsers send it, such as https://app.example.com: in lower case, without a path and a default port. Only localhost may use http',
+          'expected an origin as browsers send it, such as https://app.example.com: in lower case, without a path, a default port and patterns. Only localhost may use http',
       }),
     )
     .min(1)
@@ -35,8 +35,16 @@ export const browserKeyFields = {
 /** Returns whether a text is an https origin in the form of an `Origin` header. */
 function isOrigin(text: string): boolean {
   const url = URL.parse(text)
-  if (url === null || url.origin !== text) return false
+  if (url === null || url.origin !== text || !isHost(url.hostname)) return false
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLocal(url.hostname))
+}
+
+/**
+ * Returns whether a host has only characters of a browser's host. URLs may have others, such as the
+ * star of a pattern, which no page ever sends: such an origin would match nothing.
+ */
+function isHost(hostname: string): boolean {
+  return /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\])$/.test(hostname)
 }
 
 function isLocal(hostname: string): boolean {

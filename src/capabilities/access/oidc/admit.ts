@@ -86,14 +86,14 @@ async function createUser(trx: Db, person: ArrivingPerson, now: Date) {
     throw problem('account_exists', { detail: 'The account was created meanwhile. Sign in again' })
   }
   await link(trx, person, { user_id, now })
-  return { id: user_id, session_number: 0, disabled_at: null }
+  return { id: user_id, session_number: 0, disabled_at: null, email_verified_at: null }
 }
 
 async function link(trx: Db, person: ArrivingPerson, about: { user_id: string; now: Date }) {
   if (await linkSubject(trx, person, about)) return
   throw problem('permission_denied', {
     detail:
-      'The account of this e-mail belongs to another person at the external issuer. Ask an administrator of the installation',
+      'The account of this e-mail belongs to another person at the external issuer. Ask an administrator of the installation to remove its links to the issuer',
   })
 }
 

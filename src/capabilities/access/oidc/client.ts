@@ -67,8 +67,9 @@ export function createIssuerClient(options: IssuerClientOptions): IssuerClient {
           requiredClaims: ['iat'],
           maxTokenAge: idTokenAge_s_max,
         })
-        const more = await userInfo(config, tokens.access_token, claims, groups_claim)
-        return personFrom({ ...more, ...claims }, { issuer: issuer.url, client_id, groups_claim })
+        const user_info = await userInfo(config, tokens.access_token, claims, groups_claim)
+        const origin = { issuer: issuer.url, subjects: issuer.subjects, client_id }
+        return personFrom({ id_token: claims, user_info }, { ...origin, groups_claim })
       } catch (error) {
         throw refusal(error)
       }
@@ -91,7 +92,8 @@ async function userInfo(
   claims: Readonly<Record<string, unknown>>,
   groups_claim: string,
 ): Promise<Record<string, unknown>> {
-  const isComplete = claims['email'] !== undefined && claims[groups_claim] !== undefined
+  const needed = ['email', 'email_verified', groups_claim]
+  const isComplete = needed.every((name) => claims[name] !== undefined)
   if (isComplete || config.serverMetadata().userinfo_endpoint === undefined) return {}
   return openid.fetchUserInfo(config, access_token, String(claims['sub']))
 }

@@ -12,11 +12,13 @@ import { Problem, problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import type { Outbound } from '../../../platform/outbound/index.ts'
 import { portsOf } from '../../../platform/outbound/index.ts'
+import type { SubjectType } from './person.ts'
 
 /** The external OpenID Connect issuer: its metadata and keys, fetched when they are needed. */
 export type Issuer = {
   /** URL of the issuer, exactly as in the `iss` of its tokens. */
   url: string
+  subjects: SubjectType
   /** Returns the metadata, at most an hour old. Rejects with `issuer_unreachable`. */
   metadata(): Promise<IssuerMetadata>
   /**
@@ -46,6 +48,8 @@ export type IssuerFetch = (
 
 export type IssuerOptions = {
   issuer: string
+  /** Default: `public`. */
+  subjects?: SubjectType | undefined
   outbound: Outbound
   clock: Clock
   /** Longest wait for one reply of the issuer. */
@@ -75,6 +79,7 @@ export function createIssuer(options: IssuerOptions): Issuer {
   }
   return {
     url: issuer,
+    subjects: options.subjects ?? 'public',
     metadata,
     fetch,
     verify: async (token, { audience, requiredClaims = [], ...rules }) => {

@@ -8,7 +8,7 @@ import type { NamedGroupRole } from './apply-groups.ts'
 import { createAttempts } from './attempt.ts'
 import { createIssuerClient } from './client.ts'
 import { createIssuer, type Issuer } from './issuer.ts'
-import type { IssuerPerson } from './person.ts'
+import type { IssuerPerson, SubjectType } from './person.ts'
 import { createIssuerSignIn, type IssuerSignIn } from './sign-in.ts'
 import { linkSubject } from './store.ts'
 
@@ -18,6 +18,8 @@ export type IssuerSettings = {
   oidc_issuer?: string | undefined
   /** Required `aud` of access tokens; when unset, no external access token is accepted. */
   oidc_audience?: string | undefined
+  /** Whether a person has one subject in all clients of the issuer. Default: `public`. */
+  oidc_subjects?: SubjectType
   /** When unset, browsers cannot sign in at the issuer. */
   oidc_client_id?: string | undefined
   oidc_client_secret?: string | undefined
@@ -52,7 +54,10 @@ export function openIssuer(options: Options): {
     if (oidc_client_id === undefined) return { external: undefined, issuer_sign_in: undefined }
     throw new IssuerMisconfigured('LOOPTRACE_OIDC_CLIENT_ID requires LOOPTRACE_OIDC_ISSUER')
   }
-  const issuer = createIssuer({ ...options, issuer: oidc_issuer, outbound })
+  const issuer = createIssuer({
+    ...options,
+    ...{ issuer: oidc_issuer, subjects: options.oidc_subjects, outbound },
+  })
   return {
     external: oidc_audience === undefined ? undefined : createExternalTokens(issuer, oidc_audience),
     issuer_sign_in: oidc_client_id === undefined ? undefined : signIn(issuer, options),

@@ -1,8 +1,13 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { personFrom } from './person.ts'
 
-const about = { issuer: 'https://issuer.test', client_id: 'c', groups_claim: 'groups' }
-const read = (claims: Record<string, unknown>) => personFrom({ sub: 's', ...claims }, about)
+const about = {
+  ...{ issuer: 'https://issuer.test', client_id: 'c', groups_claim: 'groups' },
+  subjects: 'public',
+} as const
+const read = (claims: Record<string, unknown>, user_info: Record<string, unknown> = {}) =>
+  personFrom({ id_token: { sub: 's', ...claims }, user_info }, about)
 
 test.each([
   [
@@ -30,6 +35,27 @@ test('only an e-mail that the issuer has verified counts, in lower case', () => 
     expect(read({ email: 'a@b.test', email_verified }).email).toBeUndefined()
   }
   expect(read({ email: 'no address', email_verified: true }).email).toBeUndefined()
+})
+
+test('e-mail and verification are of one source, and no source denies the e-mail', () => {
+  const source = fc.record(
+    {
+      email: fc.constantFrom('a@b.test', 'c@d.test', 'no address', 1, null),
+      email_verified: fc.constantFrom<unknown>(true, false, 'true', 'false', 'FALSE', 1, null),
+    },
+    { requiredKeys: [] },
+  )
+  fc.assert(
+    fc.property(source, source, (id_token, user_info) => {
+      const sources = [id_token, user_info]
+      const denied = sources.some((one) => /^false$/i.test(String(one.email_verified)))
+      const verified = sources.filter(
+        (one) => one.email_verified === true && String(one.email).includes('@'),
+      )
+      const expected = denied ? undefined : verified[0]?.email
+      expect(read(id_token, user_info).email).toBe(expected)
+    }),
+  )
 })
 
 test('a name has no control characters and a bounded length', () => {

@@ -1,22 +1,70 @@
-import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
+import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 import { dropExpired } from '../drop-expired.ts'
 import type { IssuerPerson } from './person.ts'
 
 type Db = Kysely<AccessTables>
 
 /** A user as a sign-in finds them. */
-type FoundUser = { id: string; session_number: number; disabled_at: string | null }
+type FoundUser = {
+  id: string
+  session_number: number
+  disabled_at: string | null
+  email_verified_at: string | null
+}
 
-/** Returns the user who is linked to a subject of the issuer. */
+/** The user of a token of the external issuer. */
+export type IssuerUser = {
+  id: string
+  /** Whether the address is proven and the user is linked to the subject of the token. */
+  is_settled: boolean
+}
+
+/**
+ * Returns the user who is linked to a subject of the issuer: in any client, or with pairwise
+ * subjects in the client of the token. A link in that client precedes older links in others.
+ */
 export function findBySubject(db: Db, person: IssuerPerson): Promise<FoundUser | undefined> {
+  return linksFor(db, person)
+    .innerJoin('users', 'users.id', 'identity.user_id')
+    .select(['users.id', 'users.session_number', 'users.disabled_at', 'users.email_verified_at'])
+    .where('identity.subject', '=', person.subject)
+    .orderBy(sql`identity.client_id = ${person.client_id}`, 'desc')
+    .orderBy('identity.created_at')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** Selects the links of the issuer: in all clients, or with pairwise subjects in one. */
+function linksFor(db: Db, { issuer, client_id, subjects }: IssuerPerson) {
   return db
     .selectFrom('user_identities as identity')
-    .innerJoin('users', 'users.id', 'identity.user_id')
-    .select(['users.id', 'users.session_number', 'users.disabled_at'])
-    .where('issuer', '=', person.issuer)
-    .where('client_id', '=', person.client_id)
-    .where('subject', '=', person.subject)
+    .where('identity.issuer', '=', issuer)
+    .$if(subjects === 'pairwise', (query) => query.where('identity.client_id', '=', client_id))
+}
+
+/**
+ * Returns the user of a token: the user who is linked to the subject, or else the user of the
+ * verified e-mail who is not linked to another subject.
+ */
+export async function readIssuerUser(
+  db: Db,
+  person: IssuerPerson,
+): Promise<IssuerUser | undefined> {
+  const linked = await findBySubject(db, person)
+  if (linked !== undefined) {
+    return { id: linked.id, is_settled: linked.email_verified_at !== null }
+  }
+  const user = await db
+    .selectFrom('users')
+    .select('id')
+    .where('email', '=', person.email ?? '')
     .executeTakeFirst()
+  if (user === undefined) return undefined
+  const other = await linksFor(db, person)
+    .select('subject')
+    .where('user_id', '=', user.id)
+    .executeTakeFirst()
+  return other === undefined ? { id: user.id, is_settled: false } : undefined
 }
 
 /** Returns the user with an e-mail (lower case), locked until the end of the transaction. */
@@ -27,25 +75,60 @@ export async function findByEmail(
   if (email === undefined) return undefined
   return trx
     .selectFrom('users')
-    .select(['id', 'session_number', 'disabled_at'])
+    .select(['id', 'session_number', 'disabled_at', 'email_verified_at'])
     .where('email', '=', email)
     .forUpdate()
     .executeTakeFirst()
 }
 
-/** Links a user to a subject. Returns false if one of them has another link. */
+/**
+ * Links a user to a subject. Returns false if one of them has another link at the issuer, in any
+ * client or with pairwise subjects in the same client. Locks the user and the subject, so that of
+ * several first sign-ins at once only one creates a link. Run it in a transaction.
+ */
 export async function linkSubject(
-  db: Db,
-  { issuer, client_id, subject }: IssuerPerson,
+  trx: Db,
+  person: IssuerPerson,
   { user_id, now }: { user_id: string; now: Date },
 ): Promise<boolean> {
-  await db
+  const { issuer, client_id, subject } = person
+  await trx.selectFrom('users').select('id').where('id', '=', user_id).forUpdate().execute()
+  const lock = JSON.stringify([issuer, subject])
+  await sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.execute(trx)
+  const links = await linksFor(trx, person)
+    .select(['user_id', 'subject'])
+    .where(({ eb, or }) => or([eb('user_id', '=', user_id), eb('subject', '=', subject)]))
+    .execute()
+  const isOwn = (link: { user_id: string; subject: string }) =>
+    link.user_id === user_id && link.subject === subject
+  if (links.length > 0) return links.every(isOwn)
+  await trx
     .insertInto('user_identities')
     .values({ issuer, client_id, subject, user_id, created_at: now })
-    .onConflict((conflict) => conflict.doNothing())
     .execute()
-  const linked = await findBySubject(db, { issuer, client_id, subject, email: undefined })
-  return linked?.id === user_id
+  return true
+}
+
+/** A link of an account to a subject. */
+type Identity = { issuer: string; client_id: string; subject: string; created_at: string }
+
+/** Returns the links of an account to subjects, the oldest first. */
+export function listIdentities(db: Db, user_id: string): Promise<Identity[]> {
+  return db
+    .selectFrom('user_identities')
+    .select(['issuer', 'client_id', 'subject', 'created_at'])
+    .where('user_id', '=', user_id)
+    .orderBy('created_at')
+    .execute()
+}
+
+/** Removes the links of an account to subjects, and returns them. */
+export function removeIdentities(db: Db, user_id: string): Promise<Identity[]> {
+  return db
+    .deleteFrom('user_identities')
+    .where('user_id', '=', user_id)
+    .returning(['issuer', 'client_id', 'subject', 'created_at'])
+    .execute()
 }
 
 /** Whether an invitation waits for an e-mail: not accepted, revoked or expired. */

@@ -116,7 +116,7 @@ export function getProject({ db, roles }: Access): Route {
     id: 'getProject',
     summary: 'One project',
     etag: true,
-    auth: 'jwt',
+    auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: 'access:read', operator: true },
     params: z.strictObject({ project_id: idField }),
     reply: seenProjectSchema,

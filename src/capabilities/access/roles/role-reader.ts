@@ -4,10 +4,9 @@ import type { Clock } from '../../../kernel/time.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
 import { readKeyById } from '../keys/usable-keys-store.ts'
 import type { IssuerPerson } from '../oidc/person.ts'
+import { type IssuerUser, readIssuerUser } from '../oidc/store.ts'
 import {
-  type IssuerUser,
   readDefaultProject,
-  readIssuerUser,
   readOrganizationRole,
   readProjectExists,
   readProjectRole,

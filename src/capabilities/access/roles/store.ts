@@ -1,7 +1,6 @@
 import type { OrganizationRole, ProjectRole } from '../../../kernel/scopes.ts'
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 import { runInInstallation } from '../../../platform/tenancy/index.ts'
-import type { IssuerPerson } from '../oidc/person.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -23,41 +22,6 @@ export function readUserState(db: Db, user_id: string): Promise<UserState | unde
     .where('id', '=', user_id)
     .where('disabled_at', 'is', null)
     .executeTakeFirst()
-}
-
-/** The user of a token of the external issuer. */
-export type IssuerUser = {
-  id: string
-  /** Whether the address is proven and the user is linked to the subject of the token. */
-  is_settled: boolean
-}
-
-/**
- * Returns the user who is linked to the subject, or else the user of the verified e-mail who is not
- * linked to another subject.
- */
-export async function readIssuerUser(
-  db: Db,
-  { issuer, client_id, subject, email }: IssuerPerson,
-): Promise<IssuerUser | undefined> {
-  const [first] = await db
-    .selectFrom('users')
-    .leftJoin('user_identities as identity', (join) =>
-      join
-        .onRef('identity.user_id', '=', 'users.id')
-        .on('identity.issuer', '=', issuer)
-        .on('identity.client_id', '=', client_id),
-    )
-    .select(['users.id', 'users.email_verified_at', 'identity.subject'])
-    .where(({ eb, or }) =>
-      or([eb('identity.subject', '=', subject), eb('users.email', '=', email ?? '')]),
-    )
-    .orderBy(sql`identity.subject is not distinct from ${subject}`, 'desc')
-    .limit(1)
-    .execute()
-  if (first === undefined) return undefined
-  if (first.subject !== null && first.subject !== subject) return undefined
-  return { id: first.id, is_settled: first.subject !== null && first.email_verified_at !== null }
 }
 
 export async function readOrganizationRole(

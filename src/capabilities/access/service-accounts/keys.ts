@@ -19,7 +19,7 @@ export function getServiceAccountKeys({ db, clock }: Access): Route {
     url: '/api/v2/access/service-accounts/{service_account_id}/keys',
     id: 'listServiceAccountKeys',
     summary: 'Keys of a service account',
-    auth: 'jwt',
+    auth: 'jwt_or_key',
     scope: { level: 'project', role: 'admin', key: 'access:read', operator: true },
     params: accountParams,
     query: z.strictObject({

@@ -34,7 +34,7 @@ export function getServiceAccounts({ db }: Access): Route {
     url: '/api/v2/access/service-accounts',
     id: 'listServiceAccounts',
     summary: 'Service accounts of a project',
-    auth: 'jwt',
+    auth: 'jwt_or_key',
     scope: { level: 'project', role: 'admin', key: 'access:read', operator: true },
     query: z.strictObject({
       managed_by: managedByParameter
@@ -113,7 +113,7 @@ export function getServiceAccount({ db }: Access): Route {
     id: 'getServiceAccount',
     summary: 'One service account',
     etag: true,
-    auth: 'jwt',
+    auth: 'jwt_or_key',
     scope: { level: 'project', role: 'admin', key: 'access:read', operator: true },
     params: accountParams,
     reply: accountSchema,

@@ -1,8 +1,7 @@
 import { decodeJwt } from 'jose'
-import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
 import type { Issuer } from '../oidc/issuer.ts'
-import { type IssuerPerson, subjectField } from '../oidc/person.ts'
+import { type IssuerPerson, subjectField, verifiedEmail } from '../oidc/person.ts'
 
 /** Access tokens of an external issuer, which programs and other front ends send as Bearer. */
 export type ExternalTokens = {
@@ -21,10 +20,12 @@ export function createExternalTokens(issuer: Issuer, audience: string): External
   return {
     claims: (token) => issuerOf(token) === issuer.url,
     verify: async (token) => {
-      const claims = personSchema.safeParse(await issuer.verify(token, { audience }))
-      if (claims.success) {
-        const { sub: subject, email } = claims.data
-        return { issuer: issuer.url, client_id: audience, subject, email: email.toLowerCase() }
+      const claims = await issuer.verify(token, { audience })
+      const subject = subjectField.safeParse(claims.sub)
+      const email = verifiedEmail([claims])
+      if (subject.success && email !== undefined) {
+        const { url, subjects } = issuer
+        return { issuer: url, subjects, client_id: audience, subject: subject.data, email }
       }
       throw problem('credentials_invalid', {
         detail: 'The token of the external issuer has no verified e-mail',
@@ -32,12 +33,6 @@ export function createExternalTokens(issuer: Issuer, audience: string): External
     },
   }
 }
-
-const personSchema = z.object({
-  sub: subjectField,
-  email: z.email().max(320),
-  email_verified: z.literal(true),
-})
 
 function issuerOf(token: string): string | undefined {
   try {

@@ -29,7 +29,7 @@ export function createPasswordReset({ db, resets, logger }: Access): Route {
       expires_at: instantField,
     }),
     errors: ['user_not_found'],
-    rate_per_minute_max: 60,
+    caller_rate_per_minute_max: 60,
     handle: async ({ params: { user_id }, caller }) => {
       await assertInstallationAdmin(db, caller.id)
       const link = await resets.create({ user_id, created_by: caller.id })

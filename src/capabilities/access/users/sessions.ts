@@ -24,7 +24,8 @@ export function endUserSessions({ db, clock, roles, logger }: Access): Route {
     handle: async ({ params: { user_id }, caller }) => {
       await assertInstallationAdmin(db, caller.id)
       const now = new Date(clock.now_ms())
-      if (!(await endSessions(db, { user_id, now }))) throw userNotFound(user_id)
+      const isKnown = await db.transaction().execute((trx) => endSessions(trx, { user_id, now }))
+      if (!isKnown) throw userNotFound(user_id)
       roles.forget()
       logger.info({ user_id, ended_by: caller.id }, 'all sessions of a user were ended')
       return undefined

@@ -162,21 +162,22 @@ export async function takeByIssuer(trx: Db, user_id: string, now: Date): Promise
   })
 }
 
-/** Ends all sessions of a user: access tokens, refresh tokens and browsers. False: unknown user. */
-export function endSessions(
-  db: Db,
+/**
+ * Ends all sessions of a user: access tokens, refresh tokens and browsers. Returns false for an
+ * unknown user. Run it in a transaction.
+ */
+export async function endSessions(
+  trx: Db,
   { user_id, now }: { user_id: string; now: Date },
 ): Promise<boolean> {
-  return db.transaction().execute(async (trx) => {
-    const row = await trx
-      .updateTable('users')
-      .set({ session_number: sql<number>`session_number + 1` })
-      .where('id', '=', user_id)
-      .returning('id')
-      .executeTakeFirst()
-    if (row !== undefined) await revokeSignIns(trx, { user_id, now })
-    return row !== undefined
-  })
+  const row = await trx
+    .updateTable('users')
+    .set({ session_number: sql<number>`session_number + 1` })
+    .where('id', '=', user_id)
+    .returning('id')
+    .executeTakeFirst()
+  if (row !== undefined) await revokeSignIns(trx, { user_id, now })
+  return row !== undefined
 }
 
 /**

@@ -3,6 +3,7 @@ import { decodeCursor, encodeCursor, invalidCursor } from '../../../kernel/pages
 import { problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import type { Caller, RouteScope } from '../../../platform/http/index.ts'
+import type { CheckpointSource } from '../checkpoints/outside-positions.ts'
 import { installationChain } from '../trail/chain-id.ts'
 import type { AuditDb } from '../trail/open-trail.ts'
 
@@ -12,6 +13,8 @@ export type AuditDeps = {
   clock: Clock
   /** Whether a user administers the installation. */
   isInstallationAdmin(user_id: string): Promise<boolean>
+  /** Sinks of checkpoints that can be read back. */
+  sources?: readonly CheckpointSource[]
   /** Time after which a check of a chain ends and reports the checked part. Default: 10,000. */
   verify_ms_max?: number
 }

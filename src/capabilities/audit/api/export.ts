@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { toJsonLine } from '../../../kernel/json-lines.ts'
 import { integerParameter } from '../../../model/list-query.ts'
 import { Answer, defineRoute, linesMediaType, type Route } from '../../../platform/http/index.ts'
 import { toRecordWithDetails } from '../events/event.ts'
@@ -50,7 +51,7 @@ export function exportRecords(deps: AuditDeps): Route {
         const segment =
           segment_count === null ? [] : await selectSegment(deps.db, { chain_id, seq })
         const reads = segment_count === null ? {} : { reads: segment.map(toRead) }
-        lines.push(`${JSON.stringify({ ...toRecordWithDetails(row), ...reads })}\n`)
+        lines.push(toJsonLine({ ...toRecordWithDetails(row), ...reads }))
       }
       return new Answer('', {
         content: { media_type: linesMediaType, text: lines.join('') },

@@ -16,12 +16,12 @@ const checks_max = 2
 /** GET /api/v2/audit/verify: checks the chain against its checkpoints. */
 export function verifyChain(deps: AuditDeps): Route {
   const inSlot = createSlots()
-  const { db, clock, verify_ms_max: time_ms_max = verify_ms_max } = deps
+  const { db, clock, sources = [], verify_ms_max: time_ms_max = verify_ms_max } = deps
   return defineRoute({
     method: 'GET',
     url: '/api/v2/audit/verify',
     id: 'verifyAuditChain',
-    summary: 'Check the chain against the checkpoints in the store',
+    summary: 'Check the chain against its checkpoints, sinks and streams',
     auth: 'jwt',
     scope: auditScope,
     query: z.strictObject({
@@ -49,7 +49,15 @@ export function verifyChain(deps: AuditDeps): Route {
       protected_seq: z
         .int()
         .describe('Number of the newest checkpoint. Later records are not protected yet. 0: none.'),
+      protected_at: z.iso
+        .datetime()
+        .nullable()
+        .describe('Time of the newest checkpoint; null without one.'),
       checkpoints: z.int().describe('Checkpoints that were used.'),
+      sinks_compared: z
+        .int()
+        .describe('Sinks whose newest checkpoint was compared with the chain.'),
+      streams_compared: z.int().describe('Streams whose position was compared with the chain.'),
       erased: z.int().describe('Details that were erased.'),
       faults: z.array(
         record('AuditFault', {
@@ -65,7 +73,7 @@ export function verifyChain(deps: AuditDeps): Route {
       const end_ms = clock.now_ms() + time_ms_max
       const isOver = () => clock.now_ms() >= end_ms
       const { head, faults, ...report } = await inSlot(chain_id, () =>
-        verifyStoredChain(db, { chain_id, after, signal, isOver }),
+        verifyStoredChain(db, { chain_id, after, signal, isOver, sources }),
       )
       return { ...report, chain_id, valid: faults.length === 0, seq: head.seq, faults: [...faults] }
     },

@@ -31,6 +31,8 @@ export type ChainReport = {
   erased: number
   /** Number of the newest checkpoint; records after it are not protected yet. 0: none. */
   protected_seq: number
+  /** Time of the newest checkpoint, ISO 8601; null without one. */
+  protected_at: string | null
   checkpoints: number
   /** The first faults, at most 100. */
   faults: readonly ChainFault[]
@@ -44,7 +46,7 @@ export type ChainReport = {
 export class ChainVerifier {
   readonly #heads = new Map<number, string>()
   readonly #faults: ChainFault[] = []
-  readonly #newest: number
+  readonly #newest: SignedCheckpoint | undefined
   readonly #checkpoints: number
   #head: ChainHead
   #records = 0
@@ -54,7 +56,7 @@ export class ChainVerifier {
   constructor(checkpoints: readonly SignedCheckpoint[], start?: ChainHead) {
     const sorted = checkpoints.toSorted((a, b) => a.seq - b.seq)
     this.#checkpoints = sorted.length
-    this.#newest = sorted.at(-1)?.seq ?? 0
+    this.#newest = sorted.at(-1)
     this.#readHeads(sorted)
     this.#checkLinks(sorted, start?.seq ?? -1)
     this.#head = start ?? lastPruned(sorted) ?? emptyHead
@@ -91,7 +93,8 @@ export class ChainVerifier {
       head: this.#head,
       records: this.#records,
       erased: this.#erased,
-      protected_seq: this.#newest,
+      protected_seq: this.#newest?.seq ?? 0,
+      protected_at: this.#newest?.time ?? null,
       checkpoints: this.#checkpoints,
       faults: this.#faults,
     }

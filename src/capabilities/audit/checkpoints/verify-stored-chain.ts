@@ -6,13 +6,22 @@ import { hashSegment } from '../chain/segment.ts'
 import { type ChainFault, type ChainReport, ChainVerifier } from '../chain/verify-chain.ts'
 import { type RecordRow, toRecordWithDetails } from '../events/event.ts'
 import {
+  type ChainRow,
   type CheckpointRow,
   findChain,
+  findLastNumber,
   selectChain,
   selectCheckpoints,
+  selectCheckpointsAt,
   selectSegment,
 } from '../events/store.ts'
 import { toRead } from '../reads/seal-reads.ts'
+import {
+  type CheckpointSource,
+  comparePositions,
+  type OutsidePositions,
+  readOutsidePositions,
+} from './outside-positions.ts'
 import { readCheckpointKeys } from './signing-key.ts'
 
 type Db = Kysely<AuditTables>
@@ -31,6 +40,9 @@ export type StoredChainReport = ChainReport & {
   from_seq: number
   /** Records up to this one were deleted by retention. 0: none. */
   pruned_seq: number
+  /** Sinks whose newest checkpoint was compared, and streams whose position was. */
+  sinks_compared: number
+  streams_compared: number
   /** The last checked record, if the time limit ended the check; null if all were checked. */
   next_after: number | null
 }
@@ -43,42 +55,102 @@ type Verification = {
   signal: AbortSignal
   /** Ends the check after the current page, with a report of the checked part. */
   isOver: () => boolean
+  /** Sinks of checkpoints that can be read back. */
+  sources?: readonly CheckpointSource[]
 }
 
 /**
- * Checks a chain in the store against the checkpoints in the store. Detects changes by a person
- * without the signing key. To detect a chain that was replaced with its checkpoints and keys, use
- * `looptrace audit verify` with published copies.
+ * Checks a chain in the store against the checkpoints in the store, its stored position, the
+ * positions of its streams and the newest checkpoints of sinks. Detects changes by a person without
+ * the signing key, and a cut of the chain with its checkpoints if a stream or sink is ahead of it.
  */
 export async function verifyStoredChain(db: Db, asked: Verification): Promise<StoredChainReport> {
-  const { chain_id, signal, isOver } = asked
-  const chain = await findChain(db, chain_id)
-  const { seq: last = 0, pruned_seq = 0 } = chain ?? {}
-  const from = Math.max(pruned_seq, asked.after ?? last - newest_max)
+  const { chain_id, signal, isOver, sources = [] } = asked
+  // Read from the outside in: what a concurrent call adds meanwhile is not behind the head.
+  const outside = await readOutsidePositions(db, { chain_id, sources, signal })
+  const from = startingPoint(await findChain(db, chain_id), asked.after)
   const page = { chain_id, from, limit: checkpoints_max, pruned: true } as const
   const rows = await selectCheckpoints(db, page)
+  const chain = await findChain(db, chain_id)
+  const { seq: last = 0, pruned_seq = 0 } = chain ?? {}
   const faults: ChainFault[] = []
-  const checkpoints = openAll(rows, await readCheckpointKeys(db), faults)
+  const keys = await readCheckpointKeys(db)
+  const checkpoints = openAll(withSinks(rows, outside), keys, faults)
   const start = await findStart(db, { ...asked, from, pruned_seq }, checkpoints)
   const verifier = new ChainVerifier(checkpoints, start)
   // The checkpoints after the last one that was read follow in the next call.
   const end = rows.length < checkpoints_max ? Number.MAX_SAFE_INTEGER : (rows.at(-1)?.seq ?? 0)
   const first = start?.seq ?? pruned_seq
-  const reading = { chain_id, after: first, end, signal, isOver }
+  const reading = { chain_id, after: first, last, end, signal, isOver }
   const { after, isPartial } = await checkRecords(db, reading, async (row) => {
     verifier.add(toRecordWithDetails(row))
     if (row.segment_hash !== null) await checkSegment(db, row, faults)
   })
   const report = verifier.finish({ isPartial })
-  const position = { last, pruned_seq, hash: chain?.hash }
-  if (!isPartial) faults.push(...checkPosition(position, report, checkpoints))
-  const next_after = isPartial ? after : null
-  const from_seq = first + 1
-  return { ...report, from_seq, pruned_seq, next_after, faults: [...faults, ...report.faults] }
+  if (!isPartial) {
+    faults.push(...checkPosition(chain, report, checkpoints))
+    faults.push(...comparePositions(outside, last))
+    faults.push(...(await checkStoredEnd(db, { chain_id, keys, chain })))
+  }
+  return {
+    ...report,
+    ...{ from_seq: first + 1, pruned_seq, next_after: isPartial ? after : null },
+    sinks_compared: outside.envelopes.length,
+    streams_compared: outside.streams.length,
+    faults: [...faults, ...report.faults],
+  }
+}
+
+/** Returns the number of the record from which checkpoints are read. */
+function startingPoint(chain: ChainRow | undefined, after: number | undefined): number {
+  const { seq = 0, pruned_seq = 0, checkpoint_seq = 0 } = chain ?? {}
+  return Math.max(pruned_seq, after ?? Math.min(seq - newest_max, checkpoint_seq))
+}
+
+type StoredCheckpoint = Pick<CheckpointRow, 'seq' | 'envelope'>
+
+/** Adds the newest checkpoints of the sinks that the store does not have. */
+function withSinks(
+  rows: readonly StoredCheckpoint[],
+  { envelopes }: OutsidePositions,
+): StoredCheckpoint[] {
+  const stored = new Set(rows.map(({ envelope }) => envelope))
+  const others = envelopes.filter((envelope) => !stored.has(envelope))
+  return [...rows, ...others.map((envelope) => ({ seq: 0, envelope }))]
+}
+
+/**
+ * Checks that the last checkpoint that the chain names is stored, and that no record is behind the
+ * head, where a new record would be.
+ */
+async function checkStoredEnd(
+  db: Db,
+  about: { chain_id: string; keys: PublicKeys; chain: ChainRow | undefined },
+): Promise<ChainFault[]> {
+  const { chain_id, keys, chain } = about
+  const faults: ChainFault[] = []
+  const digest = chain?.checkpoint_digest?.toString('hex')
+  if (chain !== undefined && digest !== undefined) {
+    const seqs = [chain.checkpoint_seq, chain.pruned_seq]
+    const opened = openAll(await selectCheckpointsAt(db, { chain_id, seqs }), keys, [])
+    if (!opened.some((checkpoint) => checkpoint.digest === digest)) {
+      const detail = 'the last checkpoint that was signed is not in the store'
+      faults.push({ kind: 'checkpoint_missing', seq: chain.checkpoint_seq, detail })
+    }
+  }
+  const seq = await findLastNumber(db, chain_id)
+  const head = (await findChain(db, chain_id))?.seq ?? 0
+  if (seq > head) {
+    const detail = `the head of the chain is record ${head}`
+    faults.push({ kind: 'record_inserted', seq, detail })
+  }
+  return faults
 }
 
 type Reading = Pick<Verification, 'chain_id' | 'signal' | 'isOver'> & {
   after: number
+  /** Number of the last record when the check began. */
+  last: number
   /** Number of the last record for which checkpoints were read. */
   end: number
 }
@@ -86,13 +158,14 @@ type Reading = Pick<Verification, 'chain_id' | 'signal' | 'isOver'> & {
 /** Checks records page by page. Returns the last one, and whether others are left. */
 async function checkRecords(
   db: Db,
-  { chain_id, signal, isOver, end, ...reading }: Reading,
+  { chain_id, signal, isOver, last, end, ...reading }: Reading,
   check: (row: RecordRow) => Promise<void>,
 ): Promise<{ after: number; isPartial: boolean }> {
   let { after } = reading
   for (;;) {
     signal.throwIfAborted()
-    const records = await selectChain(db, { chain_id, after, limit: page_max })
+    const page = await selectChain(db, { chain_id, after, limit: page_max })
+    const records = page.filter(({ seq }) => seq <= last)
     for (const row of records) await check(row)
     after = records.at(-1)?.seq ?? after
     if (records.length < page_max) return { after, isPartial: false }
@@ -115,14 +188,13 @@ async function findStart(
   return record?.seq === after ? { seq: after, hash: record.hash.toString('hex') } : undefined
 }
 
-type Position = { last: number; pruned_seq: number; hash: Buffer | undefined }
-
 /** Checks the stored position of a chain, which is not signed. */
 function checkPosition(
-  { last, pruned_seq, hash }: Position,
+  chain: ChainRow | undefined,
   { head }: ChainReport,
   checkpoints: readonly SignedCheckpoint[],
 ): ChainFault[] {
+  const { seq: last = 0, pruned_seq = 0, hash } = chain ?? {}
   const faults: ChainFault[] = []
   const pruned = checkpoints.filter(({ kind }) => kind === 'pruned').map(({ seq }) => seq)
   const signed_seq = Math.max(0, ...pruned)
@@ -138,7 +210,7 @@ function checkPosition(
 }
 
 function openAll(
-  rows: readonly CheckpointRow[],
+  rows: readonly StoredCheckpoint[],
   keys: PublicKeys,
   faults: ChainFault[],
 ): SignedCheckpoint[] {

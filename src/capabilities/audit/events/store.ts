@@ -117,6 +117,31 @@ export function selectCheckpoints(
     .execute()
 }
 
+/** Returns the checkpoints of some records of a chain. */
+export function selectCheckpointsAt(
+  db: Db,
+  { chain_id, seqs }: { chain_id: string; seqs: readonly number[] },
+): Promise<CheckpointRow[]> {
+  return db
+    .selectFrom('audit_checkpoints')
+    .selectAll()
+    .where('chain_id', '=', chain_id)
+    .where('seq', 'in', seqs)
+    .execute()
+}
+
+/** Returns the largest number of a record of a chain; 0 without records. */
+export async function findLastNumber(db: Db, chain_id: string): Promise<number> {
+  const row = await db
+    .selectFrom('audit_records')
+    .select('seq')
+    .where('chain_id', '=', chain_id)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.seq ?? 0
+}
+
 /** Returns the reads that a record seals, in the order of its hash. */
 export function selectSegment(
   db: Db,

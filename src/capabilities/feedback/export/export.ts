@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { toJsonLine } from '../../../kernel/json-lines.ts'
 import { decodeCursor, encodeCursor } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
 import {
@@ -107,7 +108,7 @@ export function exportFeedback({ db }: InsightDeps): Route {
       const isMore = last !== undefined && ids.at(-1) !== last.task_id
       const page = { tasks, next_cursor: isMore ? encodeCursor(list, [last.task_id]) : null }
       if (!String(headers['accept']).includes(linesMediaType)) return page
-      const text = tasks.map((task) => `${JSON.stringify(task)}\n`).join('')
+      const text = tasks.map(toJsonLine).join('')
       return new Answer(page, {
         content: { media_type: linesMediaType, text },
         headers: page.next_cursor === null ? {} : { 'X-Next-Cursor': page.next_cursor },

@@ -36,6 +36,8 @@ export type NewItem = ItemKey & {
   at: string
   time_adjusted: boolean
   by_browser: boolean
+  /** Tag of the client network; null for an item that no browser key creates. */
+  network_tag: number | null
   /** `user:<id>`, `key:<id>` or `service_account:<id>`. */
   actor: string
   value: ItemValue
@@ -95,12 +97,9 @@ async function admit(
   task: FeedbackTaskRow,
   { item, limits }: { item: NewItem; limits: FeedbackLimits },
 ): Promise<void> {
-  const of_browsers = item.by_browser ? await countBrowserItems(trx, task) : 0
-  const isFull = task.items >= limits.items_of_task_max
-  if (isFull || of_browsers >= limits.browser_items_of_task_max) {
-    const most = isFull ? limits.items_of_task_max : limits.browser_items_of_task_max
-    const whose = isFull ? '' : ' of browser keys'
-    const detail = `The task has ${most} items${whose}, the maximum. Change an item instead of adding one.`
+  const reached = await reachedLimit(trx, task, { item, limits })
+  if (reached !== undefined) {
+    const detail = `The task has ${reached}, the maximum. Change an item instead of adding one.`
     throw new NotAdmitted('task_limit', problem('limit_reached', { detail }))
   }
   if (task.attached) return
@@ -111,6 +110,22 @@ async function admit(
   const detail = `${pending_max} items of feedback wait for tasks without calls, the maximum of a project. Send feedback after the first call of its task.`
   const full = problem('feedback_queue_full', { detail, retry_after_s: 60 })
   throw new NotAdmitted('pending_limit', full)
+}
+
+/** Returns the limit of items that a task has reached, in words; undefined if there is room. */
+async function reachedLimit(
+  trx: FeedbackDb,
+  task: FeedbackTaskRow,
+  { item, limits }: { item: NewItem; limits: FeedbackLimits },
+): Promise<string | undefined> {
+  const { items_of_task_max, browser_items_of_task_max, browser_items_of_network_max } = limits
+  if (task.items >= items_of_task_max) return `${items_of_task_max} items`
+  if (!item.by_browser) return undefined
+  const { items, of_network } = await countBrowserItems(trx, task, item.network_tag)
+  if (items >= browser_items_of_task_max)
+    return `${browser_items_of_task_max} items of browser keys`
+  if (of_network < browser_items_of_network_max) return undefined
+  return `${browser_items_of_network_max} items of browser keys from your network`
 }
 
 async function noteDrop(
@@ -128,12 +143,12 @@ async function insertItem(
   { item, at: created_at }: { item: NewItem; at: string },
 ): Promise<void> {
   const { feedback_id, source, subject, user_id, trace_id, at, time_adjusted } = item
-  const { actor, value, by_browser, body_digest } = item
+  const { actor, value, by_browser, network_tag, body_digest } = item
   const row = await trx
     .insertInto('feedback')
     .values({
       ...{ project_id, task_id, feedback_id, source, subject, user_id, trace_id },
-      ...{ at, time_adjusted, by_browser, body_digest, ...columnsOf(value) },
+      ...{ at, time_adjusted, by_browser, network_tag, body_digest, ...columnsOf(value) },
       ...{ state: attached ? 'attached' : 'pending', version: 1 },
       ...{ created_at, created_by: actor, updated_at: created_at, updated_by: actor },
     })

@@ -156,11 +156,18 @@ export const feedbackSchema = record('Feedback', {
     .describe('Annotator or rule: a name, or `user:<id>`, `key:<id>`. null for end users.'),
   trace_id: z.guid().nullable(),
   state: z
-    .enum(['pending', 'attached', 'withdrawn'])
+    .enum(['pending', 'attached', 'withdrawn', 'accepted'])
     .meta({ id: 'FeedbackState' })
-    .describe('`pending`: the task has no calls yet; the item is dropped after 24 hours.'),
+    .describe(
+      '`pending`: the task has no calls yet; the item is dropped after 24 hours. `accepted`: pending or attached; a browser key does not learn which.',
+    ),
   ...shownValue,
-  counts: z.boolean().describe('Whether rates count the item as the vote of its user or author.'),
+  counts: z
+    .boolean()
+    .nullable()
+    .describe(
+      'Whether rates count the item as the vote of its user or author. null: not shown to a browser key.',
+    ),
   at: instantField.describe('Time of the feedback, by which rates count it.'),
   time_adjusted: z.boolean().describe('Whether the time of receipt replaced `at` of the request.'),
   version: z.int().positive(),
@@ -186,10 +193,20 @@ export function toFeedback(row: FeedbackRow): FeedbackRecord {
     subject,
     by_browser: _browser,
     body_digest: _digest,
+    network_tag: _tag,
     project_id: _project,
     ...shown
   } = row
   return { ...shown, author: row.source === 'end_user' ? null : subject.slice('by:'.length) }
+}
+
+/**
+ * Shapes a stored item for a browser key, which anybody can read. `task_id` is the one that the
+ * request names. The reply does not show whether the task was seen.
+ */
+export function toBrowserFeedback(row: FeedbackRow, task_id: string): FeedbackRecord {
+  const state = row.state === 'withdrawn' ? 'withdrawn' : 'accepted'
+  return { ...toFeedback(row), task_id, state, counts: null }
 }
 
 /** Query parameter of a browser key: the end user whose item it changes. */

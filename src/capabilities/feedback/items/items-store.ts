@@ -162,19 +162,22 @@ export async function countPending(
   return items
 }
 
-/** Returns the number of items of a task that browser keys created. */
+/** Returns the number of items of a task that browser keys created, and of those from a network. */
 export async function countBrowserItems(
   db: FeedbackDb,
   { project_id, task_id }: Omit<ItemKey, 'feedback_id'>,
-): Promise<number> {
-  const { items } = await db
+  network_tag: number | null,
+): Promise<{ items: number; of_network: number }> {
+  return db
     .selectFrom('feedback')
     .select(({ fn }) => fn.countAll<number>().as('items'))
+    .select(({ fn }) =>
+      fn.countAll<number>().filterWhere('network_tag', '=', network_tag).as('of_network'),
+    )
     .where('project_id', '=', project_id)
     .where('task_id', '=', task_id)
     .where('by_browser', '=', true)
     .executeTakeFirstOrThrow()
-  return items
 }
 
 /** Adds to the number of items that were not stored. */

@@ -14,6 +14,8 @@ export type ItemRequest = {
   task_id: string
   body: CreateFeedback
   policy: CapturePolicy
+  /** Tag of the client network. */
+  network_tag: number
   now_ms: number
 }
 
@@ -40,6 +42,7 @@ export function readNewItem(request: ItemRequest): NewItem {
     task_id: mask(request.task_id),
     feedback_id: by_browser ? feedback_id.toLowerCase() : feedback_id,
     ...{ source, subject, user_id, trace_id, by_browser, actor, value },
+    network_tag: by_browser ? request.network_tag : null,
     ...timeOf(body.at, { now_ms, by_browser }),
     body_digest: hash('sha256', canonicalJson(sent), 'buffer'),
   }

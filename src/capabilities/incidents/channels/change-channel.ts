@@ -48,7 +48,7 @@ export type WrittenChannel = {
 
 /**
  * Creates a channel, or returns the one that the same resource declares. Throws `name_taken`,
- * `limit_reached`, and `invalid_request` for a missing secret.
+ * `limit_reached`, and `invalid_request` for a missing secret or an address that is not allowed.
  */
 export function createChannel(
   deps: ChannelRoutesDeps,
@@ -66,6 +66,7 @@ export function createChannel(
       throw problem('limit_reached', { detail })
     }
     const merged = mergeSection(write.body, undefined)
+    checkAddresses(deps, merged)
     const channel = await insertChannel(trx, which, toRow(deps, which, { write, merged }))
     return { channel, is_new: true, generated_secret: merged.generated_secret }
   })
@@ -77,7 +78,7 @@ type ChangedChannel = WhichChannel & { headers: RequestHeaders }
 /**
  * Replaces a channel; secrets that the body leaves out are kept. An equal channel is not written.
  * Throws `channel_not_found`, `managed_by_kubernetes`, `precondition_failed`, `name_taken`, and
- * `invalid_request` for a missing secret.
+ * `invalid_request` for a missing secret or an address that is not allowed.
  */
 export function putChannel(
   deps: ChannelRoutesDeps,
@@ -92,6 +93,7 @@ export function putChannel(
     if (known !== undefined && isSame(before, known, { write, merged })) {
       return { channel: before, is_new: false }
     }
+    checkAddresses(deps, merged)
     await checkName(trx, which, write)
     const row = toRow(deps, which, { write, merged, before })
     const channel = await replaceChannel(trx, which, row)
@@ -151,6 +153,27 @@ async function checkName(
     detail: `name: got "${name}", the name of ${whose}`,
     faults: [{ pointer: '/name', detail: 'already in use' }],
   })
+}
+
+/**
+ * Throws `invalid_request` for a URL that is never requested, because its address is not allowed. A
+ * name is resolved at each request. The error does not quote the path, which may hold a secret.
+ */
+function checkAddresses(
+  { outbound }: Pick<ChannelRoutesDeps, 'outbound'>,
+  { type, section, secrets }: MergedSection,
+): void {
+  const values = { ...section, ...secrets }
+  for (const field of ['url', 'webhook_url']) {
+    const url = values[field]
+    const fault = typeof url === 'string' ? outbound.refusal(url) : undefined
+    if (fault === undefined) continue
+    const detail = `${fault.message}. Ask the administrator of the installation about private networks`
+    throw problem('invalid_request', {
+      detail: `${type}.${field}: ${detail}`,
+      faults: [{ pointer: `/${type}/${field}`, detail }],
+    })
+  }
 }
 
 type Merged = { write: ChannelWrite; merged: MergedSection; before?: StoredChannel }

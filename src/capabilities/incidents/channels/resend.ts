@@ -19,7 +19,7 @@ export function resendNotification({ db }: ChannelRoutesDeps): Route {
     summary: 'Send a message again, with the same id',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'editor', key: 'incidents:write' },
-    rate_per_minute_max: 60,
+    caller_rate_per_minute_max: 60,
     params: z.strictObject({ message_id: z.string().describe('Id of the message.') }),
     reply: messageSchema,
     errors: ['message_not_found', 'incident_state_conflict', 'store_unavailable'],

@@ -26,7 +26,7 @@ export function testChannel(deps: ChannelRoutesDeps): Route {
     summary: 'Send a test message to a channel',
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: null },
-    rate_per_minute_max: 10,
+    caller_rate_per_minute_max: 10,
     params: channelPath,
     reply: record('ChannelTest', {
       delivered: z.boolean(),

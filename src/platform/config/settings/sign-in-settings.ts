@@ -1,5 +1,5 @@
 import { groupRoles } from '../group-roles.ts'
-import { days, hours, integer, minutes, secret, text, url } from '../setting.ts'
+import { choice, days, hours, integer, minutes, secret, text, url } from '../setting.ts'
 
 /** Settings of the external issuer and of sessions in browsers. */
 export const signInSettings = {
@@ -12,6 +12,12 @@ export const signInSettings = {
     unit: 'text',
     reason:
       'Required `aud` claim of access tokens from the external issuer. When unset, only browsers sign in there.',
+  }),
+  oidc_subjects: choice(['public', 'pairwise'], {
+    unit: 'type',
+    default: 'public',
+    reason:
+      'Subjects of the external issuer. `public`: a person has one subject in all clients, and an account has one subject. `pairwise`: another one in each client (Entra ID), so an account has one for each client.',
   }),
   oidc_client_id: text({
     unit: 'text',

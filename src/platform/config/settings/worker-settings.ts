@@ -194,7 +194,7 @@ export const auditSettings = {
   audit_checkpoint_sinks: text({
     unit: 'URLs',
     reason:
-      'Where signed checkpoints of audit chains are published, separated by commas: file:///folder, s3://bucket/prefix (with the settings of blobs), https://receiver, or stdout. Without one, the audit trail is append-only, but not tamper-evident.',
+      'Where signed checkpoints of audit chains are published, separated by commas: file:///folder, s3://bucket/prefix (with the settings of blobs), https://receiver, or stdout. The API reads folders and buckets back when it checks a chain. Without one, the audit trail is append-only, but not tamper-evident.',
   }),
   audit_checkpoint_poll_ms: integer({
     unit: 'ms',

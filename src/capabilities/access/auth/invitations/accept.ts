@@ -122,8 +122,7 @@ async function signedIn(headers: RequestHeaders, access: Access): Promise<Accept
   const token = authorization === undefined ? '' : bearerToken(authorization)
   if (external?.claims(token)) {
     const person = await external.verify(token)
-    if ((await roles.issuerUser(person)) === undefined)
-      return { kind: 'issuer', email: person.email }
+    if ((await roles.issuerUser(person)) === undefined) return { kind: 'issuer', person }
   }
   const scope = { level: 'user' } as const
   const browser = { method: 'POST', headers }

@@ -12,7 +12,7 @@ export function getApiKey({ db }: Access): Route {
     url: '/api/v2/access/projects/{project_id}/api-keys/{api_key_id}',
     id: 'getApiKey',
     summary: 'One key of a project',
-    auth: 'jwt',
+    auth: 'jwt_or_key',
     scope: { level: 'project', role: 'admin', key: 'access:read' },
     params: z.strictObject({ project_id: idField, api_key_id: idField }),
     reply: keySchema,

@@ -18,7 +18,7 @@ export function getApiKeys({ db }: Access): Route {
     url: '/api/v2/access/projects/{project_id}/api-keys',
     id: 'listApiKeys',
     summary: 'Keys of a project',
-    auth: 'jwt',
+    auth: 'jwt_or_key',
     scope: { level: 'project', role: 'admin', key: 'access:read' },
     params: paramsSchema,
     query: z.strictObject({

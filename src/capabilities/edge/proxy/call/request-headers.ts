@@ -39,7 +39,8 @@ function ours(field: Field): Role {
 
 /**
  * Lower-case names of headers that are not simply forwarded. Hop-by-hop headers (RFC 9110, 7.6.1)
- * are dropped here, and so are those that undici writes itself.
+ * are dropped here, and so are those that undici writes itself, cookies of our own pages, and
+ * headers in which proxies in front name the client and our hosts.
  */
 const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
   ['x-api-key', ours('api_key')],
@@ -58,7 +59,11 @@ const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
   ['content-length', { kind: 'length' }],
   ...[
     'accept-encoding',
+    'cf-connecting-ip',
+    'cookie',
+    'cookie2',
     'expect',
+    'forwarded',
     'host',
     'keep-alive',
     'proxy-authenticate',
@@ -67,7 +72,12 @@ const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
     'te',
     'trailer',
     'transfer-encoding',
+    'true-client-ip',
     'upgrade',
+    'x-client-ip',
+    'x-cluster-client-ip',
+    'x-original-forwarded-for',
+    'x-real-ip',
   ].map((name): [string, Role] => [name, strip]),
 ])
 
@@ -77,14 +87,16 @@ export function createRequestHeaderReader(): (rawHeaders: readonly string[]) => 
   return (rawHeaders) => readHeaders(rawHeaders, (name) => table.of(name) ?? unnamedRole(name))
 }
 
-/** Every X-Task- header is ours, known or not. */
+/** Strips every X-Task- header, which is ours, and every X-Forwarded- header, known or not. */
 function unnamedRole(name: string): Role {
-  const isOurs = name.charCodeAt(2) === lowerT || name.charCodeAt(2) === upperT
-  return isOurs && /^x-task-/i.test(name) ? strip : forward
+  // The bit of lower case is set, so that each letter is compared once.
+  const third = name.charCodeAt(2) | 0x20
+  return (third === letterT || third === letterF) && strippedName.test(name) ? strip : forward
 }
 
-const lowerT = 0x74
-const upperT = 0x54
+const letterT = 0x74
+const letterF = 0x66
+const strippedName = /^x-(?:task-|forwarded(?:-|$))/i
 
 function readHeaders(
   rawHeaders: readonly string[],

@@ -132,6 +132,10 @@ export type ResponseHeaders = {
 
 type Role = 'strip' | 'connection' | 'type' | 'encoding' | 'length' | 'request_id'
 
+/**
+ * Lower-case names of headers that are not simply passed on: hop-by-hop ones, ours, and those by
+ * which a provider would change what browsers store for our site.
+ */
 const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
   ['connection', 'connection'],
   ['content-type', 'type'],
@@ -139,10 +143,13 @@ const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
   ['content-length', 'length'],
   ['x-request-id', 'request_id'],
   ...[
+    'clear-site-data',
     'keep-alive',
     'proxy-authenticate',
     'proxy-authorization',
     'proxy-connection',
+    'set-cookie',
+    'set-cookie2',
     'te',
     'trailer',
     'transfer-encoding',
