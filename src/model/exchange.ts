@@ -1,5 +1,18 @@
 import type { Outcome } from './observation.ts'
 
+/** The wire formats of calls, by the names of their endpoints. */
+export const exchangeEndpoints = [
+  'chat.completions',
+  'completions',
+  'responses',
+  'messages',
+  'messages.count_tokens',
+  'generate_content',
+  'generate_content.count_tokens',
+  'interactions',
+  'embeddings',
+] as const
+
 /**
  * Facts that the proxy has about a call when it ends, before any parsing. The worker turns them
  * into an observation. Times are nanoseconds since 1970. The raw bodies are separate.
@@ -11,7 +24,9 @@ export type ExchangeFacts = {
   trace_id: string
   observation_id: string
   parent_observation_id: string
-  endpoint: 'chat.completions' | 'completions'
+  endpoint: (typeof exchangeEndpoints)[number]
+  /** The model that the path names, for a format whose body names none. Absent otherwise. */
+  path_model?: string
   provider: string
   /** Nanoseconds since 1970 as decimal text: JSON has no 64-bit integers. */
   start_time: string

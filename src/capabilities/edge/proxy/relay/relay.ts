@@ -60,7 +60,7 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
     const { headers, request, endpoint } = this.#call
     const url = request.url ?? ''
     const query = url.indexOf('?')
-    const path = this.#upstream.paths[endpoint]
+    const path = this.#upstream.paths[endpoint] ?? ''
     this.#upstream.pool.dispatch(
       {
         method: 'POST',

@@ -6,7 +6,7 @@ import { type ProviderName, providers } from '../providers.ts'
 export type Upstream = {
   readonly provider: ProviderName
   readonly pool: Pool
-  readonly paths: Readonly<Record<Endpoint, string>>
+  readonly paths: Readonly<Partial<Record<Endpoint, string>>>
   /** Calls that wait for this provider. */
   inFlight: number
   /**

@@ -1,6 +1,6 @@
 import { isUuid, traceIdPattern } from '../../../../kernel/ids.ts'
 import { itemsOf, objectFrom, textFrom } from '../../../../kernel/json-values.ts'
-import type { ExchangeFacts } from '../../../../model/exchange.ts'
+import { type ExchangeFacts, exchangeEndpoints } from '../../../../model/exchange.ts'
 import { type Observation, type Outcome, outcomes } from '../../../../model/observation.ts'
 import { columnText, cutText, scrubbed } from '../answer/body-text.ts'
 import type { ReadAnswer } from '../answer/read-answer.ts'
@@ -51,7 +51,7 @@ function wordFault(facts: ExchangeFacts): string | undefined {
 }
 
 const contentStates = new Set(['full', 'truncated', 'dropped'])
-const endpoints = new Set(['chat.completions', 'completions'])
+const endpoints: ReadonlySet<string> = new Set(exchangeEndpoints)
 
 /** Whether a text is a time in nanoseconds up to 2261, which fits 64 bits and DateTime64(9). */
 function isTime(text: unknown): boolean {
