@@ -16,10 +16,12 @@ import {
 } from '../../../../kernel/json-values.ts'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import type { ToolCall } from '../../../../model/observation.ts'
+import { type FormatAnswer, formatOf, type WireFormat } from '../formats/index.ts'
 import { fallbackText_chars_max } from '../mapping/read-request.ts'
 import type { Answer, AnswerChoice } from './answer.ts'
 import { tierIn, usageOf } from './answer-usage.ts'
 import { bodyText, cutText } from './body-text.ts'
+import { createSseParser } from './sse.ts'
 import { choices_max, readStreamedAnswer } from './streamed-answer.ts'
 
 /** An answer read from the wire. */
@@ -40,6 +42,8 @@ export function readAnswer(
 ): ReadAnswer {
   const { bytes, fault } = decodeBody(body, facts.response_encoding, response_bytes_max)
   if (bytes.length === 0) return { ...noAnswer, fault }
+  const format = formatOf(facts.endpoint)
+  if (format !== undefined) return { ...readFormatted(format, bytes, facts), fault }
   if (isEventStream(bytes, facts)) {
     const answer = readStreamedAnswer(bytes, facts.endpoint)
     const known = answer.choices.length > 0 || answer.error !== undefined
@@ -56,6 +60,55 @@ export function readAnswer(
   const known = answer.choices.length > 0 || answer.error !== undefined
   const unknownText = known ? '' : cutText(text, fallbackText_chars_max)
   return { ...answer, isStream: false, unknownText, fault }
+}
+
+/** Reads an answer of a format of its own into the shape of a chat. */
+function readFormatted(format: WireFormat, bytes: Uint8Array, facts: ExchangeFacts): ReadAnswer {
+  if (isEventStream(bytes, facts)) {
+    const reader = format.openStream()
+    let unreadable = 0
+    const parser = createSseParser(({ event, data }) => {
+      if (data === '[DONE]') return
+      const parsed = objectFrom(parsedJson(data))
+      if (parsed === undefined) unreadable++
+      else reader.add(event, parsed)
+    })
+    parser.push(bytes)
+    parser.end()
+    const answer = toAnswer(reader.answer(), unreadable)
+    const isKnown = answer.choices.length > 0 || answer.error !== undefined
+    return {
+      ...answer,
+      isStream: true,
+      unknownText: isKnown ? '' : unknownTextOf(bytes),
+      fault: '',
+    }
+  }
+  const text = bodyText(bytes)
+  const body = parsedJson(text)
+  if (body !== undefined) {
+    const answer = toAnswer(format.readWhole(body), 0)
+    const isGood = facts.status_code < 300 && !chatFormats.has(facts.endpoint)
+    const isKnown = isGood || answer.choices.length > 0 || answer.error !== undefined
+    const unknownText = isKnown ? '' : cutText(text, fallbackText_chars_max)
+    return { ...answer, isStream: false, unknownText, fault: '' }
+  }
+  const usage = facts.content_state === 'truncated' ? usageInCutText(text) : undefined
+  const unknownText = cutText(text, fallbackText_chars_max)
+  return { ...noAnswer, usage, unknownText, fault: 'the answer is not JSON' }
+}
+
+/** Formats whose good answer is a message; vectors and counts are not kept as output. */
+const chatFormats: ReadonlySet<string> = new Set([
+  'responses',
+  'messages',
+  'generate_content',
+  'interactions',
+])
+
+function toAnswer({ message, finish_reason, ...answer }: FormatAnswer, dropped: number): Answer {
+  const choices = message === undefined ? [] : [{ index: 0, finish_reason, message }]
+  return { ...answer, choices, dropped }
 }
 
 /** Finds the usage in a long answer that was cut: the proxy keeps the end, where the usage is. */

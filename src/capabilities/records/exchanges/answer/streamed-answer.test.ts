@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createSseParser, readStreamedAnswer, type SseEvent } from './streamed-answer.ts'
+import { createSseParser, type SseEvent } from './sse.ts'
+import { readStreamedAnswer } from './streamed-answer.ts'
 
 const line = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
 const done = 'data: [DONE]\n\n'

@@ -94,7 +94,7 @@ export function exchangeToObservation(
   context: MappingContext,
 ): Observation {
   const { facts } = exchange
-  const request = readRequest(exchange.request)
+  const request = readRequest(exchange.request, facts)
   const answer = readAnswer(exchange.response, facts, context.response_bytes_max)
   const ending = callEnding(facts, answer)
   const { countTokens } = context
@@ -105,7 +105,7 @@ export function exchangeToObservation(
     ...identityOf(facts),
     ...times,
     ...ending,
-    type: 'generation',
+    type: typeOf(facts.endpoint),
     name: nameOf(facts, request.model || model),
     status_code: facts.status_code,
     source: 'proxy',
@@ -188,8 +188,26 @@ function timesOf(facts: ExchangeFacts) {
 
 /** Returns the name that OpenTelemetry's GenAI conventions give the span of such a call. */
 function nameOf(facts: ExchangeFacts, model: string): string {
-  const operation = facts.endpoint === 'completions' ? 'text_completion' : 'chat'
+  const operation = operations[facts.endpoint]
   return model === '' ? operation : `${operation} ${model}`
+}
+
+const operations: Readonly<Record<ExchangeFacts['endpoint'], string>> = {
+  'chat.completions': 'chat',
+  completions: 'text_completion',
+  responses: 'chat',
+  messages: 'chat',
+  'messages.count_tokens': 'count_tokens',
+  generate_content: 'generate_content',
+  'generate_content.count_tokens': 'count_tokens',
+  interactions: 'generate_content',
+  embeddings: 'embeddings',
+}
+
+/** A count of tokens is no call of a model. */
+function typeOf(endpoint: ExchangeFacts['endpoint']): Observation['type'] {
+  if (endpoint === 'embeddings') return 'embedding'
+  return endpoint.endsWith('.count_tokens') ? 'span' : 'generation'
 }
 
 const noBuckets = {

@@ -6,14 +6,18 @@ import {
   parsedJson,
   textFrom,
 } from '../../../../kernel/json-values.ts'
+import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import type { ToolResult } from '../../../../model/observation.ts'
 import { bodyText, columnText, cutBytes, cutText, scrubbed } from '../answer/body-text.ts'
+import { formatOf } from '../formats/index.ts'
 
 /** A client's request. */
 export type ReadRequest = {
   /** Undefined when the body is cut or not a JSON object. */
   parsed: JsonObject | undefined
   text: string
+  /** Messages in the shape of a format of its own. */
+  asked?: unknown
   model: string
   /** Messages or prompt as JSON, or else the text of the body. */
   input: string
@@ -27,14 +31,29 @@ export const model_chars_max = 256
 const toolResult_bytes_max = 4_096
 const toolResults_max = 128
 
-/** Reads a request body of the chat or the completions format. */
-export function readRequest(body: Uint8Array): ReadRequest {
+/** Reads a request body. `path_model`: the model, where the path names it. */
+export function readRequest(
+  body: Uint8Array,
+  { endpoint, path_model = '' }: Pick<ExchangeFacts, 'endpoint' | 'path_model'>,
+): ReadRequest {
   const text = bodyText(body)
   const parsed = objectFrom(parsedJson(text))
   if (parsed === undefined) {
     const model = columnText(modelInText.exec(text)?.[1] ?? '', model_chars_max)
     const input = cutText(text, fallbackText_chars_max)
-    return { parsed, text, model, input, tool_results: [] }
+    return { parsed, text, model: path_model || model, input, tool_results: [] }
+  }
+  const format = formatOf(endpoint)
+  if (format !== undefined) {
+    const asked = format.readRequest(parsed)
+    return {
+      ...{ parsed, text, asked: asked.input },
+      model: columnText(asked.model || path_model, model_chars_max),
+      input: asked.input === undefined ? '' : jsonText(asked.input),
+      tool_results: asked.tool_results.slice(-toolResults_max).map(({ tool_call_id, content }) => {
+        return { tool_call_id, content: cutBytes(content, toolResult_bytes_max) }
+      }),
+    }
   }
   const asked = parsed['messages'] ?? parsed['prompt']
   const input = asked === undefined ? '' : jsonText(asked) || cutText(text, fallbackText_chars_max)
@@ -79,7 +98,10 @@ const parameters_max = 64
 const parameter_chars_max = 2_048
 const tools_chars_max = 16_384
 /** Fields with columns of their own, and fields without information about the call. */
-const notParameters = new Set(['messages', 'prompt', 'model', 'stream', 'stream_options'])
+const notParameters = new Set([
+  ...['messages', 'prompt', 'model', 'stream', 'stream_options'],
+  ...['input', 'instructions', 'system', 'contents', 'systemInstruction', 'system_instruction'],
+])
 const secretNames = /api_?key|secret|password|authorization|headers|credential/i
 
 /** Adds the other fields of a request as `request.<field>`, each as text or JSON, within limits. */

@@ -59,10 +59,17 @@ export function callUsage(call: {
     const usage = { ...read.usage, steps: read.steps }
     return { ...conditions, usage, usage_source: 'provider', usage_semantics }
   }
-  if (costsNothing(call) || facts.content_state === 'dropped') {
+  const isCount = facts.endpoint.endsWith('.count_tokens')
+  if (isCount || costsNothing(call) || facts.content_state === 'dropped') {
     return { ...conditions, usage: undefined, usage_source: 'none', usage_semantics: '' }
   }
-  const seen = { request: request.parsed, requestText: request.text, choices: answer.choices }
+  const asked =
+    request.asked ?? (facts.endpoint === 'embeddings' ? request.parsed?.['input'] : undefined)
+  const seen = {
+    request: asked === undefined ? request.parsed : undefined,
+    requestText: asked === undefined ? request.text : textsIn(asked),
+    choices: answer.choices,
+  }
   const usage = { buckets: estimateUsage(seen, call.countTokens), is_estimated: true }
   return { ...conditions, usage, usage_source: 'estimated', usage_semantics: '' }
 }
@@ -86,6 +93,19 @@ const messageFrame_tokens = 3
 
 /** Tokens of an image in low detail, by OpenAI's pricing. */
 const image_tokens = 85
+
+/** Fields whose texts are no content: names, ids, and sealed values. */
+const notContent =
+  /^(?:type|role|id|call_id|tool_use_id|signature|encrypted_content|data|thoughtSignature)$/
+const depth_max = 32
+
+/** Returns all texts of messages of any shape, each on a line. */
+function textsIn(value: unknown, depth = 0): string {
+  if (typeof value === 'string') return `${value}\n`
+  if (typeof value !== 'object' || value === null || depth > depth_max) return ''
+  const fields = Object.entries(value).filter(([name]) => !notContent.test(name))
+  return fields.map(([, field]) => textsIn(field, depth + 1)).join('')
+}
 
 /** Recorded content of a call without reported usage. */
 type SeenContent = {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import {
-  fixtureNames,
-  hasSharedFixtures,
-  readFixture,
-} from '../../../../../test/support/shared-fixtures.ts'
+  endpointOf,
+  type RecordedExchange,
+  recordedSessions,
+} from '../../../../../test/support/provider-sessions.ts'
+import { hasSharedFixtures } from '../../../../../test/support/shared-fixtures.ts'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import { readAnswer } from '../answer/read-answer.ts'
 import { readRequest } from '../mapping/read-request.ts'
@@ -25,32 +26,11 @@ type Expected = {
   service_tier?: string | null
 }
 
-type Session = {
-  exchanges: {
-    request: { path: string; body: unknown }
-    response: { status: number; body: string; streamed: boolean; headers: Record<string, string> }
-  }[]
-  expect: Expected[]
-}
+const sessions = recordedSessions<Expected>()
 
-const folders = {
-  responses: 'openai',
-  messages: 'anthropic',
-  gemini: 'gemini',
-  interactions: 'gemini',
-} as const
-
-const sessions = Object.entries(folders).flatMap(([folder, provider]) =>
-  fixtureNames(`providers/${folder}`).map((name) => ({
-    name: `${folder}/${name}`,
-    provider,
-    session: () => readFixture<Session>(`providers/${folder}/${name}`),
-  })),
-)
-
-function usageOf({ request, response }: Session['exchanges'][number], provider: string): CallUsage {
+function usageOf({ request, response }: RecordedExchange, provider: string): CallUsage {
   const facts = {
-    endpoint: 'chat_completions',
+    endpoint: endpointOf(request) ?? 'chat.completions',
     provider,
     streamed: response.streamed,
     response_type: response.headers['content-type'] ?? '',
@@ -60,7 +40,7 @@ function usageOf({ request, response }: Session['exchanges'][number], provider: 
   } as unknown as ExchangeFacts
   return callUsage({
     facts,
-    request: readRequest(Buffer.from(JSON.stringify(request.body ?? {}))),
+    request: readRequest(Buffer.from(JSON.stringify(request.body ?? {})), facts),
     answer: readAnswer(Buffer.from(response.body), facts, 10_000_000),
     outcome: 'complete',
     countTokens: () => 0,

@@ -1,0 +1,134 @@
+import {
+  itemsOf,
+  type JsonObject,
+  jsonText,
+  objectFrom,
+  textFrom,
+} from '../../../../kernel/json-values.ts'
+import type { ToolCall, ToolResult } from '../../../../model/observation.ts'
+
+/** A part of a stream's answer, as far as it came. */
+export type Growing = Record<string, unknown>
+
+/** Returns the objects of a list. */
+export function objectsIn(value: unknown): JsonObject[] {
+  return itemsOf(value).flatMap((item) => {
+    const object = objectFrom(item)
+    return object === undefined ? [] : [object]
+  })
+}
+
+/** How a provider's API writes a call, besides the chat and completions formats. */
+export type WireFormat = {
+  readRequest(body: JsonObject): AskedContent
+  /** Reads an unstreamed answer; `body` is parsed JSON of any shape. */
+  readWhole(body: unknown): FormatAnswer
+  /** Reads the events of a stream, which may end anywhere. */
+  openStream(): StreamReader
+}
+
+export type StreamReader = {
+  /** Takes an event: its name ('' without one) and its data. */
+  add(event: string, data: JsonObject): void
+  /** Returns the answer as far as it came. */
+  answer(): FormatAnswer
+}
+
+/** The content of a request. */
+export type AskedContent = {
+  model: string
+  /** Messages in the provider's shape, a system prompt first; undefined without content. */
+  input: unknown
+  /** Results that the client sends for the calls of the answer before. */
+  tool_results: ToolResult[]
+}
+
+/** An answer in one shape. */
+export type FormatAnswer = {
+  model: string
+  /** The provider's name of the answer. */
+  id: string
+  /** Undefined without an answer of a model. */
+  message: JsonObject | undefined
+  /** The provider's word, or `tool_calls` if the client has to run some. */
+  finish_reason: string
+  /** The provider's own, unread usage object. */
+  usage: JsonObject | undefined
+  service_tier: unknown
+  /** Body or event that reports an error. */
+  error: unknown
+  /** Whether the answer is complete. */
+  done: boolean
+}
+
+export const noFormatAnswer: FormatAnswer = {
+  model: '',
+  id: '',
+  message: undefined,
+  finish_reason: '',
+  usage: undefined,
+  service_tier: undefined,
+  error: undefined,
+  done: false,
+}
+
+/** A tool that the provider ran itself, or a call that a person has to approve. */
+export type HostedCall = { id: string; type: string; name: string; arguments?: string }
+
+/** The parts of an answer, in the order in which they came. */
+export type AnswerParts = {
+  text: string
+  reasoning: string
+  refusal: string
+  calls: ToolCall[]
+  server_tools: HostedCall[]
+  approvals: HostedCall[]
+}
+
+export function noParts(): AnswerParts {
+  return { text: '', reasoning: '', refusal: '', calls: [], server_tools: [], approvals: [] }
+}
+
+const calls_max = 256
+
+/** Returns the parts as a message of the chat format, which all readers of stored answers know. */
+export function messageFrom(parts: AnswerParts): JsonObject {
+  const { text, reasoning, refusal, calls, server_tools, approvals } = parts
+  const tool_calls = calls.slice(0, calls_max).map(({ id, name, arguments: given }) => {
+    return { id, type: 'function', function: { name, arguments: given } }
+  })
+  return {
+    role: 'assistant',
+    content: text === '' && calls.length > 0 ? null : text,
+    ...(reasoning !== '' && { reasoning_content: reasoning }),
+    ...(refusal !== '' && { refusal }),
+    ...(tool_calls.length > 0 && { tool_calls }),
+    ...(server_tools.length > 0 && { server_tools: server_tools.slice(0, calls_max) }),
+    ...(approvals.length > 0 && { approvals: approvals.slice(0, calls_max) }),
+  }
+}
+
+/** Returns arguments as text: a model's own text, or a value as JSON. */
+export function argumentsText(given: unknown): string {
+  if (given === undefined || given === null) return ''
+  return typeof given === 'string' ? given : jsonText(given)
+}
+
+/** Returns the messages of a request, after its system prompt if it has one. */
+export function withSystem(system: unknown, messages: readonly unknown[]): unknown[] {
+  if (system === undefined || system === null || system === '') return [...messages]
+  return [{ role: 'system', content: system }, ...messages]
+}
+
+/** Returns a tool result with its content as text. */
+export function toolResult(id: unknown, content: unknown): ToolResult {
+  return { tool_call_id: textFrom(id), content: resultText(content) }
+}
+
+function resultText(content: unknown): string {
+  if (typeof content === 'string') return content
+  const parts = Array.isArray(content) ? content : []
+  const texts = parts.map((part) => textFrom(objectFrom(part)?.['text']))
+  if (parts.length > 0 && texts.every((text) => text !== '')) return texts.join('')
+  return content === undefined || content === null ? '' : jsonText(content)
+}

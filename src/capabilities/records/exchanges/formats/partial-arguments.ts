@@ -1,0 +1,89 @@
+import {
+  itemsOf,
+  type JsonObject,
+  jsonText,
+  objectFrom,
+  textFrom,
+} from '../../../../kernel/json-values.ts'
+import type { ToolCall } from '../../../../model/observation.ts'
+import type { Growing } from './format.ts'
+
+/** Most steps of a path, and most values of one call. */
+const steps_max = 32
+const values_max = 10_000
+
+/**
+ * Assembles the arguments of a call that Gemini streams piece by piece: each piece has a path
+ * (`$.recipe.steps[1]`) and a value, and pieces of text at one path are joined.
+ */
+export class PartialArguments {
+  #call: ToolCall | undefined
+  #root: Growing = {}
+  #values = 0
+
+  /** Takes a piece of a call. Returns false for a call that is not streamed in pieces. */
+  take(call: JsonObject, calls: ToolCall[]): boolean {
+    const isOpen = this.#call !== undefined
+    const name = textFrom(call['name'])
+    const isPiece = call['partialArgs'] !== undefined || call['willContinue'] === true
+    if (!isPiece && !(isOpen && name === '')) return false
+    if (name !== '' || !isOpen) {
+      this.finish(calls)
+      this.#call = { id: textFrom(call['id']), name, arguments: '{}' }
+      calls.push(this.#call)
+    }
+    for (const piece of itemsOf(call['partialArgs'])) this.#add(objectFrom(piece))
+    if (call['willContinue'] !== true) this.finish(calls)
+    return true
+  }
+
+  /** Ends the open call with what came of its arguments. */
+  finish(_calls: ToolCall[]): void {
+    if (this.#call === undefined) return
+    this.#call.arguments = jsonText(this.#root)
+    this.#call = undefined
+    this.#root = {}
+    this.#values = 0
+  }
+
+  #add(piece: JsonObject | undefined): void {
+    const path = pathOf(textFrom(piece?.['jsonPath']))
+    if (piece === undefined || path === undefined || ++this.#values > values_max) return
+    const value = pieceValue(piece)
+    if (value !== undefined) setAt(this.#root, path, value)
+  }
+}
+
+type Step = string | number
+
+function pathOf(text: string): Step[] | undefined {
+  const steps = [...text.matchAll(/\.([^.[\]]+)|\[(\d{1,4})\]|\['([^']*)'\]/g)].map(
+    ([, name, index, quoted]): Step =>
+      index === undefined ? (name ?? quoted ?? '') : Number(index),
+  )
+  const isSafe = steps.every((step) => step !== '__proto__' && step !== 'constructor')
+  return steps.length > 0 && steps.length <= steps_max && isSafe ? steps : undefined
+}
+
+function pieceValue(piece: JsonObject): unknown {
+  const { stringValue, numberValue, boolValue } = piece
+  if ('nullValue' in piece) return null
+  return stringValue ?? numberValue ?? boolValue
+}
+
+function setAt(root: Growing, path: readonly Step[], value: unknown): void {
+  let holder: Growing = root
+  for (const [at, step] of path.entries()) {
+    const next = path[at + 1]
+    if (next === undefined) {
+      const before = holder[step]
+      const isJoined = typeof before === 'string' && typeof value === 'string'
+      holder[step] = isJoined ? before + value : value
+      return
+    }
+    const inside = holder[step]
+    const isHolder = typeof inside === 'object' && inside !== null
+    if (!isHolder) holder[step] = typeof next === 'number' ? [] : {}
+    holder = holder[step] as Growing
+  }
+}

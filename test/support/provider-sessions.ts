@@ -1,0 +1,44 @@
+import type { ExchangeFacts } from '../../src/model/exchange.ts'
+import { fixtureNames, readFixture } from './shared-fixtures.ts'
+
+/** A request of a client and the answer of a provider, as they were on the wire. */
+export type RecordedExchange = {
+  request: { method: string; path: string; body: unknown }
+  response: { status: number; body: string; streamed: boolean; headers: Record<string, string> }
+}
+
+/** Sessions of providers with the right values of each exchange, of any shape. */
+export type RecordedSession<Row> = { exchanges: RecordedExchange[]; expect: Row[] }
+
+const providers = {
+  responses: 'openai',
+  messages: 'anthropic',
+  gemini: 'gemini',
+  interactions: 'gemini',
+} as const
+
+/** Returns the recorded sessions of all formats; none in a clone without the shared fixtures. */
+export function recordedSessions<Row>() {
+  return Object.entries(providers).flatMap(([folder, provider]) =>
+    fixtureNames(`providers/${folder}`).map((name) => ({
+      name: `${folder}/${name}`,
+      provider,
+      session: () => readFixture<RecordedSession<Row>>(`providers/${folder}/${name}`),
+    })),
+  )
+}
+
+/** Returns the endpoint of a call that the proxy records; undefined for other paths. */
+export function endpointOf({
+  method,
+  path,
+}: RecordedExchange['request']): ExchangeFacts['endpoint'] | undefined {
+  if (method !== 'POST') return undefined
+  const [plain = ''] = path.split('?', 1)
+  if (plain.endsWith('/responses')) return 'responses'
+  if (plain.endsWith('/messages')) return 'messages'
+  if (plain.endsWith('/messages/count_tokens')) return 'messages.count_tokens'
+  if (/:(stream)?generateContent$/i.test(plain)) return 'generate_content'
+  if (plain.endsWith(':countTokens')) return 'generate_content.count_tokens'
+  return plain.endsWith('/interactions') ? 'interactions' : undefined
+}
