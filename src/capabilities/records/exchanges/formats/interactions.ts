@@ -25,7 +25,9 @@ export const interactions: WireFormat = {
 function readRequest(body: JsonObject): AskedContent {
   const { input } = body
   const items = typeof input === 'string' ? [{ role: 'user', content: input }] : inputItems(input)
-  const results = objectsIn(items).filter((item) => textFrom(item['type']).endsWith('_result'))
+  const isResult = (item: JsonObject) => textFrom(item['type']).endsWith('_result')
+  const all = objectsIn(items)
+  const results = all.slice(all.findLastIndex((item) => !isResult(item)) + 1)
   return {
     model: textFrom(body['model']) || textFrom(body['agent']),
     input: withSystem(body['system_instruction'], items),
