@@ -11,6 +11,13 @@ export type HistoryCall = {
   sig: string
 }
 
+const builtInCalls: ReadonlySet<string> = new Set([
+  'shell_call',
+  'local_shell_call',
+  'apply_patch_call',
+  'computer_call',
+])
+
 const callTypes = new Set([
   'tool_call',
   'tool-call',
@@ -18,6 +25,7 @@ const callTypes = new Set([
   'server_tool_use',
   'function_call',
   'custom_tool_call',
+  ...builtInCalls,
 ])
 
 /** Tells whether a part of a message, or an item in its place, is a tool call. */
@@ -43,7 +51,12 @@ const resultTypes = new Set([
   'tool-result',
   'tool_result',
   'function_call_output',
+  'function_result',
   'custom_tool_call_output',
+  'shell_call_output',
+  'local_shell_call_output',
+  'apply_patch_call_output',
+  'computer_call_output',
 ])
 
 /** Tells whether a part of a message, or an item in its place, is a tool result. */
@@ -61,11 +74,16 @@ export function readCall(part: unknown): HistoryCall | undefined {
   if (item === undefined) return undefined
   const called =
     objectFrom(item['function']) ?? objectFrom(item['custom']) ?? findUntypedCall(item) ?? item
-  const name = toText(called['name'] ?? item['toolName'])
+  const name = toText(called['name'] ?? item['toolName']) || toolOfType(item)
   if (name === '') return undefined
   const own = called['id'] ?? called['toolUseId']
   const id = toText(item['call_id'] ?? item['id'] ?? item['toolCallId'] ?? own)
   return toHistoryCall(id, name, readArgumentText(called, item))
+}
+
+/** The built-in tools of Responses that the client runs are named by the type of the call. */
+function toolOfType({ type }: JsonObject): string {
+  return typeof type === 'string' && builtInCalls.has(type) ? type.slice(0, -'_call'.length) : ''
 }
 
 /** Maximum characters of names and ids; longer ones are cut. */
@@ -110,7 +128,9 @@ function readArgumentText(called: JsonObject, item: JsonObject): string {
     item['args'] ??
     called['input'] ??
     item['input'] ??
-    item['parameters']
+    item['parameters'] ??
+    item['action'] ??
+    item['operation']
   if (given === undefined || given === null) return ''
   return typeof given === 'string' ? given : jsonText(given)
 }
