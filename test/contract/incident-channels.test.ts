@@ -4,6 +4,7 @@ import { newSigningSecret } from '../../src/capabilities/incidents/channels/chan
 import { attemptNext } from '../../src/capabilities/incidents/channels/outbox/attempt.ts'
 import { deleteOldDeliveries } from '../../src/capabilities/incidents/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
+import { eventually } from '../support/eventually.ts'
 import { killsOfRun } from '../support/kills-of-run.ts'
 import { type OutboxBench, openOutboxBench } from '../support/outbox-bench.ts'
 import { type Receiver, startReceiver, status } from '../support/receiver.ts'
@@ -385,17 +386,142 @@ test('a resolve supersedes an opening that was never attempted, but not a late o
     bodies()
       .map(({ type }) => type)
       .toSorted(),
-  ).toEqual([...['incident.opened', 'incident.resolved']])
+  ).toEqual(['incident.opened', 'incident.opened_and_resolved'])
   later(6)
   await bench.drain()
   expect(await bench.states(incident_id)).toEqual([
     `1 opened to ${name}: superseded`,
-    `2 resolved to ${name}: delivered`,
+    `2 opened_and_resolved to ${name}: delivered`,
   ])
   expect(await bench.states(late.incident_id)).toEqual([
     `1 opened to ${name}: delivered`,
     `2 resolved to ${name}: delivered`,
   ])
+})
+
+describe('the end of an incident', () => {
+  const end = (incident_id: string, channel: string, more: object = {}) =>
+    bench.addMessage({ incident_id, channel, event_seq: 2, reason: 'resolved', ...more })
+
+  /** Leaves the opening as a killed process does: claimed and counted, without an outcome. */
+  async function killOpening(channel_name: string) {
+    const target = { project_id: bench.project_id, channel_name }
+    await expect(attemptNext(target, bench.ports, AbortSignal.abort())).rejects.toThrow()
+  }
+
+  test('whose opening was refused tells both, to the channel and to PagerDuty', async () => {
+    const { name } = await webhook()
+    const routing_key = 'a'.repeat(32)
+    await bench.addChannel('pages', 'pagerduty', {
+      section: { url: `${receiver.url}/pd` },
+      secrets: { routing_key },
+    })
+    receiver.answer = status(401)
+    const { incident_id } = await opened(name)
+    await bench.addMessage({ incident_id, channel: 'pages' })
+    await bench.drain()
+    receiver.received.length = 0
+    receiver.answer = status(200)
+    await end(incident_id, name)
+    await end(incident_id, 'pages')
+    await bench.drain()
+    const hook = bodies().find(({ type }) => type !== undefined)
+    expect(hook.type).toBe('incident.opened_and_resolved')
+    expect(hook.data.text).toContain('Opened and resolved')
+    const events = bodies().filter(({ event_action }) => event_action !== undefined)
+    expect(events.map(({ event_action }) => event_action)).toEqual(['trigger', 'resolve'])
+    expect(new Set(events.map(({ dedup_key }) => dedup_key))).toEqual(new Set([incident_id]))
+  })
+
+  test('whose opening may have arrived, or was delivered, is only an end', async () => {
+    const killed = await webhook()
+    const one = await opened(killed.name)
+    await killOpening(killed.name)
+    await bench.api.db
+      .updateTable('notification_outbox')
+      .set({ state: 'dead', claim: null, claimed_until: null })
+      .where('id', '=', one.message_id)
+      .execute()
+    const fine = await webhook()
+    const other = await opened(fine.name)
+    await bench.drain()
+    receiver.received.length = 0
+    await end(one.incident_id, killed.name)
+    await end(other.incident_id, fine.name)
+    await bench.drain()
+    expect(bodies().map(({ type }) => type)).toEqual(['incident.resolved', 'incident.resolved'])
+  })
+
+  test('that was muted and never announced is not told', async () => {
+    const { name } = await webhook()
+    const grouping = { wait: '30s', interval: '5m', repeat: '4h' }
+    const { incident_id } = await opened(name, { grouping })
+    await end(incident_id, name, { grouping, incident: { suppressed: true } })
+    later(1)
+    await bench.drain()
+    expect(receiver.received).toHaveLength(0)
+    expect(await bench.states(incident_id)).toEqual([
+      `1 opened to ${name}: superseded`,
+      `2 resolved to ${name}: superseded`,
+    ])
+  })
+
+  test('is told to the fallback that was told the opening', async () => {
+    const { name: fallback } = await webhook()
+    const { name } = await webhook({ fallback })
+    const { incident_id } = await opened(name)
+    receiver.answer = status(404)
+    const never = new AbortController().signal
+    await attemptNext({ project_id: bench.project_id, channel_name: name }, bench.ports, never)
+    receiver.answer = status(200)
+    await bench.drain()
+    const row = await bench.api.db
+      .selectFrom('incidents')
+      .select('core')
+      .where('id', '=', incident_id)
+      .executeTakeFirst()
+    expect(row?.core['announced_to']).toEqual([fallback])
+    receiver.received.length = 0
+    await end(incident_id, fallback)
+    await bench.drain()
+    expect(bodies().map(({ type }) => type)).toEqual(['incident.resolved'])
+  })
+
+  test('a killed attempt delays its channel by 15 s at most', async () => {
+    const { name } = await webhook()
+    const { incident_id } = await opened(name)
+    await killOpening(name)
+    const next = await opened(name)
+    bench.time.ahead_ms += 14_000
+    await bench.drain()
+    for (const id of [incident_id, next.incident_id]) {
+      expect(await bench.states(id)).toEqual([`1 opened to ${name}: delivered`])
+    }
+  })
+
+  test('an attempt keeps its lease while its process lives', async () => {
+    const { name } = await webhook()
+    const { message_id } = await opened(name)
+    const answered = Promise.withResolvers<void>()
+    receiver.answer = async (response) => {
+      await answered.promise
+      response.end()
+    }
+    const until = async () => {
+      const { db } = bench.api
+      const row = db.selectFrom('notification_outbox').where('id', '=', message_id)
+      return (await row.select('claimed_until').executeTakeFirst())?.claimed_until ?? undefined
+    }
+    const settings = { ...bench.ports.settings, lease_ms: 60 }
+    const target = { project_id: bench.project_id, channel_name: name }
+    const never = new AbortController().signal
+    const ports = { ...bench.ports, settings, timeout_ms: 20_000 }
+    const attempt = attemptNext(target, ports, never)
+    const first = await eventually('a lease', until)
+    await eventually('a longer lease', async () => ((await until()) ?? '') > first)
+    answered.resolve()
+    expect(await attempt).toBe(true)
+  })
 })
 
 /** Kills at each statement. */

@@ -1,4 +1,4 @@
-import type { Message } from '../messages/message.ts'
+import { isEnd, type Message } from '../messages/message.ts'
 import type { Templates } from './channel.ts'
 import { type Escape, fillTemplate } from './templates.ts'
 
@@ -41,7 +41,7 @@ export function textOf(message: Message, templates: Templates, escaped: Escape):
 /** Returns the title of several messages of one rule. */
 export function titleOfSeveral(messages: readonly Message[], escaped: Escape): string {
   const [first] = messages
-  const resolved = messages.filter(({ reason }) => reason === 'resolved').length
+  const resolved = messages.filter(({ reason }) => isEnd(reason)).length
   const counts = [
     ...(resolved < messages.length ? [`${messages.length - resolved} open`] : []),
     ...(resolved > 0 ? [`${resolved} resolved`] : []),

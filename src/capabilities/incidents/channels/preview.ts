@@ -3,8 +3,7 @@ import { isUuid, newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
-import type { NoticeReason } from '../life-cycle/notices.ts'
-import type { Message } from '../messages/message.ts'
+import type { Message, MessageReason } from '../messages/message.ts'
 import { toIncidentView } from '../store/incident-row.ts'
 import { channelType, templatesSchema } from './channel.ts'
 import { type ChannelRoutesDeps, channelReads } from './contract.ts'
@@ -12,7 +11,7 @@ import { sampleMessage } from './sample-message.ts'
 import { previewText } from './senders/send.ts'
 import { reasonTexts } from './templates.ts'
 
-const reasons = Object.keys(reasonTexts) as [NoticeReason, ...NoticeReason[]]
+const reasons = Object.keys(reasonTexts) as [MessageReason, ...MessageReason[]]
 
 /**
  * POST /api/v2/observability/incidents/channels/preview: the texts of a message by templates, as a
@@ -45,7 +44,7 @@ export function previewChannel(deps: ChannelRoutesDeps): Route {
 async function messageOf(
   { db, clock }: ChannelRoutesDeps,
   project_id: string,
-  { reason, incident_id }: { reason: NoticeReason; incident_id: string | undefined },
+  { reason, incident_id }: { reason: MessageReason; incident_id: string | undefined },
 ): Promise<Message> {
   const now_ms = clock.now_ms()
   if (incident_id === undefined) {

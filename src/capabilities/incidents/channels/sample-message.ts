@@ -1,4 +1,4 @@
-import type { Message } from '../messages/message.ts'
+import { isEnd, type Message } from '../messages/message.ts'
 
 /** Returns a made-up message, for previews and tests of channels. */
 export function sampleMessage(
@@ -7,7 +7,7 @@ export function sampleMessage(
 ): Message {
   const { project_id, incident_id, now_ms } = about
   const at = new Date(now_ms).toISOString()
-  const isResolved = reason === 'resolved'
+  const isResolved = isEnd(reason)
   return {
     ...{ reason, at, note: null },
     incident: {

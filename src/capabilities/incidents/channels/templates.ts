@@ -79,7 +79,8 @@ export const reasonTexts: Readonly<Record<Message['reason'], string>> = {
   escalated: 'Escalated: not acknowledged in time',
   ack_timed_out: 'Open again: acknowledged, but not resolved in time',
   resolved: 'Resolved',
-  still_firing: 'Still firing: no longer suppressed',
+  still_firing: 'Still firing',
+  opened_and_resolved: 'Opened and resolved: no message said that it was open',
 }
 
 function groupText(group: Readonly<Record<string, string>>): string {

@@ -4,7 +4,7 @@ import { admitGroups, type Group, groupKey } from '../evaluation/groups.ts'
 import { advanceGroup } from '../life-cycle/advance-group.ts'
 import { applyTimers, joinTimers, type Timers } from '../life-cycle/due.ts'
 import type { Incident, IncidentEvent } from '../life-cycle/incident.ts'
-import { type NoticeReason, noticesOf } from '../life-cycle/notices.ts'
+import { announced, type NoticeReason, noticesOf } from '../life-cycle/notices.ts'
 import type { MeasuredSample } from '../ports.ts'
 import { dedupKey } from '../rules/dedup-key.ts'
 import type { Rule } from '../rules/rule.ts'
@@ -137,9 +137,10 @@ export class RulePreview {
       while (open.next_ms !== null && open.next_ms <= now_ms) {
         const { incident, events, next_ms } = applyTimers(open.incident, this.#timers, open.next_ms)
         const isLater = next_ms !== null && next_ms > open.next_ms
-        open.incident = incident
+        const change = announced({ incident, events })
+        open.incident = change.incident
         open.next_ms = isLater ? next_ms : null
-        this.#announce(incident, events)
+        this.#announce(change.incident, events)
       }
     }
   }

@@ -1,3 +1,4 @@
+import { isEnd } from '../../messages/message.ts'
 import { plain, textOf } from '../message-text.ts'
 import { fieldOf, type OpenChannel, type Outgoing, type Send } from './contract.ts'
 import { postJson } from './post-json.ts'
@@ -47,7 +48,7 @@ function alertsOf({ message, thread }: Outgoing, channel: OpenChannel, now_ms: n
       ...(incident.runbook_url !== null && { runbook_url: incident.runbook_url }),
     },
   }
-  const end = new Date(reason === 'resolved' ? now_ms : now_ms + firing_ms).toISOString()
+  const end = new Date(isEnd(reason) ? now_ms : now_ms + firing_ms).toISOString()
   const isOther = before !== undefined && JSON.stringify(before) !== JSON.stringify(labels)
   return [
     ...(isOther ? [{ ...alert, labels: before, endsAt: new Date(now_ms).toISOString() }] : []),

@@ -1,5 +1,5 @@
 import type { Severity } from '../../../../model/severity.ts'
-import type { Message } from '../../messages/message.ts'
+import { isEnd, type Message } from '../../messages/message.ts'
 import { textOf, titleOfSeveral } from '../message-text.ts'
 import type { Escape } from '../templates.ts'
 import {
@@ -40,7 +40,7 @@ const marks: Readonly<Record<Severity, string>> = {
 function markdownOf(message: Message, { templates }: OpenChannel): string {
   const { title, body } = textOf(message, templates, escapeMrkdwn)
   const { incident, reason } = message
-  const mark = reason === 'resolved' ? ':white_check_mark:' : marks[incident.severity]
+  const mark = isEnd(reason) ? ':white_check_mark:' : marks[incident.severity]
   return `${mark} *${title.replaceAll('*', '∗')}*\n${body}`
 }
 
@@ -77,7 +77,7 @@ async function sendAsBot(
     const edited = await call('chat.update', thread)
     const isGone = edited.error?.includes('message_not_found') === true
     // The end needs no second message; the others must be noticed, and an edit is silent.
-    if (!isGone && (edited.error !== null || message.reason === 'resolved')) return edited
+    if (!isGone && (edited.error !== null || isEnd(message.reason))) return edited
     if (!isGone) {
       const { channel: to, ts } = thread
       return call('chat.postMessage', { channel: to, thread_ts: ts, reply_broadcast: true })
