@@ -1,13 +1,14 @@
 import { durationMs } from '../../../kernel/duration.ts'
 import type { GroupState, Sample, Slot, Transition } from '../evaluation/contract.ts'
 import { admitGroups, type Group, groupKey } from '../evaluation/groups.ts'
+import { newGroup } from '../evaluation/step.ts'
 import { advanceGroup } from '../life-cycle/advance-group.ts'
 import { applyTimers, joinTimers, type Timers } from '../life-cycle/due.ts'
 import type { Incident, IncidentEvent } from '../life-cycle/incident.ts'
 import { announced, type NoticeReason, noticesOf } from '../life-cycle/notices.ts'
 import type { MeasuredSample } from '../ports.ts'
 import { dedupKey } from '../rules/dedup-key.ts'
-import type { Rule } from '../rules/rule.ts'
+import { groups_max, type Rule } from '../rules/rule.ts'
 import { forgetAfter_ms } from '../rules/rule-faults.ts'
 import { PreviewSeries, type SeriesOfGroup } from './preview-series.ts'
 
@@ -73,6 +74,14 @@ export class RulePreview {
     this.#range = range
     this.#timers = joinTimers([this.#rule])
     this.#series = new PreviewSeries(rule, range)
+  }
+
+  /** Adds groups that had rows before the range, and are known at its start. */
+  addEarlier(groups: readonly Group[], at_ms: number): void {
+    for (const group of groups.slice(0, groups_max)) {
+      const state = { ...newGroup, seen_ms: at_ms }
+      this.#groups.set(groupKey(group), { group, state, fired_ms: null })
+    }
   }
 
   /** Evaluates a slot. Returns the number of groups that were evaluated. */
