@@ -140,10 +140,21 @@ test('stats: times by nearest rank, flapping and noise', async () => {
     .execute()
   await api.insertIncident(mine, { opened_at: hour(3), shadow: true })
   await api.insertIncident(neighbour, { opened_at: hour(3) })
+  // Opened a minute after its slot: people could not acknowledge earlier.
+  const late = await api.insertIncident(mine, {
+    ...{ opened_at: hour(2), state: 'acknowledged', first_acknowledged_at: at(74_000) },
+  })
+  await api.db
+    .insertInto('incident_events')
+    .values({
+      ...{ incident_id: late, seq: 1, project_id: mine, type: 'opened', at: hour(2) },
+      ...{ recorded_at: at(60_000), actor_type: 'rule', actor_id: 'r' },
+    })
+    .execute()
   expect(await get('stats', mine)).toEqual({
     window: { from: hour(-12), to: hour(12) },
-    opened: 11,
-    time_to_acknowledge: { incidents: 3, median_ms: 9, p90_ms: 10 },
+    opened: 12,
+    time_to_acknowledge: { incidents: 4, median_ms: 9, p90_ms: 14_000 },
     time_to_resolve: { incidents: 10, median_ms: minutes(5), p90_ms: minutes(9) },
     flapping: 2,
     noise: { resolved: 10, without_move: 7, share: 0.7 },

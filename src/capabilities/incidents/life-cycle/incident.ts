@@ -25,6 +25,7 @@ export type Incident = {
   readonly version: number
   readonly assignee: string | null
   readonly opened_ms: number
+  /** Of the acknowledgement in effect, also after a resolve. */
   readonly acknowledged_ms: number | null
   readonly resolved_ms: number | null
   readonly contributors: readonly Contributor[]

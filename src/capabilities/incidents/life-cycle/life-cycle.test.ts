@@ -82,6 +82,18 @@ describe('opening and resolving', () => {
   })
 })
 
+test('an acknowledgement is known after the resolve, and ends with a reopening', () => {
+  const acked = move(opened(), { type: 'ack', at_ms: at(3) })
+  const byRule = acked.add(ended(5))
+  expect(byRule.newest).toMatchObject({ state: 'resolved', acknowledged_ms: at(3) })
+  expect(byRule.add(fired(6)).newest).toMatchObject({ state: 'open', acknowledged_ms: null })
+  const byHand = move(move(opened(), { type: 'ack', at_ms: at(3) }), {
+    type: 'resolve',
+    at_ms: at(4),
+  })
+  expect(byHand.newest).toMatchObject({ state: 'resolved', acknowledged_ms: at(3) })
+})
+
 describe('shared dedup keys', () => {
   const other = loudRule({ name: 'costs', notify: ['finance', 'on-call'], severity: 'low' })
 

@@ -204,7 +204,7 @@ function recordEnded(
   if (before.flapping) return { incident: { ...incident, quiet_since_ms: at_ms }, events: [ended] }
   if (!before.auto_resolve) return { incident, events: [ended] }
   return {
-    incident: { ...incident, state: 'resolved', resolved_ms: at_ms, acknowledged_ms: null },
+    incident: { ...incident, state: 'resolved', resolved_ms: at_ms },
     events: [{ type: 'resolved', at_ms, actor }],
   }
 }

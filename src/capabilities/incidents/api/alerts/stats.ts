@@ -30,7 +30,9 @@ export function getAlertStats({ db, clock }: IncidentRoutesDeps): Route {
     reply: record('AlertStats', {
       window: windowSchema,
       opened: count.describe('Incidents that were opened in the window.'),
-      time_to_acknowledge: timesSchema.describe('From the opening to the first acknowledgement.'),
+      time_to_acknowledge: timesSchema.describe(
+        'From the recording of the opening, about `delay` after its slot, to the first acknowledgement.',
+      ),
       time_to_resolve: timesSchema.describe('From the opening to the resolve; resolved ones only.'),
       flapping: count.describe('Incidents that flapped.'),
       noise: record('AlertNoise', {

@@ -60,7 +60,10 @@ export type IncidentStats = {
   resolve_p90: number | null
 }
 
-/** Returns the statistics of a window. Percentiles are by nearest rank. */
+/**
+ * Returns the statistics of a window. Percentiles are by nearest rank. Time to acknowledge counts from
+ * the moment at which the incident was recorded: nobody could see it at the end of its slot.
+ */
 export async function readStats(
   db: IncidentDb,
   project_id: string,
@@ -71,7 +74,11 @@ export async function readStats(
   const { rows } = await sql<IncidentStats>`
     with opened as (
       select state, moved,
-        extract(epoch from first_acknowledged_at - opened_at) * 1000 as ack_ms,
+        case when first_acknowledged_at is not null then greatest(0, extract(epoch from
+          first_acknowledged_at - coalesce((
+            select recorded_at from incident_events as event
+            where event.incident_id = incidents.id and event.seq = 1
+          ), opened_at)) * 1000) end as ack_ms,
         case when state = 'resolved'
           then extract(epoch from resolved_at - opened_at) * 1000 end as resolve_ms,
         flapping or exists (
