@@ -320,6 +320,16 @@ test('the messages of an incident are listed with their state; only its project 
     messages: [{ message_id, channel: name, reason: 'opened', state: 'waiting', attempts: 0 }],
     total: 1,
   })
+  const { number } = await bench.api.db
+    .selectFrom('incidents')
+    .select('number')
+    .where('id', '=', incident_id)
+    .executeTakeFirstOrThrow()
+  expect((await call('GET', `/${number}/deliveries`, project)).body).toEqual(reply.body)
+  const preview = await call('POST', '/channels/preview', project, {
+    body: { incident_id: `${number}` },
+  })
+  expect(preview.status).toBe(200)
   const other = await bench.api.newProject()
   const foreign = await call('GET', `/${incident_id}/deliveries`, other)
   expect(codeOf(foreign)).toEqual([404, 'incident_not_found'])

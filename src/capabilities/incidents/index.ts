@@ -1,5 +1,5 @@
 export { type RiskFacts, riskOfFindings } from './api/alerts/risk.ts'
-export { selectTaskIncidents, type TaskIncident } from './api/alerts/store.ts'
+export { selectTaskIncidents, type TaskIncident } from './api/alerts/risk-store.ts'
 export type { IncidentRoutesDeps } from './api/contract.ts'
 export { incidentRoutes } from './api/incident-routes.ts'
 export { createRule } from './api/rules/change-rule.ts'

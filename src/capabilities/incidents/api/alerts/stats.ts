@@ -24,8 +24,8 @@ export function getAlertStats({ db, clock }: IncidentRoutesDeps): Route {
     url: '/api/v1/alerts/stats',
     id: 'getAlertStats',
     summary: 'Times to acknowledge and to resolve, flapping and noise',
-    auth: 'jwt',
-    scope: { level: 'project', role: 'viewer', key: null },
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'viewer', key: 'incidents:read' },
     query: z.strictObject(windowQuery),
     reply: record('AlertStats', {
       window: windowSchema,

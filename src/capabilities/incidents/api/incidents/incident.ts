@@ -9,11 +9,12 @@ import { type Evidence, evidenceSchema, incidentSchema } from '../../incident-vi
 import type { Examples } from '../../ports.ts'
 import { burnThreshold, effectiveTiers } from '../../rules/burn-tiers.ts'
 import type { Rule } from '../../rules/rule.ts'
+import { findIncident } from '../../store/find-incident.ts'
 import { type StoredIncident, toIncidentView } from '../../store/incident-row.ts'
 import type { IncidentRoutesDb, IncidentRoutesDeps } from '../contract.ts'
 import { findRuleBy } from '../rules/store.ts'
 import { readTimeline, timelineSchema } from './events.ts'
-import { countMessages, findIncident, selectFindings, selectSeries } from './store.ts'
+import { countMessages, selectFindings, selectSeries } from './store.ts'
 
 /** Path of one incident. */
 export const incidentPath = z.strictObject({
