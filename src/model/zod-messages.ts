@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-/** Texts of zod, as opposed to those of a schema of ours, begin so. */
+/** Begins of the texts of zod; those that our schemas give have others. */
 const ofLibrary = /^(Invalid |Too small|Too big|Unrecognized key)/
 
 /**

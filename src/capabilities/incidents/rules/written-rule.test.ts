@@ -25,7 +25,7 @@ test('decimal texts are numbers, and `taskName` is `task_name`', () => {
   })
 })
 
-test('what is no decimal, or has both names, is left for the schema to refuse', () => {
+test('other texts, and selectors with both names, are left for the schema to refuse', () => {
   const odd = {
     condition: { threshold: '1e3' },
     burn_rate: { objective: '', tiers: [7] },

@@ -9,7 +9,7 @@ const numbers: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Returns the body of a rule as the service writes it: numbers for decimal texts, and `task_name` for
- * `taskName`, the name in resources. What is no rule is returned as it is, for a schema to refuse.
+ * `taskName`, the name in resources. Other values are returned as they are, for a schema to refuse.
  */
 export function canonicalRule(given: unknown): unknown {
   if (!isObject(given)) return given

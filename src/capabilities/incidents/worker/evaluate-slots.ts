@@ -58,7 +58,7 @@ export function toRulesAtHand(
   })
 }
 
-/** Returns the states of earlier groups, as many as groups with rows leave room for. */
+/** Returns the states of earlier groups, below the limit of groups: those with rows come first. */
 function earlierStates(
   { earlier }: MeasuredRule,
   [first]: readonly GroupedPass[],

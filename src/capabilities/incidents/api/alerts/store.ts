@@ -59,7 +59,7 @@ export type IncidentStats = {
 
 /**
  * Returns the statistics of a window. Percentiles are by nearest rank. Time to acknowledge counts from
- * the moment at which the incident was recorded: nobody could see it at the end of its slot.
+ * the record of the opening: nobody could see it at the end of its slot.
  */
 export async function readStats(
   db: IncidentDb,

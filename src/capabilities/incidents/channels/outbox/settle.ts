@@ -143,7 +143,7 @@ async function useFallback(trx: IncidentDb, claim: Claim, settled: Settlement): 
   const fallback = stored?.fallback
   if (fallback == null) return
   for (const id of await idsWithEnds(trx, claim)) {
-    // What the fallback knows of the incident decides whether an end tells the opening as well.
+    // An end tells the opening as well if the fallback has no message about it.
     await sql`
       insert into notification_outbox (id, project_id, incident_id, event_seq, channel, reason,
         rule_name, grouping, message, late, state, released, next_attempt_at, created_at)

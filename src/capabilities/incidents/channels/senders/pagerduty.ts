@@ -6,8 +6,8 @@ import { postJson } from './post-json.ts'
 
 /**
  * Sends one message as an event of PagerDuty's Events API v2. The incident's id is the key of the
- * alert, so that a repeated event changes nothing. The end of an incident that was never told is an
- * alert that is resolved at once: PagerDuty ignores a resolve without an alert.
+ * alert, so that a repeated event changes nothing. An incident that ended before its first
+ * message is an alert that is resolved at once: PagerDuty ignores a resolve without an alert.
  * https://developer.pagerduty.com/docs/events-api-v2/trigger-events/
  */
 export const sendPagerDuty: Send = async ([first], channel, ports) => {
