@@ -45,13 +45,18 @@ const statusIsIgnored: Fault = {
 
 /** Checks the spec with the kind's zod schema, which may be stricter than the CRD. */
 function checkAsOperator(kind: Kind, spec: unknown): Fault[] {
-  const { error } = kind.spec.safeParse(spec)
-  return (error?.issues ?? []).map(({ path, message }) =>
-    faultAt(
-      ['spec', ...path.map((step) => (typeof step === 'number' ? step : String(step)))],
-      message,
-    ),
-  )
+  const { error, data } = kind.spec.safeParse(spec)
+  if (error === undefined) {
+    return (kind.warnings?.(data) ?? []).map(({ path, message }) => ({
+      ...faultAt(inSpec(path), message),
+      level: 'warning',
+    }))
+  }
+  return error.issues.map(({ path, message }) => faultAt(inSpec(path), message))
+}
+
+function inSpec(path: readonly PropertyKey[]): Path {
+  return ['spec', ...path.map((step) => (typeof step === 'number' ? step : String(step)))]
 }
 
 /**
