@@ -2,7 +2,13 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { newSigningSecret } from '../../src/capabilities/incidents/channels/channel-secrets.ts'
 import { attemptNext } from '../../src/capabilities/incidents/channels/outbox/attempt.ts'
-import { deleteOldDeliveries } from '../../src/capabilities/incidents/index.ts'
+import { sampleMessage } from '../../src/capabilities/incidents/channels/sample-message.ts'
+import { previewText } from '../../src/capabilities/incidents/channels/senders/send.ts'
+import {
+  alertsAgain_ms,
+  deleteOldDeliveries,
+  refreshAlerts,
+} from '../../src/capabilities/incidents/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { eventually } from '../support/eventually.ts'
 import { killsOfRun } from '../support/kills-of-run.ts'
@@ -174,6 +180,185 @@ test('PagerDuty: the incident is the key of the alert', async () => {
     { ...known, event_action: 'trigger', payload: { severity: 'info', source: 'looptrace' } },
     { ...known, event_action: 'resolve' },
   ])
+})
+
+describe('messages say what happened', () => {
+  const origin = 'https://looptrace.example.com'
+  const links = () => ({ ...bench.ports, public_url: origin })
+  const never = new AbortController().signal
+  const attempt = (channel_name: string, ports = links()) =>
+    attemptNext({ project_id: bench.project_id, channel_name }, ports, never)
+  const at = new Date().toISOString()
+
+  async function finding() {
+    const [finding_id, task_id, trace_id] = [newId(), `task-${newId()}`, newId()]
+    const { db } = bench.api
+    const { project_id } = bench
+    await db
+      .insertInto('tasks')
+      .values({
+        project_id,
+        task_id,
+        name: 'plan',
+        implicit: false,
+        started_at: at,
+        last_activity_at: at,
+      } as never)
+      .execute()
+    await db
+      .insertInto('findings')
+      .values({
+        ...{ finding_id, project_id, task_id, kind: 'loop', type: 'repeat_call', start_step: 4 },
+        ...{ detector: 'repeat_call', detector_version: 1, severity: 'high', state: 'open' },
+        places: JSON.stringify([{ trace_id, observation_id: 'o1' }]),
+        ...{ trace_ids: [trace_id], wasted_tokens: 0, wasted_cost_usd: '0', confidence: 1 },
+        ...{ recovered: false, evidence: '{}', summary: 'called search 9 times', started_at: at },
+        ...{ first_detected_at: at, updated_at: at },
+      } as never)
+      .execute()
+    const summary = 'called search 9 times with the same arguments'
+    return {
+      evidence: { kind: 'finding', id: finding_id, task_id, summary, at } as const,
+      trace_id,
+    }
+  }
+
+  test('the sentence of the finding, its task, trace and step, and links', async () => {
+    const { name } = await webhook()
+    const { evidence, trace_id } = await finding()
+    const { incident_id } = await opened(name, { incident: { evidence: [evidence] } })
+    await attempt(name)
+    const [{ data }] = bodies()
+    const query = `?project_id=${bench.project_id}`
+    expect(data.text.split('\n')).toEqual(
+      expect.arrayContaining([
+        'What: called search 9 times with the same arguments',
+        `Task: ${evidence.task_id}`,
+        `Trace: ${trace_id}`,
+        'Step: 4',
+        `Open the incident: ${origin}/api/v2/observability/incidents/${incident_id}${query}`,
+        `Open the task: ${origin}/api/v1/tasks/${evidence.task_id}/timeline${query}`,
+      ]),
+    )
+    expect(data.links.trace).toBe(
+      `${origin}/api/v2/observability/traces/${trace_id}/explorer${query}`,
+    )
+    expect(data.details).toMatchObject({ task_id: evidence.task_id, trace_id, step: 4 })
+  })
+
+  test('value, limit and three examples of a measured rule, equal in all attempts', async () => {
+    const { name } = await webhook()
+    const body = {
+      ...{ name: 'costly', severity: 'high', notify: [name] },
+      condition: { signal: 'cost', window: '10m', threshold: 5 },
+    }
+    await bench.api.call('POST', '/rules', bench.project_id, { body })
+    const value = { kind: 'value', value: 7.25, samples: 9, at } as const
+    await opened(name, { incident: { rule: 'costly', signal: 'cost', evidence: [value] } })
+    let asked = 0
+    const examples = async () => {
+      asked += 1
+      return [1, 2, 3, 4].map((one) => {
+        const task_id = `t${one}-${asked}`
+        return { kind: 'trace', summary: `A call with ${one} US dollars.`, task_id, at } as const
+      })
+    }
+    receiver.answer = status(500)
+    await attempt(name, { ...links(), examples } as never)
+    receiver.answer = status(200)
+    later(1)
+    await attempt(name, { ...links(), examples } as never)
+    const [first, second] = bodies()
+    expect(second).toEqual(first)
+    expect(asked).toBe(1)
+    expect(first.data.text).toContain(
+      'What: cost is 7.25 US dollars\nLimit: > 5 US dollars over 10m',
+    )
+    expect(first.data.text.split('\n').slice(-4)).toEqual([
+      'For example:',
+      '- A call with 1 US dollars. task t1-1',
+      '- A call with 2 US dollars. task t2-1',
+      '- A call with 3 US dollars. task t3-1',
+    ])
+  })
+
+  test('each receiver has its field: PagerDuty `client_url`, Alertmanager `generatorURL`', async () => {
+    const url = receiver.url
+    const secrets = { routing_key: 'c'.repeat(32) }
+    await bench.addChannel('pages-2', 'pagerduty', { section: { url: `${url}/pd` }, secrets })
+    await bench.addChannel('am-2', 'alertmanager', { section: { url: `${url}/am` } })
+    await bench.addChannel('slack-2', 'slack', { secrets: { webhook_url: `${url}/slack-hook` } })
+    const ids: string[] = []
+    for (const channel of ['pages-2', 'am-2', 'slack-2']) {
+      ids.push((await opened(channel)).incident_id)
+      await attempt(channel)
+    }
+    const linkOf = (id = '') =>
+      `${origin}/api/v2/observability/incidents/${id}?project_id=${bench.project_id}`
+    const [pages, alerts, slack] = bodies()
+    expect(pages).toMatchObject({ client_url: linkOf(ids[0]), payload: { source: linkOf(ids[0]) } })
+    expect(alerts[0].generatorURL).toBe(linkOf(ids[1]))
+    expect(slack.text).toContain(`<${linkOf(ids[2])}>`)
+  })
+
+  test('templates have placeholders for all of it', async () => {
+    const { evidence } = await finding()
+    const message = {
+      ...sampleMessage('opened', { project_id: bench.project_id, incident_id: newId(), now_ms: 0 }),
+    }
+    const details = { limit: '> 1', unit: '', task_id: 't', trace_id: 'tr', step: 2, examples: [] }
+    const full = {
+      ...message,
+      ...{ details, links: { incident: 'https://l/i', task: 'https://l/t' } },
+      incident: { ...message.incident, evidence: [evidence] },
+    }
+    const body =
+      '{{evidence}}|{{threshold}}|{{task}}|{{link}}|{{trace}}|{{step}}|{{task_link}}|{{trace_link}}'
+    expect(previewText('webhook', full, { body }).body).toBe(
+      'called search 9 times with the same arguments|> 1|t|https://l/i|tr|2|https://l/t|',
+    )
+  })
+})
+
+test('Alertmanager: alerts that fire are sent again before their end, and never after a resolve', async () => {
+  await bench.addChannel('am-3', 'alertmanager', { section: { url: `${receiver.url}/am` } })
+  const ports = { ...bench.ports, public_url: 'https://looptrace.example.com' }
+  const never = new AbortController().signal
+  const [first, second] = [await opened('am-3'), await opened('am-3')]
+  await bench.drain()
+  receiver.received.length = 0
+  const again = async () => {
+    await refreshAlerts(ports, never)
+    const sent = receiver.received.splice(0).flatMap(({ body }) => JSON.parse(body))
+    return sent.filter(({ labels }) =>
+      [first, second].some(({ incident_id }) => incident_id === labels.incident_id),
+    )
+  }
+  const alerts = await again()
+  expect(alerts.map(({ labels }) => labels.incident_id).toSorted()).toEqual(
+    [first.incident_id, second.incident_id].toSorted(),
+  )
+  for (const { endsAt, generatorURL } of alerts) {
+    const ahead_ms = Date.parse(endsAt) - (Date.now() + bench.time.ahead_ms)
+    expect(ahead_ms).toBeGreaterThan(2 * alertsAgain_ms)
+    expect(ahead_ms).toBeLessThan(3_600_000)
+    expect(generatorURL).toContain('https://looptrace.example.com/')
+  }
+  // The end waits: an alert that fires must not overtake it.
+  await bench.addMessage({
+    incident_id: first.incident_id,
+    channel: 'am-3',
+    event_seq: 2,
+    reason: 'resolved',
+  })
+  expect((await again()).map(({ labels }) => labels.incident_id)).toEqual([second.incident_id])
+  await bench.api.db
+    .updateTable('incidents')
+    .set({ state: 'resolved' })
+    .where('id', '=', second.incident_id)
+    .execute()
+  expect(await again()).toEqual([])
+  await bench.drain()
 })
 
 test('Alertmanager: equal labels, and the alert of a lower severity ends', async () => {

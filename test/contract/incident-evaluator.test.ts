@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { orphanRule, type Rule } from '../../src/capabilities/incidents/index.ts'
+import type { Message } from '../../src/capabilities/incidents/messages/message.ts'
 import { durationMs } from '../../src/kernel/duration.ts'
 import { minuteOf, openWorld, spike } from '../support/evaluator-world.ts'
 import type { FakeValues } from '../support/fake-signals.ts'
@@ -28,6 +29,20 @@ describe('slots', () => {
       ...{ rule_version: 1, groups: 1, overflow: 0, partial: false, failures: 0 },
       last_slot: new Date(at(6)).toISOString(),
     })
+  })
+
+  test('the message of the end has the value at the end', async () => {
+    const { open, run, db, project_id } = await world([loudRule()], spike)
+    const evaluator = open()
+    for (let minute = 0; minute <= 6; minute += 1) await run(evaluator, minute)
+    const rows = await db
+      .selectFrom('notification_outbox')
+      .select(['reason', 'message'])
+      .where('project_id', '=', project_id)
+      .orderBy('event_seq')
+      .execute()
+    const evidence = rows.map(({ message }) => (message as unknown as Message).incident.evidence)
+    expect(evidence.map((all) => all.map(({ value }) => value))).toEqual([[9], [9, 0]])
   })
 
   test('a slot is evaluated once, and slots never move back with the clock', async () => {

@@ -13,6 +13,8 @@ export {
   type Notifications,
   startNotifications,
 } from './channels/outbox/notifications.ts'
+export { refreshAlerts } from './channels/outbox/refresh-alerts.ts'
+export { alertsAgain_ms } from './channels/senders/alertmanager.ts'
 export type { GroupState, Sample, Slot, StepResult, Transition } from './evaluation/contract.ts'
 export { admitGroups, type Group, groupKey } from './evaluation/groups.ts'
 export { newestSlot, planSlots } from './evaluation/slots.ts'
@@ -36,6 +38,7 @@ export { splitTiers } from './rules/burn-tiers.ts'
 export { dedupKey } from './rules/dedup-key.ts'
 export { type Rule, ruleShape } from './rules/rule.ts'
 export { ruleBody } from './rules/rule-faults.ts'
+export { openExamples } from './signals/examples.ts'
 export { signalMinutesChore } from './signals/minutes-chore.ts'
 export { openSignals, type SignalOptions } from './signals/open-signals.ts'
 export {

@@ -7,6 +7,7 @@ import { findIncident } from '../store/find-incident.ts'
 import { toIncidentView } from '../store/incident-row.ts'
 import { channelType, templatesSchema } from './channel.ts'
 import { type ChannelRoutesDeps, channelReads } from './contract.ts'
+import { described } from './outbox/describe.ts'
 import { sampleMessage } from './sample-message.ts'
 import { previewText } from './senders/send.ts'
 import { reasonTexts } from './templates.ts'
@@ -45,7 +46,7 @@ export function previewChannel(deps: ChannelRoutesDeps): Route {
 }
 
 async function messageOf(
-  { db, clock }: ChannelRoutesDeps,
+  { db, clock, public_url }: ChannelRoutesDeps,
   project_id: string,
   { reason, incident_id }: { reason: MessageReason; incident_id: string | undefined },
 ): Promise<Message> {
@@ -54,5 +55,7 @@ async function messageOf(
     return sampleMessage(reason, { project_id, incident_id: newId(), now_ms })
   }
   const row = await findIncident(db, project_id, incident_id)
-  return { reason, at: new Date(now_ms).toISOString(), note: null, incident: toIncidentView(row) }
+  const at = new Date(now_ms).toISOString()
+  const message = { reason, at, note: null, incident: toIncidentView(row) }
+  return described(message, { db, public_url })
 }

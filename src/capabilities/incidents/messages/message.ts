@@ -1,4 +1,4 @@
-import type { IncidentView } from '../incident-view.ts'
+import type { Evidence, IncidentView } from '../incident-view.ts'
 import type { NoticeReason } from '../life-cycle/notices.ts'
 
 /**
@@ -6,6 +6,23 @@ import type { NoticeReason } from '../life-cycle/notices.ts'
  * about its opening can have reached.
  */
 export type MessageReason = NoticeReason | 'opened_and_resolved'
+
+/** What a message says besides the incident. It is read once, before the first attempt. */
+export type MessageDetails = {
+  /** Limit of the rule, such as `> 4000 ms over 10m`; null for rules without one. */
+  limit: string | null
+  /** Unit of the value; empty for shares and counts. */
+  unit: string
+  task_id: string | null
+  trace_id: string | null
+  /** Step of the task at which the finding begins, counted from 0. */
+  step: number | null
+  /** Calls or findings that show why a measured rule fired; at most three. */
+  examples: readonly Evidence[]
+}
+
+/** Pages of the service about an incident; without its public address there are none. */
+export type MessageLinks = { incident: string; task?: string; trace?: string }
 
 /** A message of the outbox: the incident as it was after the event. */
 export type Message = {
@@ -15,6 +32,8 @@ export type Message = {
   /** Text of the person who moved the incident. */
   note: string | null
   incident: IncidentView
+  details?: MessageDetails
+  links?: MessageLinks
 }
 
 /** Returns whether a message says that the incident is over. */

@@ -4,10 +4,11 @@ import type { Mailer } from '../../../../platform/mail/index.ts'
 import type { Outbound } from '../../../../platform/outbound/index.ts'
 import type { Logger, Metrics } from '../../../../platform/telemetry/index.ts'
 import { type AfterAttempt, afterAttempt } from '../../messages/delivery.ts'
-import type { IncidentDb } from '../../ports.ts'
+import type { Examples, IncidentDb } from '../../ports.ts'
 import type { Sent } from '../senders/contract.ts'
 import { send } from '../senders/send.ts'
 import { type Claim, type ClaimSettings, claimMessages, extendClaim } from './claim.ts'
+import { describe } from './describe.ts'
 import { settleClaim } from './settle.ts'
 import type { ChannelName } from './waiting-rows.ts'
 
@@ -46,6 +47,8 @@ export type AttemptPorts = {
   settings: ClaimSettings
   random: () => number
   slack_api?: string | undefined
+  examples?: Examples | undefined
+  public_url?: string | undefined
   timeout_ms?: number | undefined
 }
 
@@ -69,7 +72,9 @@ export async function attemptNext(
   meters.messages.inc({ outcome: 'superseded', type }, claim.superseded)
   if (claim.messages.length === 0) return false
   const started = performance.now()
-  const sent = await keepingLease(claim, ports, () => sendClaim(claim, ports, stopping))
+  const sent = await keepingLease(claim, ports, async () =>
+    sendClaim(await describe(claim, ports), ports, stopping),
+  )
   if (sent?.log !== undefined) {
     const about = { ...target, reason: sent.log }
     ports.logger.warn(about, 'the address of a channel cannot be used')

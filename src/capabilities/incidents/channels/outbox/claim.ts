@@ -134,7 +134,7 @@ export function findChannel(
 }
 
 /** Locks a channel for the transaction. Returns the time, or undefined if it is locked. */
-async function lockChannel(
+export async function lockChannel(
   trx: IncidentDb,
   { project_id, channel_name }: ChannelName,
   ahead_ms: number,

@@ -5,8 +5,14 @@ import { postJson } from './post-json.ts'
 
 type Labels = Readonly<Record<string, string>>
 
-/** Alertmanager resolves an alert at its `endsAt`: longer than an incident is left alone. */
-const firing_ms = 30 * 24 * 3_600_000
+/**
+ * Alertmanager resolves an alert at its `endsAt`, and forgets alerts when it restarts: clients must send
+ * them again before. Longer than an outage of the workers that nobody should be woken for.
+ */
+const firing_ms = 30 * 60_000
+
+/** Time between two sendings of an alert that fires. */
+export const alertsAgain_ms = 5 * 60_000
 
 /**
  * Sends messages as alerts. The labels of an incident are equal in all messages, because they are
@@ -42,6 +48,7 @@ function alertsOf({ message, thread }: Outgoing, channel: OpenChannel, now_ms: n
   const { summary: _, description: __, ...annotations } = incident.annotations
   const alert = {
     startsAt: incident.opened_at,
+    ...(message.links !== undefined && { generatorURL: message.links.incident }),
     annotations: {
       ...annotations,
       ...{ summary: title, description: body },

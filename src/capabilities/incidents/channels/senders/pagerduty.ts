@@ -24,11 +24,11 @@ export const sendPagerDuty: Send = async ([first], channel, ports) => {
 type Action = 'trigger' | 'acknowledge' | 'resolve'
 
 function eventOf(message: Message, channel: OpenChannel, event_action: Action): object {
-  const { incident } = message
+  const { incident, links } = message
   const { title, body } = textOf(message, channel.templates, plain)
   const payload = {
     summary: title,
-    source: 'looptrace',
+    source: links?.incident ?? 'looptrace',
     severity: severities[incident.severity],
     timestamp: message.at,
     component: incident.rule,
@@ -36,14 +36,20 @@ function eventOf(message: Message, channel: OpenChannel, event_action: Action): 
     class: incident.signal,
     custom_details: { text: body, labels: incident.labels, group: incident.group },
   }
-  const link = { href: incident.runbook_url, text: 'Runbook' }
+  const pages = [
+    { href: incident.runbook_url, text: 'Runbook' },
+    { href: links?.incident, text: 'Incident' },
+    { href: links?.task, text: 'Task' },
+    { href: links?.trace, text: 'Trace' },
+  ].filter(({ href }) => href != null)
   return {
     routing_key: fieldOf(channel, 'routing_key'),
     event_action,
     dedup_key: incident.incident_id,
     ...(event_action === 'trigger' && {
       ...{ client: 'Looptrace', payload },
-      ...(incident.runbook_url !== null && { links: [link] }),
+      ...(links !== undefined && { client_url: links.incident }),
+      ...(pages.length > 0 && { links: pages }),
     }),
   }
 }

@@ -23,8 +23,13 @@ export const sendSlack: Send = (messages, channel, ports) => {
 }
 
 /** Escapes the characters of mentions and links, such as `<!channel>` and `<https://…|text>`. */
-export const escapeMrkdwn: Escape = (value) =>
-  value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+export const escapeMrkdwn: Escape = Object.assign(escapeText, {
+  link: (url: string) => `<${escapeText(url).replaceAll('|', '%7C')}>`,
+})
+
+function escapeText(value: string): string {
+  return value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
 
 /** Options that turn off automatic links and mentions by name. */
 const unlinked = { parse: 'none', link_names: false, unfurl_links: false, unfurl_media: false }
