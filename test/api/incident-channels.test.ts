@@ -265,7 +265,7 @@ describe('texts', () => {
     expect(body.body.split('\n')).toEqual([
       'Opened (info) at 2026-11-23 12:00 UTC',
       'This message tests the channel. No incident was opened.',
-      'What: ttft_p95 is 5120 ms',
+      'Found: ttft_p95 is 5120 ms',
       'Limit: > 4000 ms over 10m',
       'Where: model = example-model',
       'Rule test, open since 2026-11-23 12:00 UTC',
@@ -273,7 +273,7 @@ describe('texts', () => {
       '- A call with 6480 ms. task example-task',
     ])
     const ended = await preview({ reason: 'resolved' })
-    expect(ended.body.body).toContain('What: ttft_p95 is 1240 ms at the end')
+    expect(ended.body.body).toContain('Found: ttft_p95 is 1240 ms at the end')
   })
 
   test('of an incident follow the templates, and its values are escaped for the receiver', async () => {

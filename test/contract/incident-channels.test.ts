@@ -232,7 +232,7 @@ describe('messages say what happened', () => {
     const query = `?project_id=${bench.project_id}`
     expect(data.text.split('\n')).toEqual(
       expect.arrayContaining([
-        'What: called search 9 times with the same arguments',
+        'Found: called search 9 times with the same arguments',
         `Task: ${evidence.task_id}`,
         `Trace: ${trace_id}`,
         'Step: 4',
@@ -272,7 +272,7 @@ describe('messages say what happened', () => {
     expect(second).toEqual(first)
     expect(asked).toBe(1)
     expect(first.data.text).toContain(
-      'What: cost is 7.25 US dollars\nLimit: > 5 US dollars over 10m',
+      'Found: cost is 7.25 US dollars\nLimit: > 5 US dollars over 10m',
     )
     expect(first.data.text.split('\n').slice(-4)).toEqual([
       'For example:',

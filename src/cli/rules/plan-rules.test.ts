@@ -26,7 +26,7 @@ const actionsOf = (steps: readonly PlannedStep[]) =>
   steps.map(({ action, name }) => `${action} ${name}`)
 
 describe('a plan', () => {
-  test('creates, changes, and leaves equal rules alone, whatever the form of their numbers', () => {
+  test('creates, changes, and leaves equal rules alone, also with other forms of numbers', () => {
     const known = [knownOf(ruleOf('same', '5')), knownOf(ruleOf('other', 6))]
     const steps = planRules([ruleOf('new'), ruleOf('same', 5), ruleOf('other', 7)], known, {
       prune: false,

@@ -15,7 +15,7 @@ export type KnownRule = Readonly<Record<string, unknown>> & {
 /** A field in which two rules differ. */
 export type Difference = { field: string; before: unknown; after: unknown }
 
-/** What is done about a rule. */
+/** The step about a rule. */
 export type PlannedStep =
   | { action: 'create'; name: string; rule: Rule }
   | { action: 'change'; name: string; rule: Rule; known: KnownRule; differences: Difference[] }

@@ -14,7 +14,7 @@ const defaultTitle = '#{{number}} {{title}}'
 const defaultLines: readonly (readonly [line: string, needs: string])[] = [
   ['{{reason}} ({{severity}}) at {{at}}', '{{at}}'],
   ['{{summary}}', '{{summary}}'],
-  ['What: {{evidence}}', '{{evidence}}'],
+  ['Found: {{evidence}}', '{{evidence}}'],
   ['Limit: {{threshold}}', '{{threshold}}'],
   ['Note: {{note}}', '{{note}}'],
   ['Where: {{group}}', '{{group}}'],

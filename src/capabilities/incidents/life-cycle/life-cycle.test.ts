@@ -305,7 +305,7 @@ describe('suppression', () => {
     expect(announced.notices).toEqual(['0 opened on-call', '5 resolved on-call'])
   })
 
-  test('suppressed, acknowledged, ended: nobody was told, so nobody is told the end', () => {
+  test('suppressed, acknowledged, ended: the end has no message, as the opening', () => {
     const acked = move(suppressed(), { type: 'ack', at_ms: at(1) })
     expect(mute(acked, audible, 3).add(ended(5)).notices).toEqual([])
   })

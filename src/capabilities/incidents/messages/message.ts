@@ -7,7 +7,7 @@ import type { NoticeReason } from '../life-cycle/notices.ts'
  */
 export type MessageReason = NoticeReason | 'opened_and_resolved'
 
-/** What a message says besides the incident. It is read once, before the first attempt. */
+/** The facts of a message besides the incident. They are read once, before the first attempt. */
 export type MessageDetails = {
   /** Limit of the rule, such as `> 4000 ms over 10m`; null for rules without one. */
   limit: string | null
@@ -21,7 +21,7 @@ export type MessageDetails = {
   examples: readonly Evidence[]
 }
 
-/** Pages of the service about an incident; without its public address there are none. */
+/** Pages of the service about an incident. A service without a public address has no pages. */
 export type MessageLinks = { incident: string; task?: string; trace?: string }
 
 /** A message of the outbox: the incident as it was after the event. */

@@ -51,7 +51,7 @@ const windows_max = 168
 
 type Recurrence = NonNullable<Suppression['recurrence']>
 
-/** Returns whether each of the next windows begins before the one before it has ended. */
+/** Returns whether the next windows overlap, or follow each other without a gap. */
 function isAlwaysOn(recurrence: Recurrence, now_ms: number): boolean {
   const duration_ms = durationMs(recurrence.duration)
   let begun_ms = nextCronTick(recurrence, now_ms)

@@ -59,7 +59,7 @@ export type IncidentStats = {
 
 /**
  * Returns the statistics of a window. Percentiles are by nearest rank. Time to acknowledge counts from
- * the record of the opening: nobody could see it at the end of its slot.
+ * the record of the opening, which is after its slot.
  */
 export async function readStats(
   db: IncidentDb,

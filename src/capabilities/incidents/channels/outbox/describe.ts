@@ -12,7 +12,7 @@ import { jsonOf } from '../../store/records.ts'
 import { findRulesByName } from '../../store/rule-rows.ts'
 import type { Claim, ClaimedMessage } from './claim.ts'
 
-/** What messages are described with. */
+/** The ports of the details of messages. */
 export type DescribePorts = {
   db: IncidentDb
   /** Left out: messages have no examples. */
@@ -36,8 +36,8 @@ const announcing = new Set<MessageReason>([
 ])
 
 /**
- * Adds to the messages of a claim what they say besides the incident, and links. It is stored with the
- * message, so that all attempts send the same text.
+ * Adds details and links to the messages of a claim. Details are stored with the message, so that all
+ * attempts send the same text.
  */
 export async function describe(claim: Claim, ports: DescribePorts): Promise<Claim> {
   const { project_id } = claim

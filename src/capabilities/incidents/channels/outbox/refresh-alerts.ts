@@ -10,7 +10,7 @@ import { findChannel, lockChannel } from './claim.ts'
 import { linksOf } from './describe.ts'
 import type { ChannelName } from './waiting-rows.ts'
 
-/** What the refresh of alerts needs. */
+/** The ports of the refresh of alerts. */
 export type RefreshPorts = Pick<SenderPorts, 'outbound' | 'mailer' | 'timeout_ms'> & {
   db: IncidentDb
   logger: Logger

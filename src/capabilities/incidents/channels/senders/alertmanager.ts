@@ -7,7 +7,7 @@ type Labels = Readonly<Record<string, string>>
 
 /**
  * Alertmanager resolves an alert at its `endsAt`, and forgets alerts when it restarts: clients must send
- * them again before. Longer than an outage of the workers that nobody should be woken for.
+ * them again before. An outage of the workers that is shorter ends no alert.
  */
 const firing_ms = 30 * 60_000
 
