@@ -16,6 +16,21 @@ export function apiSettings(): { url: string; proxy_url: string; api_key: string
   return { url, proxy_url, api_key }
 }
 
+/** Returns the URL of the API, the access token and the project. Throws `UsageError` without a token. */
+export function adminSettings(): {
+  url: string
+  access_token: string
+  project_id: string | undefined
+} {
+  const { url, access_token, project_id } = loadSettings()
+  if (access_token === undefined) {
+    throw new UsageError(
+      'LOOPTRACE_ACCESS_TOKEN is not set: set it to an access token of a project admin',
+    )
+  }
+  return { url, access_token, project_id }
+}
+
 function loadSettings(): RoleConfig<'cli'> {
   try {
     return loadConfig('cli')
@@ -25,12 +40,18 @@ function loadSettings(): RoleConfig<'cli'> {
 }
 
 type Asked = {
-  api_key: string
+  api_key?: string
   /** Sent instead of the key, to routes that accept no keys. */
   access_token?: string
+  /** Project of an access token that can see several. */
+  project_id?: string | undefined
   stop: AbortSignal
   /** Sent as JSON with POST; without a body the request is a GET. */
   body?: unknown
+  /** Another method than GET without and POST with a body. */
+  method?: 'PUT' | 'DELETE'
+  /** Version that is changed or deleted. */
+  if_match?: number
 }
 
 const tokenSchema = z.object({ access_token: z.string() })
@@ -60,19 +81,13 @@ export async function accessTokenFor(
  * value, and `NoAnswer` otherwise.
  */
 export async function askApi(url: URL, asked: Asked): Promise<unknown> {
-  const { api_key, access_token, stop, body } = asked
+  const { stop, body } = asked
   const signal = AbortSignal.any([stop, AbortSignal.timeout(answer_timeout_ms)])
-  const credentials =
-    access_token === undefined
-      ? { 'x-api-key': api_key }
-      : { authorization: `Bearer ${access_token}` }
-  const named = { ...credentials, 'user-agent': userAgent }
-  const headers = { ...named, 'content-type': 'application/json' }
-  const post = { method: 'POST', headers, body: JSON.stringify(body) }
-  const get = { headers: named }
+  const method = asked.method ?? (body === undefined ? 'GET' : 'POST')
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) }
   let response: Response
   try {
-    response = await fetch(url, { ...(body === undefined ? get : post), signal })
+    response = await fetch(url, { method, headers: headersOf(asked), ...sent, signal })
   } catch (error) {
     const { message, cause } = error as Error
     throw new NoAnswer(`${url.origin}: ${cause instanceof Error ? cause.message : message}`)
@@ -82,4 +97,17 @@ export async function askApi(url: URL, asked: Asked): Promise<unknown> {
   const { detail, title } = (answer ?? {}) as { detail?: string; title?: string }
   const message = `${url.origin}: ${response.status} ${detail ?? title ?? response.statusText}`
   throw response.status === 400 ? new UsageError(message) : new NoAnswer(message)
+}
+
+function headersOf(asked: Asked): Record<string, string> {
+  const { api_key, access_token, project_id, body, if_match } = asked
+  return {
+    ...(access_token === undefined
+      ? api_key !== undefined && { 'x-api-key': api_key }
+      : { authorization: `Bearer ${access_token}` }),
+    'user-agent': userAgent,
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...(project_id !== undefined && { 'x-project-id': project_id }),
+    ...(if_match !== undefined && { 'if-match': `"${if_match}"` }),
+  }
 }

@@ -3,6 +3,7 @@ import { certifyCommand } from './certification/certify-command.ts'
 import { verifyCommand } from './certification/verify-command.ts'
 import { type Command, outputOption } from './command.ts'
 import { doctorCommand } from './doctor-command.ts'
+import { applyCommand } from './rules/apply-command.ts'
 
 /** `looptrace get`: resources with their status. */
 const getCommand: Command = {
@@ -270,6 +271,7 @@ export const cliCommands: readonly Command[] = [
   lintCommand,
   testCommand,
   backtestCommand,
+  applyCommand,
   doctorCommand,
   ledgerCommand,
   recomputeCommand,

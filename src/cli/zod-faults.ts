@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { refusalOf } from '../model/zod-messages.ts'
 import { unknownField } from './lint/check-structure.ts'
 import { type Fault, faultAt, quote } from './lint/fault.ts'
 import type { Path } from './lint/read-documents.ts'
@@ -27,25 +28,10 @@ function faultsFrom(issue: z.core.$ZodIssue, schema: z.ZodType, root: unknown): 
   return [faultAt(path, messageOf(issue, value))]
 }
 
-const typeNames: Readonly<Record<string, string>> = {
-  ...{ string: 'text', number: 'a number', int: 'a whole number', boolean: 'true or false' },
-  ...{ array: 'a list', object: 'fields', record: 'fields' },
-}
-
 function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
-  const got = `got ${quote(value)}`
-  switch (issue.code) {
-    case 'invalid_type':
-      return `${got}, expected ${typeNames[issue.expected] ?? issue.expected}`
-    case 'invalid_value':
-      return `${got}, expected one of ${issue.values.join(', ')}`
-    case 'invalid_key':
-      return `${got}, expected other names: ${issue.issues.map(({ message }) => message).join(', ')}`
-    case 'custom':
-      return issue.message
-    default:
-      return issue.message.startsWith('got ') ? issue.message : `${got}: ${issue.message}`
-  }
+  const refusal = refusalOf(issue, value)
+  const isComplete = issue.code === 'custom' || refusal.startsWith('got ')
+  return isComplete ? refusal : `got ${quote(value)}, ${refusal.replace(/, got [a-z ]+$/, '')}`
 }
 
 function toPath(path: readonly PropertyKey[]): Path {

@@ -26,6 +26,9 @@ export const defaultKeyScopes: readonly KeyScope[] = [
   'traces:read',
 ]
 
+/** Scopes of the key of the first start, which also tries out the rules of incidents. */
+export const firstKeyScopes: readonly KeyScope[] = [...defaultKeyScopes, 'incidents:read']
+
 /** Roles in a project, weakest first. Each role includes the permissions of the roles before it. */
 export const projectRoles = ['viewer', 'editor', 'admin'] as const
 export type ProjectRole = (typeof projectRoles)[number]

@@ -57,6 +57,8 @@ export type Kind<Spec extends CommonSpec = CommonSpec, Status extends object = o
   project?: ProjectUse<Spec, Status>
   /** Set for the kind of grants. Returns undefined until the project is resolved. */
   toGrant?(resource: Resource<Spec, Status>): Grant | undefined
+  /** Returns what a valid spec does not do although its author expects it; `lint` warns. */
+  warnings?(spec: Spec): readonly Warning[]
   /** Replaces values beyond the kind's bounds, which an earlier version allowed. */
   bound?(spec: Spec): Bounded<Spec>
   /** Returns faults of a spec that depend on the other kinds, with a path in the spec. */
@@ -103,6 +105,9 @@ export type ProjectUse<Spec extends CommonSpec = CommonSpec, Status extends obje
 
 /** An object in the service that a resource declares. */
 export type OwnedObject = { id: string; project_id: string; owner: ManagedBy }
+
+/** A warning about the field of a spec at a path. */
+export type Warning = { path: readonly (string | number)[]; message: string }
 
 export type CelRule = { rule: string; message: string }
 

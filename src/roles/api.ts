@@ -177,7 +177,7 @@ export function openControl(
     certification_wait_ms,
   }
   const outbound = openReceivers(config)
-  const channels = { db, clock, secret_key, mailer, outbound }
+  const channels = { db, clock, secret_key, mailer, outbound, public_url: config.public_url }
   const verification = openVerificationApi(context, config, { ...built, outbound })
   const feedback = {
     ...{ db, clock, policies: built.intake.policies, limits: defaultFeedbackLimits },

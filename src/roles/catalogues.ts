@@ -122,7 +122,9 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
     onServed: absent,
   })
   const mailer = openConfiguredMailer(context, config)
-  openNotifications(context, config, { db: absent, mailer })
+  openNotifications(context, config, {
+    ...{ db: absent, relational: absent, columnar: absent, mailer },
+  })
   const audit_stream_otlp_url = 'http://unused.invalid/'
   openAuditStreams(context, { ...config, audit_stream_otlp_url }, { db: absent })
   refusalSpoolGauge(metrics)

@@ -1,7 +1,10 @@
 import {
+  alertsAgain_ms,
   defaultSenderSettings,
   deleteOldDeliveries,
   notificationMeters,
+  openExamples,
+  refreshAlerts,
   startNotifications,
 } from '../capabilities/incidents/index.ts'
 import type { Chore } from '../capabilities/jobs/index.ts'
@@ -11,7 +14,10 @@ import { type Outbound, openOutbound, parseAllowedNetwork } from '../platform/ou
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 
-type NotificationConfig = Pick<RoleConfig<'worker'>, 'secret_key' | 'outbound_allowed'>
+type NotificationConfig = Pick<
+  RoleConfig<'worker'>,
+  'secret_key' | 'outbound_allowed' | 'public_url'
+>
 
 const hour_ms = 3_600_000
 
@@ -22,14 +28,17 @@ const hour_ms = 3_600_000
 export function openNotifications(
   context: Pick<RoleContext, 'logger' | 'metrics' | 'parts'>,
   config: NotificationConfig,
-  { db, mailer }: Pick<Stores, 'db'> & { mailer: Mailer },
+  { db, relational, columnar, mailer }: SenderStores,
 ): { wakeSender: () => void; handlers: []; chores: Chore[] } {
-  const notifications = startNotifications({
+  const sender = {
     ...{ db, mailer, logger: context.logger, random: Math.random },
     outbound: openReceivers(config),
     meters: notificationMeters(context.metrics),
     settings: { ...defaultSenderSettings, secret_key: config.secret_key },
-  })
+    examples: openExamples({ columnar, relational, logger: context.logger }),
+    public_url: config.public_url,
+  }
+  const notifications = startNotifications(sender)
   context.parts.defer(() => notifications.stop())
   return {
     wakeSender: () => notifications.wake(),
@@ -41,9 +50,17 @@ export function openNotifications(
         reason: 'deletes what is old in all projects',
         run: (signal) => deleteOldDeliveries(db, signal),
       },
+      {
+        name: 'send alerts again',
+        every_ms: alertsAgain_ms,
+        reason: 'sends alerts that still fire in all projects again',
+        run: (signal) => refreshAlerts(sender, signal),
+      },
     ],
   }
 }
+
+type SenderStores = Pick<Stores, 'db' | 'relational' | 'columnar'> & { mailer: Mailer }
 
 /** Opens the client of receivers: public addresses, and networks of LOOPTRACE_OUTBOUND_ALLOWED. */
 export function openReceivers(config: Pick<NotificationConfig, 'outbound_allowed'>): Outbound {

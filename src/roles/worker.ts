@@ -68,7 +68,7 @@ export async function openWork(
   context.parts.defer(() => ingest.stop())
   const judge = openJudge(context, config, stores)
   const mailer = openConfiguredMailer(context, config)
-  const notifications = openNotifications(context, config, { db, mailer })
+  const notifications = openNotifications(context, config, { ...stores, mailer })
   const onFindings = openFindingRules(context, notifications)
   openDetection(context, config, { ...stores, judge, onFindings })
   openEvaluator(context, config, { ...stores, wakeSender: notifications.wakeSender })

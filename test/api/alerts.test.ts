@@ -26,12 +26,13 @@ const get = async (path: string, project_id = project): Promise<Json> => {
 const paths = ['rules', 'summary', 'high-risk', 'stats']
 
 test.each(paths)(
-  '%s: people who view the project read it, keys and strangers do not',
+  '%s: people who view the project and keys with `incidents:read` read it, others do not',
   async (path) => {
     const call = (headers: Record<string, string>) =>
       api.call('GET', `/api/v1/alerts/${path}`, project, { headers })
     expect((await call(tokenOf('viewer', project))).status).toBe(200)
-    expect((await call(keyOf(project, 'incidents:read tasks:read'))).status).toBe(401)
+    expect((await call(keyOf(project, 'incidents:read'))).status).toBe(200)
+    expect((await call(keyOf(project, 'tasks:read'))).status).toBe(403)
     expect((await call({})).status).toBe(401)
   },
 )
@@ -140,10 +141,21 @@ test('stats: times by nearest rank, flapping and noise', async () => {
     .execute()
   await api.insertIncident(mine, { opened_at: hour(3), shadow: true })
   await api.insertIncident(neighbour, { opened_at: hour(3) })
+  // Opened a minute after its slot: people could not acknowledge earlier.
+  const late = await api.insertIncident(mine, {
+    ...{ opened_at: hour(2), state: 'acknowledged', first_acknowledged_at: at(74_000) },
+  })
+  await api.db
+    .insertInto('incident_events')
+    .values({
+      ...{ incident_id: late, seq: 1, project_id: mine, type: 'opened', at: hour(2) },
+      ...{ recorded_at: at(60_000), actor_type: 'rule', actor_id: 'r' },
+    })
+    .execute()
   expect(await get('stats', mine)).toEqual({
     window: { from: hour(-12), to: hour(12) },
-    opened: 11,
-    time_to_acknowledge: { incidents: 3, median_ms: 9, p90_ms: 10 },
+    opened: 12,
+    time_to_acknowledge: { incidents: 4, median_ms: 9, p90_ms: 14_000 },
     time_to_resolve: { incidents: 10, median_ms: minutes(5), p90_ms: minutes(9) },
     flapping: 2,
     noise: { resolved: 10, without_move: 7, share: 0.7 },
@@ -258,6 +270,64 @@ describe('high-risk', () => {
     expect(unrated.factors[3]).toMatchObject({ value: null })
     expect(body.unknown_factors).toEqual(['trust'])
     expect((await get('high-risk', neighbour)).unknown_factors).toContain('feedback')
+  })
+
+  test('a looping agent stands above a failed call, and an incident above both', async () => {
+    const mine = await api.newProject()
+    await task('call', { calls: 1, errors: 1, state: 'failed' }, mine)
+    await finding('call', { kind: 'failure', type: 'model_error', severity: 'low' }, mine)
+    await task('loop', { calls: 30, worst_severity: 4 }, mine)
+    await finding('loop', { severity: 'high', confidence: 0.9 }, mine)
+    await task('costly', { name: 'nightly' }, mine)
+    await task('other', {}, mine)
+    const evidence = JSON.stringify([{ kind: 'task', task_id: 'costly', at: hour(11) }])
+    await api.insertIncident(mine, { evidence, severity: 'low' })
+    const { tasks } = await get('high-risk', mine)
+    expect(tasks.map(({ task_id }: Json) => task_id)).toEqual(['costly', 'loop', 'call'])
+    expect(tasks[1].risk).toBeLessThan(tasks[2].risk)
+  })
+
+  test('an incident of a task name is one of its tasks', async () => {
+    const mine = await api.newProject()
+    await task('t1', { name: 'billing', errors: 1 }, mine)
+    await task('t2', { name: 'other', errors: 4 }, mine)
+    await api.insertIncident(mine, { group_values: JSON.stringify({ task_name: 'billing' }) })
+    const { tasks } = await get('high-risk', mine)
+    expect(tasks.map(({ task_id }: Json) => task_id)).toEqual(['t1', 't2'])
+  })
+
+  test('equal rows of a task name are one row, and pages have each row once', async () => {
+    const mine = await api.newProject()
+    for (let at = 0; at < 7; at += 1) {
+      for (const name of ['a', 'b', 'c', 'd']) {
+        const last_activity_at = new Date(Date.parse(hour(11)) - at * 1000).toISOString()
+        await task(`${name}-${at}`, { name, errors: 1, last_activity_at }, mine)
+      }
+    }
+    await task('a-failed', { name: 'a', state: 'failed' }, mine)
+    await task('a-looped', { name: 'a', worst_severity: 3 }, mine)
+    await finding('a-looped', { severity: 'medium' }, mine)
+    for (const task_id of ['x', 'y']) await task(task_id, { name: '', errors: 1 }, mine)
+    const all = await get('high-risk', mine)
+    expect([all.total, all.next_cursor]).toEqual([8, null])
+    expect(all.tasks.map((one: Json) => [one.task_id, one.similar_tasks])).toEqual([
+      ['a-looped', 1],
+      ['a-failed', 1],
+      ...['a', 'b', 'c', 'd'].map((name) => [`${name}-0`, 7]),
+      ['x', 1],
+      ['y', 1],
+    ])
+    const seen: string[] = []
+    let path = 'high-risk?limit=3'
+    for (let page = 0; page < 5; page += 1) {
+      const { tasks, total, next_cursor } = await get(path, mine)
+      expect(total).toBe(8)
+      seen.push(...tasks.map(({ task_id }: Json) => task_id))
+      if (next_cursor === null) break
+      path = `high-risk?limit=3&cursor=${next_cursor}`
+    }
+    expect(seen).toEqual(all.tasks.map(({ task_id }: Json) => task_id))
+    expect((await get('high-risk?cursor=abc', mine)).code).toBe('invalid_cursor')
   })
 
   test('the number of tasks is limited, and the neighbour sees its own', async () => {

@@ -310,10 +310,15 @@ describe('texts', () => {
     expect(body.body.split('\n')).toEqual([
       'Opened (info) at 2026-11-23 12:00 UTC',
       'This message tests the channel. No incident was opened.',
+      'Found: ttft_p95 is 5120 ms',
+      'Limit: > 4000 ms over 10m',
       'Where: model = example-model',
-      'Last value of ttft_p95: 5120',
       'Rule test, open since 2026-11-23 12:00 UTC',
+      'For example:',
+      '- A call with 6480 ms. task example-task',
     ])
+    const ended = await preview({ reason: 'resolved' })
+    expect(ended.body.body).toContain('Found: ttft_p95 is 1240 ms at the end')
   })
 
   test('of an incident follow the templates, and its values are escaped for the receiver', async () => {
@@ -365,6 +370,16 @@ test('the messages of an incident are listed with their state; only its project 
     messages: [{ message_id, channel: name, reason: 'opened', state: 'waiting', attempts: 0 }],
     total: 1,
   })
+  const { number } = await bench.api.db
+    .selectFrom('incidents')
+    .select('number')
+    .where('id', '=', incident_id)
+    .executeTakeFirstOrThrow()
+  expect((await call('GET', `/${number}/deliveries`, project)).body).toEqual(reply.body)
+  const preview = await call('POST', '/channels/preview', project, {
+    body: { incident_id: `${number}` },
+  })
+  expect(preview.status).toBe(200)
   const other = await bench.api.newProject()
   const foreign = await call('GET', `/${incident_id}/deliveries`, other)
   expect(codeOf(foreign)).toEqual([404, 'incident_not_found'])

@@ -8,7 +8,12 @@ import { observationOf } from '../support/observations.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
 
 /** Measures the values of a test, one a minute, or rows that are stored. */
-const world = { values: [] as number[], hold: Promise.resolve(), isStored: false }
+const world = {
+  values: [] as number[],
+  hold: Promise.resolve(),
+  isStored: false,
+  stored_from_ms: undefined as number | undefined,
+}
 let api: IncidentApi
 let stores: SignalStores
 let project: string
@@ -19,7 +24,11 @@ beforeAll(async () => {
     measureRange: async (request) => {
       if (world.isStored) return stores.signals.measureRange(request)
       await world.hold
-      return { available_from_ms: request.from_ms, slots: slotsOf(request) }
+      return {
+        available_from_ms: world.stored_from_ms ?? request.from_ms,
+        earlier: [],
+        slots: slotsOf(request),
+      }
     },
   })
 })
@@ -69,6 +78,15 @@ describe('a preview of a condition', () => {
     expect(body.series[0].points).toEqual([{ at: at(2), value: 9, samples: 1 }])
     const list = await api.call('GET', '/rules', project)
     expect(list.body.total).toBe(0)
+  })
+
+  test('does not say how many pages a week a part of a day means', async () => {
+    world.values = [1, 9, 9, 1]
+    world.stored_from_ms = now_ms - 26 * 60_000
+    const { body } = await preview({ rule })
+    world.stored_from_ms = undefined
+    expect(body).toMatchObject({ pages: 1, pages_per_week: null, evaluated_minutes: 25 })
+    expect(body.warnings).toContainEqual(expect.stringContaining('25 minutes'))
   })
 
   test.each<[string, object, string]>([

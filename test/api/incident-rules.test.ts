@@ -138,6 +138,10 @@ describe('rules', () => {
     await insertChannel(other, 'chat')
     const quiet = await created({ assign_to: 'in@example.com', notify: ['chat'] }, other)
     expect(quiet.warnings).toEqual([])
+    const typo = { source: 'finding', types: ['repeat_cal'] }
+    const odd = { name: 'odd-type', severity: 'high', mode: 'shadow', event: { match: typo } }
+    const { body: oddly } = await api.call('POST', '/rules', project, { body: odd })
+    expect(oddly.warnings).toEqual([expect.stringContaining('no detector finds `repeat_cal`')])
     const again = await api.call('GET', `/rules/${unknown.rule_id}`, other)
     expect(again.body.warnings).toHaveLength(1)
   })

@@ -53,6 +53,23 @@ test('a suppression is created, read, replaced by its version, and deleted', asy
   expect(codeOf(await api.call('GET', one, project))).toEqual([404, 'suppression_not_found'])
 })
 
+test('one that is always on or names what no rule has warns, also in its preview', async () => {
+  const odd = {
+    ...{ expires_at: undefined, recurrence: { cron: '* * * * *', duration: '1h' } },
+    matchers: [{ field: 'labels.taem', value: 'a' }],
+  }
+  const { suppression_id, warnings } = await created(odd)
+  expect(warnings).toEqual([
+    expect.stringContaining('always on'),
+    expect.stringContaining('no rule has the label `taem`'),
+  ])
+  const one = await api.call('GET', `${path}/${suppression_id}`, project)
+  expect(one.body.warnings).toEqual(warnings)
+  const preview = await api.call('POST', `${path}/preview`, project, { body: muteOf(odd) })
+  expect(preview.body.warnings).toEqual(warnings)
+  await api.call('DELETE', `${path}/${suppression_id}`, project)
+})
+
 test('suppressions are listed by state, newest first, in pages', async () => {
   const other = await api.newProject()
   const window = (from: string, to: string) => ({ expires_at: undefined, windows: [{ from, to }] })

@@ -149,25 +149,25 @@ test('policies are listed by id, in pages', async () => {
 const gate = (change: object) => ({ gates: [{ ...successGate, ...change }] })
 
 test.each<[object, string, RegExp]>([
-  [{ gates: [] }, '/gates', />=1/],
-  [{}, '/gates', /array/],
-  [gate({ metric: 'succes_rate' }), '/gates/0/metric', /"task_success_rate".*"loop_rate"/],
+  [{ gates: [] }, '/gates', /at least 1/],
+  [{}, '/gates', /a list, got nothing/],
+  [gate({ metric: 'succes_rate' }), '/gates/0/metric', /task_success_rate.*loop_rate/],
   [gate({ threshold: 1.5 }), '/gates/0/threshold', /above 0 and below 1/],
   [gate({ threshold: undefined }), '/gates/0/threshold', /a number for the kind absolute/],
   [gate({ max_rate: 0.1 }), '/gates/0/max_rate', /no value for the kind absolute/],
   [
     gate({ kind: 'zero_tolerance', threshold: undefined, max_rate: 1 }),
-    ...(['/gates/0/max_rate', /<1/] as const),
+    ...(['/gates/0/max_rate', /less than 1/] as const),
   ],
-  [gate({ min_samples: 0 }), '/gates/0/min_samples', />=1/],
-  [gate({ min_samples: 1.5 }), '/gates/0/min_samples', /int/],
-  [gate({ tier: 'urgent' }), '/gates/0/tier', /"critical"/],
+  [gate({ min_samples: 0 }), '/gates/0/min_samples', /at least 1/],
+  [gate({ min_samples: 1.5 }), '/gates/0/min_samples', /a whole number/],
+  [gate({ tier: 'urgent' }), '/gates/0/tier', /critical/],
   [gate({ direction: 'lower' }), '/gates/0/direction', /higher/],
   [gate({ colour: 1 }), '/gates/0/colour', /not a field/],
   [{ gates: [successGate, successGate] }, '/gates/1', /repeated/],
   [gate({ tier: 'advisory' }), '/gates', /critical or supporting/],
   [rulesOf({ max_age: 'soon' }), '/max_age', /a duration/],
-  [rulesOf({ confidence: 95 }), '/confidence', /<=0.999/],
+  [rulesOf({ confidence: 95 }), '/confidence', /at most 0.999/],
   [rulesOf({ multiple_testing: 'none' }), '/multiple_testing', /holm/],
   [rulesOf({ version: 3 }), '/version', /not a field/],
 ])('refuses %j', async (body, pointer, detail) => {

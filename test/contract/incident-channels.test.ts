@@ -2,8 +2,15 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { newSigningSecret } from '../../src/capabilities/incidents/channels/channel-secrets.ts'
 import { attemptNext } from '../../src/capabilities/incidents/channels/outbox/attempt.ts'
-import { deleteOldDeliveries } from '../../src/capabilities/incidents/index.ts'
+import { sampleMessage } from '../../src/capabilities/incidents/channels/sample-message.ts'
+import { previewText } from '../../src/capabilities/incidents/channels/senders/send.ts'
+import {
+  alertsAgain_ms,
+  deleteOldDeliveries,
+  refreshAlerts,
+} from '../../src/capabilities/incidents/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
+import { eventually } from '../support/eventually.ts'
 import { killsOfRun } from '../support/kills-of-run.ts'
 import { type OutboxBench, openOutboxBench } from '../support/outbox-bench.ts'
 import { type Receiver, startReceiver, status } from '../support/receiver.ts'
@@ -173,6 +180,185 @@ test('PagerDuty: the incident is the key of the alert', async () => {
     { ...known, event_action: 'trigger', payload: { severity: 'info', source: 'looptrace' } },
     { ...known, event_action: 'resolve' },
   ])
+})
+
+describe('messages say what happened', () => {
+  const origin = 'https://looptrace.example.com'
+  const links = () => ({ ...bench.ports, public_url: origin })
+  const never = new AbortController().signal
+  const attempt = (channel_name: string, ports = links()) =>
+    attemptNext({ project_id: bench.project_id, channel_name }, ports, never)
+  const at = new Date().toISOString()
+
+  async function finding() {
+    const [finding_id, task_id, trace_id] = [newId(), `task-${newId()}`, newId()]
+    const { db } = bench.api
+    const { project_id } = bench
+    await db
+      .insertInto('tasks')
+      .values({
+        project_id,
+        task_id,
+        name: 'plan',
+        implicit: false,
+        started_at: at,
+        last_activity_at: at,
+      } as never)
+      .execute()
+    await db
+      .insertInto('findings')
+      .values({
+        ...{ finding_id, project_id, task_id, kind: 'loop', type: 'repeat_call', start_step: 4 },
+        ...{ detector: 'repeat_call', detector_version: 1, severity: 'high', state: 'open' },
+        places: JSON.stringify([{ trace_id, observation_id: 'o1' }]),
+        ...{ trace_ids: [trace_id], wasted_tokens: 0, wasted_cost_usd: '0', confidence: 1 },
+        ...{ recovered: false, evidence: '{}', summary: 'called search 9 times', started_at: at },
+        ...{ first_detected_at: at, updated_at: at },
+      } as never)
+      .execute()
+    const summary = 'called search 9 times with the same arguments'
+    return {
+      evidence: { kind: 'finding', id: finding_id, task_id, summary, at } as const,
+      trace_id,
+    }
+  }
+
+  test('the sentence of the finding, its task, trace and step, and links', async () => {
+    const { name } = await webhook()
+    const { evidence, trace_id } = await finding()
+    const { incident_id } = await opened(name, { incident: { evidence: [evidence] } })
+    await attempt(name)
+    const [{ data }] = bodies()
+    const query = `?project_id=${bench.project_id}`
+    expect(data.text.split('\n')).toEqual(
+      expect.arrayContaining([
+        'Found: called search 9 times with the same arguments',
+        `Task: ${evidence.task_id}`,
+        `Trace: ${trace_id}`,
+        'Step: 4',
+        `Open the incident: ${origin}/api/v2/observability/incidents/${incident_id}${query}`,
+        `Open the task: ${origin}/api/v1/tasks/${evidence.task_id}/timeline${query}`,
+      ]),
+    )
+    expect(data.links.trace).toBe(
+      `${origin}/api/v2/observability/traces/${trace_id}/explorer${query}`,
+    )
+    expect(data.details).toMatchObject({ task_id: evidence.task_id, trace_id, step: 4 })
+  })
+
+  test('value, limit and three examples of a measured rule, equal in all attempts', async () => {
+    const { name } = await webhook()
+    const body = {
+      ...{ name: 'costly', severity: 'high', notify: [name] },
+      condition: { signal: 'cost', window: '10m', threshold: 5 },
+    }
+    await bench.api.call('POST', '/rules', bench.project_id, { body })
+    const value = { kind: 'value', value: 7.25, samples: 9, at } as const
+    await opened(name, { incident: { rule: 'costly', signal: 'cost', evidence: [value] } })
+    let asked = 0
+    const examples = async () => {
+      asked += 1
+      return [1, 2, 3, 4].map((one) => {
+        const task_id = `t${one}-${asked}`
+        return { kind: 'trace', summary: `A call with ${one} US dollars.`, task_id, at } as const
+      })
+    }
+    receiver.answer = status(500)
+    await attempt(name, { ...links(), examples } as never)
+    receiver.answer = status(200)
+    later(1)
+    await attempt(name, { ...links(), examples } as never)
+    const [first, second] = bodies()
+    expect(second).toEqual(first)
+    expect(asked).toBe(1)
+    expect(first.data.text).toContain(
+      'Found: cost is 7.25 US dollars\nLimit: > 5 US dollars over 10m',
+    )
+    expect(first.data.text.split('\n').slice(-4)).toEqual([
+      'For example:',
+      '- A call with 1 US dollars. task t1-1',
+      '- A call with 2 US dollars. task t2-1',
+      '- A call with 3 US dollars. task t3-1',
+    ])
+  })
+
+  test('each receiver has its field: PagerDuty `client_url`, Alertmanager `generatorURL`', async () => {
+    const url = receiver.url
+    const secrets = { routing_key: 'c'.repeat(32) }
+    await bench.addChannel('pages-2', 'pagerduty', { section: { url: `${url}/pd` }, secrets })
+    await bench.addChannel('am-2', 'alertmanager', { section: { url: `${url}/am` } })
+    await bench.addChannel('slack-2', 'slack', { secrets: { webhook_url: `${url}/slack-hook` } })
+    const ids: string[] = []
+    for (const channel of ['pages-2', 'am-2', 'slack-2']) {
+      ids.push((await opened(channel)).incident_id)
+      await attempt(channel)
+    }
+    const linkOf = (id = '') =>
+      `${origin}/api/v2/observability/incidents/${id}?project_id=${bench.project_id}`
+    const [pages, alerts, slack] = bodies()
+    expect(pages).toMatchObject({ client_url: linkOf(ids[0]), payload: { source: linkOf(ids[0]) } })
+    expect(alerts[0].generatorURL).toBe(linkOf(ids[1]))
+    expect(slack.text).toContain(`<${linkOf(ids[2])}>`)
+  })
+
+  test('templates have placeholders for all of it', async () => {
+    const { evidence } = await finding()
+    const message = {
+      ...sampleMessage('opened', { project_id: bench.project_id, incident_id: newId(), now_ms: 0 }),
+    }
+    const details = { limit: '> 1', unit: '', task_id: 't', trace_id: 'tr', step: 2, examples: [] }
+    const full = {
+      ...message,
+      ...{ details, links: { incident: 'https://l/i', task: 'https://l/t' } },
+      incident: { ...message.incident, evidence: [evidence] },
+    }
+    const body =
+      '{{evidence}}|{{threshold}}|{{task}}|{{link}}|{{trace}}|{{step}}|{{task_link}}|{{trace_link}}'
+    expect(previewText('webhook', full, { body }).body).toBe(
+      'called search 9 times with the same arguments|> 1|t|https://l/i|tr|2|https://l/t|',
+    )
+  })
+})
+
+test('Alertmanager: alerts that fire are sent again before their end, and never after a resolve', async () => {
+  await bench.addChannel('am-3', 'alertmanager', { section: { url: `${receiver.url}/am` } })
+  const ports = { ...bench.ports, public_url: 'https://looptrace.example.com' }
+  const never = new AbortController().signal
+  const [first, second] = [await opened('am-3'), await opened('am-3')]
+  await bench.drain()
+  receiver.received.length = 0
+  const again = async () => {
+    await refreshAlerts(ports, never)
+    const sent = receiver.received.splice(0).flatMap(({ body }) => JSON.parse(body))
+    return sent.filter(({ labels }) =>
+      [first, second].some(({ incident_id }) => incident_id === labels.incident_id),
+    )
+  }
+  const alerts = await again()
+  expect(alerts.map(({ labels }) => labels.incident_id).toSorted()).toEqual(
+    [first.incident_id, second.incident_id].toSorted(),
+  )
+  for (const { endsAt, generatorURL } of alerts) {
+    const ahead_ms = Date.parse(endsAt) - (Date.now() + bench.time.ahead_ms)
+    expect(ahead_ms).toBeGreaterThan(2 * alertsAgain_ms)
+    expect(ahead_ms).toBeLessThan(3_600_000)
+    expect(generatorURL).toContain('https://looptrace.example.com/')
+  }
+  // The end waits: an alert that fires must not overtake it.
+  await bench.addMessage({
+    incident_id: first.incident_id,
+    channel: 'am-3',
+    event_seq: 2,
+    reason: 'resolved',
+  })
+  expect((await again()).map(({ labels }) => labels.incident_id)).toEqual([second.incident_id])
+  await bench.api.db
+    .updateTable('incidents')
+    .set({ state: 'resolved' })
+    .where('id', '=', second.incident_id)
+    .execute()
+  expect(await again()).toEqual([])
+  await bench.drain()
 })
 
 test('Alertmanager: equal labels, and the alert of a lower severity ends', async () => {
@@ -385,17 +571,142 @@ test('a resolve supersedes an opening that was never attempted, but not a late o
     bodies()
       .map(({ type }) => type)
       .toSorted(),
-  ).toEqual([...['incident.opened', 'incident.resolved']])
+  ).toEqual(['incident.opened', 'incident.opened_and_resolved'])
   later(6)
   await bench.drain()
   expect(await bench.states(incident_id)).toEqual([
     `1 opened to ${name}: superseded`,
-    `2 resolved to ${name}: delivered`,
+    `2 opened_and_resolved to ${name}: delivered`,
   ])
   expect(await bench.states(late.incident_id)).toEqual([
     `1 opened to ${name}: delivered`,
     `2 resolved to ${name}: delivered`,
   ])
+})
+
+describe('the end of an incident', () => {
+  const end = (incident_id: string, channel: string, more: object = {}) =>
+    bench.addMessage({ incident_id, channel, event_seq: 2, reason: 'resolved', ...more })
+
+  /** Leaves the opening as a killed process does: claimed and counted, without an outcome. */
+  async function killOpening(channel_name: string) {
+    const target = { project_id: bench.project_id, channel_name }
+    await expect(attemptNext(target, bench.ports, AbortSignal.abort())).rejects.toThrow()
+  }
+
+  test('whose opening was refused tells both, to the channel and to PagerDuty', async () => {
+    const { name } = await webhook()
+    const routing_key = 'a'.repeat(32)
+    await bench.addChannel('pages', 'pagerduty', {
+      section: { url: `${receiver.url}/pd` },
+      secrets: { routing_key },
+    })
+    receiver.answer = status(401)
+    const { incident_id } = await opened(name)
+    await bench.addMessage({ incident_id, channel: 'pages' })
+    await bench.drain()
+    receiver.received.length = 0
+    receiver.answer = status(200)
+    await end(incident_id, name)
+    await end(incident_id, 'pages')
+    await bench.drain()
+    const hook = bodies().find(({ type }) => type !== undefined)
+    expect(hook.type).toBe('incident.opened_and_resolved')
+    expect(hook.data.text).toContain('Opened and resolved')
+    const events = bodies().filter(({ event_action }) => event_action !== undefined)
+    expect(events.map(({ event_action }) => event_action)).toEqual(['trigger', 'resolve'])
+    expect(new Set(events.map(({ dedup_key }) => dedup_key))).toEqual(new Set([incident_id]))
+  })
+
+  test('whose opening may have arrived, or was delivered, is only an end', async () => {
+    const killed = await webhook()
+    const one = await opened(killed.name)
+    await killOpening(killed.name)
+    await bench.api.db
+      .updateTable('notification_outbox')
+      .set({ state: 'dead', claim: null, claimed_until: null })
+      .where('id', '=', one.message_id)
+      .execute()
+    const fine = await webhook()
+    const other = await opened(fine.name)
+    await bench.drain()
+    receiver.received.length = 0
+    await end(one.incident_id, killed.name)
+    await end(other.incident_id, fine.name)
+    await bench.drain()
+    expect(bodies().map(({ type }) => type)).toEqual(['incident.resolved', 'incident.resolved'])
+  })
+
+  test('that was muted and never announced is not told', async () => {
+    const { name } = await webhook()
+    const grouping = { wait: '30s', interval: '5m', repeat: '4h' }
+    const { incident_id } = await opened(name, { grouping })
+    await end(incident_id, name, { grouping, incident: { suppressed: true } })
+    later(1)
+    await bench.drain()
+    expect(receiver.received).toHaveLength(0)
+    expect(await bench.states(incident_id)).toEqual([
+      `1 opened to ${name}: superseded`,
+      `2 resolved to ${name}: superseded`,
+    ])
+  })
+
+  test('is told to the fallback that was told the opening', async () => {
+    const { name: fallback } = await webhook()
+    const { name } = await webhook({ fallback })
+    const { incident_id } = await opened(name)
+    receiver.answer = status(404)
+    const never = new AbortController().signal
+    await attemptNext({ project_id: bench.project_id, channel_name: name }, bench.ports, never)
+    receiver.answer = status(200)
+    await bench.drain()
+    const row = await bench.api.db
+      .selectFrom('incidents')
+      .select('core')
+      .where('id', '=', incident_id)
+      .executeTakeFirst()
+    expect(row?.core['announced_to']).toEqual([fallback])
+    receiver.received.length = 0
+    await end(incident_id, fallback)
+    await bench.drain()
+    expect(bodies().map(({ type }) => type)).toEqual(['incident.resolved'])
+  })
+
+  test('a killed attempt delays its channel by 15 s at most', async () => {
+    const { name } = await webhook()
+    const { incident_id } = await opened(name)
+    await killOpening(name)
+    const next = await opened(name)
+    bench.time.ahead_ms += 14_000
+    await bench.drain()
+    for (const id of [incident_id, next.incident_id]) {
+      expect(await bench.states(id)).toEqual([`1 opened to ${name}: delivered`])
+    }
+  })
+
+  test('an attempt keeps its lease while its process lives', async () => {
+    const { name } = await webhook()
+    const { message_id } = await opened(name)
+    const answered = Promise.withResolvers<void>()
+    receiver.answer = async (response) => {
+      await answered.promise
+      response.end()
+    }
+    const until = async () => {
+      const { db } = bench.api
+      const row = db.selectFrom('notification_outbox').where('id', '=', message_id)
+      return (await row.select('claimed_until').executeTakeFirst())?.claimed_until ?? undefined
+    }
+    const settings = { ...bench.ports.settings, lease_ms: 60 }
+    const target = { project_id: bench.project_id, channel_name: name }
+    const never = new AbortController().signal
+    const ports = { ...bench.ports, settings, timeout_ms: 20_000 }
+    const attempt = attemptNext(target, ports, never)
+    const first = await eventually('a lease', until)
+    await eventually('a longer lease', async () => ((await until()) ?? '') > first)
+    answered.resolve()
+    expect(await attempt).toBe(true)
+  })
 })
 
 /** Kills at each statement. */

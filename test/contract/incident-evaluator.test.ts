@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Rule } from '../../src/capabilities/incidents/index.ts'
+import { orphanRule, type Rule } from '../../src/capabilities/incidents/index.ts'
+import type { Message } from '../../src/capabilities/incidents/messages/message.ts'
+import { durationMs } from '../../src/kernel/duration.ts'
 import { minuteOf, openWorld, spike } from '../support/evaluator-world.ts'
 import type { FakeValues } from '../support/fake-signals.ts'
 import { type IncidentBench, openIncidentBench } from '../support/incident-bench.ts'
@@ -27,6 +29,20 @@ describe('slots', () => {
       ...{ rule_version: 1, groups: 1, overflow: 0, partial: false, failures: 0 },
       last_slot: new Date(at(6)).toISOString(),
     })
+  })
+
+  test('the message of the end has the value at the end', async () => {
+    const { open, run, db, project_id } = await world([loudRule()], spike)
+    const evaluator = open()
+    for (let minute = 0; minute <= 6; minute += 1) await run(evaluator, minute)
+    const rows = await db
+      .selectFrom('notification_outbox')
+      .select(['reason', 'message'])
+      .where('project_id', '=', project_id)
+      .orderBy('event_seq')
+      .execute()
+    const evidence = rows.map(({ message }) => (message as unknown as Message).incident.evidence)
+    expect(evidence.map((all) => all.map(({ value }) => value))).toEqual([[9], [9, 0]])
   })
 
   test('a slot is evaluated once, and slots never move back with the clock', async () => {
@@ -99,6 +115,89 @@ describe('slots', () => {
     expect((await evaluation())?.rule_version).toBe(1)
     await run(evaluator, 1)
     expect((await evaluation())?.rule_version).toBe(2)
+  })
+})
+
+describe('a rule that is edited while a group is silent', () => {
+  /** Rows of two agents up to minute 5 and from minute 30 on; a third one was silent for two days. */
+  const talk: FakeValues = ({ condition }, end_ms) => {
+    const window_ms = durationMs(Object(condition).window)
+    const rowsOf = (name: string, minute: number) =>
+      at(minute) <= end_ms && at(minute) > end_ms - window_ms
+        ? [{ group: { task_name: name }, value: 1 }]
+        : []
+    const agents = ['a', 'b'].flatMap((name) => {
+      const all = [...rowsOf(name, 5), ...rowsOf(name, 30)]
+      return all.slice(0, 1)
+    })
+    return [...agents, ...rowsOf('old', -2 * 1440)]
+  }
+  const silent = loudRule({
+    ...{ name: 'silent', group_by: ['task_name'], reopen_within: '0s' },
+    condition: { signal: 'absent', window: '10m' },
+  })
+  const alerting = loudRule({
+    ...{ name: 'no-data', group_by: ['task_name'], reopen_within: '0s', no_data: 'alerting' },
+    condition: { signal: 'error_rate', window: '10m', threshold: 2 },
+  })
+
+  async function edit(
+    { db, ids, project_id }: Awaited<ReturnType<typeof world>>,
+    rule: Rule,
+    minute: number,
+  ) {
+    await db.transaction().execute(async (trx) => {
+      await orphanRule(trx, { project_id, rule_name: rule.name, now_ms: at(minute) })
+      await trx
+        .updateTable('incident_rules')
+        .set({ version: 2, spec: JSON.stringify(rule) as never })
+        .where('id', '=', ids[0] ?? '')
+        .execute()
+    })
+  }
+
+  test.each([silent, alerting])(
+    '$name: the incident goes on, and its end resolves it',
+    async (rule) => {
+      const one = await world([rule], talk)
+      const evaluator = one.open()
+      for (let minute = 0; minute <= 18; minute += 1) await one.run(evaluator, minute)
+      const before = (await one.stored()).incidents
+      expect(before.map(({ state }) => state)).toEqual(['open', 'open'])
+      await edit(one, { ...rule, severity: 'low', annotations: { summary: 'edited' } }, 19)
+      await one.run(evaluator, 20)
+      const incidents = await bench.db
+        .selectFrom('incidents')
+        .select(['number', 'state', 'orphaned'])
+        .where('project_id', '=', one.project_id)
+        .orderBy('number')
+        .execute()
+      expect(incidents).toEqual([
+        { number: 1, state: 'open', orphaned: false },
+        { number: 2, state: 'open', orphaned: false },
+      ])
+      for (let minute = 21; minute <= 31; minute += 1) await one.run(evaluator, minute)
+      const after = (await one.stored()).incidents
+      expect(after.map(({ state }) => state)).toEqual(['resolved', 'resolved'])
+    },
+  )
+
+  test('a new rule knows the groups of the day before, and those that have rows come first', async () => {
+    const one = await world([silent], talk)
+    await one.run(one.open(), 20)
+    const { incidents } = await one.stored()
+    expect(incidents.map(({ dedup_key }) => dedup_key)).toEqual([
+      'rule:["silent",{"task_name":"a"}]',
+      'rule:["silent",{"task_name":"b"}]',
+    ])
+  })
+
+  test('a rule whose earlier groups cannot be read waits', async () => {
+    const down: FakeValues = (rule, end_ms) =>
+      Object(rule.condition).window === '10m' ? talk(rule, end_ms) : { error: 'too slow' }
+    const one = await world([silent], down)
+    await one.run(one.open(), 20)
+    expect(await one.evaluation()).toMatchObject({ last_slot: null, last_error: 'too slow' })
   })
 })
 

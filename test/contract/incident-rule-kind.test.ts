@@ -96,7 +96,7 @@ describe('a rule', () => {
     const rule = await on.stored('slow')
     expect(rule).toMatchObject({
       ...{ severity: 'high', labels: { team_name: 'a' }, interval: '1m', mode: 'live' },
-      condition: { signal: 'ttft_p95', window: '10m', op: 'gt', threshold: '4000' },
+      condition: { signal: 'ttft_p95', window: '10m', op: 'gt', threshold: 4000 },
       managed_by: { kind: 'IncidentRule', namespace: on.namespace, name: 'slow' },
     })
     const waiting = await on.rules.until('slow', 'waits', (it) => {

@@ -430,14 +430,46 @@ describe('a range of past slots', () => {
     return { ...range, slots }
   }
 
-  test('begins where a whole window is stored', async () => {
+  test('of a sum that is compared with `lt` begins where a whole window is stored', async () => {
     const project_id = newId()
-    const oldest_ms = end_ms - 3_600_000 + 1_500
+    const oldest_ms = end_ms - 2 * 86_400_000 + 1_500
     await insertCalls(project_id, [{ start_time: BigInt(oldest_ms) * 1_000_000n }])
-    const { available_from_ms, slots } = await collect(project_id, rule, end_ms - 7 * 86_400_000)
+    const few = ruleOf({ condition: { ...condition, op: 'lt' } })
+    const { available_from_ms, slots } = await collect(project_id, few, end_ms - 7 * 86_400_000)
     expect(available_from_ms).toBe(oldest_ms)
-    expect(slots[0]).toBe(end_ms - 49 * 60_000)
-    expect(slots).toHaveLength(50)
+    expect(slots[0]).toBe(end_ms - 2 * 86_400_000 + 11 * 60_000)
+    const more = await collect(project_id, rule, end_ms - 7 * 86_400_000)
+    expect(more.slots[0]).toBe(end_ms - 2 * 86_400_000 + 60_000)
+  })
+
+  test('of young rows begins with them, as the evaluator did', async () => {
+    const project_id = newId()
+    const oldest_ms = end_ms - 25 * 60_000 + 1_500
+    await insertCalls(project_id, [{ start_time: BigInt(oldest_ms) * 1_000_000n }])
+    for (const one of [
+      { condition: { signal: 'absent', window: '20m' } },
+      { condition: { ...condition, window: '1h' } },
+      { condition: { ...condition, window: '1h', op: 'lt' } },
+    ]) {
+      const { slots } = await collect(project_id, ruleOf(one), end_ms - 7 * 86_400_000)
+      expect(slots[0], JSON.stringify(one)).toBe(end_ms - 24 * 60_000)
+      expect(slots).toHaveLength(25)
+    }
+  })
+
+  test('has the groups that had rows before it, for rules that fire without rows', async () => {
+    const project_id = newId()
+    const call = (hours: number, task_name: string) => {
+      const start_time = BigInt(end_ms - hours * 3_600_000) * 1_000_000n
+      return { start_time, end_time: start_time + second_ns, task_name, observation_id: task_name }
+    }
+    await insertCalls(project_id, [call(40, 'old'), call(5, 'a'), call(0.5, 'b')])
+    const from_ms = end_ms - 2 * 3_600_000
+    const absent = { condition: { signal: 'absent', window: '1h' }, group_by: ['task_name'] }
+    const { earlier } = await collect(project_id, ruleOf(absent), from_ms)
+    expect(earlier).toEqual([{ task_name: 'a' }])
+    const { earlier: none } = await collect(project_id, rule, from_ms)
+    expect(none).toEqual([])
   })
 
   test('of a project without rows is empty', async () => {

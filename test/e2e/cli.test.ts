@@ -314,7 +314,7 @@ describe('rules backtest', () => {
     expect(asked).toMatchObject({
       line: 'POST /api/v2/observability/incidents/rules/preview',
       key: 'lt_key',
-      body: { days: 7, rule: { name: 'errors', condition: { threshold: '0.1' } } },
+      body: { days: 7, rule: { name: 'errors', condition: { threshold: 0.1 } } },
     })
     expect(stdout).toMatch(
       /2026-01-06T00:00:00.000Z +errors +\{task_name="check\\u001bout"\} +fired/,

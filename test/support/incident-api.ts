@@ -182,7 +182,7 @@ export function incidentRow(
     ...{ rules: [rule_name], notify: [], escalated_to: [], openings_ms: [opened_ms] },
     ...{ flapping: columns.flapping, quiet_since_ms: null, late: false, shadow: columns.shadow },
     ...{ orphaned: columns.orphaned, suppressed_by: [], inhibited_by: [] },
-    ...{ opened_delivered: false, escalation, reminded_ms: opened_ms },
+    ...{ announced_to: [], opened_delivered: false, escalation, reminded_ms: opened_ms },
   }
   return { ...columns, core: JSON.stringify({ ...state, ...core }) }
 }

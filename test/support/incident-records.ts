@@ -1,4 +1,5 @@
 import {
+  announced,
   type Changed,
   type Incident,
   type IncidentEvent,
@@ -49,7 +50,8 @@ export class IncidentLog {
   }
 
   /** Keeps a changed incident, its events and its messages. */
-  apply({ incident, events, is_new }: Changed): this {
+  apply(change: Changed): this {
+    const { incident, events, is_new } = announced(change)
     this.incidents.splice(is_new ? this.incidents.length : -1, 1, incident)
     this.events.push(...events)
     for (const { reason, channels, at_ms } of noticesOf({ incident, events })) {

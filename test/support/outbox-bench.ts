@@ -146,7 +146,7 @@ async function addMessage({ api, ...bench }: OutboxBench, given: NewMessage): Pr
   const id = newId()
   const now_ms = Date.now() + bench.time.ahead_ms
   const now = new Date(now_ms)
-  const sample = sampleMessage(reason, { project_id, incident_id, now_ms })
+  const { details: _, ...sample } = sampleMessage(reason, { project_id, incident_id, now_ms })
   const message = { ...sample, incident: { ...sample.incident, rule, ...given.incident } }
   await api.db
     .insertInto('notification_outbox')

@@ -68,11 +68,14 @@ export type MeasuredSample = {
 
 /**
  * Measures a rule at past slots, in order, as if all rows had arrived in time. `available_from_ms` is
- * the start of the oldest stored row, undefined without rows: slots whose window begins before it
- * are left out. Rejects with `store_unavailable`.
+ * the start of the oldest stored row, undefined without rows: slots before it are left out, and, if
+ * retention may have deleted rows before it that matter, those whose window begins before it.
+ * `earlier` are the groups that had rows before the range, see `earlierGroupsRule`. Rejects with
+ * `store_unavailable`.
  */
 export type MeasureRange = (request: RangeRequest) => Promise<{
   available_from_ms: number | undefined
+  earlier: readonly Group[]
   slots: AsyncIterable<MeasuredSample>
 }>
 

@@ -49,15 +49,20 @@ const statusIsIgnored: Fault = {
 
 /** Checks the spec with the kind's zod schema, which may be stricter than the CRD. */
 function checkAsOperator(kind: Kind, kinds: readonly Kind[], spec: unknown): Fault[] {
-  const { data, error } = kind.spec.safeParse(spec)
+  const { error, data } = kind.spec.safeParse(spec)
   const found = data === undefined ? error?.issues : kind.faultsAmong?.(data, kinds)
-  const faults = (found ?? []).map(({ path, message }) =>
-    faultAt(
-      ['spec', ...path.map((step) => (typeof step === 'number' ? step : String(step)))],
-      message,
-    ),
-  )
-  return [...faults, ...checkAddresses(kind, spec)]
+  const warnings = data === undefined ? [] : (kind.warnings?.(data) ?? [])
+  return [
+    ...(found ?? []).map(({ path, message }) => faultAt(inSpec(path), message)),
+    ...warnings.map(({ path, message }): Fault => {
+      return { ...faultAt(inSpec(path), message), level: 'warning' }
+    }),
+    ...checkAddresses(kind, spec),
+  ]
+}
+
+function inSpec(path: readonly PropertyKey[]): Path {
+  return ['spec', ...path.map((step) => (typeof step === 'number' ? step : String(step)))]
 }
 
 /**

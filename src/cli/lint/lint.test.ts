@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { noteKind } from '../../../test/support/kube/note-kind.ts'
-import type { Kind } from '../../operator/index.ts'
+import { type Kind, kinds as ownKinds } from '../../operator/index.ts'
 import { lintResources } from './lint.ts'
 
 const kinds: readonly Kind[] = [noteKind as Kind]
@@ -155,4 +155,26 @@ test('a rule that can not be evaluated is a warning; one that uses oldSelf is sk
   expect(lintWith('isURL(self.spec.text)')).toMatchObject([{ level: 'warning' }])
   expect(lintWith('self.spec.text == oldSelf.spec.text')).toEqual([])
   expect(lintWith('self.spec.nothing == 1')).toMatchObject([{ level: 'error' }])
+})
+
+test('a type of findings that no detector has is a warning of its rule', () => {
+  const text = `apiVersion: looptrace.dev/v1alpha1
+kind: IncidentRule
+metadata: {name: loops}
+spec:
+  projectRef: {name: a}
+  severity: high
+  event:
+    match:
+      source: finding
+      kinds: [loop]
+      types: [repeat_call, tool_failure]
+`
+  const { findings } = lintResources(ownKinds, [{ name: 'loops.yaml', text }])
+  expect(findings).toMatchObject([
+    {
+      ...{ level: 'warning', line: 11, path: 'spec.event.match.types[1]' },
+      message: expect.stringContaining('never matches'),
+    },
+  ])
 })

@@ -36,7 +36,9 @@ export async function backtest(args: Arguments, io: CommandIo): Promise<number> 
   }
   const data = results.map(({ rule, preview }) => ({ rule: rule.name, ...preview }))
   io.out(render(args, { days, rules: data }, () => pageOf(results, days)))
-  const isNoisy = data.some(({ pages_per_week }) => pages_per_week > (pages_max ?? Infinity))
+  const isNoisy = data.some(
+    ({ pages_per_week, pages }) => (pages_per_week ?? pages ?? 0) > (pages_max ?? Infinity),
+  )
   return isNoisy ? exitStatus.findings : exitStatus.ok
 }
 
@@ -66,7 +68,8 @@ const answerSchema = z.object({
   transitions_total: z.number().optional(),
   warnings: z.array(z.string()).default([]),
   minutes_firing: z.number(),
-  pages_per_week: z.number(),
+  pages: z.number().optional(),
+  pages_per_week: z.number().nullable(),
   recipients: z.array(z.string()),
   groups: z.number(),
   overflow: z.number(),
@@ -95,7 +98,9 @@ function pageOf(results: readonly Backtest[], days: number): string {
     rule.name,
     preview.transitions.filter(({ type }) => type === 'fired').length,
     Math.round(preview.minutes_firing),
-    Number(preview.pages_per_week.toFixed(1)),
+    preview.pages_per_week === null
+      ? `${preview.pages ?? 0} in less than a day`
+      : Number(preview.pages_per_week.toFixed(1)),
     preview.overflow > 0 ? `${preview.groups} (${preview.overflow} more left out)` : preview.groups,
     preview.recipients.join(', ') || 'none',
   ])

@@ -7,7 +7,11 @@ import { advanceGroup } from '../../capabilities/incidents/life-cycle/advance-gr
 import { applyTimers, joinTimers } from '../../capabilities/incidents/life-cycle/due.ts'
 import type { Actor, Changed, Incident } from '../../capabilities/incidents/life-cycle/incident.ts'
 import { type Move, moveIncident } from '../../capabilities/incidents/life-cycle/move.ts'
-import { applyMuting, noticesOf } from '../../capabilities/incidents/life-cycle/notices.ts'
+import {
+  announced,
+  applyMuting,
+  noticesOf,
+} from '../../capabilities/incidents/life-cycle/notices.ts'
 import { orphan } from '../../capabilities/incidents/life-cycle/record-transition.ts'
 import {
   incidentInhibitors,
@@ -103,7 +107,7 @@ export class Simulation {
       const rules = tracked.incident.rules.flatMap((name) => this.#rules.get(name)?.rule ?? [])
       const { incident, events } = applyTimers(tracked.incident, joinTimers(rules), now_ms)
       if (events.length > 0) this.#record(tracked, { incident, events }, now_ms)
-      tracked.incident = incident
+      else tracked.incident = incident
     }
   }
 
@@ -227,7 +231,8 @@ export class Simulation {
   }
 
   /** Keeps a changed incident and its messages, which a test delivers at once. */
-  #record(tracked: TrackedIncident, { incident, events }: Changed, now_ms: number): void {
+  #record(tracked: TrackedIncident, change: Changed, now_ms: number): void {
+    const { incident, events } = announced(change)
     const notices = noticesOf({ incident, events })
     const isAnnounced = notices.some(({ reason }) => reason !== 'resolved')
     tracked.incident = isAnnounced ? { ...incident, opened_delivered: true } : incident

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { type Fault, problem } from '../../kernel/problem.ts'
 import { pathsOfTexts } from '../../model/storable.ts'
+import { refusalOf } from '../../model/zod-messages.ts'
 
 type Part = 'params' | 'query' | 'body'
 type Parts<T> = Record<Part, T>
@@ -68,10 +69,13 @@ function faultsOf(part: Part, issue: z.core.$ZodIssue, value: unknown): Fault[] 
  */
 function detailOf(part: Part, issue: z.core.$ZodIssue, value: unknown): string {
   const given = (value as Record<PropertyKey, unknown> | undefined)?.[issue.path[0] ?? '']
-  if (part === 'body' || typeof given !== 'string' || issue.message.includes(given)) {
-    return issue.message
-  }
-  return `got ${quote(given)}: ${issue.message}`
+  const refusal = refusalOf(issue, valueAt(value, issue.path))
+  if (part === 'body' || typeof given !== 'string' || refusal.includes(given)) return refusal
+  return `got ${quote(given)}: ${refusal}`
+}
+
+function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, step) => Object(value)[step], root)
 }
 
 const quotedCharacters_max = 80

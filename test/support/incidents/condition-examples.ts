@@ -146,6 +146,16 @@ export const conditionExamples: readonly Example[] = [
     ...{ series: '9 9 9 9 0 9', phases: 'fqqqof', transitions: ['fired@0', 'fired@5'] },
   },
   {
+    sentence:
+      'Resolved by hand: once the quiet has ended, late passes fire on no slot before the end.',
+    also: [
+      { after: 1, resolve: true },
+      { after: 4, late: 2, value: 9 },
+      { after: 5, late: 3, value: 9 },
+    ],
+    ...{ series: '9 9 9 9 0 0', phases: 'fqqqoo', transitions: ['fired@0'] },
+  },
+  {
     sentence: 'A slot without data that is kept does not end the quiet.',
     rule: { no_data: 'keep' },
     also: [{ after: 0, resolve: true }],
@@ -158,7 +168,7 @@ export const conditionExamples: readonly Example[] = [
     ...{ series: '9 0 9', phases: 'fof', transitions: ['fired@0', 'fired@2'] },
   },
   {
-    sentence: 'Resolving a group that is not firing changes nothing.',
+    sentence: 'Resolving a group that is not firing keeps its phase.',
     rule: { for: '2m' },
     also: [{ after: 1, resolve: true }],
     ...{ series: '9 9 9', phases: 'ppf', transitions: ['fired@2'] },

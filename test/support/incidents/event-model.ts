@@ -68,11 +68,11 @@ function changesAtLastMoment(life: Life): LogEntry[] {
   const { moments, changes } = life
   const moment = moments.at(-1)
   if (moment === undefined) return []
-  const { is_firing } = stateFromLog(changes.map(({ entry }) => entry))
+  const { is_firing, ended_ms } = stateFromLog(changes.map(({ entry }) => entry))
   if (moment.type === 'resolve') {
-    return is_firing
-      ? [{ type: 'resolved', at_ms: moment.at_ms, is_quiet: false, act: moments.length - 1 }]
-      : []
+    const at_ms = Math.max(ended_ms ?? moment.at_ms, moment.at_ms)
+    const move = { type: 'resolved', at_ms, is_quiet: false, is_end: true } as const
+    return is_firing ? [{ ...move, act: moments.length - 1 }] : []
   }
   const mayEnd = is_firing && (moment.type === 'match' || !moment.is_partial)
   const isEnded = mayEnd && isOver(life, moment.at_ms)

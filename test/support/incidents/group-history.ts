@@ -25,10 +25,21 @@ export type Answer = {
   readonly transitions: readonly Transition[]
 }
 
-/** A change of the phase of a group: a transition, or the move of a person, the act `act`. */
+/**
+ * A change of the phase of a group: a transition, or what a person's resolve began: the move itself,
+ * quiet at a slot before it, and the end of the quiet. `act` is the act of the change.
+ */
 export type LogEntry =
   | Transition
-  | { readonly type: 'resolved'; readonly at_ms: number; readonly is_quiet: boolean; act: number }
+  | {
+      readonly type: 'resolved'
+      /** The time from which the group may fire; never before an earlier end. */
+      readonly at_ms: number
+      readonly is_quiet: boolean
+      /** Whether the group was firing. */
+      readonly is_end: boolean
+      readonly act: number
+    }
 
 /** The state of a group of which nothing is known. */
 export const emptyState: GroupState = {

@@ -89,19 +89,22 @@ function phaseOf(life: Life): GroupState['phase'] {
   if (isQuiet(life)) return 'quiet'
   const interval_ms = durationMs(life.rule.interval)
   const settled = life.readings.findLastIndex(({ sort }) => sort !== 'ignored')
-  const resolved = life.log.findLast((entry) => entry.type === 'resolved')
-  if (resolved !== undefined && resolved.act > settled) return 'ok'
+  const resolved = life.log.findLast((entry) => entry.type === 'resolved' && entry.is_end)
+  if (resolved?.type === 'resolved' && resolved.act > settled) return 'ok'
   const then = life.readings.slice(0, settled + 1)
   const isRunning = runAfter(then, interval_ms) !== null || aheadAfter(then, interval_ms) !== null
   return isRunning ? 'pending' : 'ok'
 }
 
-/** A group is quiet from the move of a person until a complete slot of the first pass is false. */
-function isQuiet({ readings, log }: Life): boolean {
-  const last = log.findLast(({ type }) => type !== 'raised')
-  if (last?.type !== 'resolved' || !last.is_quiet) return false
-  const later = readings.slice(last.act)
-  return !later.some(({ sort, outcome }) => sort === 'complete' && outcome === 'false')
+/** A group is quiet until the log says that the quiet ended, or that it fired again. */
+function isQuiet({ log }: Life): boolean {
+  const last = log.findLast((entry) => entry.type !== 'raised' && !isMoveOfCalm(entry))
+  return last?.type === 'resolved' && last.is_quiet
+}
+
+/** A move on a group that does not fire: it ends nothing. */
+function isMoveOfCalm(entry: LogEntry): boolean {
+  return entry.type === 'resolved' && !entry.is_quiet && !entry.is_end
 }
 
 function changesOfLastAct(life: Life): LogEntry[] {
@@ -110,14 +113,19 @@ function changesOfLastAct(life: Life): LogEntry[] {
   if (act === undefined || act.type === 'restart') return []
   const { is_firing } = stateFromLog(log)
   if (act.type === 'resolve') {
-    if (!is_firing) return []
-    const { run, ahead } = stateOf(beforeLast(life))
-    const is_quiet = run !== null || ahead !== null
-    return [{ type: 'resolved', at_ms: act.at_ms, is_quiet, act: readings.length - 1 }]
+    const before = stateOf(beforeLast(life))
+    if (comparableState(before) === null) return []
+    const is_quiet = is_firing && (before.run !== null || before.ahead !== null)
+    return [
+      resolved(life, Math.max(before.ended_ms ?? act.at_ms, act.at_ms), {
+        is_quiet,
+        is_end: is_firing,
+      }),
+    ]
   }
   const reading = readings.at(-1)
   if (reading === undefined) return []
-  const change = changeOfPhase(life, reading)
+  const change = quietOf(life, reading) ?? changeOfPhase(life, reading)
   const changes = change === undefined ? [] : [change]
   const { has_open_incident, forget_after_ms } = act.slot
   const seen_ms = seenAfter(readings)
@@ -128,6 +136,32 @@ function changesOfLastAct(life: Life): LogEntry[] {
     seen_ms !== null &&
     reading.slot_ms - seen_ms >= forget_after_ms
   return isForgotten ? [...changes, { type: 'forgotten', slot_ms: reading.slot_ms }] : changes
+}
+
+function resolved(
+  { readings }: Life,
+  at_ms: number,
+  { is_quiet, is_end }: { is_quiet: boolean; is_end: boolean },
+): LogEntry {
+  return { type: 'resolved', at_ms, is_quiet, is_end, act: readings.length - 1 }
+}
+
+/**
+ * Returns the begin or the end of quiet at a slot of the first pass: a slot at or before a person's
+ * resolve that would fire begins it; a complete false slot ends it.
+ */
+function quietOf(life: Life, reading: Reading): LogEntry | undefined {
+  const { sort, outcome, slot_ms } = reading
+  const { is_firing, ended_ms } = stateFromLog(life.log)
+  if (isQuiet(life)) {
+    const isOver = sort === 'complete' && outcome === 'false'
+    const at_ms = Math.max(ended_ms ?? slot_ms, slot_ms)
+    return isOver ? resolved(life, at_ms, { is_quiet: false, is_end: true }) : undefined
+  }
+  const isFirst = sort === 'complete' || sort === 'ahead'
+  if (is_firing || !isFirst || outcome !== 'true' || slot_ms > (ended_ms ?? 0)) return undefined
+  if (!mayFire(life, reading)) return undefined
+  return resolved(life, ended_ms ?? 0, { is_quiet: true, is_end: false })
 }
 
 function changeOfPhase(life: Life, reading: Reading): Transition | undefined {

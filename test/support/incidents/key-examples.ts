@@ -69,7 +69,7 @@ export const lifeCycleExamples: readonly KeyExample[] = [
     rules: { a: {}, b: { notify: ['lead'] } },
     ...{ entries: ['0 a fires', '1 b fires', '2 a ends', '4 b ends'], until: 5 },
     marks: ['opened#1@0', 'resolved#1@4'],
-    messages: ['opened@0', 'resolved@4:lead,ops'],
+    messages: ['opened@0', 'still_firing@1:lead', 'resolved@4:lead,ops'],
   },
   {
     sentence: 'With a shared key, the severity is raised and never lowered.',
@@ -268,9 +268,9 @@ export const messageExamples: readonly KeyExample[] = [
     ...{ until: 10, messages: ['still_firing@7', 'resolved@9'] },
   },
   {
-    sentence: 'A suppression that ends while acknowledged is silent.',
+    sentence: 'A suppression that ends while acknowledged is silent, and so is the end.',
     entries: ['1 a fires', '2 acknowledge', '9 a ends'],
-    ...{ mutes: [{ from: 0, to: 5 }], until: 10, messages: ['resolved@9'] },
+    ...{ mutes: [{ from: 0, to: 5 }], until: 10, messages: [] },
   },
   {
     sentence: 'Raised beyond the matcher of a suppression: notified.',

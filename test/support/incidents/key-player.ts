@@ -1,4 +1,5 @@
 import {
+  announced,
   applyMuting,
   applyTimers,
   type Changed,
@@ -141,7 +142,8 @@ class KeyPlayer implements Played {
   }
 
   /** Keeps a changed incident, its marks and its messages. */
-  private keep({ incident, events }: Changed, index: number, at: number): void {
+  private keep(change: Changed, index: number, at: number): void {
+    const { incident, events } = announced(change)
     const before = this.versions[index] === undefined ? undefined : this.incidents[index]
     const number = index + 1
     const known = this.versions[index] ?? []

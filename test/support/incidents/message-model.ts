@@ -10,8 +10,11 @@ import {
 } from './incident-model.ts'
 import type { KeyHistory, Mark, Message } from './key-history.ts'
 
-/** A message; `after` is that of its escalation step. One without channels is not sent. */
-type Sent = Message & { readonly after?: number | undefined }
+/**
+ * A message; `after` is that of its escalation step. One without channels is not sent. `to_added`: to
+ * the channels that a rule adds to an announced incident, which moves no clock.
+ */
+type Sent = Message & { readonly after?: number | undefined; readonly to_added?: true }
 
 /** A minute, the changes until then, and the messages before. */
 type Now = {
@@ -47,7 +50,7 @@ export function modelMessages(history: KeyHistory): Message[] {
   }
   return sent
     .filter(({ channels }) => channels.length > 0)
-    .map(({ after: _, ...message }) => message)
+    .map(({ after: _, to_added: __, ...message }) => message)
 }
 
 /** Returns whether time alone made a change: a timeout, or the end of flapping. */
@@ -74,14 +77,12 @@ function ofUnacknowledged(now: Now, mark: Mark): Sent {
   return step === undefined ? message(now, mark, 'reminder') : escalate(now, mark, step)
 }
 
-/** A resolve reaches the channels of the escalation steps since the opening as well. */
+/** A resolve reaches the channels that had a message since the opening, and no other. */
 function ofResolve(now: Now, mark: Mark): Sent[] {
-  const muted_at = isByTime(now.marks, mark) ? now.at : now.at - 1
-  if (isMuted({ ...now, at: muted_at }, mark) && !wasAnnounced(now, mark)) return []
-  const resolved = message(now, mark, 'resolved')
-  const steps = isShadow(now) ? [] : sinceOpening(now, mark).filter(({ after }) => after)
-  const channels = [...resolved.channels, ...steps.flatMap((step) => step.channels)]
-  return [{ ...resolved, channels: [...new Set(channels)].sort() }]
+  const told = sinceOpening(now, mark).flatMap(({ type, channels }) =>
+    type === 'resolved' ? [] : channels,
+  )
+  return [{ ...message(now, mark, 'resolved'), channels: [...new Set(told)].sort() }]
 }
 
 /** Returns the messages since the last opening or reopening. */
@@ -90,24 +91,36 @@ function sinceOpening({ marks, sent }: Now, { incident }: Mark): Sent[] {
   return sent.filter((one) => one.incident === incident && one.at >= opened_at)
 }
 
-/** Returns whether a message after the last opening or reopening announced the incident. */
-function wasAnnounced(now: Now, mark: Mark): boolean {
-  const announcements = sinceOpening(now, mark).filter(({ type }) => type !== 'resolved')
-  return announcements.some(({ channels }) => channels.length > 0)
-}
-
 function openingOf(marks: readonly Mark[], incident: number): Mark | undefined {
   return marks.findLast(
     (mark) => mark.incident === incident && ['opened', 'reopened'].includes(mark.type),
   )
 }
 
-/** The incident is announced after a mute, and once a live rule joins an incident of shadow rules. */
+/**
+ * The incident is announced after a mute, once a live rule joins an incident of shadow rules, and to
+ * the channels that a rule adds to it.
+ */
 function stillFiring(now: Now): Sent[] {
   const last = newestMark(now.marks)
   if (last === undefined || last.type === 'resolved' || isMuted(now, last)) return []
   const isUnmuted = wasMuted(now, last) && !isAcknowledged(now.marks, last.incident)
-  return isUnmuted || isFirstLive(now, now.at) ? [message(now, last, 'still_firing')] : []
+  const toAll = message(now, last, 'still_firing')
+  if (isUnmuted || isFirstLive(now, now.at)) return [toAll]
+  return [{ ...toAll, channels: addedChannels(now), to_added: true }]
+}
+
+/** Returns the channels of a rule that joins the incident in this minute. */
+function addedChannels({ history, marks, at }: Now): string[] {
+  const earlier = newestMark(marks.filter((mark) => mark.at < at))
+  const isSame = earlier?.type !== 'resolved' && earlier?.incident === newestMark(marks)?.incident
+  if (!firingTimes(history).includes(at) || !isSame) return []
+  const channelsAt = (minute: number) =>
+    rulesOf(history, marks, minute)
+      .filter(isLive)
+      .flatMap(({ notify }) => notify)
+  const known = channelsAt(at - 1)
+  return [...new Set(channelsAt(at))].filter((channel) => !known.includes(channel)).sort()
 }
 
 /** Returns whether a live rule joined in a minute, after shadow rules only. */
@@ -192,7 +205,8 @@ function startOf(now: Now, last: Mark): number {
   const opened_at = openingOf(now.marks, last.incident)?.at ?? 0
   const times = firingTimes(now.history).filter((at) => opened_at < at && at <= now.at)
   const joined_at = times.find((at) => isFirstLive(now, at)) ?? 0
-  const announced_at = until.findLast(({ type }) => type === 'still_firing')?.at ?? 0
+  const clocks = until.filter(({ to_added }) => to_added !== true)
+  const announced_at = clocks.findLast(({ type }) => type === 'still_firing')?.at ?? 0
   return Math.max(opened_at, joined_at, announced_at)
 }
 
@@ -201,7 +215,7 @@ function reminders(now: Now): Sent[] {
   const last = newestMark(now.marks)
   if (last === undefined || !isHeard(now, last) || last.is_flapping) return []
   const own = sinceOpening(now, last).filter(
-    ({ type }) => type === 'reminder' || type === 'still_firing',
+    ({ type, to_added }) => type === 'reminder' || (type === 'still_firing' && to_added !== true),
   )
   const changes = now.marks.filter(
     ({ incident, type }) => incident === last.incident && isNews.has(type),

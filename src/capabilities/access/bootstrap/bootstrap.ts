@@ -1,5 +1,5 @@
 import { newId } from '../../../kernel/ids.ts'
-import { defaultKeyScopes } from '../../../kernel/scopes.ts'
+import { firstKeyScopes } from '../../../kernel/scopes.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
 import { newKey, randomBase62 } from '../keys/project-key.ts'
@@ -104,7 +104,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<BootstrapSec
 const firstKey = {
   service_account_id: null,
   name: 'first key',
-  scopes: defaultKeyScopes,
+  scopes: firstKeyScopes,
   environment: null,
   expires_at: null,
 }

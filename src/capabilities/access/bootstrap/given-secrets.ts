@@ -1,5 +1,5 @@
 import { isUuid, newId } from '../../../kernel/ids.ts'
-import { defaultKeyScopes } from '../../../kernel/scopes.ts'
+import { firstKeyScopes } from '../../../kernel/scopes.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
 import { givenKey, type NewKey, newKey, randomBase62 } from '../keys/project-key.ts'
 import { insertKey } from '../keys/store.ts'
@@ -133,7 +133,7 @@ async function addProjectKey(
     project_id: about.project_id,
     service_account_id: null,
     name: 'given key',
-    scopes: defaultKeyScopes,
+    scopes: firstKeyScopes,
     created_at: about.now,
     created_by: null,
     environment: null,

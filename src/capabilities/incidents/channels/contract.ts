@@ -13,6 +13,8 @@ export type ChannelRoutesDeps = {
   mailer: Mailer
   /** Base URL of Slack's API; in tests a server of their own. */
   slack_api?: string | undefined
+  /** Origin under which people open the service, for links. */
+  public_url?: string | undefined
 }
 
 /** Maximum channels of a project. */

@@ -68,20 +68,6 @@ export async function selectMessages(
   return { rows, counted: Number(n) }
 }
 
-/** Whether a project has an incident. */
-export async function hasIncident(
-  db: IncidentDb,
-  { project_id, incident_id }: { project_id: string; incident_id: string },
-): Promise<boolean> {
-  const row = await db
-    .selectFrom('incidents')
-    .select('id')
-    .where('project_id', '=', project_id)
-    .where('id', '=', incident_id)
-    .executeTakeFirst()
-  return row !== undefined
-}
-
 /**
  * Returns whether a later message of the incident was sent, or is being sent, to the same channel,
  * and the receiver shows the state of the last message: as an alert, or in a post that is edited.

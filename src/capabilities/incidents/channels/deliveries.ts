@@ -1,15 +1,14 @@
 import { z } from 'zod'
 import { isUuid } from '../../../kernel/ids.ts'
 import { totalExactMax } from '../../../kernel/pages.ts'
-import { problem } from '../../../kernel/problem.ts'
 import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import { findIncident } from '../store/find-incident.ts'
 import { channelPath } from './channels.ts'
 import { type ChannelRoutesDeps, channelNotFound, channelReads } from './contract.ts'
 import {
   type DeliveryRow,
-  hasIncident,
   type MessageRow,
   selectDeliveries,
   selectMessages,
@@ -94,16 +93,15 @@ export function listIncidentDeliveries({ db }: ChannelRoutesDeps): Route {
     summary: 'Messages of an incident and whether they were delivered, newest first',
     auth: 'jwt_or_key',
     scope: channelReads,
-    params: z.strictObject({ id: z.string().describe('Id of the incident.') }),
+    params: z.strictObject({
+      id: z.string().describe('Id of the incident, or its number in the project.'),
+    }),
     query: z.strictObject(idPageQuery),
     reply: record('NotificationMessageList', { messages: z.array(messageSchema), ...listFields }),
     errors: ['incident_not_found', 'invalid_cursor', 'store_unavailable'],
     handle: async ({ params: { id }, query: { limit, cursor }, caller: { project_id } }) => {
-      const which = { project_id, incident_id: id }
-      if (!isUuid(id) || !(await hasIncident(db, which))) {
-        const detail = `id: got "${id.slice(0, 80)}", expected the id of an incident of this project`
-        throw problem('incident_not_found', { detail })
-      }
+      const { id: incident_id } = await findIncident(db, project_id, id)
+      const which = { project_id, incident_id }
       const result = await selectMessages(db, which, {
         ...{ before: idAfter(list, cursor), limit: limit + 1, count_max: totalExactMax + 1 },
       })

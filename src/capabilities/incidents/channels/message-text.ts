@@ -1,6 +1,6 @@
-import type { Message } from '../messages/message.ts'
+import { isEnd, type Message } from '../messages/message.ts'
 import type { Templates } from './channel.ts'
-import { type Escape, fillTemplate } from './templates.ts'
+import { type Escape, fillTemplate, sentenceOf, withoutLinks } from './templates.ts'
 
 /** The texts of a message. */
 export type MessageText = { title: string; body: string }
@@ -14,12 +14,19 @@ const defaultTitle = '#{{number}} {{title}}'
 const defaultLines: readonly (readonly [line: string, needs: string])[] = [
   ['{{reason}} ({{severity}}) at {{at}}', '{{at}}'],
   ['{{summary}}', '{{summary}}'],
+  ['Found: {{evidence}}', '{{evidence}}'],
+  ['Limit: {{threshold}}', '{{threshold}}'],
   ['Note: {{note}}', '{{note}}'],
   ['Where: {{group}}', '{{group}}'],
-  ['Last value of {{signal}}: {{value}}', '{{value}}'],
+  ['Task: {{task}}', '{{task}}'],
+  ['Trace: {{trace}}', '{{trace}}'],
+  ['Step: {{step}}', '{{step}}'],
   ['Assigned to: {{assignee}}', '{{assignee}}'],
   ['Rule {{rule}}, open since {{opened_at}}', '{{opened_at}}'],
   ['Runbook: {{runbook_url}}', '{{runbook_url}}'],
+  ['Open the incident: {{link}}', '{{link}}'],
+  ['Open the task: {{task_link}}', '{{task_link}}'],
+  ['Open the trace: {{trace_link}}', '{{trace_link}}'],
 ]
 
 /** Escapes nothing, for texts without markup. */
@@ -28,7 +35,8 @@ export const plain: Escape = (value) => value
 /** Returns the texts of a message, by the templates of the channel or the default. */
 export function textOf(message: Message, templates: Templates, escaped: Escape): MessageText {
   const fill = (text: string) => fillTemplate(text, message, escaped)
-  const lines = defaultLines.filter(([, needs]) => fill(needs) !== '').map(([line]) => fill(line))
+  const known = defaultLines.filter(([, needs]) => fill(needs) !== '').map(([line]) => fill(line))
+  const lines = [...known, ...exampleLines(message, escaped)]
   return {
     title: cut(fill(templates.title ?? defaultTitle), title_characters_max),
     body: cut(
@@ -38,10 +46,27 @@ export function textOf(message: Message, templates: Templates, escaped: Escape):
   }
 }
 
+/** Returns the lines of the calls or findings that show why a measured rule fired. */
+function exampleLines({ details }: Message, escaped: Escape): string[] {
+  const examples = details?.examples ?? []
+  if (examples.length === 0) return []
+  const lines = examples.map((one) => {
+    const places = [
+      ...(one.task_id === undefined ? [] : [`task ${one.task_id}`]),
+      ...(one.trace_id === undefined ? [] : [`trace ${one.trace_id}`]),
+    ]
+    const text = [sentenceOf(one), places.join(', ')].filter((part) => part !== '').join(' ')
+    return escaped(withoutLinks(`- ${text}`)).slice(0, exampleCharacters_max)
+  })
+  return ['For example:', ...lines]
+}
+
+const exampleCharacters_max = 500
+
 /** Returns the title of several messages of one rule. */
 export function titleOfSeveral(messages: readonly Message[], escaped: Escape): string {
   const [first] = messages
-  const resolved = messages.filter(({ reason }) => reason === 'resolved').length
+  const resolved = messages.filter(({ reason }) => isEnd(reason)).length
   const counts = [
     ...(resolved < messages.length ? [`${messages.length - resolved} open`] : []),
     ...(resolved > 0 ? [`${resolved} resolved`] : []),

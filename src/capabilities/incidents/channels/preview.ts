@@ -1,18 +1,18 @@
 import { z } from 'zod'
-import { isUuid, newId } from '../../../kernel/ids.ts'
-import { problem } from '../../../kernel/problem.ts'
+import { newId } from '../../../kernel/ids.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
-import type { NoticeReason } from '../life-cycle/notices.ts'
-import type { Message } from '../messages/message.ts'
+import type { Message, MessageReason } from '../messages/message.ts'
+import { findIncident } from '../store/find-incident.ts'
 import { toIncidentView } from '../store/incident-row.ts'
 import { channelType, templatesSchema } from './channel.ts'
 import { type ChannelRoutesDeps, channelReads } from './contract.ts'
+import { described } from './outbox/describe.ts'
 import { sampleMessage } from './sample-message.ts'
 import { previewText } from './senders/send.ts'
 import { reasonTexts } from './templates.ts'
 
-const reasons = Object.keys(reasonTexts) as [NoticeReason, ...NoticeReason[]]
+const reasons = Object.keys(reasonTexts) as [MessageReason, ...MessageReason[]]
 
 /**
  * POST /api/v2/observability/incidents/channels/preview: the texts of a message by templates, as a
@@ -31,7 +31,10 @@ export function previewChannel(deps: ChannelRoutesDeps): Route {
       type: channelType.default('webhook').describe('Type of the channel.'),
       templates: templatesSchema.default({}),
       reason: z.enum(reasons).default('opened').describe('Why the message is sent.'),
-      incident_id: z.string().optional().describe('An incident; a made-up one if left out.'),
+      incident_id: z
+        .string()
+        .optional()
+        .describe('Id or number of an incident; a made-up one if left out.'),
     }),
     reply: record('NotificationPreview', { title: z.string(), body: z.string() }),
     errors: ['incident_not_found', 'store_unavailable'],
@@ -43,25 +46,16 @@ export function previewChannel(deps: ChannelRoutesDeps): Route {
 }
 
 async function messageOf(
-  { db, clock }: ChannelRoutesDeps,
+  { db, clock, public_url }: ChannelRoutesDeps,
   project_id: string,
-  { reason, incident_id }: { reason: NoticeReason; incident_id: string | undefined },
+  { reason, incident_id }: { reason: MessageReason; incident_id: string | undefined },
 ): Promise<Message> {
   const now_ms = clock.now_ms()
   if (incident_id === undefined) {
     return sampleMessage(reason, { project_id, incident_id: newId(), now_ms })
   }
-  const row = isUuid(incident_id)
-    ? await db
-        .selectFrom('incidents')
-        .selectAll()
-        .where('project_id', '=', project_id)
-        .where('id', '=', incident_id)
-        .executeTakeFirst()
-    : undefined
-  if (row === undefined) {
-    const detail = `incident_id: got "${incident_id.slice(0, 80)}", expected the id of an incident of this project`
-    throw problem('incident_not_found', { detail })
-  }
-  return { reason, at: new Date(now_ms).toISOString(), note: null, incident: toIncidentView(row) }
+  const row = await findIncident(db, project_id, incident_id)
+  const at = new Date(now_ms).toISOString()
+  const message = { reason, at, note: null, incident: toIncidentView(row) }
+  return described(message, { db, public_url })
 }

@@ -1,4 +1,4 @@
-import type { Message } from '../messages/message.ts'
+import { isEnd, type Message } from '../messages/message.ts'
 
 /** Returns a made-up message, for previews and tests of channels. */
 export function sampleMessage(
@@ -7,7 +7,7 @@ export function sampleMessage(
 ): Message {
   const { project_id, incident_id, now_ms } = about
   const at = new Date(now_ms).toISOString()
-  const isResolved = reason === 'resolved'
+  const isResolved = isEnd(reason)
   return {
     ...{ reason, at, note: null },
     incident: {
@@ -20,7 +20,13 @@ export function sampleMessage(
       ...{ suppressed_by: [], inhibited_by: [], flapping: false, late: false, orphaned: false },
       ...{ shadow: false, version: 1, opened_at: at, acknowledged_at: null },
       ...{ resolved_at: isResolved ? at : null, updated_at: at },
-      evidence: [{ kind: 'value', value: 5120, samples: 31, at }],
+      evidence: [{ kind: 'value', value: isResolved ? 1240 : 5120, samples: 31, at }],
+    },
+    details: {
+      ...{ limit: '> 4000 ms over 10m', unit: 'ms', task_id: null, trace_id: null, step: null },
+      examples: isResolved
+        ? []
+        : [{ kind: 'trace', summary: 'A call with 6480 ms.', task_id: 'example-task', at }],
     },
   }
 }

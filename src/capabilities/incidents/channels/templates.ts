@@ -1,13 +1,19 @@
-import type { Message } from '../messages/message.ts'
+import type { Evidence } from '../incident-view.ts'
+import { isEnd, type Message } from '../messages/message.ts'
+import { withUnit } from '../rules/limit-text.ts'
 
 /** Converts a value for the text of a receiver, so that it is neither markup nor a mention. */
-export type Escape = (value: string) => string
+export type Escape = ((value: string) => string) & {
+  /** Converts a URL of the service or of a rule, so that it is a link. */
+  readonly link?: (url: string) => string
+}
 
 /** Placeholders that are single words. */
 export const placeholders = [
   ...(['title', 'number', 'severity', 'state', 'reason', 'rule', 'signal', 'group'] as const),
   ...(['value', 'summary', 'note', 'assignee', 'runbook_url', 'opened_at', 'at'] as const),
-  ...(['incident_id', 'project_id'] as const),
+  ...(['incident_id', 'project_id', 'evidence', 'threshold', 'task', 'trace', 'step'] as const),
+  ...(['link', 'task_link', 'trace_link'] as const),
 ] as const
 
 /** Placeholders with the name of an entry: `{{labels.team}}`. */
@@ -30,9 +36,13 @@ export function fillTemplate(text: string, message: Message, escaped: Escape): s
   const values = valuesOf(message)
   return text.replaceAll(pattern, (_match, path: string) => {
     const value = values(path).slice(0, value_characters_max)
-    return path === 'runbook_url' ? escaped(value) : escaped(withoutLinks(value))
+    if (value === '' || !urls.has(path)) return escaped(withoutLinks(value))
+    return (escaped.link ?? escaped)(value)
   })
 }
+
+/** Placeholders whose values are URLs that a rule's author or this installation chose. */
+const urls: ReadonlySet<string> = new Set(['runbook_url', 'link', 'task_link', 'trace_link'])
 
 function isKnown(path: string): boolean {
   const [word = '', entry] = path.split('.')
@@ -40,7 +50,8 @@ function isKnown(path: string): boolean {
   return maps.some((map) => map === word)
 }
 
-function valuesOf({ incident, reason, note, at }: Message): (path: string) => string {
+function valuesOf(message: Message): (path: string) => string {
+  const { incident, reason, note, at, details, links } = message
   const { annotations } = incident
   const words: Readonly<Record<(typeof placeholders)[number], string>> = {
     title: incident.title,
@@ -51,7 +62,7 @@ function valuesOf({ incident, reason, note, at }: Message): (path: string) => st
     rule: incident.rule,
     signal: incident.signal,
     group: groupText(incident.group),
-    value: valueText(incident.evidence),
+    value: valueText(message),
     summary: annotations['summary'] ?? annotations['description'] ?? '',
     note: note ?? '',
     assignee: incident.assignee ?? '',
@@ -60,6 +71,14 @@ function valuesOf({ incident, reason, note, at }: Message): (path: string) => st
     at: minuteOf(at),
     incident_id: incident.incident_id,
     project_id: incident.project_id,
+    evidence: evidenceText(message),
+    threshold: details?.limit ?? '',
+    task: details?.task_id ?? '',
+    trace: details?.trace_id ?? '',
+    step: details?.step == null ? '' : String(details.step),
+    link: links?.incident ?? '',
+    task_link: links?.task ?? '',
+    trace_link: links?.trace ?? '',
   }
   return (path) => {
     const [word = '', entry] = path.split('.')
@@ -79,7 +98,8 @@ export const reasonTexts: Readonly<Record<Message['reason'], string>> = {
   escalated: 'Escalated: not acknowledged in time',
   ack_timed_out: 'Open again: acknowledged, but not resolved in time',
   resolved: 'Resolved',
-  still_firing: 'Still firing: no longer suppressed',
+  still_firing: 'Still firing',
+  opened_and_resolved: 'Opened and resolved: no message said that it was open',
 }
 
 function groupText(group: Readonly<Record<string, string>>): string {
@@ -88,12 +108,42 @@ function groupText(group: Readonly<Record<string, string>>): string {
     .join(', ')
 }
 
-/** Returns the newest measured value, at most four significant digits below 10,000. */
-function valueText(evidence: Message['incident']['evidence']): string {
-  const newest = evidence.findLast(({ kind, value }) => kind === 'value' && value != null)
-  const value = newest?.value
+/**
+ * Returns the measured value: of the end, for an end by the rule, else the newest one; at most four
+ * significant digits below 10,000.
+ */
+function valueText({ reason, incident: { evidence, resolved_at } }: Message): string {
+  const measured = evidence.filter(({ kind }) => kind === 'value')
+  const last = measured.at(-1)
+  if (isEnd(reason) && last?.at === resolved_at && last?.value == null) return 'no data'
+  const value = measured.findLast((one) => one.value != null)?.value
   if (value == null) return ''
   return String(Math.abs(value) >= 10_000 ? Math.round(value) : Number(value.toPrecision(4)))
+}
+
+/**
+ * Returns what happened, in a sentence: that of the newest finding, or the value of the signal. The
+ * limit is beside it.
+ */
+function evidenceText(message: Message): string {
+  const { incident, details, reason } = message
+  const found = incident.evidence.filter(({ kind }) => kind !== 'value')
+  const newest = found.at(-1)
+  if (newest !== undefined) {
+    const more = found.length === 1 ? '' : ` (and ${found.length - 1} more)`
+    return `${sentenceOf(newest)}${more}`
+  }
+  const value = valueText(message)
+  if (value === '') return ''
+  const last = incident.evidence.at(-1)
+  const isOfEnd = isEnd(reason) && last?.at === incident.resolved_at
+  const unit = value === 'no data' ? '' : (details?.unit ?? '')
+  return `${incident.signal} is ${withUnit(value, unit)}${isOfEnd ? ' at the end' : ''}`
+}
+
+/** Returns the sentence of evidence, or its type. */
+export function sentenceOf({ summary, type, kind }: Evidence): string {
+  return summary ?? type ?? kind
 }
 
 function minuteOf(instant: string): string {
@@ -104,7 +154,7 @@ function minuteOf(instant: string): string {
  * Makes a value of a payload one line of plain text. A word joiner keeps receivers from turning
  * `https://…` of a payload into a link.
  */
-function withoutLinks(value: string): string {
+export function withoutLinks(value: string): string {
   return value
     .replaceAll(/[\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu, ' ')
     .replaceAll('://', ':\u2060//')

@@ -40,9 +40,10 @@ import type { Rule } from '../rules/rule.ts'
  *
  * A slot `s` of the first pass that is complete, or partial and certain:
  * - true: `last_true_ms` is at least `s`. A group that is neither firing nor quiet fires if
- *   `s − start of the run at s ≥ for`. A firing group is raised if its tier has a higher severity
+ *   `s − start of the run at s ≥ for`, but is quiet instead if `s` ≤ `ended_ms`, which only a
+ *   person's resolve makes so late. A firing group is raised if its tier has a higher severity
  *   than `severity`.
- * - false: a quiet group is ok; a firing group ends if `last_true_ms` ≤ `s` and
+ * - false: a quiet group is ok, with an `ended_ms` of at least `s`; a firing group ends if `last_true_ms` ≤ `s` and
  *   `s − last_true_ms ≥ keep_firing_for`, and is then ok.
  * - undecided: nothing ends, nothing fires.
  * - A group that is then neither firing nor quiet is pending if `run` or `ahead` is not null, and
@@ -63,8 +64,9 @@ export type Step = (rule: Rule, state: GroupState | null, sample: Sample, slot: 
 
 /**
  * Records that a person resolved the incident of a group. A firing group is quiet if `run` or
- * `ahead` is not null and the rule is no event rule, otherwise ok; `ended_ms` is `at_ms`,
- * `severity` and `tier` are null, `matches` is empty. Other groups do not change.
+ * `ahead` is not null and the rule is no event rule, otherwise ok; `severity` and `tier` are null,
+ * `matches` is empty. `ended_ms` of all groups but those of event rules that do not fire is at least
+ * `at_ms`: slots up to then are known to the person, also those that are evaluated later.
  */
 export type AfterResolve = (rule: Rule, state: GroupState, at_ms: number) => GroupState
 
@@ -177,8 +179,8 @@ export type Outcome = 'true' | 'false' | 'undecided'
 export type GroupState = {
   /**
    * `pending`: in a run shorter than `for`. `quiet`: a person resolved the incident while the group
-   * was firing and in a run (`run` or `ahead`), see `afterResolve`; ends with the next false slot
-   * that is complete and of the first pass.
+   * was firing and in a run (`run` or `ahead`), see `afterResolve`, or just before a slot that would
+   * have fired was evaluated; ends with the next false slot that is complete and of the first pass.
    */
   readonly phase: 'ok' | 'pending' | 'firing' | 'quiet'
   /** The newest slot that is complete or skipped; null before the first. */
@@ -189,7 +191,10 @@ export type GroupState = {
   readonly last_true_ms: number | null
   /** The slot at which the group fired last. */
   readonly fired_ms: number | null
-  /** The slot at which firing ended last, or the time at which a person resolved. */
+  /**
+   * The slot at which firing or quiet ended last, or the time at which a person resolved: a late
+   * pass fires after it only.
+   */
   readonly ended_ms: number | null
   /** Highest severity since the group fired, and the factor of its tier; null if not firing. */
   readonly severity: Severity | null

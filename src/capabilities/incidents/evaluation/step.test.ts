@@ -147,9 +147,24 @@ describe('resolved by hand', () => {
     expect(one.next(9, 0).log).toEqual(['fired 0', 'ended 3'])
   })
 
-  test('a group that is not firing does not change', () => {
+  test('a late pass after the quiet fires on none of the true slots before its end', () => {
+    const over = resolve(scenario().next(9, 9)).next(9, 9, 0)
+    expect(over.late(2, 9).late(3, 9).late(4, 9).next(0).late(3, 9).log).toEqual(['fired 0'])
+    expect(over.next(9).log).toEqual(['fired 0', 'fired 6'])
+  })
+
+  test('a slot at or before the resolve that is evaluated after it is quiet', () => {
+    const two_ms = start_ms + 2 * minute_ms
+    const kept = scenario({ keep_firing_for: '1h' }).next(9, 0)
+    if (kept.state !== null) kept.state = afterResolve(kept.rule, kept.state, two_ms)
+    expect(kept.next(9).state).toMatchObject({ phase: 'quiet', severity: null })
+    expect(kept.next(9, 0, 9).log).toEqual(['fired 0', 'fired 5'])
+  })
+
+  test('a group that is not firing keeps its phase, and knows the time of the resolve', () => {
     const { rule, state } = scenario({ for: '5m' }).next(9)
-    expect(state && afterResolve(rule, state, start_ms)).toBe(state)
+    const ended_ms = start_ms + minute_ms
+    expect(state && afterResolve(rule, state, ended_ms)).toEqual({ ...state, ended_ms })
   })
 })
 

@@ -51,10 +51,11 @@ export const step: Step = (rule, state, sample, slot) => {
 
 /** Records that a person resolved the incident of a group; see `AfterResolve`. */
 export const afterResolve: AfterResolve = (rule, state, at_ms) => {
-  if (state.phase !== 'firing') return state
+  const ended_ms = Math.max(state.ended_ms ?? at_ms, at_ms)
+  if (state.phase !== 'firing') return rule.event === undefined ? { ...state, ended_ms } : state
   const isTrue = state.run !== null || state.ahead !== null
   const phase = isTrue && rule.event === undefined ? 'quiet' : 'ok'
-  return { ...state, phase, ended_ms: at_ms, severity: null, tier: null, matches: [] }
+  return { ...state, phase, ended_ms, severity: null, tier: null, matches: [] }
 }
 
 /** Records that a person reopened the incident of a group; see `AfterReopen`. */
@@ -86,21 +87,32 @@ function stepCertain(rule: Rule, before: GroupState, { verdict, slot }: Judged):
 type Decision = Judged & { since_ms: number | undefined }
 
 /** Fires, raises or ends a group whose runs are up to date. */
-function decide(rule: Rule, group: GroupState, { verdict, slot, since_ms }: Decision): Decided {
-  const s = slot.end_ms
-  if (verdict.outcome === 'true') {
-    const state = { ...group, last_true_ms: Math.max(group.last_true_ms ?? s, s) }
-    if (state.phase === 'firing') return raise(state, verdict, s)
-    if (state.phase === 'quiet' || s - (since_ms ?? s) < durationMs(rule.for)) return calm(state)
-    return fire(state, verdict, slot)
-  }
+function decide(rule: Rule, group: GroupState, decision: Decision): Decided {
+  const { verdict, slot } = decision
+  if (verdict.outcome === 'true') return decideTrue(rule, group, decision)
   if (verdict.outcome === 'undecided') return calm(group)
-  if (group.phase === 'quiet') return calm({ ...group, phase: 'ok' })
+  const s = slot.end_ms
+  if (group.phase === 'quiet') return calm(endQuiet(group, s))
   const quiet_ms = s - (group.last_true_ms ?? s)
   const keep_ms = durationMs(rule.keep_firing_for ?? '0s')
   if (group.phase !== 'firing' || quiet_ms < keep_ms) return calm(group)
   const ended = { phase: 'ok', ended_ms: s, severity: null, tier: null } as const
   return { ...calm({ ...group, ...ended }), transitions: [{ type: 'ended', slot_ms: s }] }
+}
+
+function decideTrue(rule: Rule, group: GroupState, { verdict, slot, since_ms }: Decision): Decided {
+  const s = slot.end_ms
+  const state = { ...group, last_true_ms: Math.max(group.last_true_ms ?? s, s) }
+  if (state.phase === 'firing') return raise(state, verdict, s)
+  if (state.phase === 'quiet' || s - (since_ms ?? s) < durationMs(rule.for)) return calm(state)
+  // The condition was already true when a person resolved, before this slot was evaluated.
+  if (s <= (state.ended_ms ?? 0)) return calm({ ...state, phase: 'quiet' })
+  return fire(state, verdict, slot)
+}
+
+/** Ends the quiet at a false slot: a late pass must not fire on the true slots before it. */
+function endQuiet(group: GroupState, slot_ms: number): GroupState {
+  return { ...group, phase: 'ok', ended_ms: Math.max(group.ended_ms ?? slot_ms, slot_ms) }
 }
 
 type Decided = { state: GroupState; transitions: readonly Transition[] }

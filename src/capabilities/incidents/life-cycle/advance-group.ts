@@ -4,7 +4,7 @@ import { step } from '../evaluation/step.ts'
 import { dedupKey } from '../rules/dedup-key.ts'
 import type { Rule } from '../rules/rule.ts'
 import type { Changed, Incident } from './incident.ts'
-import { applyMuting, type Muting, type Notice, noticesOf } from './notices.ts'
+import { announced, applyMuting, type Muting, type Notice, noticesOf } from './notices.ts'
 import { recordTransition } from './record-transition.ts'
 
 /** A group of a rule, and what is stored about it. */
@@ -59,7 +59,7 @@ export function advanceGroup(
     }
     const change = recordTransition(newest, contribution)
     if (change === undefined) continue
-    const muted = withMuting(change, mutingOf, now_ms)
+    const muted = announced(withMuting(change, mutingOf, now_ms))
     changes.push(muted)
     newest = muted.incident
   }

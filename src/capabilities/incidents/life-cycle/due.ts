@@ -87,7 +87,6 @@ function closeFlapping(incident: Incident, now_ms: number): Due {
     state: 'resolved',
     version: incident.version + 1,
     resolved_ms: now_ms,
-    acknowledged_ms: null,
   } as const
   return {
     incident: resolved,

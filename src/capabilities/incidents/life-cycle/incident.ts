@@ -25,6 +25,7 @@ export type Incident = {
   readonly version: number
   readonly assignee: string | null
   readonly opened_ms: number
+  /** Of the acknowledgement in effect, also after a resolve. */
   readonly acknowledged_ms: number | null
   readonly resolved_ms: number | null
   readonly contributors: readonly Contributor[]
@@ -51,6 +52,11 @@ export type Incident = {
   readonly suppressed_by: readonly string[]
   /** Incidents that inhibit this one. */
   readonly inhibited_by: readonly string[]
+  /**
+   * Channels for which there was a message that the incident fires, since the last opening, and
+   * channels that received one instead of another: those learn the end.
+   */
+  readonly announced_to: readonly string[]
   /** True once a channel accepted a message that announces the incident as firing. */
   readonly opened_delivered: boolean
   /** The clock of the escalation. */
@@ -103,7 +109,10 @@ export type IncidentEvent = {
   readonly at_ms: number
   readonly actor: Actor
   readonly note?: string
-  /** Channels of an escalation step; other events go to the channels of the incident. */
+  /**
+   * Channels of an escalation step, or those that a rule adds to an incident; other events go to the
+   * channels of the incident.
+   */
   readonly notify?: readonly string[]
 }
 
@@ -145,6 +154,7 @@ export function reopened(incident: Incident, at_ms: number): Incident {
     openings_ms,
     flapping: openings_ms.length > openings_max,
     quiet_since_ms: null,
+    announced_to: [],
     opened_delivered: false,
     escalated_to: [],
     ...newClocks(at_ms),

@@ -82,6 +82,18 @@ describe('opening and resolving', () => {
   })
 })
 
+test('an acknowledgement is known after the resolve, and ends with a reopening', () => {
+  const acked = move(opened(), { type: 'ack', at_ms: at(3) })
+  const byRule = acked.add(ended(5))
+  expect(byRule.newest).toMatchObject({ state: 'resolved', acknowledged_ms: at(3) })
+  expect(byRule.add(fired(6)).newest).toMatchObject({ state: 'open', acknowledged_ms: null })
+  const byHand = move(move(opened(), { type: 'ack', at_ms: at(3) }), {
+    type: 'resolve',
+    at_ms: at(4),
+  })
+  expect(byHand.newest).toMatchObject({ state: 'resolved', acknowledged_ms: at(3) })
+})
+
 describe('shared dedup keys', () => {
   const other = loudRule({ name: 'costs', notify: ['finance', 'on-call'], severity: 'low' })
 
@@ -101,12 +113,16 @@ describe('shared dedup keys', () => {
     const log = opened().add(fired(1, { severity: 'low' }), other)
     expect(log.newest.severity).toBe('high')
     expect(log.add(fired(2, { severity: 'critical' }), other, 'b').newest.severity).toBe('critical')
-    expect(log.notices).toEqual(['0 opened on-call', '2 raised on-call,finance'])
+    expect(log.notices.at(-1)).toBe('2 raised on-call,finance')
   })
 
-  test('the union of notify lists is notified', () => {
+  test('the union of notify lists is notified: what a rule adds learns the incident, then its end', () => {
     const log = opened().add(fired(1), other).add(ended(2)).add(ended(3), other)
-    expect(log.notices.at(-1)).toBe('3 resolved on-call,finance')
+    expect(log.notices).toEqual([
+      '0 opened on-call',
+      '1 still_firing finance',
+      '3 resolved on-call,finance',
+    ])
   })
 
   test('a shadow rule cannot silence a live one that shares its key', () => {
@@ -245,7 +261,7 @@ describe('suppression', () => {
     const { newest, events } = opened()
     const change = applyMuting(newest, muted, at(0))
     if (change === undefined) throw new Error('the suppression changed nothing')
-    const { incident } = change
+    const incident = { ...change.incident, announced_to: [] }
     return new IncidentLog().apply({ incident, events: [...events, ...change.events] })
   }
 
@@ -283,9 +299,15 @@ describe('suppression', () => {
     expect(log.notices).toEqual(['2 raised on-call'])
   })
 
-  test('resolved while suppressed: notified if and only if "opened" had been delivered', () => {
+  test('resolved while suppressed: notified if and only if it was announced', () => {
     expect(suppressed().add(ended(5)).notices).toEqual([])
-    expect(delivered(suppressed()).add(ended(5)).notices).toEqual(['5 resolved on-call'])
+    const announced = mute(opened(), muted, 1).add(ended(5))
+    expect(announced.notices).toEqual(['0 opened on-call', '5 resolved on-call'])
+  })
+
+  test('suppressed, acknowledged, ended: the end has no message, as the opening', () => {
+    const acked = move(suppressed(), { type: 'ack', at_ms: at(1) })
+    expect(mute(acked, audible, 3).add(ended(5)).notices).toEqual([])
   })
 
   test('one by hand remains when other suppressions end', () => {

@@ -108,7 +108,6 @@ function resolved(incident: Incident, at_ms: number): Change {
   const after: Incident = {
     ...incident,
     state: 'resolved',
-    acknowledged_ms: null,
     resolved_ms: at_ms,
     contributors: [],
     flapping: false,

@@ -63,7 +63,8 @@ export function applyMuting(before: Incident, muting: Muting, at_ms: number): Ch
 /**
  * Returns the messages of a change: `incident` is the incident after all `events` of it. Only
  * openings, raised severities, reminders, escalations, resolves and the end of a mute are messages.
- * A muted incident has one only when it resolves after a channel announced it as firing.
+ * A resolve goes to the channels that had another message since the opening, also when it is muted;
+ * the outbox drops it if none of them was attempted.
  */
 export function noticesOf({ incident, events }: Changed): Notice[] {
   if (incident.shadow) return []
@@ -72,21 +73,28 @@ export function noticesOf({ incident, events }: Changed): Notice[] {
   const isAnnounced = audible.some(({ type }) =>
     ['opened', 'reopened', 'flapping', 'raised'].includes(type),
   )
+  const firing = audible.filter(({ type }) => type === 'still_firing')
+  const widest = firing.find(({ notify }) => notify === undefined) ?? firing[0]
   return audible.flatMap((event): Notice[] => {
-    const isFirst = audible.find(({ type }) => type === event.type) === event
-    if (event.type === 'still_firing' && (isAnnounced || !isFirst)) return []
-    const isKnown = event.type === 'resolved' && incident.opened_delivered
-    if (isMuted(incident) && !isKnown) return []
+    if (event.type === 'still_firing' && (isAnnounced || event !== widest)) return []
+    if (isMuted(incident) && event.type !== 'resolved') return []
     const channels = channelsOf(incident, event)
     const { at_ms } = event
     return channels.length === 0 ? [] : [{ reason: event.type as NoticeReason, channels, at_ms }]
   })
 }
 
-/** A resolve reaches all channels that a message about the incident may have reached. */
-function channelsOf({ notify, escalated_to }: Incident, event: IncidentEvent): readonly string[] {
-  if (event.notify !== undefined) return event.notify
-  return event.type === 'resolved' ? [...new Set([...notify, ...escalated_to])] : notify
+/** Returns a change whose incident knows the channels that its messages announce it to. */
+export function announced<C extends Changed>(change: C): C {
+  const told = noticesOf(change).filter(({ reason }) => reason !== 'resolved')
+  if (told.length === 0) return change
+  const { incident } = change
+  const all = [...incident.announced_to, ...told.flatMap(({ channels }) => channels)]
+  return { ...change, incident: { ...incident, announced_to: [...new Set(all)] } }
+}
+
+function channelsOf({ notify, announced_to }: Incident, event: IncidentEvent): readonly string[] {
+  return event.notify ?? (event.type === 'resolved' ? announced_to : notify)
 }
 
 function isEqual(one: readonly string[], other: readonly string[]): boolean {

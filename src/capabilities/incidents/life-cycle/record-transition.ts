@@ -119,6 +119,7 @@ function open(
     shadow: rule.mode === 'shadow',
     suppressed_by: [],
     inhibited_by: [],
+    announced_to: [],
     opened_delivered: false,
     ...newClocks(at_ms),
   }
@@ -147,6 +148,10 @@ function attach(before: Incident, contribution: Contribution, fired: Fired): Cha
   // Nothing was sent while only shadow rules fired.
   const isFirstLive = before.shadow && !attached.shadow
   if (isFirstLive) events.push({ type: 'still_firing', at_ms, actor })
+  // Channels that the rule adds know nothing of the incident.
+  const added = attached.notify.filter((channel) => !before.notify.includes(channel))
+  const isTold = isRaised || isFirstLive || added.length === 0
+  if (!isTold) events.push({ type: 'still_firing', at_ms, actor, notify: added })
   const incident = isRaised ? { ...attached, reminded_ms: contribution.at_ms } : attached
   return {
     incident: isFirstLive ? withStillFiring(incident, contribution.at_ms) : incident,
@@ -199,7 +204,7 @@ function recordEnded(
   if (before.flapping) return { incident: { ...incident, quiet_since_ms: at_ms }, events: [ended] }
   if (!before.auto_resolve) return { incident, events: [ended] }
   return {
-    incident: { ...incident, state: 'resolved', resolved_ms: at_ms, acknowledged_ms: null },
+    incident: { ...incident, state: 'resolved', resolved_ms: at_ms },
     events: [{ type: 'resolved', at_ms, actor }],
   }
 }

@@ -7,7 +7,7 @@ import {
   sendable,
   superseded,
 } from '../index.ts'
-import type { Waiting } from './outbox.ts'
+import { decideEnds, type Waiting } from './outbox.ts'
 
 const hour_ms = 3_600_000
 
@@ -85,6 +85,7 @@ describe('the outbox', () => {
     reason,
     attempts: 0,
     late: false,
+    ...{ muted: false, announced: false },
     ...more,
   })
 
@@ -103,6 +104,21 @@ describe('the outbox', () => {
 
   test('a late opening is always sent: open, then resolved', () => {
     expect(superseded([message(1, 'opened', { late: true }), message(2, 'resolved')])).toEqual([])
+  })
+
+  test('an end that no message can have preceded tells the opening as well, or is dropped muted', () => {
+    const end = message(2, 'resolved')
+    expect(decideEnds([end])).toEqual({ dropped: [], joined: [end] })
+    const muted = message(2, 'resolved', { muted: true })
+    expect(decideEnds([muted])).toEqual({ dropped: [muted], joined: [] })
+  })
+
+  test('an end after a message that arrived, may have arrived, or is on its way is only an end', () => {
+    const nothing = { dropped: [], joined: [] }
+    expect(decideEnds([message(2, 'resolved', { announced: true, muted: true })])).toEqual(nothing)
+    expect(decideEnds([message(2, 'resolved', { attempts: 1 })])).toEqual(nothing)
+    const attempted = message(1, 'opened', { attempts: 1 })
+    expect(decideEnds([attempted, message(2, 'resolved')])).toEqual(nothing)
   })
 
   test('other channels, other incidents and later messages are not superseded', () => {

@@ -1,6 +1,6 @@
 import { durationMs } from '../../../kernel/duration.ts'
-import type { NoticeReason } from '../life-cycle/notices.ts'
 import type { Rule } from '../rules/rule.ts'
+import { isEnd, type MessageReason } from './message.ts'
 
 /** The messages of a rule to a channel are grouped: sent together, by incident in order. */
 export type MessageGroup = {
@@ -35,11 +35,15 @@ export type Waiting = {
   /** Position in the timeline of the incident. */
   event_seq: number
   channel: string
-  reason: NoticeReason
+  reason: MessageReason
   /** Attempts that were begun. A timed-out attempt may have arrived. */
   attempts: number
   /** True for the opening of an incident for late rows, which is always sent. */
   late: boolean
+  /** Whether the incident was muted at the event. */
+  muted: boolean
+  /** Of an end: whether an earlier message, which waits no longer, may have reached the channel. */
+  announced: boolean
 }
 
 /**
@@ -53,12 +57,38 @@ export function superseded(waiting: readonly Waiting[]): Waiting[] {
       !one.late &&
       waiting.some(
         (other) =>
-          other.reason === 'resolved' &&
-          other.incident === one.incident &&
-          other.channel === one.channel &&
-          other.event_seq > one.event_seq,
+          isEnd(other.reason) && isSameTarget(other, one) && other.event_seq > one.event_seq,
       ),
   )
+}
+
+/** A decision about the ends that wait: those to drop, and those that also tell the opening. */
+export type Ends = { dropped: Waiting[]; joined: Waiting[] }
+
+/**
+ * Decides about ends that were never attempted, among the messages that are not superseded. An end is
+ * about nothing if no message of its incident may have reached the channel: it tells the opening as
+ * well, or is dropped if the incident ended muted.
+ */
+export function decideEnds(waiting: readonly Waiting[]): Ends {
+  const unknown = waiting.filter(
+    (one) => isEnd(one.reason) && one.attempts === 0 && !one.announced && !hasEarlier(one, waiting),
+  )
+  return {
+    dropped: unknown.filter(({ muted }) => muted),
+    joined: unknown.filter(({ muted }) => !muted),
+  }
+}
+
+/** Whether a message that waits before the end announces the incident. */
+function hasEarlier(end: Waiting, waiting: readonly Waiting[]): boolean {
+  return waiting.some(
+    (one) => !isEnd(one.reason) && isSameTarget(one, end) && one.event_seq < end.event_seq,
+  )
+}
+
+function isSameTarget(one: Waiting, other: Waiting): boolean {
+  return one.incident === other.incident && one.channel === other.channel
 }
 
 /**

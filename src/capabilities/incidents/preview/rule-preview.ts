@@ -1,13 +1,14 @@
 import { durationMs } from '../../../kernel/duration.ts'
 import type { GroupState, Sample, Slot, Transition } from '../evaluation/contract.ts'
 import { admitGroups, type Group, groupKey } from '../evaluation/groups.ts'
+import { newGroup } from '../evaluation/step.ts'
 import { advanceGroup } from '../life-cycle/advance-group.ts'
 import { applyTimers, joinTimers, type Timers } from '../life-cycle/due.ts'
 import type { Incident, IncidentEvent } from '../life-cycle/incident.ts'
-import { type NoticeReason, noticesOf } from '../life-cycle/notices.ts'
+import { announced, type NoticeReason, noticesOf } from '../life-cycle/notices.ts'
 import type { MeasuredSample } from '../ports.ts'
 import { dedupKey } from '../rules/dedup-key.ts'
-import type { Rule } from '../rules/rule.ts'
+import { groups_max, type Rule } from '../rules/rule.ts'
 import { forgetAfter_ms } from '../rules/rule-faults.ts'
 import { PreviewSeries, type SeriesOfGroup } from './preview-series.ts'
 
@@ -75,6 +76,14 @@ export class RulePreview {
     this.#series = new PreviewSeries(rule, range)
   }
 
+  /** Adds groups that had rows before the range, and are known at its start. */
+  addEarlier(groups: readonly Group[], at_ms: number): void {
+    for (const group of groups.slice(0, groups_max)) {
+      const state = { ...newGroup, seen_ms: at_ms }
+      this.#groups.set(groupKey(group), { group, state, fired_ms: null })
+    }
+  }
+
   /** Evaluates a slot. Returns the number of groups that were evaluated. */
   addSlot({ end_ms, groups, empty }: MeasuredSample): number {
     this.#passTime(end_ms)
@@ -137,9 +146,10 @@ export class RulePreview {
       while (open.next_ms !== null && open.next_ms <= now_ms) {
         const { incident, events, next_ms } = applyTimers(open.incident, this.#timers, open.next_ms)
         const isLater = next_ms !== null && next_ms > open.next_ms
-        open.incident = incident
+        const change = announced({ incident, events })
+        open.incident = change.incident
         open.next_ms = isLater ? next_ms : null
-        this.#announce(incident, events)
+        this.#announce(change.incident, events)
       }
     }
   }

@@ -25,7 +25,7 @@ function endless() {
     }
   }
   const parts: PreviewParts = {
-    measureRange: async () => ({ available_from_ms: 0, slots: slots() }),
+    measureRange: async () => ({ available_from_ms: 0, earlier: [], slots: slots() }),
     readMatches: () => Promise.reject(new Error('no findings')),
   }
   return { world, parts }

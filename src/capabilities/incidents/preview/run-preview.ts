@@ -71,6 +71,7 @@ async function addSlots(
   preview: RulePreview,
 ): Promise<number | undefined> {
   const measured = await measureRange({ project_id, rule, ...range, signal })
+  preview.addEarlier(measured.earlier, range.from_ms)
   let steps = 0
   for await (const slot of measured.slots) {
     steps += Math.max(preview.addSlot(slot), 1)

@@ -1,3 +1,4 @@
+import { verificationTypes } from '../../../model/finding-kind.ts'
 import type {
   DetectionTables,
   IncidentTables,
@@ -6,12 +7,7 @@ import type {
 } from '../../../platform/relational/index.ts'
 import type { Group } from '../evaluation/groups.ts'
 import type { Rule } from '../rules/rule.ts'
-import {
-  groupsOfTask,
-  type MatchedFinding,
-  matchesChange,
-  verificationTypes,
-} from '../worker/event-match.ts'
+import { groupsOfTask, type MatchedFinding, matchesChange } from '../worker/event-match.ts'
 import type { Range } from './rule-preview.ts'
 
 type FindingsDb = Kysely<IncidentTables & TaskTables & DetectionTables>

@@ -1,7 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { durationMs } from '../../../kernel/duration.ts'
 import { problem } from '../../../kernel/problem.ts'
+import type { Group } from '../evaluation/groups.ts'
 import type { MeasuredSample, MeasureRange, RangeRequest, Signals } from '../ports.ts'
+import { totalSignals } from '../rules/condition-kinds.ts'
+import { earlierGroupsRule } from '../rules/earlier-groups.ts'
+import type { Rule } from '../rules/rule.ts'
 import { hasRows, type RowReading, sourceOf } from './batches.ts'
 import { lateTiming } from './late-timing.ts'
 import {
@@ -32,8 +36,7 @@ const day_ms = 24 * 60 * minute_ms
 
 /**
  * Opens the measurement of past slots. Sums and shares are read once in stretches of time and added
- * up for each slot; percentiles and means of tasks are measured slot by slot. Slots whose window
- * begins before the oldest stored row are left out.
+ * up for each slot; percentiles and means of tasks are measured slot by slot.
  */
 export function openMeasureRange(parts: RangeParts): MeasureRange {
   return async (request) => {
@@ -41,16 +44,19 @@ export function openMeasureRange(parts: RangeParts): MeasureRange {
     const ask = { ...request, signal }
     const reading = slotReading({ rule_id: '', rule, end_ms: to_ms })
     if (reading === undefined || !hasRows(reading)) {
-      return { available_from_ms: undefined, slots: nothing() }
+      return { available_from_ms: undefined, earlier: [], slots: nothing() }
     }
     const source = sourceOf(reading)
     const isStored = source !== 'ledger'
     const oldest_ms = isStored ? await parts.oldest(source, project_id, signal) : from_ms
-    if (oldest_ms === undefined) return { available_from_ms: undefined, slots: nothing() }
+    if (oldest_ms === undefined) {
+      return { available_from_ms: undefined, earlier: [], slots: nothing() }
+    }
     const ends = slotEnds(reading, { from_ms, to_ms, oldest_ms })
     const isDivisible = isStored && areDivisible(reading.signal.amounts)
     return {
       available_from_ms: oldest_ms,
+      earlier: oldest_ms < from_ms ? await earlierGroups(parts, ask) : [],
       slots: isDivisible ? addedUp(parts, ask, { ends, oldest_ms }) : slotBySlot(parts, ask, ends),
     }
   }
@@ -58,13 +64,40 @@ export function openMeasureRange(parts: RangeParts): MeasureRange {
 
 async function* nothing(): AsyncGenerator<MeasuredSample> {}
 
-/** Returns the ends of slots after `from_ms` and up to `to_ms`. A burn rate says what is filled. */
+/** Returns the groups that had rows before the range. */
+async function earlierGroups(
+  { measure }: RangeParts,
+  { project_id, rule, from_ms, signal }: Ask,
+): Promise<readonly Group[]> {
+  const earlier = earlierGroupsRule(rule)
+  if (earlier === undefined) return []
+  const slots = [{ rule_id: '', rule: earlier, end_ms: from_ms }]
+  const [found] = await measure({ project_id, slots, lag_ms: 0, signal })
+  if (found === undefined || 'error' in found) {
+    throw problem('store_unavailable', { detail: found?.error ?? 'the slot was not measured' })
+  }
+  return found.groups.map(({ group }) => group)
+}
+
+/**
+ * Returns whether rows that retention deleted could end or begin the firing at slots whose window
+ * begins before the oldest row: only for sums that are compared with `lt`, which a part of the rows
+ * makes true. Rows younger than a day are all rows, because retention keeps a day at least.
+ */
+function needsWholeWindow({ condition }: Rule, age_ms: number): boolean {
+  if (condition === undefined || !('op' in condition) || age_ms < day_ms) return false
+  const isTotal = totalSignals.some((signal) => signal === condition.signal)
+  return isTotal && condition.per !== 'task' && condition.op.startsWith('lt')
+}
+
+/** Returns the ends of slots after `from_ms` and up to `to_ms`, in the time of stored rows. */
 function slotEnds(
   { rule, end_ms, windows }: RowReading,
   { from_ms, to_ms, oldest_ms }: { from_ms: number; to_ms: number; oldest_ms: number },
 ): number[] {
   const interval_ms = durationMs(rule.interval)
-  const length_ms = rule.burn_rate === undefined ? end_ms - (windows[0]?.from_ms ?? end_ms) : 0
+  const window_ms = end_ms - (windows[0]?.from_ms ?? end_ms)
+  const length_ms = needsWholeWindow(rule, to_ms - oldest_ms) ? window_ms : 0
   const first_ms = Math.max(
     Math.floor(from_ms / interval_ms) * interval_ms + interval_ms,
     Math.ceil((oldest_ms + length_ms) / interval_ms) * interval_ms,

@@ -2,7 +2,7 @@ import { newId } from '../../../kernel/ids.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import type { Evidence } from '../incident-view.ts'
 import type { Changed, IncidentEvent } from '../life-cycle/incident.ts'
-import { type Notice, noticesOf } from '../life-cycle/notices.ts'
+import { announced, type Notice, noticesOf } from '../life-cycle/notices.ts'
 import type { Message } from '../messages/message.ts'
 import type { IncidentDb } from '../ports.ts'
 import {
@@ -144,7 +144,8 @@ export class IncidentBook {
   }
 
   /** Records a change with its events and messages. Returns the incident after it. */
-  record({ before, change, origin, evidence = [] }: IncidentChange): StoredIncident {
+  record({ before, change: given, origin, evidence = [] }: IncidentChange): StoredIncident {
+    const change = announced(given)
     const row = before ?? this.#open(change, origin)
     const after = changedRow(row, { ...change, evidence }, this.now_ms)
     this.#rows.set(after.id, after)

@@ -18,7 +18,11 @@ const title_chars_max = 300
 
 /** Returns the incident that decides the next change. */
 export function coreOf({ core }: StoredIncident): Incident {
-  return core as unknown as Incident
+  const incident = core as unknown as Omit<Incident, 'announced_to'> & Partial<Incident>
+  if (incident.announced_to !== undefined) return incident as Incident
+  // An incident of an earlier version: each of its channels may have a message.
+  const all = [...incident.notify, ...incident.escalated_to]
+  return { ...incident, announced_to: [...new Set(all)] }
 }
 
 /** Returns an incident as routes and messages show it. */

@@ -10,10 +10,12 @@ import type { EvaluatorMeters, EvaluatorSettings } from './evaluator-settings.ts
 import type { Lease } from './leases.ts'
 import {
   type DueRule,
+  earlierSlotsOf,
   type MeasuredRule,
   planRules,
   slotsOf,
   toMeasuredRules,
+  withEarlierGroups,
 } from './project-slots.ts'
 import { RuleCache } from './rule-cache.ts'
 import { type SlotsToWrite, writeSlots } from './write-slots.ts'
@@ -166,7 +168,10 @@ export class SlotEvaluator {
     try {
       const lag_ms = await signals.lag(project_id, now_ms)
       const measured = await signals.measure({ project_id, slots, lag_ms, signal })
-      return { rules: toMeasuredRules(plans, measured), lag_ms }
+      const first = earlierSlotsOf(plans)
+      const ask = { project_id, slots: first, lag_ms, signal }
+      const earlier = first.length === 0 ? [] : await signals.measure(ask)
+      return { rules: withEarlierGroups(toMeasuredRules(plans, measured), earlier), lag_ms }
     } catch (error) {
       // A measurement that the stop of this process interrupted says nothing about the rules.
       stopping.throwIfAborted()

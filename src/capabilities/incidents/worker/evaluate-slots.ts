@@ -1,9 +1,11 @@
 import type { GroupState, Sample } from '../evaluation/contract.ts'
 import { admitGroups, boundedGroup, type Group, groupKey } from '../evaluation/groups.ts'
 import { sampleValue } from '../evaluation/sample-value.ts'
+import { newGroup } from '../evaluation/step.ts'
 import type { Evidence } from '../incident-view.ts'
 import { sourcesFirst } from '../muting/inhibition.ts'
 import { dedupKey } from '../rules/dedup-key.ts'
+import { groups_max } from '../rules/rule.ts'
 import { toInstant } from '../store/incident-row.ts'
 import type { NextState, StoredState } from '../store/rule-rows.ts'
 import type { MeasuredPass, MeasuredRule } from './project-slots.ts'
@@ -43,14 +45,30 @@ export function toRulesAtHand(
   const byRule = Map.groupBy(states, ({ rule_id }) => rule_id)
   return rules.map((measured) => {
     const own = byRule.get(measured.due.id) ?? []
+    const slots = measured.slots.map((slot) => ({ ...slot, groups: toGroups(slot.groups) }))
+    const states = new Map(own.map(({ group_key, state }) => [group_key, state]))
+    for (const [key, state] of earlierStates(measured, slots)) {
+      if (!states.has(key)) states.set(key, state)
+    }
     return {
-      measured,
-      slots: measured.slots.map((slot) => ({ ...slot, groups: toGroups(slot.groups) })),
-      states: new Map(own.map(({ group_key, state }) => [group_key, state])),
+      ...{ measured, slots, states },
       changed: new Set<string>(),
       overflow: 0,
     }
   })
+}
+
+/** Returns the states of earlier groups, below the limit of groups: those with rows come first. */
+function earlierStates(
+  { earlier }: MeasuredRule,
+  [first]: readonly GroupedPass[],
+): [string, GroupState][] {
+  if (first === undefined) return []
+  const seen = { ...newGroup, seen_ms: first.end_ms }
+  const keys = [...new Set(earlier.map((group) => groupKey(boundedGroup(group))))].toSorted()
+  const silent = keys.filter((key) => !first.groups.has(key))
+  const room = Math.max(0, groups_max - first.groups.size)
+  return silent.slice(0, room).map((key) => [key, seen])
 }
 
 /** Returns the groups by their keys, with values that an index can hold. */

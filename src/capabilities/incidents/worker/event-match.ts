@@ -1,4 +1,5 @@
 import { matchesGlob } from '../../../kernel/glob.ts'
+import { verificationTypes } from '../../../model/finding-kind.ts'
 import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import { type Severity, severities } from '../../../model/severity.ts'
 import { boundedGroup, type Group } from '../evaluation/groups.ts'
@@ -51,11 +52,11 @@ function matchesFinding({ event }: Rule, finding: MatchedFinding): boolean {
   )
 }
 
-/** Types of the findings of verifications; those of detectors have other types. */
-export const verificationTypes: readonly string[] = ['unsupported_claim', 'contradicted_claim']
-
 function isFrom(source: EventMatch['source'], { type }: MatchedFinding): boolean {
-  return source === 'finding' || (source === 'verification' && verificationTypes.includes(type))
+  return (
+    source === 'finding' ||
+    (source === 'verification' && verificationTypes.some((one) => one === type))
+  )
 }
 
 /** A task of many models is in the group of each of them, up to this number of groups. */

@@ -3,6 +3,7 @@ import type { Group } from '../evaluation/groups.ts'
 import { isPartial } from '../evaluation/outcome.ts'
 import { planSlots, type SlotPlan } from '../evaluation/slots.ts'
 import type { Measured, MeasuredSlot } from '../ports.ts'
+import { earlierGroupsRule } from '../rules/earlier-groups.ts'
 import type { StoredRule } from '../store/rule-rows.ts'
 
 /** A rule whose newest slot is not complete. */
@@ -18,6 +19,8 @@ export type MeasuredRule = {
   due: DueRule
   plan: SlotPlan
   slots: readonly MeasuredPass[]
+  /** Before the first slot: groups that had rows earlier, see `earlierGroupsRule`. */
+  earlier: readonly Group[]
   /** Why a slot was not measured: the slots after it wait. */
   error: string | undefined
 }
@@ -44,6 +47,30 @@ export function slotsOf(plans: ReadonlyMap<DueRule, SlotPlan>): MeasuredSlot[] {
   )
 }
 
+/** Returns what is measured to find the earlier groups of rules that are evaluated for the first time. */
+export function earlierSlotsOf(plans: ReadonlyMap<DueRule, SlotPlan>): MeasuredSlot[] {
+  return [...plans].flatMap(([{ id, rule, last_ms }, { first }]) => {
+    const earlier = last_ms === null ? earlierGroupsRule(rule) : undefined
+    const end_ms = first[0]?.end_ms
+    if (earlier === undefined || end_ms === undefined) return []
+    return [{ rule_id: id, rule: earlier, end_ms }]
+  })
+}
+
+/** Adds the earlier groups of rules. Without them, a rule keeps its first slot. */
+export function withEarlierGroups(
+  rules: readonly MeasuredRule[],
+  measured: readonly Measured[],
+): MeasuredRule[] {
+  const byRule = new Map(measured.map((one) => [one.rule_id, one]))
+  return rules.map((rule) => {
+    const found = byRule.get(rule.due.id)
+    if (found === undefined) return rule
+    if ('error' in found) return { ...rule, slots: [], error: found.error }
+    return { ...rule, earlier: found.groups.map(({ group }) => group) }
+  })
+}
+
 /**
  * Returns the measured slots of each rule in the order of evaluation. A slot of the first pass that
  * was not measured holds up the ones after it; a late slot is left out.
@@ -63,11 +90,11 @@ export function toMeasuredRules(
     for (const slot of plan.first) {
       const one = known.get(keyOf(due.id, slot.end_ms))
       if (one === undefined || 'error' in one) {
-        return { due, plan, slots, error: one?.error ?? 'the slot was not measured' }
+        return { due, plan, slots, earlier: [], error: one?.error ?? 'the slot was not measured' }
       }
       slots.push({ ...slot, pass: 'first', ...measurementOf(one) })
     }
-    return { due, plan, slots, error: undefined }
+    return { due, plan, slots, earlier: [], error: undefined }
   })
 }
 

@@ -48,8 +48,10 @@ export function recordAdvance(
   return state
 }
 
-/** Events for which the measurement is the reason. */
-const showsEvidence = new Set<string>(['opened', 'reopened', 'flapping', 'attached', 'raised'])
+/** Events for which the measurement is the reason; that of the end has the value at the end. */
+const showsEvidence = new Set<string>([
+  ...['opened', 'reopened', 'flapping', 'attached', 'raised', 'resolved'],
+])
 
 /** Returns the groups of a slot by key. Equal keys after bounding are one group: the first. */
 export function byGroupKey<G extends { group: Group }>(groups: readonly G[]): Map<string, G> {

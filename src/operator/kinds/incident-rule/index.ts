@@ -1,3 +1,4 @@
+import { eventWarnings } from '../../../capabilities/incidents/rules/event-warnings.ts'
 import type { Kind } from '../../contract.ts'
 import { reconcileIncidentRule, removeIncidentRule, withdrawIncidentRule } from './reconcile.ts'
 import { type IncidentRuleSpec, incidentRuleSpec } from './spec.ts'
@@ -85,6 +86,7 @@ export const incidentRuleKind: Kind<IncidentRuleSpec, IncidentRuleStatus> = {
   },
   temporary_reasons: ['ChannelNotFound'],
   project: { withdraw: withdrawIncidentRule },
+  warnings: ({ event }) => eventWarnings(event),
   example: {
     metadata: { name: 'slow-first-token', namespace: 'looptrace' },
     spec: {

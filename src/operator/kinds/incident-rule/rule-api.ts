@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { ruleFields, ruleShape } from '../../../capabilities/incidents/rules/rule.ts'
+import { canonicalRule } from '../../../capabilities/incidents/rules/written-rule.ts'
 import { type ManagedBy, managedByField } from '../../../model/managed-by.ts'
 import type { ReconcileDeps, ResourceMeta } from '../../contract.ts'
 import {
@@ -76,8 +77,10 @@ export function ruleDifferences(
 ): string[] {
   const { managed_by } = stored
   const isOwn = managed_by?.uid === owner.uid && managed_by.installation === owner.installation
+  // A service of an earlier version writes decimal texts.
+  const known = canonicalRule(stored) as Readonly<Record<string, unknown>>
   const fields = Object.keys(ruleFields).filter(
-    (field) => !isDeepStrictEqual(stored[field] ?? null, desired[field] ?? null),
+    (field) => !isDeepStrictEqual(known[field] ?? null, desired[field] ?? null),
   )
   return isOwn ? fields : [...fields, 'managed_by']
 }

@@ -185,16 +185,27 @@ export const event = z.strictObject({
 
 const globs = z.array(z.string().min(1).max(256)).min(1).max(50).optional()
 
-export const selector = z.strictObject({
-  model: globs.describe('Models. `*` matches any characters, `?` one character.'),
-  provider: globs.describe('Providers.'),
-  environment: globs.describe('Environments.'),
-  taskName: globs.describe('Names of tasks.'),
-  release: globs.describe('Releases.'),
-  tag: globs.describe('Tags.'),
-})
+export const selector = z
+  .strictObject({
+    model: globs.describe('Models. `*` matches any characters, `?` one character.'),
+    provider: globs.describe('Providers.'),
+    environment: globs.describe('Environments.'),
+    taskName: globs.describe('Names of tasks.'),
+    task_name: globs.describe('Names of tasks, by the name of the API. Either this or `taskName`.'),
+    release: globs.describe('Releases.'),
+    tag: globs.describe('Tags.'),
+  })
+  .meta({
+    'x-kubernetes-validations': [
+      {
+        rule: '!has(self.taskName) || !has(self.task_name)',
+        message: 'expected either taskName or task_name',
+      },
+    ],
+  })
 
-export const groupBy = z.array(z.enum(dimensions)).max(3)
+/** Dimensions by their names in the API, or in resources. */
+export const groupBy = z.array(z.enum([...dimensions, 'taskName'])).max(3)
 
 const labelNames = {
   rule: "self.all(name, name.matches('^[a-z][a-z0-9_]{0,62}$'))",

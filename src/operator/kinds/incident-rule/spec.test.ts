@@ -4,6 +4,7 @@ import { rules } from '../../../../test/support/incidents/rule-arbitrary.ts'
 import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
 import { ruleFields } from '../../../capabilities/incidents/rules/rule.ts'
 import { ruleBody } from '../../../capabilities/incidents/rules/rule-faults.ts'
+import { canonicalRule } from '../../../capabilities/incidents/rules/written-rule.ts'
 import { structuralSchemaFrom } from '../../crd/structural-schema-from.ts'
 import { incidentRuleFields } from './fields.ts'
 import { incidentRuleSpec } from './spec.ts'
@@ -49,14 +50,8 @@ test('a rule of the API is the same rule when it is declared as a resource', () 
         const { name, suspend, ...fields } = written(body.data) as Record<string, unknown>
         const declared = { ...project, ...fields, suspendEvaluation: suspend }
         const spec = incidentRuleSpec.parse(declared)
-        const threshold = { ...body.data.condition } as { threshold?: number | string }
-        const expected = ruleBody.parse({
-          ...body.data,
-          ...(threshold.threshold !== undefined && {
-            condition: { ...threshold, threshold: String(threshold.threshold) },
-          }),
-        })
-        expect(ruleBody.parse(toRule({ name: String(name), spec }))).toEqual(expected)
+        const canonical = ruleBody.parse(canonicalRule(body.data))
+        expect(ruleBody.parse(toRule({ name: String(name), spec }))).toEqual(canonical)
       },
     ),
     { numRuns: fuzzRuns(300) },

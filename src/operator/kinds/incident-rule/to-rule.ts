@@ -1,3 +1,4 @@
+import { canonicalRule } from '../../../capabilities/incidents/rules/written-rule.ts'
 import { commonSpecFields } from '../../common-spec.ts'
 import type { IncidentRuleFields } from './fields.ts'
 
@@ -17,13 +18,11 @@ const specNames: Readonly<Record<string, string>> = {
 /** Maps whose keys are names of the user. */
 const maps = new Set(['labels', 'annotations'])
 
-/** Decimal texts that are numbers in the API. A threshold may be text there, too. */
-const decimals = new Set(['objective', 'factor', 'maxRatio', 'floor', 'minConfidence'])
-
 /** Converts the spec of a resource of a name to the body of a rule of the API. */
 export function toRule({ name, spec }: { name: string; spec: IncidentRuleFields }): RuleRequest {
   const fields = Object.entries(spec).filter(([field]) => !resourceFields.has(field))
-  return { ...toApi(Object.fromEntries(fields)), name: spec.ruleName ?? name }
+  const rule = canonicalRule(toApi(Object.fromEntries(fields))) as Readonly<Record<string, unknown>>
+  return { ...rule, name: spec.ruleName ?? name }
 }
 
 function toApi(fields: object): Record<string, unknown> {
@@ -35,7 +34,6 @@ function toApi(fields: object): Record<string, unknown> {
 
 function toValue(field: string, value: unknown): unknown {
   if (maps.has(field)) return value
-  if (decimals.has(field)) return Number(value)
   if (Array.isArray(value)) return value.map((item) => (isFields(item) ? toApi(item) : item))
   return isFields(value) ? toApi(value) : value
 }

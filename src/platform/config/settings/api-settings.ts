@@ -80,7 +80,7 @@ export const mailSettings = {
   public_url: origin({
     unit: 'origin',
     reason:
-      'Address under which people open Looptrace, for links in mails. Required with LOOPTRACE_SMTP_URL. Links are never built from the Host header of a request.',
+      'Address under which people open Looptrace, for links in mails and in messages about incidents. Required with LOOPTRACE_SMTP_URL. Links are never built from the Host header of a request.',
   }),
 }
 

@@ -1,6 +1,12 @@
 import { z } from 'zod'
-import { pageInfo } from '../../../../kernel/pages.ts'
-import { integerParameter } from '../../../../model/list-query.ts'
+import {
+  cutPage,
+  decodeCursor,
+  encodeCursor,
+  invalidCursor,
+  pageInfo,
+} from '../../../../kernel/pages.ts'
+import { cursorParameter, integerParameter } from '../../../../model/list-query.ts'
 import { record, windowSchema } from '../../../../model/named-schemas.ts'
 import { severities } from '../../../../model/severity.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
@@ -9,13 +15,14 @@ import { riskFactors, riskOf } from './risk.ts'
 import {
   hasFeedback,
   hasTrust,
+  type RiskPlace,
   type RiskyFinding,
   type RiskyTask,
   selectRiskyTasks,
   selectTaskFindings,
   selectTaskIncidents,
   type TaskIncident,
-} from './store.ts'
+} from './risk-store.ts'
 import { type AlertWindow, alertWindow, windowQuery } from './window.ts'
 
 const share = z.number().min(0).max(1)
@@ -32,7 +39,11 @@ const riskyTask = record('HighRiskTask', {
   errors: z.int().nonnegative(),
   started_at: z.iso.datetime(),
   last_activity_at: z.iso.datetime(),
-  risk: share.describe('0 no risk, 1 highest.'),
+  risk: share.describe('0 no risk, 1 highest. The order is that of incidents and findings first.'),
+  similar_tasks: z
+    .int()
+    .positive()
+    .describe('Tasks of the window with this name, worst finding and end; the riskiest is shown.'),
   factors: z
     .array(
       record('RiskShare', {
@@ -75,8 +86,8 @@ export function listHighRiskTasks({ db, clock }: IncidentRoutesDeps): Route {
     url: '/api/v1/alerts/high-risk',
     id: 'listHighRiskTasks',
     summary: 'Tasks with the highest risk, and why',
-    auth: 'jwt',
-    scope: { level: 'project', role: 'viewer', key: null },
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'viewer', key: 'incidents:read' },
     query: z.strictObject({
       ...windowQuery,
       limit: integerParameter({
@@ -85,33 +96,40 @@ export function listHighRiskTasks({ db, clock }: IncidentRoutesDeps): Route {
         default: 20,
         description: 'Maximum tasks, 1–100.',
       }),
+      cursor: cursorParameter,
     }),
     reply: record('HighRiskTaskList', {
       window: windowSchema,
-      tasks: z.array(riskyTask).describe('Highest risk first.'),
+      tasks: z
+        .array(riskyTask)
+        .describe(
+          'By the severity of their unresolved incidents, then of their open findings, then by risk.',
+        ),
       total: z
         .int()
         .nonnegative()
-        .describe('Tasks of the window with a finding, a failure or trust below 0.5.'),
+        .describe(
+          'Rows of the window: tasks with an unresolved incident, a finding, a failed call or trust below 0.5, of similar ones the first.',
+        ),
       total_is_exact: z.literal(false).optional(),
-      next_cursor: z.null(),
+      next_cursor: z.string().nullable(),
       unknown_factors: z
         .array(factorSchema)
         .describe('Factors without any data yet. They have no share.'),
     }),
-    errors: ['store_unavailable'],
-    handle: async ({ query: { limit, ...query }, caller: { project_id } }) => {
-      const window = alertWindow(query, clock.now_ms())
+    errors: ['invalid_cursor', 'store_unavailable'],
+    handle: async ({ query: { limit, cursor, ...query }, caller: { project_id } }) => {
+      const { window, after } = pageOf(query, cursor, clock.now_ms())
       const [{ tasks, counted }, isTrustKnown, isFeedbackKnown] = await Promise.all([
-        selectRiskyTasks(db, project_id, { ...window, limit }),
+        selectRiskyTasks(db, project_id, { ...window, after, limit: limit + 1 }),
         hasTrust(db, project_id),
         hasFeedback(db, project_id),
       ])
+      const { items, last } = cutPage(tasks, limit)
       return {
         window,
-        tasks: await withReasons(db, project_id, { tasks, window }),
-        ...pageInfo(counted, null),
-        next_cursor: null,
+        tasks: await withReasons(db, project_id, { tasks: items, window }),
+        ...pageInfo(counted, last === undefined ? null : cursorOf(last, window)),
         unknown_factors: [
           ...(isTrustKnown ? [] : ['trust' as const]),
           ...(isFeedbackKnown ? [] : ['feedback' as const]),
@@ -119,6 +137,33 @@ export function listHighRiskTasks({ db, clock }: IncidentRoutesDeps): Route {
       }
     },
   })
+}
+
+const list = 'high-risk tasks'
+
+/** All pages have the window of the first one, so that rows do not move between them. */
+function cursorOf(place: RiskPlace, { from, to }: AlertWindow): string {
+  const { incident_rank, finding_rank, weighted, last_activity_at, task_id } = place
+  const position = [incident_rank, finding_rank, weighted, last_activity_at, task_id]
+  return encodeCursor(list, [from, to, ...position])
+}
+
+const cursorShape = z.tuple([
+  ...([z.iso.datetime(), z.iso.datetime(), z.int(), z.int(), z.number()] as const),
+  ...([z.iso.datetime(), z.string()] as const),
+])
+
+function pageOf(
+  query: Parameters<typeof alertWindow>[0],
+  cursor: string | undefined,
+  now_ms: number,
+): { window: AlertWindow; after: RiskPlace | undefined } {
+  if (cursor === undefined) return { window: alertWindow(query, now_ms), after: undefined }
+  const read = cursorShape.safeParse(decodeCursor(list, cursor, cursorShape.def.items.length))
+  if (!read.success) throw invalidCursor(cursor)
+  const [from, to, incident_rank, finding_rank, weighted, last_activity_at, task_id] = read.data
+  const after = { incident_rank, finding_rank, weighted, last_activity_at, task_id }
+  return { window: { from, to }, after }
 }
 
 async function withReasons(
@@ -148,14 +193,15 @@ function toRiskyTask(
   task: RiskyTask,
   { findings, incidents }: { findings: RiskyFinding[]; incidents: TaskIncident[] },
 ): z.input<typeof riskyTask> {
-  const { trust_score: trust, negative_feedback, ...shown } = task
+  const { task_id, name, state, started_at, last_activity_at, similar_tasks } = task
+  const { trust_score: trust, negative_feedback } = task
   const { calls, errors } = task
   const is_failed = task.state === 'failed'
   const known = { findings, is_failed, calls, errors, trust, negative_feedback }
   const { risk, factors } = riskOf(known)
   const url = `/api/v1/tasks/${encodeURIComponent(task.task_id)}`
   return {
-    ...shown,
+    ...{ task_id, name, state, calls, errors, started_at, last_activity_at, similar_tasks },
     risk,
     factors,
     findings: findings.slice(0, findings_max).map(({ task_id: _, ...finding }) => finding),

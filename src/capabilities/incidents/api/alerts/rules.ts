@@ -34,8 +34,8 @@ export function listAlertRules({ db }: IncidentRoutesDeps): Route {
     url: '/api/v1/alerts/rules',
     id: 'listAlertRules',
     summary: 'Rules in effect, with their state',
-    auth: 'jwt',
-    scope: { level: 'project', role: 'viewer', key: null },
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'viewer', key: 'incidents:read' },
     query: z.strictObject(idPageQuery),
     reply: record('AlertRuleList', {
       rules: z.array(alertRule),

@@ -24,13 +24,15 @@ export function getAlertStats({ db, clock }: IncidentRoutesDeps): Route {
     url: '/api/v1/alerts/stats',
     id: 'getAlertStats',
     summary: 'Times to acknowledge and to resolve, flapping and noise',
-    auth: 'jwt',
-    scope: { level: 'project', role: 'viewer', key: null },
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'viewer', key: 'incidents:read' },
     query: z.strictObject(windowQuery),
     reply: record('AlertStats', {
       window: windowSchema,
       opened: count.describe('Incidents that were opened in the window.'),
-      time_to_acknowledge: timesSchema.describe('From the opening to the first acknowledgement.'),
+      time_to_acknowledge: timesSchema.describe(
+        'From the recording of the opening, about `delay` after its slot, to the first acknowledgement.',
+      ),
       time_to_resolve: timesSchema.describe('From the opening to the resolve; resolved ones only.'),
       flapping: count.describe('Incidents that flapped.'),
       noise: record('AlertNoise', {

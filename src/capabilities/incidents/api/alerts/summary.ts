@@ -18,8 +18,8 @@ export function getAlertSummary({ db, clock }: IncidentRoutesDeps): Route {
     url: '/api/v1/alerts/summary',
     id: 'getAlertSummary',
     summary: 'Open incidents by severity and signal, new and resolved ones',
-    auth: 'jwt',
-    scope: { level: 'project', role: 'viewer', key: null },
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'viewer', key: 'incidents:read' },
     query: z.strictObject(windowQuery),
     reply: record('AlertSummary', {
       open: count.describe('Unresolved incidents now, acknowledged ones too.'),

@@ -5,9 +5,10 @@ import { cursorParameter, limitParameter } from '../../../../model/list-query.ts
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { IncidentDb } from '../../ports.ts'
+import { findIncident } from '../../store/find-incident.ts'
 import type { StoredIncident } from '../../store/incident-row.ts'
 import type { IncidentRoutesDeps } from '../contract.ts'
-import { findIncident, type StoredEvent, selectEvents } from './store.ts'
+import { type StoredEvent, selectEvents } from './store.ts'
 
 const eventSchema = record('IncidentEvent', {
   seq: z.int().describe('Position in the timeline, from 1.'),

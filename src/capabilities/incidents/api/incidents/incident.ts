@@ -7,13 +7,14 @@ import { Answer, defineRoute, etagOf, type Route } from '../../../../platform/ht
 import { groupKey } from '../../evaluation/groups.ts'
 import { type Evidence, evidenceSchema, incidentSchema } from '../../incident-view.ts'
 import type { Examples } from '../../ports.ts'
-import { burnThreshold, effectiveTiers } from '../../rules/burn-tiers.ts'
+import { thresholdOf } from '../../rules/limit-text.ts'
 import type { Rule } from '../../rules/rule.ts'
+import { findIncident } from '../../store/find-incident.ts'
 import { type StoredIncident, toIncidentView } from '../../store/incident-row.ts'
 import type { IncidentRoutesDb, IncidentRoutesDeps } from '../contract.ts'
 import { findRuleBy } from '../rules/store.ts'
 import { readTimeline, timelineSchema } from './events.ts'
-import { countMessages, findIncident, selectFindings, selectSeries } from './store.ts'
+import { countMessages, selectFindings, selectSeries } from './store.ts'
 
 /** Path of one incident. */
 export const incidentPath = z.strictObject({
@@ -166,16 +167,4 @@ async function readSeries(
     threshold: thresholdOf(rule.spec),
     points: samples.map(({ slot: at, value, samples }) => ({ at, value, samples })),
   }
-}
-
-/** Returns the value that the series of a rule is compared with. */
-function thresholdOf(rule: Rule): number | null {
-  const { condition, burn_rate } = rule
-  if (burn_rate !== undefined) {
-    const [fastest] = effectiveTiers(rule)
-    return fastest === undefined ? null : burnThreshold(fastest.factor, burn_rate.objective)
-  }
-  if (condition === undefined || condition.signal === 'absent') return null
-  if (condition.signal === 'ingest_lag') return durationMs(condition.longer_than)
-  return Number(condition.threshold)
 }

@@ -17,11 +17,11 @@ import {
 import { findProjectMembers } from '../../../access/index.ts'
 import { type IncidentView, incidentSchema } from '../../incident-view.ts'
 import type { Actor } from '../../life-cycle/incident.ts'
+import { findIncident } from '../../store/find-incident.ts'
 import { toIncidentView } from '../../store/incident-row.ts'
 import { type MoveRequest, moveStored } from '../../store/moves.ts'
 import type { IncidentRoutesDb, IncidentRoutesDeps } from '../contract.ts'
 import { incidentPath } from './incident.ts'
-import { findIncident } from './store.ts'
 
 const noteField = z
   .string()

@@ -1,5 +1,3 @@
-import { isUuid } from '../../../../kernel/ids.ts'
-import { problem } from '../../../../kernel/problem.ts'
 import {
   type DetectionTables,
   type IncidentTables,
@@ -10,26 +8,6 @@ import type { IncidentDb } from '../../ports.ts'
 import type { StoredIncident } from '../../store/incident-row.ts'
 import type { IncidentRoutesDb } from '../contract.ts'
 import { findRuleBy, type StoredRule } from '../rules/store.ts'
-
-const numberPattern = /^[1-9]\d{0,14}$/
-
-/** Finds an incident of a project by its id or its number. Throws `incident_not_found`. */
-export async function findIncident(
-  db: IncidentDb,
-  project_id: string,
-  id: string,
-): Promise<StoredIncident> {
-  const incidents = db.selectFrom('incidents').selectAll().where('project_id', '=', project_id)
-  const row = isUuid(id)
-    ? await incidents.where('id', '=', id).executeTakeFirst()
-    : numberPattern.test(id)
-      ? await incidents.where('number', '=', Number(id)).executeTakeFirst()
-      : undefined
-  if (row !== undefined) return row
-  throw problem('incident_not_found', {
-    detail: `id: got "${id.slice(0, 80)}", expected the id or the number of an incident of this project`,
-  })
-}
 
 /** A stored entry of a timeline. */
 export type StoredEvent = Selectable<IncidentTables['incident_events']>

@@ -13,6 +13,7 @@ import {
 import { mutualInhibition } from '../../muting/inhibition.ts'
 import type { IncidentDb } from '../../ports.ts'
 import type { Rule } from '../../rules/rule.ts'
+import { canonicalRule } from '../../rules/written-rule.ts'
 import { orphanRule } from '../../store/moves.ts'
 import type { IncidentRoutesDeps } from '../contract.ts'
 import {
@@ -67,7 +68,7 @@ export function putRule(
 ): Promise<StoredRule> {
   return changeRules(db, which.project_id, async (trx) => {
     const before = await findUnchanged(trx, which, rule.managed_by)
-    const isEqual = isSame(before.spec, rule.spec)
+    const isEqual = isSame(canonicalRule(before.spec) as Rule, rule.spec)
     if (isEqual && isSame(before.managed_by, rule.managed_by)) return before
     await checkName(trx, which, rule)
     const references = await ruleReferences(trx, which.project_id)

@@ -51,6 +51,7 @@ const previewSchema = record('IncidentRulePreview', {
     .datetime()
     .nullable()
     .describe('Start of the stored rows: what is before it is not evaluated. Null without rows.'),
+  evaluated_minutes: z.number().describe('Minutes of the range with stored rows.'),
   transitions: z
     .array(
       record('RuleTransition', {
@@ -66,7 +67,12 @@ const previewSchema = record('IncidentRulePreview', {
   minutes_firing: z.number().describe('Minutes in which at least one group fires.'),
   incidents: count.describe('Incidents that would be opened.'),
   pages: count.describe('Openings, reopenings and raised severities.'),
-  pages_per_week: z.number().describe('`pages` in 7 days of the evaluated range.'),
+  pages_per_week: z
+    .number()
+    .nullable()
+    .describe(
+      '`pages` in 7 days; null if less than a day was evaluated, which says little of a week.',
+    ),
   messages: z
     .record(z.string(), count)
     .describe('Messages to channels by reason, if no person acts.'),
@@ -132,7 +138,8 @@ export function previewIncidentRule(deps: IncidentRoutesDeps): Route {
         }
         const previewed = await runPreview(parts, { project_id, rule, range, signal })
         const warnings = await warningsFor(db, project_id, rule)
-        return { ...toReply(previewed, range), warnings }
+        const reply = toReply(previewed, range)
+        return { ...reply, warnings: [...warnings, ...warningsOfAge(reply)] }
       } finally {
         running.delete(project_id)
       }
@@ -172,20 +179,31 @@ async function warningsFor(
   return warnings
 }
 
-function toReply(
-  previewed: Previewed,
-  { from_ms, to_ms }: Range,
-): Omit<z.input<typeof previewSchema>, 'warnings'> {
+/** Says how little was evaluated: a rule without rows cannot fire. */
+function warningsOfAge({ evaluated_minutes, from, to }: Reply): string[] {
+  const asked_minutes = (Date.parse(to) - Date.parse(from)) / 60_000
+  if (evaluated_minutes >= Math.min(asked_minutes, day_ms / 60_000)) return []
+  if (evaluated_minutes === 0)
+    return ['The range has no stored rows, so that nothing was evaluated.']
+  return [
+    `Rows are stored for ${Math.floor(evaluated_minutes)} minutes of the range only: too little to say how many pages a week has.`,
+  ]
+}
+
+type Reply = Omit<z.input<typeof previewSchema>, 'warnings'>
+
+function toReply(previewed: Previewed, { from_ms, to_ms }: Range): Reply {
   const { available_from_ms, transitions, firing_ms, incidents, pages } = previewed
   const { messages, recipients, groups, overflow, series } = previewed
-  const evaluated_ms = to_ms - Math.max(from_ms, available_from_ms ?? from_ms)
+  const evaluated_ms = Math.max(0, to_ms - Math.max(from_ms, available_from_ms ?? to_ms))
   return {
     ...{ from: iso(from_ms), to: iso(to_ms), incidents, pages, overflow },
     available_from: available_from_ms === undefined ? null : iso(available_from_ms),
     transitions: transitions.slice(0, transitions_max).map(toTransition),
     transitions_total: transitions.length,
     minutes_firing: firing_ms / 60_000,
-    pages_per_week: evaluated_ms > 0 ? (pages * week_ms) / evaluated_ms : 0,
+    pages_per_week: evaluated_ms < day_ms ? null : (pages * week_ms) / evaluated_ms,
+    evaluated_minutes: evaluated_ms / 60_000,
     messages: { ...messages },
     recipients: [...recipients],
     groups: groups.length,

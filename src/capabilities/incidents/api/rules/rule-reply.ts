@@ -7,6 +7,7 @@ import { findProjectMembers } from '../../../access/index.ts'
 import { splitTiers } from '../../rules/burn-tiers.ts'
 import { burnRateSchema } from '../../rules/condition-kinds.ts'
 import { type Rule, ruleFields, ruleKindSchema } from '../../rules/rule.ts'
+import { canonicalRule } from '../../rules/written-rule.ts'
 import type { IncidentRoutesDb } from '../contract.ts'
 import { channelNames, type RuleEvaluation, readEvaluations } from './evaluation-store.ts'
 import { ruleReferences, type StoredRule } from './store.ts'
@@ -114,10 +115,11 @@ export async function knownNames(
 }
 
 function toReply(
-  { id: rule_id, project_id: _, spec, ...row }: StoredRule,
+  { id: rule_id, project_id: _, spec: stored, ...row }: StoredRule,
   evaluated: RuleEvaluation | undefined,
   known: KnownNames,
 ): RuleReply {
+  const spec = canonicalRule(stored) as Rule
   const tiers = spec.burn_rate && splitTiers(spec.burn_rate, spec.severity)
   return {
     ...spec,

@@ -11,6 +11,7 @@ import { declaredBy, declaredByParameter, getDeclarer } from '../../../access/in
 import { requesterOf } from '../../../jobs/index.ts'
 import { ruleFields, ruleKindSchema } from '../../rules/rule.ts'
 import { ruleFaults } from '../../rules/rule-faults.ts'
+import { canonicalRule } from '../../rules/written-rule.ts'
 import type { IncidentRoutesDeps } from '../contract.ts'
 import { createRule, deleteStoredRule, putRule, ruleNotFound } from './change-rule.ts'
 import { ruleSchema, toAnswer, toReplies } from './rule-reply.ts'
@@ -23,8 +24,7 @@ const list = 'incident rules'
 const reads = { level: 'project', role: 'viewer', key: 'incidents:read', operator: true } as const
 const writes = { level: 'project', role: 'admin', key: null, operator: true } as const
 
-/** The body of a rule that can be stored and can fire. */
-export const declaredRule = z
+const ruleRequest = z
   .strictObject({ ...ruleFields, managed_by: declaredBy })
   .superRefine(({ managed_by: _, ...rule }, context) => {
     for (const { path, message } of ruleFaults(rule)) {
@@ -33,6 +33,9 @@ export const declaredRule = z
   })
   .superRefine(refuseUnstorable)
   .meta({ id: 'IncidentRuleRequest' })
+
+/** The body of a rule that can be stored and can fire, also with the names and texts of resources. */
+export const declaredRule = z.preprocess(canonicalRule, ruleRequest)
 
 const rulePath = z.strictObject({ rule_id: z.string().describe('Id of the rule.') })
 

@@ -107,7 +107,9 @@ export async function findRuleBy(
 }
 
 /** The fields of a rule by which rules refer to each other. */
-export type RuleReference = Pick<Rule, 'name' | 'labels' | 'inhibited_by'> & { id: string }
+export type RuleReference = Pick<Rule, 'name' | 'labels' | 'group_by' | 'inhibited_by'> & {
+  id: string
+}
 
 /** Returns the references of all rules of a project. */
 export async function ruleReferences(db: IncidentDb, project_id: string): Promise<RuleReference[]> {
@@ -116,6 +118,7 @@ export async function ruleReferences(db: IncidentDb, project_id: string): Promis
     .select(['id', 'name'])
     .select([
       sql<Rule['labels']>`spec->'labels'`.as('labels'),
+      sql<Rule['group_by']>`coalesce(spec->'group_by', '[]')`.as('group_by'),
       sql<Rule['inhibited_by']>`spec->'inhibited_by'`.as('inhibited_by'),
     ])
     .where('project_id', '=', project_id)

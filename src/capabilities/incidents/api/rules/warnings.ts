@@ -1,3 +1,4 @@
+import { eventWarnings } from '../../rules/event-warnings.ts'
 import type { Rule } from '../../rules/rule.ts'
 
 /** Everything of a project that rules refer to by name. */
@@ -35,5 +36,8 @@ export function warningsOf(rule: Rule, known: KnownNames): string[] {
   if (mode === 'live' && channels.size === 0) {
     warnings.push('`notify` and `escalation` name no channel, so no message is sent.')
   }
-  return warnings
+  const aboutEvents = eventWarnings(rule.event).map(({ path, message }) => {
+    return `\`${path.join('.')}\`: ${message}.`
+  })
+  return [...warnings, ...aboutEvents]
 }

@@ -5,7 +5,9 @@ import { record } from '../../../../model/named-schemas.ts'
 import { severities } from '../../../../model/severity.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { isMatch, type Suppression, timesOf } from '../../muting/suppression.ts'
+import { suppressionWarnings } from '../../muting/suppression-warnings.ts'
 import type { IncidentRoutesDeps } from '../contract.ts'
+import { ruleReferences } from '../rules/store.ts'
 import { type OpenIncident, openIncidentsOf } from './store.ts'
 import { storableSuppression } from './suppressions.ts'
 
@@ -44,6 +46,7 @@ export function previewSuppression({ db, clock }: IncidentRoutesDeps): Route {
     reply: record('IncidentSuppressionPreview', {
       active: z.boolean().describe('Whether it would be in effect now.'),
       next_start: z.iso.datetime().nullable(),
+      warnings: z.array(z.string()).describe('As in the reply of the suppression.'),
       compared: z.int().describe('Unresolved incidents that were compared: the newest 1,000.'),
       matching: z.int().describe('Compared incidents that match.'),
       incidents: z.array(matchSchema).max(shown_max).describe('Matches, newest first.'),
@@ -52,10 +55,12 @@ export function previewSuppression({ db, clock }: IncidentRoutesDeps): Route {
     handle: async ({ body, caller: { project_id }, signal }) => {
       const open = await openIncidentsOf(db, project_id, compared_max)
       const found = await running.run(() => findMatches(body, open, signal), signal)
-      const { state, next_start_ms } = timesOf(body, clock.now_ms())
+      const now_ms = clock.now_ms()
+      const { state, next_start_ms } = timesOf(body, now_ms)
       return {
         active: state === 'active',
         next_start: next_start_ms === null ? null : new Date(next_start_ms).toISOString(),
+        warnings: suppressionWarnings(body, await ruleReferences(db, project_id), now_ms),
         compared: open.length,
         matching: found.length,
         incidents: found

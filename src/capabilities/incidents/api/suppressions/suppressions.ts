@@ -17,7 +17,9 @@ import {
 } from '../../../../platform/http/index.ts'
 import { requesterOf } from '../../../jobs/index.ts'
 import { suppressionBody, suppressionShape, timesOf } from '../../muting/suppression.ts'
+import { type NamedRule, suppressionWarnings } from '../../muting/suppression-warnings.ts'
 import type { IncidentRoutesDeps } from '../contract.ts'
+import { ruleReferences } from '../rules/store.ts'
 import {
   countMuted,
   deleteSuppression,
@@ -54,6 +56,9 @@ const suppressionSchema = record('IncidentSuppression', {
   active: z.boolean().describe('Whether it is in effect now.'),
   next_start: z.iso.datetime().nullable().describe('Next start of a window; null without one.'),
   muted_incidents: z.int().describe('Unresolved incidents that it mutes now.'),
+  warnings: z
+    .array(z.string())
+    .describe('Why it may mute more or less than its author expects, such as an unknown label.'),
   version: z.int().describe('Version, incremented by each change; also the ETag.'),
   created_at: z.iso.datetime(),
   created_by: z.string().describe('`user:<id>`.'),
@@ -86,13 +91,14 @@ export function listSuppressions({ db, clock }: IncidentRoutesDeps): Route {
     handle: async ({ query: { state, limit, cursor }, caller: { project_id } }) => {
       const name = `${list} ${state ?? ''}`
       const before = idAfter(name, cursor)
-      const [stored, muted] = await Promise.all([
+      const [stored, muted, rules] = await Promise.all([
         selectSuppressions(db, project_id),
         countMuted(db, project_id),
+        ruleReferences(db, project_id),
       ])
       const now_ms = clock.now_ms()
       const matching = stored
-        .map((one) => toReply(one, muted, now_ms))
+        .map((one) => toReply(one, { muted, rules, now_ms }))
         .filter((one) => state === undefined || one.state === state)
       const rows = matching
         .filter((one) => before === undefined || one.suppression_id < before)
@@ -235,15 +241,23 @@ async function throwChanged(
 }
 
 async function toAnswer({ db, clock }: IncidentRoutesDeps, stored: StoredSuppression) {
-  const muted = await countMuted(db, stored.project_id)
+  const [muted, rules] = await Promise.all([
+    countMuted(db, stored.project_id),
+    ruleReferences(db, stored.project_id),
+  ])
   const headers = { etag: etagOf(stored.version) }
-  return new Answer(toReply(stored, muted, clock.now_ms()), { headers })
+  return new Answer(toReply(stored, { muted, rules, now_ms: clock.now_ms() }), { headers })
+}
+
+type ReplyFacts = {
+  muted: ReadonlyMap<string, number>
+  rules: readonly NamedRule[]
+  now_ms: number
 }
 
 function toReply(
   { id: suppression_id, project_id: _, spec, ...row }: StoredSuppression,
-  muted: ReadonlyMap<string, number>,
-  now_ms: number,
+  { muted, rules, now_ms }: ReplyFacts,
 ): z.input<typeof suppressionSchema> {
   const { state, next_start_ms } = timesOf(spec, now_ms)
   return {
@@ -252,6 +266,7 @@ function toReply(
     ...{ state, active: state === 'active' },
     next_start: next_start_ms === null ? null : new Date(next_start_ms).toISOString(),
     muted_incidents: muted.get(suppression_id) ?? 0,
+    warnings: suppressionWarnings(spec, rules, now_ms),
     ...row,
   }
 }

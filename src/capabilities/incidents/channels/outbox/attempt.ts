@@ -1,13 +1,16 @@
 import { performance } from 'node:perf_hooks'
+import { sleep } from '../../../../kernel/time.ts'
 import type { Mailer } from '../../../../platform/mail/index.ts'
 import type { Outbound } from '../../../../platform/outbound/index.ts'
 import type { Logger, Metrics } from '../../../../platform/telemetry/index.ts'
 import { type AfterAttempt, afterAttempt } from '../../messages/delivery.ts'
-import type { IncidentDb } from '../../ports.ts'
+import type { Examples, IncidentDb } from '../../ports.ts'
 import type { Sent } from '../senders/contract.ts'
 import { send } from '../senders/send.ts'
-import { type ChannelName, type Claim, type ClaimSettings, claimMessages } from './claim.ts'
+import { type Claim, type ClaimSettings, claimMessages, extendClaim } from './claim.ts'
+import { describe } from './describe.ts'
 import { settleClaim } from './settle.ts'
+import type { ChannelName } from './waiting-rows.ts'
 
 /** Counters of notifications. */
 export type NotificationMeters = ReturnType<typeof notificationMeters>
@@ -44,10 +47,12 @@ export type AttemptPorts = {
   settings: ClaimSettings
   random: () => number
   slack_api?: string | undefined
+  examples?: Examples | undefined
+  public_url?: string | undefined
   timeout_ms?: number | undefined
 }
 
-/** Time of an attempt: longer than two requests and a mail, shorter than the lease. */
+/** Time of an attempt: longer than two requests and a mail. The lease is extended meanwhile. */
 const send_ms_max = 25_000
 
 /**
@@ -67,7 +72,9 @@ export async function attemptNext(
   meters.messages.inc({ outcome: 'superseded', type }, claim.superseded)
   if (claim.messages.length === 0) return false
   const started = performance.now()
-  const sent = await sendClaim(claim, ports, stopping)
+  const sent = await keepingLease(claim, ports, async () =>
+    sendClaim(await describe(claim, ports), ports, stopping),
+  )
   if (sent?.log !== undefined) {
     const about = { ...target, reason: sent.log }
     ports.logger.warn(about, 'the address of a channel cannot be used')
@@ -88,6 +95,33 @@ export async function attemptNext(
     }
   }
   return true
+}
+
+/** Extensions of a lease in its time: one that fails leaves time for another. */
+const extensionsPerLease = 3
+
+/** Extends the lease of a claim while a task runs, so that the lease is short after a kill. */
+async function keepingLease<T>(
+  { claim_id }: Claim,
+  { db, settings, logger }: AttemptPorts,
+  task: () => Promise<T>,
+): Promise<T> {
+  const ended = new AbortController()
+  const extending = (async () => {
+    while (!ended.signal.aborted) {
+      await sleep(settings.lease_ms / extensionsPerLease, ended.signal)
+      if (ended.signal.aborted) return
+      await extendClaim(db, claim_id, settings).catch((error: unknown) => {
+        logger.warn({ err: error }, 'the lease of a delivery could not be extended')
+      })
+    }
+  })()
+  try {
+    return await task()
+  } finally {
+    ended.abort()
+    await extending
+  }
 }
 
 async function sendClaim(

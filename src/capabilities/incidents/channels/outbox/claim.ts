@@ -1,22 +1,19 @@
 import { newId } from '../../../../kernel/ids.ts'
 import { sql } from '../../../../platform/relational/index.ts'
-import type { NoticeReason } from '../../life-cycle/notices.ts'
-import type { Message } from '../../messages/message.ts'
+import type { Message, MessageReason } from '../../messages/message.ts'
 import type { IncidentDb } from '../../ports.ts'
 import { openChannel, type StoredChannel } from '../channel-secrets.ts'
 import type { OpenChannel } from '../senders/contract.ts'
 import { takesSeveral } from '../senders/send.ts'
-import { type ClaimPlan, planClaim, type WaitingRow } from './plan-claim.ts'
-
-/** Names a channel of a project. */
-export type ChannelName = { project_id: string; channel_name: string }
+import { type ClaimPlan, planClaim } from './plan-claim.ts'
+import { type ChannelName, readWaiting } from './waiting-rows.ts'
 
 /** A message of a claim. */
 export type ClaimedMessage = {
   id: string
   incident_id: string
   event_seq: number
-  reason: NoticeReason
+  reason: MessageReason
   message: Message
   thread: string | null
   /** Number of the attempt, over all re-sends. */
@@ -39,16 +36,13 @@ export type Claim = ChannelName & {
 /** Limits of claims. */
 export type ClaimSettings = {
   secret_key: string | undefined
-  /** Time after which another process repeats the attempt of a killed one. */
+  /** Time after which another process repeats the attempt of a killed one; a living one extends it. */
   lease_ms: number
   /** Messages of one attempt, for channels that take several. */
   messages_max: number
   /** Added to the clock of the database; for tests. */
   ahead_ms: () => number
 }
-
-/** Rows of a channel that a claim reads: the oldest ones, and the incidents of those that are due. */
-const rows_max = 500
 
 /**
  * Returns channels with messages that are due and that no process attempts now: the oldest ones of
@@ -110,6 +104,22 @@ export function claimMessages(
   })
 }
 
+/** Extends the lease of a claim, unless another process has taken its messages. */
+export async function extendClaim(
+  db: IncidentDb,
+  claim_id: string,
+  { lease_ms, ahead_ms }: ClaimSettings,
+): Promise<void> {
+  await db
+    .updateTable('notification_outbox')
+    .set({
+      claimed_until: sql<string>`clock_timestamp() + ${ahead_ms() + lease_ms} * interval '1 ms'`,
+    })
+    .where('claim', '=', claim_id)
+    .where('state', '=', 'waiting')
+    .execute()
+}
+
 /** Finds a channel by its name. */
 export function findChannel(
   db: IncidentDb,
@@ -124,7 +134,7 @@ export function findChannel(
 }
 
 /** Locks a channel for the transaction. Returns the time, or undefined if it is locked. */
-async function lockChannel(
+export async function lockChannel(
   trx: IncidentDb,
   { project_id, channel_name }: ChannelName,
   ahead_ms: number,
@@ -149,49 +159,6 @@ function usableChannel(
   }
   const opened = openChannel(stored, secret_key)
   return 'unreadable' in opened ? { unusable: opened.unreadable } : opened
-}
-
-/**
- * Reads and locks waiting rows of a channel, the oldest first. Due rows are found behind any number
- * of rows that wait, with all rows of their incidents: otherwise a rule with many groups could delay
- * the messages of the others.
- */
-async function readWaiting(
-  trx: IncidentDb,
-  target: ChannelName,
-  now_ms: number,
-): Promise<(WaitingRow & { claimed_ms: number })[]> {
-  const oldest = waitingRows(trx, target).select('id').orderBy('created_at').limit(rows_max)
-  const due = waitingRows(trx, target)
-    .select('incident_id')
-    .where('next_attempt_at', '<=', sql<string>`${new Date(now_ms)}::timestamptz`)
-    .orderBy('claimed_until')
-    .orderBy('created_at')
-    .limit(rows_max)
-  const rows = await waitingRows(trx, target)
-    .select(['id', 'incident_id', 'event_seq', 'reason', 'rule_name', 'grouping', 'late'])
-    .select(['attempts', 'released', 'created_at', 'next_attempt_at', 'claimed_until'])
-    .where((row) => row.or([row('id', 'in', oldest), row('incident_id', 'in', due)]))
-    .orderBy('created_at')
-    .orderBy('event_seq')
-    .forUpdate()
-    .skipLocked()
-    .execute()
-  return rows.map(({ incident_id, reason, ...row }) => ({
-    ...row,
-    ...{ incident: incident_id, channel: target.channel_name, reason: reason as NoticeReason },
-    created_ms: Date.parse(row.created_at),
-    next_attempt_ms: Date.parse(row.next_attempt_at),
-    claimed_ms: row.claimed_until === null ? 0 : Date.parse(row.claimed_until),
-  }))
-}
-
-function waitingRows(trx: IncidentDb, { project_id, channel_name }: ChannelName) {
-  return trx
-    .selectFrom('notification_outbox')
-    .where('project_id', '=', project_id)
-    .where('channel', '=', channel_name)
-    .where('state', '=', 'waiting')
 }
 
 async function readGroups(
@@ -240,6 +207,7 @@ async function writePlan(
     await outbox().set({ released: true }).where('id', 'in', plan.released).execute()
   }
   if (plan.claimed.length === 0) return
+  if (plan.joined.length > 0) await setReason(trx, plan.joined, 'opened_and_resolved')
   await outbox()
     .set((row) => ({
       claim: claim_id,
@@ -268,6 +236,18 @@ async function writePlan(
   }
 }
 
+async function setReason(
+  trx: IncidentDb,
+  ids: readonly string[],
+  reason: MessageReason,
+): Promise<void> {
+  await sql`
+    update notification_outbox
+    set reason = ${reason}, message = jsonb_set(message, '{reason}', to_jsonb(${reason}::text))
+    where id = any(${[...ids]}::uuid[])
+  `.execute(trx)
+}
+
 async function readClaimed(
   trx: IncidentDb,
   { channel_name }: ChannelName,
@@ -288,7 +268,7 @@ async function readClaimed(
     .execute()
   return rows.map(({ attempts, attempts_before, reason, message, ...row }) => ({
     ...row,
-    reason: reason as NoticeReason,
+    reason: reason as MessageReason,
     message: message as unknown as Message,
     attempt: attempts,
     attempt_since_resend: attempts - attempts_before,

@@ -1,7 +1,8 @@
 import { sleep } from '../../../../kernel/time.ts'
 import { runInInstallation, runInProject } from '../../../../platform/tenancy/index.ts'
 import { type AttemptPorts, attemptNext } from './attempt.ts'
-import { type ChannelName, findDueChannels } from './claim.ts'
+import { findDueChannels } from './claim.ts'
+import type { ChannelName } from './waiting-rows.ts'
 
 export type NotificationsOptions = AttemptPorts & {
   settings: AttemptPorts['settings'] & SenderSettings
@@ -21,7 +22,7 @@ export type SenderSettings = {
 
 export const defaultSenderSettings = {
   ...{ attempts_max: 16, per_project_max: 4, poll_ms: 1_000, stop_ms_max: 12_000 },
-  ...{ lease_ms: 60_000, messages_max: 50, ahead_ms: () => 0 },
+  ...{ lease_ms: 12_000, messages_max: 50, ahead_ms: () => 0 },
 } as const
 
 /** The running sender of a process. */

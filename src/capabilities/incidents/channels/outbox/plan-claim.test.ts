@@ -9,6 +9,7 @@ const row = (more: Partial<WaitingRow> = {}): WaitingRow => {
   return {
     ...{ id: `m${ids}`, incident: `i${ids}`, event_seq: 1, channel: 'c', reason: 'opened' },
     ...{ rule_name: 'r', grouping, attempts: 0, late: false, released: false },
+    ...{ muted: false, announced: false },
     ...{ created_ms: 0, next_attempt_ms: 0 },
     ...more,
   }
@@ -57,6 +58,8 @@ const arbitraryRow = fc
     rule_name: fc.constantFrom('r', 's'),
     attempts: fc.integer({ min: 0, max: 2 }),
     late: fc.boolean(),
+    muted: fc.boolean(),
+    announced: fc.boolean(),
     released: fc.boolean(),
     created_ms: fc.integer({ min: 0, max: 100_000 }),
     next_attempt_ms: fc.integer({ min: 0, max: 100_000 }),
@@ -82,8 +85,18 @@ test('any plan keeps the order of an incident, one rule per attempt, and makes p
       }
       for (const id of result.superseded) {
         const dropped = rows.find((one) => one.id === id)
-        expect([dropped?.attempts, dropped?.late]).toEqual([0, false])
+        expect(dropped?.attempts).toBe(0)
+        expect(dropped?.late === true && dropped.reason !== 'resolved').toBe(false)
         expect(claimed.has(id)).toBe(false)
+      }
+      for (const id of result.joined) {
+        const end = rows.find((one) => one.id === id)
+        expect(end).toMatchObject({
+          reason: 'resolved',
+          attempts: 0,
+          announced: false,
+          muted: false,
+        })
       }
       // Otherwise a channel would be polled for ever without an attempt.
       const waits = new Set(idsOf(result.deferred))

@@ -1,4 +1,4 @@
-import { sendAt, sendable, superseded, type Waiting } from '../../messages/outbox.ts'
+import { decideEnds, sendAt, sendable, superseded, type Waiting } from '../../messages/outbox.ts'
 import type { Rule } from '../../rules/rule.ts'
 
 /** A row of the outbox that waits. */
@@ -17,6 +17,8 @@ export type ClaimPlan = {
   superseded: string[]
   /** Messages to send in the next attempt: several only of one rule. */
   claimed: WaitingRow[]
+  /** Those of them that tell the opening and the end in one. */
+  joined: string[]
   /** Messages whose group is due. */
   released: string[]
   /** Messages that are not due, and when they are. */
@@ -33,6 +35,8 @@ export function planClaim(
   { now_ms, messages_max }: { now_ms: number; messages_max: number },
 ): ClaimPlan {
   const dropped = new Set<Waiting>(superseded(rows))
+  const ends = decideEnds(rows.filter((row) => !dropped.has(row)))
+  for (const row of ends.dropped) dropped.add(row)
   const rest = rows.filter((row) => !dropped.has(row))
   const heads = new Set<Waiting>(sendable(rest))
   const due = dueTimes(rest, groups)
@@ -40,10 +44,14 @@ export function planClaim(
     .filter((row) => heads.has(row) && timeOf(due, row) <= now_ms)
     .toSorted((one, other) => one.created_ms - other.created_ms || (one.id < other.id ? -1 : 1))
   const [first] = ready
+  const claimed = ready
+    .filter(({ rule_name }) => rule_name === first?.rule_name)
+    .slice(0, messages_max)
   return {
     superseded:
       rest.length === rows.length ? [] : [...dropped].map((row) => (row as WaitingRow).id),
-    claimed: ready.filter(({ rule_name }) => rule_name === first?.rule_name).slice(0, messages_max),
+    claimed,
+    joined: claimed.filter((row) => ends.joined.includes(row)).map(({ id }) => id),
     released: ready.filter(({ released }) => !released).map(({ id }) => id),
     deferred: deferredRows(rest, heads, due).filter(({ until_ms }) => until_ms > now_ms),
   }

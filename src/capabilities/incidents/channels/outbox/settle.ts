@@ -1,6 +1,7 @@
 import { newId } from '../../../../kernel/ids.ts'
 import { sql } from '../../../../platform/relational/index.ts'
 import type { AfterAttempt } from '../../messages/delivery.ts'
+import { isEnd } from '../../messages/message.ts'
 import type { IncidentDb } from '../../ports.ts'
 import { openIncidents } from '../../store/incident-book.ts'
 import { coreOf } from '../../store/incident-row.ts'
@@ -119,13 +120,13 @@ async function writeThreads(
 /** Marks incidents whose firing a channel announced: their end is announced even when muted. */
 async function markDelivered(trx: IncidentDb, messages: readonly ClaimedMessage[]): Promise<void> {
   for (const { reason, incident_id, event_seq } of messages) {
-    if (reason !== 'resolved') await deliveredOpening(trx, incident_id, event_seq)
+    if (!isEnd(reason)) await deliveredOpening(trx, incident_id, event_seq)
   }
 }
 
 /** Gives messages to the fallback channel, with ids of their own, and disables an ended channel. */
 async function useFallback(trx: IncidentDb, claim: Claim, settled: Settlement): Promise<void> {
-  const { stored, project_id, messages } = claim
+  const { stored, project_id } = claim
   const now = new Date(settled.now_ms)
   if (stored !== undefined && settled.after.kind === 'dead' && settled.after.disables_channel) {
     await trx
@@ -141,16 +142,36 @@ async function useFallback(trx: IncidentDb, claim: Claim, settled: Settlement): 
   }
   const fallback = stored?.fallback
   if (fallback == null) return
-  for (const { id } of messages) {
+  for (const id of await idsWithEnds(trx, claim)) {
+    // An end tells the opening as well if the fallback has no message about it.
     await sql`
       insert into notification_outbox (id, project_id, incident_id, event_seq, channel, reason,
         rule_name, grouping, message, late, state, released, next_attempt_at, created_at)
-      select ${newId()}, project_id, incident_id, event_seq, ${fallback}, reason,
-        rule_name, grouping, message, late, 'waiting', true, ${now}, ${now}
+      select ${newId()}, project_id, incident_id, event_seq, ${fallback},
+        replace(reason, 'opened_and_resolved', 'resolved'), rule_name, grouping,
+        jsonb_set(message, '{reason}', to_jsonb(replace(reason, 'opened_and_resolved', 'resolved'))),
+        late, 'waiting', true, ${now}, ${now}
       from notification_outbox where id = ${id} and project_id = ${project_id}
       on conflict do nothing
     `.execute(trx)
   }
+}
+
+/** Returns the ids of messages, and of the ends that follow them: who learns the one learns the other. */
+async function idsWithEnds(trx: IncidentDb, { project_id, messages }: Claim): Promise<string[]> {
+  const ids = messages.map(({ id }) => id)
+  const { rows } = await sql<{ id: string }>`
+    select distinct row.id, row.event_seq from notification_outbox as dead
+    join notification_outbox as row on row.incident_id = dead.incident_id
+      and row.channel = dead.channel
+      and (row.id = dead.id or (
+        row.event_seq > dead.event_seq and row.state = 'waiting' and row.reason = 'resolved'
+      ))
+    where dead.project_id = ${project_id} and row.project_id = ${project_id}
+      and dead.id = any(${ids}::uuid[])
+    order by row.event_seq
+  `.execute(trx)
+  return rows.map(({ id }) => id)
 }
 
 /** Records in the timelines that messages were not delivered. */
@@ -163,14 +184,15 @@ async function recordDead(trx: IncidentDb, claim: Claim, settled: Settlement): P
     const before = await book.read(message.incident_id)
     if (before === undefined) continue
     const note = `The message "${message.reason}" was not delivered to the channel ${channel_name}: ${settled.error}.${next}`
+    const latest = coreOf(book.latest(before))
+    const given = isEnd(message.reason) ? [] : [stored?.fallback ?? []].flat()
+    const announced_to = [...new Set([...latest.announced_to, ...given])]
+    const incident = { ...latest, announced_to }
     const event = {
       ...({ type: 'undelivered', at_ms: settled.now_ms, note } as const),
       actor: { type: 'timer', id: 'notifications' } as const,
     }
-    book.record({
-      before: book.latest(before),
-      change: { incident: coreOf(book.latest(before)), events: [event] },
-    })
+    book.record({ before: book.latest(before), change: { incident, events: [event] } })
   }
   await book.save()
 }

@@ -1,11 +1,18 @@
+import { isEnd } from '../../messages/message.ts'
 import { plain, textOf } from '../message-text.ts'
 import { fieldOf, type OpenChannel, type Outgoing, type Send } from './contract.ts'
 import { postJson } from './post-json.ts'
 
 type Labels = Readonly<Record<string, string>>
 
-/** Alertmanager resolves an alert at its `endsAt`: longer than an incident is left alone. */
-const firing_ms = 30 * 24 * 3_600_000
+/**
+ * Alertmanager resolves an alert at its `endsAt`, and forgets alerts when it restarts: clients must send
+ * them again before. An outage of the workers that is shorter ends no alert.
+ */
+const firing_ms = 30 * 60_000
+
+/** Time between two sendings of an alert that fires. */
+export const alertsAgain_ms = 5 * 60_000
 
 /**
  * Sends messages as alerts. The labels of an incident are equal in all messages, because they are
@@ -41,13 +48,14 @@ function alertsOf({ message, thread }: Outgoing, channel: OpenChannel, now_ms: n
   const { summary: _, description: __, ...annotations } = incident.annotations
   const alert = {
     startsAt: incident.opened_at,
+    ...(message.links !== undefined && { generatorURL: message.links.incident }),
     annotations: {
       ...annotations,
       ...{ summary: title, description: body },
       ...(incident.runbook_url !== null && { runbook_url: incident.runbook_url }),
     },
   }
-  const end = new Date(reason === 'resolved' ? now_ms : now_ms + firing_ms).toISOString()
+  const end = new Date(isEnd(reason) ? now_ms : now_ms + firing_ms).toISOString()
   const isOther = before !== undefined && JSON.stringify(before) !== JSON.stringify(labels)
   return [
     ...(isOther ? [{ ...alert, labels: before, endsAt: new Date(now_ms).toISOString() }] : []),

@@ -1,5 +1,6 @@
 import { MailFailed } from '../../../../platform/mail/index.ts'
 import type { AttemptResult } from '../../messages/delivery.ts'
+import { isEnd } from '../../messages/message.ts'
 import { plain, textOf, titleOfSeveral } from '../message-text.ts'
 import type { Outgoing, Send, SenderPorts } from './contract.ts'
 
@@ -38,7 +39,7 @@ export const sendEmail: Send = async (messages, channel, ports) => {
 
 /** The subject of a mail; equal for all mails of an incident but for the end. */
 function subjectOf({ message }: Outgoing, title: string): string {
-  const state = message.reason === 'resolved' ? 'Resolved' : message.incident.severity.toUpperCase()
+  const state = isEnd(message.reason) ? 'Resolved' : message.incident.severity.toUpperCase()
   return `[${state}] ${title}`
 }
 

@@ -1,5 +1,5 @@
 import type { Severity } from '../../../../model/severity.ts'
-import type { Message } from '../../messages/message.ts'
+import { isEnd, type Message } from '../../messages/message.ts'
 import { textOf, titleOfSeveral } from '../message-text.ts'
 import type { Escape } from '../templates.ts'
 import {
@@ -23,8 +23,13 @@ export const sendSlack: Send = (messages, channel, ports) => {
 }
 
 /** Escapes the characters of mentions and links, such as `<!channel>` and `<https://…|text>`. */
-export const escapeMrkdwn: Escape = (value) =>
-  value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+export const escapeMrkdwn: Escape = Object.assign(escapeText, {
+  link: (url: string) => `<${escapeText(url).replaceAll('|', '%7C')}>`,
+})
+
+function escapeText(value: string): string {
+  return value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
 
 /** Options that turn off automatic links and mentions by name. */
 const unlinked = { parse: 'none', link_names: false, unfurl_links: false, unfurl_media: false }
@@ -40,7 +45,7 @@ const marks: Readonly<Record<Severity, string>> = {
 function markdownOf(message: Message, { templates }: OpenChannel): string {
   const { title, body } = textOf(message, templates, escapeMrkdwn)
   const { incident, reason } = message
-  const mark = reason === 'resolved' ? ':white_check_mark:' : marks[incident.severity]
+  const mark = isEnd(reason) ? ':white_check_mark:' : marks[incident.severity]
   return `${mark} *${title.replaceAll('*', '∗')}*\n${body}`
 }
 
@@ -77,7 +82,7 @@ async function sendAsBot(
     const edited = await call('chat.update', thread)
     const isGone = edited.error?.includes('message_not_found') === true
     // The end needs no second message; the others must be noticed, and an edit is silent.
-    if (!isGone && (edited.error !== null || message.reason === 'resolved')) return edited
+    if (!isGone && (edited.error !== null || isEnd(message.reason))) return edited
     if (!isGone) {
       const { channel: to, ts } = thread
       return call('chat.postMessage', { channel: to, thread_ts: ts, reply_broadcast: true })

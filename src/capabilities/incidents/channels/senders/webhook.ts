@@ -26,8 +26,8 @@ export const sendWebhook: Send = async ([first], channel, ports) => {
 }
 
 function payloadOf({ message, is_test }: Outgoing, { templates }: OpenChannel): object {
-  const { reason, at, note, incident } = message
+  const { reason, at, note, incident, details = null, links = null } = message
   const { title, body: text } = textOf(message, templates, plain)
   const type = is_test === true ? 'channel.test' : `incident.${reason}`
-  return { type, timestamp: at, data: { reason, note, title, text, incident } }
+  return { type, timestamp: at, data: { reason, note, title, text, incident, details, links } }
 }
