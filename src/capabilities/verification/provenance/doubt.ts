@@ -14,6 +14,8 @@ export type Doubt =
   | 'hypothetical'
   /** It may be common knowledge: a public address, a standard, a year. */
   | 'general'
+  /** It was seen with the other sign, which many answers leave out. */
+  | 'sign'
 
 /** Characters before a value that are read for what the sentence does with it. */
 const before_chars = 120

@@ -7,6 +7,7 @@ import { doubtQuote } from './doubt-quote.ts'
 import type { NearCalculations } from './near-calculations.ts'
 import type { Context } from './operands.ts'
 import { figuresOf } from './seen-traits.ts'
+import { judgeOtherSign } from './signs.ts'
 import { isSlippedSum } from './slipped-sum.ts'
 import { isSwapped } from './swapped-digits.ts'
 
@@ -61,19 +62,35 @@ function doubtNumber(value: Value, context: Context, near: NearCalculations): Do
   const { kind } = value
   if (kind !== 'number' && kind !== 'money' && kind !== 'quantity') return 'coarse'
   const isFew = isSparse(kind, index)
-  if (isSwapped(value, index, near, isFew ? 4 : 5)) return undefined
-  if (isSlippedSum(value, context)) return undefined
-  const figures = countFigures(value.text)
-  if (figures < figures_min[kind] || value.isAbout === true || value.bound !== undefined)
-    return 'coarse'
+  if (isSwapped(value, index, near, isFew ? 4 : 5) || isSlippedSum(value, context)) return undefined
+  const sign = judgeOtherSign(value, context)
+  if (sign !== undefined) return sign === 'wrong' && !isInList(value, text) ? undefined : 'sign'
+  if (isCoarse(value, kind)) return 'coarse'
   // Where more was seen, an answer calculates in more steps than are followed.
   if (!isFew) return 'calculable'
   if (isOtherCurrency(value, index)) return undefined
+  return doubtFigure(value, context, near)
+}
+
+function isCoarse({ text, isAbout, bound }: Value, kind: keyof typeof figures_min): boolean {
+  return countFigures(text) < figures_min[kind] || isAbout === true || bound !== undefined
+}
+
+function doubtFigure(
+  value: Value,
+  { text, index }: Context,
+  near: NearCalculations,
+): Doubt | undefined {
   const sentence = sentenceBefore(text, value)
-  if (figures < 4 && conditional.test(sentence)) return 'hypothetical'
+  if (countFigures(value.text) < 4 && conditional.test(sentence)) return 'hypothetical'
   return (
     doubtBySentence(value, sentence, index) ?? (near.explains(value) ? 'calculable' : undefined)
   )
+}
+
+/** Tells whether a value is in a row of a table or in an item of a list. */
+function isInList({ at: [start] }: Value, text: string): boolean {
+  return /^\s*(?:[-*•|]|\d+[.)])/.test(text.slice(text.lastIndexOf('\n', start) + 1))
 }
 
 function doubtBySentence(
