@@ -1,15 +1,17 @@
 import type { Value } from '../values/value.ts'
 
 /** Why a value needs no evidence. */
-export type Exemption =
-  | 'small_integer'
-  | 'list_number'
-  | 'constant'
-  | 'path'
-  | 'example'
-  | 'code'
-  | 'rate'
-  | 'name'
+export const exemptions = [
+  'small_integer',
+  'list_number',
+  'constant',
+  'path',
+  'example',
+  'code',
+  'rate',
+  'name',
+] as const
+export type Exemption = (typeof exemptions)[number]
 
 /** Integers up to this one are not checked. */
 const small_integer_max = 5

@@ -9,6 +9,7 @@ import type {
   Judge,
   PaidCalls,
   StoredResult,
+  StoredValue,
   Verifier,
   VerifierName,
 } from '../contract.ts'
@@ -149,7 +150,7 @@ async function verify(deps: RunInProgress): Promise<string> {
     if (end.outcome === 'over_budget') overBudget.add(call.verifier)
     return end
   }
-  const { claims: byRules, values, gaps } = await deps.reader.read(context, signal)
+  const { claims: byRules, values, gaps, left } = await deps.reader.read(context, signal)
   const found = await findClaims(deps, { context, byRules, paid: counted, signal })
   const claims = joinValues(found.claims, values)
   const ends = await runVerifiers(deps, { context, paid: counted, claims, signal })
@@ -157,7 +158,7 @@ async function verify(deps: RunInProgress): Promise<string> {
   const outage = [...ends.values()].find(({ error }) => isOutage(error))
   if (outage !== undefined) throw outage.error
   const result = toResult({ context, claims, ends, overBudget })
-  const whole = { ...result, gaps: [...found.gaps, ...gaps], values_checked: values.length }
+  const whole = { ...result, gaps: [...found.gaps, ...gaps], ...countValues(values, left) }
   const writing = { db: deps.db, run, lease: job, ended_at: new Date(deps.clock.now_ms()) }
   const fault = findFault(whole, timeOut)
   if (fault !== undefined) {
@@ -169,6 +170,12 @@ async function verify(deps: RunInProgress): Promise<string> {
   if (written === undefined) return 'ended'
   meters.verified(written, deps.clock.now_ms())
   return 'verified'
+}
+
+/** Counts the values of an answer: one that was not checked says nothing about its claim. */
+function countValues(values: readonly StoredValue[], left: number) {
+  const values_checked = values.filter(({ verdict }) => verdict !== 'not_checked').length
+  return { values_checked, values_not_checked: values.length - values_checked + left }
 }
 
 type Found = Omit<RunParts, 'claims'> & { byRules: readonly Claim[] }
