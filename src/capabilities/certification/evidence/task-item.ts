@@ -46,7 +46,7 @@ export function toTaskItem(row: TaskRow, { salt, withGroup, feedback }: TaskCont
         loop_rate: Number(row.has_loop),
         context_failure_rate: Number(row.has_context_failure),
       }),
-      // Values that nobody checked are missing evidence: they do not count as supported.
+      // Values that were not checked are missing evidence: they do not count as supported.
       ...(row.is_analysed &&
         (row.is_checked || row.has_unsupported_claim) && {
           unsupported_claim_rate: Number(row.has_unsupported_claim),

@@ -17,7 +17,7 @@ const parts_max = 24
 const yearParts = [1, 12, 52, 360, 365]
 
 /**
- * Returns whether a seen rate gives an amount: so many times the rate, alone or added to another
+ * Returns whether a seen rate gives an amount: a multiple of the rate, alone or added to another
  * amount. Only a rate with its number is a rate: the words `per month` calculate nothing.
  */
 export function isReachedByRate(value: Value, { index, supported }: Context): boolean {

@@ -39,6 +39,12 @@ export function checkValues(context: SeenAnswer): { values: StoredValue[]; left:
   return { values, left: checked.length - values.length }
 }
 
+/** Counts the values of an answer: one that was not checked says nothing about its claim. */
+export function countValues(values: readonly StoredValue[], left: number) {
+  const values_checked = values.filter(({ verdict }) => verdict !== 'not_checked').length
+  return { values_checked, values_not_checked: values.length - values_checked + left }
+}
+
 function toTexts({ seen, calls, is_seen_complete }: SeenAnswer): SeenText[] {
   const texts: SeenText[] = seen.map(({ source, text, is_complete }) => ({
     ...{ source, text, complete: is_complete },

@@ -9,12 +9,11 @@ import type {
   Judge,
   PaidCalls,
   StoredResult,
-  StoredValue,
   Verifier,
   VerifierName,
 } from '../contract.ts'
 import { checkClaims, type VerifierEnd } from './check-claims.ts'
-import { joinValues, type RunClaim } from './check-values.ts'
+import { countValues, joinValues, type RunClaim } from './check-values.ts'
 import { RunRefused, runLimits } from './limits.ts'
 import { openPaidCalls } from './paid-calls.ts'
 import { type AnswerPorts, type ReadAnswer, readAnswer } from './read-answer.ts'
@@ -170,12 +169,6 @@ async function verify(deps: RunInProgress): Promise<string> {
   if (written === undefined) return 'ended'
   meters.verified(written, deps.clock.now_ms())
   return 'verified'
-}
-
-/** Counts the values of an answer: one that was not checked says nothing about its claim. */
-function countValues(values: readonly StoredValue[], left: number) {
-  const values_checked = values.filter(({ verdict }) => verdict !== 'not_checked').length
-  return { values_checked, values_not_checked: values.length - values_checked + left }
 }
 
 type Found = Omit<RunParts, 'claims'> & { byRules: readonly Claim[] }

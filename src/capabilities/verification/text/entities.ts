@@ -19,7 +19,7 @@ export function copyDecoded(builder: TextBuilder, source: string, [start, end]: 
   copyReplaced(builder, { source, start, end }, entity)
 }
 
-/** Decodes the entities and the JSON escapes of a text; undefined if it has none. */
+/** Decodes the entities and JSON escapes of a text; undefined for a text without them. */
 export function decodeText(text: string): MappedText | undefined {
   if (!text.includes('&') && !text.includes('\\u')) return undefined
   const builder = new TextBuilder(text)
