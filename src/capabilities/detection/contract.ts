@@ -80,7 +80,7 @@ export type Detector<Settings extends z.ZodObject = z.ZodObject> = {
   ): FindingDraft[]
   /** Returns why a part of the run could not be checked, beyond `needs`. */
   findGap?(run: TaskRun): string | undefined
-  /** Counts the values of the answers after `detect`; what was not checked is no sign of health. */
+  /** Counts the values of the answers after `detect`; values that were not checked may be wrong. */
   countValues?(run: TaskRun): ValueCounts
 }
 

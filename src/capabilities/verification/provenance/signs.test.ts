@@ -20,7 +20,7 @@ describe('signs of values', () => {
     ['A refund of $1,250 was made.', '{"type": "refund", "amount": -1250}'],
     ['Discount: −$20', '{"discount": 20}'],
     ['The result is −1,250 EUR.', '| result | (1,250) |\n| tax | 80 |'],
-    // An operator is no sign.
+    // A dash between two numbers is not a sign.
     ['Delivery takes 10–20 days.', 'Delivery takes 10-20 days.'],
   ])('%s is seen in %s', (answer, text) => {
     expect(verdictOf(answer, text)).toBe('seen')

@@ -17,6 +17,7 @@ import { checkAnswer, indexSeen } from '../provenance/index.ts'
 import { type Fact, judgeByFacts } from '../verdicts/judge-by-facts.ts'
 import { decideByWords } from '../verdicts/judge-by-words.ts'
 import { askJudge, type CitedPassage, judgedPassages_max } from './kb-judge.ts'
+import { withSeenValues } from './kb-values.ts'
 import { decideBySources, type KbResult, type SourceVerdict } from './kb-verdict.ts'
 
 /** Dependencies of verifier `kb`. */
@@ -105,28 +106,6 @@ async function openKb(
     return askJudge(judge, { asked, passages, otherwise: decided }, signal)
   }
 }
-
-/**
- * A claim whose wording is in no passage, but whose values were all seen, is open rather than not
- * found: its values are the evidence.
- */
-function withSeenValues({ values }: ClaimToCheck, decided: KbResult): KbResult {
-  const seen = values.filter(({ verdict }) => verdict === 'seen' || verdict === 'derived')
-  const isSeen = values.every(
-    ({ verdict }) => verdict !== 'unsupported' && verdict !== 'not_checked',
-  )
-  if (decided.verdict !== 'not_found' || !isSeen || seen.length === 0) return decided
-  return {
-    verdict: 'unverifiable',
-    confidence: 0.5,
-    method: 'provenance',
-    evidence: seen.flatMap(({ evidence }) => evidence.slice(0, 1)).slice(0, evidence_max),
-    note: 'the agent saw all values of the claim; no passage says the rest',
-  }
-}
-
-/** Evidence of values that a result shows. */
-const evidence_max = 5
 
 /** A verdict whose evidence is not read yet. */
 type OpenVerdict = Omit<SourceVerdict, 'evidence'> & { cites: readonly (() => Cited)[] }
