@@ -18,7 +18,7 @@ import { type Fact, judgeByFacts } from '../verdicts/judge-by-facts.ts'
 import { decideByWords } from '../verdicts/judge-by-words.ts'
 import { askJudge, type CitedPassage, judgedPassages_max } from './kb-judge.ts'
 import { withSeenValues } from './kb-values.ts'
-import { decideBySources, type KbResult, type SourceVerdict } from './kb-verdict.ts'
+import { decideBySources, type SourceVerdict } from './kb-verdict.ts'
 
 /** Dependencies of verifier `kb`. */
 export type KbDeps = {
