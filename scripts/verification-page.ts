@@ -50,8 +50,8 @@ function setSection(title: string, set: SetFigures | undefined): string[] {
     'Precision: share of the verdicts that are right. Coverage: share of all claims that get the verdict. Brier',
     'score and ECE (expected calibration error, 10 bins) measure the stated confidence of both verdicts: lower is better.',
     '',
-    '| tier | verifier | method | supported: precision | coverage | contradicted: precision | coverage | Brier | ECE |',
-    '|---|---|---|---|---|---|---|---|---|',
+    '| tier | verifier | method | supported: precision | coverage | likely: labelled supported | coverage | contradicted: precision | coverage | Brier | ECE |',
+    '|---|---|---|---|---|---|---|---|---|---|---|',
     ...tiers.flatMap((tier) => tier.methods.map((method) => methodRow(tier, method))),
     '',
     'AUC: probability that a supported claim is rated above another one, with retrieval (end to end) and with the',
@@ -87,10 +87,10 @@ function valuesSection(values: ValueFigures): string[] {
 }
 
 function methodRow({ tier, verifier, claims }: TierFigures, figures: MethodFigures): string {
-  const { method, supported_right, contradicted_right, brier, ece } = figures
+  const { method, supported_right, likely_right, contradicted_right, brier, ece } = figures
   const cells = [
     ...[tier, `\`${verifier}\``, method === 'all' ? '**all**' : `\`${method}\``],
-    ...[supported_right, contradicted_right].flatMap((right) => [
+    ...[supported_right, likely_right, contradicted_right].flatMap((right) => [
       precision(right),
       (right.of / claims).toFixed(3),
     ]),

@@ -12,6 +12,9 @@ const share = z.number().min(0).max(1)
 /** Numbers of claims by verdict. */
 export const verdictCounts = record('VerdictCounts', {
   supported: count,
+  likely: count.describe(
+    'Claims whose words, numbers and names a passage has. They are not decided, and have no weight in the score.',
+  ),
   contradicted: count,
   not_found: count.describe('Claims for which no verifier found a source.'),
   unverifiable: count.describe('Claims that their sources neither support nor contradict.'),

@@ -202,10 +202,10 @@ function isAt(passage: Passage, source: string, at: readonly number[] | undefine
  */
 function withDispute(verdicts: OpenVerdict[], asked: Question, found: Found): OpenVerdict[] {
   const words = verdicts.filter(({ method }) => method === 'words' || method === 'quote')
-  if (!words.some(({ verdict }) => verdict === 'supported')) return verdicts
+  if (!words.some(isAgreeing)) return verdicts
   if (found.documents.length === 0 || found.seen.length === 0) return verdicts
   const all = [...found.documents, ...found.seen]
-  if (byWords(asked, all, 'documents').verdict === 'supported') return verdicts
+  if (isAgreeing(byWords(asked, all, 'documents'))) return verdicts
   const cites = words.flatMap((each) => {
     const nearest = each.by === 'documents' ? found.documents[0] : found.seen[0]
     return each.cites[0] ?? nearest?.cite ?? []
@@ -217,7 +217,11 @@ function withDispute(verdicts: OpenVerdict[], asked: Question, found: Found): Op
   return [...verdicts.filter((each) => !words.includes(each)), disputed]
 }
 
+function isAgreeing({ verdict }: OpenVerdict): boolean {
+  return verdict === 'supported' || verdict === 'likely'
+}
+
 function narrowed(verdict: string): SourceVerdict['verdict'] {
-  const known = ['supported', 'contradicted', 'not_found'] as const
+  const known = ['supported', 'likely', 'contradicted', 'not_found'] as const
   return known.find((each) => each === verdict) ?? 'unverifiable'
 }
