@@ -138,7 +138,7 @@ function weighSources(
   const verdicts = [
     byFacts(
       asked,
-      own.flatMap(({ number }) => number ?? []),
+      own.map(({ fact }) => fact),
       'facts',
     ),
     byFacts(asked, findFacts(sources.seenFacts, asked), 'what the agent saw'),
