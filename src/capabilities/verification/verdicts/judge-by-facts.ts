@@ -116,7 +116,7 @@ function attributeTerms({ attribute, subject }: Fact): string[] {
 
 /** Returns the share of an attribute's words in a claim; years may come from its question. */
 function attributeShare({ text, context = '' }: Question, fact: Fact): number {
-  // `A charger costs 69 euros` is no price of the camera that the question names.
+  // `A charger costs 69 euros` does not state the price of the camera in the question.
   const isOwn = namedSubjects(text, [normalise(fact.subject)]).length > 0 || pronoun.test(text)
   const inClaim = isOwn ? withForms(terms(text)) : new Set(terms(text))
   const inBoth = new Set([...inClaim, ...terms(context)])
@@ -229,7 +229,7 @@ function withoutSubject(text: string, subject: string): string {
 }
 
 /**
- * Finds `€18 million a year` where the fact has no year: a rate is no total, and a price per month
+ * Finds `€18 million a year` where the fact has no year: a rate is not a total, and a price per month
  * is not one per year. Periods that a claim leaves out are other periods too.
  */
 function hasOtherPeriod(text: string, { attribute, unit }: Fact): boolean {
@@ -240,7 +240,7 @@ function hasOtherPeriod(text: string, { attribute, unit }: Fact): boolean {
   return !known.isSubsetOf(stated.union(readAdverbs(text)))
 }
 
-/** An attribute such as `nights` may stand behind an article in a claim. */
+/** An attribute such as `nights` may follow an article in a claim. */
 function periodWords(attribute: string): Set<string> {
   return readPeriods(`per ${attribute.split(/\s+/).join(' per ')}`)
 }
