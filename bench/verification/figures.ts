@@ -13,6 +13,8 @@ export type MethodFigures = {
   /** Claims that got the verdict and have it as label, of those that got it. */
   supported_right: Share
   contradicted_right: Share
+  /** Claims that are `likely` and labelled supported, of those that are likely. */
+  likely_right: Share
   /** Brier score and expected calibration error of both verdicts; null without any. */
   brier: number | null
   ece: number | null
@@ -70,11 +72,16 @@ export function measureMethod(verdicts: readonly LabelledVerdict[], method: stri
   const [supported, contradicted] = ['supported', 'contradicted'].map((verdict) =>
     given.filter((one) => one.verdict === verdict).map(toLabel),
   )
+  const likely = given.filter(({ verdict }) => verdict === 'likely')
   const decided = [...(supported ?? []), ...(contradicted ?? [])]
   return {
     method,
     supported_right: rightOf(supported ?? []),
     contradicted_right: rightOf(contradicted ?? []),
+    likely_right: {
+      part: likely.filter(({ label }) => label === 'supported').length,
+      of: likely.length,
+    },
     brier: round(brierScore(decided)),
     ece: round(calibrationError(decided)),
   }

@@ -36,7 +36,8 @@ export function measureVerdicts(folder: string, isVerbose: boolean): TierFigures
     `${outcomes.length} claims, ${corpus.library.chunks.size} chunks, ${perClaim} ms per claim`,
   )
   reportRanking(outcomes)
-  for (const verdict of ['supported', 'contradicted'] as const) reportVerdict(outcomes, verdict)
+  for (const verdict of ['supported', 'likely', 'contradicted'] as const)
+    reportVerdict(outcomes, verdict)
   for (const trap of [...new Set(outcomes.map(({ trap }) => trap))].sort())
     reportTrap(outcomes, trap)
   if (isVerbose) showErrors(outcomes)
@@ -131,8 +132,9 @@ function reportVerdict(outcomes: readonly Outcome[], verdict: Verdict): void {
     const given = outcomes.filter(
       (outcome) => outcome.verdict === verdict && (method === 'all' || outcome.method === method),
     )
-    const precision = share(given, ({ label }) => label === verdict)
-    const labelled = outcomes.filter(({ label }) => label === verdict)
+    const wanted = labelOf(verdict)
+    const precision = share(given, ({ label }) => label === wanted)
+    const labelled = outcomes.filter(({ label }) => label === wanted)
     const recall = share(labelled, (outcome) => given.includes(outcome))
     const coverage = share(outcomes, (outcome) => given.includes(outcome))
     console.log(
@@ -143,19 +145,26 @@ function reportVerdict(outcomes: readonly Outcome[], verdict: Verdict): void {
 
 function reportTrap(outcomes: readonly Outcome[], trap: string | null): void {
   const claims = outcomes.filter((outcome) => outcome.trap === trap)
-  const decided = claims.filter(
-    ({ verdict }) => verdict === 'supported' || verdict === 'contradicted',
-  )
-  const right = share(decided, ({ label, verdict }) => label === verdict)
+  const decided = claims.filter(isStated)
+  const right = share(decided, ({ label, verdict }) => label === labelOf(verdict))
   const figures = `${decided.length} of ${claims.length} decided, right ${right}`
   console.log(`trap ${trap ?? '(none)'}: ${figures}, AUC ${auc(claims, 'support')}`)
 }
 
 function showErrors(outcomes: readonly Outcome[]): void {
   for (const { verdict, label, text, method, docs } of outcomes) {
-    const isDecided = verdict === 'supported' || verdict === 'contradicted'
-    if (isDecided && verdict !== label) console.log(verdict, label, method, text, docs.join())
+    if (isStated({ verdict }) && labelOf(verdict) !== label)
+      console.log(verdict, label, method, text, docs.join())
   }
+}
+
+function isStated({ verdict }: Pick<Outcome, 'verdict'>): boolean {
+  return verdict === 'supported' || verdict === 'likely' || verdict === 'contradicted'
+}
+
+/** Returns the label that a verdict claims. */
+function labelOf(verdict: Verdict): Verdict {
+  return verdict === 'likely' ? 'supported' : verdict
 }
 
 function share<T>(items: readonly T[], test: (item: T) => boolean): string {

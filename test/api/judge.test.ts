@@ -31,7 +31,7 @@ const kept = (project_id: string, task_id: string) =>
   agentRun(`${project_id} ${task_id}`, { project_id, task_id })
     .system('Never use the word "cheap".')
     .user('What does it cost?')
-    .assistant('It costs four euros, which is a bargain.')
+    .assistant('It costs little, which is a bargain.')
 
 /** A loop, which rules find, and an instruction to keep. */
 const looping = (project_id: string, task_id: string) =>

@@ -8,6 +8,7 @@ import {
 } from '../../src/capabilities/certification/index.ts'
 import { statementPayloadType } from '../../src/capabilities/certification/statement/statement.ts'
 import { projectWaits_max } from '../../src/kernel/wait-slots.ts'
+import { sql } from '../../src/platform/relational/index.ts'
 import {
   type CertificationApi,
   openCertificationApi,
@@ -139,6 +140,30 @@ describe('a certification', () => {
     expect(await api.certify(project)).toMatchObject({
       result: 'inconclusive',
       gates: [{ reason: 'broken_values' }],
+    })
+  })
+
+  test('values that were not checked are no evidence of supported values', async () => {
+    const gates = [{ metric: 'unsupported_claim_rate', kind: 'absolute', threshold: 0.2 }]
+    const project = await goodProject({ gates })
+    const analysed = async (values: object | null | undefined, users: string) => {
+      const verdict = JSON.stringify({ summary: 'Nothing wrong found.', values })
+      await sql`update tasks set verdict = ${verdict}::jsonb
+        where project_id = ${project} and user_id ~ ${users}`.execute(api.db)
+    }
+    await analysed({ checked: 1, not_checked: 2 }, '.')
+    const unchecked = { result: 'inconclusive', gates: [{ reason: 'no_samples', n: 0 }] }
+    expect(await api.certify(project)).toMatchObject(unchecked)
+    // Analysed by an earlier version, or with the detector switched off.
+    await analysed(undefined, '[0-4]$')
+    await analysed(null, '[5-9]$')
+    await api.seedTasks(project, { users: 1, tasks: 1, user: () => 'new', prefix: 'new' })
+    expect(await api.certify(project)).toMatchObject(unchecked)
+    await analysed({ checked: 3, not_checked: 0 }, '.')
+    await api.seedTasks(project, { users: 1, tasks: 1, user: () => 'newer', prefix: 'newer' })
+    expect(await api.certify(project)).toMatchObject({
+      result: 'certified',
+      gates: [{ n: 601, k: 0 }],
     })
   })
 

@@ -310,7 +310,14 @@ describe('result', () => {
       body: {
         ...{ trace_id: trace, task_id: 'task-1', status: 'not_verified', trust_score: null },
         ...{ run_id: null, stale: false, verifiers: [], created_at: null },
-        counts: { supported: 0, contradicted: 0, not_found: 0, unverifiable: 0, skipped: 0 },
+        counts: {
+          supported: 0,
+          likely: 0,
+          contradicted: 0,
+          not_found: 0,
+          unverifiable: 0,
+          skipped: 0,
+        },
       },
     })
     expect((await api.get(project, `${path}/summary`)).body).toMatchObject({
@@ -332,7 +339,14 @@ describe('result', () => {
       ...{ trace_id: trace, status: 'verified', run_id, trust_score: 0.9, coverage: 0.5 },
       ...{ claims_total: 2, caps: [], formula_version: 'trust-1', stale: false },
       ...{ interval: [expect.any(Number), expect.any(Number)], context: { sources: 2 } },
-      counts: { supported: 1, contradicted: 0, not_found: 1, unverifiable: 0, skipped: 0 },
+      counts: {
+        supported: 1,
+        likely: 0,
+        contradicted: 0,
+        not_found: 1,
+        unverifiable: 0,
+        skipped: 0,
+      },
     })
     const claims = await api.get(project, `${path}/claims`)
     expect(claims.body).toMatchObject({ run_id, total: 2, next_cursor: null })
@@ -395,7 +409,14 @@ describe('result', () => {
     expect(body.verifiers).toEqual([
       {
         name: 'kb',
-        counts: { supported: 1, contradicted: 1, not_found: 1, unverifiable: 4, skipped: 0 },
+        counts: {
+          supported: 1,
+          likely: 0,
+          contradicted: 1,
+          not_found: 1,
+          unverifiable: 4,
+          skipped: 0,
+        },
       },
     ])
   })

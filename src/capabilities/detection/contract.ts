@@ -80,7 +80,12 @@ export type Detector<Settings extends z.ZodObject = z.ZodObject> = {
   ): FindingDraft[]
   /** Returns why a part of the run could not be checked, beyond `needs`. */
   findGap?(run: TaskRun): string | undefined
+  /** Counts the values of the answers after `detect`; values that were not checked may be wrong. */
+  countValues?(run: TaskRun): ValueCounts
 }
+
+/** Values of answers that need a source: those that were checked, and those that were not. */
+export type ValueCounts = { checked: number; not_checked: number }
 
 /** A detector reached a limit on one run; the run is `not_analysed` by it. */
 export class BudgetSpent extends Error {

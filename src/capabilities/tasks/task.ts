@@ -130,6 +130,13 @@ const verdictSchema = z
     wasted_tokens: count.describe('Tokens of the calls that findings count as wasted.'),
     wasted_cost_usd: dollarsSchema,
     detected_at: z.iso.datetime(),
+    values: z
+      .strictObject({ checked: count, not_checked: count })
+      .meta({ id: 'ValueCounts' })
+      .nullable()
+      .describe(
+        'Values of the answers that need a source: how many were checked, and how many were not. Null if none could be checked.',
+      ),
   })
   .meta({ id: 'Verdict' })
 
@@ -241,9 +248,9 @@ function trustFrom({ trust_score, trust_coverage, verification_state, verified_a
 function verdictOf(row: TaskRow): z.input<typeof verdictSchema> | null {
   const { verdict, worst_severity, wasted_tokens, wasted_cost_usd } = row
   if (verdict === null) return null
-  const { summary, findings, recovered, root_cause, detected_at } = verdict
+  const { summary, findings, recovered, root_cause, detected_at, values = null } = verdict
   return {
-    ...{ summary, findings, recovered, detected_at, wasted_tokens },
+    ...{ summary, findings, recovered, detected_at, wasted_tokens, values },
     worst_severity: severities[worst_severity - 1] ?? null,
     root_cause: root_cause && { ...root_cause, evidence: { ...root_cause.evidence } },
     wasted_cost_usd: shownDollars(wasted_cost_usd),

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Kysely, TaskTables, VerificationTables } from '../../platform/relational/index.ts'
+import type { ValueReason } from './provenance/index.ts'
 import type { Verdict } from './verdicts/verdict.ts'
 
 /** The database of verification. */
@@ -92,6 +93,8 @@ export type StoredValue = {
   verdict: 'seen' | 'derived' | 'exempt' | 'unsupported' | 'not_checked'
   /** Calculation of a derived value, such as `12 + 30 = 42`; null for other values. */
   derivation: string | null
+  /** Why a value was not checked, or needs no source; null for others. Absent in older claims. */
+  reason?: ValueReason | null
   evidence: readonly StoredEvidence[]
 }
 

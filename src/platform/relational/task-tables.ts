@@ -96,6 +96,8 @@ export type TaskVerdict = {
   } | null
   summary: string
   detected_at: string
+  /** Values of the answers; null if they were not checked, absent in verdicts of earlier versions. */
+  values?: { checked: number; not_checked: number } | null
 }
 
 /** A state change of a task and its actor. */

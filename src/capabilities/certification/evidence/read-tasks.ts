@@ -64,7 +64,8 @@ async function readPage(
   const { rows } = await sql<TaskRow>`
     with page as (
       select project_id, task_id, name, user_id, conversation_id, state, started_at, cost_usd,
-        unpriced_calls, duration_ms, trust_score, verdict is not null as is_analysed
+        unpriced_calls, duration_ms, trust_score, verdict is not null as is_analysed,
+        coalesce((verdict -> 'values' ->> 'not_checked')::int = 0, false) as is_checked
       from tasks
       where project_id = ${project_id} and environment = ${environment}
         and release = any(${[...tags]}) and started_at < ${window.to}

@@ -18,6 +18,8 @@ export type TaskRow = {
   has_loop: boolean
   has_context_failure: boolean
   has_unsupported_claim: boolean
+  /** Whether all values of its answers were checked. */
+  is_checked: boolean
 }
 
 /** Settings of the conversion of a task to evidence. `withGroup`: a gate needs names of tasks. */
@@ -43,8 +45,12 @@ export function toTaskItem(row: TaskRow, { salt, withGroup, feedback }: TaskCont
         unresolved_failure_rate: Number(row.has_failure),
         loop_rate: Number(row.has_loop),
         context_failure_rate: Number(row.has_context_failure),
-        unsupported_claim_rate: Number(row.has_unsupported_claim),
       }),
+      // Values that were not checked are missing evidence: they do not count as supported.
+      ...(row.is_analysed &&
+        (row.is_checked || row.has_unsupported_claim) && {
+          unsupported_claim_rate: Number(row.has_unsupported_claim),
+        }),
       ...(row.trust_score !== null && { trust_score_mean: numberOrNull(row.trust_score) }),
       ...(feedback && { negative_feedback_rate: Number(feedback.is_negative) }),
       ...(row.unpriced_calls === 0 && { cost_mean_usd: numberOrNull(Number(row.cost_usd)) }),

@@ -30,7 +30,8 @@ export const metrics = {
   },
   unsupported_claim_rate: {
     ...{ source: 'tasks', type: 'rate', direction: 'lower' },
-    about: 'Share of the analysed tasks with an open claim finding, such as an unsupported value.',
+    about:
+      'Share of the tasks with an open claim finding, such as an unsupported value. A task without one counts only if all values of its answers were checked.',
   },
   trust_score_mean: {
     ...{ source: 'tasks', type: 'mean', direction: 'higher' },

@@ -4,6 +4,7 @@ import {
   type Detector,
   type FindingDraft,
   type Need,
+  type ValueCounts,
   type WorkBudget,
 } from '../contract.ts'
 import { detectors as everyDetector } from '../detectors/index.ts'
@@ -38,10 +39,12 @@ type DetectorResults = {
   findings: FindingDraft[]
   /** Detectors that analysed everything they need. A disabled detector is in neither list. */
   analysed: string[]
-  /** Detectors that analysed nothing or only a part, with the reason. */
+  /** Detectors that checked nothing or only a part, with the reason. */
   not_checked: { detector: string; reason: string }[]
   /** Detectors that threw, for the log and the metric; also in `not_checked`. */
   failed: { detector: string; error: unknown }[]
+  /** Values of the answers; null if no detector checked them. */
+  values: ValueCounts | null
 }
 
 /**
@@ -54,7 +57,9 @@ export function runDetectors(
   options: RunOptions = {},
 ): DetectorResults {
   const { only, detectors = everyDetector } = options
-  const detected: DetectorResults = { findings: [], analysed: [], not_checked: [], failed: [] }
+  const detected: DetectorResults = {
+    ...{ findings: [], analysed: [], not_checked: [], failed: [], values: null },
+  }
   for (const detector of detectors) {
     if (only !== undefined && !only.includes(detector.name)) continue
     runDetector(run, { detector, settings, options }, detected)
@@ -87,11 +92,24 @@ function runDetector(
       addNotAnalysed(detected, name, `only the first ${findingsPerDetector_max} findings are kept`)
     else if (gap !== undefined) detected.not_checked.push({ detector: name, reason: gap })
     else detected.analysed.push(name)
+    countValues(run, detector, detected)
   } catch (error) {
     const isBound = error instanceof BudgetSpent
     if (!isBound) detected.failed.push({ detector: name, error })
     addNotAnalysed(detected, name, isBound ? error.message : 'the detector failed')
   }
+}
+
+/** Counts the values of answers; a detector that left some out was still able to analyse the run. */
+function countValues(run: TaskRun, detector: Detector, detected: DetectorResults): void {
+  const counts = detector.countValues?.(run)
+  if (counts === undefined) return
+  detected.values = counts
+  const { not_checked: left } = counts
+  const isGap = detected.not_checked.some((one) => one.detector === detector.name)
+  if (left === 0 || isGap) return
+  const reason = `${left} of ${counts.checked + left} values of the answers ${left === 1 ? 'was' : 'were'} not checked`
+  detected.not_checked.push({ detector: detector.name, reason })
 }
 
 function createBudget({ work_units_max, time_ms_max, now_ms }: RunOptions): WorkBudget {

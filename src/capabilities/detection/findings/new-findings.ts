@@ -7,6 +7,7 @@ import {
   type Evidence,
   type FindingDraft,
   findingPlaces_max,
+  type ValueCounts,
 } from '../contract.ts'
 import { detectors } from '../detectors/index.ts'
 import { severityRank } from '../facts/index.ts'
@@ -25,6 +26,8 @@ export type Analysis = {
   not_checked: NotChecked[]
   /** Detectors that threw because of a bug. */
   failed: readonly { detector: string; error: unknown }[]
+  /** Values of the answers; null if no detector checked them. */
+  values: ValueCounts | null
   /** False for a detector that could not analyse the run completely. */
   wasAnalysed: (detector: string) => boolean
 }
@@ -36,12 +39,15 @@ export function analyseRun(
   prior: ContextMemory | undefined,
 ): Analysis {
   const options = prior === undefined ? {} : { prior }
-  const { findings, not_checked, failed } = runDetectors(run, settings, options)
-  const unchecked = new Set(not_checked.map(({ detector }) => detector))
+  const { findings, not_checked, failed, values, analysed } = runDetectors(run, settings, options)
+  const complete = new Set(analysed)
+  const all = not_checked.map(({ detector }) => detector)
+  const unchecked = new Set(all.filter((detector) => !complete.has(detector)))
   return {
     findings: toNewFindings(run, findings, (type) => detectorOfType.get(type)),
     not_checked,
     failed,
+    values,
     wasAnalysed: (detector) => {
       // The judge's findings stay, unless the project switched it off.
       if (detector === judgeDetector.name) return isJudgeOff(settings)

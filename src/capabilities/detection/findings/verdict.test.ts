@@ -49,8 +49,17 @@ describe('the root cause', () => {
 })
 
 describe('the verdict is one sentence', () => {
+  test('with the number of values that were not checked, also without a finding', () => {
+    const run = agentRun('talk').user('How many?').assistant('94,703.')
+    const sentenceOf = (not_checked: number, checked = 1) =>
+      writeVerdictSentence([], runOf(run), { state: 'completed', values: { checked, not_checked } })
+    expect(sentenceOf(2)).toContain('nothing wrong found; 2 of 3 values were not checked.')
+    expect(sentenceOf(1, 0)).toContain('; 1 of 1 value was not checked.')
+    expect(sentenceOf(0)).not.toContain('checked')
+  })
+
   test('with the cause, its step, and other findings', () => {
-    const sentence = writeVerdictSentence(all(failed()), runOf(failed()), 'completed')
+    const sentence = writeVerdictSentence(all(failed()), runOf(failed()), { state: 'completed' })
     expect(sentence).toMatch(
       /^The task was completed but went wrong at step 1: The tool “send_email”/,
     )
@@ -60,10 +69,10 @@ describe('the verdict is one sentence', () => {
 
   test('with the size of the task if nothing was found', () => {
     const run = agentRun('ok').user('Hi').tool({ name: 'look' }, 'x').assistant('Here.')
-    expect(writeVerdictSentence([], runOf(run), 'running')).toBe(
+    expect(writeVerdictSentence([], runOf(run), { state: 'running' })).toBe(
       'The task runs after 2 steps and 1 tool call with nothing wrong found.',
     )
-    expect(writeVerdictSentence([], runOf(run), 'failed')).toContain(
+    expect(writeVerdictSentence([], runOf(run), { state: 'failed' })).toContain(
       'nothing found in it tells why',
     )
   })
@@ -73,7 +82,7 @@ describe('the verdict is one sentence', () => {
       .user('Hi')
       .assistant({ error: { status: 500 } })
       .assistant('Hello')
-    expect(writeVerdictSentence(all(run), runOf(run), 'completed')).toContain(
+    expect(writeVerdictSentence(all(run), runOf(run), { state: 'completed' })).toContain(
       'got over what went wrong',
     )
   })
@@ -87,7 +96,9 @@ describe('the verdict is one sentence', () => {
       recovered: false,
       summary: 'x'.repeat(900),
     }
-    expect(writeVerdictSentence([long], runOf(failed()), 'failed').length).toBeLessThanOrEqual(401)
+    expect(
+      writeVerdictSentence([long], runOf(failed()), { state: 'failed' }).length,
+    ).toBeLessThanOrEqual(401)
   })
 })
 

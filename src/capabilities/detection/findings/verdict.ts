@@ -1,6 +1,6 @@
 import { dollarsFrom, nanoDollarsFrom } from '../../../kernel/dollars.ts'
 import type { TaskVerdict } from '../../../platform/relational/index.ts'
-import type { Evidence, FindingDraft, FindingKind, Severity } from '../contract.ts'
+import type { Evidence, FindingDraft, FindingKind, Severity, ValueCounts } from '../contract.ts'
 import { placeKey, severityRank, wasteOfCalls } from '../facts/index.ts'
 import type { Place, TaskRun } from '../reconstruction/index.ts'
 import type { Finding } from './finding.ts'
@@ -20,7 +20,7 @@ export type VerdictColumns = {
 export function toVerdictColumns(
   run: TaskRun,
   findings: readonly (Finding | NewFinding)[],
-  detected_at: string,
+  { detected_at, values }: { detected_at: string; values: ValueCounts | null },
 ): VerdictColumns {
   const counts: Record<Severity, number> = { info: 0, low: 0, medium: 0, high: 0, critical: 0 }
   let worst_severity = 0
@@ -51,8 +51,9 @@ export function toVerdictColumns(
               step: cause.step,
               evidence: cause.evidence,
             },
-      summary: writeVerdictSentence(facts, run, run.state ?? 'running'),
+      summary: writeVerdictSentence(facts, run, { state: run.state ?? 'running', values }),
       detected_at,
+      values,
     },
   }
 }
@@ -107,15 +108,25 @@ const verdict_chars_max = 400
 export function writeVerdictSentence(
   findings: readonly FindingFacts[],
   run: TaskRun,
-  state: TaskState,
+  { state, values = null }: { state: TaskState; values?: ValueCounts | null },
 ): string {
   const cause = findRootCause(findings, run)
   const outcome =
     cause === null ? describeWithoutCause(findings, run, state) : describeCause(cause, state)
-  const sentence = [outcome, ...listOthers(findings, cause), ...describeWaste(findings, run)].join(
-    '; ',
-  )
+  const sentence = [
+    outcome,
+    ...listOthers(findings, cause),
+    ...describeWaste(findings, run),
+    ...describeUnchecked(values),
+  ].join('; ')
   return `${cutAt(sentence, verdict_chars_max)}.`
+}
+
+function describeUnchecked(values: ValueCounts | null): string[] {
+  if (values === null || values.not_checked === 0) return []
+  const { checked, not_checked } = values
+  const verb = not_checked === 1 ? 'was' : 'were'
+  return [`${not_checked} of ${countOf(checked + not_checked, 'value')} ${verb} not checked`]
 }
 
 function describeCause(cause: RootCause, state: TaskState): string {

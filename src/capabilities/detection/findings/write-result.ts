@@ -77,7 +77,11 @@ export async function writeResult(
     await putFindings(trx, put, detected_at)
     await withdrawFindings(trx, snapshot, { ids: withdrawn, at: detected_at })
     const valid = [...selectFindings(result), ...kept]
-    await writeVerdict(trx, snapshot, toVerdictColumns(result.run, valid, detected_at))
+    await writeVerdict(
+      trx,
+      snapshot,
+      toVerdictColumns(result.run, valid, { detected_at, values: result.analysis.values }),
+    )
     await writeDetection(trx, snapshot, toColumns(result, before), result)
     if (result.judging !== undefined) await markJudging(trx, snapshot, result.judging, before)
     if (hasChanged(before.ledger, result.ledger)) {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { record } from '../../../model/named-schemas.ts'
 import { type StoredResult, type StoredValue, verifierNames } from '../contract.ts'
+import { valueReasons } from '../provenance/index.ts'
 import type { Override, StoredClaim } from '../runs/claims-store.ts'
 import { type Verdict, verdicts } from '../verdicts/verdict.ts'
 
@@ -44,6 +45,14 @@ const valueSchema = record('ClaimValue', {
     .string()
     .nullable()
     .describe('Calculation of a derived value, such as `12 + 30 = 42`; null for other values.'),
+  reason: z
+    .enum(valueReasons)
+    .meta({ id: 'ValueReason' })
+    .nullable()
+    .optional()
+    .describe(
+      'Why a value was not checked or needs no source, such as `calculable` (several calculations may give it) or `incomplete` (a part of what the agent saw is missing).',
+    ),
   evidence: z.array(evidence),
 })
 

@@ -68,11 +68,11 @@ function noVerdicts(): Record<Verdict, number> {
 }
 
 /** Verdicts that need a review, worst first. */
-const worstFirst: readonly Verdict[] = ['contradicted', 'not_found', 'unverifiable']
+const worstFirst: readonly Verdict[] = ['contradicted', 'not_found', 'unverifiable', 'likely']
 
 /**
- * Returns the claims that most need a review: contradicted, then not found, then unverifiable, each
- * the least probable first. Claims that a person supports are left out.
+ * Returns the claims that most need a review: contradicted, then not found, unverifiable and likely,
+ * each the least probable first. Claims that a person supports are left out.
  */
 export function findWorstClaims(
   claims: readonly ClaimInEffect[],

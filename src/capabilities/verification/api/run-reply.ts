@@ -12,6 +12,9 @@ const share = z.number().min(0).max(1)
 /** Numbers of claims by verdict. */
 export const verdictCounts = record('VerdictCounts', {
   supported: count,
+  likely: count.describe(
+    'Claims whose words, numbers and names a passage has. They are not decided, and have no weight in the score.',
+  ),
   contradicted: count,
   not_found: count.describe('Claims for which no verifier found a source.'),
   unverifiable: count.describe('Claims that their sources neither support nor contradict.'),
@@ -70,6 +73,11 @@ export const runFields = {
   values_checked: count.describe(
     'Numbers, dates, ids, amounts, URLs and quotes of the answer that were checked.',
   ),
+  values_not_checked: count
+    .nullable()
+    .describe(
+      'Values of the answer that were not checked: each has its `reason` in the claims. Null before the run ends, and for runs of earlier versions.',
+    ),
   verifiers: z.array(verifierOutcome),
   answer: record('VerifiedAnswer', {
     observation_id: z.string().describe('Observation with the answer.'),
@@ -122,6 +130,7 @@ export function toRunResult(run: Run): RunResult {
   const trust = storedTrust.parse(run.trust ?? {})
   return {
     ...{ trust_score, values_checked, trigger, requested_by, error },
+    values_not_checked: notCheckedOf(run),
     ...{ created_at, started_at, ended_at },
     interval: trust.interval,
     coverage: trust.coverage,
@@ -159,6 +168,13 @@ const storedTrust = z.object({
 })
 
 const storedContext = z.object({ sources: count, chars: count, gaps: z.array(z.string()) })
+
+const storedCounts = z.object({ values_not_checked: count.nullable().default(null) })
+
+/** Returns how many values of the answer a run did not check; null if it is unknown. */
+export function notCheckedOf({ context }: Pick<Run, 'context'>): number | null {
+  return storedCounts.parse(context ?? {}).values_not_checked
+}
 
 const storedVerifierRun = z.object(verifierOutcome.shape)
 

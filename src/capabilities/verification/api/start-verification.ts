@@ -7,6 +7,7 @@ import { requesterOf } from '../../jobs/index.ts'
 import { findRun, latestRun, type Run, startRun, type TraceKey } from '../runs/store.ts'
 import { verdicts } from '../verdicts/verdict.ts'
 import type { VerificationRoutesDeps } from './contract.ts'
+import { notCheckedOf } from './run-reply.ts'
 import { findTrace } from './trace-target.ts'
 import { chooseVerifiers, type RequestedVerifier, type verifyBody } from './verify-request.ts'
 
@@ -153,12 +154,17 @@ export function messageOf(run: Run): string {
   }
 }
 
-function describeResult({ claims, counts, trust_score }: Run): string {
+function describeResult(run: Run): string {
+  const { claims, counts, trust_score } = run
   if (claims === 0) return 'The answer has no claims to verify.'
   const found = verdicts.flatMap((verdict) => {
     const n = counts?.[verdict] ?? 0
     return n === 0 ? [] : [`${n} ${verdict.replace('_', ' ')}`]
   })
   const verified = `Verified ${claims} ${claims === 1 ? 'claim' : 'claims'}: ${found.join(', ')}.`
-  return trust_score === null ? `${verified} No verifier decided a claim.` : verified
+  const decided = trust_score === null ? `${verified} No verifier decided a claim.` : verified
+  const unchecked = notCheckedOf(run) ?? 0
+  if (unchecked === 0) return decided
+  const verb = unchecked === 1 ? 'was' : 'were'
+  return `${decided} ${unchecked} of ${run.values_checked + unchecked} values of the answer ${verb} not checked.`
 }

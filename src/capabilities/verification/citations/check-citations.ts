@@ -128,7 +128,7 @@ function checkRest(
     return { verdict: 'supported', confidence: 0.95, method: 'quote', evidence, note }
   }
   const words = checkWords({ ...citations, texts })
-  if (words.verdict === 'supported') return words
+  if (words.verdict === 'supported' || words.verdict === 'likely') return words
   const note = hasValues
     ? 'the quote is in the source, but the claim states more than the quote'
     : 'the quote is in the source, but not every value of the claim'
@@ -146,7 +146,7 @@ function contentOf(text: string): string[] {
     .filter((term) => !grammarWords.has(term))
 }
 
-const order = ['supported', 'unverifiable', 'not_found'] as const
+const order = ['supported', 'likely', 'unverifiable', 'not_found'] as const
 
 function checkWords({ texts, statement, claim }: Citations): Result {
   const compared = texts.slice(0, texts_max).map((text) => text.judge(statement))
@@ -155,13 +155,16 @@ function checkWords({ texts, statement, claim }: Citations): Result {
     const found = compared.find(({ judgement }) => judgement.verdict === verdict)
     if (found === undefined || verdict === 'not_found') continue
     const { confidence, method } = found.judgement
-    if (verdict === 'supported' && !isUnsupported) {
+    if ((verdict === 'supported' || verdict === 'likely') && !isUnsupported) {
       return {
         verdict,
         confidence,
         method,
         evidence: found.evidence,
-        note: 'the cited source states the claim',
+        note:
+          verdict === 'supported'
+            ? 'the cited source states the claim'
+            : 'the cited source has the words of the claim',
       }
     }
     return unverifiable(

@@ -26,6 +26,25 @@ describe('documents become plain text that knows its source', () => {
     expect(sourceOf('html', page, '12 € & up')).toBe('12&nbsp;&euro;</b> &amp; up')
   })
 
+  test.each([
+    ['html', 'fee <b>&minus;250&nbsp;EUR</b>', 'fee −250 EUR'],
+    ['html', 'about 2&frac12; hours', 'about 2½ hours'],
+    ['html', 'Geb&uuml;hr &Auml;nderung', 'Gebühr Änderung'],
+    ['html', 'caf&eacute &copy 2024 &#8722;5 &#x20AC;7 &#128;8', 'café © 2024 −5 €7 €8'],
+    ['html', 'R&D; AT&T, &amp;minus;', 'R&D; AT&T, &minus;'],
+    ['markdown', 'fee &minus;250&nbsp;EUR, 2&frac12; h, Geb&uuml;hr', 'fee −250 EUR, 2½ h, Gebühr'],
+    ['markdown', 'write `&minus;` for &minus;, and &copy 1', 'write &minus; for −, and &copy 1'],
+    ['markdown', '```\n&lt;b&gt;\n```\n1 &lt; 2', '&lt;b&gt;\n1 < 2'],
+    ['text', '&minus;', '&minus;'],
+  ] as const)('entities of %s: %s', (format, source, expected) => {
+    expect(readDocument(format, source).text.trim()).toBe(expected)
+  })
+
+  test('an entity keeps its place', () => {
+    expect(sourceOf('html', 'fee &minus;250 EUR.', '−250 EUR')).toBe('&minus;250 EUR')
+    expect(sourceOf('markdown', 'Die Geb&uuml;hr.', 'Gebühr')).toBe('Geb&uuml;hr')
+  })
+
   test('HTML: quotes in attributes, and tags that never close', () => {
     expect(readDocument('html', '<a title="1 > 0">x</a>').text).toBe('x')
     expect(readDocument('html', 'a <b title="open>c</b> d').text).toBe('a c d')

@@ -1,3 +1,4 @@
+import { decodeEntity, entityOrSpace } from '../text/entities.ts'
 import { type MappedText, TextBuilder } from '../text/mapped-text.ts'
 
 /** Elements whose content is no text of the page. */
@@ -10,26 +11,6 @@ const blockElements = new Set(
   ).split(' '),
 )
 const cellElements = new Set(['td', 'th'])
-
-const entities: Record<string, string> = {
-  amp: '&',
-  apos: "'",
-  euro: '€',
-  gt: '>',
-  hellip: '…',
-  laquo: '«',
-  ldquo: '“',
-  lsquo: '‘',
-  lt: '<',
-  mdash: '—',
-  nbsp: ' ',
-  ndash: '–',
-  pound: '£',
-  quot: '"',
-  raquo: '»',
-  rdquo: '”',
-  rsquo: '’',
-}
 
 /** Reads the text of an HTML page in one pass: tags open no recursion, so depth costs nothing. */
 export function readHtml(source: string): MappedText {
@@ -91,16 +72,16 @@ class HtmlReader {
 
   /** Copies text with its white space collapsed and its entities decoded. */
   #readText(start: number, end: number): void {
-    const parts = /\s+|&(#x?[0-9a-f]{1,8}|[a-z]{2,8});/gi
     const text = this.#source.slice(start, end)
     let at = 0
-    for (const match of text.matchAll(parts)) {
-      this.#builder.copy(start + at, start + match.index)
+    for (const match of text.matchAll(entityOrSpace)) {
+      const [written] = match
       const from = start + match.index
-      const decoded = match[1] === undefined ? undefined : decodeEntity(match[1])
-      if (match[1] === undefined || decoded === ' ') this.#builder.space(from)
-      else this.#builder.write(decoded ?? match[0], from, match[0].length)
-      at = match.index + match[0].length
+      this.#builder.copy(start + at, from)
+      const read = written.startsWith('&') ? decodeEntity(written) : ' '
+      if (read.trim() === '') this.#builder.space(from)
+      else this.#builder.write(read, from, written.length)
+      at = match.index + written.length
     }
     this.#builder.copy(start + at, end)
   }
@@ -128,12 +109,4 @@ function endOfElement(source: string, name: string, from: number): number {
   const close = new RegExp(`</${name}[^>]{0,20}>`, 'gi')
   close.lastIndex = from
   return close.exec(source) === null ? source.length : close.lastIndex
-}
-
-function decodeEntity(name: string): string | undefined {
-  if (!name.startsWith('#')) return entities[name.toLowerCase()]
-  const isHex = name[1] === 'x' || name[1] === 'X'
-  const code = Number.parseInt(name.slice(isHex ? 2 : 1), isHex ? 16 : 10)
-  const isCharacter = code >= 0x20 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff)
-  return isCharacter ? String.fromCodePoint(code) : ' '
 }

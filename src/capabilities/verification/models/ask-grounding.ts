@@ -6,7 +6,7 @@ import { type NliModel, type NliScore, readScores } from './nli-model.ts'
 import { canContradict, canSupport } from './shares-claim.ts'
 
 /** Scores from which a model decides a claim. */
-const supported_min = 0.8
+const likely_min = 0.8
 const contradicted_min = 0.9
 
 /** Windows whose values are compared with the claim: this takes up to 30 ms each. */
@@ -61,7 +61,7 @@ function decide(
         const { source = '', text = '' } = passages[window.passage] ?? {}
         return gate({ claim, quote: window.text, passage: `${source}\n${text}` })
       })
-  const support = best('entailment', supported_min, canSupport)
+  const support = best('entailment', likely_min, canSupport)
   const contradiction = best('contradiction', contradicted_min, canContradict)
   const found = support ?? contradiction
   // A model without a clear score has no opinion, which disputes no other judge.

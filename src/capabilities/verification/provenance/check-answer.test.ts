@@ -69,6 +69,31 @@ describe('exempt values', () => {
   })
 })
 
+describe('rates', () => {
+  const system = 'You help customers of a gym. All fees are billed per month.'
+
+  it('a word such as per month does not switch the check of amounts off', () => {
+    const bill = '{"member": "Ina", "fee": 61.37, "currency": "EUR"}'
+    expect(verdicts('You still owe 437.25 EUR.', system, bill)).toEqual(['unsupported'])
+    expect(verdicts('You still owe 437.25 EUR.', 'Interest and nights.', bill)).toEqual([
+      'unsupported',
+    ])
+  })
+
+  it.each([
+    ['It would be $8,426.35.', 'Due: $8,412.55. Late fee: $1.38 per day.'],
+    ['You pay 644.10 EUR a year.', 'The fee is 53.675 EUR a month.'],
+    ['With interest it is 1,061.52 EUR.', 'The loan is 1,000.00 EUR at 1 % interest a month.'],
+  ])('a rate with its number may give %s', (answer, text) => {
+    expect(verdicts(answer, text)).not.toContain('unsupported')
+  })
+
+  it('says why a value is not checked', () => {
+    const [late] = check('It would be $8,426.35.', 'Due: $8,412.55. Late fee: $1.38 per day.')
+    expect(late).toMatchObject({ verdict: 'not_checked', doubt: 'calculable' })
+  })
+})
+
 describe('unsupported values', () => {
   it.each([
     ['Order PB-7713 is late.', orders, 'PB-7713'],

@@ -10,8 +10,9 @@ import { findCode } from './find-code.ts'
 import { findDoubt } from './find-doubt.ts'
 import { findNumber } from './find-number.ts'
 import { NearCalculations } from './near-calculations.ts'
-import { type Context, collectOperands } from './operands.ts'
+import { type Context, collectOperands, type Operands } from './operands.ts'
 import type { Seen, SeenIndex } from './seen.ts'
+import { findTurned, isDirected, negate } from './signs.ts'
 import { explainWeekday, readWeekdays, type Weekday } from './weekdays.ts'
 
 /** Where a value of an answer comes from. */
@@ -82,7 +83,7 @@ function deriveRest(
   for (const at of tried) {
     const value = values[at]
     if (value === undefined || checked[at] !== undefined) continue
-    const derivation = derive(value, context, operands)
+    const derivation = deriveWithSign(value, context, operands)
     if (derivation === undefined) continue
     derived += 1
     context.supported.push(seenInAnswer(value))
@@ -91,6 +92,13 @@ function deriveRest(
     if (isShort && derived <= refreshes_max) operands = collectOperands(context)
   }
   return derived
+}
+
+/** Derives a value, or its opposite if its sentence says the sign in words. */
+function deriveWithSign(value: Value, context: Context, operands: Operands) {
+  const derivation = derive(value, context, operands)
+  if (derivation !== undefined || !isDirected(value, context.text)) return derivation
+  return value.amount === undefined ? undefined : derive(negate(value), context, operands)
 }
 
 /** Number of derived values that are at once operands of the next ones. */
@@ -159,8 +167,9 @@ function lookUp(value: Value, context: Context): CheckedValue | undefined {
   return { ...shape(value), verdict: 'exempt', evidence: [], exemption }
 }
 
-function find(value: Value, { index, hasZone }: Context): Evidence | undefined {
-  if (value.amount !== undefined) return findNumber(value, index)
+function find(value: Value, context: Context): Evidence | undefined {
+  const { index, hasZone } = context
+  if (value.amount !== undefined) return findNumber(value, index) ?? findTurned(value, context)
   if (value.kind === 'date') return findDay(index, value)?.evidence
   if (value.kind === 'time') return findTime(value, index, hasZone)?.evidence
   return findCode(value, index)

@@ -85,9 +85,9 @@ function deriveSum(
     if (one.n === 0) continue
     const rest = n - one.n
     const other = group.findPartner(entries, one, [rest - tolerance, rest + tolerance])
-    if (other !== undefined && other.n > 0) return explain('sum', '+', [one, other])
+    if (other !== undefined) return explain('sum', '+', [one, other])
     const less = group.findPartner(entries, one, [-rest - tolerance, -rest + tolerance])
-    if (less !== undefined && less.n > 0) return explain('difference', '−', [one, less])
+    if (less !== undefined) return explain('difference', '−', [one, less])
   }
   return undefined
 }
@@ -202,8 +202,8 @@ function deriveRatio({ n, tolerance }: Near, group: Group): Derivation | undefin
 
 function derivePercent(target: Target, group: Group): Derivation | undefined {
   const { n, tolerance } = target
-  for (const share of [n, 100 - n, 100 + n]) {
-    if (share <= 0) continue
+  for (const share of n < 0 ? [n, 100 + n] : [n, 100 - n, 100 + n]) {
+    if (share === 0) continue
     const found = deriveRatio({ n: share / 100, tolerance: tolerance / 100 }, group)
     if (found !== undefined) return { ...found, operation: 'percentage' }
   }

@@ -1,19 +1,27 @@
 import type { Value } from '../values/value.ts'
 
+/**
+ * Why a value that was not found may still be right.
+ * - `incomplete`: a part of what the agent saw is missing.
+ * - `own_call`: a call of the agent names it.
+ * - `coarse`: it has too few digits, or is of a kind that answers work out: times, shares, durations.
+ * - `calculable`: several operations over seen values may give it.
+ * - `hypothetical`: the answer offers it as an example, an estimate, advice or an assumption.
+ * - `general`: it may be common knowledge: a public address, a standard, a year.
+ * - `sign`: it was seen with the other sign, which many answers leave out.
+ */
+export const doubts = [
+  'incomplete',
+  'own_call',
+  'coarse',
+  'calculable',
+  'hypothetical',
+  'general',
+  'sign',
+] as const
+
 /** Why a value that was not found may still be right. */
-export type Doubt =
-  /** A part of what the agent saw is missing. */
-  | 'incomplete'
-  /** A call of the agent names it. */
-  | 'own_call'
-  /** It has too few digits, or is of a kind that answers work out: times, shares, durations. */
-  | 'coarse'
-  /** Several operations over seen values may give it. */
-  | 'calculable'
-  /** The answer offers it as an example, an estimate, advice or an assumption. */
-  | 'hypothetical'
-  /** It may be common knowledge: a public address, a standard, a year. */
-  | 'general'
+export type Doubt = (typeof doubts)[number]
 
 /** Characters before a value that are read for what the sentence does with it. */
 const before_chars = 120

@@ -1,15 +1,17 @@
 import type { Value } from '../values/value.ts'
 
 /** Why a value needs no evidence. */
-export type Exemption =
-  | 'small_integer'
-  | 'list_number'
-  | 'constant'
-  | 'path'
-  | 'example'
-  | 'code'
-  | 'rate'
-  | 'name'
+export const exemptions = [
+  'small_integer',
+  'list_number',
+  'constant',
+  'path',
+  'example',
+  'code',
+  'rate',
+  'name',
+] as const
+export type Exemption = (typeof exemptions)[number]
 
 /** Integers up to this one are not checked. */
 const small_integer_max = 5
@@ -29,7 +31,7 @@ export function findExemption(value: Value, text: string): Exemption | undefined
 function isSmall({ amount, kind }: Value): boolean {
   const [written = -1] = amount?.written ?? []
   if (kind !== 'number' && kind !== 'quantity') return false
-  return Number.isInteger(written) && written <= small_integer_max && written >= 0
+  return Number.isInteger(written) && Math.abs(written) <= small_integer_max
 }
 
 function isInCode({ at: [start] }: Value, text: string): boolean {
@@ -52,8 +54,9 @@ function isConstant({ text: written, at: [start, end], amount }: Value, text: st
   if (/(?:24\/7|50\/50)$/.test(text.slice(Math.max(0, start - 3), end))) return true
   if (/^(?:255\.){1,3}\d{1,3}\.\d{1,3}/.test(written)) return true
   const before = text.slice(Math.max(0, start - 8), start)
+  const figures = text.slice(Math.max(0, start - 8), amount?.from ?? start)
   if (/\bport $/i.test(before) && wellKnownPorts.has(written)) return true
-  if (/\b(?:UTC|GMT) ?[+-]$/.test(before)) return true
+  if (/\b(?:UTC|GMT) ?[-+−]$/.test(figures)) return true
   if (
     /^(?:st|nd|rd|th)?(?: (?:to|and|or|or the|to the) \d{1,2}(?:st|nd|rd|th))? century/.test(
       text.slice(end, end + 30),

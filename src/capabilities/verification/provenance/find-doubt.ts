@@ -6,7 +6,9 @@ import { doubtCode } from './doubt-code.ts'
 import { doubtQuote } from './doubt-quote.ts'
 import type { NearCalculations } from './near-calculations.ts'
 import type { Context } from './operands.ts'
+import { isReachedByRate } from './rates.ts'
 import { figuresOf } from './seen-traits.ts'
+import { judgeOtherSign } from './signs.ts'
 import { isSlippedSum } from './slipped-sum.ts'
 import { isSwapped } from './swapped-digits.ts'
 
@@ -61,19 +63,32 @@ function doubtNumber(value: Value, context: Context, near: NearCalculations): Do
   const { kind } = value
   if (kind !== 'number' && kind !== 'money' && kind !== 'quantity') return 'coarse'
   const isFew = isSparse(kind, index)
-  if (isSwapped(value, index, near, isFew ? 4 : 5)) return undefined
-  if (isSlippedSum(value, context)) return undefined
-  const figures = countFigures(value.text)
-  if (figures < figures_min[kind] || value.isAbout === true || value.bound !== undefined)
-    return 'coarse'
+  if (isSwapped(value, index, near, isFew ? 4 : 5) || isSlippedSum(value, context)) return undefined
+  const sign = judgeOtherSign(value, context)
+  if (sign !== undefined) return sign === 'wrong' && !isInList(value, text) ? undefined : 'sign'
+  if (isCoarse(value, kind)) return 'coarse'
   // Where more was seen, an answer calculates in more steps than are followed.
   if (!isFew) return 'calculable'
   if (isOtherCurrency(value, index)) return undefined
+  return doubtFigure(value, context, near)
+}
+
+function isCoarse({ text, isAbout, bound }: Value, kind: keyof typeof figures_min): boolean {
+  return countFigures(text) < figures_min[kind] || isAbout === true || bound !== undefined
+}
+
+function doubtFigure(value: Value, context: Context, near: NearCalculations): Doubt | undefined {
+  const { text, index } = context
   const sentence = sentenceBefore(text, value)
-  if (figures < 4 && conditional.test(sentence)) return 'hypothetical'
-  return (
-    doubtBySentence(value, sentence, index) ?? (near.explains(value) ? 'calculable' : undefined)
-  )
+  if (countFigures(value.text) < 4 && conditional.test(sentence)) return 'hypothetical'
+  const doubt = doubtBySentence(value, sentence, index)
+  if (doubt !== undefined) return doubt
+  return near.explains(value) || isReachedByRate(value, context) ? 'calculable' : undefined
+}
+
+/** Tells whether a value is in a row of a table or in an item of a list. */
+function isInList({ at: [start] }: Value, text: string): boolean {
+  return /^\s*(?:[-*•|]|\d+[.)])/.test(text.slice(text.lastIndexOf('\n', start) + 1))
 }
 
 function doubtBySentence(
@@ -104,18 +119,10 @@ const otherCurrency =
 
 /** Distinct seen numbers up to which the calculations that are followed are all there are. */
 const sparse_max = { money: 30, number: 3, quantity: -1 } as const
-/** Rates and parts of the calendar give amounts in more steps than are followed. */
-const rate =
-  /%|(?<!\p{L})(?:percent|prozent|pro rata|prorat\w*|interest|zins\w*|per (?:day|week|month|year|night|hour|annum)|an hour|a (?:day|week|month|year|night)|monthly|daily|weekly|yearly|annual\w*|nights?|squared?|cube[ds]?|exponent\w*|double[sd]?)(?!\p{L})/iu
-
 /** Tells whether so little was seen that no long calculation gives a number of this kind. */
-function isSparse(
-  kind: keyof typeof sparse_max,
-  { amounts, points, texts }: Context['index'],
-): boolean {
+function isSparse(kind: keyof typeof sparse_max, { amounts, points }: Context['index']): boolean {
   const numbers = new Set(amounts.map(({ value }) => value.amount?.written[0]))
-  if (numbers.size > sparse_max[kind] || (kind !== 'money' && points.length > 1)) return false
-  return !texts.some(({ text }) => rate.test(text))
+  return numbers.size <= sparse_max[kind] && (kind === 'money' || points.length <= 1)
 }
 
 /** Tells whether a text has the digits in a format that is not read, or in a longer figure. */

@@ -94,8 +94,10 @@ function findBound<T>(
   n: number,
   within: (low: number, high: number) => T | undefined,
 ): T | undefined {
-  if (bound === 'at least' || bound === 'more than') return within(n, n * bound_factor)
-  return bound === 'at most' || bound === 'less than' ? within(n / bound_factor, n) : undefined
+  if (bound === undefined) return undefined
+  const isMinimum = bound === 'at least' || bound === 'more than'
+  const other = isMinimum === n > 0 ? n * bound_factor : n / bound_factor
+  return within(Math.min(n, other), Math.max(n, other))
 }
 
 /** Finds the number without its scale word: the heading of a table says "million". */

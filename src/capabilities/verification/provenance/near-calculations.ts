@@ -129,6 +129,7 @@ function calculate({ parts, rates, runs }: Terms, constants: readonly number[]):
       ...by([...shares, ...sums], few),
       ...by(sums, taxes),
       ...signedSums(parts),
+      ...sumsOfFew(parts),
       ...sharesOfPeriods(parts),
       ...shares,
       ...sums,
@@ -143,6 +144,20 @@ const signed_max = 8
 function signedSums(parts: readonly number[]): number[] {
   if (parts.length > signed_max) return []
   return parts.reduce((sums, part) => sums.flatMap((n) => [n, n + part, n - part]), [0])
+}
+
+/** Parts of which sums of any four are tried. */
+const summed_max = 14
+
+/** Sums of up to four of some parts: the lines of a bill that the answer leaves out. */
+function sumsOfFew(parts: readonly number[]): number[] {
+  if (parts.length > summed_max) return []
+  const sums: { n: number; count: number }[] = [{ n: 0, count: 0 }]
+  for (const part of parts) {
+    for (const { n, count } of [...sums])
+      if (count < 4) sums.push({ n: n + part, count: count + 1 })
+  }
+  return sums.map(({ n }) => n)
 }
 
 /** Parts of a month or a year, in days. */

@@ -1,5 +1,6 @@
+import { decodeText } from '../text/entities.ts'
 import { type FoldedText, foldCompact, foldText, toOriginal } from '../text/fold.ts'
-import type { Range } from '../text/mapped-text.ts'
+import { type MappedText, type Range, toSource } from '../text/mapped-text.ts'
 import { matchQuote } from '../text/match-quote.ts'
 import type { Evidence } from '../values/value.ts'
 
@@ -12,6 +13,9 @@ export class SearchableText {
   readonly text: string
   #quotes: FoldedText | undefined
   #compact: FoldedText | undefined
+  /** The text without entities, if it has some. */
+  #decoded: MappedText | undefined
+  #isDecoded = false
 
   constructor(source: string, text: string) {
     this.source = source
@@ -20,9 +24,17 @@ export class SearchableText {
 
   /** Finds a quotation, with other quotation marks, dashes, spaces and case. */
   findQuote(quote: string): Evidence | undefined {
-    this.#quotes ??= foldText(unescapeJson(this.text))
+    const decoded = this.#decode()
+    this.#quotes ??= foldText(unescapeJson(decoded?.text ?? this.text))
     const at = matchQuote(quote, this.#quotes)
-    return at === undefined ? undefined : this.evidenceAt(at)
+    if (at === undefined) return undefined
+    return this.evidenceAt(decoded === undefined ? at : toSource(decoded, at))
+  }
+
+  #decode(): MappedText | undefined {
+    if (!this.#isDecoded) this.#decoded = decodeText(this.text)
+    this.#isDecoded = true
+    return this.#decoded
   }
 
   /** Finds letters and digits in this order, as whole words; signs between them are ignored. */

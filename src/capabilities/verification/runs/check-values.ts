@@ -20,21 +20,29 @@ export const values_max = 2_000
 
 /**
  * Looks up the values of the answer in what the agent saw. A value that was not found is
- * `not_checked` when the agent may have seen more than was read.
+ * `not_checked` when the agent may have seen more than was read. `left` are values that are not stored.
  */
-export function checkValues(context: SeenAnswer): StoredValue[] {
+export function checkValues(context: SeenAnswer): { values: StoredValue[]; left: number } {
   const { answer, seen } = context
   const sources = new Map(seen.map((source) => [source.source, source]))
   sources.set('answer', { ...answer, source: 'answer', role: 'user' })
   const checked = checkAnswer(answer.text, indexSeen(toTexts(context)))
-  return checked.slice(0, values_max).map((value) => ({
+  const values = checked.slice(0, values_max).map((value) => ({
     value: value.value,
     kind: value.kind,
     at: value.at,
     verdict: value.verdict,
     derivation: value.derivation === undefined ? null : value.derivation.formula,
+    reason: value.doubt ?? value.exemption ?? null,
     evidence: toEvidence(value, sources),
   }))
+  return { values, left: checked.length - values.length }
+}
+
+/** Counts the values of an answer: one that was not checked says nothing about its claim. */
+export function countValues(values: readonly StoredValue[], left: number) {
+  const values_checked = values.filter(({ verdict }) => verdict !== 'not_checked').length
+  return { values_checked, values_not_checked: values.length - values_checked + left }
 }
 
 function toTexts({ seen, calls, is_seen_complete }: SeenAnswer): SeenText[] {

@@ -13,7 +13,7 @@ import type {
   VerifierName,
 } from '../contract.ts'
 import { checkClaims, type VerifierEnd } from './check-claims.ts'
-import { joinValues, type RunClaim } from './check-values.ts'
+import { countValues, joinValues, type RunClaim } from './check-values.ts'
 import { RunRefused, runLimits } from './limits.ts'
 import { openPaidCalls } from './paid-calls.ts'
 import { type AnswerPorts, type ReadAnswer, readAnswer } from './read-answer.ts'
@@ -149,7 +149,7 @@ async function verify(deps: RunInProgress): Promise<string> {
     if (end.outcome === 'over_budget') overBudget.add(call.verifier)
     return end
   }
-  const { claims: byRules, values, gaps } = await deps.reader.read(context, signal)
+  const { claims: byRules, values, gaps, left } = await deps.reader.read(context, signal)
   const found = await findClaims(deps, { context, byRules, paid: counted, signal })
   const claims = joinValues(found.claims, values)
   const ends = await runVerifiers(deps, { context, paid: counted, claims, signal })
@@ -157,7 +157,7 @@ async function verify(deps: RunInProgress): Promise<string> {
   const outage = [...ends.values()].find(({ error }) => isOutage(error))
   if (outage !== undefined) throw outage.error
   const result = toResult({ context, claims, ends, overBudget })
-  const whole = { ...result, gaps: [...found.gaps, ...gaps], values_checked: values.length }
+  const whole = { ...result, gaps: [...found.gaps, ...gaps], ...countValues(values, left) }
   const writing = { db: deps.db, run, lease: job, ended_at: new Date(deps.clock.now_ms()) }
   const fault = findFault(whole, timeOut)
   if (fault !== undefined) {

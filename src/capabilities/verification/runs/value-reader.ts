@@ -9,6 +9,8 @@ export type AnswerParts = {
   claims: readonly Claim[]
   values: readonly StoredValue[]
   gaps: readonly string[]
+  /** Values that are not in `values`. */
+  left: number
 }
 
 /** Reads the claims and values of answers, in a thread with bounded time and memory. */

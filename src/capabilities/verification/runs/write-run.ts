@@ -30,6 +30,7 @@ export type RunResult = {
   /** Further gaps. */
   gaps: readonly string[]
   values_checked: number
+  values_not_checked: number
   claims: readonly (RunClaim & { results: readonly StoredResult[] })[]
   verifiers: readonly Omit<VerifierRun, 'cost_usd'>[]
 }
@@ -164,19 +165,23 @@ async function endRun(
   return updated
 }
 
-function toColumns({ context, gaps, values_checked, claims }: RunResult) {
+function toColumns({ context, gaps, values_checked, values_not_checked, claims }: RunResult) {
   const { answer, answer_chars } = context
   return {
     answer_observation_id: answer.place.observation_id,
     answer_digest: answer.digest,
     answer_chars,
-    context: toContext(context, gaps),
+    context: toContext(context, gaps, values_not_checked),
     values_checked,
     claims: claims.length,
   }
 }
 
-function toContext({ seen, gaps, oldest_source }: ReadAnswer, more: readonly string[]): string {
+function toContext(
+  { seen, gaps, oldest_source }: ReadAnswer,
+  more: readonly string[],
+  values_not_checked?: number,
+): string {
   return storableJson({
     sources: seen.length,
     chars: seen.reduce((sum, { text }) => sum + text.length, 0),
@@ -184,6 +189,7 @@ function toContext({ seen, gaps, oldest_source }: ReadAnswer, more: readonly str
     // By these, an erasure and retention find the runs that quote a trace.
     traces: [...new Set(seen.map(({ place }) => place.trace_id))],
     oldest_source,
+    values_not_checked,
   })
 }
 

@@ -1,3 +1,5 @@
+import { fractionSign, readFraction } from './fractions.ts'
+
 /** A word or number with its normalised form and its place in the text. */
 export interface Token {
   readonly term: string
@@ -9,8 +11,11 @@ export interface Token {
 const wordLength_max = 64
 
 /** Numbers, characters of scripts without spaces, and words with the digits that follow (`V5`). */
-const tokenPattern =
-  /\d+(?:[.,\u00a0\u202f]\d+)*|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|\p{L}(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{M}\p{N}])*/gu
+const tokenPattern = new RegExp(
+  `\\d+(?:[.,\\u00a0\\u202f]\\d+)*${fractionSign}?|[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}]|\\p{L}(?:(?![\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}])[\\p{L}\\p{M}\\p{N}])*`,
+  'gu',
+)
+const endsInFraction = new RegExp(`^(\\d+)(${fractionSign})$`, 'u')
 
 /** Splits text into terms: lower case, without accents, lightly stemmed, numbers in one form. */
 export function tokenize(text: string): Token[] {
@@ -100,10 +105,13 @@ function normaliseTerm(word: string): string {
 }
 
 /**
- * Writes a number in one form: `1,200`, `1.200.000` and `1 200` without groups, `31,8` as `31.8`.
+ * Writes a number in one form: `1,200`, `1.200.000` and `1 200` without groups, `31,8` as `31.8`,
+ * `2½` as `2.5`.
  */
 export function normaliseNumber(digits: string): string {
   if (/^\d+$/.test(digits)) return digits
+  const [, whole, fraction = ''] = endsInFraction.exec(digits) ?? []
+  if (whole !== undefined) return String(Number(whole) + readFraction(fraction))
   const isGrouped =
     /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(digits) ||
     /^\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?$/.test(digits) ||

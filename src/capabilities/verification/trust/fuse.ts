@@ -184,7 +184,7 @@ function logOddsOf(result: VerifierResult, calibration?: Calibration): number | 
 }
 
 function undecidedVerdict(results: readonly VerifierResult[]): Verdict {
-  const order = ['unverifiable', 'not_found'] as const
+  const order = ['likely', 'unverifiable', 'not_found'] as const
   const has = (wanted: Verdict) => results.some(({ verdict }) => verdict === wanted)
   return order.find(has) ?? 'skipped'
 }

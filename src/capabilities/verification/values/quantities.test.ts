@@ -25,10 +25,31 @@ describe('quantities', () => {
     ['holds 1\u202f200 GB', 1.2e12, 'data'],
     ['was −4 °C', -4, 'temperature'],
     ['runs at 90 km/h', 90, 'speed'],
+    ['lost −250 EUR', -250, 'EUR'],
+    ['lost -$1,250', -1250, 'USD'],
+    ['lost $-1,250', -1250, 'USD'],
+    ['lost –€5', -5, 'EUR'],
+    ['was minus 4 °C', -4, 'temperature'],
+    ['was -40 °F', -40, 'temperature'],
+    ['lasts 2½ hours', 9000, 'duration'],
+    ['lasts ½ hour', 1800, 'duration'],
+    ['lasts 2 1/2 hours', 9000, 'duration'],
+    ['weighs 1¾ kg', 1750, 'mass'],
   ])('%s', (text, value, kind) => {
     const quantity = read(text)
     expect(quantity?.value).toBeCloseTo(value, 6)
     expect(quantity?.kind).toBe(kind)
+  })
+
+  test.each([
+    ['10–20 days', [10, 1_728_000]],
+    ['50 EUR -20 EUR', [50, 20]],
+    ['from 5 to -3', [5, -3]],
+    ['T-9001', [9001]],
+    ['(-7)', [-7]],
+    ['a-5', [5]],
+  ])('signs in %s', (text, values) => {
+    expect(readQuantities(text).map(({ value }) => value)).toEqual(values)
   })
 
   test('a counted noun is kept, words and names are no numbers', () => {

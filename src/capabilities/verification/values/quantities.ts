@@ -35,28 +35,20 @@ export function readQuantities(text: string): Quantity[] {
 function quantityFrom(text: string, { amount, at, bound, isAbout }: Value): Quantity | undefined {
   const value = amount?.readings[0]
   if (amount === undefined || value === undefined) return undefined
-  const isWord = !/\d/.test(text[amount.from] ?? '')
+  const isWord = /\p{L}/u.test(text[amount.from] ?? '')
   // "One" is mostly a pronoun.
-  if (isWord && value < 2) return undefined
-  const isNegative = /(?<![\p{L}\p{N}_])[-−]$/u.test(text.slice(0, amount.from).slice(-2))
-  // Below zero, degrees Fahrenheit are not converted.
-  if (isNegative && unitIsShifted(amount)) return undefined
-  const sign = isNegative ? -1 : 1
+  if (isWord && Math.abs(value) < 2) return undefined
   const scale = value === 0 ? 1 : Math.abs(value / (amount.written[0] ?? value)) * amount.scale
   return {
-    value: sign * value,
+    value,
     step: amount.half * 2,
     isWhole: amount.scale === 1 && Math.abs(amount.half * 2 - scale) < scale * 1e-9,
     ...readKind(amount),
     bound,
     approximate: isAbout === true,
-    start: isNegative ? amount.from - 1 : amount.from,
+    start: amount.from,
     end: at[1],
   }
-}
-
-function unitIsShifted({ unit, readings, written }: Amount): boolean {
-  return unit === 'temperature' && readings[0] !== written[0]
 }
 
 function readKind({ unit, noun = '' }: Amount): Pick<Quantity, 'kind' | 'counted'> {

@@ -1,10 +1,14 @@
+import { fractionSign, readFraction } from '../text/fractions.ts'
 import { readHedges } from './hedges.ts'
 import { numberWords, readNumberWord } from './number-words.ts'
 import { findCurrency, findScale, findUnit, isMinorUnit, isPercent } from './units.ts'
 import type { Amount, Value } from './value.ts'
 
-const digits =
-  /(?<![\p{L}\d])(?:\d{1,3}(?:[,.’' \u00a0\u202f_]\d{3}){1,4}(?!\d)(?:[.,]\d{1,6}(?!\d))?|\d{1,15}(?:[.,]\d{1,9})?)/gu
+const plainFigures =
+  "\\d{1,3}(?:[,.’' \\u00a0\\u202f_]\\d{3}){1,4}(?!\\d)(?:[.,]\\d{1,6}(?!\\d))?|\\d{1,15}(?:[.,]\\d{1,9})?"
+/** `2½`, `½`, `2 1/2`. */
+const fractions = `(?:\\d{1,6}[ \\u00a0]?)?${fractionSign}|\\d{1,3}[ \\u00a0](?:[13][/⁄]4|[12][/⁄]3|1[/⁄]2|[1357][/⁄]8)(?![\\d/])`
+const digits = new RegExp(`(?<![\\p{L}\\d])(?:${fractions}|${plainFigures})`, 'gu')
 
 /** Amounts of bank messages have their currency before them, and a comma behind: `USD48500,`. */
 const glued =
@@ -15,7 +19,7 @@ const unit_chars = 28
 const unitAfter =
   /^(?:[  \u202f-]?(?<word>[€$£¥₹%]|°[CF]|(?:km|m)\/[hs]|percentage points?|per cent|[\p{L}µ]{1,24}[²³23]?)(?![\p{L}]))/u
 const currencyBefore =
-  /(?:[€$£¥₹]|(?<![\p{L}])(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|INR|JPY|CAD|AUD)) ?[-–+]?$/u
+  /(?:[€$£¥₹]|(?<![\p{L}])(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|INR|JPY|CAD|AUD)) ?[-−–+]?$/u
 const ordinal = /^(?:st|nd|rd|th|º|ª|er|ème|e)(?![\p{L}])/u
 
 /** Reads the numbers of a text with their units: figures and number words, up to a maximum. */
@@ -77,8 +81,8 @@ function durationOf(text: string, first: Value, second: Value): Value | undefine
   const factor = isBareMinute ? 60 : 1
   const [more = 0] = one.readings
   const [less = 0] = two.readings
-  if (less * factor >= more || two.half * factor >= one.half) return undefined
-  const readings = [more + less * factor]
+  if (less < 0 || less * factor >= Math.abs(more) || two.half * factor >= one.half) return undefined
+  const readings = [more + Math.sign(more) * less * factor]
   const at = [first.at[0], second.at[1]] as const
   return {
     ...first,
@@ -104,8 +108,15 @@ function numberFrom(text: string, { at, written }: Written): Value {
   return amountFrom(text, { at, written }, readFigures(written))
 }
 
-/** Returns the readings of figures with separators. */
+const endsInFraction = new RegExp(`^(\\d*?)[ \\u00a0]?(${fractionSign}|\\d[/⁄]\\d)$`, 'u')
+
+/** Returns the readings of figures with separators or with a fraction. */
 export function readFigures(written: string): Figures {
+  const fraction = endsInFraction.exec(written)
+  if (fraction !== null) {
+    const [, whole = '', part = ''] = fraction
+    return { readings: [Number(whole) + readFraction(part)], half: 0.05 }
+  }
   const bare = written.replace(/[’' \u00a0\u202f_]/g, '')
   const comma = bare.lastIndexOf(',')
   const point = bare.lastIndexOf('.')
@@ -113,7 +124,7 @@ export function readFigures(written: string): Figures {
   if (lastAt < 0) return { readings: [Number(bare)], half: 0.5 }
   const decimals = bare.length - lastAt - 1
   const whole = Number(bare.replace(/[.,]/g, ''))
-  const fraction = Number(`${bare.slice(0, lastAt).replace(/[.,]/g, '')}.${bare.slice(lastAt + 1)}`)
+  const decimal = Number(`${bare.slice(0, lastAt).replace(/[.,]/g, '')}.${bare.slice(lastAt + 1)}`)
   const separators = bare.match(/[.,]/g) ?? []
   const isGrouped = separators.length > 1 && new Set(separators).size === 1
   if (isGrouped) return { readings: [whole], half: 0.5 }
@@ -121,22 +132,22 @@ export function readFigures(written: string): Figures {
   // A comma before three digits groups thousands first; a point is a fraction first.
   if (mayGroup)
     return comma > point
-      ? { readings: [whole, fraction], half: 0.5 }
-      : { readings: [fraction, whole], half: 0.0005 }
-  return { readings: [fraction], half: 0.5 * 10 ** -decimals }
+      ? { readings: [whole, decimal], half: 0.5 }
+      : { readings: [decimal, whole], half: 0.0005 }
+  return { readings: [decimal], half: 0.5 * 10 ** -decimals }
 }
 
 function amountFrom(text: string, { at, written }: Written, figures: Figures): Value {
   const currency = currencyBefore.exec(text.slice(Math.max(0, at - 16), at))?.[0]
   const around = readAround(text, at + written.length, currency)
   const { unit, scale, end } = around
-  const start = at - (currency?.length ?? 0)
-  const convert = (one: number) => (one * scale + (unit.offset ?? 0)) * unit.factor
+  const { sign, start } = readSign(text, at - (currency?.length ?? 0), currency)
+  const convert = (one: number) => (sign * one * scale + (unit.offset ?? 0)) * unit.factor
   const amount: Amount = {
     from: at,
     noun: unit.noun,
     readings: figures.readings.map(convert),
-    written: figures.readings.map((one) => one * scale),
+    written: figures.readings.map((one) => sign * one * scale),
     unit: unit.name,
     scale,
     half: figures.half * scale * unit.factor,
@@ -150,6 +161,24 @@ function amountFrom(text: string, { at, written }: Written, figures: Figures): V
     amount,
     ...readHedges(text, start, end),
   }
+}
+
+/** A sign of its own: behind a number, its unit or a word, a dash makes a range or a name. */
+const minus =
+  /(?<![\p{L}\p{N}_)\]%€$£¥₹./−–-])(?<!\d ?(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|kr|[%€$£¥₹])? )[-−–]$/u
+const minusWord = /(?<!\p{N}[^\n]{0,20})(?<!\p{L})minus $/iu
+/** Characters before a number that are read for its sign. */
+const sign_chars = 32
+
+/** Reads the sign before a number or its currency, and where the number starts with it. */
+function readSign(text: string, start: number, currency: string | undefined) {
+  const before = text.slice(Math.max(0, start - sign_chars), start)
+  // "5 EUR-20" is a range: the currency belongs to the first number.
+  if (currency !== undefined && /[-−–]$/.test(currency))
+    return { sign: /\d ?$/.test(before) ? 1 : -1, start }
+  if (!/[-−–]$|s $/i.test(before)) return { sign: 1, start }
+  const length = (minus.exec(before) ?? minusWord.exec(before))?.[0].length ?? 0
+  return { sign: length > 0 ? -1 : 1, start: start - length }
 }
 
 /** Reads the scale and the unit behind the figures, and where they end. */
@@ -178,7 +207,7 @@ type UnitRead = {
 }
 
 function unitFrom(before: string | undefined, after: string | undefined): UnitRead {
-  const currency = before === undefined ? undefined : findCurrency(before.replace(/[\s+–-]/g, ''))
+  const currency = before === undefined ? undefined : findCurrency(before.replace(/[\s+−–-]/g, ''))
   if (currency !== undefined) return { name: currency, factor: 1 }
   if (after === undefined) return { name: '', factor: 1 }
   if (isPercent(after)) return { name: '%', factor: 1, isWordTaken: true }

@@ -1,3 +1,5 @@
+import { decodeText } from '../text/entities.ts'
+import { type MappedText, toSource } from '../text/mapped-text.ts'
 import { readCodes } from './read-codes.ts'
 import { readDates, readTimes } from './read-dates.ts'
 import { readNumbers } from './read-numbers.ts'
@@ -5,9 +7,24 @@ import type { Value } from './value.ts'
 
 /**
  * Reads the values of a text, in order: a part of the text belongs to one value, and a date wins
- * over its numbers. Quotations also contain values.
+ * over its numbers. Quotations also contain values. Entities and escapes are decoded first.
  */
 export function readValues(text: string): Value[] {
+  const decoded = decodeText(text)
+  if (decoded === undefined) return readPlain(text)
+  return readPlain(decoded.text).map((value) => toWritten(decoded, value))
+}
+
+/** Moves a value of a decoded text to its offsets in the text as written. */
+function toWritten(decoded: MappedText, value: Value): Value {
+  const at = toSource(decoded, value.at)
+  const { amount } = value
+  if (amount === undefined) return { ...value, at }
+  const [from] = toSource(decoded, [amount.from, amount.from + 1])
+  return { ...value, at, amount: { ...amount, from } }
+}
+
+function readPlain(text: string): Value[] {
   const taken = new Uint8Array(text.length)
   const found: Value[] = []
   const readers = [readDates, readCodes, readTimes, readNumbers]

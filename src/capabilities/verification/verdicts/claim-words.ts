@@ -12,7 +12,7 @@ const negations = new Set(
 /** Words that limit the meaning of their sentence. */
 const qualifiers = new Set(
   (
-    'if only unless except until before after when provided otherwise however but although ' +
+    'whether ask asks asked wonder wonders ob if only unless except until before after when provided otherwise however but although ' +
     'formerly previously archived planned proposed alleged claim rumour myth example wenn nur ' +
     'falls bis sofern si seulement sauf solo salvo instead old often ascribed ' +
     'allegedly former alt fruher bisher ancien antes'
@@ -51,6 +51,15 @@ function countNegatingParts(text: string): number {
   if (!text.includes('-')) return contracted
   const parts = text.match(/(?<!\p{L})non-\p{L}|\p{L}-free(?!\p{L})/giu)?.length ?? 0
   return contracted + parts
+}
+
+/** A yes-or-no question, also one without a question mark, as in headings. */
+const question =
+  /[?？؟]["'”’»)\]*_]*\s*$|^\W{0,4}(?:is|are|does|can|will|did|was|were|has|should|could|would|may) (?!not)[^.!]*[^.!\s]\s*$/iu
+
+/** Reports whether a sentence asks: it states nothing. */
+export function isQuestion(sentence: string): boolean {
+  return question.test(sentence)
 }
 
 /** Reports whether a text has a word that limits what it says. */

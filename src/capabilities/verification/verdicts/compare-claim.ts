@@ -5,7 +5,7 @@ import { splitLinesAndSentences } from '../text/sentences.ts'
 import { type Token, tokenize } from '../text/tokens.ts'
 import { isComparable, type Quantity, readQuantities } from '../values/quantities.ts'
 import { type AlikeWords, alikeOf, gravity, likeness } from './alike-words.ts'
-import { hasQualifier, isNegated, readNames, readWording, type Wording } from './claim-words.ts'
+import { isQuestion, readNames, readWording, type Wording } from './claim-words.ts'
 
 /** A text, read once for all comparisons. */
 export interface ReadText extends Wording {
@@ -67,7 +67,10 @@ export function readClaim(claim: Question, weights: ReadonlyMap<string, number>)
   }
 }
 
-/** Compares a claim with each sentence of its passages once; the best sentence comes first. */
+/**
+ * Compares a claim with each sentence of its passages once; the best sentence comes first.
+ * Sentences that ask are left out.
+ */
 export function compareSentences(
   claim: ReadClaim,
   passages: readonly Passage[],
@@ -77,7 +80,7 @@ export function compareSentences(
   for (const passage of passages) {
     for (const sentence of sentencesOf(passage)) {
       const key = `${passage.source}\n${sentence.text}`
-      if (seen.has(key)) continue
+      if (seen.has(key) || isQuestion(sentence.text)) continue
       seen.add(key)
       compared.push(compareSentence(claim, passage, sentence))
     }
@@ -172,5 +175,6 @@ export function isQuoted(claim: string, sentence: string): boolean {
   const place = matchQuote(words, foldText(sentence))
   if (place === undefined) return false
   const rest = `${sentence.slice(0, place[0])} ${sentence.slice(place[1])}`
-  return !isNegated(rest) && !hasQualifier(rest)
+  const { hasNegation, hasQualifier } = readWording(rest)
+  return !hasNegation && !hasQualifier
 }

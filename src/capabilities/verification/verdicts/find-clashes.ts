@@ -5,6 +5,8 @@ import { readDates } from '../values/read-dates.ts'
 import { alikeOf, hasOpposite, likeness } from './alike-words.ts'
 import { hasSibling, isOverstated } from './claim-words.ts'
 import type { ComparedSentence, ReadClaim, ReadText } from './compare-claim.ts'
+import { countsOneOfMany } from './number-words.ts'
+import { hasSwappedSides } from './swapped-sides.ts'
 
 /** A difference between a sentence and a claim that share their words. */
 export type Clash =
@@ -16,6 +18,7 @@ export type Clash =
   | 'generalised'
   | 'frequency'
   | 'order'
+  | 'swapped'
   | 'sibling'
   | 'negation'
   | 'qualifier'
@@ -28,12 +31,17 @@ export function findClashes(claim: ReadClaim, sentence: ComparedSentence): Clash
   const found: readonly (readonly [Clash, boolean])[] = [
     ['opposite', [...claim.words.terms].some((term) => hasOpposite(term, sentence.words))],
     ['bound', hasOtherBound(claim.numbers, sentence.numbers)],
-    ['counted', claim.numbers.some((number) => countsOther(number, sentence.numbers))],
+    [
+      'counted',
+      claim.numbers.some((number) => countsOther(number, sentence.numbers)) ||
+        countsOneOfMany(claim, sentence),
+    ],
     ['ordinal', hasOtherOrdinal(claim.text, sentence.text)],
     ['overstated', isOverstated(claim.text, sentence.text)],
     ['generalised', general.test(claim.text) && !general.test(sentence.text)],
     ['frequency', frequency.test(claim.text) !== frequency.test(sentence.text)],
     ['order', !hasSameOrder(claim.anchors, sentence)],
+    ['swapped', hasSwappedSides(claim.text, sentence.text)],
     ['sibling', hasSibling(claim.text, sentence.text)],
     ['negation', deniesOtherwise(claim, sentence)],
     ['qualifier', sentence.hasQualifier && !claim.hasQualifier],
@@ -48,11 +56,11 @@ export function findClashes(claim: ReadClaim, sentence: ComparedSentence): Clash
 const added = /(?<!\p{L})(?:also|as well|too|even|auch|aussi|también)(?!\p{L})/iu
 
 /**
- * Reports whether only one of two texts denies something. Two negations of a claim may deny
- * nothing, but a sentence without any does not say the same.
+ * Reports whether only one of two texts denies something. Two negations may deny nothing, but a
+ * text without any does not say the same: `No. A cannot …` has two.
  */
 function deniesOtherwise(claim: ReadText, sentence: ReadText): boolean {
-  return claim.isNegated !== sentence.isNegated || (claim.hasNegation && !sentence.hasNegation)
+  return claim.isNegated !== sentence.isNegated || claim.hasNegation !== sentence.hasNegation
 }
 
 /** Words of usual cases: `most guests`, `on average`. */

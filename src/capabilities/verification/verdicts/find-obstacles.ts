@@ -1,5 +1,6 @@
 import { isNear } from '../knowledge/library.ts'
 import { isComparable } from '../values/quantities.ts'
+import { gravity, likeness } from './alike-words.ts'
 import { type ComparedSentence, isRival, type ReadClaim } from './compare-claim.ts'
 import type { Clash } from './find-clashes.ts'
 import type { SubjectFit } from './find-subject.ts'
@@ -45,11 +46,27 @@ export function findObstacles(comparison: Comparison): string[] {
     ['number', signs.openValues > 0 || lacksNumber(claim, best)],
     ['further number', signs.nearNumbers < lead_min && hasFurtherNumber(claim, best)],
     ['name', ![...claim.names].every((name) => best.around.terms.has(name))],
+    ['predicate', lacksPredicate(claim, best)],
     ['pronoun', pronoun.test(claim.text)],
+    ['short', countTelling(claim) < telling_min],
     ['column', !fitsColumn(claim, best)],
     ['row', !isOwnRow],
   ]
   return obstacles.flatMap(([obstacle, isFound]) => (isFound ? [obstacle] : []))
+}
+
+/** Telling words, names and numbers that a claim needs to be compared by words. */
+const telling_min = 4
+
+function countTelling({ words, numbers }: ReadClaim): number {
+  return [...words.terms].filter((term) => gravity(term) === 1).length + numbers.length
+}
+
+/** Reports whether a sentence lacks a telling word of a claim: `consistent` beside `against`. */
+function lacksPredicate({ words, names }: ReadClaim, { around }: ComparedSentence): boolean {
+  return [...words.terms].some(
+    (term) => gravity(term) === 1 && !names.has(term) && likeness(term, around) === 0,
+  )
 }
 
 /** Reports whether a sentence has other numbers instead of one of a claim's. */

@@ -64,6 +64,59 @@ describe('structured facts', () => {
     expect(verdict('The area is 500 km².')).toBe('unverifiable')
   })
 
+  describe('a subject whose name is a word of plans and comparisons', () => {
+    const plan = (attribute: string, value: number | string, unit = '') => ({
+      ...{ source: 's', subject: 'Starter plan', attribute, value, unit },
+    })
+    const ofPlan = [
+      plan('price', 29, 'EUR/month'),
+      plan('storage', 20, 'GB'),
+      plan('users', 5),
+      plan('discount', 10, '%'),
+      plan('launch date', '2026-03-05'),
+      plan('single sign-on', 'no'),
+      plan('audit log', 'yes'),
+      plan('support channel', 'e-mail'),
+    ]
+    test.each([
+      ['The Starter plan costs 29 EUR per month.', 'supported'],
+      ['The Starter plan costs €39 a month.', 'contradicted'],
+      ['The price of the Starter plan is 29 euros monthly.', 'supported'],
+      ['The Starter plan has 20 GB of storage.', 'supported'],
+      ['The Starter plan has a storage of 20,000 MB.', 'supported'],
+      ['The Starter plan has 50 GB of storage.', 'contradicted'],
+      ['The Starter plan is for 5 users.', 'supported'],
+      ['The Starter plan is for 8 users.', 'contradicted'],
+      ['The Starter plan has a discount of 10 %.', 'supported'],
+      ['The launch date of the Starter plan was 5 March 2026.', 'supported'],
+      ['The launch date of the Starter plan was 6 March 2026.', 'contradicted'],
+      ['The Starter plan includes single sign-on.', 'contradicted'],
+      ['The Starter plan does not include single sign-on.', 'supported'],
+      ['The Starter plan comes with an audit log.', 'supported'],
+      ['The Starter plan has no audit log.', 'contradicted'],
+      // Open: another period or currency, an end of the date, other conditions, other words.
+      ['The Starter plan costs 348 EUR a year.', 'unverifiable'],
+      ['The Starter plan costs $29 per month.', 'unverifiable'],
+      ['The Starter plan costs 29 EUR.', 'unverifiable'],
+      ['The Starter plan costs 9 EUR per month less than before.', 'unverifiable'],
+      ['The launch date of the Starter plan was in spring 2026.', 'unverifiable'],
+      ['The Starter plan includes single sign-on for administrators.', 'unverifiable'],
+      ['Does the Starter plan include single sign-on?', 'unverifiable'],
+      ['The Starter plan has a support channel by phone.', 'unverifiable'],
+    ])('%s → %s', (text, expected) => {
+      expect(judgeByFacts({ text }, ofPlan).verdict).toBe(expected)
+    })
+  })
+
+  test('another thing than the question names has its own price and length', () => {
+    const camera = { source: 's', subject: 'Rover X', attribute: 'price', value: 899, unit: 'EUR' }
+    const judged = (text: string) =>
+      judgeByFacts({ text, context: 'What does the Rover X cost?' }, [camera]).verdict
+    expect(judged('A charger costs 69 EUR.')).toBe('unverifiable')
+    expect(judged('It costs 69 EUR.')).toBe('contradicted')
+    expect(judged('The Rover X costs 899 EUR.')).toBe('supported')
+  })
+
   test('facts that disagree decide nothing', () => {
     const other = { source: 't', subject: 'Lake Ina', attribute: 'area', value: 500, unit: 'km²' }
     const text = 'Lake Ina has an area of 500 km².'

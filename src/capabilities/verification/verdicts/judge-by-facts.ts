@@ -2,7 +2,9 @@ import type { Question } from '../knowledge/library.ts'
 import { grammarWords, stem, tokenize } from '../text/tokens.ts'
 import { agrees, isSameKind, type Quantity, readQuantities } from '../values/quantities.ts'
 import { readFactUnit } from '../values/units.ts'
-import { hasQualifier, isNegated } from './claim-words.ts'
+import { hasQualifier, isNegated, isQuestion } from './claim-words.ts'
+import { judgeTextFact } from './judge-text-fact.ts'
+import { readAdverbs, readPeriods, withoutPeriods } from './periods.ts'
 import type { Judgement } from './verdict.ts'
 
 /** A structured fact: `{subject: 'Lake Miren', attribute: 'area', value: 412, unit: 'km²'}`. */
@@ -10,8 +12,9 @@ export interface Fact {
   readonly source: string
   readonly subject: string
   readonly attribute: string
-  readonly value: number
-  /** Unit of the value; empty for a bare number, such as a population. */
+  /** A number, or a text: a date, or yes or no, can decide. */
+  readonly value: number | string
+  /** Unit of a number, such as `EUR/month`; empty for a bare number, such as a population. */
   readonly unit: string
 }
 
@@ -36,8 +39,9 @@ const relativeWords = new Set(
 
 /**
  * Judges a claim by structured facts. A fact decides only if the claim has its subject, all words
- * of its attribute and exactly one number of its kind of unit; units are converted within a kind,
- * bounds and roundings are honoured, and everything else stays `unverifiable`.
+ * of its attribute and exactly one number of its kind of unit, or one date, or says that it has the
+ * attribute or not. Units are converted within a kind, bounds and roundings are honoured, and
+ * everything else stays `unverifiable`.
  */
 export function judgeByFacts(claim: Question, facts: readonly Fact[]): Judgement {
   const open: Judgement = {
@@ -48,7 +52,7 @@ export function judgeByFacts(claim: Question, facts: readonly Fact[]): Judgement
   }
   const compared = facts.slice(0, facts_max)
   const subject = findSubject(claim, compared)
-  if (subject === undefined || isNegated(claim.text)) return open
+  if (subject === undefined || isQuestion(claim.text)) return open
   const known = compared.filter((fact) => normalise(fact.subject) === subject)
   const complete = mostSpecific(known.filter((fact) => attributeShare(claim, fact) === 1))
   const verdict = agreedVerdict(claim, complete)
@@ -73,7 +77,7 @@ function judgement(verdict: FactVerdict, confidence: number, facts: readonly Fac
 
 /** Writes a fact as text. */
 function describeFact({ subject, attribute, value, unit }: Fact): string {
-  return `${subject}: ${attribute} = ${value} ${unit}`
+  return `${subject}: ${attribute} = ${value} ${unit}`.trimEnd()
 }
 
 function terms(text: string): string[] {
@@ -105,16 +109,41 @@ function namedSubjects(text: string, subjects: readonly string[]): string[] {
 
 function attributeTerms({ attribute, subject }: Fact): string[] {
   const own = new Set(terms(subject))
-  return terms(attribute).filter((term) => !grammarWords.has(term) && !own.has(term))
+  // `monthly price` has a period, which is compared apart from the words.
+  const words = terms(withoutPeriods(attribute)).filter((term) => !grammarWords.has(term))
+  return words.filter((term) => !own.has(term))
 }
 
 /** Returns the share of an attribute's words in a claim; years may come from its question. */
 function attributeShare({ text, context = '' }: Question, fact: Fact): number {
-  const inClaim = new Set(terms(text))
+  // `A charger costs 69 euros` does not state the price of the camera in the question.
+  const isOwn = namedSubjects(text, [normalise(fact.subject)]).length > 0 || pronoun.test(text)
+  const inClaim = isOwn ? withForms(terms(text)) : new Set(terms(text))
   const inBoth = new Set([...inClaim, ...terms(context)])
   const wanted = attributeTerms(fact)
   const found = wanted.filter((term) => (isYear(term) ? inBoth : inClaim).has(term))
   return wanted.length === 0 ? 0 : found.length / wanted.length
+}
+
+/** Words of claims and the attributes that they state: `costs` is a price. */
+const forms: readonly (readonly [string, string])[] = [
+  ['cost', 'price'],
+  ['price', 'cost'],
+  ['weigh', 'weight'],
+  ['tall', 'height'],
+  ['high', 'height'],
+  ['long', 'length'],
+  ['wide', 'width'],
+  ['deep', 'depth'],
+].map(([one = '', other = '']) => [stem(one), stem(other)])
+
+/** A claim about what its question names. */
+const pronoun = /^\W{0,4}(?:it|they|er|sie|es|il|elle|ella)(?!\p{L})/iu
+
+function withForms(words: readonly string[]): Set<string> {
+  const known = new Set(words)
+  for (const [word, attribute] of forms) if (words.includes(word)) known.add(attribute)
+  return known
 }
 
 function isYear(term: string): boolean {
@@ -127,18 +156,28 @@ function mostSpecific(facts: readonly Fact[]): Fact[] {
   return facts.filter((fact) => attributeTerms(fact).length === most)
 }
 
-function compareWithFact({ text, context = '' }: Question, fact: Fact): FactVerdict {
-  const unit = readFactUnit(fact.unit)
+function compareWithFact(claim: Question, fact: Fact): FactVerdict {
+  const { text, context = '' } = claim
+  const { value } = fact
+  if (typeof value === 'string') return compareWithText(claim, fact, value)
+  if (isNegated(text)) return 'unverifiable'
+  const unit = readFactUnit(withoutPeriods(fact.unit))
   const stated = statedQuantity(text, fact, unit.kind)
   if (stated === undefined || hasOtherYear(`${text} ${context}`, fact)) return 'unverifiable'
   if (isRelative(text, fact)) return 'unverifiable'
-  const known = fact.value * unit.factor
+  const known = value * unit.factor
   if (agrees(stated, known)) return 'supported'
   // A value that another rounding would explain is left open.
   const rounding = Math.max(Math.abs(known) * 0.01, stated.step / 2)
   const isRounded = stated.bound === undefined && Math.abs(stated.value - known) <= rounding
   if (isRounded) return 'unverifiable'
   return 'contradicted'
+}
+
+function compareWithText(claim: Question, fact: Fact, value: string): FactVerdict {
+  if (attributeShare(claim, fact) < 1 || isRelative(claim.text, fact)) return 'unverifiable'
+  const own = new Set([...terms(fact.subject), ...attributeTerms(fact)])
+  return judgeTextFact(claim.text, { value, own })
 }
 
 /** Returns the claim's one number in the fact's kind of unit. */
@@ -172,19 +211,36 @@ const partitive =
 
 function isRelative(text: string, fact: Fact): boolean {
   const own = new Set(attributeTerms(fact))
-  const withoutBounds = text.replace(/\b(?:more|less|fewer) than\b/giu, ' ')
+  // A subject such as `Starter plan` compares nothing.
+  const rest = withoutSubject(text, fact.subject)
+  const withoutBounds = withoutPeriods(rest).replace(/\b(?:more|less|fewer) than\b/giu, ' ')
   return (
-    hasQualifier(text) ||
-    hasOtherPeriod(text, own) ||
-    partitive.test(text) ||
+    hasQualifier(rest) ||
+    hasOtherPeriod(rest, fact) ||
+    partitive.test(rest) ||
     terms(withoutBounds).some((term) => relativeWords.has(term) && !own.has(term))
   )
 }
 
-/** Finds `€18 million a year` where the attribute has no year: a rate is no total. */
-function hasOtherPeriod(text: string, attribute: ReadonlySet<string>): boolean {
-  const periods = text.matchAll(
-    /(?<!\p{L})(?:an?|per|pro|im|par|al|por) (year|month|week|day|night|hour|minute|person|head|jahr|monat|woche|tag|stunde|person|an|mois|jour|heure|año|mes|día|hora)(?!\p{L})/giu,
-  )
-  return [...periods].some(([, period = '']) => !attribute.has(stem(period.toLowerCase())))
+function withoutSubject(text: string, subject: string): string {
+  const words = subject.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
+  const escaped = words.map((word) => RegExp.escape(word)).join('[^\\p{L}\\p{N}]+')
+  return text.replace(new RegExp(`(?<!\\p{L})${escaped}(?!\\p{L})`, 'giu'), ' ')
+}
+
+/**
+ * Finds `€18 million a year` where the fact has no year: a rate is not a total, and a price per month
+ * is not one per year. Periods that a claim leaves out are other periods too.
+ */
+function hasOtherPeriod(text: string, { attribute, unit }: Fact): boolean {
+  const own = `${attribute} ${unit}`
+  const known = readPeriods(own).union(readAdverbs(own))
+  const stated = readPeriods(text)
+  if (!stated.isSubsetOf(known.union(periodWords(attribute)))) return true
+  return !known.isSubsetOf(stated.union(readAdverbs(text)))
+}
+
+/** An attribute such as `nights` may follow an article in a claim. */
+function periodWords(attribute: string): Set<string> {
+  return readPeriods(`per ${attribute.split(/\s+/).join(' per ')}`)
 }

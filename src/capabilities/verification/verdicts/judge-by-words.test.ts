@@ -4,6 +4,7 @@ import { splitDocument } from '../knowledge/chunks.ts'
 import { buildLibrary, findPassages } from '../knowledge/library.ts'
 import { readDocument } from '../knowledge/read-document.ts'
 import { decideByWords, judgeByWords } from './judge-by-words.ts'
+import { likely_min } from './support-weights.ts'
 
 const filler = [
   'The harbour office opens at eight. Parking is free for buses. Dogs stay on a lead.',
@@ -25,7 +26,7 @@ function judge(claim: string, sources: readonly string[], context?: string) {
 
 const ferry = 'The night ferry to Ulva Island costs 42 euros for each car. It leaves at nine.'
 
-describe('supported without a model', () => {
+describe('supported or likely without a model', () => {
   test('by a verbatim quote, with the place in the source', () => {
     const claim = 'the night ferry to Ulva Island costs 42 euros for each car'
     const { verdict, method, evidence } = judge(claim, [ferry])
@@ -41,11 +42,11 @@ describe('supported without a model', () => {
 
   test('by nearly all words with every number and name', () => {
     const { verdict, method } = judge('A car on the night ferry to Ulva Island costs €42.', [ferry])
-    expect({ verdict, method }).toEqual({ verdict: 'supported', method: 'words' })
+    expect({ verdict, method }).toEqual({ verdict: 'likely', method: 'words' })
   })
 })
 
-describe('never supported', () => {
+describe('neither supported nor likely', () => {
   test.each([
     ['another number', 'The night ferry to Ulva Island costs 43 euros for each car.', [ferry]],
     [
@@ -102,18 +103,18 @@ describe('never supported', () => {
     ],
     ['another unit', 'The night ferry to Ulva Island costs 42 dollars for each car.', [ferry]],
   ])('%s', (_name, claim, sources) => {
-    expect(judge(claim, sources).verdict).not.toBe('supported')
+    expect(judge(claim, sources).verdict).not.toMatch(/supported|likely/)
   })
 
   test('a sentence about another subject than the question names', () => {
     const text = 'The mooring licence of Brenna costs 300 euros a year.'
     const claim = 'The mooring licence costs 300 euros a year.'
-    expect(judge(claim, [text], 'And in Kallvik?').verdict).not.toBe('supported')
-    expect(judge(claim, [text], 'And in Brenna?').verdict).toBe('supported')
+    expect(judge(claim, [text], 'And in Kallvik?').verdict).not.toMatch(/supported|likely/)
+    expect(judge(claim, [text], 'And in Brenna?').verdict).toBe('likely')
   })
 })
 
-describe('traps: the first claim of a sentence is supported, its sibling is not', () => {
+describe('traps: the first claim of a sentence is supported or likely, its sibling is not', () => {
   const pier = 'The north pier of Ulva harbour is at least 6 metres deep for cargo boats.'
   const herd = 'The elephant herd of Ulva park has five cows and two bulls on its meadow.'
   const parking = 'Parking beside the harbour office costs 6 euros per day for visitors.'
@@ -129,7 +130,7 @@ describe('traps: the first claim of a sentence is supported, its sibling is not'
       'After 10 June members of the harbour club have heavy bags carried free of charge.',
     ],
   ])('%s: the truth', (_trap, source, claim) => {
-    expect(judge(claim, [source]).verdict).toBe('supported')
+    expect(judge(claim, [source]).verdict).toMatch(/supported|likely/)
   })
 
   test.each([
@@ -194,7 +195,7 @@ describe('traps: the first claim of a sentence is supported, its sibling is not'
       'Visitors pay at least 6 euros per day for parking beside the harbour office.',
     ],
   ])('%s: the trap', (_trap, source, claim) => {
-    expect(judge(claim, [source]).verdict).not.toBe('supported')
+    expect(judge(claim, [source]).verdict).not.toMatch(/supported|likely/)
   })
 
   const prices =
@@ -213,14 +214,14 @@ describe('traps: the first claim of a sentence is supported, its sibling is not'
 
   test('a column, below a header whose first cell is empty', () => {
     const claim = (share: string) => `A cash withdrawal on the island by card costs ${share} %.`
-    expect(judgeTable(claim('2.5'), gold)).toBe('supported')
-    expect(judgeTable(claim('3.75'), gold)).not.toBe('supported')
+    expect(judgeTable(claim('2.5'), gold)).toBe('likely')
+    expect(judgeTable(claim('3.75'), gold)).not.toMatch(/supported|likely/)
   })
 
   test('a row, when the question names another one', () => {
     const claim = 'The gold card pays a fee of 3 % for a cash withdrawal.'
     const question = 'What does a month pass for cash cost with the Gold ferry card?'
-    expect(judgeTable(claim, question)).not.toBe('supported')
+    expect(judgeTable(claim, question)).not.toMatch(/supported|likely/)
   })
 
   test('a document whose title fits the question better wins', () => {
@@ -235,8 +236,19 @@ describe('traps: the first claim of a sentence is supported, its sibling is not'
       return judgeByWords(question, findPassages(buildLibrary(documents), question)).verdict
     }
     const claim = 'Mooring beside the harbour office costs 9 euros each night.'
-    expect(verdictOf(claim, 'What does mooring cost in 2025?')).not.toBe('supported')
+    expect(verdictOf(claim, 'What does mooring cost in 2025?')).not.toMatch(/supported|likely/)
   })
+})
+
+test('support does not grow with the length of a claim or the numbers that it shares', () => {
+  const long = [
+    'It leaves at nine, runs on 5 days, has 80 berths and 3 decks and a view of the sea.',
+  ]
+  const short = judge('The lighthouse of Ulva was painted red.', long).support
+  const wordy =
+    'The lighthouse of Ulva has 80 berths and 3 decks on 5 days, which its owner painted red.'
+  expect(judge(wordy, ['80 berths, 3 decks, 5 days.']).support).toBeLessThan(likely_min)
+  expect(Math.abs(short - judge('It was red.', long).support)).toBeLessThan(0.2)
 })
 
 test('support falls with each sign against a claim', () => {
@@ -269,7 +281,7 @@ test('words never contradict, and results are bounded', () => {
   fc.assert(
     fc.property(text, fc.array(text, { maxLength: 4 }), text, (claim, sources, context) => {
       const result = judge(claim, sources, context)
-      expect(['supported', 'unverifiable', 'not_found']).toContain(result.verdict)
+      expect(['supported', 'likely', 'unverifiable', 'not_found']).toContain(result.verdict)
       expect(result.support).toBeGreaterThanOrEqual(0)
       expect(result.support).toBeLessThanOrEqual(1)
       expect(result.evidence.length === 0).toBe(result.verdict === 'not_found')

@@ -11,7 +11,7 @@ import { type Comparison, findObstacles } from './find-obstacles.ts'
 import { fitSubject } from './find-subject.ts'
 import { fitsRow } from './fit-table.ts'
 import { readSigns, scoreSupport } from './support-score.ts'
-import { supported_min } from './support-weights.ts'
+import { likely_min } from './support-weights.ts'
 import type { Judgement } from './verdict.ts'
 
 /** Probability from which a passage is shown with a claim that stays `unverifiable`. */
@@ -30,9 +30,9 @@ export interface WordJudgement extends Judgement {
 
 /**
  * Judges a claim by the words of its passages. Words find evidence but cannot refute: the verdict
- * is `supported` for a verbatim quote, or for a sentence with nearly all words, every number and
- * name, no clash, and a title that fits the question. Everything else is `unverifiable` with the
- * passage, or `not_found`. The support is a probability from a few signs, `readSigns`.
+ * is `supported` for a verbatim quote only. It is `likely` for a sentence with all telling words,
+ * every number and name, no clash, and a title that fits the question. Everything else is
+ * `unverifiable` with the passage, or `not_found`. The support is a probability from a few signs, `readSigns`.
  */
 export function judgeByWords(asked: Question, passages: readonly Passage[]): WordJudgement {
   return judge(asked, passages, true)
@@ -67,8 +67,8 @@ function judge(
   const support = scoreSupport(signs) * (isDisputed ? disputedShare : 1)
   if (best.recall < shownRecall_min || support < shown_min) return missing(support)
   const evidence = evidenceOf(best)
-  if (support >= supported_min && findObstacles(comparison).length === 0) {
-    return { verdict: 'supported', confidence: 0.9, method: 'words', evidence, support }
+  if (support >= likely_min && findObstacles(comparison).length === 0) {
+    return { verdict: 'likely', confidence: 0.9, method: 'words', evidence, support }
   }
   return { verdict: 'unverifiable', confidence: 0.5, method: 'words', evidence, support }
 }

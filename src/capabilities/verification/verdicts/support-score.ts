@@ -12,10 +12,6 @@ export interface SupportSigns {
   readonly recall: number
   /** Share of the words of the sentence that the claim or its question has. */
   readonly usedWords: number
-  /** ln(1 + words of the claim, at most 25): a short claim gives little to compare. */
-  readonly length: number
-  /** ln(1 + numbers of the claim that the source has). */
-  readonly sharedNumbers: number
   /** How much more of the claim is near its numbers than near other numbers of their kind. */
   readonly nearNumbers: number
   /** Share of the values of the claim that the source neither has nor lets derive. */
@@ -36,8 +32,6 @@ export interface SupportSigns {
 
 /** Words around a number that are compared with a claim. */
 const nearWords_max = 9
-/** Words of a claim that add to its length. */
-const length_max = 25
 
 /** Returns the probability that a sentence supports a claim, 0–1. */
 export function scoreSupport(signs: SupportSigns): number {
@@ -65,8 +59,6 @@ export function readSigns(
   return {
     recall: best.recall,
     usedWords: own.length === 0 ? 1 : used / own.length,
-    length: Math.log1p(Math.min(length_max, claim.tokens.length)),
-    sharedNumbers: Math.log1p(shared.length),
     nearNumbers: weighNearNumbers(claim, source),
     // Most claims need no calculation: their numbers are all in the source.
     openValues: shared.length < claim.numbers.length ? shareOpenValues(claim, source) : 0,

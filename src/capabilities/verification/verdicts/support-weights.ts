@@ -3,20 +3,18 @@
  * `node bench/verification/fit.ts --write` writes this file.
  */
 export const supportWeights = {
-  recall: 1.48,
-  usedWords: 0.55,
-  length: 1.53,
-  sharedNumbers: 0.88,
-  nearNumbers: 0.88,
-  openValues: -0.25,
-  bothDeny: 1.38,
-  missingName: -0.44,
-  limited: -0.62,
-  clashes: -0.45,
-  otherOrder: -0.35,
-  rival: -0.12,
+  recall: 1.19,
+  usedWords: 1.09,
+  nearNumbers: 0.86,
+  openValues: -0.52,
+  bothDeny: 1.21,
+  missingName: -0.3,
+  limited: -0.57,
+  clashes: -0.26,
+  otherOrder: 0.24,
+  rival: -0.15,
 } as const
-export const supportIntercept = -4.44
+export const supportIntercept = -0.72
 
-/** Probability from which words alone support a claim without an obstacle. */
-export const supported_min = 0.6
+/** Probability from which words make a claim without an obstacle likely. */
+export const likely_min = 0.71

@@ -1,7 +1,12 @@
 import type { Range } from '../text/mapped-text.ts'
 
+/**
+ * `likely`: a passage has the words, numbers and names of the claim. It decides nothing, because a
+ * sentence with the same words may say something else.
+ */
 export const verdicts = [
   'supported',
+  'likely',
   'contradicted',
   'not_found',
   'unverifiable',

@@ -109,7 +109,7 @@ async function checkPages(
       : { ...result, note: `${result.note}; the cited page ${failure}` }
   }
   const checked = checkCitations({ ...citations, texts, hasReferences: true }, texts)
-  if (checked.verdict === 'supported') return checked
+  if (checked.verdict === 'supported' || checked.verdict === 'likely') return checked
   if (checked.verdict === 'unverifiable' && result.verdict === 'not_found') return checked
   return { ...result, note: `${result.note}, nor on the cited page` }
 }

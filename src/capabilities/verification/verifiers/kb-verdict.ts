@@ -5,7 +5,7 @@ export type KbResult = Omit<StoredResult, 'verifier'>
 
 /** The verdict of one source on a claim. */
 export type SourceVerdict = {
-  verdict: 'supported' | 'contradicted' | 'unverifiable' | 'not_found'
+  verdict: 'supported' | 'likely' | 'contradicted' | 'unverifiable' | 'not_found'
   confidence: number
   method: string
   evidence: readonly StoredEvidence[]
@@ -22,23 +22,28 @@ const inventedConfidence = 0.9
  * 2. a source contradicts;
  * 3. a value that neither the agent saw nor a document or fact has: `not_found`;
  * 4. a source supports, the most confident first;
- * 5. a passage that does not decide: `unverifiable`, with the passage;
- * 6. `not_found`.
+ * 5. a passage has the words of the claim: `likely`;
+ * 6. a passage that does not decide: `unverifiable`, with the passage;
+ * 7. `not_found`.
  */
 export function decideBySources(
   sources: readonly SourceVerdict[],
   missing: readonly string[],
 ): KbResult {
+  const likely = strongest(sources, 'likely')
   const supported = strongest(sources, 'supported')
+  const agreeing = supported ?? likely
   const contradicted = strongest(sources, 'contradicted')
-  if (supported !== undefined && contradicted !== undefined) {
-    return disagreement(supported, contradicted)
+  if (agreeing !== undefined && contradicted !== undefined) {
+    return disagreement(agreeing, contradicted)
   }
   if (contradicted !== undefined) {
     return toResult(contradicted, `contradicted by ${contradicted.by}`)
   }
   if (missing.length > 0) return invented(missing)
   if (supported !== undefined) return toResult(supported, `supported by ${supported.by}`)
+  if (likely !== undefined)
+    return toResult(likely, `a passage, of ${likely.by}, has the words of the claim`)
   const open = strongest(
     sources.filter(({ evidence }) => evidence.length > 0),
     'unverifiable',

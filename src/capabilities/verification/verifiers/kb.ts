@@ -17,7 +17,8 @@ import { checkAnswer, indexSeen } from '../provenance/index.ts'
 import { type Fact, judgeByFacts } from '../verdicts/judge-by-facts.ts'
 import { decideByWords } from '../verdicts/judge-by-words.ts'
 import { askJudge, type CitedPassage, judgedPassages_max } from './kb-judge.ts'
-import { decideBySources, type KbResult, type SourceVerdict } from './kb-verdict.ts'
+import { withSeenValues } from './kb-values.ts'
+import { decideBySources, type SourceVerdict } from './kb-verdict.ts'
 
 /** Dependencies of verifier `kb`. */
 export type KbDeps = {
@@ -106,28 +107,6 @@ async function openKb(
   }
 }
 
-/**
- * A claim whose wording is in no passage, but whose values were all seen, is open rather than not
- * found: its values are the evidence.
- */
-function withSeenValues({ values }: ClaimToCheck, decided: KbResult): KbResult {
-  const seen = values.filter(({ verdict }) => verdict === 'seen' || verdict === 'derived')
-  const isSeen = values.every(
-    ({ verdict }) => verdict !== 'unsupported' && verdict !== 'not_checked',
-  )
-  if (decided.verdict !== 'not_found' || !isSeen || seen.length === 0) return decided
-  return {
-    verdict: 'unverifiable',
-    confidence: 0.5,
-    method: 'provenance',
-    evidence: seen.flatMap(({ evidence }) => evidence.slice(0, 1)).slice(0, evidence_max),
-    note: 'the agent saw all values of the claim; no passage says the rest',
-  }
-}
-
-/** Evidence of values that a result shows. */
-const evidence_max = 5
-
 /** A verdict whose evidence is not read yet. */
 type OpenVerdict = Omit<SourceVerdict, 'evidence'> & { cites: readonly (() => Cited)[] }
 type Cited = StoredEvidence | Promise<StoredEvidence>
@@ -159,7 +138,7 @@ function weighSources(
   const verdicts = [
     byFacts(
       asked,
-      own.flatMap(({ number }) => number ?? []),
+      own.map(({ fact }) => fact),
       'facts',
     ),
     byFacts(asked, findFacts(sources.seenFacts, asked), 'what the agent saw'),
@@ -223,10 +202,10 @@ function isAt(passage: Passage, source: string, at: readonly number[] | undefine
  */
 function withDispute(verdicts: OpenVerdict[], asked: Question, found: Found): OpenVerdict[] {
   const words = verdicts.filter(({ method }) => method === 'words' || method === 'quote')
-  if (!words.some(({ verdict }) => verdict === 'supported')) return verdicts
+  if (!words.some(isAgreeing)) return verdicts
   if (found.documents.length === 0 || found.seen.length === 0) return verdicts
   const all = [...found.documents, ...found.seen]
-  if (byWords(asked, all, 'documents').verdict === 'supported') return verdicts
+  if (isAgreeing(byWords(asked, all, 'documents'))) return verdicts
   const cites = words.flatMap((each) => {
     const nearest = each.by === 'documents' ? found.documents[0] : found.seen[0]
     return each.cites[0] ?? nearest?.cite ?? []
@@ -238,7 +217,11 @@ function withDispute(verdicts: OpenVerdict[], asked: Question, found: Found): Op
   return [...verdicts.filter((each) => !words.includes(each)), disputed]
 }
 
+function isAgreeing({ verdict }: OpenVerdict): boolean {
+  return verdict === 'supported' || verdict === 'likely'
+}
+
 function narrowed(verdict: string): SourceVerdict['verdict'] {
-  const known = ['supported', 'contradicted', 'not_found'] as const
+  const known = ['supported', 'likely', 'contradicted', 'not_found'] as const
   return known.find((each) => each === verdict) ?? 'unverifiable'
 }

@@ -16,9 +16,9 @@ type Judging = { judge: Judge | undefined; signal: AbortSignal }
 const sites_min = 2
 
 /**
- * Decides on a claim by the pages of different sites. Two independent sites that support it by
- * their words decide, unless a site has another number. Otherwise the judge decides, when there is
- * one.
+ * Decides on a claim by the pages of different sites. Two independent sites that quote it decide,
+ * unless a site has another number. Otherwise the judge decides, when there is one; without it,
+ * two sites with the words of the claim make it likely.
  */
 export async function decideBySites(
   statement: Question,
@@ -26,31 +26,50 @@ export async function decideBySites(
   judging: Judging,
 ): Promise<Result> {
   const opinions = askSites(statement, sites)
-  const supporting = opinions.filter(({ judgement }) => judgement.verdict === 'supported')
-  if (supporting.length >= sites_min && !isDisputed(statement, opinions)) {
-    return supportedByWords(supporting.slice(0, sites_min))
-  }
+  const supporting = opinions
+    .filter(({ judgement }) => isAgreeing(judgement))
+    .toSorted((one, other) => rankOf(one) - rankOf(other))
+  const byWords =
+    supporting.length >= sites_min && !isDisputed(statement, opinions)
+      ? supportedByWords(supporting.slice(0, sites_min))
+      : undefined
+  if (byWords?.verdict === 'supported') return byWords
   const { judge, signal } = judging
   const judged =
     judge !== undefined && opinions.length >= sites_min
       ? await decideByJudge({ judge, statement, signal }, opinions)
       : undefined
-  return judged ?? undecided(opinions, supporting)
+  return judged ?? byWords ?? undecided(opinions, supporting)
+}
+
+function isAgreeing({ verdict }: Pick<SiteOpinion['judgement'], 'verdict'>): boolean {
+  return verdict === 'supported' || verdict === 'likely'
+}
+
+/** Quotes come before words. */
+function rankOf({ judgement }: SiteOpinion): number {
+  return judgement.verdict === 'supported' ? 0 : 1
 }
 
 /** Reports whether a sentence of another site has another number. */
 function isDisputed(statement: Question, opinions: readonly SiteOpinion[]): boolean {
   const passages = opinions.flatMap((opinion) => opinion.passages)
-  return decideByWords(statement, passages).verdict !== 'supported'
+  return !isAgreeing(decideByWords(statement, passages))
 }
 
 function supportedByWords(agreeing: readonly SiteOpinion[]): Result {
+  const weakest = agreeing.find(({ judgement }) => judgement.verdict === 'likely') ?? agreeing[0]
+  const { verdict = 'supported', method = 'words' } = weakest?.judgement ?? {}
+  const sites = agreeing.map(({ site }) => site).join(', ')
   return {
-    verdict: 'supported',
+    verdict,
     confidence: Math.min(...agreeing.map(({ judgement }) => judgement.confidence)),
-    method: agreeing[0]?.judgement.method ?? 'words',
+    method,
     evidence: agreeing.map((opinion) => evidenceOf(opinion)),
-    note: `supported by independent sites: ${agreeing.map(({ site }) => site).join(', ')}`,
+    note:
+      verdict === 'supported'
+        ? `supported by independent sites: ${sites}`
+        : `independent sites have the words of the claim: ${sites}`,
   }
 }
 
@@ -67,7 +86,7 @@ function undecided(opinions: readonly SiteOpinion[], supporting: readonly SiteOp
   const note =
     only === undefined
       ? 'a page has some of its words, which is not enough to support it'
-      : `supported by one site, ${only.site}; two independent sites are required`
+      : `stated by one site, ${only.site}; two independent sites are required`
   return unverifiable('words', evidence, note)
 }
 

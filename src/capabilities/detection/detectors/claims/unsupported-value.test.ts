@@ -183,6 +183,40 @@ describe('not checked', () => {
     ])
   })
 
+  test('values that may be calculated are counted, and those without anything to compare with', () => {
+    const counted = (run: AgentRun) => {
+      const only = { only: ['unsupported_value'] }
+      const { findings, values, not_checked, analysed } = runDetectors(
+        reconstruct(run.observations()),
+        {},
+        only,
+      )
+      expect([findings, analysed]).toEqual([[], ['unsupported_value']])
+      return [values, not_checked.map(({ reason }) => reason)]
+    }
+    expect(counted(asked('weak').assistant('Order PB-7731 arrives at 14:35, 12 % late.'))).toEqual([
+      { checked: 1, not_checked: 2 },
+      ['2 of 3 values of the answers were not checked'],
+    ])
+    expect(counted(agentRun('talk').user('How many?').assistant('About 94,703.'))).toEqual([
+      { checked: 0, not_checked: 1 },
+      ['1 of 1 values of the answers was not checked'],
+    ])
+    expect(counted(asked('right').assistant('Order PB-7731 costs €42.50.'))).toEqual([
+      { checked: 2, not_checked: 0 },
+      [],
+    ])
+  })
+
+  test('a word such as per month in the system message hides no amount', () => {
+    const run = agentRun('rate')
+      .system('Fees are billed per month.')
+      .user('What do I owe?')
+      .tool({ name: 'bill' }, '{"fee": 61.37, "currency": "EUR"}')
+      .assistant('You owe 437.25 EUR.')
+    expect(valuesIn(run).map(({ value }) => value)).toEqual(['437.25 EUR'])
+  })
+
   test('contents that are off', () => {
     const run = agentRun('off', { source: 'otlp_no_content' }).user('Fee?')
     expect(reasonsOf(run.tool({ name: 'look' }, 'none').assistant(invented))).toEqual([

@@ -20,7 +20,7 @@ export const unsupportedValue: Detector<typeof settings> = {
   name: 'unsupported_value',
   kind: 'claim',
   types: ['unsupported_value'],
-  version: 1,
+  version: 2,
   needs: ['texts', 'results'],
   settings,
   detect(run, _settings, budget) {
@@ -36,6 +36,15 @@ export const unsupportedValue: Detector<typeof settings> = {
     }
     return undefined
   },
+  countValues(run) {
+    const counts = { checked: 0, not_checked: 0 }
+    for (const step of answersOf(run)) {
+      const { total, unchecked } = checked.get(step) ?? nothing
+      counts.checked += total - unchecked
+      counts.not_checked += unchecked
+    }
+    return counts
+  },
 }
 
 /** Returns the answers of the model that ask for no tool. */
@@ -44,7 +53,13 @@ function answersOf({ steps }: TaskRun): Step[] {
 }
 
 /** The unsupported values of an answer, or why they are unknown. */
-type CheckedAnswer = { values: readonly CheckedValue[]; gap?: string }
+type CheckedAnswer = {
+  values: readonly CheckedValue[]
+  gap?: string
+  /** Values that need a source, and how many of them were not checked. */
+  total: number
+  unchecked: number
+}
 
 /** A reconstruction keeps a step while nothing before it changes. */
 const checked = new WeakMap<Step, CheckedAnswer>()
@@ -59,7 +74,7 @@ function checkStep(run: TaskRun, step: Step, budget: WorkBudget): CheckedAnswer 
 
 type Seen = ReturnType<typeof readSeenTexts>
 
-const nothing: CheckedAnswer = { values: [] }
+const nothing: CheckedAnswer = { values: [], total: 0, unchecked: 0 }
 const emptyIndex: SeenIndex = indexSeen([])
 
 function findUnsupported(run: TaskRun, step: Step, budget: WorkBudget): CheckedAnswer {
@@ -68,25 +83,45 @@ function findUnsupported(run: TaskRun, step: Step, budget: WorkBudget): CheckedA
   const values = checkAnswer(answer, emptyIndex).filter(isOpen)
   // Most answers have no value that needs a source.
   if (values.length === 0) return nothing
+  const total = values.length
+  const unknown = { values: [], total, unchecked: total }
   const seen = readSeenTexts(run, step)
   const { texts, hasFacts, gap } = seen
-  if (hasFacts === 'none') return nothing
+  if (hasFacts === 'none') return unknown
   const chars = texts.reduce((sum, { text }) => sum + text.length, 0)
   budget.spend(chars / search_speed)
-  if (values.every(({ value }) => isQuoted(value, texts))) return nothing
-  if (gap !== undefined) return { values: [], gap }
-  if (chars > seen_chars_max) return { values: [], gap: `more than ${seen_chars_max} characters` }
+  if (values.every(({ value }) => isQuoted(value, texts)))
+    return { values: [], total, unchecked: 0 }
+  if (gap !== undefined) return { ...unknown, gap }
+  if (chars > seen_chars_max) return { ...unknown, gap: `more than ${seen_chars_max} characters` }
   budget.spend(chars)
   const index = indexSeen(texts, seen_values_max)
-  if (!index.isComplete) return { values: [], gap: manyValues }
-  const checks = checkAnswer(answer, index)
-  const open = checks.filter((value) => isClaimed(value, answer) && !isBare(value, index))
+  if (!index.isComplete) return { ...unknown, gap: manyValues }
+  return compareValues(step, checkAnswer(answer, index), { seen, index })
+}
+
+/** Selects the unsupported values of an answer, and counts those that say nothing either way. */
+function compareValues(
+  step: Step,
+  checks: readonly CheckedValue[],
+  { seen, index }: { seen: Seen; index: SeenIndex },
+): CheckedAnswer {
+  const answer = step.text ?? ''
+  const total = checks.filter(isOpen).length
+  const claimed = checks.filter((value) => isClaimed(value, answer))
+  const unchecked = checks.filter(
+    (value) =>
+      value.verdict === 'not_checked' || (isUnsupported(value) && !claimed.includes(value)),
+  ).length
+  const open = claimed.filter((value) => !isBare(value, index))
   const supported = checks.filter(({ verdict }) => verdict === 'seen' || verdict === 'derived')
   // Without tools, an answer from general knowledge is no fault: it must follow the document.
-  if (hasFacts === 'document' && supported.length < Math.max(2, open.length)) return nothing
-  if (open.length === 0) return nothing
+  if (seen.hasFacts === 'document' && supported.length < Math.max(2, open.length))
+    return { values: [], total, unchecked: unchecked + open.length }
+  if (open.length === 0) return { values: [], total, unchecked }
   const isOwn = findOwn(answer, seen)
-  return { values: open.filter(({ at: [start] }) => !isOwn.has(start)).slice(0, values_max) }
+  const values = open.filter(({ at: [start] }) => !isOwn.has(start)).slice(0, values_max)
+  return { values, total, unchecked }
 }
 
 /** Returns the starts of ids that the agent passed to tools, and of counts of its calls. */
@@ -160,9 +195,17 @@ function isOpen({ verdict }: CheckedValue): boolean {
   return verdict !== 'exempt'
 }
 
+function isUnsupported({ verdict }: CheckedValue): boolean {
+  return verdict === 'unsupported'
+}
+
 /** Numbers of a JSON answer may be scores of the model; a cut answer may end within a value. */
-function isClaimed({ verdict, kind, at: [, end] }: CheckedValue, answer: string): boolean {
-  if (verdict !== 'unsupported') return false
+function isClaimed(value: CheckedValue, answer: string): boolean {
+  const {
+    kind,
+    at: [, end],
+  } = value
+  if (!isUnsupported(value)) return false
   if (end >= text_chars_max - 1) return false
   return !(/^\s*[[{]/.test(answer) && (kind === 'number' || kind === 'percent'))
 }

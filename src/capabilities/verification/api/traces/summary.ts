@@ -35,14 +35,14 @@ const verifierCounts = record('VerifierCounts', {
   counts: verdictCounts,
 })
 
-const { trust_score, interval, coverage, counts } = runFields
+const { trust_score, interval, coverage, counts, values_checked, values_not_checked } = runFields
 
 const summarySchema = record('VerificationSummary', {
   trace_id: z.guid(),
   run_id: z.uuid().nullable().describe('Id of the newest verified run; null without one.'),
   status: statusSchema.describe('Status of the newest run. The result may be of an earlier run.'),
   message: z.string(),
-  ...{ trust_score, interval, coverage, counts },
+  ...{ trust_score, interval, coverage, counts, values_checked, values_not_checked },
   trust_score_with_overrides: trust_score.describe(
     'Trust score in which the verdicts of people replace those of the verifiers.',
   ),
@@ -96,15 +96,18 @@ function describeNewest(trace_id: string, newest: Awaited<ReturnType<typeof newe
 const noResult = {
   ...{ run_id: null, trust_score: null, interval: null, coverage: null, counts: toCounts({}) },
   ...{ trust_score_with_overrides: null, overridden: 0, claims_total: 0 },
+  ...{ values_checked: 0, values_not_checked: null },
   ...{ verifiers: [], worst_claims: [] },
 }
 
 function summarise(run: Run, claims: readonly ClaimInEffect[], overrides: Overrides) {
-  const { trust_score, interval, coverage, counts, claims_total } = toRunResult(run)
+  const { trust_score, interval, coverage, counts, claims_total, ...values } = toRunResult(run)
+  const { values_checked, values_not_checked } = values
   const overridden = claims.filter(({ digest }) => overrides.has(digest)).length
   const worst = findWorstClaims(claims, overrides, worstClaims_max)
   return {
     ...{ run_id: run.id, trust_score, interval, coverage, counts, claims_total, overridden },
+    ...{ values_checked, values_not_checked },
     trust_score_with_overrides:
       overridden === 0 ? trust_score : scoreWithOverrides(claims, overrides, calibrationsOf(run)),
     verifiers: [...countByVerifier(claims)].map(([name, counts]) => ({ name, counts })),

@@ -31,9 +31,12 @@ const factBody = z
       .union([z.number(), text(500)], { error: 'expected a number or text' })
       .transform(String)
       .describe(
-        'Value. A number supports or contradicts claims. A text only marks an equal value in an answer as known.',
+        'Value. A number, a date such as `2026-03-05`, and yes or no support or contradict claims. Another text only marks an equal value in an answer as known.',
       ),
-    unit: text(50).or(z.literal('')).default('').describe('Unit of a number, such as `km²`.'),
+    unit: text(50)
+      .or(z.literal(''))
+      .default('')
+      .describe('Unit of a number, such as `km²` or `EUR/month`.'),
     source: text(500)
       .or(z.literal(''))
       .default('')

@@ -113,9 +113,9 @@ export function deleteFact(
 /** Facts that a run reads; `kb_project_facts_max` is at most this. */
 const factsRead_max = 50_000
 
-/** A fact as claims are compared with it: `number` is undefined for a text. */
+/** A fact as it is written, and as claims are compared with it. */
 export type KnownFact = Pick<StoredFact, 'subject' | 'attribute' | 'value' | 'unit'> & {
-  number: Fact | undefined
+  fact: Fact
 }
 
 /** Reads all facts of a project. */
@@ -129,7 +129,7 @@ export async function selectKnownFacts(db: KnowledgeDb, project_id: string): Pro
     .execute()
   return rows.map(({ source, ...fact }) => {
     const value = fact.value.trim() === '' ? Number.NaN : Number(fact.value)
-    const number = { ...fact, value, source: source === '' ? 'facts' : source }
-    return { ...fact, number: Number.isFinite(value) ? number : undefined }
+    const known = Number.isFinite(value) ? value : fact.value
+    return { ...fact, fact: { ...fact, value: known, source: source === '' ? 'facts' : source } }
   })
 }

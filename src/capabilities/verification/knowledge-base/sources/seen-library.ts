@@ -1,7 +1,7 @@
 import type { SeenSource, StoredEvidence } from '../../contract.ts'
 import { type SplitDocument, splitDocument } from '../../knowledge/chunks.ts'
 import { buildLibrary, findPassages, type Passage, type Question } from '../../knowledge/library.ts'
-import { readDocument } from '../../knowledge/read-document.ts'
+import { type DocumentFormat, readDocument } from '../../knowledge/read-document.ts'
 import { factsFromJson } from '../../verdicts/facts-from-json.ts'
 import type { Fact } from '../../verdicts/judge-by-facts.ts'
 import { quoteRange, toText } from './locate-quote.ts'
@@ -37,7 +37,7 @@ export function openSeenLibrary(seen: readonly SeenSource[]): SeenLibrary {
     const part = whole.slice(0, left)
     left -= part.length
     if (part === '') break
-    const format = isJson(part) ? 'json' : 'text'
+    const format = formatOf(part)
     documents.push(splitDocument(String(documents.length), '', readDocument(format, part)))
   }
   const ordered = byWorth(sources)
@@ -66,6 +66,15 @@ function readFacts(sources: readonly SeenSource[]): Fact[] {
 function byWorth(sources: readonly SeenSource[]): SeenSource[] {
   const worth = { tool: 0, system: 1, user: 2 }
   return sources.toReversed().toSorted((one, other) => worth[one.role] - worth[other.role])
+}
+
+/** A page begins with a tag of a page; markup in the middle of a text is not read. */
+const page =
+  /^\s{0,100}<(?:!doctype html|html|head|body|main|article|section|div|table|ul|ol|p|h[1-6])[\s>]/i
+
+function formatOf(text: string): DocumentFormat {
+  if (isJson(text)) return 'json'
+  return page.test(text) ? 'html' : 'text'
 }
 
 function isJson(text: string): boolean {
