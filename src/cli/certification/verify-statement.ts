@@ -96,6 +96,7 @@ function report(
     `release: ${release.name} ${release.version} in ${environment}`,
     `policy: ${policy.id} ${policy.version} sha256:${policy.digest}`,
     ...gates,
+    ...describeTasks(predicate),
     ...notes,
     `attempt: ${attempt} of ${max_attempts}`,
     `expires: ${expires_at}${isExpired ? ' (expired)' : ''}`,
@@ -104,6 +105,21 @@ function report(
   io.out(lines.map((line) => `${printable(line)}\n`).join(''))
   if (verdict === 'rejected') return 1
   return verdict === 'certified' && !isExpired ? 0 : 2
+}
+
+/** Names the doubtful and missing tasks of a statement, as far as there are any. */
+function describeTasks({ tasks, baseline_tasks }: Statement['predicate']): string[] {
+  return (
+    [
+      ['tasks', tasks],
+      ['tasks of the baseline', baseline_tasks],
+    ] as const
+  ).flatMap(([of, counts]) => {
+    if (!counts) return []
+    const { total, ...doubtful } = counts
+    const some = Object.entries(doubtful).filter(([, count]) => count > 0)
+    return [[`${of}: ${total}`, ...some.map(([name, count]) => `${name} ${count}`)].join(', ')]
+  })
 }
 
 function describeGate(gate: Statement['predicate']['gates'][number]): string {

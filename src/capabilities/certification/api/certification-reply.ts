@@ -48,6 +48,23 @@ export const gateResultSchema = record('GateResult', {
   }),
 })
 
+const taskCounts = record('CertificationTaskCounts', {
+  total: count.describe('Tasks in the window.'),
+  late: count.describe(
+    'Tasks that were stored after an earlier look but are dated before its end, or are dated after they were stored.',
+  ),
+  altered: count.describe(
+    'Tasks of earlier looks that are gone or have another outcome, user or name since.',
+  ),
+  equal: count.describe('Tasks with the same content as another one.'),
+  jump: count.describe('Tasks since the first look beyond ten times the pace until then.'),
+  running: count,
+  unanalysed: count,
+  unchecked: count.describe('Analysed tasks with values of answers that were not checked.'),
+  unverified: count.describe('Tasks whose verification is pending or failed.'),
+  unpriced: count,
+}).nullable()
+
 const releaseSchema = record('CertifiedRelease', {
   name: z.string(),
   version: z.string(),
@@ -99,6 +116,8 @@ export const certificationSchema = record('ReleaseCertification', {
     lost: count,
     pending: count,
   }).nullable(),
+  tasks: taskCounts.describe('Doubtful and missing tasks; null without evidence of tasks.'),
+  baseline_tasks: taskCounts.describe('The same of the baseline; null without one.'),
   declared_at: z.iso.datetime().describe('Time when the first look declared the window.'),
   requested_by: z.string(),
   created_at: z.iso.datetime(),
@@ -129,6 +148,7 @@ export function toCertificationReply(row: Certification, now_ms: number): Certif
     ...{ eval_run_ids: row.eval_run_ids, attempt, max_attempts: policy.max_attempts },
     ...{ obstacles: predicate?.obstacles ?? [], warnings: predicate?.warnings ?? [] },
     ...{ gates: predicate?.gates ?? [], ledger: predicate?.ledger ?? null },
+    ...{ tasks: predicate?.tasks ?? null, baseline_tasks: predicate?.baseline_tasks ?? null },
     ...{ declared_at: row.declared_at, requested_by, created_at: row.created_at },
     ...{ started_at: row.started_at, ended_at: row.ended_at, expires_at: row.expires_at },
     ...{ key_id, error },

@@ -8,8 +8,9 @@ import type {
   ReadFeedback,
 } from '../evidence/contract.ts'
 import { readEvalCases } from '../evidence/read-eval-cases.ts'
-import { readTasks, type TasksRead } from '../evidence/read-tasks.ts'
+import type { TasksRead } from '../evidence/read-tasks.ts'
 import { type Completeness, isComplete, type Obstacle } from '../gates/judge-gates.ts'
+import type { SideCounts } from '../gates/task-counts.ts'
 import type { SigningKey } from '../keys/signing-key.ts'
 import { metrics } from '../policy/metrics.ts'
 import type { PolicyDocument } from '../policy/policy.ts'
@@ -17,6 +18,8 @@ import { signEnvelope } from '../statement/envelope.ts'
 import { readKeyId } from '../statement/public-keys.ts'
 import { encodeStatement, statementPayloadType } from '../statement/statement.ts'
 import type { Frozen } from './frozen.ts'
+import { readEvidence } from './read-evidence.ts'
+import { readSides, type SidesRead } from './read-sides.ts'
 import { certificationJob, findCertification } from './store.ts'
 import { expiryOf, toPredicate } from './to-predicate.ts'
 import {
@@ -25,7 +28,6 @@ import {
   endCertification,
   failCertification,
   freezeEvidence,
-  readEvidence,
 } from './write.ts'
 
 /**
@@ -131,7 +133,7 @@ async function readAll(
   signal: AbortSignal,
 ): Promise<Read> {
   const { db } = deps
-  const { project_id, eval_run_ids, release_tags: tags, environment } = certification
+  const { project_id, eval_run_ids } = certification
   const { gates } = certification.policy as PolicyDocument
   const window = { from: certification.window_from, to: certification.window_to }
   const readsTasks = gates.some(({ metric }) => metrics[metric].source === 'tasks')
@@ -139,38 +141,36 @@ async function readAll(
   // An erasure removes the salt; evidence that is read then has a salt that is not stored.
   const salt = certification.evidence_salt ?? randomBytes(32)
   const withGroup = gates.some(({ kind }) => kind === 'worst_group')
-  const limits = { salt, withGroup, tasks_max: deps.tasks_max, signal }
-  const asked = { project_id, tags, environment, window }
   // Read before the tasks: items that are settled in the ledger are already stored.
   const ledger = readsTasks ? await readWindow(deps, project_id, window) : null
-  const tasks = readsTasks ? await readTasks(deps, asked, limits) : noTasks
+  const sides = readsTasks
+    ? await readSides(deps, certification, { salt, withGroup, tasks_max: deps.tasks_max, signal })
+    : null
   const ofCases = { project_id, salt, cases_max: deps.tasks_max }
   const cases = await readEvalCases(db, { ...ofCases, run_ids: eval_run_ids })
-  const compared =
-    readsTasks && baseline !== null
-      ? await readTasks(deps, { project_id, ...baseline }, limits)
-      : noTasks
   const comparedIds = baseline?.eval_run_ids ?? []
   const comparedCases = await readEvalCases(db, { ...ofCases, run_ids: comparedIds })
-  const isCut = [tasks, compared, cases, comparedCases].some((read) => read.isCut)
+  const isCut = [sides?.release, sides?.baseline, cases, comparedCases].some((read) => read?.isCut)
   return {
     evidence: [
-      { side: 'release', source: 'tasks', items: tasks.items },
+      { side: 'release', source: 'tasks', items: sides?.release.items ?? [] },
       { side: 'release', source: 'eval', items: cases.items },
-      { side: 'baseline', source: 'tasks', items: compared.items },
+      { side: 'baseline', source: 'tasks', items: sides?.baseline?.items ?? [] },
       { side: 'baseline', source: 'eval', items: comparedCases.items },
     ],
-    ...{ ledger, eval_runs: cases.runs },
+    ...{ ledger, eval_runs: cases.runs, warnings: [] },
     obstacles: [
       ...(isCut ? ['too_much_evidence' as const] : []),
-      ...(await findObstacles(deps, { certification, compared })),
+      ...(await findObstacles(deps, { certification, compared: sides?.baseline ?? null })),
       ...(cases.isMissing || comparedCases.isMissing ? ['eval_run_missing' as const] : []),
     ],
-    warnings: findWarnings(tasks),
+    ...(sides !== null && { read_at: sides.read_at, tasks: countsOf(sides) }),
   }
 }
 
-const noTasks: TasksRead = { items: [], running: 0, unanalysed: 0, isCut: false }
+function countsOf({ release, baseline }: SidesRead): SideCounts {
+  return { release: release.counts, baseline: baseline?.counts ?? null }
+}
 
 function readWindow(
   deps: CertifyDeps,
@@ -180,30 +180,15 @@ function readWindow(
   return deps.readLedger(project_id, { from_ms: Date.parse(from), to_ms: Date.parse(to) })
 }
 
-type SidesRead = { certification: Certification; compared: TasksRead }
+type Compared = { certification: Certification; compared: TasksRead | null }
 
 /** Finds obstacles, such as an incomplete baseline. Gates check the ledger of the release. */
 async function findObstacles(
   deps: CertifyDeps,
-  { certification, compared }: SidesRead,
+  { certification, compared }: Compared,
 ): Promise<Obstacle[]> {
   const baseline = certification.baseline as Baseline | null
-  if (baseline === null || compared.items.length === 0) return []
+  if (baseline === null || compared === null || compared.items.length === 0) return []
   const ledger = await readWindow(deps, certification.project_id, baseline.window)
   return isComplete(ledger) ? [] : ['incomplete_baseline']
-}
-
-/** Share of tasks without a result yet, above which a certification has a warning. */
-const openShare_max = 0.05
-
-/**
- * Warns of tasks that still run or are not analysed. They are no samples, and often the failing
- * ones.
- */
-function findWarnings({ items, running, unanalysed }: TasksRead): string[] {
-  const isMany = (tasks: number) => tasks > openShare_max * items.length
-  return [
-    ...(isMany(running) ? ['many_running_tasks'] : []),
-    ...(isMany(unanalysed) ? ['many_unanalysed_tasks'] : []),
-  ]
 }

@@ -1,4 +1,5 @@
 import type { Completeness, Obstacle } from '../gates/judge-gates.ts'
+import type { SideCounts } from '../gates/task-counts.ts'
 
 /** Facts that are stored with the evidence, so that a recomputation uses the same ones. */
 export type Frozen = {
@@ -8,5 +9,9 @@ export type Frozen = {
   ledger: Completeness | null
   obstacles: readonly Obstacle[]
   warnings: readonly string[]
+  /** Counts of the tasks. Absent in certifications of earlier versions. */
+  tasks?: SideCounts
+  /** When reading began, by the clock of the store, ISO 8601. Absent like `tasks`. */
+  read_at?: string
   eval_runs: readonly { digest: string; cases: number }[]
 }

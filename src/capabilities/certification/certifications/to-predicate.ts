@@ -6,7 +6,7 @@ import type { GateTest } from '../gates/gate-test.ts'
 import { type GateResult, judgeGates } from '../gates/judge-gates.ts'
 import { type GateEvidence, testGate } from '../gates/test-gate.ts'
 import { metrics } from '../policy/metrics.ts'
-import type { Gate, PolicyDocument } from '../policy/policy.ts'
+import { type Gate, type PolicyDocument, withShares } from '../policy/policy.ts'
 import { evidenceLeaves, merkleRoot } from '../statement/merkle-tree.ts'
 import type { Predicate } from '../statement/statement.ts'
 import type { Frozen } from './frozen.ts'
@@ -24,7 +24,8 @@ export type PredicateSource = {
  * Yields to other work of the process between its steps.
  */
 export async function toPredicate(source: PredicateSource): Promise<Predicate> {
-  const { certification, policy, frozen } = source
+  const { certification, frozen } = source
+  const policy = withShares(source.policy)
   const { attempt, window_from, window_to } = certification
   const baseline = certification.baseline as Baseline | null
   const evidence = { ...source.evidence, ...(baseline === null && { baseline: null }) }
@@ -39,8 +40,10 @@ export async function toPredicate(source: PredicateSource): Promise<Predicate> {
   const judged = judgeGates(policy, tests, {
     ...{ ledger: frozen.ledger, obstacles: frozen.obstacles, attempt: attempt ?? Infinity },
     age_ms: Date.parse(frozen.at) - Date.parse(window_to),
+    tasks: frozen.tasks,
   })
-  const warnings = [...frozen.warnings, ...declarationWarnings(certification)]
+  const { warnings: ofTasks } = judged
+  const warnings = [...frozen.warnings, ...ofTasks, ...declarationWarnings(certification)]
   return {
     project_id: certification.project_id,
     policy: { id: policy.id, version: policy.version, digest: certification.policy_digest },
@@ -53,6 +56,10 @@ export async function toPredicate(source: PredicateSource): Promise<Predicate> {
     eval_runs: [...frozen.eval_runs],
     window: { from: window_from, to: window_to },
     ledger: frozen.ledger ?? { accepted: 0, stored: 0, lost: 0, pending: 0 },
+    ...(frozen.tasks && {
+      tasks: frozen.tasks.release,
+      baseline_tasks: frozen.tasks.baseline,
+    }),
     ...{ attempt: attempt ?? 1, max_attempts: policy.max_attempts },
     ...{ declared_at: certification.declared_at, issued_at: frozen.at },
     expires_at: expiryOf(policy, frozen),

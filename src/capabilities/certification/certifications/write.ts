@@ -3,6 +3,7 @@ import type { Certification, CertificationDb } from '../evidence/contract.ts'
 import type { EvidenceItem } from '../gates/evidence-item.ts'
 import type { Verdict } from '../gates/judge-gates.ts'
 import type { Predicate } from '../statement/statement.ts'
+import { findEarlierLooks } from './earlier-looks.ts'
 import type { Frozen } from './frozen.ts'
 
 /** Items of one page of stored evidence. */
@@ -21,9 +22,10 @@ export type Evidence = {
  */
 export function beginAttempt(
   db: CertificationDb,
-  { project_id, id }: Certification,
+  certification: Certification,
   now: Date,
 ): Promise<Certification | undefined> {
+  const { project_id, id } = certification
   return db.transaction().execute(async (trx) => {
     const row = await trx
       .selectFrom('certifications')
@@ -41,7 +43,9 @@ export function beginAttempt(
       .where('subject', '=', row.subject)
       .returning('attempts')
       .executeTakeFirstOrThrow()
-    const evidence_salt = randomBytes(32)
+    // The salt of the last look, so that its evidence can be compared.
+    const [last] = await findEarlierLooks(trx, row)
+    const evidence_salt = last?.evidence_salt ?? randomBytes(32)
     return trx
       .updateTable('certifications')
       .set({ state: 'running', attempt: attempts, started_at: now, evidence_salt })
@@ -85,36 +89,6 @@ export function freezeEvidence(
     }
     return true
   })
-}
-
-/** Reads the stored evidence of a certification. */
-export async function readEvidence(
-  db: CertificationDb,
-  { project_id, id }: Certification,
-): Promise<{ release: EvidenceItem[]; baseline: EvidenceItem[] }> {
-  const read: { release: EvidenceItem[]; baseline: EvidenceItem[] } = { release: [], baseline: [] }
-  const pages = await db
-    .selectFrom('certification_evidence')
-    .select(['side', 'source', 'page'])
-    .where('project_id', '=', project_id)
-    .where('certification_id', '=', id)
-    .orderBy('side')
-    .orderBy('source')
-    .orderBy('page')
-    .execute()
-  for (const { side, source, page } of pages) {
-    const { items } = await db
-      .selectFrom('certification_evidence')
-      .select('items')
-      .where('project_id', '=', project_id)
-      .where('certification_id', '=', id)
-      .where('side', '=', side)
-      .where('source', '=', source)
-      .where('page', '=', page)
-      .executeTakeFirstOrThrow()
-    for (const item of items) read[side].push(item as EvidenceItem)
-  }
-  return read
 }
 
 /** The end of a certification: its result and the signed statement. */

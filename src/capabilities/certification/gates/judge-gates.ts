@@ -3,6 +3,7 @@ import { metrics } from '../policy/metrics.ts'
 import type { Gate, PolicyRules } from '../policy/policy.ts'
 import type { Interval } from '../statistics/bounds.ts'
 import type { GateReason, GateTest } from './gate-test.ts'
+import { judgeTasks, type MissingTasks, type SideCounts } from './task-counts.ts'
 
 /** The outcome of the items in the window of the evidence. */
 export type Completeness = { accepted: number; stored: number; lost: number; pending: number }
@@ -15,6 +16,13 @@ export type Obstacle =
   | 'too_much_evidence'
   | 'eval_run_missing'
   | 'attempts_exhausted'
+  | 'late_evidence'
+  | 'equal_evidence'
+  | 'evidence_jump'
+  | 'late_baseline'
+  | 'equal_baseline'
+  | 'baseline_jump'
+  | MissingTasks
 
 /** Facts that decide a certification in addition to its samples. */
 export type Circumstances = {
@@ -26,6 +34,8 @@ export type Circumstances = {
   age_ms: number
   /** Obstacles that were found while reading. */
   obstacles: readonly Obstacle[]
+  /** Absent in certifications of earlier versions. */
+  tasks?: SideCounts | undefined
 }
 
 /** The result of a gate; of its worst group for `worst_group`. */
@@ -41,7 +51,12 @@ export type GateResult = {
 export type Verdict = 'certified' | 'rejected' | 'inconclusive'
 
 /** The verdict with its gates in the order of the policy. */
-export type Judgement = { verdict: Verdict; obstacles: Obstacle[]; gates: GateResult[] }
+export type Judgement = {
+  verdict: Verdict
+  obstacles: Obstacle[]
+  warnings: string[]
+  gates: GateResult[]
+}
 
 /** Clusters below which a gate has a warning. */
 export const clustersWarning_min = 50
@@ -65,9 +80,11 @@ export function judgeGates(
   tests: readonly (readonly GateTest[])[],
   known: Circumstances,
 ): Judgement {
-  const obstacles = findObstacles(rules, known)
+  const ofTasks = judgeTasks(rules, known.tasks ?? { release: null, baseline: null })
+  const { warnings } = ofTasks
+  const obstacles = [...findObstacles(rules, known), ...ofTasks.obstacles]
   if (obstacles.includes('attempts_exhausted')) {
-    return { verdict: 'inconclusive', obstacles, gates: rules.gates.map(unread) }
+    return { verdict: 'inconclusive', obstacles, warnings, gates: rules.gates.map(unread) }
   }
   const tail = (1 - rules.confidence) / 2 / rules.max_attempts
   const tested = rules.gates.map((gate, at) => ({ gate, tests: tests[at] ?? [] }))
@@ -80,7 +97,7 @@ export function judgeGates(
     const failing = one.gate.tier === 'advisory' ? holm(one.tests, tail) : missed
     return resultOf(one.gate, { tests: one.tests, failing, tail })
   })
-  return { verdict: verdictOf(gates, obstacles), obstacles, gates }
+  return { verdict: verdictOf(gates, obstacles), obstacles, warnings, gates }
 }
 
 function findObstacles(

@@ -130,6 +130,21 @@ function gateFaults(gate: z.output<typeof gateRecord>): [keyof typeof gate, stri
   return faults.flatMap(([isFault, field, text]) => (isFault ? [[field, text]] : []))
 }
 
+/** Default maximum shares of the tasks that may be doubtful or missing. */
+export const shareDefaults = {
+  max_late_share: 0.01,
+  max_equal_share: 0.1,
+  max_jump_share: 0.5,
+  max_missing_share: 0.05,
+}
+
+/** Maximum shares of the tasks that may be doubtful or missing, 0–1. */
+export type EvidenceShares = typeof shareDefaults
+
+function share(field: keyof EvidenceShares) {
+  return z.number().min(0).max(1).default(shareDefaults[field])
+}
+
 /** Fields of a policy that a request sets. Fields left out have their defaults. */
 export const policyFields = {
   confidence: z
@@ -167,6 +182,18 @@ export const policyFields = {
     .describe(
       'Minimum users (conversations without a user, or cases), at least 5. With fewer, a gate is inconclusive.',
     ),
+  max_late_share: share('max_late_share').describe(
+    'Maximum share of tasks that were stored after an earlier look but are dated before its end, are dated after they were stored, or were altered since an earlier look, 0–1.',
+  ),
+  max_equal_share: share('max_equal_share').describe(
+    'Maximum share of tasks with the same content as another one, 0–1. All tasks of a name without tokens are equal.',
+  ),
+  max_jump_share: share('max_jump_share').describe(
+    'Maximum share of tasks since the first look beyond ten times the pace until then, 0–1.',
+  ),
+  max_missing_share: share('max_missing_share').describe(
+    'Maximum share of tasks without a value that a critical or supporting gate needs, 0–1: still running, not analysed, not checked, not verified or not priced.',
+  ),
 }
 
 /** The body of a policy. */
@@ -189,6 +216,11 @@ export type PolicyRules = z.output<typeof policyBody>
 
 /** A version of a policy, without its digest. Statements name the digest of this document. */
 export type PolicyDocument = { id: string; version: string } & PolicyRules
+
+/** Returns a document with all shares: documents of earlier versions get the defaults. */
+export function withShares(document: PolicyDocument): PolicyDocument {
+  return { ...shareDefaults, ...document }
+}
 
 /** Returns the document of a version of a policy. */
 export function toPolicyDocument(id: string, version: number, rules: PolicyRules): PolicyDocument {

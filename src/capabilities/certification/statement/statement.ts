@@ -43,6 +43,12 @@ const baseline = release.extend({
   eval_run_ids: z.array(z.uuid()).max(200),
 })
 
+/** Numbers of doubtful and missing tasks: see `TaskCounts`. */
+const taskCounts = z.strictObject({
+  ...{ total: count, late: count, altered: count, equal: count, jump: count },
+  ...{ running: count, unanalysed: count, unchecked: count, unverified: count, unpriced: count },
+})
+
 const predicateFields = z.strictObject({
   /** The project of the evidence. One key signs for all projects of an installation. */
   project_id: z.uuid(),
@@ -60,6 +66,9 @@ const predicateFields = z.strictObject({
   eval_runs: z.array(z.strictObject({ digest: sha256, cases: count })).max(200),
   window,
   ledger: z.strictObject({ accepted: count, stored: count, lost: count, pending: count }),
+  /** Absent without evidence of tasks, and in statements of earlier versions. */
+  tasks: taskCounts.nullable().optional(),
+  baseline_tasks: taskCounts.nullable().optional(),
   attempt: z.int().min(1),
   max_attempts: z.int().min(1),
   declared_at: time,

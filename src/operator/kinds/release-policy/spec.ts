@@ -113,6 +113,24 @@ const releasePolicyFields = z.strictObject({
     .describe(
       'Minimum users (conversations without a user, or cases). With fewer, a gate is inconclusive.',
     ),
+  maxLateShare: decimal
+    .default('0.01')
+    .describe(
+      'Maximum share of tasks that were stored after an earlier look but are dated before its end, are dated after they were stored, or were altered since, as decimal text, 0–1.',
+    ),
+  maxEqualShare: decimal
+    .default('0.1')
+    .describe('Maximum share of tasks with the same content as another one, 0–1.'),
+  maxJumpShare: decimal
+    .default('0.5')
+    .describe(
+      'Maximum share of tasks since the first look beyond ten times the pace until then, 0–1.',
+    ),
+  maxMissingShare: decimal
+    .default('0.05')
+    .describe(
+      'Maximum share of tasks without a value that a critical or supporting gate needs, 0–1: still running, not analysed, not checked, not verified or not priced.',
+    ),
   ...commonSpecFields,
 })
 
