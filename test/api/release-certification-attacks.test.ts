@@ -3,6 +3,7 @@ import { sql } from '../../src/platform/relational/index.ts'
 import {
   type CertificationApi,
   openCertificationApi,
+  releaseBody,
   type SeededTasks,
   successGate,
 } from '../support/certification-api.ts'
@@ -231,5 +232,143 @@ describe('evidence that is missing', () => {
     ]) {
       expect(await certifyWith(gates, change)).toMatchObject({ result: 'certified', obstacles: [] })
     }
+  })
+})
+
+describe('a pipeline that asks again', () => {
+  const url = '/release-certification'
+  const image = (digit: string) => ({
+    release: { name: 'agent', version: '1.0.0', image_digest: `sha256:${digit.repeat(64)}` },
+  })
+
+  async function goodProject(rules: object = {}): Promise<string> {
+    const project = await api.newProject()
+    await api.putPolicy(project, { gates: [successGate], max_attempts: 2, ...rules })
+    await api.seedTasks(project, { users: 60, tasks: 10 })
+    return project
+  }
+
+  const statementOf = async (
+    project: string,
+    { certification_id: id }: { certification_id: string },
+  ) => (await api.call('GET', `${url}/${id}/statement`, project)).text
+  const newTask = (project: string, prefix: string) =>
+    api.seedTasks(project, { users: 1, tasks: 1, started_at: new Date(), prefix })
+
+  test('without new evidence gets the same statement, and uses no attempt', async () => {
+    const project = await goodProject()
+    const first = await api.certify(project)
+    expect(first).toMatchObject({ result: 'certified', attempt: 1, same_as: null })
+    const statement = await statementOf(project, first)
+    for (let again = 0; again < 3; again += 1) {
+      const ended = await api.certify(project)
+      const { certification_id: _, ...shown } = ended
+      expect(shown).toMatchObject({
+        ...{ result: 'certified', attempt: 1, same_as: first.certification_id },
+        ...{ window: first.window, expires_at: first.expires_at, gates: first.gates },
+      })
+      expect(await statementOf(project, ended)).toBe(statement)
+      const path = `${url}/${ended.certification_id}/recompute`
+      expect((await api.call('POST', path, project)).body).toMatchObject({ result: 'equal' })
+    }
+    await newTask(project, 'new')
+    const second = await api.certify(project)
+    expect(second).toMatchObject({ result: 'certified', attempt: 2, same_as: null })
+    // The attempts are used up, and the same evidence has the same statement still.
+    expect(await api.certify(project)).toMatchObject({
+      ...{ result: 'certified', attempt: 2, same_as: second.certification_id },
+    })
+    await newTask(project, 'newer')
+    const third = await api.certify(project)
+    expect(third).toMatchObject({ result: 'inconclusive', obstacles: ['attempts_exhausted'] })
+  })
+
+  test('waits for pending items without an attempt', async () => {
+    const project = await goodProject()
+    const restore = { ...api.ledger }
+    Object.assign(api.ledger, { pending: 9, stored: 991 })
+    const first = await api.certify(project).finally(() => Object.assign(api.ledger, restore))
+    expect(first).toMatchObject({ result: 'inconclusive', attempt: 1 })
+    const second = await api.certify(project)
+    expect(second).toMatchObject({ result: 'certified', attempt: 1, same_as: null })
+    expect(await statementOf(project, second)).not.toBe(await statementOf(project, first))
+  })
+
+  test('with another version of the policy uses an attempt', async () => {
+    const project = await goodProject()
+    await api.certify(project)
+    await api.putPolicy(project, { gates: [{ ...successGate, threshold: 0.7 }], max_attempts: 2 })
+    expect(await api.certify(project)).toMatchObject({ attempt: 2, same_as: null })
+  })
+
+  test('gets a new statement when the first one has expired', async () => {
+    const project = await goodProject({ valid_for: '1h' })
+    const first = await api.certify(project)
+    api.clock.ahead_ms = 3_700_000
+    try {
+      const second = await api.certify(project)
+      expect(second).toMatchObject({ result: 'certified', attempt: 1, same_as: null })
+      expect(second.expires_at).not.toBe(first.expires_at)
+    } finally {
+      api.clock.ahead_ms = 0
+    }
+  })
+
+  const restarts: [string, object[]][] = [
+    ['leaves out the digest', [image('a'), {}]],
+    ['adds a digest', [{}, image('a')]],
+    ['names another digest', [image('a'), image('b')]],
+    [
+      'names another version with the digest',
+      [image('a'), { release: { ...image('a').release, version: '1.0.0-again' } }],
+    ],
+  ]
+  test.each(restarts)('and %s does not begin anew', async (_name, [one = {}, other = {}]) => {
+    const project = await goodProject({ max_attempts: 1 })
+    expect(await api.certify(project, one)).toMatchObject({ result: 'certified', attempt: 1 })
+    expect(await api.certify(project, other)).toMatchObject({
+      ...{ result: 'inconclusive', obstacles: ['attempts_exhausted'], attempt: 2 },
+    })
+  })
+
+  test('and leaves out the digest cannot choose another window or baseline', async () => {
+    const project = await goodProject()
+    const first = await api.certify(project, image('a'))
+    const changes = [
+      { window: { from: new Date(Date.now() - 60_000).toISOString() } },
+      { window: { to: new Date(Date.parse(first.window.to) - 1).toISOString() } },
+      { baseline: { version: '0.9.0' } },
+    ]
+    for (const change of changes) {
+      for (const release of [{}, image('b')]) {
+        const body = { ...releaseBody, ...release, ...change }
+        const { body: got } = await api.call('POST', url, project, { body })
+        expect(got).toMatchObject({ status: 409, code: 'certification_plan_conflict' })
+      }
+    }
+    const second = await api.certify(project)
+    expect(second.window.from).toBe(first.window.from)
+  })
+
+  test('counts attempts over a chain of digests and versions, and of no other release', async () => {
+    const project = await goodProject({ max_attempts: 20 })
+    const of = (version: string, digit: string) => ({
+      release: { ...image(digit).release, version, tags: ['1.0.0'] },
+    })
+    const attempts: number[] = []
+    for (const asked of [of('1', 'a'), of('1', 'b'), of('2', 'b'), of('2', 'c'), of('3', 'd')]) {
+      attempts.push((await api.certify(project, asked)).attempt)
+    }
+    expect(attempts).toEqual([1, 2, 3, 4, 1])
+    const other = await goodProject()
+    expect((await api.certify(other, of('1', 'a'))).attempt).toBe(1)
+  })
+
+  test('at once with several digests counts each', async () => {
+    const project = await goodProject({ max_attempts: 20 })
+    const ended = await Promise.all(
+      ['a', 'b', 'c', 'd', 'e'].map((digit) => api.certify(project, image(digit))),
+    )
+    expect(ended.map(({ attempt }) => attempt).toSorted()).toEqual([1, 2, 3, 4, 5])
   })
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { record, windowSchema } from '../../../model/named-schemas.ts'
+import type { Frozen } from '../certifications/frozen.ts'
 import type { Baseline, Certification } from '../evidence/contract.ts'
 import { gateDirection, gateTier, type PolicyDocument } from '../policy/policy.ts'
 import type { Predicate } from '../statement/statement.ts'
@@ -100,10 +101,16 @@ export const certificationSchema = record('ReleaseCertification', {
     eval_run_ids: z.array(z.string()),
   }).nullable(),
   eval_run_ids: z.array(z.string()),
+  same_as: z
+    .uuid()
+    .nullable()
+    .describe(
+      'Earlier certification with the same statement, if there was no new evidence; null otherwise.',
+    ),
   attempt: z
     .int()
     .nullable()
-    .describe('Number of this look at the release, from 1; null before it reads evidence.'),
+    .describe('Number of this look at the release, from 1; null before its evidence is stored.'),
   max_attempts: z.int(),
   obstacles: z
     .array(z.string())
@@ -145,6 +152,7 @@ export function toCertificationReply(row: Certification, now_ms: number): Certif
     ...{ subject: `sha256:${row.subject}`, environment },
     window: { from: row.window_from, to: row.window_to },
     baseline: toBaseline(row.baseline as Baseline | null),
+    same_as: (row.frozen as Frozen | null)?.same_as ?? null,
     ...{ eval_run_ids: row.eval_run_ids, attempt, max_attempts: policy.max_attempts },
     ...{ obstacles: predicate?.obstacles ?? [], warnings: predicate?.warnings ?? [] },
     ...{ gates: predicate?.gates ?? [], ledger: predicate?.ledger ?? null },

@@ -17,13 +17,14 @@ import type { PolicyDocument } from '../policy/policy.ts'
 import { signEnvelope } from '../statement/envelope.ts'
 import { readKeyId } from '../statement/public-keys.ts'
 import { encodeStatement, statementPayloadType } from '../statement/statement.ts'
+import { digestEvidence } from './digest-evidence.ts'
 import type { Frozen } from './frozen.ts'
 import { readEvidence } from './read-evidence.ts'
 import { readSides, type SidesRead } from './read-sides.ts'
 import { certificationJob, findCertification } from './store.ts'
 import { expiryOf, toPredicate } from './to-predicate.ts'
 import {
-  beginAttempt,
+  beginLook,
   type Evidence,
   endCertification,
   failCertification,
@@ -74,7 +75,7 @@ async function certify(deps: CertifyDeps, job: Job, { signal }: JobContext): Pro
   const certification_id = String(params['certification_id'])
   const found = await findCertification(db, { project_id, certification_id })
   const now = new Date(clock.now_ms())
-  const certification = found && (await beginAttempt(db, found, now))
+  const certification = found && (await beginLook(db, found, now))
   if (certification === undefined) return { state: found?.state ?? 'deleted' }
   const key = await deps.signing.current()
   if (key === undefined) {
@@ -98,11 +99,13 @@ async function certify(deps: CertifyDeps, job: Job, { signal }: JobContext): Pro
 
 /** Computes the result of a certification from its stored rows. */
 export async function computePredicate(db: CertificationDb, certification: Certification) {
+  const { project_id, id } = certification
+  const frozen = certification.frozen as Frozen
   return toPredicate({
     certification,
     policy: certification.policy as PolicyDocument,
-    frozen: certification.frozen as Frozen,
-    evidence: await readEvidence(db, certification),
+    frozen,
+    evidence: await readEvidence(db, { project_id, id: frozen.same_as ?? id }),
   })
 }
 
@@ -113,19 +116,16 @@ async function freeze(
   signal: AbortSignal,
 ): Promise<void> {
   const policy = certification.policy as PolicyDocument
-  const isExhausted = (certification.attempt ?? 0) > policy.max_attempts
-  const read = isExhausted ? nothing : await readAll(deps, certification, signal)
+  const { evidence, ...read } = await readAll(deps, certification, signal)
   const at = new Date(deps.clock.now_ms()).toISOString()
-  const { evidence, ...rest } = read
-  const frozen: Frozen = { at, ...rest }
+  const frozen: Frozen = { at, ...read, evidence_digest: digestEvidence(evidence) }
   const held_until = new Date(expiryOf(policy, frozen))
+  const exhausted: Frozen = { at, ledger: null, obstacles: [], warnings: [], eval_runs: [] }
   signal.throwIfAborted()
-  await freezeEvidence(deps.db, certification, { evidence, frozen, held_until })
+  await freezeEvidence(deps.db, certification, { evidence, frozen, exhausted, held_until })
 }
 
 type Read = Omit<Frozen, 'at'> & { evidence: readonly Evidence[] }
-
-const nothing: Read = { evidence: [], ledger: null, obstacles: [], warnings: [], eval_runs: [] }
 
 async function readAll(
   deps: CertifyDeps,

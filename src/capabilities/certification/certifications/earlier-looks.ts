@@ -31,6 +31,7 @@ export function findEarlierLooks(
     .where('id', '<>', id)
     .where(sql<boolean>`release_tags && ${[...release_tags]}::text[]`)
     .where(sql<boolean>`jsonb_typeof(frozen -> 'ledger') = 'object'`)
+    .where(sql<boolean>`frozen -> 'same_as' is null`)
     .orderBy('started_at', 'desc')
     .orderBy('id', 'desc')
     .limit(looks_max)

@@ -13,5 +13,9 @@ export type Frozen = {
   tasks?: SideCounts
   /** When reading began, by the clock of the store, ISO 8601. Absent like `tasks`. */
   read_at?: string
+  /** `digestEvidence` of the evidence. Absent without evidence, and in earlier versions. */
+  evidence_digest?: string
+  /** The certification whose statement this one repeats, because there was no new evidence. */
+  same_as?: string
   eval_runs: readonly { digest: string; cases: number }[]
 }

@@ -161,6 +161,6 @@ function conflict(field: string, declared: string): Problem {
   return problem('certification_plan_conflict', {
     detail:
       `${field}: the first certification of this release declared ${declared}. ` +
-      'Omit the field, or repeat its value. A new image can declare another plan.',
+      'Omit the field, or repeat its value. A new version can declare another plan.',
   })
 }

@@ -5,6 +5,7 @@ import { sql } from '../../../platform/relational/index.ts'
 import { enqueueJob, type JobDb } from '../../jobs/index.ts'
 import type { Baseline, Certification, CertificationDb } from '../evidence/contract.ts'
 import type { PolicyInForce } from '../policies/policy-in-force.ts'
+import { lockAttempts, type ReleaseKey, relatedSubjects } from './attempts.ts'
 import {
   type CertificationRequest,
   checkPlan,
@@ -48,13 +49,14 @@ export function declareCertification(
   const to = windowEnd(request, now_ms)
   const about = { ...keyOfPlan(declaration), window_to: to }
   return db.transaction().execute(async (trx) => {
-    await lockSubject(trx, about)
+    await lockAttempts(trx, project_id)
     const open = await findOpen(trx, about)
     if (open !== undefined) return { certification: sameRequest(open, request), is_new: false }
     await assertRoom(trx, project_id)
-    const { plan, declared_at } = await storePlan(trx, declaration, now_ms)
+    const subjects = await relatedSubjects(trx, releaseOf(declaration))
+    const { plan, declared_at } = await storePlan(trx, declaration, { now_ms, subjects })
     checkPlan(plan, to)
-    await checkNotEarlier(trx, about)
+    await checkNotEarlier(trx, about, subjects)
     const inserted = await trx
       .insertInto('certifications')
       .values({
@@ -82,38 +84,28 @@ function keyOfPlan({ project_id, request, policy }: Declaration) {
 
 type PlanKey = ReturnType<typeof keyOfPlan>
 
-/** Locks the attempts at a release, so that its declarations and attempts run one after another. */
-async function lockSubject(
-  trx: CertificationDb,
-  { project_id, subject }: Pick<PlanKey, 'project_id' | 'subject'>,
-): Promise<void> {
-  await trx
-    .insertInto('certification_subjects')
-    .values({ project_id, subject })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
-  await trx
-    .selectFrom('certification_subjects')
-    .select('attempts')
-    .where('project_id', '=', project_id)
-    .where('subject', '=', subject)
-    .forUpdate()
-    .execute()
+function releaseOf({ project_id, request }: Declaration): ReleaseKey {
+  const { name, version, image_digest } = request.release
+  return { project_id, release_name: name, release_version: version, image_digest }
 }
 
 function findOpen(trx: CertificationDb, key: PlanKey): Promise<Certification | undefined> {
-  return looksOf(trx, key)
+  return looksOf(trx, key, [key.subject])
     .selectAll()
     .where('state', 'in', ['pending', 'running'])
     .executeTakeFirst()
 }
 
-/** The certifications of a release by a policy. */
-function looksOf(trx: CertificationDb, { project_id, subject, environment, policy_id }: PlanKey) {
+/** The certifications of subjects by a policy. */
+function looksOf(
+  trx: CertificationDb,
+  { project_id, environment, policy_id }: PlanKey,
+  subjects: readonly string[],
+) {
   return trx
     .selectFrom('certifications')
     .where('project_id', '=', project_id)
-    .where('subject', '=', subject)
+    .where('subject', 'in', subjects)
     .where('environment', '=', environment)
     .where('policy_id', '=', policy_id)
 }
@@ -129,8 +121,9 @@ function sameRequest(open: Certification, request: CertificationRequest): Certif
 async function checkNotEarlier(
   trx: CertificationDb,
   key: PlanKey & { window_to: string },
+  subjects: readonly string[],
 ): Promise<void> {
-  const last = await looksOf(trx, key)
+  const last = await looksOf(trx, key, subjects)
     .select('window_to')
     .where('state', '=', 'ended')
     .where('window_to', '>', key.window_to)
@@ -157,24 +150,50 @@ async function assertRoom(trx: CertificationDb, project_id: string): Promise<voi
   })
 }
 
+/**
+ * Finds the plan of a release, or the first plan that was declared for it with another image or
+ * without one: neither another digest nor none declares another window. Of another image only
+ * the plan's eval runs of the asked image are kept.
+ */
+async function findPlan(
+  trx: CertificationDb,
+  { project_id, subject, environment, policy_id }: PlanKey,
+  { subjects, image_digest }: { subjects: readonly string[]; image_digest: string | null },
+): Promise<(Plan & { declared_at: string }) | undefined> {
+  const plans = await trx
+    .selectFrom('certification_plans')
+    .selectAll()
+    .where('project_id', '=', project_id)
+    .where('subject', 'in', subjects)
+    .where('environment', '=', environment)
+    .where('policy_id', '=', policy_id)
+    .orderBy('declared_at')
+    .execute()
+  const found = plans.find((plan) => plan.subject === subject) ?? plans[0]
+  if (found === undefined) return undefined
+  const plan = { ...found, baseline: found.baseline as Baseline | null }
+  const isOther = found.subject !== subject && image_digest !== null
+  if (!isOther || plan.eval_run_ids.length === 0) return plan
+  const runs = await trx
+    .selectFrom('certification_eval_runs')
+    .select('id')
+    .where('project_id', '=', project_id)
+    .where('id', 'in', plan.eval_run_ids)
+    .where('image_digest', '=', image_digest)
+    .execute()
+  return { ...plan, eval_run_ids: runs.map(({ id }) => id) }
+}
+
 async function storePlan(
   trx: CertificationDb,
   declaration: Declaration,
-  now_ms: number,
+  { now_ms, subjects }: { now_ms: number; subjects: readonly string[] },
 ): Promise<{ plan: Plan; declared_at: string }> {
   const { request, policy } = declaration
   const key = keyOfPlan(declaration)
-  const known = await trx
-    .selectFrom('certification_plans')
-    .selectAll()
-    .where('project_id', '=', key.project_id)
-    .where('subject', '=', key.subject)
-    .where('environment', '=', key.environment)
-    .where('policy_id', '=', key.policy_id)
-    .executeTakeFirst()
-  const plan = known
-    ? extendPlan({ ...known, baseline: known.baseline as Baseline | null }, request)
-    : firstPlan(request, { policy, now_ms })
+  const { image_digest } = request.release
+  const known = await findPlan(trx, key, { subjects, image_digest })
+  const plan = known ? extendPlan(known, request) : firstPlan(request, { policy, now_ms })
   const { window_from, release_tags, baseline, eval_run_ids } = plan
   const declared_at = known?.declared_at ?? new Date(now_ms).toISOString()
   await trx

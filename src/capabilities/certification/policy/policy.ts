@@ -168,7 +168,7 @@ export const policyFields = {
     .max(20)
     .default(5)
     .describe(
-      'Maximum looks at the evidence of one release (image digest), 1–20. They share the error.',
+      'Maximum looks at new evidence of one release (a version with all its images), 1–20. They share the error.',
     ),
   multiple_testing: z
     .literal('holm')

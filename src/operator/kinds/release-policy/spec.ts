@@ -104,7 +104,9 @@ const releasePolicyFields = z.strictObject({
     .min(1)
     .max(20)
     .default(5)
-    .describe('Maximum looks at the evidence of one release, 1–20. They share the error.'),
+    .describe(
+      'Maximum looks at new evidence of one release (a version with all its images), 1–20. They share the error.',
+    ),
   minClusters: z
     .int()
     .min(5)
