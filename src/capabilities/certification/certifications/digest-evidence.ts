@@ -5,8 +5,7 @@ import type { Evidence } from './write.ts'
 
 /**
  * Returns the digest of evidence without its ids, in hexadecimal: equal for items with equal values
- * in equal clusters. It has no salt, so that looks can be compared after an erasure too, and names
- * nobody.
+ * in equal clusters. It has no salt and no ids, so that looks can be compared after an erasure too.
  */
 export function digestEvidence(evidence: readonly Evidence[]): string {
   const parts = evidence

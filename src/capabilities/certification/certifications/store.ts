@@ -3,19 +3,10 @@ import { problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import { enqueueJob, type JobDb } from '../../jobs/index.ts'
-import type { Baseline, Certification, CertificationDb } from '../evidence/contract.ts'
-import type { PolicyInForce } from '../policies/policy-in-force.ts'
+import type { Certification, CertificationDb } from '../evidence/contract.ts'
 import { lockAttempts, type ReleaseKey, relatedSubjects } from './attempts.ts'
-import {
-  type CertificationRequest,
-  checkPlan,
-  digestRequest,
-  extendPlan,
-  firstPlan,
-  type Plan,
-  subjectOf,
-  windowEnd,
-} from './plan.ts'
+import { type CertificationRequest, checkPlan, digestRequest, windowEnd } from './plan.ts'
+import { type Declaration, keyOfPlan, type PlanKey, storePlan } from './store-plan.ts'
 
 /** Kind of certification jobs. Their `params` are `{ certification_id }`. */
 export const certificationJob = 'certification'
@@ -25,14 +16,6 @@ export const unended_max = 100
 
 /** A certification of a project. */
 export type CertificationKey = { project_id: string; certification_id: string }
-
-/** A request with the policy that it follows and its requester. */
-export type Declaration = {
-  project_id: string
-  requested_by: string
-  request: CertificationRequest
-  policy: PolicyInForce
-}
 
 /**
  * Declares a certification: stores its plan or extends the plan of earlier looks, and stores a
@@ -76,13 +59,6 @@ export function declareCertification(
     return { certification: isDue ? await startJob(trx, inserted, clock) : inserted, is_new: true }
   })
 }
-
-function keyOfPlan({ project_id, request, policy }: Declaration) {
-  const subject = subjectOf(request.release)
-  return { project_id, subject, environment: request.environment, policy_id: policy.policy_id }
-}
-
-type PlanKey = ReturnType<typeof keyOfPlan>
 
 function releaseOf({ project_id, request }: Declaration): ReleaseKey {
   const { name, version, image_digest } = request.release
@@ -148,67 +124,6 @@ async function assertRoom(trx: CertificationDb, project_id: string): Promise<voi
   throw problem('limit_reached', {
     detail: `The project has ${unended_max} certifications that have not ended. Wait, or cancel some.`,
   })
-}
-
-/**
- * Finds the plan of a release, or the first plan that was declared for it with another image or
- * without one: neither another digest nor none declares another window. Of another image only
- * the plan's eval runs of the asked image are kept.
- */
-async function findPlan(
-  trx: CertificationDb,
-  { project_id, subject, environment, policy_id }: PlanKey,
-  { subjects, image_digest }: { subjects: readonly string[]; image_digest: string | null },
-): Promise<(Plan & { declared_at: string }) | undefined> {
-  const plans = await trx
-    .selectFrom('certification_plans')
-    .selectAll()
-    .where('project_id', '=', project_id)
-    .where('subject', 'in', subjects)
-    .where('environment', '=', environment)
-    .where('policy_id', '=', policy_id)
-    .orderBy('declared_at')
-    .execute()
-  const found = plans.find((plan) => plan.subject === subject) ?? plans[0]
-  if (found === undefined) return undefined
-  const plan = { ...found, baseline: found.baseline as Baseline | null }
-  const isOther = found.subject !== subject && image_digest !== null
-  if (!isOther || plan.eval_run_ids.length === 0) return plan
-  const runs = await trx
-    .selectFrom('certification_eval_runs')
-    .select('id')
-    .where('project_id', '=', project_id)
-    .where('id', 'in', plan.eval_run_ids)
-    .where('image_digest', '=', image_digest)
-    .execute()
-  return { ...plan, eval_run_ids: runs.map(({ id }) => id) }
-}
-
-async function storePlan(
-  trx: CertificationDb,
-  declaration: Declaration,
-  { now_ms, subjects }: { now_ms: number; subjects: readonly string[] },
-): Promise<{ plan: Plan; declared_at: string }> {
-  const { request, policy } = declaration
-  const key = keyOfPlan(declaration)
-  const { image_digest } = request.release
-  const known = await findPlan(trx, key, { subjects, image_digest })
-  const plan = known ? extendPlan(known, request) : firstPlan(request, { policy, now_ms })
-  const { window_from, release_tags, baseline, eval_run_ids } = plan
-  const declared_at = known?.declared_at ?? new Date(now_ms).toISOString()
-  await trx
-    .insertInto('certification_plans')
-    .values({
-      ...{ ...key, window_from, release_tags, eval_run_ids, declared_at },
-      baseline: baseline && JSON.stringify(baseline),
-    })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['project_id', 'subject', 'environment', 'policy_id'])
-        .doUpdateSet({ eval_run_ids }),
-    )
-    .execute()
-  return { plan: { window_from, release_tags, baseline, eval_run_ids }, declared_at }
 }
 
 /** Queues the job of a pending certification. */

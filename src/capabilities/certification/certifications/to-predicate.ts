@@ -4,7 +4,7 @@ import type { Baseline, Certification } from '../evidence/contract.ts'
 import { type EvidenceItem, samplesOf } from '../gates/evidence-item.ts'
 import type { GateTest } from '../gates/gate-test.ts'
 import { type GateResult, judgeGates } from '../gates/judge-gates.ts'
-import { type GateEvidence, testGate } from '../gates/test-gate.ts'
+import { type GateEvidence, type GateRules, testGate } from '../gates/test-gate.ts'
 import { metrics } from '../policy/metrics.ts'
 import { type Gate, type PolicyDocument, withShares } from '../policy/policy.ts'
 import { evidenceLeaves, merkleRoot } from '../statement/merkle-tree.ts'
@@ -29,13 +29,15 @@ export async function toPredicate(source: PredicateSource): Promise<Predicate> {
   const { attempt, window_from, window_to } = certification
   const baseline = certification.baseline as Baseline | null
   const evidence = { ...source.evidence, ...(baseline === null && { baseline: null }) }
+  const ignores_baseline_groups = frozen.evidence_digest === undefined
+  const rules: GateRules = { ...policy, ignores_baseline_groups }
   const tests: GateTest[][] = []
   const proofs: Predicate['gates'][number]['evidence'][] = []
   for (const gate of policy.gates) {
     await setImmediate()
-    tests.push(testGate(gate, evidence, policy))
+    tests.push(testGate(gate, evidence, rules))
     await setImmediate()
-    proofs.push(proveEvidence(gate, evidence))
+    proofs.push(proveEvidence(gate, evidence, rules))
   }
   const judged = judgeGates(policy, tests, {
     ...{ ledger: frozen.ledger, obstacles: frozen.obstacles, attempt: attempt ?? Infinity },
@@ -87,11 +89,12 @@ export function expiryOf(policy: PolicyDocument, { at }: Pick<Frozen, 'at'>): st
 const noEvidence = { root: merkleRoot([]).toString('hex'), leaves: 0 }
 
 /** Returns the Merkle root of the samples of a gate: the release, followed by its baseline. */
-function proveEvidence(gate: Gate, { release, baseline }: GateEvidence) {
+function proveEvidence(gate: Gate, { release, baseline }: GateEvidence, rules: GateRules) {
   const isRate = metrics[gate.metric].type === 'rate'
   const used = samplesOf(release, gate.metric, isRate).samples
-  const compared =
-    gate.kind === 'regression' ? samplesOf(baseline ?? [], gate.metric, isRate).samples : []
+  const isNamed = gate.groups !== undefined || rules.ignores_baseline_groups === true
+  const isCompared = gate.kind === 'regression' || (gate.kind === 'worst_group' && !isNamed)
+  const compared = isCompared ? samplesOf(baseline ?? [], gate.metric, isRate).samples : []
   const leaves = evidenceLeaves([
     ...used,
     ...compared.map((sample) => ({ ...sample, id: `baseline ${sample.id}` })),

@@ -60,11 +60,11 @@ function lockUnended(
     .executeTakeFirst()
 }
 
-/** What a look has read. */
+/** The evidence of a look with its facts. */
 export type LookRead = {
   evidence: readonly Evidence[]
   frozen: Frozen
-  /** What is stored instead when the attempts at the release are exhausted. */
+  /** Stored instead of `frozen` when the attempts at the release are exhausted. */
   exhausted: Frozen
   held_until: Date
 }

@@ -47,7 +47,7 @@ test('late tasks are those of a naive model', () => {
 })
 
 describe('equal tasks', () => {
-  test('without tokens are all those of a name, whatever they took', () => {
+  test('without tokens are all those of a name, with any duration', () => {
     const empty = [1, 2, 3].map((duration_ms) => row({ total_tokens: 0, duration_ms }))
     expect(count(empty).equal).toBe(2)
     expect(count([...empty, row({ total_tokens: 0, name: 'order' })]).equal).toBe(2)
@@ -83,7 +83,7 @@ describe('a jump', () => {
     const burst = steady(500, hour + 1, hour + 60_000)
     // 100 an hour allow 1,000 / 60 in the minute after the look.
     expect(jumpOf([...before, ...burst], [hour], hour + 60_000)).toBe(483)
-    // Tasks at ten times the pace are no jump, and a burst is none an hour later.
+    // Tasks at ten times the pace are not a jump. After an hour a burst is within the pace.
     expect(jumpOf([...before, ...steady(1_000, hour + 1, 2 * hour)], [hour], 2 * hour)).toBe(0)
     expect(jumpOf([...before, ...burst], [hour], 2 * hour)).toBe(0)
   })

@@ -5,7 +5,7 @@ import type { TaskRow } from './task-item.ts'
 /** An earlier look at the same tasks: the end of its window, and when it read. ISO 8601. */
 export type EarlierLook = { end: string; read_at: string }
 
-/** What counting compares tasks with. `read_at` is the time of the store, like `created_at`. */
+/** The looks to compare with. `read_at` is the time of the store, like `created_at`. */
 export type CountContext = { looks: readonly EarlierLook[]; read_at: string }
 
 /** Counts the tasks of one side while they are read. */
@@ -49,7 +49,7 @@ export function openTaskCounter({ looks, read_at }: CountContext): TaskCounter {
 
 /**
  * Returns what tells the content of a task from others, as far as its row shows. Without tokens a
- * task has no content, whatever its calls say about their duration.
+ * task has no content, and its durations do not count.
  */
 function contentOf(row: TaskRow): string {
   const { name, total_tokens, calls, errors, input_tokens, duration_ms, open_ms, cost_usd } = row

@@ -16,6 +16,7 @@ export type Obstacle =
   | 'too_much_evidence'
   | 'eval_run_missing'
   | 'attempts_exhausted'
+  | 'missing_group'
   | 'late_evidence'
   | 'equal_evidence'
   | 'evidence_jump'
@@ -82,7 +83,15 @@ export function judgeGates(
 ): Judgement {
   const ofTasks = judgeTasks(rules, known.tasks ?? { release: null, baseline: null })
   const { warnings } = ofTasks
-  const obstacles = [...findObstacles(rules, known), ...ofTasks.obstacles]
+  const isGroupMissing = rules.gates.some(
+    ({ tier }, at) =>
+      tier !== 'advisory' && tests[at]?.some(({ reason }) => reason === 'missing_group'),
+  )
+  const obstacles = [
+    ...findObstacles(rules, known),
+    ...ofTasks.obstacles,
+    ...(isGroupMissing ? ['missing_group' as const] : []),
+  ]
   if (obstacles.includes('attempts_exhausted')) {
     return { verdict: 'inconclusive', obstacles, warnings, gates: rules.gates.map(unread) }
   }
@@ -143,7 +152,10 @@ function resultOf(gate: Gate, { tests, failing, tail }: Tested): GateResult {
     ...{ gate, group, n, k, clusters, baseline_n, estimate, verdict },
     interval: n === 0 ? null : (test.bounds(tail) ?? null),
     reason: isSpanned ? 'interval_spans_limit' : test.reason,
-    warnings: clusters < clustersWarning_min ? ['few_clusters'] : [],
+    warnings: [
+      ...(clusters < clustersWarning_min ? ['few_clusters'] : []),
+      ...(test.warnings ?? []),
+    ],
   }
 }
 
@@ -160,10 +172,11 @@ function outcomeOf(
 
 const order = { failed: 0, inconclusive: 1, passed: 2 } as const
 
-/** Orders failed groups first, then inconclusive ones. Orders equal ones by the worst estimate. */
+/** Orders failed groups first, then inconclusive ones: those without samples, then the worst. */
 function compareOutcomes(gate: Gate, a: Outcome, b: Outcome): number {
   const better = metrics[gate.metric].direction === 'higher' ? 1 : -1
-  const byEstimate = better * ((a.test.estimate ?? 0) - (b.test.estimate ?? 0))
+  const nothing = better * Number.NEGATIVE_INFINITY
+  const byEstimate = better * ((a.test.estimate ?? nothing) - (b.test.estimate ?? nothing))
   const byName = (a.test.group ?? '') < (b.test.group ?? '') ? -1 : 1
   return order[a.verdict] - order[b.verdict] || byEstimate || byName
 }

@@ -41,7 +41,7 @@ describe('shares of doubtful tasks', () => {
     expect(judge({}, {}, doubtful).obstacles).toEqual(expected)
   })
 
-  test('without tasks there are none', () => {
+  test('need tasks', () => {
     expect(judge({ total: 0 })).toEqual({ obstacles: [], warnings: [] })
     const rules = policyBody.parse({
       gates: [{ metric: 'eval_pass_rate', kind: 'absolute', threshold: 0.9 }],

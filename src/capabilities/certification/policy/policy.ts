@@ -9,6 +9,9 @@ import { type Metric, metricNames, metrics } from './metrics.ts'
 /** The largest number of gates of a policy. */
 export const gates_max = 50
 
+/** Maximum groups of a `worst_group` gate. */
+export const groups_max = 200
+
 /** The id of a policy: a DNS label, so that a custom resource can have the same name. */
 export const policyId = z
   .string()
@@ -70,6 +73,14 @@ const gateRecord = record('ReleaseGate', {
       'Maximum rate of events, for `zero_tolerance`. A gate passes with at least 3.69 / max_rate samples without an event.',
     ),
   k: z.int().min(2).max(100).optional().describe('Repeats of each case, for `pass_k`.'),
+  groups: z
+    .array(z.string().min(1).max(256))
+    .min(1)
+    .max(groups_max)
+    .optional()
+    .describe(
+      'Names of tasks (or cases) that must be there, for `worst_group`, up to 200. Default: those of the baseline. A name without samples is an obstacle.',
+    ),
   min_samples: z
     .int()
     .min(1)
@@ -102,7 +113,7 @@ type LimitField = (typeof limitNames)[number]
 
 /** Returns the faulty fields of a gate, with the expected values. */
 function gateFaults(gate: z.output<typeof gateRecord>): [keyof typeof gate, string][] {
-  const { kind, threshold, direction } = gate
+  const { kind, threshold, direction, groups } = gate
   const metric: Metric = metrics[gate.metric]
   const needed = limitFields[kind]
   const isRateKind = kind === 'zero_tolerance' || kind === 'worst_group'
@@ -121,6 +132,8 @@ function gateFaults(gate: z.output<typeof gateRecord>): [keyof typeof gate, stri
     ],
     [isRateKind && metric.type !== 'rate', 'metric', `a rate for the kind ${kind}`],
     [kind === 'pass_k' && gate.metric !== 'eval_pass_rate', 'metric', 'eval_pass_rate for pass_k'],
+    [kind !== 'worst_group' && groups !== undefined, 'groups', `no value for the kind ${kind}`],
+    [new Set(groups).size !== (groups ?? []).length, 'groups', 'each name once'],
     [
       direction !== undefined && direction !== metric.direction,
       'direction',

@@ -1,6 +1,10 @@
 import { z } from 'zod'
 import { metricNames } from '../../../capabilities/certification/policy/metrics.ts'
-import { gates_max, policyBody } from '../../../capabilities/certification/policy/policy.ts'
+import {
+  gates_max,
+  groups_max,
+  policyBody,
+} from '../../../capabilities/certification/policy/policy.ts'
 import { durationPattern } from '../../../kernel/duration.ts'
 import { commonSpecFields, projectRefField } from '../../common-spec.ts'
 import { toRules, toSpecPath } from './to-rules.ts'
@@ -46,6 +50,14 @@ const gate = z
       .optional()
       .describe('Maximum rate of events, for `zero_tolerance`, as decimal text: `0.01`.'),
     k: z.int().min(2).max(100).optional().describe('Repeats of each case, for `pass_k`.'),
+    groups: z
+      .array(z.string().min(1).max(256))
+      .min(1)
+      .max(groups_max)
+      .optional()
+      .describe(
+        'Names of tasks that must be there, for `worst_group`. Default: those of the baseline. A name without samples is an obstacle.',
+      ),
     minSamples: z
       .int()
       .min(1)
@@ -54,10 +66,16 @@ const gate = z
       .describe('Minimum samples. With fewer, the gate is inconclusive.'),
   })
   .meta({
-    'x-kubernetes-validations': limits.map(([field, kinds]) => ({
-      rule: `(self.kind in [${kinds.map((kind) => `'${kind}'`).join(', ')}]) == has(self.${field})`,
-      message: `${field}: expected for the kinds ${kinds.join(', ')}, and for no other`,
-    })),
+    'x-kubernetes-validations': [
+      ...limits.map(([field, kinds]) => ({
+        rule: `(self.kind in [${kinds.map((kind) => `'${kind}'`).join(', ')}]) == has(self.${field})`,
+        message: `${field}: expected for the kinds ${kinds.join(', ')}, and for no other`,
+      })),
+      {
+        rule: "self.kind == 'worst_group' || !has(self.groups)",
+        message: 'groups: expected for the kind worst_group only',
+      },
+    ],
   })
 
 /** The fields of a ReleasePolicy, before `policyBody` compares them with each other. */

@@ -17,6 +17,7 @@ type RuleFields = {
     maxDrop?: string | undefined
     maxRate?: string | undefined
     k?: number | undefined
+    groups?: readonly string[] | undefined
     minSamples: number
   }[]
 }
@@ -41,8 +42,8 @@ export function toRules(spec: RuleFields): Readonly<Record<string, unknown>> {
     max_equal_share: Number(spec.maxEqualShare),
     max_jump_share: Number(spec.maxJumpShare),
     max_missing_share: Number(spec.maxMissingShare),
-    gates: gates.map(({ metric, kind, tier, k, minSamples, ...limits }) => ({
-      ...{ metric, kind, tier, k, min_samples: minSamples },
+    gates: gates.map(({ metric, kind, tier, k, groups, minSamples, ...limits }) => ({
+      ...{ metric, kind, tier, k, groups, min_samples: minSamples },
       threshold: numberFrom(limits.threshold),
       max_drop: numberFrom(limits.maxDrop),
       max_rate: numberFrom(limits.maxRate),
