@@ -171,6 +171,70 @@ test('tasks that arrive during a certification leave its statement as it is', as
   expect(body.payload_digest).toBe(body.stored_payload_digest)
 })
 
+describe('tasks without an environment', () => {
+  const none = { environment: null }
+
+  test('are certified, without those of environments', async () => {
+    const project = await api.newProject()
+    await api.putPolicy(project, { gates: [successGate] })
+    await api.seedTasks(project, { users: 60, tasks: 10, ...none })
+    await api.seedTasks(project, { users: 60, tasks: 10, failing: 10, prefix: 'staging' })
+    const ended = await api.certify(project, none)
+    expect(ended).toMatchObject({ result: 'certified', environment: null, gates: [{ n: 600 }] })
+    const { body } = await api.call('GET', `${url}/${ended.certification_id}/statement`, project)
+    const { predicate } = readStatement(Buffer.from(body.payload, 'base64'))
+    expect(predicate.environment).toBeNull()
+    const path = `${url}/${ended.certification_id}/recompute`
+    expect((await api.call('POST', path, project)).body).toMatchObject({ result: 'equal' })
+    expect((await api.certify(project)).result).toBe('rejected')
+  })
+
+  test('are compared with a baseline without one, or of one', async () => {
+    const project = await api.newProject()
+    await api.putPolicy(project, {
+      gates: [{ metric: 'task_success_rate', kind: 'regression', max_drop: 0.1 }],
+    })
+    await api.seedTasks(project, { users: 60, tasks: 10, ...none })
+    const base = { users: 60, tasks: 9, release: '0.9.0' }
+    await api.seedTasks(project, { ...base, ...none, prefix: 'none' })
+    await api.seedTasks(project, { ...base, environment: 'prod', tasks: 8, prefix: 'prod' })
+    const inherited = await api.certify(project, { ...none, baseline: { version: '0.9.0' } })
+    expect(inherited).toMatchObject({
+      ...{ result: 'certified', baseline: none, gates: [{ baseline_n: 540 }] },
+    })
+    const release = { name: 'agent', version: '1.0.0-b', tags: ['1.0.0'] }
+    const baseline = { version: '0.9.0', environment: 'prod' }
+    expect(await api.certify(project, { ...none, release, baseline })).toMatchObject({
+      ...{ result: 'certified', baseline: { environment: 'prod' }, gates: [{ baseline_n: 480 }] },
+    })
+  })
+
+  test('have eval runs of their own', async () => {
+    const project = await api.newProject()
+    await api.putPolicy(project, {
+      gates: [{ metric: 'eval_pass_rate', kind: 'absolute', threshold: 0.5 }],
+    })
+    const content = Array.from({ length: 60 }, (_, at) =>
+      JSON.stringify({ case_id: `case-${at}`, passed: true }),
+    ).join('\n')
+    const body = { release: releaseBody.release, format: 'jsonl', content, ...none }
+    const run = await api.call('POST', '/eval-runs', project, { body })
+    expect(run).toMatchObject({ status: 201, body: none })
+    const eval_run_ids = [run.body.eval_run_id]
+    const refused = await api.call('POST', url, project, { body: { ...releaseBody, eval_run_ids } })
+    expect(refused.body).toMatchObject({ status: 400, code: 'invalid_request' })
+    expect(refused.body.detail).toContain('without an environment')
+    expect((await api.certify(project, { ...none, eval_run_ids })).result).toBe('certified')
+  })
+
+  test('need an explicit null', async () => {
+    const project = await api.newProject()
+    for (const body of [{ release: releaseBody.release }, { ...releaseBody, environment: '' }]) {
+      expect((await api.call('POST', url, project, { body })).status).toBe(400)
+    }
+  })
+})
+
 describe('the ledger', () => {
   const ledgers: [string, object, string][] = [
     ['lost items', { lost: 1, stored: 999 }, 'inconclusive'],

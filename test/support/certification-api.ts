@@ -41,7 +41,7 @@ export type SeededTasks = {
   tasks: number
   failing?: number
   release?: string
-  environment?: string
+  environment?: string | null
   /** Start of the tasks; an hour ago by default. */
   started_at?: Date
   user?: (user: number) => string | null

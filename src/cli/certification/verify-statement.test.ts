@@ -91,6 +91,13 @@ describe('looptrace verify', () => {
     expect(result.out).toContain('verdict: certified\n')
   })
 
+  test('prints whether the tasks had an environment', async () => {
+    expect((await verify(statementWith({}))).out).toContain('checkout 1.4.0 in staging\n')
+    const none = await verify(statementWith({ environment: null }))
+    expect(none).toMatchObject({ status: 0 })
+    expect(none.out).toContain('release: checkout 1.4.0 without an environment\n')
+  })
+
   test('prints the doubtful and missing tasks', async () => {
     const counts = {
       ...{ total: 604, late: 4, altered: 0, equal: 2, jump: 0 },

@@ -12,6 +12,7 @@ import { canonicalJson } from '../../kernel/canonical-json.ts'
 import { objectFrom, parsedJson } from '../../kernel/json-values.ts'
 import { printable } from '../../kernel/printable.ts'
 import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from '../command.ts'
+import { environmentText } from './certification-answer.ts'
 
 /** Difference of the clocks of signer and reader that is accepted: five minutes. */
 const clockSkewMs = 300_000
@@ -93,7 +94,7 @@ function report(
     `signature: valid, key ${keyid}`,
     `project: ${predicate.project_id}${isProjectChecked ? '' : ' (not checked: give --project)'}`,
     `subject: ${subject[0].name} sha256:${subject[0].digest.sha256}`,
-    `release: ${release.name} ${release.version} in ${environment}`,
+    `release: ${release.name} ${release.version} ${environmentText(environment)}`,
     `policy: ${policy.id} ${policy.version} sha256:${policy.digest}`,
     ...gates,
     ...describeTasks(predicate),

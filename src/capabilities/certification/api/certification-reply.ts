@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { record, windowSchema } from '../../../model/named-schemas.ts'
 import type { Frozen } from '../certifications/frozen.ts'
 import type { Baseline, Certification } from '../evidence/contract.ts'
+import { toEnvironmentName } from '../evidence/environment.ts'
 import { gateDirection, gateTier, type PolicyDocument } from '../policy/policy.ts'
 import type { Predicate } from '../statement/statement.ts'
 
@@ -90,13 +91,13 @@ export const certificationSchema = record('ReleaseCertification', {
   }),
   release: releaseSchema,
   subject: z.string().describe('`sha256:` and the image digest, else that of `name@version`.'),
-  environment: z.string(),
+  environment: z.string().nullable().describe('Null for tasks without an environment.'),
   window: windowSchema,
   baseline: record('CertificationBaseline', {
     name: z.string(),
     version: z.string(),
     tags: z.array(z.string()),
-    environment: z.string(),
+    environment: z.string().nullable(),
     window: windowSchema,
     eval_run_ids: z.array(z.string()),
   }).nullable(),
@@ -141,7 +142,7 @@ export type CertificationReply = z.input<typeof certificationSchema>
 export function toCertificationReply(row: Certification, now_ms: number): CertificationReply {
   const policy = row.policy as PolicyDocument
   const predicate = row.predicate as Predicate | null
-  const { state, verdict, environment, attempt, error, requested_by, key_id } = row
+  const { state, verdict, attempt, error, requested_by, key_id } = row
   return {
     ...{ certification_id: row.id, state, result: resultOf(row, now_ms), verdict },
     policy: { id: row.policy_id, version: policy.version, digest: row.policy_digest },
@@ -149,7 +150,8 @@ export function toCertificationReply(row: Certification, now_ms: number): Certif
       ...{ name: row.release_name, version: row.release_version, tags: row.release_tags },
       image_digest: row.image_digest && `sha256:${row.image_digest}`,
     },
-    ...{ subject: `sha256:${row.subject}`, environment },
+    subject: `sha256:${row.subject}`,
+    environment: toEnvironmentName(row.environment),
     window: { from: row.window_from, to: row.window_to },
     baseline: toBaseline(row.baseline as Baseline | null),
     same_as: (row.frozen as Frozen | null)?.same_as ?? null,
@@ -165,7 +167,11 @@ export function toCertificationReply(row: Certification, now_ms: number): Certif
 
 function toBaseline(baseline: Baseline | null): CertificationReply['baseline'] {
   if (baseline === null) return null
-  return { ...baseline, tags: [...baseline.tags], eval_run_ids: [...baseline.eval_run_ids] }
+  const { tags, eval_run_ids, environment } = baseline
+  return {
+    ...{ ...baseline, tags: [...tags], eval_run_ids: [...eval_run_ids] },
+    environment: toEnvironmentName(environment),
+  }
 }
 
 function resultOf(

@@ -13,6 +13,7 @@ export const window_days_max = 90
 /** A request for a certification. Times are ISO 8601. */
 export type CertificationRequest = {
   release: { name: string; version: string; image_digest: string | null; tags: string[] | null }
+  /** Empty for tasks without an environment. */
   environment: string
   policy_id: string
   window: { from?: string | undefined; to?: string | undefined } | null

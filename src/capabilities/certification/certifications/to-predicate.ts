@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { durationMs } from '../../../kernel/duration.ts'
 import type { Baseline, Certification } from '../evidence/contract.ts'
+import { toEnvironmentName } from '../evidence/environment.ts'
 import { type EvidenceItem, samplesOf } from '../gates/evidence-item.ts'
 import type { GateTest } from '../gates/gate-test.ts'
 import { type GateResult, judgeGates } from '../gates/judge-gates.ts'
@@ -52,7 +53,7 @@ export async function toPredicate(source: PredicateSource): Promise<Predicate> {
     release: { name: certification.release_name, version: certification.release_version },
     release_tags: certification.release_tags.toSorted(),
     baseline: baseline && toBaseline(baseline),
-    environment: certification.environment,
+    environment: toEnvironmentName(certification.environment),
     ...{ verdict: judged.verdict, obstacles: judged.obstacles, warnings },
     gates: judged.gates.map((result, at) => toGate(result, proofs[at] ?? noEvidence)),
     eval_runs: [...frozen.eval_runs],
@@ -76,7 +77,8 @@ function declarationWarnings({ window_to, declared_at }: Certification): string[
 function toBaseline(declared: Baseline): NonNullable<Predicate['baseline']> {
   const { name, version, environment, window, tags, eval_run_ids } = declared
   return {
-    ...{ name, version, environment, window: { from: window.from, to: window.to } },
+    ...{ name, version, window: { from: window.from, to: window.to } },
+    environment: toEnvironmentName(environment),
     ...{ tags: tags.toSorted(), eval_run_ids: eval_run_ids.toSorted() },
   }
 }

@@ -16,6 +16,7 @@ const page_rows = 2_000
 export type TasksAsked = {
   project_id: string
   tags: readonly string[]
+  /** As it is stored in certifications: empty for tasks without an environment. */
   environment: string
   /** ISO 8601; `from` inclusive, `to` exclusive. */
   window: { from: string; to: string }
@@ -86,7 +87,7 @@ async function readPage(
         (1000 * extract(epoch from ended_at - started_at))::bigint as open_ms,
         coalesce(verification_state in ('pending', 'failed'), false) as is_unverified
       from tasks
-      where project_id = ${project_id} and environment = ${environment}
+      where project_id = ${project_id} and coalesce(environment, '') = ${environment}
         and release = any(${[...tags]}) and started_at < ${window.to}
         and (started_at, task_id) > (${after.started_at}::timestamptz, ${after.task_id})
       order by started_at, task_id limit ${page_rows}

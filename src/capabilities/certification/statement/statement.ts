@@ -39,7 +39,7 @@ const window = z.strictObject({ from: time, to: time })
 /** Releases of tasks, sorted. By default one is `name@version`. */
 const tags = z.array(z.string().min(1).max(1_100)).max(20)
 const baseline = release.extend({
-  ...{ tags, environment: name, window },
+  ...{ tags, environment: name.nullable(), window },
   eval_run_ids: z.array(z.uuid()).max(200),
 })
 
@@ -57,7 +57,8 @@ const predicateFields = z.strictObject({
   release_tags: tags,
   /** As it was declared. */
   baseline: baseline.nullable(),
-  environment: name,
+  /** Null for tasks without an environment. */
+  environment: name.nullable(),
   verdict: z.enum(['certified', 'rejected', 'inconclusive']),
   /** Reasons, besides the gates, why the release is not certified. */
   obstacles: z.array(z.string().max(100)).max(20),
