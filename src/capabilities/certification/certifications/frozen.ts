@@ -1,4 +1,5 @@
-import type { Completeness, Obstacle } from '../gates/judge-gates.ts'
+import type { Completeness } from '../gates/judge-gates.ts'
+import type { Obstacle } from '../gates/obstacle.ts'
 import type { SideCounts } from '../gates/task-counts.ts'
 
 /** Facts that are stored with the evidence, so that a recomputation uses the same ones. */

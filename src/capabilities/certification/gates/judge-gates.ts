@@ -3,27 +3,11 @@ import { metrics } from '../policy/metrics.ts'
 import type { Gate, PolicyRules } from '../policy/policy.ts'
 import type { Interval } from '../statistics/bounds.ts'
 import type { GateReason, GateTest } from './gate-test.ts'
-import { judgeTasks, type MissingTasks, type SideCounts } from './task-counts.ts'
+import type { Obstacle } from './obstacle.ts'
+import { judgeTasks, type SideCounts } from './task-counts.ts'
 
 /** The outcome of the items in the window of the evidence. */
 export type Completeness = { accepted: number; stored: number; lost: number; pending: number }
-
-/** Reasons that prevent `certified` even if all gates pass. */
-export type Obstacle =
-  | 'incomplete_ledger'
-  | 'incomplete_baseline'
-  | 'stale_evidence'
-  | 'too_much_evidence'
-  | 'eval_run_missing'
-  | 'attempts_exhausted'
-  | 'missing_group'
-  | 'late_evidence'
-  | 'equal_evidence'
-  | 'evidence_jump'
-  | 'late_baseline'
-  | 'equal_baseline'
-  | 'baseline_jump'
-  | MissingTasks
 
 /** Facts that decide a certification in addition to its samples. */
 export type Circumstances = {

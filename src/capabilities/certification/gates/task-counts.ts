@@ -1,6 +1,6 @@
 import { type MetricName, metrics } from '../policy/metrics.ts'
 import type { EvidenceShares, Gate } from '../policy/policy.ts'
-import type { Obstacle } from './judge-gates.ts'
+import type { Missing, MissingTasks, Obstacle } from './obstacle.ts'
 
 /** The tasks of one side of a certification, and how many of them are doubtful or missing. */
 export type TaskCounts = {
@@ -28,8 +28,6 @@ export type TaskCounts = {
 /** The counts of both sides; a side without evidence of tasks is null. */
 export type SideCounts = { release: TaskCounts | null; baseline: TaskCounts | null }
 
-type Missing = 'running' | 'unanalysed' | 'unchecked' | 'unverified' | 'unpriced'
-
 /** The tasks that a metric leaves out though it should measure them. */
 const missingOf: { readonly [metric in MetricName]?: readonly Missing[] } = {
   task_success_rate: ['running'],
@@ -52,9 +50,6 @@ const missingKinds: readonly Missing[] = [
 
 /** Missing tasks of which each certification warns. */
 const alwaysTold: readonly Missing[] = ['running', 'unanalysed']
-
-/** Names of too many missing tasks, as obstacle and as warning. */
-export type MissingTasks = `many_${Missing}_tasks`
 
 /**
  * Returns the obstacles of tasks: shares of doubtful tasks above those of the policy, and shares of
