@@ -495,6 +495,31 @@ describe('eval runs', () => {
     expect((await ask(undefined, ofNone)).status).toBe(202)
   })
 
+  test('that a look of an image declared stay when the digest is left out, not for another', async () => {
+    const project = await api.newProject()
+    await api.putPolicy(project, {
+      gates: [{ ...gates[1], kind: 'absolute', threshold: 0.9, max_drop: undefined }],
+    })
+    const [one, other] = ['a', 'b'].map((digit) => `sha256:${digit.repeat(64)}`)
+    const failing = (at: number) => ({ ...passing(at), passed: false })
+    const [bad, good, ofOther] = [
+      await upload(project, '1.0.0', failing, one),
+      await upload(project, '1.0.0', passing),
+      await upload(project, '1.0.0', passing, other),
+    ]
+    const certify = (image_digest: string | undefined, run: string) =>
+      api.certify(project, {
+        ...{ release: { ...releaseBody.release, image_digest }, eval_run_ids: [run] },
+      })
+    expect(await certify(one, bad)).toMatchObject({ result: 'rejected', gates: [{ n: 180 }] })
+    const without = await certify(undefined, good)
+    expect(without).toMatchObject({ attempt: 2, gates: [{ n: 360, k: 180 }] })
+    expect(without.eval_run_ids).toEqual([bad, good])
+    expect(await certify(other, ofOther)).toMatchObject({
+      ...{ attempt: 3, eval_run_ids: [ofOther], gates: [{ n: 180, k: 180 }] },
+    })
+  })
+
   test('older than 400 days are deleted, unless a certification that is valid needs them', async () => {
     const project = await api.newProject()
     await api.putPolicy(project, { gates })
